@@ -1,0 +1,58 @@
+/* The workloads of the benchmark that no ordinary program is.
+ *
+ *   load getppid N      N calls of getppid in a tight loop
+ *   load fork-exec N    N times fork, exec of true, wait
+ *   load forks N        N times fork and wait, the child exits at once
+ *   load busy           keeps one CPU busy until its parent is gone
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void fork_and_wait(int executes)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (executes)
+			execlp("true", "true", (char *)NULL);
+		_exit(executes ? 127 : 0);
+	}
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid) {
+		perror("load: fork");
+		exit(1);
+	}
+}
+
+static void busy(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == 1)
+		return;
+	for (volatile unsigned long turns = 0;; turns++)
+		;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long n = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
+
+	if (!strcmp(what, "getppid"))
+		while (n-- > 0)
+			syscall(SYS_getppid);
+	else if (!strcmp(what, "fork-exec") || !strcmp(what, "forks"))
+		while (n-- > 0)
+			fork_and_wait(what[4] == '-');
+	else if (!strcmp(what, "busy"))
+		busy();
+	else
+		return fputs("usage: load getppid|fork-exec|forks N | busy\n", stderr), 2;
+	return 0;
+}

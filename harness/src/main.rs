@@ -1,0 +1,70 @@
+//! `harness`: the command line of `trace-harness`.
+//!
+//! What is printed and with which status the process ends is decided here and nowhere else.
+
+mod doctor;
+mod review;
+mod run;
+mod signals;
+mod trace;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Tests of a program's conversation with the kernel.
+///
+/// A scenario names a workload and the kernel events to expect. The workload runs without ptrace; its events come from perf rings, every one
+/// accounted for; the trace is made the same on every run and compared with what is stored. A run that lost an event never passes.
+#[derive(Debug, Parser)]
+#[command(name = "harness", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run scenarios, and folders of them
+    Run(run::Arguments),
+    /// Trace one command, live, on the bare host
+    Trace(trace::Arguments),
+    /// Accept or reject the traces that wait for review
+    Review(review::Arguments),
+    /// Say what this machine allows, and what to do about the rest
+    Doctor,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let status = match &arguments.command {
+        Command::Run(arguments) => run::main(arguments),
+        Command::Trace(arguments) => trace::main(arguments),
+        Command::Review(arguments) => review::main(arguments),
+        Command::Doctor => doctor::main(),
+    };
+    ExitCode::from(status)
+}
+
+/// Exit statuses of `run`, as other people's scripts rely on them.
+mod status {
+    pub(crate) const PASSED: u8 = 0;
+    pub(crate) const FAILED: u8 = 1;
+    pub(crate) const USAGE: u8 = 2;
+    pub(crate) const ALL_SKIPPED: u8 = 77;
+    pub(crate) const TROUBLE: u8 = 99;
+    /// Of `trace`: the harness could not do its work, loss included.
+    pub(crate) const TRACE_TROUBLE: u8 = 125;
+}
+
+/// Says what went wrong, with all its causes, and what can be done about it.
+fn complain(error: &dyn std::error::Error, hint: Option<String>) {
+    anstream::eprintln!("harness: {}", trace_harness::run::chain(error));
+    if let Some(hint) = hint {
+        anstream::eprintln!("hint: {hint}");
+    }
+}
+
+/// Whether this is a CI run, in which nothing is ever written: `CI` is set, and not to a word for no.
+fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
+}

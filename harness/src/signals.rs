@@ -1,0 +1,49 @@
+//! Signals as a descriptor: they arrive where the run waits anyway, and no handler runs anywhere.
+
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use trace_harness::run::Control;
+use trace_harness::sandbox::Running;
+
+const WATCHED: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+
+/// Blocks the signals that ask a program to end, in this thread and all that it comes to create, and gives them as a descriptor. Workloads
+/// start with an empty mask all the same.
+pub(crate) fn watch() -> io::Result<SignalFd> {
+    let mut set = SigSet::empty();
+    WATCHED.into_iter().for_each(|signal| set.add(signal));
+    sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
+    Ok(SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?)
+}
+
+/// Ends every run as soon as one signal has arrived; it is never taken off, so that all of them see it.
+pub(crate) struct EndAll<'a>(pub(crate) &'a SignalFd);
+
+impl Control for EndAll<'_> {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.0.as_fd())
+    }
+    fn ready(&mut self, _: &Running) -> io::Result<bool> {
+        Ok(true)
+    }
+}
+
+/// Passes signals on to the workload, but for those of the terminal, which sends them to the workload itself.
+pub(crate) struct PassOn(pub(crate) SignalFd);
+
+impl Control for PassOn {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.0.as_fd())
+    }
+    fn ready(&mut self, running: &Running) -> io::Result<bool> {
+        const SI_KERNEL: i32 = 0x80;
+        while let Some(signal) = self.0.read_signal()? {
+            if signal.ssi_code != SI_KERNEL {
+                running.signal(signal.ssi_signo as i32)?;
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,24 @@
+//! A tracepoint's payload and its format, turned into named, typed values.
+//!
+//! The payload is the body of `PERF_SAMPLE_RAW`: the record as the kernel laid it out, `common_type` first, in the byte
+//! order of a little-endian kernel. The invariant: every byte that is read lies in the payload. A field that does not
+//! is a [`DecodeError`] with the field's name, never a default; nothing panics, and nothing is copied or allocated but
+//! the name in an error.
+//!
+//! ```text
+//! (payload, &format::Field) --field--> Value      one field, of any shape
+//!                           --bits, text, array--> u64, &[u8], Array     a shape that the caller relies on
+//! ```
+#![deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used
+)]
+
+mod bytes;
+mod read;
+mod text;
+mod value;
+
+pub use read::{DecodeError, Fault, array, bits, field, fields, text};
+pub use value::{Array, ArrayIter, CpuMask, Value};

@@ -1,0 +1,350 @@
+//! Opening events on the corked task, and the account that is drawn up at the end.
+//!
+//! For each CPU one ring, owned by a side-band event that tells of names, forks and exits; every other event of that CPU writes into the
+//! same ring. What is refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
+
+mod account;
+mod pins;
+
+pub use account::{Account, EventAccount};
+pub use pins::Pins;
+
+use crate::attr::{Attr, Layout, ReadFormat, SampleType, Source};
+use crate::record::{LayoutTable, TableError};
+use crate::ring::Drain;
+use crate::sys::{perf, ring::Ring};
+use crate::units::{Cpu, Pid};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// One event, as the plan wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRequest {
+    /// What to call it: `raw_syscalls:sys_enter`, `sched:sched_switch`.
+    pub name: String,
+    /// The id of its tracepoint on this boot.
+    pub tracepoint: u16,
+    /// The in-kernel filter, if any.
+    pub filter: Option<String>,
+    /// User registers wanted with each record, as a mask.
+    pub user_registers: u64,
+}
+
+/// Which of a session's events a record belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The side-band event.
+    SideBand,
+    /// The request at this place.
+    Request(usize),
+}
+
+/// How the events follow the workload.
+#[derive(Clone, Copy, Debug)]
+pub enum Follow<'a> {
+    /// Inherited from task to task and enabled by its first `execve(2)`. Cheap for few events, quadratic in their number at every fork.
+    Tasks(Pid),
+    /// As above for the side-band; the requests are counted for a control group, whose cost does not grow with the tasks.
+    Group(Pid, BorrowedFd<'a>),
+}
+
+/// Why an event is not open.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// `perf_event_open(2)`.
+    #[error("cannot open `{event}`")]
+    Open {
+        /// Its name.
+        event: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The ring.
+    #[error("cannot map a ring of {kib} KiB for CPU {}", cpu.0)]
+    Ring {
+        /// Its CPU.
+        cpu: Cpu,
+        /// Its size.
+        kib: usize,
+        /// Why.
+        source: io::Error,
+    },
+    /// Sending the event's records to its CPU's ring, or asking for its id.
+    #[error("cannot connect `{event}` to its ring")]
+    Connect {
+        /// Its name.
+        event: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel refused the filter.
+    #[error("the kernel refused the filter `{filter}` of `{event}`")]
+    Filter {
+        /// The event's name.
+        event: String,
+        /// The filter.
+        filter: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel does not start the event.
+    #[error("cannot enable `{event}`")]
+    Enable {
+        /// Its name.
+        event: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The records of the events could not be told apart.
+    #[error("the events do not fit into one stream")]
+    Table(#[from] TableError),
+}
+
+impl OpenError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Open { source, .. } => match source.raw_os_error() {
+                Some(libc::EACCES | libc::EPERM) => Some(
+                    "run as root, or with CAP_PERFMON; in a container also allow perf_event_open in its seccomp profile".to_owned(),
+                ),
+                Some(libc::EMFILE) => Some("raise the limit of open files: ulimit -n 65536".to_owned()),
+                Some(libc::ENOSYS) => Some("this kernel has no perf events (CONFIG_PERF_EVENTS)".to_owned()),
+                _ => None,
+            },
+            Self::Ring { source, .. } if source.raw_os_error() == Some(libc::EPERM) => Some(
+                "use a smaller ring, raise kernel.perf_event_mlock_kb, or run as root".to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a missing right and not a mistake.
+    #[must_use]
+    pub fn is_permission(&self) -> bool {
+        matches!(self, Self::Open { source, .. } if matches!(source.raw_os_error(), Some(libc::EACCES | libc::EPERM | libc::ENOSYS)))
+    }
+}
+
+#[derive(Debug)]
+struct OpenEvent {
+    origin: Origin,
+    name: String,
+    id: u64,
+    layout: Layout,
+    fd: OwnedFd,
+}
+
+/// The open events of one run and the rings they write to.
+#[derive(Debug)]
+pub struct EventSet {
+    // Dropped before the events that own the rings' memory; the kernel does not mind either way.
+    drains: Vec<Drain>,
+    leaders: Vec<usize>,
+    events: Vec<OpenEvent>,
+    table: LayoutTable<Origin>,
+    n_requests: usize,
+    has_lost: bool,
+}
+
+const SIDE_BAND: &str = "dummy";
+
+/// The fields that every record of ours carries. The CPU is known from the ring.
+const SAMPLE_TYPE: SampleType =
+    SampleType::IDENTIFIER.and(SampleType::TID).and(SampleType::TIME).and(SampleType::RAW);
+
+/// Opens the requested events on every CPU.
+///
+/// `ring_pages` is the number of data pages a ring, a power of two. The workload must still be corked: what it created before is not
+/// followed.
+///
+/// # Errors
+/// [`OpenError`], for the first thing that was refused; what was open is closed again.
+pub fn open(
+    requests: &[EventRequest],
+    follow: Follow<'_>,
+    cpus: &[Cpu],
+    ring_pages: usize,
+    has_lost: bool,
+) -> Result<EventSet, OpenError> {
+    let mut events = Vec::new();
+    let mut drains = Vec::new();
+    let mut leaders = Vec::new();
+    let (Follow::Tasks(pid) | Follow::Group(pid, _)) = follow;
+    for &cpu in cpus {
+        let ring_bytes = ring_pages.saturating_mul(crate::sys::page_size());
+        let side_band = side_band_attr(ring_bytes, has_lost);
+        let leader = open_one(SIDE_BAND, Origin::SideBand, &side_band, perf::Target::Task(pid), cpu)?;
+        let ring = Ring::map(leader.fd.as_fd(), ring_pages).map_err(|source| OpenError::Ring {
+            cpu,
+            kib: ring_bytes / 1024,
+            source,
+        })?;
+        drains.push(Drain::new(ring, cpu));
+        leaders.push(events.len());
+        for (place, request) in requests.iter().enumerate() {
+            let attr = request_attr(request, follow, has_lost);
+            let target = match follow {
+                Follow::Tasks(pid) => perf::Target::Task(pid),
+                Follow::Group(_, group) => perf::Target::Cgroup(group),
+            };
+            let event = open_one(&request.name, Origin::Request(place), &attr, target, cpu)?;
+            connect(&event, request, &leader)?;
+            events.push(event);
+        }
+        // Pushed behind its followers: `leaders` points at it.
+        if let Some(place) = leaders.last_mut() {
+            *place = events.len();
+        }
+        events.push(leader);
+    }
+    let table = LayoutTable::new(events.iter().map(|event| (event.id, event.layout, event.origin)))?;
+    Ok(EventSet { drains, leaders, events, table, n_requests: requests.len(), has_lost })
+}
+
+fn side_band_attr(ring_bytes: usize, has_lost: bool) -> Attr {
+    Attr {
+        source: Source::Dummy,
+        sample_type: SAMPLE_TYPE,
+        user_registers: 0,
+        read_format: lost_format(has_lost),
+        inherit: true,
+        enable_on_exec: true,
+        side_band: true,
+        // A quarter: the reader has the time in which three quarters fill to wake up.
+        wakeup_bytes: u32::try_from(ring_bytes / 4).unwrap_or(u32::MAX),
+    }
+}
+
+fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost: bool) -> Attr {
+    let of_tasks = matches!(follow, Follow::Tasks(_));
+    let with_registers = if request.user_registers == 0 { SampleType(0) } else { SampleType::REGS_USER };
+    Attr {
+        source: Source::Tracepoint(request.tracepoint),
+        sample_type: SAMPLE_TYPE.and(with_registers),
+        user_registers: request.user_registers,
+        read_format: lost_format(has_lost),
+        inherit: of_tasks,
+        enable_on_exec: of_tasks,
+        side_band: false,
+        wakeup_bytes: 0,
+    }
+}
+
+fn lost_format(has_lost: bool) -> ReadFormat {
+    if has_lost { ReadFormat::LOST } else { ReadFormat(0) }
+}
+
+fn open_one(
+    name: &str,
+    origin: Origin,
+    attr: &Attr,
+    target: perf::Target<'_>,
+    cpu: Cpu,
+) -> Result<OpenEvent, OpenError> {
+    let fd = perf::open(&attr.raw(), target, Some(cpu))
+        .map_err(|source| OpenError::Open { event: name.to_owned(), source })?;
+    let id = perf::id(fd.as_fd())
+        .map_err(|source| OpenError::Connect { event: name.to_owned(), source })?;
+    Ok(OpenEvent { origin, name: name.to_owned(), id, layout: attr.layout(), fd })
+}
+
+fn connect(event: &OpenEvent, request: &EventRequest, leader: &OpenEvent) -> Result<(), OpenError> {
+    perf::set_output(event.fd.as_fd(), leader.fd.as_fd())
+        .map_err(|source| OpenError::Connect { event: request.name.clone(), source })?;
+    let Some(filter) = &request.filter else { return Ok(()) };
+    let refused = |source| OpenError::Filter {
+        event: request.name.clone(),
+        filter: filter.clone(),
+        source,
+    };
+    let text = CString::new(filter.as_str()).map_err(|_| refused(io::ErrorKind::InvalidInput.into()))?;
+    perf::set_filter(event.fd.as_fd(), &text).map_err(refused)
+}
+
+impl EventSet {
+    /// Starts those events that no `execve(2)` starts: the ones of a control group.
+    ///
+    /// # Errors
+    /// [`OpenError::Enable`].
+    pub fn enable_group(&self) -> Result<(), OpenError> {
+        for event in self.events.iter().filter(|event| event.origin != Origin::SideBand) {
+            perf::enable(event.fd.as_fd())
+                .map_err(|source| OpenError::Enable { event: event.name.clone(), source })?;
+        }
+        Ok(())
+    }
+
+    /// One descriptor a ring, in the order of [`drains`](Self::drains): readable when a quarter is full, hung up when the last task that it
+    /// follows is gone.
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        self.leaders.iter().filter_map(|place| self.events.get(*place)).map(|event| event.fd.as_fd()).collect()
+    }
+
+    /// The rings, and the table that their records are read by.
+    pub fn parts(&mut self) -> (&mut [Drain], &LayoutTable<Origin>) {
+        (&mut self.drains, &self.table)
+    }
+
+    /// How many requests it was opened for.
+    #[must_use]
+    pub fn n_requests(&self) -> usize {
+        self.n_requests
+    }
+
+    /// Draws up the account after the last drain: what the kernel counted, against the records that arrived (one number a request, and
+    /// last the side-band's).
+    ///
+    /// # Errors
+    /// Those of `read(2)`.
+    pub fn account(&self, delivered: &[u64], lost_records: u64) -> io::Result<Account> {
+        let mut events: Vec<EventAccount> = Vec::new();
+        for place in 0..self.n_requests {
+            events.push(self.sum(Origin::Request(place), delivered.get(place).copied().unwrap_or(0))?);
+        }
+        let side_band = self.sum(Origin::SideBand, 0)?;
+        Ok(Account { events, side_band_lost: side_band.said_lost.unwrap_or(0), lost_records })
+    }
+
+    fn sum(&self, origin: Origin, delivered: u64) -> io::Result<EventAccount> {
+        let mut account = EventAccount {
+            name: String::new(),
+            counted: 0,
+            delivered,
+            said_lost: self.has_lost.then_some(0),
+        };
+        for event in self.events.iter().filter(|event| event.origin == origin) {
+            let counts = perf::read_counts(event.fd.as_fd(), self.has_lost)?;
+            account.name.clone_from(&event.name);
+            account.counted += counts.value;
+            account.said_lost = account.said_lost.zip(counts.lost).map(|(sum, lost)| sum + lost);
+        }
+        Ok(account)
+    }
+}
+
+/// Tries to open a tracepoint's event on the calling thread, and closes it again: whether this user may trace at all.
+///
+/// # Errors
+/// [`OpenError::Open`].
+pub fn probe(name: &str, tracepoint: u16) -> Result<(), OpenError> {
+    let request = EventRequest {
+        name: name.to_owned(),
+        tracepoint,
+        filter: None,
+        user_registers: 0,
+    };
+    let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);
+    let opened = perf::open(&attr.raw(), perf::Target::Myself, Some(Cpu(0)));
+    opened.map(drop).map_err(|source| OpenError::Open { event: name.to_owned(), source })
+}
+
+/// Whether this kernel counts lost records (`PERF_FORMAT_LOST`, Linux 6.0), found by asking it.
+#[must_use]
+pub fn kernel_counts_lost() -> bool {
+    perf::open(&side_band_attr(0, true).raw(), perf::Target::Myself, Some(Cpu(0))).is_ok()
+        || perf::open(&side_band_attr(0, false).raw(), perf::Target::Myself, Some(Cpu(0))).is_err()
+}

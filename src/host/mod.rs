@@ -1,0 +1,275 @@
+//! The only reader of procfs, tracefs and sysfs.
+//!
+//! [`Host::running`] is this machine; [`Host::at`] is a captured tree of one, for which nothing is ever mounted. Whatever is read once is
+//! kept: a host's tracepoints do not change while it is looked at.
+
+mod tracefs;
+
+pub use tracefs::TracefsError;
+
+use crate::format::{self, Format, FormatError};
+use crate::units::{Cpu, TracepointName};
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use tracefs::Tracefs;
+
+/// A machine, as its pseudo file systems describe it.
+#[derive(Debug)]
+pub struct Host {
+    root: PathBuf,
+    is_running: bool,
+    tracefs: OnceLock<Result<Tracefs, TracefsError>>,
+    formats: Mutex<HashMap<TracepointName, Arc<Format>>>,
+}
+
+/// Why a fact about the host is not to be had.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum HostError {
+    /// No tracefs.
+    #[error(transparent)]
+    Tracefs(#[from] TracefsError),
+    /// A file that should be there cannot be read.
+    #[error("cannot read `{path}`")]
+    Read {
+        /// The file, on the host that was asked.
+        path: PathBuf,
+        /// Why.
+        source: Arc<io::Error>,
+    },
+    /// The kernel has no such tracepoint.
+    #[error("this kernel has no tracepoint `{name}`")]
+    NoTracepoint {
+        /// The name that was asked for.
+        name: TracepointName,
+    },
+    /// A `format` file is not what the kernel writes.
+    #[error("cannot understand the format of `{name}`")]
+    Format {
+        /// The tracepoint.
+        name: TracepointName,
+        /// Where and why.
+        source: FormatError,
+    },
+}
+
+impl HostError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Tracefs(error) => Some(error.hint()),
+            _ => None,
+        }
+    }
+}
+
+/// Where the formats of tracepoints come from; the running host, a captured one, or a table in a test.
+pub trait Catalogue {
+    /// The format of one tracepoint.
+    ///
+    /// # Errors
+    /// [`HostError::NoTracepoint`], or what kept it from being read.
+    fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError>;
+    /// The systems there are, sorted.
+    ///
+    /// # Errors
+    /// [`HostError::Tracefs`], [`HostError::Read`].
+    fn systems(&self) -> Result<Vec<String>, HostError>;
+    /// The events of a system, sorted; none where there is no such system.
+    ///
+    /// # Errors
+    /// [`HostError::Tracefs`], [`HostError::Read`].
+    fn events(&self, system: &str) -> Result<Vec<String>, HostError>;
+}
+
+impl Host {
+    /// This machine.
+    #[must_use]
+    pub fn running() -> Self {
+        Self { is_running: true, ..Self::at(Path::new("/")) }
+    }
+
+    /// A captured machine: `proc`, `sys` below this folder.
+    #[must_use]
+    pub fn at(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            is_running: false,
+            tracefs: OnceLock::new(),
+            formats: Mutex::default(),
+        }
+    }
+
+    fn read(&self, path: &str) -> Result<String, HostError> {
+        let path = self.root.join(path);
+        std::fs::read_to_string(&path)
+            .map_err(|source| HostError::Read { path, source: Arc::new(source) })
+    }
+
+    fn number(&self, path: &str) -> Option<i64> {
+        self.read(path).ok()?.trim().parse().ok()
+    }
+
+    /// The kernel's release, as `uname -r` prints it.
+    ///
+    /// # Errors
+    /// [`HostError::Read`].
+    pub fn kernel_release(&self) -> Result<String, HostError> {
+        Ok(self.read("proc/sys/kernel/osrelease")?.trim().to_owned())
+    }
+
+    /// The CPUs that are online.
+    ///
+    /// # Errors
+    /// [`HostError::Read`].
+    pub fn online_cpus(&self) -> Result<Vec<Cpu>, HostError> {
+        let list = self.read("sys/devices/system/cpu/online")?;
+        Ok(cpu_list(&list))
+    }
+
+    /// `kernel.perf_event_paranoid`; `None` where the kernel has no perf events.
+    #[must_use]
+    pub fn perf_event_paranoid(&self) -> Option<i64> {
+        self.number("proc/sys/kernel/perf_event_paranoid")
+    }
+
+    /// `kernel.perf_event_mlock_kb`: how much ring memory a user may lock for each CPU, in KiB.
+    #[must_use]
+    pub fn perf_event_mlock_kb(&self) -> Option<i64> {
+        self.number("proc/sys/kernel/perf_event_mlock_kb")
+    }
+
+    /// The effective capabilities of the calling process, one bit each (`capabilities(7)`).
+    #[must_use]
+    pub fn effective_capabilities(&self) -> Option<u64> {
+        let status = self.read("proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+        u64::from_str_radix(line.trim(), 16).ok()
+    }
+
+    /// Where the version 2 hierarchy of control groups is mounted, also on hosts that have both.
+    #[must_use]
+    pub fn cgroup2(&self) -> Option<PathBuf> {
+        let mounts = self.read("proc/self/mountinfo").ok()?;
+        tracefs::mount_points(&mounts, "cgroup2").next().map(|point| self.below_root(&point))
+    }
+
+    /// Whether performance events can be counted for a group of that hierarchy: not where a version 1 hierarchy has taken the controller.
+    #[must_use]
+    pub fn cgroup2_has_perf_events(&self) -> bool {
+        let Ok(controllers) = self.read("proc/cgroups") else { return false };
+        let mut lines = controllers.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        lines.any(|columns| columns.first() == Some(&"perf_event") && columns.get(1) == Some(&"0"))
+    }
+
+    fn below_root(&self, point: &str) -> PathBuf {
+        self.root.join(point.trim_start_matches('/'))
+    }
+
+    /// How tracefs was got at, in words.
+    ///
+    /// # Errors
+    /// [`TracefsError`].
+    pub fn describe_tracefs(&self) -> Result<String, TracefsError> {
+        Ok(self.tracefs()?.describe())
+    }
+
+    fn tracefs(&self) -> Result<&Tracefs, TracefsError> {
+        let found = self.tracefs.get_or_init(|| {
+            let mounts = self.read("proc/self/mountinfo").unwrap_or_default();
+            let points = tracefs::mount_points(&mounts, "tracefs").map(|point| self.below_root(&point));
+            Tracefs::find(points, self.is_running)
+        });
+        found.as_ref().map_err(Clone::clone)
+    }
+
+    fn list(&self, folder: &Path) -> Result<Vec<String>, HostError> {
+        let failed = |source| HostError::Read { path: folder.to_owned(), source: Arc::new(source) };
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if entry.file_type().map_err(failed)?.is_dir() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+impl Catalogue for Host {
+    fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
+        let known = |formats: &HashMap<TracepointName, Arc<Format>>| formats.get(name).cloned();
+        if let Some(format) = self.formats.lock().ok().as_deref().and_then(known) {
+            return Ok(format);
+        }
+        let path = self.tracefs()?.events().join(name.system()).join(name.event()).join("format");
+        let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => HostError::NoTracepoint { name: name.clone() },
+            _ => HostError::Read { path, source: Arc::new(source) },
+        })?;
+        let format = format::parse(&text)
+            .map_err(|source| HostError::Format { name: name.clone(), source })?;
+        let format = Arc::new(format);
+        if let Ok(mut formats) = self.formats.lock() {
+            formats.insert(name.clone(), Arc::clone(&format));
+        }
+        Ok(format)
+    }
+
+    fn systems(&self) -> Result<Vec<String>, HostError> {
+        self.list(&self.tracefs()?.events())
+    }
+
+    fn events(&self, system: &str) -> Result<Vec<String>, HostError> {
+        let folder = self.tracefs()?.events().join(system);
+        if folder.is_dir() { self.list(&folder) } else { Ok(Vec::new()) }
+    }
+}
+
+/// Reads a list such as `0-3,8` (`Documentation/admin-guide/cputopology.rst`).
+fn cpu_list(text: &str) -> Vec<Cpu> {
+    let range = |part: &str| -> Option<(u32, u32)> {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some((first.parse().ok()?, last.parse().ok()?))
+    };
+    text.trim().split(',').filter_map(range).flat_map(|(first, last)| (first..=last).map(Cpu)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpu_lists_have_single_numbers_and_ranges() {
+        assert_eq!(cpu_list("0-2,5\n"), [Cpu(0), Cpu(1), Cpu(2), Cpu(5)]);
+        assert_eq!(cpu_list(""), []);
+    }
+
+    #[test]
+    fn a_captured_tree_is_a_host_wherever_its_tracefs_lay() {
+        for place in ["sys/kernel/tracing", "sys/kernel/debug/tracing", "mnt/a b"] {
+            let tree = tempfile::tempdir().unwrap();
+            let write = |path: &str, text: &str| {
+                let path = tree.path().join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            };
+            let point = place.replace(' ', "\\040");
+            write("proc/self/mountinfo", &format!("25 1 0:7 / /{point} rw,relatime shared:3 - tracefs nodev rw\n"));
+            write(&format!("{place}/events/sched/sched_switch/format"), "");
+            let host = Host::at(tree.path());
+            assert_eq!(host.events("sched").unwrap(), ["sched_switch"], "{place}");
+            let gone = TracepointName::parse("sched:gone").unwrap();
+            assert_eq!(host.format(&gone).unwrap_err().to_string(), "this kernel has no tracepoint `sched:gone`");
+        }
+    }
+
+    #[test]
+    fn nothing_is_mounted_for_a_captured_tree() {
+        let tree = tempfile::tempdir().unwrap();
+        assert!(matches!(Host::at(tree.path()).systems(), Err(HostError::Tracefs(TracefsError::NotMounted))));
+    }
+}

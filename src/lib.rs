@@ -1,0 +1,25 @@
+#![doc = include_str!("ARCHITECTURE.md")]
+
+pub mod attr;
+#[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used)]
+pub mod decode;
+pub mod events;
+#[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used)]
+pub mod format;
+pub mod host;
+pub mod merge;
+pub mod plan;
+#[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used)]
+pub mod record;
+pub mod report;
+pub mod ring;
+pub mod run;
+pub mod sandbox;
+pub mod scenario;
+pub mod snapshot;
+#[expect(unsafe_code, reason = "the one room for it")]
+pub mod sys;
+pub mod syscall;
+pub mod trace;
+pub mod units;
+pub mod verdict;

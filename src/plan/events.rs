@@ -1,0 +1,304 @@
+//! From the names that an author wrote to the events that are opened.
+
+use super::filter::{self, FilterError};
+use crate::events::EventRequest;
+use crate::format::Format;
+use crate::host::{Catalogue, HostError};
+use crate::syscall::Call;
+use crate::syscall::names::{self, Abi};
+use crate::syscall::select::{FilterPlan, Selection, UnknownWord, in_kernel_filter};
+use crate::units::TracepointName;
+use std::sync::Arc;
+
+/// What an author asked for, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// System calls: names, globs, classes, each possibly taken away by `!`.
+    Syscalls(Vec<String>),
+    /// `system:name`, where the name may hold `*`.
+    Tracepoint {
+        /// As written.
+        name: String,
+        /// Its in-kernel filter.
+        filter: Option<String>,
+    },
+}
+
+/// What the records of an opened event are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// The entering halves of calls.
+    Enter {
+        /// Where the number is in the raw record.
+        id: usize,
+        /// Where the six arguments are.
+        args: usize,
+    },
+    /// The leaving halves.
+    Leave {
+        /// Where the number is in the raw record.
+        id: usize,
+        /// Where the return value is.
+        ret: usize,
+    },
+    /// The tracepoint at this place of [`EventsPlan::tracepoints`].
+    Tracepoint(usize),
+}
+
+/// A tracepoint of the plan.
+#[derive(Clone, Debug)]
+pub struct PlannedTracepoint {
+    /// `system:name`.
+    pub name: Arc<str>,
+    /// How its records are read.
+    pub format: Arc<Format>,
+}
+
+/// Which events are opened, and what becomes of their records.
+#[derive(Clone, Debug)]
+pub struct EventsPlan {
+    /// The events, in the order in which they are opened.
+    pub requests: Vec<EventRequest>,
+    /// What each of them is.
+    pub meanings: Vec<Meaning>,
+    /// The calls that are wanted; more are recorded, as following the tasks takes those that create and replace them.
+    pub selection: Option<Selection>,
+    /// The tracepoints that are wanted.
+    pub tracepoints: Vec<PlannedTracepoint>,
+}
+
+/// Why names are no plan; `at` is the place in the list of wants, and within it.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EventsError {
+    /// No such call, glob or class.
+    #[error("unknown system call `{}`", .unknown.word)]
+    Syscall {
+        /// The want's place, and the word's within it.
+        at: (usize, usize),
+        /// The word, and what comes near.
+        unknown: UnknownWord,
+    },
+    /// No such tracepoint.
+    #[error("this kernel has no tracepoint `{name}`")]
+    Tracepoint {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        name: String,
+        /// The nearest that there is.
+        nearest: Option<String>,
+    },
+    /// The text is no event's name at all.
+    #[error("`{name}` is no event: a tracepoint is named `system:name`")]
+    NoEvent {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        name: String,
+    },
+    /// The filter cannot be.
+    #[error("the filter of `{name}` is wrong: {source}")]
+    Filter {
+        /// The want's place.
+        at: usize,
+        /// The event.
+        name: String,
+        /// Why.
+        source: FilterError,
+    },
+    /// The host could not be asked.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A tracepoint of the kernel's own has not the fields that it always had.
+    #[error("`{name}` has no field `{field}` of the known form on this kernel")]
+    Shape {
+        /// The tracepoint.
+        name: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+}
+
+const ENTER: &str = "raw_syscalls:sys_enter";
+const LEAVE: &str = "raw_syscalls:sys_exit";
+
+/// Whatever else is asked for, these are recorded: without them tasks could not be followed.
+const FOLLOWED: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
+
+/// The user registers that tell which instruction made a call: `ip` and `cx` (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall`
+/// instruction leaves the return address in `cx`; `int 0x80` leaves the program's own value there.
+const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
+
+/// Decides which events to open. Nothing wanted means all system calls.
+///
+/// # Errors
+/// [`EventsError`], for the first want that cannot be.
+pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan, EventsError> {
+    let mut plan =
+        EventsPlan { requests: Vec::new(), meanings: Vec::new(), selection: None, tracepoints: Vec::new() };
+    if let Some((selection, recorded)) = selections(wants)? {
+        plan.add_calls(&recorded, catalogue)?;
+        plan.selection = Some(selection);
+    }
+    for (at, want) in wants.iter().enumerate() {
+        if let Wanted::Tracepoint { name, filter } = want {
+            for name in expand(at, name, catalogue)? {
+                plan.add_tracepoint(at, &name, filter.as_deref(), catalogue)?;
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// All wants for calls as one selection, as if they stood in one list; and the same with the calls that following the tasks takes.
+fn selections(wants: &[Wanted]) -> Result<Option<(Selection, Selection)>, EventsError> {
+    let mut places = Vec::new();
+    let mut words = Vec::new();
+    for (at, want) in wants.iter().enumerate() {
+        if let Wanted::Syscalls(list) = want {
+            places.extend((0..list.len()).map(|word| (at, word)));
+            words.extend(list.iter().map(String::as_str));
+        }
+    }
+    if words.is_empty() && !wants.is_empty() {
+        return Ok(None);
+    }
+    let parse = |words: &[&str]| {
+        Selection::parse(words, Abi::native()).map_err(|unknown| {
+            let at = places.get(unknown.index).copied().unwrap_or_default();
+            EventsError::Syscall { at, unknown }
+        })
+    };
+    let selection = parse(&words)?;
+    if !selection.is_everything() {
+        let followed = FOLLOWED.iter().filter(|name| names::number(Abi::native(), name).is_some());
+        words.extend(followed);
+    }
+    Ok(Some((selection, parse(&words)?)))
+}
+
+fn expand(at: usize, written: &str, catalogue: &dyn Catalogue) -> Result<Vec<TracepointName>, EventsError> {
+    let no_event = || EventsError::NoEvent { at, name: written.to_owned() };
+    if let Some(name) = TracepointName::parse(written) {
+        return Ok(vec![name]);
+    }
+    let (system, pattern) = written.split_once(':').ok_or_else(no_event)?;
+    if TracepointName::parse(&format!("{system}:x")).is_none() || !pattern.contains('*') {
+        return Err(no_event());
+    }
+    let events = catalogue.events(system)?;
+    let matching = events.iter().filter(|event| glob(pattern, event));
+    let names: Vec<_> =
+        matching.filter_map(|event| TracepointName::parse(&format!("{system}:{event}"))).collect();
+    if names.is_empty() {
+        return Err(unknown_tracepoint(at, written, catalogue));
+    }
+    Ok(names)
+}
+
+/// Whether a name matches a pattern in which `*` stands for anything.
+fn glob(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| glob(after, rest)))
+        }),
+    }
+}
+
+fn unknown_tracepoint(at: usize, name: &str, catalogue: &dyn Catalogue) -> EventsError {
+    let system = name.split(':').next().unwrap_or_default();
+    let whole = |system: &str, event: &String| format!("{system}:{event}");
+    let same_system = catalogue.events(system).unwrap_or_default();
+    let candidates: Vec<String> = if same_system.is_empty() {
+        let event = name.split_once(':').map_or("", |(_, event)| event);
+        let systems = catalogue.systems().unwrap_or_default();
+        systems.iter().map(|system| format!("{system}:{event}")).collect()
+    } else {
+        same_system.iter().map(|event| whole(system, event)).collect()
+    };
+    let nearest = crate::scenario::nearest(name, candidates.iter().map(String::as_str));
+    EventsError::Tracepoint { at, name: name.to_owned(), nearest: nearest.map(str::to_owned) }
+}
+
+impl EventsPlan {
+    /// Whether the author asked for this call; following the tasks records some that nobody asked for.
+    #[must_use]
+    pub fn wants(&self, call: &Call) -> bool {
+        self.selection.as_ref().is_some_and(|selection| match u32::try_from(call.number) {
+            Ok(number) => selection.contains(call.abi, number),
+            Err(_) => selection.is_everything(),
+        })
+    }
+
+    fn add_calls(&mut self, recorded: &Selection, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
+        let (enter_id, enter) = own_format(ENTER, catalogue)?;
+        let meaning = Meaning::Enter {
+            id: long_field(&enter, ENTER, "id")?,
+            args: args_field(&enter)?,
+        };
+        let registers = if cfg!(target_arch = "x86_64") { X86_IP_AND_CX } else { 0 };
+        self.add(ENTER, enter_id, filter_text(recorded, true), registers, meaning);
+        let (leave_id, leave) = own_format(LEAVE, catalogue)?;
+        let meaning =
+            Meaning::Leave { id: long_field(&leave, LEAVE, "id")?, ret: long_field(&leave, LEAVE, "ret")? };
+        self.add(LEAVE, leave_id, filter_text(recorded, false), 0, meaning);
+        Ok(())
+    }
+
+    fn add_tracepoint(
+        &mut self,
+        at: usize,
+        name: &TracepointName,
+        filter: Option<&str>,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        if self.requests.iter().any(|request| request.name == name.as_str() && request.filter.as_deref() == filter) {
+            return Ok(());
+        }
+        let format = match catalogue.format(name) {
+            Err(HostError::NoTracepoint { .. }) => {
+                return Err(unknown_tracepoint(at, name.as_str(), catalogue));
+            }
+            other => other?,
+        };
+        if let Some(text) = filter {
+            let wrong = |source| EventsError::Filter { at, name: name.to_string(), source };
+            filter::check(text, &format).map_err(wrong)?;
+        }
+        let meaning = Meaning::Tracepoint(self.tracepoints.len());
+        self.add(name.as_str(), format.id, filter.map(str::to_owned), 0, meaning);
+        self.tracepoints.push(PlannedTracepoint { name: name.as_str().into(), format });
+        Ok(())
+    }
+
+    fn add(&mut self, name: &str, tracepoint: u16, filter: Option<String>, user_registers: u64, meaning: Meaning) {
+        self.requests.push(EventRequest { name: name.to_owned(), tracepoint, filter, user_registers });
+        self.meanings.push(meaning);
+    }
+}
+
+fn filter_text(selection: &Selection, enter: bool) -> Option<String> {
+    match in_kernel_filter(selection, enter) {
+        // Nothing is never left: the calls that create tasks are always among them.
+        FilterPlan::Everything | FilterPlan::Nothing => None,
+        FilterPlan::Only(text) => Some(text),
+    }
+}
+
+fn own_format(name: &'static str, catalogue: &dyn Catalogue) -> Result<(u16, Arc<Format>), EventsError> {
+    let shape = || EventsError::Shape { name, field: "id" };
+    let format = catalogue.format(&TracepointName::parse(name).ok_or_else(shape)?)?;
+    Ok((format.id, format))
+}
+
+/// The offset of a field of eight bytes.
+fn long_field(format: &Format, name: &'static str, field: &'static str) -> Result<usize, EventsError> {
+    let found = format.field(field).filter(|found| found.size == 8);
+    found.map(|found| found.offset).ok_or(EventsError::Shape { name, field })
+}
+
+fn args_field(format: &Format) -> Result<usize, EventsError> {
+    let found = format.field("args").filter(|found| found.size == 48);
+    found.map(|found| found.offset).ok_or(EventsError::Shape { name: ENTER, field: "args" })
+}

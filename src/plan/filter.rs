@@ -1,0 +1,288 @@
+//! Checking a tracepoint filter before the kernel does: for perf events the kernel says `EINVAL` and nothing more.
+//!
+//! ```text
+//! or        = and { "||" and }
+//! and       = unary { "&&" unary }
+//! unary     = "!" unary | "(" or ")" | predicate
+//! predicate = field operator value        operator: == != < <= > >= & ~
+//! ```
+//! The reference is `process_preds()` and `parse_pred()`, `kernel/trace/trace_events_filter.c`.
+
+use crate::format::{Content, Extent, Field, Format, Shape};
+use crate::scenario::nearest;
+
+/// Why a filter cannot be; `at` is the character within its text, from 1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    /// Something else should stand here.
+    #[error("at character {at}: expected {expected}, found {found}")]
+    Syntax {
+        /// Where.
+        at: usize,
+        /// What should stand there.
+        expected: &'static str,
+        /// What does.
+        found: String,
+    },
+    /// The event has no such field.
+    #[error("at character {at}: the event has no field `{field}`")]
+    NoField {
+        /// Where.
+        at: usize,
+        /// As written.
+        field: String,
+        /// The nearest field that there is.
+        nearest: Option<String>,
+    },
+    /// The operator is not for such a field.
+    #[error("at character {at}: `{operator}` cannot be used on `{field}`, which is {what}")]
+    Operator {
+        /// Where.
+        at: usize,
+        /// The operator.
+        operator: String,
+        /// The field.
+        field: String,
+        /// What the field is.
+        what: &'static str,
+    },
+    /// The value is not of the field's kind.
+    #[error("at character {at}: `{field}` is compared with {expected}, not with {found}")]
+    Value {
+        /// Where.
+        at: usize,
+        /// The field.
+        field: String,
+        /// What it is compared with.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
+}
+
+impl FilterError {
+    /// What was meant, perhaps.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoField { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+            _ => None,
+        }
+    }
+}
+
+/// Checks a filter against the format of its event.
+///
+/// # Errors
+/// The first thing that the kernel would not take.
+pub fn check(text: &str, format: &Format) -> Result<(), FilterError> {
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, length: text.chars().count(), format };
+    parser.or(0)?;
+    match parser.peek() {
+        None => Ok(()),
+        Some(_) => Err(parser.syntax("`&&`, `||` or the end")),
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Word(String),
+    Text(String),
+    Operator(&'static str),
+}
+
+impl std::fmt::Display for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Word(word) => write!(f, "`{word}`"),
+            Self::Text(text) => write!(f, "\"{text}\""),
+            Self::Operator(operator) => write!(f, "`{operator}`"),
+        }
+    }
+}
+
+const OPERATORS: [&str; 13] = ["&&", "||", "==", "!=", "<=", ">=", "<", ">", "&", "~", "!", "(", ")"];
+
+fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FilterError> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        let at = text.chars().count() - rest.chars().count() + 1;
+        let Some(first) = rest.chars().next() else { return Ok(tokens) };
+        if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
+            tokens.push((at, Token::Operator(operator)));
+            rest = rest.get(operator.len()..).unwrap_or_default();
+        } else if let '"' | '\'' = first {
+            let inside = rest.get(1..).unwrap_or_default();
+            let Some((string, after)) = inside.split_once(first) else {
+                return Err(FilterError::Syntax { at, expected: "a closing quote", found: "the end".to_owned() });
+            };
+            tokens.push((at, Token::Text(string.to_owned())));
+            rest = after;
+        } else {
+            let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '*' | '?' | '{' | '}' | ',' | '[' | ']');
+            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            if end == 0 {
+                return Err(FilterError::Syntax { at, expected: "a field or a value", found: format!("`{first}`") });
+            }
+            tokens.push((at, Token::Word(rest.get(..end).unwrap_or_default().to_owned())));
+            rest = rest.get(end..).unwrap_or_default();
+        }
+    }
+}
+
+struct Parser<'a> {
+    tokens: Vec<(usize, Token)>,
+    at: usize,
+    length: usize,
+    format: &'a Format,
+}
+
+// The kernel's own limit is its stack of operators; nobody writes half as many parentheses.
+const DEEPEST: usize = 32;
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at).map(|(_, token)| token)
+    }
+
+    fn here(&self) -> usize {
+        self.tokens.get(self.at).map_or(self.length + 1, |(at, _)| *at)
+    }
+
+    fn syntax(&self, expected: &'static str) -> FilterError {
+        let found = self.peek().map_or_else(|| "the end".to_owned(), ToString::to_string);
+        FilterError::Syntax { at: self.here(), expected, found }
+    }
+
+    fn take(&mut self, operator: &str) -> bool {
+        let there = matches!(self.peek(), Some(Token::Operator(found)) if *found == operator);
+        self.at += usize::from(there);
+        there
+    }
+
+    fn or(&mut self, depth: usize) -> Result<(), FilterError> {
+        self.and(depth)?;
+        while self.take("||") {
+            self.and(depth)?;
+        }
+        Ok(())
+    }
+
+    fn and(&mut self, depth: usize) -> Result<(), FilterError> {
+        self.unary(depth)?;
+        while self.take("&&") {
+            self.unary(depth)?;
+        }
+        Ok(())
+    }
+
+    fn unary(&mut self, depth: usize) -> Result<(), FilterError> {
+        if depth > DEEPEST {
+            return Err(self.syntax("fewer parentheses"));
+        }
+        if self.take("!") {
+            return self.unary(depth + 1);
+        }
+        if self.take("(") {
+            self.or(depth + 1)?;
+            return if self.take(")") { Ok(()) } else { Err(self.syntax("`)`")) };
+        }
+        self.predicate()
+    }
+
+    fn predicate(&mut self) -> Result<(), FilterError> {
+        let at = self.here();
+        let Some(Token::Word(word)) = self.peek().cloned() else { return Err(self.syntax("a field")) };
+        let kind = self.kind(at, &word)?;
+        self.at += 1;
+        let operator_at = self.here();
+        let operator = match self.peek() {
+            Some(Token::Operator(op @ ("==" | "!=" | "<" | "<=" | ">" | ">=" | "&" | "~"))) => *op,
+            _ => return Err(self.syntax("an operator such as `==`")),
+        };
+        let fits = match kind {
+            Kind::Number => operator != "~",
+            Kind::String => matches!(operator, "==" | "!=" | "~"),
+            Kind::Cpus => matches!(operator, "==" | "!=" | "&"),
+            Kind::Other(_) => false,
+        };
+        if !fits {
+            let what = kind.what();
+            let operator = operator.to_owned();
+            return Err(FilterError::Operator { at: operator_at, operator, field: word, what });
+        }
+        self.at += 1;
+        self.value(&word, kind)
+    }
+
+    fn value(&mut self, field: &str, kind: Kind) -> Result<(), FilterError> {
+        let at = self.here();
+        let Some(token) = self.peek().cloned() else { return Err(self.syntax("a value")) };
+        let (fits, expected) = match (kind, &token) {
+            (Kind::Number, Token::Word(word)) => (is_number(word), "a number"),
+            (Kind::Number, _) => (false, "a number"),
+            (Kind::String, token) => (!matches!(token, Token::Operator(_)), "a string"),
+            (_, Token::Word(word)) => (word.starts_with("CPUS{") || is_number(word), "CPUs"),
+            _ => (false, "CPUs"),
+        };
+        if !fits {
+            return Err(FilterError::Value { at, field: field.to_owned(), expected, found: token.to_string() });
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn kind(&self, at: usize, word: &str) -> Result<Kind, FilterError> {
+        if let "COMM" | "comm" = word {
+            return Ok(Kind::String);
+        }
+        if word == "CPU" {
+            return Ok(Kind::Number);
+        }
+        let (name, suffix) = word.split_once('.').unwrap_or((word, ""));
+        let Some(field) = self.format.field(name) else {
+            let known = self.format.common.iter().chain(&self.format.fields);
+            let nearest = nearest(name, known.map(|field| field.name.as_str())).map(str::to_owned);
+            return Err(FilterError::NoField { at, field: name.to_owned(), nearest });
+        };
+        Ok(if suffix == "ustring" { Kind::String } else { Kind::of(field) })
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Number,
+    String,
+    Cpus,
+    Other(&'static str),
+}
+
+impl Kind {
+    fn of(field: &Field) -> Self {
+        match field.shape {
+            Shape::Integer(_) | Shape::Pointer(_) => Self::Number,
+            Shape::Block(Extent::Fixed | Extent::DataLoc | Extent::RelLoc, Content::Text) => Self::String,
+            Shape::Block(_, Content::CpuMask) => Self::Cpus,
+            Shape::Block(..) => Self::Other("no number and no string"),
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Cpus => "a set of CPUs",
+            Self::Other(what) => what,
+        }
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    match digits.strip_prefix("0x") {
+        Some(hex) => !hex.is_empty() && hex.chars().all(|c| c.is_ascii_hexdigit()),
+        None => !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()),
+    }
+}

@@ -1,0 +1,215 @@
+//! What is to be done, decided before anything is done: scenario and host facts in, [`Plan`] or the unmet requirements out.
+//!
+//! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and nothing is a name that may turn out not
+//! to exist.
+
+mod events;
+mod filter;
+
+pub use events::{EventsError, EventsPlan, Meaning, PlannedTracepoint, Wanted, events};
+pub use filter::{FilterError, check as check_filter};
+
+use crate::host::{Catalogue, HostError};
+use crate::scenario::{
+    CountRange, Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, Scenario, SnapshotLevel, SnapshotSpec,
+    Workload,
+};
+use crate::syscall::names::Abi;
+use crate::syscall::select::Selection;
+use crate::trace::{Level, View};
+use std::collections::{BTreeMap, HashSet};
+
+/// What must be known of a machine.
+pub struct Facts<'a> {
+    /// `uname -r`.
+    pub release: &'a str,
+    /// Whether a command can be found in the path that workloads get.
+    pub has_command: &'a dyn Fn(&str) -> bool,
+    /// The size of a page in bytes.
+    pub page_size: usize,
+}
+
+impl std::fmt::Debug for Facts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Facts").field("release", &self.release).finish_non_exhaustive()
+    }
+}
+
+/// All decisions for one scenario.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is run.
+    pub workload: Workload,
+    /// What is recorded.
+    pub events: EventsPlan,
+    /// Data pages of each CPU's ring, a power of two.
+    pub ring_pages: usize,
+    /// What is expected.
+    pub expect: Expect,
+    /// `expect.count` with its names resolved to those of a trace: a name and the names it stands for.
+    pub counts: BTreeMap<String, (CountRange, HashSet<String>)>,
+    /// What the snapshot shows; `None` where there is none.
+    pub view: Option<View>,
+    /// Why it is known to fail.
+    pub expect_failure: Option<String>,
+}
+
+/// What came of a scenario on this host.
+#[derive(Debug)]
+pub enum Resolved {
+    /// It can run.
+    Plan(Box<Plan>),
+    /// It cannot, and says so; a reason each.
+    Unmet(Vec<String>),
+}
+
+/// Why there is no plan at all.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The scenario names what does not exist.
+    #[error(transparent)]
+    Invalid(Box<Diagnostic>),
+    /// The host could not be asked.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+/// The default size of a CPU's ring in bytes: at this size a reader that has to share both CPUs with four busy loops lost nothing.
+pub const RING_BYTES: usize = 4 << 20;
+
+/// Decides how a scenario is run on this host.
+///
+/// # Errors
+/// [`PlanError::Invalid`] with the place in the file, [`PlanError::Host`].
+pub fn resolve(scenario: &Scenario, facts: &Facts<'_>, catalogue: &dyn Catalogue) -> Result<Resolved, PlanError> {
+    let unmet = unmet(scenario, facts, catalogue)?;
+    if !unmet.is_empty() {
+        return Ok(Resolved::Unmet(unmet));
+    }
+    let wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
+    let events = events(&wants, catalogue).map_err(|error| placed(scenario, error))?;
+    let counts = counts(scenario, &events)?;
+    Ok(Resolved::Plan(Box::new(Plan {
+        workload: scenario.workload.clone(),
+        ring_pages: ring_pages(scenario.trace.ring.size, facts.page_size),
+        view: view(scenario, &events)?,
+        events,
+        expect: scenario.expect.clone(),
+        counts,
+        expect_failure: scenario.expect_failure.clone(),
+    })))
+}
+
+/// Data pages for a ring of at least so many bytes: a power of two, as `perf_mmap()` demands.
+#[must_use]
+pub fn ring_pages(bytes: Option<u64>, page_size: usize) -> usize {
+    let bytes = bytes.map_or(RING_BYTES, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX / 4));
+    bytes.div_ceil(page_size.max(1)).max(1).next_power_of_two()
+}
+
+fn wanted(spec: &EventSpec) -> Wanted {
+    match spec {
+        EventSpec::Syscalls(words) => Wanted::Syscalls(words.clone()),
+        EventSpec::Tracepoint { name, filter } => {
+            Wanted::Tracepoint { name: name.clone(), filter: filter.clone() }
+        }
+    }
+}
+
+fn unmet(scenario: &Scenario, facts: &Facts<'_>, catalogue: &dyn Catalogue) -> Result<Vec<String>, HostError> {
+    let mut unmet = Vec::new();
+    let requires = &scenario.requires;
+    if let Some(range) = requires.kernel
+        && !KernelVersion::of_release(facts.release).is_some_and(|version| range.contains(version))
+    {
+        unmet.push(format!("needs kernel {range}, this is {}", facts.release));
+    }
+    for name in &requires.tracepoints {
+        match catalogue.format(name) {
+            Err(HostError::NoTracepoint { .. }) => unmet.push(format!("needs tracepoint `{name}`")),
+            other => drop(other?),
+        }
+    }
+    for command in requires.commands.iter().filter(|command| !(facts.has_command)(command)) {
+        unmet.push(format!("needs command `{command}`"));
+    }
+    Ok(unmet)
+}
+
+fn invalid(diagnostic: Diagnostic) -> PlanError {
+    PlanError::Invalid(Box::new(diagnostic))
+}
+
+/// Points a complaint about events at its place in the file.
+fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
+    let event = |at: usize| KeyPath::root().key("trace").key("events").index(at);
+    let message = error.to_string();
+    let did_you_mean = |nearest: &Option<String>| nearest.as_ref().map(|name| format!("did you mean `{name}`?"));
+    let (path, help) = match &error {
+        EventsError::Syscall { at: (want, word), unknown } => {
+            (event(*want).key("syscalls").index(*word), unknown.hint())
+        }
+        EventsError::Tracepoint { at, nearest, .. } => (event(*at).key("event"), did_you_mean(nearest)),
+        EventsError::NoEvent { at, .. } => (event(*at).key("event"), None),
+        EventsError::Filter { at, source, .. } => (event(*at).key("filter"), source.hint()),
+        EventsError::Host(source) => return source.clone().into(),
+        EventsError::Shape { .. } => (KeyPath::root().key("trace"), None),
+    };
+    invalid(scenario.complaint(&path, message, help))
+}
+
+/// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
+fn names_of(word: &str, events: &EventsPlan) -> Result<HashSet<String>, (String, Option<String>)> {
+    if word.contains(':') {
+        let opened = events.tracepoints.iter().any(|tracepoint| *tracepoint.name == *word);
+        return if opened {
+            Ok(HashSet::from([word.to_owned()]))
+        } else {
+            Err((format!("`{word}` is not among the events of this scenario, so it can never occur"), None))
+        };
+    }
+    let meant = Selection::parse(&[word], Abi::native())
+        .map_err(|unknown| (format!("unknown system call `{word}`"), unknown.hint()))?;
+    let is_traced = |name: &&str| {
+        events.selection.as_ref().is_some_and(|selection| selection.names().any(|traced| traced == *name))
+    };
+    let names: HashSet<String> = meant.names().filter(is_traced).map(str::to_owned).collect();
+    if names.is_empty() {
+        return Err((format!("`{word}` is not among the events of this scenario, so it can never occur"), None));
+    }
+    Ok(names)
+}
+
+type Counts = BTreeMap<String, (CountRange, HashSet<String>)>;
+
+fn counts(scenario: &Scenario, events: &EventsPlan) -> Result<Counts, PlanError> {
+    let mut counts = BTreeMap::new();
+    for (word, range) in &scenario.expect.count {
+        let names = names_of(word, events).map_err(|(message, help)| {
+            let path = KeyPath::root().key("expect").key("count").key(word).key_itself();
+            invalid(scenario.complaint(&path, message, help))
+        })?;
+        counts.insert(word.clone(), (*range, names));
+    }
+    Ok(counts)
+}
+
+fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanError> {
+    let SnapshotSpec::On { level, hide, show } = &scenario.snapshot else { return Ok(None) };
+    let names = |key: &str, words: &[String]| {
+        let mut all = HashSet::new();
+        for (place, word) in words.iter().enumerate() {
+            all.extend(names_of(word, events).map_err(|(message, help)| {
+                let path = KeyPath::root().key("snapshot").key(key).index(place);
+                invalid(scenario.complaint(&path, message, help))
+            })?);
+        }
+        Ok::<_, PlanError>(all)
+    };
+    let level = match level {
+        SnapshotLevel::Sequence => Level::Sequence,
+        SnapshotLevel::Counts => Level::Counts,
+        SnapshotLevel::Set => Level::Set,
+    };
+    Ok(Some(View { level, hidden: names("hide", hide)?, shown: names("show", show)?, directory: None }))
+}

@@ -1,0 +1,65 @@
+//! The records that tell of tasks and of loss.
+
+use super::{Cursor, RecordError};
+use crate::units::{Nanos, Pid, Tid};
+
+const MISC_COMM_EXEC: u16 = 1 << 13;
+
+/// `PERF_RECORD_COMM`, perf_event_comm_output(): a thread has a name, because it asked for one or because of `execve(2)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comm<'a> {
+    /// Its process.
+    pub pid: Pid,
+    /// The thread; after an exec the leader's id, whoever called it.
+    pub tid: Tid,
+    /// The name, up to its NUL.
+    pub name: &'a [u8],
+    /// Whether an exec gave it (`PERF_RECORD_MISC_COMM_EXEC`).
+    pub exec: bool,
+}
+
+/// `PERF_RECORD_FORK` and `PERF_RECORD_EXIT`, perf_event_task_output().
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// The process of the thread that was created or ended.
+    pub pid: Pid,
+    /// The process of its creator (fork) or of its parent (exit).
+    pub parent_pid: Pid,
+    /// The thread.
+    pub tid: Tid,
+    /// Its creator (fork) or parent (exit).
+    pub parent_tid: Tid,
+    /// When.
+    pub time: Nanos,
+}
+
+/// `PERF_RECORD_LOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The id of the event whose record came next, not of those that were lost.
+    pub id: u64,
+    /// How many records of this ring were lost since the last such record.
+    pub count: u64,
+}
+
+pub(super) fn comm<'a>(cursor: &mut Cursor<'a>, misc: u16) -> Result<Comm<'a>, RecordError> {
+    let pid = Pid(cursor.u32("pid")?);
+    let tid = Tid(cursor.u32("tid")?);
+    let padded = std::mem::replace(cursor, Cursor::new(&[], 0)).rest();
+    let name = padded.split(|byte| *byte == 0).next().unwrap_or_default();
+    Ok(Comm { pid, tid, name, exec: misc & MISC_COMM_EXEC != 0 })
+}
+
+pub(super) fn task(cursor: &mut Cursor<'_>) -> Result<Task, RecordError> {
+    Ok(Task {
+        pid: Pid(cursor.u32("pid")?),
+        parent_pid: Pid(cursor.u32("ppid")?),
+        tid: Tid(cursor.u32("tid")?),
+        parent_tid: Tid(cursor.u32("ptid")?),
+        time: Nanos(cursor.u64("time")?),
+    })
+}
+
+pub(super) fn lost(cursor: &mut Cursor<'_>) -> Result<Lost, RecordError> {
+    Ok(Lost { id: cursor.u64("id")?, count: cursor.u64("lost")? })
+}

@@ -1,0 +1,156 @@
+//! Calls and events as JSON lines.
+
+use super::line;
+use crate::syscall::names::Abi;
+use crate::syscall::{Actor, Argument, Call, Entry, Outcome, Shown, Signatures, errno, write_argument};
+use crate::trace::{FieldValue, TracedEvent};
+use crate::units::{Cpu, ExitKind, Nanos, signal_name};
+use std::fmt::Write;
+
+/// Appends a call as a JSON object and a line feed.
+///
+/// `ret` is null where the call did not return to the program; `errno` then names an interruption (`ERESTARTSYS`), or is null. A call by
+/// another convention than the native one has the member `abi`. Without its entering half a call has no arguments and no duration.
+pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
+    let (entered, args) = match call.entry {
+        Entry::Seen { time, args } => (Some(time), Some(args)),
+        Entry::Uncorking | Entry::Missing => (None, None),
+    };
+    let left = match call.outcome {
+        Outcome::Returned { time, .. } | Outcome::Interrupted { time, .. } => Some(time),
+        Outcome::NeverReturned | Outcome::Missing => None,
+    };
+    out.push_str("{\"type\":\"syscall\"");
+    actor(out, &call.actor);
+    number(out, "time_ns", entered.or(left).unwrap_or_default().0);
+    let duration = entered.zip(left).map(|(entered, left)| left.0.saturating_sub(entered.0));
+    match duration {
+        Some(duration) => number(out, "duration_ns", duration),
+        None => out.push_str(",\"duration_ns\":null"),
+    }
+    if call.abi != Abi::native() {
+        let _always_fits = write!(out, ",\"abi\":\"{}\"", call.abi.as_str());
+    }
+    out.push_str(",\"nr\":");
+    out.push_str(itoa::Buffer::new().format(call.number));
+    out.push_str(",\"name\":\"");
+    line::name(out, call);
+    out.push_str("\",\"args\":[");
+    signatures.with(call.abi, call.number, |signature| {
+        for (place, (argument, word)) in signature.arguments.iter().zip(args.into_iter().flatten()).enumerate() {
+            if place > 0 {
+                out.push(',');
+            }
+            self::argument(out, argument, word);
+        }
+    });
+    out.push(']');
+    result(out, call.outcome);
+    out.push_str("}\n");
+}
+
+fn argument(out: &mut String, argument: &Argument, word: u64) {
+    out.push_str("{\"name\":\"");
+    out.push_str(&argument.name);
+    out.push_str("\",\"value\":");
+    out.push_str(itoa::Buffer::new().format(word));
+    out.push_str(",\"text\":\"");
+    // Numbers and the word NULL: nothing to escape.
+    write_argument(out, argument.kind, word, &mut Shown);
+    out.push_str("\"}");
+}
+
+fn result(out: &mut String, outcome: Outcome) {
+    let (value, error) = match outcome {
+        Outcome::Returned { value: value @ -4095..=-1, .. } => (Some(value), Some(-value as i32)),
+        Outcome::Returned { value, .. } => (Some(value), None),
+        Outcome::Interrupted { errno, .. } => (None, Some(errno)),
+        Outcome::NeverReturned | Outcome::Missing => (None, None),
+    };
+    out.push_str(",\"ret\":");
+    match value {
+        Some(value) => out.push_str(itoa::Buffer::new().format(if error.is_some() { -1 } else { value })),
+        None => out.push_str("null"),
+    }
+    match error.map(|error| (error, errno::errno_name(error))) {
+        None => out.push_str(",\"errno\":null"),
+        Some((_, Some(name))) => {
+            let _always_fits = write!(out, ",\"errno\":\"{name}\"");
+        }
+        Some((error, None)) => {
+            let _always_fits = write!(out, ",\"errno\":\"{error}\"");
+        }
+    }
+}
+
+/// Appends a tracepoint as a JSON object and a line feed.
+pub fn event_json(out: &mut String, from: &Actor, time: Nanos, cpu: Cpu, event: &TracedEvent) {
+    out.push_str("{\"type\":\"event\",\"name\":");
+    string(out, &event.name);
+    actor(out, from);
+    number(out, "time_ns", time.0);
+    number(out, "cpu", cpu.0.into());
+    out.push_str(",\"fields\":{");
+    for (place, (name, value)) in event.fields.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        string(out, name);
+        out.push(':');
+        match value {
+            FieldValue::Number(number) => out.push_str(&number.to_string()),
+            FieldValue::Task(id) => out.push_str(&id.to_string()),
+            FieldValue::Address(address) => out.push_str(&address.to_string()),
+            FieldValue::Text(bytes) => string(out, &String::from_utf8_lossy(bytes)),
+            FieldValue::Other(text) => string(out, text),
+        }
+    }
+    out.push_str("}}\n");
+}
+
+/// How the workload ended, as the value of `exit`: `{"code":0}` or `{"signal":"SIGKILL"}`.
+#[must_use]
+pub fn exit_json(exit: ExitKind) -> String {
+    match exit {
+        ExitKind::Code(code) => format!("{{\"code\":{code}}}"),
+        ExitKind::Signal(signal) => format!("{{\"signal\":\"{}\"}}", signal_name(signal)),
+    }
+}
+
+/// Appends the last line of a trace.
+pub fn summary_json(out: &mut String, events: u64, lost: u64, exit: ExitKind) {
+    let exit = exit_json(exit);
+    let _always_fits =
+        writeln!(out, "{{\"type\":\"summary\",\"events\":{events},\"lost\":{lost},\"exit\":{exit}}}");
+}
+
+fn actor(out: &mut String, actor: &Actor) {
+    number(out, "pid", actor.pid.0.into());
+    number(out, "tid", actor.tid.0.into());
+    out.push_str(",\"comm\":");
+    string(out, &String::from_utf8_lossy(actor.comm.as_bytes()));
+}
+
+fn number(out: &mut String, name: &str, value: u64) {
+    out.push_str(",\"");
+    out.push_str(name);
+    out.push_str("\":");
+    out.push_str(itoa::Buffer::new().format(value));
+}
+
+/// A string with JSON's escapes (RFC 8259, section 7).
+pub(super) fn string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\u{0}'..='\u{1f}' => {
+                let _always_fits = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+}

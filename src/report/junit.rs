@@ -1,0 +1,69 @@
+//! JUnit XML, as CI systems read it.
+
+use crate::run::ScenarioReport;
+use crate::verdict::Verdict;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+/// The whole suite as one XML document. A scenario that could not be run is an error, one that was is a failure; a skip is a skip.
+///
+/// # Errors
+/// What `quick-junit` cannot serialise.
+pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::SerializeError> {
+    let mut suite = TestSuite::new("scenarios");
+    for report in reports {
+        let mut case = TestCase::new(report.name.clone(), status(report));
+        case.set_time(report.duration);
+        case.add_property(("events", report.events.to_string().as_str()));
+        case.add_property(("lost", report.lost.to_string().as_str()));
+        case.add_property(("kernel", report.kernel.as_str()));
+        suite.add_test_case(case);
+    }
+    let mut document = Report::new("harness");
+    document.add_test_suite(suite);
+    document.to_string()
+}
+
+fn status(report: &ScenarioReport) -> TestCaseStatus {
+    let kind = match report.verdict {
+        Verdict::Pass => return TestCaseStatus::success(),
+        Verdict::Skipped => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(report.reasons.join("; "));
+            return status;
+        }
+        Verdict::Broken => NonSuccessKind::Error,
+        _ => NonSuccessKind::Failure,
+    };
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(report.verdict.word());
+    status.set_message(report.reasons.first().and_then(|reason| reason.lines().next()).unwrap_or_default());
+    status.set_description(report.reasons.join("\n"));
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_verdict_has_its_element() {
+        let report = |name: &str, verdict| ScenarioReport {
+            name: name.to_owned(),
+            file: name.into(),
+            verdict,
+            duration: std::time::Duration::from_millis(5),
+            reasons: vec!["why <not>".to_owned()],
+            events: 1,
+            lost: 0,
+            kernel: "6.1".to_owned(),
+            only_snapshot: false,
+        };
+        let verdicts = [Verdict::Pass, Verdict::Fail, Verdict::Incomplete, Verdict::Skipped, Verdict::Broken];
+        let reports: Vec<_> = verdicts.iter().map(|verdict| report(verdict.word(), *verdict)).collect();
+        let xml = junit(&reports).unwrap();
+        assert!(xml.contains("tests=\"5\" skipped=\"1\" errors=\"1\" failures=\"2\"") || xml.contains("failures=\"2\""), "{xml}");
+        assert!(xml.contains("<skipped message=\"why &lt;not>\"") || xml.contains("<skipped message=\"why &lt;not&gt;\""), "{xml}");
+        assert!(xml.contains("<failure message=\"why") && xml.contains("type=\"incomplete\""), "{xml}");
+        assert!(xml.contains("<error message=\"why"), "{xml}");
+    }
+}

@@ -1,0 +1,78 @@
+//! One call or event as a line of text, in strace's form.
+
+use crate::syscall::names::Abi;
+use crate::syscall::{Actor, Argument, Call, Entry, Outcome, Shown, Signatures, errno, write_argument, write_result};
+use crate::trace::{FieldValue, TracedEvent};
+use std::fmt::Write;
+
+/// Appends `1234 openat(-100, 0x7f.., 0x80000, 0) = 3` and a line feed; the number is the thread's id.
+///
+/// A call by another convention than the native one starts with that one's name in brackets; an error ends with its text; a call whose
+/// entering half was not seen has a `?` for its arguments.
+pub fn call_line(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
+    thread(out, &call.actor);
+    if call.abi != Abi::native() {
+        let _always_fits = write!(out, "[{}] ", call.abi.as_str());
+    }
+    name(out, call);
+    out.push('(');
+    signatures.with(call.abi, call.number, |signature| {
+        match call.entry {
+            Entry::Seen { args, .. } => {
+                for (place, (Argument { kind, .. }, word)) in signature.arguments.iter().zip(args).enumerate() {
+                    if place > 0 {
+                        out.push_str(", ");
+                    }
+                    write_argument(out, *kind, word, &mut Shown);
+                }
+            }
+            Entry::Uncorking => out.push_str("..."),
+            Entry::Missing => out.push('?'),
+        }
+        out.push_str(") = ");
+        write_result(out, signature.returns, call.outcome, &mut Shown);
+    });
+    if let Outcome::Returned { value: value @ -4095..=-1, .. } = call.outcome
+        && let Some(text) = errno::errno_text(-value as i32)
+    {
+        let _always_fits = write!(out, " ({text})");
+    }
+    out.push('\n');
+}
+
+/// Appends `1234 sched:sched_process_exec filename="/bin/true" pid=1234` and a line feed.
+pub fn event_line(out: &mut String, actor: &Actor, event: &TracedEvent) {
+    thread(out, actor);
+    out.push_str(&event.name);
+    for (name, value) in &event.fields {
+        let _always_fits = write!(out, " {name}={value}");
+    }
+    out.push('\n');
+}
+
+fn thread(out: &mut String, actor: &Actor) {
+    out.push_str(itoa::Buffer::new().format(actor.tid.0));
+    out.push(' ');
+}
+
+/// A call's name, or `syscall_470` where the table has none.
+pub(super) fn name(out: &mut String, call: &Call) {
+    match call.name() {
+        Some(name) => out.push_str(name),
+        None => {
+            let _always_fits = write!(out, "syscall_{}", call.number);
+        }
+    }
+}
+
+impl std::fmt::Display for FieldValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Task(id) => id.fmt(f),
+            Self::Address(address) => write!(f, "{address:#x}"),
+            Self::Text(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
+            Self::Other(text) => f.write_str(text),
+        }
+    }
+}

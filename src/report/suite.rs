@@ -1,0 +1,123 @@
+//! Verdicts, for a person and as JSON lines.
+
+use super::json::string;
+use crate::run::ScenarioReport;
+use crate::verdict::Verdict;
+use std::fmt::Write;
+
+/// Appends a scenario's lines: the verdict, its name, what it took; then its reasons, indented. Coloured with ANSI sequences on request.
+pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
+    let (start, end) = if color { (verdict_color(report.verdict), "\u{1b}[0m") } else { ("", "") };
+    let word = report.verdict.word().replace('_', " ");
+    let name = &report.name;
+    let _always_fits = write!(out, "{start}{word:>10}{end}  {name}");
+    let milliseconds = report.duration.as_secs_f64() * 1e3;
+    let _always_fits = match report.verdict {
+        Verdict::Skipped => writeln!(out, ": {}", report.reasons.join("; ")),
+        _ => writeln!(out, "  ({milliseconds:.0} ms, {} events)", report.events),
+    };
+    if report.verdict != Verdict::Skipped {
+        for line in report.reasons.iter().flat_map(|reason| reason.lines()) {
+            let (start, end) = if color { diff_color(line) } else { ("", "") };
+            let _always_fits = writeln!(out, "            {start}{line}{end}");
+        }
+    }
+}
+
+fn verdict_color(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "\u{1b}[32m",
+        Verdict::Skipped => "\u{1b}[33m",
+        _ => "\u{1b}[1;31m",
+    }
+}
+
+fn diff_color(line: &str) -> (&'static str, &'static str) {
+    match line.as_bytes() {
+        [b'+', ..] => ("\u{1b}[32m", "\u{1b}[0m"),
+        [b'-', ..] => ("\u{1b}[31m", "\u{1b}[0m"),
+        [b'@', b'@', ..] => ("\u{1b}[36m", "\u{1b}[0m"),
+        _ => ("", ""),
+    }
+}
+
+/// Appends a scenario as a JSON object and a line feed.
+pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
+    out.push_str("{\"type\":\"scenario\",\"name\":");
+    string(out, &report.name);
+    out.push_str(",\"file\":");
+    string(out, &report.file.to_string_lossy());
+    let _always_fits = write!(
+        out,
+        ",\"verdict\":\"{}\",\"duration_ms\":{},\"reasons\":[",
+        report.verdict,
+        report.duration.as_millis()
+    );
+    for (place, reason) in report.reasons.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        string(out, reason);
+    }
+    let _always_fits = write!(out, "],\"events\":{},\"lost\":{},\"kernel\":", report.events, report.lost);
+    string(out, &report.kernel);
+    out.push_str("}\n");
+}
+
+/// Appends the last line of a suite: how often each verdict was given.
+pub fn suite_json(out: &mut String, verdicts: &[Verdict]) {
+    out.push_str("{\"type\":\"summary\"");
+    for verdict in Verdict::ALL {
+        let count = verdicts.iter().filter(|given| **given == verdict).count();
+        let _always_fits = write!(out, ",\"{verdict}\":{count}");
+    }
+    out.push_str("}\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> ScenarioReport {
+        ScenarioReport {
+            name: "mv".to_owned(),
+            file: "scenarios/mv.yaml".into(),
+            verdict: Verdict::Fail,
+            duration: std::time::Duration::from_millis(7),
+            reasons: vec!["expected \"a\"\nand more".to_owned()],
+            events: 812,
+            lost: 0,
+            kernel: "6.18.44".to_owned(),
+            only_snapshot: false,
+        }
+    }
+
+    #[test]
+    fn a_scenario_is_one_json_line_with_the_agreed_members() {
+        let mut out = String::new();
+        scenario_json(&mut out, &report());
+        assert_eq!(
+            out,
+            "{\"type\":\"scenario\",\"name\":\"mv\",\"file\":\"scenarios/mv.yaml\",\"verdict\":\"fail\",\"duration_ms\":7,\
+             \"reasons\":[\"expected \\\"a\\\"\\nand more\"],\"events\":812,\"lost\":0,\"kernel\":\"6.18.44\"}\n"
+        );
+    }
+
+    #[test]
+    fn the_summary_has_every_verdict() {
+        let mut out = String::new();
+        suite_json(&mut out, &[Verdict::Pass, Verdict::Fail, Verdict::Pass]);
+        assert_eq!(
+            out,
+            "{\"type\":\"summary\",\"pass\":2,\"fail\":1,\"incomplete\":0,\"timeout\":0,\"leak\":0,\"skipped\":0,\
+             \"broken\":0,\"unexpected_pass\":0}\n"
+        );
+    }
+
+    #[test]
+    fn a_person_reads_the_reasons_below_the_verdict() {
+        let mut out = String::new();
+        human(&mut out, &report(), false);
+        assert_eq!(out, "      fail  mv  (7 ms, 812 events)\n            expected \"a\"\n            and more\n");
+    }
+}

@@ -1,0 +1,217 @@
+//! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
+
+mod scenario;
+mod session;
+mod suite;
+
+pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
+pub use session::{Control, Ended, Fault, Observer, Patience, SessionError, follow};
+pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
+
+use crate::events::{self, EventRequest, EventSet, Follow, OpenError, Pins};
+use crate::host::{Catalogue, Host, HostError};
+use crate::plan::EventsPlan;
+use crate::sandbox::{Cgroup, Corked};
+use crate::syscall::Signatures;
+use crate::units::{Cpu, TracepointName};
+use std::io;
+
+/// What one process needs to know and to hold for all its runs.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// The machine.
+    pub host: &'a Host,
+    /// Its CPUs.
+    pub cpus: Vec<Cpu>,
+    /// Its kernel's release.
+    pub release: String,
+    /// The forms of its calls.
+    pub signatures: Signatures<'a>,
+    /// The limits of open files that the process was started with, which its workloads get.
+    pub open_files: Option<(u64, u64)>,
+    has_lost: bool,
+    pins: Pins,
+}
+
+// Up to so many events are inherited; beyond, a fork storm would become 48 times slower at 200 of them, and they are counted for a
+// control group instead.
+const INHERITED: usize = 8;
+
+impl<'a> Bench<'a> {
+    /// Looks at the machine, and raises the soft limit of open files to the hard one: each event takes a descriptor for each CPU.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn new(host: &'a Host) -> Result<Self, HostError> {
+        let signatures = Signatures::new(Box::new(|event| {
+            let name = TracepointName::parse(&format!("syscalls:{event}"))?;
+            host.format(&name).ok()
+        }));
+        Ok(Self {
+            host,
+            cpus: host.online_cpus()?,
+            release: host.kernel_release()?,
+            signatures,
+            open_files: raise_open_files(),
+            has_lost: events::kernel_counts_lost(),
+            pins: Pins::default(),
+        })
+    }
+
+    /// As above on a kernel that does not count lost records: the counters alone are the witness.
+    #[must_use]
+    pub fn without_lost_counts(mut self) -> Self {
+        self.has_lost = false;
+        self
+    }
+
+    /// Whether this kernel counts lost records (Linux 6.0).
+    #[must_use]
+    pub fn has_lost_counts(&self) -> bool {
+        self.has_lost
+    }
+
+    /// Whether this user may trace: opens one event and closes it. Worth a look before a suite, so that the missing right is said once.
+    ///
+    /// # Errors
+    /// [`AccessError`], with a hint that works.
+    pub fn check_access(&self) -> Result<(), AccessError> {
+        let name = "raw_syscalls:sys_enter";
+        if let Some(name) = TracepointName::parse(name) {
+            let format = self.host.format(&name)?;
+            self.pins.hold(format.id);
+            events::probe(name.as_str(), format.id)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the events of a plan on a corked workload; the control group, if one was needed, must outlive the run.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn open(
+        &self,
+        plan: &EventsPlan,
+        corked: &Corked,
+        ring_pages: usize,
+    ) -> Result<(EventSet, Option<Cgroup>), OpenError> {
+        plan.requests.iter().for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
+        let group = self.group_for(plan, corked);
+        let follow = match &group {
+            Some(group) => Follow::Group(corked.pid(), std::os::fd::AsFd::as_fd(group)),
+            None => Follow::Tasks(corked.pid()),
+        };
+        let set = events::open(&plan.requests, follow, &self.cpus, ring_pages, self.has_lost)?;
+        if group.is_some() {
+            set.enable_group()?;
+        }
+        Ok((set, group))
+    }
+
+    /// A control group with the workload in it, where there are many events and the host can count for one. Where it cannot, the events are
+    /// inherited: slower, and just as complete.
+    fn group_for(&self, plan: &EventsPlan, corked: &Corked) -> Option<Cgroup> {
+        if plan.requests.len() <= INHERITED || !self.host.cgroup2_has_perf_events() {
+            return None;
+        }
+        let group = Cgroup::below(&self.host.cgroup2()?).ok()?;
+        group.join(corked.pid()).ok()?;
+        Some(group)
+    }
+}
+
+/// A missing right.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// To tracefs.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// To open events.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+impl AccessError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Host(error) => error.hint(),
+            Self::Open(error) => error.hint(),
+        }
+    }
+}
+
+fn raise_open_files() -> Option<(u64, u64)> {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).ok()?;
+    Some((soft, hard))
+}
+
+/// Why a workload could not be followed to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Its working directory.
+    #[error(transparent)]
+    WorkDir(#[from] crate::sandbox::WorkDirError),
+    /// Its start.
+    #[error(transparent)]
+    Launch(#[from] crate::sandbox::LaunchError),
+    /// Its events.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The run.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// Its snapshot.
+    #[error(transparent)]
+    Snapshot(#[from] crate::snapshot::SnapshotError),
+    /// A tracepoint's record.
+    #[error("cannot decode a record of `{event}`")]
+    Decode {
+        /// The tracepoint.
+        event: String,
+        /// Why.
+        source: crate::decode::DecodeError,
+    },
+    /// An argument, a variable or a path that no program can be given.
+    #[error("`{text}` holds a zero byte")]
+    ZeroByte {
+        /// It.
+        text: String,
+    },
+}
+
+impl RunError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Launch(error) => error.hint(),
+            Self::Open(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+/// An error and all its causes in one line.
+#[must_use]
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {}", readable(error));
+        cause = error.source();
+    }
+    text
+}
+
+/// The text of an error; of the system's own without the number that the standard library adds.
+fn readable(error: &(dyn std::error::Error + 'static)) -> String {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+        Some(number) => crate::syscall::errno::errno_text(number)
+            .map_or_else(|| error.to_string(), |text| text.to_lowercase()),
+        None => error.to_string(),
+    }
+}

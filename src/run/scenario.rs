@@ -1,0 +1,217 @@
+//! One scenario, once.
+
+use super::{Bench, Control, Ended, Fault, Observer, Patience, RunError, follow};
+use crate::plan::{Plan, PlannedTracepoint};
+use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir};
+use crate::scenario::FileSource;
+use crate::snapshot::{self, Place, Provenance};
+use crate::syscall::{Actor, Observation};
+use crate::sys::process::World;
+use crate::trace::{Builder, Rendered, TracedEvent, View};
+use crate::units::{Cpu, Nanos};
+use crate::verdict::{self, Verdict};
+use std::ffi::{CString, OsStr};
+use std::path::Path;
+use std::time::Duration;
+
+/// What came of one run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The verdict, the snapshot's included.
+    pub verdict: Verdict,
+    /// What speaks against a pass.
+    pub reasons: Vec<String>,
+    /// How many calls and events the trace holds.
+    pub events: u64,
+    /// How many records are missing.
+    pub lost: u64,
+    /// The trace's text, where there is a snapshot to it.
+    pub text: Option<String>,
+    /// What came of the comparison with the stored one.
+    pub snapshot: SnapshotOutcome,
+}
+
+/// What came of the comparison of a trace with its snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SnapshotOutcome {
+    /// There is none, or the run gives no trace to compare.
+    NotCompared,
+    /// Equal.
+    Same,
+    /// Different, or nothing is stored; what is stored, and in which file.
+    Differs {
+        /// The file that it was compared with.
+        file: std::path::PathBuf,
+        /// Its text; `None` where there is no such file.
+        stored: Option<String>,
+    },
+}
+
+/// The path in which workloads find their programs.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+// What the uncorking may take: a file system that hangs must not hang the suite.
+const UNCORKING: Duration = Duration::from_secs(10);
+
+/// Runs a planned scenario and judges it. Nothing is written.
+///
+/// # Errors
+/// [`RunError`], where the harness could not do its work; the workload is dead and its directory gone by then.
+pub fn attempt(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    file: &Path,
+    control: &mut dyn Control,
+    fault: Fault,
+) -> Result<Outcome, RunError> {
+    let dir = WorkDir::lay_out(&files(plan, file))?;
+    let workload = workload(bench, plan, dir.path())?;
+    let corked = sandbox::launch(&workload)?;
+    let init = corked.has_init().then(|| corked.pid());
+    let (events, _group) = bench.open(&plan.events, &corked, plan.ring_pages)?;
+    let running = match corked.uncork(UNCORKING) {
+        Err(sandbox::LaunchError::NotExecuted(error)) => return Ok(not_executed(&error)),
+        other => other?,
+    };
+    let mut collector = Collector { plan, builder: Builder::default(), error: None };
+    if let Some(id) = running.main_pid() {
+        collector.builder.main_process(id);
+    }
+    let patience = Patience { timeout: Some(plan.workload.timeout), tick: Duration::from_secs(1) };
+    let ended = follow(running, events, &plan.events, patience, control, &mut collector, (init, fault))?;
+    if let Some(error) = collector.error {
+        return Err(error);
+    }
+    let view = View { directory: Some(dir.path().to_string_lossy().into_owned()), ..plan.view.clone().unwrap_or_default() };
+    let rendered = collector.builder.finish().render(&view, &bench.signatures);
+    judge(bench, plan, file, &ended, rendered)
+}
+
+fn judge(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    file: &Path,
+    ended: &Ended,
+    rendered: Rendered,
+) -> Result<Outcome, RunError> {
+    let (mut verdict, mut reasons) = verdict::judge(plan, ended, &rendered.counts);
+    if ended.interrupted {
+        (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);
+    }
+    let is_trace = matches!(verdict, Verdict::Pass | Verdict::Fail) && plan.view.is_some();
+    let snapshot = if is_trace { compare(bench, file, &rendered.text)? } else { SnapshotOutcome::NotCompared };
+    if let SnapshotOutcome::Differs { file, stored } = &snapshot {
+        verdict = Verdict::Fail;
+        reasons.push(match stored {
+            Some(stored) => format!(
+                "the trace differs from `{}`:\n{}",
+                file.display(),
+                snapshot::diff(stored, &rendered.text).trim_end()
+            ),
+            None => format!("there is no snapshot `{}` yet", file.display()),
+        });
+    }
+    let (verdict, reasons) = verdict::with_known_failure(plan, verdict, reasons);
+    Ok(Outcome {
+        verdict,
+        reasons,
+        events: rendered.counts.values().sum(),
+        lost: ended.account.lost(),
+        text: is_trace.then_some(rendered.text),
+        snapshot,
+    })
+}
+
+fn compare(bench: &Bench<'_>, file: &Path, text: &str) -> Result<SnapshotOutcome, RunError> {
+    let place = Place::of(file);
+    let chosen = place.choose(&bench.release);
+    place.check_variant(&chosen)?;
+    let stored = snapshot::read(&chosen)?;
+    Ok(match stored {
+        Some(stored) if snapshot::matches(&stored, text) => SnapshotOutcome::Same,
+        stored => SnapshotOutcome::Differs { file: chosen, stored },
+    })
+}
+
+/// A workload that could not be executed did not fail its expectations: it is reported as just that.
+fn not_executed(error: &sandbox::NotExecuted) -> Outcome {
+    let hint = error.hint().map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
+    Outcome {
+        verdict: Verdict::Fail,
+        reasons: vec![format!("{}{hint}", super::chain(error))],
+        events: 0,
+        lost: 0,
+        text: None,
+        snapshot: SnapshotOutcome::NotCompared,
+    }
+}
+
+/// What travels with a snapshot of this scenario.
+pub(super) fn provenance<'a>(bench: &'a Bench<'_>, file: &'a Path, description: &'a str) -> Provenance<'a> {
+    Provenance { scenario: file, description, kernel: &bench.release }
+}
+
+fn files(plan: &Plan, scenario: &Path) -> Vec<File> {
+    let base = scenario.parent().unwrap_or(Path::new(""));
+    let content = |source: &FileSource| match source {
+        FileSource::Content(text) => Content::Bytes(text.clone().into_bytes()),
+        FileSource::From(path) => Content::CopyOf(base.join(path)),
+    };
+    let files = plan.workload.files.iter();
+    files.map(|(path, file)| File { path: path.clone(), content: content(&file.source), mode: file.mode }).collect()
+}
+
+fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workload, RunError> {
+    let c_string = |text: String| {
+        CString::new(text).map_err(|error| RunError::ZeroByte {
+            text: String::from_utf8_lossy(&error.into_vec()).into_owned(),
+        })
+    };
+    let argv = plan.workload.command.argv();
+    let mut environment: std::collections::BTreeMap<String, String> =
+        [("PATH", PATH)].map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    for name in ["HOME", "TMPDIR"] {
+        environment.insert(name.to_owned(), dir.to_string_lossy().into_owned());
+    }
+    environment.extend(plan.workload.env.clone());
+    let path = environment.get("PATH").cloned().unwrap_or_default();
+    let program = argv.first().copied().unwrap_or_default();
+    Ok(sandbox::Workload {
+        program: Program::find(OsStr::new(program), OsStr::new(&path))
+            .map_err(sandbox::LaunchError::NotExecuted)?,
+        arguments: argv.iter().map(|&argument| c_string(argument.to_owned())).collect::<Result<_, _>>()?,
+        environment: environment
+            .into_iter()
+            .map(|(name, value)| c_string(format!("{name}={value}")))
+            .collect::<Result<_, _>>()?,
+        directory: Some(dir.to_owned()),
+        stdio: Stdio::Captured { input: plan.workload.stdin.clone().map(String::into_bytes) },
+        world: World::PidNamespace,
+        umask: Some(0o022),
+        fixed_addresses: true,
+        open_files: bench.open_files,
+    })
+}
+
+/// Collects a run into a trace.
+struct Collector<'a> {
+    plan: &'a Plan,
+    builder: Builder,
+    error: Option<RunError>,
+}
+
+impl Observer for Collector<'_> {
+    fn observe(&mut self, observation: &Observation) {
+        self.builder.observe(observation, |call| self.plan.events.wants(call));
+    }
+
+    fn event(&mut self, actor: &Actor, _: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {
+        let Some(PlannedTracepoint { name, format }) = self.plan.events.tracepoints.get(tracepoint) else { return };
+        match TracedEvent::decode(name, format, payload) {
+            Ok(event) => self.builder.event(actor.thread, event),
+            Err(source) => {
+                self.error.get_or_insert(RunError::Decode { event: name.as_ref().to_owned(), source });
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Many scenarios: found, run side by side, reported as they end.
+
+use super::{Bench, Control, Fault, Outcome, RunError, SnapshotOutcome, attempt, chain, scenario};
+use crate::plan::{self, Facts, Plan, PlanError, Resolved};
+use crate::sandbox::Program;
+use crate::scenario::{Diagnostic, Scenario};
+use crate::snapshot::{self, Place};
+use crate::verdict::Verdict;
+use std::ffi::OsStr;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What is done with a trace that differs from its snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// Nothing is written: a CI run.
+    Never,
+    /// It is put aside for review.
+    Pending,
+    /// It becomes the snapshot.
+    Accept,
+}
+
+/// How a suite is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// What becomes of new traces.
+    pub update: Update,
+    /// How often each scenario is run; all runs must pass.
+    pub repeat: u32,
+    /// How many run side by side.
+    pub jobs: usize,
+    /// Whether a skip is a failure (`HARNESS_REQUIRE=all`).
+    pub require_all: bool,
+    /// A planted defect.
+    pub fault: Fault,
+}
+
+/// A scenario file that was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// Its name in reports, that of its snapshot.
+    pub name: String,
+    /// The file.
+    pub file: PathBuf,
+}
+
+/// The report on one scenario.
+#[derive(Clone, Debug)]
+pub struct ScenarioReport {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How long it took, all repetitions together.
+    pub duration: Duration,
+    /// What speaks against a pass, or why it was skipped.
+    pub reasons: Vec<String>,
+    /// Calls and events of the (last) run.
+    pub events: u64,
+    /// Missing records of the (last) run.
+    pub lost: u64,
+    /// The kernel's release.
+    pub kernel: String,
+    /// Whether the only thing against it is its snapshot.
+    pub only_snapshot: bool,
+}
+
+/// A scenario that was read and resolved: ready to run, or known not to.
+#[derive(Debug)]
+enum Ready {
+    Plan(Box<Plan>, String),
+    Unmet(Vec<String>),
+}
+
+/// A set of scenarios, all of them read and resolved before the first runs.
+#[derive(Debug)]
+pub struct Suite<'a> {
+    bench: &'a Bench<'a>,
+    scenarios: Vec<(Item, Ready)>,
+}
+
+/// The scenario files that paths stand for: a file for itself, a folder for every `.yaml` and `.yml` below it.
+///
+/// # Errors
+/// For the first path that cannot be read, with that path.
+pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
+    let mut items = Vec::new();
+    for path in paths {
+        let mut waiting = vec![path.clone()];
+        while let Some(path) = waiting.pop() {
+            let failed = |error| (path.clone(), error);
+            if path.is_dir() {
+                for entry in std::fs::read_dir(&path).map_err(failed)? {
+                    let entry = entry.map_err(failed)?.path();
+                    let is_scenario = entry.extension().is_some_and(|end| end == "yaml" || end == "yml");
+                    if entry.is_dir() || is_scenario {
+                        waiting.push(entry);
+                    }
+                }
+            } else {
+                std::fs::metadata(&path).map_err(failed)?;
+                items.push(Item { name: Place::of(&path).name, file: path });
+            }
+        }
+    }
+    items.sort();
+    items.dedup();
+    Ok(items)
+}
+
+impl<'a> Suite<'a> {
+    /// Reads and resolves the scenarios.
+    ///
+    /// # Errors
+    /// Every complaint about a file; or the host's error that kept any from being resolved.
+    pub fn read(bench: &'a Bench<'a>, items: Vec<Item>) -> Result<Self, SuiteError> {
+        let mut scenarios = Vec::new();
+        let mut complaints = Vec::new();
+        let has_command = |command: &str| Program::find(OsStr::new(command), OsStr::new(scenario::PATH)).is_ok();
+        let facts = Facts {
+            release: &bench.release,
+            has_command: &has_command,
+            page_size: crate::sys::page_size(),
+        };
+        for item in items {
+            let text = std::fs::read(&item.file)
+                .and_then(|bytes| String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)))
+                .map_err(|source| SuiteError::Read { file: item.file.clone(), source })?;
+            match read_one(bench, &facts, &item.file, &text) {
+                Ok(ready) => scenarios.push((item, ready)),
+                Err(PlanError::Invalid(diagnostic)) => complaints.push(*diagnostic),
+                Err(PlanError::Host(error)) => return Err(SuiteError::Host(error)),
+            }
+        }
+        if complaints.is_empty() { Ok(Self { bench, scenarios }) } else { Err(SuiteError::Invalid(complaints)) }
+    }
+
+    /// The scenarios, and why each that will be skipped will be.
+    pub fn items(&self) -> impl Iterator<Item = (&Item, &[String])> {
+        self.scenarios.iter().map(|(item, ready)| match ready {
+            Ready::Plan(..) => (item, [].as_slice()),
+            Ready::Unmet(reasons) => (item, reasons.as_slice()),
+        })
+    }
+
+    /// Runs them all, so many side by side, and hands each report over as its scenario ends. A panic in one is that one's verdict.
+    pub fn run<'c>(
+        &self,
+        options: &Options,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+        report: &(dyn Fn(ScenarioReport) + Sync),
+    ) {
+        let next = AtomicUsize::new(0);
+        let one_at_a_time = Mutex::new(());
+        let worker = || {
+            while let Some((item, _)) = self.scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let done = self.run_one(&item.name, options, control);
+                let _turn = one_at_a_time.lock();
+                report(done);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..options.jobs.clamp(1, self.scenarios.len().max(1)) {
+                scope.spawn(worker);
+            }
+            worker();
+        });
+    }
+
+    /// Runs the scenario of this name.
+    pub fn run_one<'c>(
+        &self,
+        name: &str,
+        options: &Options,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+    ) -> ScenarioReport {
+        let start = Instant::now();
+        let found = self.scenarios.iter().find(|(item, _)| item.name == name);
+        let mut report = ScenarioReport {
+            name: name.to_owned(),
+            file: found.map(|(item, _)| item.file.clone()).unwrap_or_default(),
+            verdict: Verdict::Broken,
+            duration: Duration::ZERO,
+            reasons: Vec::new(),
+            events: 0,
+            lost: 0,
+            kernel: self.bench.release.clone(),
+            only_snapshot: false,
+        };
+        match found {
+            None => report.reasons.push("there is no scenario of this name".to_owned()),
+            Some((_, Ready::Unmet(reasons))) => {
+                report.verdict = if options.require_all { Verdict::Fail } else { Verdict::Skipped };
+                report.reasons.clone_from(reasons);
+            }
+            Some((item, Ready::Plan(plan, description))) => {
+                let run = || self.repeat(item, plan, description, options, control, &mut report);
+                if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                    report.verdict = Verdict::Broken;
+                    report.reasons.push("the harness panicked".to_owned());
+                }
+            }
+        }
+        report.duration = start.elapsed();
+        report
+    }
+
+    fn repeat<'c>(
+        &self,
+        item: &Item,
+        plan: &Plan,
+        description: &str,
+        options: &Options,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+        report: &mut ScenarioReport,
+    ) {
+        let mut first: Option<String> = None;
+        for round in 1..=options.repeat.max(1) {
+            let outcome = attempt(self.bench, plan, &item.file, control().as_mut(), options.fault)
+                .and_then(|outcome| self.store(item, description, options.update, outcome));
+            match outcome {
+                Ok(outcome) => {
+                    let differs = differs(first.as_deref(), outcome.text.as_deref());
+                    first = first.or(outcome.text);
+                    report.verdict = outcome.verdict;
+                    report.reasons = outcome.reasons;
+                    (report.events, report.lost) = (outcome.events, outcome.lost);
+                    report.only_snapshot = outcome.verdict == Verdict::Fail
+                        && report.reasons.len() == 1
+                        && matches!(outcome.snapshot, SnapshotOutcome::Differs { .. });
+                    if let Some(diff) = differs {
+                        report.verdict = Verdict::Fail;
+                        report.reasons.push(format!("the trace differs from that of the first run:\n{diff}"));
+                    }
+                }
+                Err(error) => {
+                    report.verdict = Verdict::Broken;
+                    let hint = error.hint().map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
+                    report.reasons = vec![format!("{}{hint}", chain(&error))];
+                }
+            }
+            if report.verdict != Verdict::Pass {
+                if options.repeat > 1 {
+                    report.reasons.insert(0, format!("in run {round} of {}", options.repeat));
+                }
+                return;
+            }
+        }
+    }
+
+    /// Writes what is to be written of a trace, and says what that changes.
+    fn store(
+        &self,
+        item: &Item,
+        description: &str,
+        update: Update,
+        mut outcome: Outcome,
+    ) -> Result<Outcome, RunError> {
+        let provenance = scenario::provenance(self.bench, &item.file, description);
+        match (&outcome.snapshot, &outcome.text) {
+            (SnapshotOutcome::Same, _) if update != Update::Never => {
+                snapshot::forget_pending(&Place::of(&item.file).choose(&self.bench.release))?;
+            }
+            (SnapshotOutcome::Differs { file, .. }, Some(text)) => match update {
+                Update::Never => {}
+                Update::Pending => {
+                    let pending = snapshot::pending(file);
+                    snapshot::write(&pending, text, &provenance)?;
+                    outcome.reasons.push(format!("the new trace waits in `{}`: harness review", pending.display()));
+                }
+                // What else was wrong still is; the snapshot's own reason is the last.
+                Update::Accept if outcome.verdict == Verdict::Fail => {
+                    snapshot::write(file, text, &provenance)?;
+                    snapshot::forget_pending(file)?;
+                    outcome.reasons.pop();
+                    if outcome.reasons.is_empty() {
+                        outcome.verdict = Verdict::Pass;
+                    }
+                }
+                Update::Accept => {}
+            },
+            _ => {}
+        }
+        Ok(outcome)
+    }
+}
+
+fn differs(first: Option<&str>, text: Option<&str>) -> Option<String> {
+    let (first, text) = first.zip(text)?;
+    (first != text).then(|| snapshot::diff(first, text).replace("stored", "first run"))
+}
+
+fn read_one(bench: &Bench<'_>, facts: &Facts<'_>, file: &Path, text: &str) -> Result<Ready, PlanError> {
+    let scenario: Scenario =
+        crate::scenario::read(file, text).map_err(|diagnostic| PlanError::Invalid(Box::new(diagnostic)))?;
+    let description = scenario.description.clone();
+    Ok(match plan::resolve(&scenario, facts, bench.host)? {
+        Resolved::Plan(plan) => Ready::Plan(plan, description),
+        Resolved::Unmet(reasons) => Ready::Unmet(reasons),
+    })
+}
+
+/// Why a suite cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// Scenarios that are wrong.
+    #[error("{} scenario file{} cannot be used", .0.len(), if .0.len() == 1 { "" } else { "s" })]
+    Invalid(Vec<Diagnostic>),
+    /// A file that cannot be read.
+    #[error("cannot read the scenario `{file}`")]
+    Read {
+        /// It.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The host cannot be asked.
+    #[error(transparent)]
+    Host(#[from] crate::host::HostError),
+}

@@ -1,0 +1,73 @@
+//! A control group (version 2) around the workload, for events that are counted per group.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+/// A control group that is removed when this value goes.
+#[derive(Debug)]
+pub struct Cgroup {
+    path: PathBuf,
+    folder: File,
+}
+
+/// Why there is no control group.
+#[derive(Debug, thiserror::Error)]
+pub enum CgroupError {
+    /// It could not be made.
+    #[error("cannot make a control group below `{below}`")]
+    Make {
+        /// The version 2 hierarchy.
+        below: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A process could not be put into it.
+    #[error("cannot put process {pid} into the control group `{path}`")]
+    Join {
+        /// The process.
+        pid: crate::units::Pid,
+        /// The group.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Cgroup {
+    /// Makes a group of a new name below the mount point of the version 2 hierarchy.
+    ///
+    /// # Errors
+    /// [`CgroupError::Make`].
+    pub fn below(hierarchy: &Path) -> Result<Self, CgroupError> {
+        let made = tempfile::Builder::new().prefix("harness-").tempdir_in(hierarchy).and_then(|dir| {
+            // Removed by rmdir(2) below: the kernel's files in it cannot be unlinked.
+            let path = dir.keep();
+            Ok(Self { folder: File::open(&path)?, path })
+        });
+        made.map_err(|source| CgroupError::Make { below: hierarchy.to_owned(), source })
+    }
+
+    /// Moves a process into the group; what it creates from then on is born there.
+    ///
+    /// # Errors
+    /// [`CgroupError::Join`].
+    pub fn join(&self, pid: crate::units::Pid) -> Result<(), CgroupError> {
+        std::fs::write(self.path.join("cgroup.procs"), pid.to_string())
+            .map_err(|source| CgroupError::Join { pid, path: self.path.clone(), source })
+    }
+}
+
+impl AsFd for Cgroup {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.folder.as_fd()
+    }
+}
+
+impl Drop for Cgroup {
+    fn drop(&mut self) {
+        // Fails only while members are alive, which the sandbox has ended before.
+        let _still_used = std::fs::remove_dir(&self.path);
+    }
+}

@@ -1,0 +1,137 @@
+//! The private working directory and what the scenario lays into it.
+
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// A file to lay into the working directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Where, relative to the working directory; folders on the way are made.
+    pub path: PathBuf,
+    /// What is in it.
+    pub content: Content,
+    /// Its permission bits; `None` gives 0644, or those of the file that it is a copy of.
+    pub mode: Option<u32>,
+}
+
+/// What is in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// A copy of this file.
+    CopyOf(PathBuf),
+}
+
+/// Why the working directory could not be laid out.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkDirError {
+    /// The directory itself.
+    #[error("cannot make a working directory below `{below}`")]
+    Make {
+        /// Where temporary directories go.
+        below: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// One of the files.
+    #[error("cannot lay `{path}` into the working directory")]
+    Lay {
+        /// As the scenario names it.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The source of one of the files.
+    #[error("cannot read `{path}` for the working directory")]
+    Read {
+        /// The file to copy.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A private directory that is removed, with all in it, when this value goes.
+#[derive(Debug)]
+pub struct WorkDir(tempfile::TempDir);
+
+impl WorkDir {
+    /// Makes the directory and lays the files into it.
+    ///
+    /// # Errors
+    /// [`WorkDirError`], which names the file; nothing is left behind.
+    pub fn lay_out(files: &[File]) -> Result<Self, WorkDirError> {
+        let below = std::env::temp_dir();
+        let make = |source| WorkDirError::Make { below: below.clone(), source };
+        let dir = tempfile::Builder::new().prefix("harness-").tempdir_in(&below).map_err(make)?;
+        // The mode of a home directory: the workload may run programs of other users in it.
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).map_err(make)?;
+        for file in files {
+            lay(dir.path(), file)?;
+        }
+        Ok(Self(dir))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+fn lay(root: &Path, file: &File) -> Result<(), WorkDirError> {
+    let failed = |source| WorkDirError::Lay { path: file.path.clone(), source };
+    let read = |path: &Path, source| WorkDirError::Read { path: path.to_owned(), source };
+    let (bytes, copied_mode) = match &file.content {
+        Content::Bytes(bytes) => (bytes.clone(), None),
+        Content::CopyOf(path) => {
+            let metadata = path.metadata().map_err(|source| read(path, source))?;
+            let bytes = std::fs::read(path).map_err(|source| read(path, source))?;
+            (bytes, Some(metadata.permissions().mode() & 0o7777))
+        }
+    };
+    let place = root.join(&file.path);
+    if let Some(folder) = place.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true).mode(0o755).create(folder).map_err(failed)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    let mut opened = options.write(true).create_new(true).mode(0o600).open(&place).map_err(failed)?;
+    io::Write::write_all(&mut opened, &bytes).map_err(failed)?;
+    let mode = file.mode.or(copied_mode).unwrap_or(0o644);
+    // Not through open(2): the umask is to have no say.
+    opened.set_permissions(std::fs::Permissions::from_mode(mode)).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_laid_with_their_modes_and_removed_with_the_directory() {
+        let file = |path: &str, mode| File {
+            path: path.into(),
+            content: Content::Bytes(b"x".to_vec()),
+            mode,
+        };
+        let dir = WorkDir::lay_out(&[file("a/b/tool.sh", Some(0o755)), file("plain", None)]).unwrap();
+        let mode = |name: &str| dir.path().join(name).metadata().unwrap().permissions().mode() & 0o7777;
+        assert_eq!((mode("a/b/tool.sh"), mode("plain")), (0o755, 0o644));
+        let path = dir.path().to_owned();
+        drop(dir);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_missing_source_is_named() {
+        let file = File {
+            path: "x".into(),
+            content: Content::CopyOf("/nonexistent/source".into()),
+            mode: None,
+        };
+        let error = WorkDir::lay_out(&[file]).unwrap_err();
+        assert_eq!(error.to_string(), "cannot read `/nonexistent/source` for the working directory");
+    }
+}

@@ -1,0 +1,409 @@
+//! The cork and what follows it.
+
+use super::output::Reader;
+use super::{Captured, NotExecuted, Program};
+use crate::sys::process::{self, Failure, Spawn, Stage, World};
+use crate::units::{ExitKind, Pid};
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What is to be run, with nothing left open.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// The file.
+    pub program: Program,
+    /// `argv`, from `argv[0]` on.
+    pub arguments: Vec<CString>,
+    /// `envp`.
+    pub environment: Vec<CString>,
+    /// The working directory; `None` keeps that of the harness.
+    pub directory: Option<PathBuf>,
+    /// Descriptors 0, 1 and 2.
+    pub stdio: Stdio,
+    /// Bare host or namespace.
+    pub world: World,
+    /// The file mode creation mask; `None` keeps that of the harness.
+    pub umask: Option<u32>,
+    /// Whether address space randomisation is off.
+    pub fixed_addresses: bool,
+    /// The limits of `RLIMIT_NOFILE` to start it with; `None` keeps those of the harness.
+    pub open_files: Option<(u64, u64)>,
+}
+
+/// Where the workload's standard descriptors lead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stdio {
+    /// To those of the harness.
+    Inherited,
+    /// Input from these bytes (as a file, so that reads are never short; none at all is `/dev/null`), outputs captured.
+    Captured {
+        /// What standard input holds.
+        input: Option<Vec<u8>>,
+    },
+}
+
+/// Why there is no running workload.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A descriptor for standard input or output.
+    #[error("cannot prepare the workload's input and output")]
+    Stdio(#[source] io::Error),
+    /// `clone3(2)`.
+    #[error("cannot start a process for the workload{}", if *.namespace { " in a pid namespace of its own" } else { "" })]
+    Fork {
+        /// Whether it was to live in a namespace.
+        namespace: bool,
+        /// Why.
+        source: io::Error,
+    },
+    /// A step between the start of the process and its `execve(2)`.
+    #[error("the workload's process failed while {}", doing(*.stage))]
+    Stage {
+        /// The step.
+        stage: Stage,
+        /// Why.
+        source: io::Error,
+    },
+    /// `execve(2)` itself.
+    #[error(transparent)]
+    NotExecuted(#[from] NotExecuted),
+    /// The process was gone before it could execute anything.
+    #[error("the workload's process was killed before it could execute anything")]
+    Vanished,
+    /// It did not get as far in time.
+    #[error("the workload's process did not reach its program in time")]
+    TimedOut,
+    /// A pipe to it broke.
+    #[error("cannot talk to the workload's process")]
+    Pipe(#[source] io::Error),
+}
+
+impl LaunchError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Fork { namespace: true, source } if source.raw_os_error() == Some(libc::EPERM) => {
+                Some("run as root: a pid namespace takes CAP_SYS_ADMIN".to_owned())
+            }
+            Self::NotExecuted(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+fn doing(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Mounts => "giving its namespace a /proc of its own",
+        Stage::Descriptors => "putting its descriptors in place",
+        Stage::Signals => "resetting its signals",
+        Stage::Session => "starting its session",
+        Stage::Directory => "changing to its working directory",
+        Stage::Personality => "switching address space randomisation off",
+        Stage::Fork => "forking",
+        Stage::Exec => "executing its program",
+    }
+}
+
+/// A workload that waits at its cork.
+#[derive(Debug)]
+pub struct Corked {
+    process: Process,
+    go: OwnedFd,
+    status: OwnedFd,
+    program: Program,
+    directory: PathBuf,
+}
+
+/// A workload on its way.
+#[derive(Debug)]
+pub struct Running {
+    process: Process,
+}
+
+/// A workload that has come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exited {
+    /// How the main process ended.
+    pub exit: ExitKind,
+    /// What it and its descendants wrote to standard output; empty where that was inherited.
+    pub stdout: Captured,
+    /// And to standard error.
+    pub stderr: Captured,
+}
+
+/// The process and our ends of its pipes; ended and reaped when dropped.
+#[derive(Debug)]
+struct Process {
+    pid: Pid,
+    pidfd: OwnedFd,
+    main_pid: Option<i32>,
+    exit: Option<ExitKind>,
+    reaped: bool,
+    obituary: Option<OwnedFd>,
+    outputs: Option<[Reader; 2]>,
+    world: World,
+}
+
+/// Starts the workload's process and parks it in front of its `execve(2)`.
+///
+/// # Errors
+/// [`LaunchError`].
+pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
+    let c_string = |text: &OsStr| {
+        let invalid = |_| LaunchError::Stdio(io::ErrorKind::InvalidInput.into());
+        CString::new(text.as_bytes()).map_err(invalid)
+    };
+    let (stdin, stdout, stderr, outputs) = stdio(&workload.stdio).map_err(LaunchError::Stdio)?;
+    let program = c_string(workload.program.path().as_os_str())?;
+    let directory = workload.directory.as_ref().map(|path| c_string(path.as_os_str())).transpose()?;
+    let parked = process::park(&Spawn {
+        program: &program,
+        arguments: &workload.arguments,
+        environment: &workload.environment,
+        directory: directory.as_deref(),
+        stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+        world: workload.world,
+        umask: workload.umask,
+        fixed_addresses: workload.fixed_addresses,
+        open_files: workload.open_files,
+    })
+    .map_err(|source| LaunchError::Fork { namespace: workload.world == World::PidNamespace, source })?;
+    let process = Process {
+        pid: parked.pid,
+        pidfd: parked.pidfd,
+        main_pid: (workload.world == World::Host).then_some(parked.pid.0 as i32),
+        exit: None,
+        reaped: false,
+        obituary: parked.obituary,
+        outputs,
+        world: workload.world,
+    };
+    if let Some(pipe) = &process.obituary {
+        nonblocking(pipe).map_err(LaunchError::Pipe)?;
+    }
+    let directory = match &workload.directory {
+        Some(directory) => directory.clone(),
+        None => PathBuf::from("."),
+    };
+    Ok(Corked { process, go: parked.go, status: parked.status, program: workload.program.clone(), directory })
+}
+
+impl Corked {
+    /// The task to open events on, with `inherit`: the parked process itself, or the namespace's init that will fork it.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        self.process.pid
+    }
+
+    /// Whether [`pid`](Self::pid) is an init, whose own doings are none of the workload's.
+    #[must_use]
+    pub fn has_init(&self) -> bool {
+        self.process.world == World::PidNamespace
+    }
+
+    /// Lets it go and waits until its program runs.
+    ///
+    /// # Errors
+    /// The stage that failed and why; the process is gone then. [`LaunchError::TimedOut`] after `patience`.
+    pub fn uncork(self, patience: std::time::Duration) -> Result<Running, LaunchError> {
+        let Self { mut process, go, status, program, directory } = self;
+        // A child that has failed already has closed its end (SIGPIPE is ignored in a Rust program): its message is in the status pipe.
+        match nix::unistd::write(&go, b"g") {
+            Ok(_) | Err(nix::Error::EPIPE) => drop(go),
+            Err(error) => return Err(LaunchError::Pipe(error.into())),
+        }
+        let milliseconds = u16::try_from(patience.as_millis()).unwrap_or(u16::MAX);
+        let mut ready = [PollFd::new(status.as_fd(), PollFlags::POLLIN)];
+        loop {
+            match poll(&mut ready, PollTimeout::from(milliseconds)) {
+                Ok(0) => return Err(LaunchError::TimedOut),
+                Ok(_) => break,
+                Err(nix::Error::EINTR) => {}
+                Err(error) => return Err(LaunchError::Pipe(error.into())),
+            }
+        }
+        let mut message = [0; 8];
+        let got = nix::unistd::read(&status, &mut message).map_err(|error| LaunchError::Pipe(error.into()))?;
+        match (got, Failure::from_bytes(message)) {
+            (0, _) => {
+                process.collect().map_err(LaunchError::Pipe)?;
+                Ok(Running { process })
+            }
+            (8, Some(Failure { stage: Stage::Exec, error })) => {
+                Err(program.explain(error, &directory).into())
+            }
+            (8, Some(Failure { stage, error })) => Err(LaunchError::Stage { stage, source: error }),
+            _ => Err(LaunchError::Vanished),
+        }
+    }
+}
+
+impl Running {
+    /// The pid of the main process in its own namespace, once it is known.
+    #[must_use]
+    pub fn main_pid(&self) -> Option<i32> {
+        self.process.main_pid
+    }
+
+    /// The descriptors whose readiness makes [`collect`](Self::collect) worth a call.
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let process = &self.process;
+        let outputs = process.outputs.iter().flatten().filter_map(|reader| reader.pipe.as_ref());
+        let end = (!process.reaped).then_some(&process.pidfd);
+        process.obituary.iter().chain(outputs).chain(end).map(AsFd::as_fd).collect()
+    }
+
+    /// Takes what has come: output, the main process' end. Never waits.
+    ///
+    /// # Errors
+    /// Those of `read(2)` and `waitid(2)`.
+    pub fn collect(&mut self) -> io::Result<()> {
+        self.process.collect()
+    }
+
+    /// How the main process ended, once it has; descendants may live on.
+    #[must_use]
+    pub fn exit(&self) -> Option<ExitKind> {
+        self.process.exit
+    }
+
+    /// Whether nothing is left of it: on the host the main process reaped, in a namespace all of it dead.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.process.reaped
+    }
+
+    /// Sends a signal to the main process on the host; in a namespace to its init, for which only `SIGKILL` counts, and ends everything.
+    ///
+    /// # Errors
+    /// Those of `pidfd_send_signal(2)`.
+    pub fn signal(&self, signal: i32) -> io::Result<()> {
+        process::signal(self.process.pidfd.as_fd(), signal)
+    }
+
+    /// Waits for the end of a workload that is dead or dying, takes the rest of its output, and says how the main process ended: as
+    /// killed where everything was killed before it could end by itself.
+    ///
+    /// # Errors
+    /// Those of `read(2)` and `waitid(2)`.
+    pub fn finish(mut self) -> io::Result<Exited> {
+        let process = &mut self.process;
+        process.reap(true)?;
+        process.collect()?;
+        let [stdout, stderr] = match process.outputs.take() {
+            Some(readers) => readers.map(|reader| reader.captured),
+            None => Default::default(),
+        };
+        Ok(Exited { exit: process.exit.unwrap_or(ExitKind::Signal(libc::SIGKILL)), stdout, stderr })
+    }
+}
+
+impl Process {
+    fn collect(&mut self) -> io::Result<()> {
+        for reader in self.outputs.iter_mut().flatten() {
+            reader.take()?;
+        }
+        self.read_obituary()?;
+        self.reap(false)
+    }
+
+    /// Two messages of eight bytes: the main process' pid, then its wait status.
+    fn read_obituary(&mut self) -> io::Result<()> {
+        while let Some(pipe) = &self.obituary {
+            let mut message = [0; 8];
+            match nix::unistd::read(pipe, &mut message) {
+                Ok(8) => {
+                    let [a, b, c, d, is_status, ..] = message;
+                    let word = i32::from_ne_bytes([a, b, c, d]);
+                    if is_status == 1 {
+                        self.exit = ExitKind::from_wait_status(word);
+                    } else {
+                        self.main_pid = Some(word);
+                    }
+                }
+                Ok(_) => self.obituary = None,
+                Err(nix::Error::EAGAIN) => break,
+                Err(nix::Error::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, wait: bool) -> io::Result<()> {
+        use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+        while !self.reaped {
+            let no_wait = if wait { WaitPidFlag::empty() } else { WaitPidFlag::WNOHANG };
+            match waitid(Id::PIDFd(self.pidfd.as_fd()), WaitPidFlag::WEXITED | no_wait) {
+                Ok(WaitStatus::StillAlive) => break,
+                Ok(status) => {
+                    self.reaped = true;
+                    if self.world == World::Host {
+                        self.exit = exit_kind(status);
+                    }
+                }
+                Err(nix::Error::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.reaped {
+            // Errors have nobody to go to here, and a process that cannot be signalled is dead already.
+            let _ended = process::signal(self.pidfd.as_fd(), libc::SIGKILL);
+            let _reaped = self.reap(true);
+        }
+    }
+}
+
+fn exit_kind(status: nix::sys::wait::WaitStatus) -> Option<ExitKind> {
+    use nix::sys::wait::WaitStatus;
+    match status {
+        WaitStatus::Exited(_, code) => Some(ExitKind::Code(code)),
+        WaitStatus::Signaled(_, signal, _) => Some(ExitKind::Signal(signal as i32)),
+        _ => None,
+    }
+}
+
+type Ends = (OwnedFd, OwnedFd, OwnedFd, Option<[Reader; 2]>);
+
+fn stdio(stdio: &Stdio) -> io::Result<Ends> {
+    match stdio {
+        Stdio::Inherited => {
+            let dup = |fd: BorrowedFd<'_>| fd.try_clone_to_owned();
+            Ok((dup(io::stdin().as_fd())?, dup(io::stdout().as_fd())?, dup(io::stderr().as_fd())?, None))
+        }
+        Stdio::Captured { input } => {
+            let stdin = input_file(input.as_deref())?;
+            let (out_read, out_write) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
+            let (err_read, err_write) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
+            Ok((stdin, out_write, err_write, Some([Reader::new(out_read)?, Reader::new(err_read)?])))
+        }
+    }
+}
+
+fn input_file(input: Option<&[u8]>) -> io::Result<OwnedFd> {
+    let Some(input) = input else {
+        return Ok(std::fs::File::open(Path::new("/dev/null"))?.into());
+    };
+    let mut file = tempfile::tempfile()?;
+    io::Write::write_all(&mut file, input)?;
+    io::Seek::rewind(&mut file)?;
+    Ok(file.into())
+}
+
+fn nonblocking(pipe: &OwnedFd) -> io::Result<()> {
+    nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! The workload's whole life: `Corked -> Running -> Exited`, each the only way to the next.
+//!
+//! ```text
+//! launch(&Workload) -> Corked      parked; events are opened on Corked::pid()
+//! Corked::uncork()  -> Running     or the stage that failed and its errno
+//! Running::collect()               output and obituary, as they come
+//! Running::finish() -> Exited      reaped
+//! ```
+//! Dropping one of the first two ends the workload: nothing survives an error or a panic.
+
+mod cgroup;
+mod files;
+mod launch;
+mod output;
+mod program;
+
+pub use cgroup::{Cgroup, CgroupError};
+pub use files::{Content, File, WorkDir, WorkDirError};
+pub use launch::{Corked, Exited, LaunchError, Running, Stdio, Workload, launch};
+pub use output::Captured;
+pub use program::{NotExecuted, Program};

@@ -1,0 +1,160 @@
+//! Which file `argv[0]` names, and why it could not be executed.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// A program that was looked up as a shell does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program(PathBuf);
+
+/// Why a program did not run: the four cases of `execve(2)` that a person can do something about, and the rest.
+#[derive(Debug, thiserror::Error)]
+pub enum NotExecuted {
+    /// There is no such file (or it is nowhere in `PATH`).
+    #[error("`{program}` could not be executed: no such file")]
+    Missing {
+        /// As it was named.
+        program: String,
+    },
+    /// The file has no execute permission, or a folder on the way does not let through.
+    #[error("`{program}` could not be executed: permission denied")]
+    Permission {
+        /// As it was named.
+        program: String,
+    },
+    /// The file is there, but the interpreter that its `#!` line or ELF header names is not.
+    #[error("`{program}` could not be executed: its interpreter{} does not exist", .interpreter.as_ref().map(|i| format!(" `{i}`")).unwrap_or_default())]
+    Interpreter {
+        /// As it was named.
+        program: String,
+        /// The interpreter, where the file has a `#!` line.
+        interpreter: Option<String>,
+    },
+    /// It is a directory.
+    #[error("`{program}` could not be executed: it is a directory")]
+    Directory {
+        /// As it was named.
+        program: String,
+    },
+    /// It is neither ELF nor a script with a `#!` line.
+    #[error("`{program}` could not be executed: not a program and no `#!` line")]
+    Format {
+        /// As it was named.
+        program: String,
+    },
+    /// Anything else.
+    #[error("`{program}` could not be executed")]
+    Other {
+        /// As it was named.
+        program: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+impl NotExecuted {
+    /// The status that a shell gives for it: 127 where there is no such file, 126 where there is one.
+    #[must_use]
+    pub fn shell_status(&self) -> i32 {
+        if matches!(self, Self::Missing { .. }) { 127 } else { 126 }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Missing { .. } | Self::Other { .. } => None,
+            Self::Permission { program } => Some(format!("chmod +x {program}")),
+            Self::Interpreter { .. } => Some("install it, or correct the first line".to_owned()),
+            Self::Directory { .. } => Some("name a file in it".to_owned()),
+            Self::Format { program } => {
+                Some(format!("give it a first line such as `#!/bin/sh`, or run `sh {program}`"))
+            }
+        }
+    }
+}
+
+impl Program {
+    /// Looks a program up: a name with a slash stands for itself, any other is the first executable file of that name in `path`.
+    ///
+    /// # Errors
+    /// [`NotExecuted::Missing`], or [`NotExecuted::Permission`] where only files without the permission were found.
+    pub fn find(name: &OsStr, path: &OsStr) -> Result<Self, NotExecuted> {
+        if name.as_bytes().contains(&b'/') {
+            return Ok(Self(name.into()));
+        }
+        let program = name.to_string_lossy().into_owned();
+        if name.is_empty() {
+            return Err(NotExecuted::Missing { program });
+        }
+        let mut without_permission = false;
+        for folder in std::env::split_paths(path) {
+            let candidate = folder.join(name);
+            let Ok(metadata) = candidate.metadata() else { continue };
+            if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
+                return Ok(Self(candidate));
+            }
+            without_permission |= metadata.is_file();
+        }
+        Err(if without_permission {
+            NotExecuted::Permission { program }
+        } else {
+            NotExecuted::Missing { program }
+        })
+    }
+
+    /// The file, relative to the working directory of the workload where it is relative.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Tells apart what `execve(2)` folds into one errno, by a look at the file as seen from `directory`.
+    #[must_use]
+    pub fn explain(&self, error: io::Error, directory: &Path) -> NotExecuted {
+        let program = self.0.to_string_lossy().into_owned();
+        let file = directory.join(&self.0);
+        let metadata = file.metadata();
+        match (error.raw_os_error(), metadata) {
+            (Some(libc::EACCES), Ok(metadata)) if metadata.is_dir() => NotExecuted::Directory { program },
+            (Some(libc::EACCES), _) => NotExecuted::Permission { program },
+            (Some(libc::ENOENT), Ok(_)) => {
+                NotExecuted::Interpreter { program, interpreter: interpreter(&file) }
+            }
+            (Some(libc::ENOENT | libc::ENOTDIR), Err(_)) => NotExecuted::Missing { program },
+            (Some(libc::ENOEXEC), _) => NotExecuted::Format { program },
+            _ => NotExecuted::Other { program, source: error },
+        }
+    }
+}
+
+/// What the `#!` line of a file names.
+fn interpreter(file: &Path) -> Option<String> {
+    use io::Read;
+    // BINPRM_BUF_SIZE, include/uapi/linux/binfmts.h: the kernel looks no further.
+    let mut start = Vec::new();
+    std::fs::File::open(file).ok()?.take(256).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line);
+    line.split_whitespace().next().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_searched_in_path_and_a_file_without_permission_is_not_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("plain"), "").unwrap();
+        let path = dir.path().as_os_str();
+        let missing = Program::find("gone".as_ref(), path).unwrap_err();
+        assert_eq!((missing.to_string().as_str(), missing.shell_status()), ("`gone` could not be executed: no such file", 127));
+        let denied = Program::find("plain".as_ref(), path).unwrap_err();
+        assert_eq!((denied.to_string().as_str(), denied.shell_status()), ("`plain` could not be executed: permission denied", 126));
+        assert_eq!(Program::find("./x/y".as_ref(), path).unwrap().path(), Path::new("./x/y"));
+    }
+}

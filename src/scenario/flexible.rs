@@ -1,0 +1,95 @@
+//! Values that may be written in more than one way, with one message that names the ways.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Unexpected, Visitor};
+
+/// A type that a string, a number, a truth value or a mapping may stand for.
+///
+/// Each way that a type does not take is `None`. A complaint may end in a newline and a line of advice.
+pub(super) trait Flexible: Sized {
+    /// What may stand here, behind "must be".
+    const EXPECTED: &'static str;
+
+    /// The keys of the mapping; [`NoMapping`] where there is none.
+    type Mapping: DeserializeOwned;
+
+    fn from_text(_text: &str) -> Option<Result<Self, String>> {
+        None
+    }
+
+    fn from_number(_number: u64) -> Option<Result<Self, String>> {
+        None
+    }
+
+    fn from_flag(_flag: bool) -> Option<Result<Self, String>> {
+        None
+    }
+
+    fn from_mapping(_mapping: Self::Mapping) -> Option<Result<Self, String>> {
+        None
+    }
+}
+
+/// Stands for the mapping of a type that has none.
+pub(super) type NoMapping = serde::de::IgnoredAny;
+
+/// The `Deserialize` of flexible types.
+pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Flexible,
+{
+    deserializer.deserialize_any(FlexibleVisitor(PhantomData))
+}
+
+/// Implements `Deserialize` by way of [`Flexible`].
+macro_rules! deserialize_flexible {
+    ($($type:ty),+) => {$(
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                crate::scenario::flexible::deserialize(deserializer)
+            }
+        }
+    )+};
+}
+pub(super) use deserialize_flexible;
+
+struct FlexibleVisitor<T>(PhantomData<T>);
+
+fn outcome<T: Flexible, E: Error>(
+    tried: Option<Result<T, String>>,
+    found: Unexpected<'_>,
+) -> Result<T, E> {
+    match tried {
+        Some(result) => result.map_err(E::custom),
+        None => Err(E::invalid_type(found, &T::EXPECTED)),
+    }
+}
+
+impl<'de, T: Flexible> Visitor<'de> for FlexibleVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        outcome(T::from_text(text), Unexpected::Str(text))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+        outcome(T::from_number(number), Unexpected::Unsigned(number))
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<T, E> {
+        outcome(T::from_flag(flag), Unexpected::Bool(flag))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        let mapping = serde::Deserialize::deserialize(MapAccessDeserializer::new(map))?;
+        outcome(T::from_mapping(mapping), Unexpected::Map)
+    }
+}

@@ -1,0 +1,52 @@
+//! What the author wrote: the scenario file, read strictly, each complaint with its place in the file.
+//!
+//! This is the only room that knows YAML. Reading is pure and total: no file is opened, no input makes it panic, and
+//! what it allocates is bounded by the length of the text.
+//!
+//! ```text
+//! text -> Places (saphyr-parser: where every key and value stands; limits, duplicates, tags)
+//!      -> Value  (serde_yaml: what every scalar is)
+//!      -> Written* (serde: keys and types)  --assemble-->  Scenario, which keeps its Places for later complaints
+//! ```
+//!
+//! ```
+//! use std::path::Path;
+//! use trace_harness::scenario::{self, KeyPath};
+//!
+//! let text = "description: it lists\nworkload: { run: [ls] }\ntrace: { events: [{ syscalls: [opnat] }] }\n";
+//! let scenario = scenario::read(Path::new("ls.yaml"), text)?;
+//! let selector = KeyPath::root().key("trace").key("events").index(0).key("syscalls").index(0);
+//! let complaint = scenario.complaint(&selector, "unknown syscall `opnat`", None);
+//! assert_eq!((complaint.line, complaint.column), (3, 32));
+//! # Ok::<(), scenario::Diagnostic>(())
+//! ```
+
+mod assemble;
+mod diagnostic;
+mod expect;
+mod explain;
+mod flexible;
+mod key_path;
+mod model;
+mod nearest;
+mod places;
+mod quantity;
+mod reader;
+mod requires;
+mod snapshot;
+mod survey;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod workload;
+
+pub use diagnostic::Diagnostic;
+pub use expect::{CountRange, Expect, ExpectedOutput};
+pub use key_path::KeyPath;
+pub use model::Scenario;
+pub use nearest::nearest;
+pub use reader::read;
+pub use requires::{KernelRange, KernelVersion, Requires};
+pub use snapshot::{SnapshotLevel, SnapshotSpec};
+pub use trace::{EventSpec, RingSpec, TraceSpec};
+pub use workload::{Command, FileSource, FileSpec, Workload};

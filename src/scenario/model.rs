@@ -1,0 +1,54 @@
+//! The scenario as a whole.
+
+use super::diagnostic::{Diagnostic, Source};
+use super::expect::Expect;
+use super::key_path::KeyPath;
+use super::places::Places;
+use super::requires::Requires;
+use super::snapshot::SnapshotSpec;
+use super::trace::TraceSpec;
+use super::workload::Workload;
+
+/// One scenario file as its author wrote it, checked as far as a file can be checked without a machine to run on.
+///
+/// Where the reference names a default it is filled in; an `Option` means that the author wrote nothing.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What the scenario shows, in the author's words; never blank.
+    pub description: String,
+    /// The program to run and what it finds around it.
+    pub workload: Workload,
+    /// The events to record.
+    pub trace: TraceSpec,
+    /// What must come out of the run.
+    pub expect: Expect,
+    /// Whether and how strictly the trace is compared with a stored one.
+    pub snapshot: SnapshotSpec,
+    /// What the machine must offer, else the scenario is skipped.
+    pub requires: Requires,
+    /// Why the scenario is known to fail, never blank; a pass is then a failure.
+    pub expect_failure: Option<String>,
+    pub(super) source: Source,
+    pub(super) places: Places,
+}
+
+impl Scenario {
+    /// A complaint about what stands at `at`, found after reading: an unknown syscall, a filter on an absent field.
+    ///
+    /// It points at the value, or at its key after [`KeyPath::key_itself`]; where the file has no such path, at the
+    /// nearest ancestor, so that one path serves a value that may be written in a short and in a long form.
+    #[must_use]
+    pub fn complaint(
+        &self,
+        at: &KeyPath,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) -> Diagnostic {
+        let range = self.places.range_of(&self.source, at);
+        let complaint = self.source.diagnostic(range, message);
+        match help {
+            Some(help) => complaint.with_help(help),
+            None => complaint,
+        }
+    }
+}

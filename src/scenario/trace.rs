@@ -1,0 +1,188 @@
+//! The key `trace`.
+
+use serde::Deserialize;
+
+use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::quantity::ByteSize;
+
+/// The events to record, and into how large a ring.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceSpec {
+    /// What the author named, in order; empty where nothing was named, which means all syscalls.
+    pub events: Vec<EventSpec>,
+    /// The ring of each CPU.
+    pub ring: RingSpec,
+}
+
+/// One element of `trace.events`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventSpec {
+    /// Syscalls: names, globs (`rename*`), strace's classes (`%file`), and any of them taken away (`!futex`).
+    Syscalls(Vec<String>),
+    /// Tracepoints.
+    Tracepoint {
+        /// `system:event`; either half may be a glob.
+        name: String,
+        /// A filter in the kernel's language, as `events/*/filter` of tracefs takes it; never blank.
+        filter: Option<String>,
+    },
+}
+
+/// The ring of each CPU, as far as the author chose it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingSpec {
+    /// Bytes of each CPU's ring, above zero.
+    pub size: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping")]
+pub(super) struct WrittenTrace {
+    pub(super) events: Option<Vec<EventSpec>>,
+    #[serde(default)]
+    pub(super) ring: WrittenRing,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `size`")]
+pub(super) struct WrittenRing {
+    pub(super) size: Option<ByteSize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenEvent {
+    syscalls: Option<Vec<Selector>>,
+    event: Option<Tracepoint>,
+    filter: Option<Filter>,
+}
+
+/// One element of `syscalls`.
+#[derive(Debug)]
+struct Selector(String);
+
+/// A tracepoint's name or a glob of names.
+#[derive(Debug)]
+struct Tracepoint(String);
+
+/// A filter that filters.
+#[derive(Debug)]
+struct Filter(String);
+
+impl Flexible for EventSpec {
+    const EXPECTED: &'static str =
+        "a string such as `sched:sched_switch`, or a mapping with `syscalls` or `event`";
+    type Mapping = WrittenEvent;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let name = Tracepoint::from_text(text)?;
+        Some(name.map(|Tracepoint(name)| Self::Tracepoint { name, filter: None }))
+    }
+
+    fn from_mapping(written: WrittenEvent) -> Option<Result<Self, String>> {
+        let filter = written.filter.map(|Filter(text)| text);
+        Some(match (written.syscalls, written.event, filter) {
+            (Some(_), Some(_), _) => Err("`syscalls` and `event` exclude each other".to_owned()),
+            (Some(_), None, Some(_)) => Err("a `filter` belongs to an `event`".to_owned()),
+            (None, None, _) => Err("one of `syscalls` and `event` is needed".to_owned()),
+            (None, Some(Tracepoint(name)), filter) => Ok(Self::Tracepoint { name, filter }),
+            (Some(selectors), None, None) if selectors.is_empty() => {
+                Err("the list of `syscalls` is empty".to_owned())
+            }
+            (Some(selectors), None, None) => Ok(Self::Syscalls(
+                selectors.into_iter().map(|Selector(name)| name).collect(),
+            )),
+        })
+    }
+}
+
+impl Flexible for Selector {
+    const EXPECTED: &'static str = "a string such as `openat`, `rename*`, `%file` or `!futex`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let name = text.strip_prefix('!').unwrap_or(text);
+        let name = name.strip_prefix('%').unwrap_or(name);
+        Some(if name.contains(':') {
+            Err("this is no syscall\na tracepoint is an element of `events` itself".to_owned())
+        } else if name.is_empty() || name.contains([' ', ',', '!', '%', '\t', '\n', '\0']) {
+            Err(
+                "this is no syscall\nname one, as in `openat`, `rename*`, `%file` or `!futex`"
+                    .to_owned(),
+            )
+        } else {
+            Ok(Self(text.to_owned()))
+        })
+    }
+}
+
+impl Flexible for Tracepoint {
+    const EXPECTED: &'static str = "a string such as `sched:sched_switch`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let is_word =
+            |word: &str| !word.is_empty() && !word.contains([':', ' ', ',', '/', '\n', '\0']);
+        Some(match text.split_once(':') {
+            Some((system, event)) if is_word(system) && is_word(event) => Ok(Self(text.to_owned())),
+            None if is_word(text) => Err(format!(
+                "a tracepoint is named `system:event`\nfor syscalls write {{ syscalls: [{text:?}] }}"
+            )),
+            _ => Err("a tracepoint is named `system:event`, as in `sched:sched_switch`".to_owned()),
+        })
+    }
+}
+
+impl Flexible for Filter {
+    const EXPECTED: &'static str = "a string such as \"prev_prio < 120\"";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Some(if text.trim().is_empty() || text.contains('\0') {
+            Err("this filters nothing".to_owned())
+        } else {
+            Ok(Self(text.to_owned()))
+        })
+    }
+}
+
+deserialize_flexible!(EventSpec, Selector, Tracepoint, Filter);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_are_names_globs_classes_and_their_negations() {
+        for good in [
+            "openat", "rename*", "%file", "!futex", "!%net", "[fl]stat", "?stat",
+        ] {
+            assert!(matches!(Selector::from_text(good), Some(Ok(_))), "{good}");
+        }
+        for bad in [
+            "",
+            "!",
+            "%",
+            "!%",
+            "%%file",
+            "a b",
+            "a,b",
+            "!!a",
+            "sched:sched_switch",
+        ] {
+            assert!(matches!(Selector::from_text(bad), Some(Err(_))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn tracepoints_have_two_halves() {
+        for good in ["sched:sched_switch", "sched:*", "*:*exec*"] {
+            assert!(matches!(Tracepoint::from_text(good), Some(Ok(_))), "{good}");
+        }
+        for bad in [
+            "", "openat", "sched:", ":x", "a:b:c", "a b:c", "a:b,c:d", "../x:y",
+        ] {
+            assert!(matches!(Tracepoint::from_text(bad), Some(Err(_))), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Stored traces: insta's files, read by insta, written in its form.
+//!
+//! A scenario below a folder `scenarios` has its snapshot at the same place below the `snapshots` beside it; any other has it in a folder
+//! `snapshots` of its own. `name.snap` is for all kernels; `name@6.1.snap` and `name@6.1.0.snap` are for those, the longest match wins. What
+//! waits for review is `name.snap.new`, where cargo-insta looks for it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where a scenario's snapshots are, and what it is called there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The root folder of the snapshots.
+    pub root: PathBuf,
+    /// The scenario's name: its path below `scenarios` without the ending.
+    pub name: String,
+}
+
+/// A stored snapshot could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// Reading.
+    #[error("cannot read the snapshot `{path}`")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Writing, renaming or removing.
+    #[error("cannot write the snapshot `{path}`")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A variant says the same as the common snapshot, so that it would hide changes of the common one.
+    #[error("the variant `{variant}` is equal to the common snapshot: remove it")]
+    Redundant {
+        /// The variant.
+        variant: PathBuf,
+    },
+}
+
+/// What travels with a snapshot's text and takes no part in the comparison.
+#[derive(Clone, Debug)]
+pub struct Provenance<'a> {
+    /// The scenario file, for the reviewer.
+    pub scenario: &'a Path,
+    /// What the scenario is about.
+    pub description: &'a str,
+    /// The kernel that the trace was taken on.
+    pub kernel: &'a str,
+}
+
+impl Place {
+    /// Finds the place for a scenario file.
+    #[must_use]
+    pub fn of(scenario: &Path) -> Self {
+        let stem = scenario.with_extension("");
+        let parts: Vec<_> = stem.components().collect();
+        let above = parts.iter().rposition(|part| part.as_os_str() == "scenarios");
+        let (root, below) = match above {
+            Some(at) if at + 1 < parts.len() => {
+                let (root, below) = parts.split_at(at);
+                (root.iter().collect(), below.iter().skip(1).collect::<PathBuf>())
+            }
+            _ => {
+                let folder = scenario.parent().unwrap_or(Path::new("")).to_owned();
+                (folder, stem.file_name().map(PathBuf::from).unwrap_or_default())
+            }
+        };
+        let root: PathBuf = root;
+        Self { root: root.join("snapshots"), name: below.to_string_lossy().into_owned() }
+    }
+
+    fn file(&self, variant: &str) -> PathBuf {
+        self.root.join(format!("{}{variant}.snap", self.name))
+    }
+
+    /// The file to compare with on a kernel: the most specific that there is, else the common one.
+    #[must_use]
+    pub fn choose(&self, release: &str) -> PathBuf {
+        let version = release.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
+        let mut numbers: Vec<&str> = version.split('.').collect();
+        while numbers.len() > 1 {
+            let file = self.file(&format!("@{}", numbers.join(".")));
+            if file.exists() {
+                return file;
+            }
+            numbers.pop();
+        }
+        self.file("")
+    }
+
+    /// Whether the chosen file is a variant that says what the common one says.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
+    pub fn check_variant(&self, chosen: &Path) -> Result<(), SnapshotError> {
+        let common = self.file("");
+        if chosen != common && read(&common)?.is_some_and(|text| Ok(Some(text)) == read(chosen).map_err(drop)) {
+            return Err(SnapshotError::Redundant { variant: chosen.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+/// The text of a snapshot; `None` where there is no such file.
+///
+/// # Errors
+/// [`SnapshotError::Read`] for a file that insta cannot read.
+pub fn read(file: &Path) -> Result<Option<String>, SnapshotError> {
+    if !file.exists() {
+        return Ok(None);
+    }
+    let snapshot = insta::Snapshot::from_file(file)
+        .map_err(|source| SnapshotError::Read { path: file.to_owned(), source: source.to_string().into() })?;
+    let not_text = || SnapshotError::Read { path: file.to_owned(), source: "it is no text snapshot".into() };
+    let text = snapshot.contents().as_text().ok_or_else(not_text)?.to_string();
+    Ok(Some(normal(&text)))
+}
+
+/// Whether a trace's text is what a snapshot's text is: to the last byte, but for the line feeds at the end, which the form of the file
+/// does not keep.
+#[must_use]
+pub fn matches(stored: &str, trace: &str) -> bool {
+    normal(stored) == normal(trace)
+}
+
+fn normal(text: &str) -> String {
+    text.trim_end_matches('\n').to_owned() + "\n"
+}
+
+/// Writes a snapshot file whole or not at all.
+///
+/// # Errors
+/// [`SnapshotError::Write`].
+pub fn write(file: &Path, text: &str, provenance: &Provenance<'_>) -> Result<(), SnapshotError> {
+    let failed = |source| SnapshotError::Write { path: file.to_owned(), source };
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed)?;
+    // JSON's strings and objects are YAML's too.
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let contents = format!(
+        "---\nsource: {}\ndescription: {}\ninfo:\n  kernel: {}\n---\n{}",
+        quoted(&provenance.scenario.to_string_lossy()),
+        quoted(provenance.description),
+        quoted(provenance.kernel),
+        normal(text)
+    );
+    let mut new = tempfile::Builder::new().prefix(".harness-").tempfile_in(folder).map_err(failed)?;
+    io::Write::write_all(&mut new, contents.as_bytes()).map_err(failed)?;
+    new.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).map_err(failed)?;
+    new.persist(file).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Where what waits for review is put.
+#[must_use]
+pub fn pending(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
+}
+
+/// Removes what waits for review, because the trace is right again.
+///
+/// # Errors
+/// [`SnapshotError::Write`].
+pub fn forget_pending(file: &Path) -> Result<(), SnapshotError> {
+    let path = pending(file);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SnapshotError::Write { path, source: error }),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the pending file the snapshot.
+///
+/// # Errors
+/// [`SnapshotError::Write`].
+pub fn accept(pending: &Path) -> Result<PathBuf, SnapshotError> {
+    let file = pending.with_extension("");
+    fs::rename(pending, &file).map_err(|source| SnapshotError::Write { path: file.clone(), source })?;
+    Ok(file)
+}
+
+/// All files below a folder whose names end so, sorted; none where there is no such folder.
+///
+/// # Errors
+/// [`SnapshotError::Read`] for a folder that cannot be listed.
+pub fn files_below(root: &Path, ending: &str) -> Result<Vec<PathBuf>, SnapshotError> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let failed = |source: io::Error| SnapshotError::Read { path: folder.clone(), source: source.into() };
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            other => other.map_err(failed)?,
+        };
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            if entry.file_type().map_err(failed)?.is_dir() {
+                folders.push(entry.path());
+            } else if entry.file_name().to_string_lossy().ends_with(ending) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The differences between two texts, as a unified diff with three lines around each; empty for equal ones.
+#[must_use]
+pub fn diff(stored: &str, trace: &str) -> String {
+    let (stored, trace) = (normal(stored), normal(trace));
+    let diff = similar::TextDiff::from_lines(&stored, &trace);
+    diff.unified_diff().context_radius(3).header("stored", "this run").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenarios_snapshot_lies_beside_its_folder() {
+        let place = |path: &str| {
+            let place = Place::of(Path::new(path));
+            (place.root.to_string_lossy().into_owned(), place.name)
+        };
+        assert_eq!(place("scenarios/mv.yaml"), ("snapshots".into(), "mv".into()));
+        assert_eq!(place("a/scenarios/fs/mv.yaml"), ("a/snapshots".into(), "fs/mv".into()));
+        assert_eq!(place("x/mv.yaml"), ("x/snapshots".into(), "mv".into()));
+        assert_eq!(place("mv.yaml"), ("snapshots".into(), "mv".into()));
+    }
+
+    #[test]
+    fn what_is_written_is_what_insta_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("sub/name.snap");
+        let provenance = Provenance {
+            scenario: Path::new("scenarios/\"odd\": name.yaml"),
+            description: "two\nlines: # and {marks}",
+            kernel: "6.1.0-18-amd64",
+        };
+        let text = "# trace 1\n\nP1 true\n  exit_group(0) = ?\n---\n  not a header\n";
+        write(&file, text, &provenance).unwrap();
+        assert_eq!(read(&file).unwrap().as_deref(), Some(text));
+        let snapshot = insta::Snapshot::from_file(&file).unwrap();
+        assert_eq!(snapshot.metadata().description(), Some(provenance.description));
+        assert!(matches(&read(&file).unwrap().unwrap(), text));
+        assert_eq!(read(&dir.path().join("none.snap")).unwrap(), None);
+    }
+
+    #[test]
+    fn the_most_specific_variant_is_chosen_and_an_equal_one_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place { root: dir.path().into(), name: "x".into() };
+        let provenance = Provenance { scenario: Path::new("x.yaml"), description: "", kernel: "" };
+        let file = |name: &str| dir.path().join(name);
+        for name in ["x.snap", "x@6.1.snap", "x@6.1.5.snap"] {
+            write(&file(name), name, &provenance).unwrap();
+        }
+        assert_eq!(place.choose("6.1.5-18-amd64"), file("x@6.1.5.snap"));
+        assert_eq!(place.choose("6.1.7"), file("x@6.1.snap"));
+        assert_eq!(place.choose("6.12.0"), file("x.snap"));
+        assert!(place.check_variant(&file("x@6.1.snap")).is_ok());
+        write(&file("x@6.1.snap"), "x.snap", &provenance).unwrap();
+        assert!(matches!(place.check_variant(&file("x@6.1.snap")), Err(SnapshotError::Redundant { .. })));
+    }
+
+    #[test]
+    fn accepting_replaces_and_forgetting_leaves_no_pending_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x.snap");
+        let provenance = Provenance { scenario: Path::new("x.yaml"), description: "", kernel: "" };
+        write(&pending(&file), "new", &provenance).unwrap();
+        assert_eq!(accept(&pending(&file)).unwrap(), file);
+        assert_eq!(read(&file).unwrap().as_deref(), Some("new\n"));
+        write(&pending(&file), "newer", &provenance).unwrap();
+        forget_pending(&file).unwrap();
+        forget_pending(&file).unwrap();
+        assert_eq!(files_below(dir.path(), ".new").unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(files_below(dir.path(), ".snap").unwrap(), [file]);
+    }
+
+    #[test]
+    fn a_diff_shows_what_changed_and_where() {
+        let diff = diff("a\nb\nc", "a\nx\nc\n");
+        assert_eq!(diff, "--- stored\n+++ this run\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n");
+    }
+}

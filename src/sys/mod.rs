@@ -1,0 +1,38 @@
+//! The only unsafe code: one function per system call, without policy.
+//!
+//! What leaves this room is safe to use: descriptors are [`std::os::fd::OwnedFd`], no slice into a live ring gets out (records are
+//! copied), and what runs between `clone3(2)` and `execve(2)` calls nothing but system calls.
+
+pub mod mount;
+pub mod perf;
+pub mod process;
+pub mod ring;
+
+use std::io;
+
+/// The size of a page in bytes, `sysconf(_SC_PAGESIZE)`: 4096 on x86, up to 65536 on aarch64.
+#[must_use]
+pub fn page_size() -> usize {
+    // SAFETY: sysconf reads no memory of ours.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+/// Now, on `CLOCK_MONOTONIC`, in nanoseconds: the clock of the ring records.
+///
+/// # References
+/// `clock_gettime(2)`; `perf_event_attr.use_clockid` in `perf_event_open(2)`.
+#[must_use]
+pub fn monotonic_now() -> crate::units::Nanos {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec of our own; CLOCK_MONOTONIC always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or(0);
+    crate::units::Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds))
+}
+
+/// Turns the `-1` of a system call into the error that `errno` holds.
+fn check(result: libc::c_long) -> io::Result<libc::c_long> {
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

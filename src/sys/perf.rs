@@ -1,0 +1,111 @@
+//! `perf_event_open(2)` and the ioctls on its descriptors.
+
+use super::check;
+use perf_event_open_sys::{bindings, ioctls};
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// Whom an event follows.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// One task and, with `inherit`, what it comes to create, on one CPU.
+    Task(crate::units::Pid),
+    /// The calling thread, on any CPU.
+    Myself,
+    /// The members of a control group, on one CPU.
+    Cgroup(BorrowedFd<'a>),
+}
+
+/// Opens an event; the descriptor is close-on-exec.
+///
+/// # Errors
+/// The kernel's own: `EACCES`/`EPERM` without the right, `ESRCH` for a task that is gone, `EINVAL` for an attribute it does not know,
+/// `E2BIG` for one from its future, `EMFILE` out of descriptors.
+///
+/// # References
+/// `perf_event_open(2)`.
+pub fn open(
+    attr: &bindings::perf_event_attr,
+    target: Target<'_>,
+    cpu: Option<crate::units::Cpu>,
+) -> io::Result<OwnedFd> {
+    let (pid, flags) = match target {
+        Target::Task(pid) => (pid.0 as libc::pid_t, 0),
+        Target::Myself => (0, 0),
+        Target::Cgroup(group) => (group.as_raw_fd(), bindings::PERF_FLAG_PID_CGROUP),
+    };
+    let cpu = cpu.map_or(-1, |cpu| cpu.0 as libc::c_int);
+    let flags = u64::from(flags | bindings::PERF_FLAG_FD_CLOEXEC);
+    let attr: *const bindings::perf_event_attr = attr;
+    // SAFETY: attr points to a whole perf_event_attr whose `size` says its length; the kernel only reads it (E2BIG writes `size`, which
+    // the kernel does through the same pointer: see below).
+    let fd = check(unsafe { libc::syscall(libc::SYS_perf_event_open, attr.cast_mut(), pid, cpu, -1, flags) })?;
+    // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// Starts counting: `PERF_EVENT_IOC_ENABLE`, also for the children of an inherited event.
+///
+/// # Errors
+/// Those of `ioctl(2)`.
+pub fn enable(event: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the ioctl takes a number.
+    check(unsafe { ioctls::ENABLE(event.as_raw_fd(), 0) }.into()).map(drop)
+}
+
+/// Sends this event's records to the ring of another: `PERF_EVENT_IOC_SET_OUTPUT`.
+///
+/// # Errors
+/// `EINVAL` where CPU or clock differ, or where `ring_owner` has no ring yet.
+pub fn set_output(event: BorrowedFd<'_>, ring_owner: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the ioctl takes a descriptor number.
+    check(unsafe { ioctls::SET_OUTPUT(event.as_raw_fd(), ring_owner.as_raw_fd()) }.into()).map(drop)
+}
+
+/// Sets the event's filter, once in its life: `PERF_EVENT_IOC_SET_FILTER`.
+///
+/// # Errors
+/// `EINVAL` for a filter that the kernel does not understand (it does not say why), `EEXIST` for a second one.
+pub fn set_filter(event: BorrowedFd<'_>, filter: &CStr) -> io::Result<()> {
+    // SAFETY: the string is NUL-terminated, outlives the call, and the kernel only reads it (strndup_user in perf_event_set_filter()).
+    check(unsafe { ioctls::SET_FILTER(event.as_raw_fd(), filter.as_ptr().cast_mut()) }.into()).map(drop)
+}
+
+/// The event's id, which its records and those of its inherited children carry: `PERF_EVENT_IOC_ID`.
+///
+/// # Errors
+/// Those of `ioctl(2)`.
+pub fn id(event: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut id = 0_u64;
+    // SAFETY: the kernel writes one u64 to the pointer.
+    check(unsafe { ioctls::ID(event.as_raw_fd(), &raw mut id) }.into())?;
+    Ok(id)
+}
+
+/// What the kernel says of an event after the fact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How often it fired and passed its filter, inherited children included.
+    pub value: u64,
+    /// How many of its records found no room in the ring; `None` before Linux 6.0 (no `PERF_FORMAT_LOST`).
+    pub lost: Option<u64>,
+}
+
+/// Reads an event's counter; `has_lost` says whether it was opened with `PERF_FORMAT_LOST` (and nothing else in `read_format`).
+///
+/// # Errors
+/// Those of `read(2)`; a short answer is `UnexpectedEof`.
+///
+/// # References
+/// `perf_read_one()`, `kernel/events/core.c`.
+pub fn read_counts(event: BorrowedFd<'_>, has_lost: bool) -> io::Result<Counts> {
+    let mut words = [0_u64; 2];
+    let wanted = if has_lost { 16 } else { 8 };
+    // SAFETY: the buffer has 16 bytes and at most that many are asked for.
+    let got = check(unsafe { libc::read(event.as_raw_fd(), words.as_mut_ptr().cast(), wanted) } as libc::c_long)?;
+    if got as usize != wanted {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Counts { value: words[0], lost: has_lost.then_some(words[1]) })
+}

@@ -1,0 +1,238 @@
+//! Starting a workload that waits at its cork, and ending it.
+//!
+//! ```text
+//! harness ---- go pipe (one byte: run; end of file: give up) ------> the parked child
+//!         <--- status pipe (8 bytes: a stage and its errno; end of file: execve succeeded or the child died) ---
+//!         <--- obituary pipe (namespace only: the main process' pid there, then its wait status) --- the namespace's init
+//! ```
+//!
+//! The child closes whatever it inherited *before* it parks, so that corks waiting side by side never hold each other's ends open: the
+//! end of file that cancels one arrives whatever the others do. A harness that dies closes its end as well, and the child leaves by itself.
+
+mod child;
+
+use super::check;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// Where the workload lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum World {
+    /// On the bare host, as the direct child of the harness, in its session.
+    Host,
+    /// In a pid namespace of its own with its own `/proc`, under an init that reaps whatever is orphaned there. The end of that init is
+    /// the end of everything in the namespace (`zap_pid_ns_processes()`), and init ends when the harness does.
+    PidNamespace,
+}
+
+/// Everything the child needs, laid out beforehand: between `clone3(2)` and `execve(2)` nothing may be allocated.
+#[derive(Debug)]
+pub struct Spawn<'a> {
+    /// The file to execute; no search in `PATH` happens.
+    pub program: &'a CStr,
+    /// `argv`, from `argv[0]` on.
+    pub arguments: &'a [CString],
+    /// `envp`, `NAME=value` each.
+    pub environment: &'a [CString],
+    /// The working directory; `None` keeps the harness'.
+    pub directory: Option<&'a CStr>,
+    /// What becomes descriptors 0, 1 and 2.
+    pub stdio: [BorrowedFd<'a>; 3],
+    /// Where it lives.
+    pub world: World,
+    /// The file mode creation mask; `None` keeps the harness'.
+    pub umask: Option<u32>,
+    /// Whether address space randomisation is switched off for it (`personality(2)`, `ADDR_NO_RANDOMIZE`).
+    pub fixed_addresses: bool,
+    /// The soft and hard limit of open files to start it with; `None` keeps those of the harness.
+    pub open_files: Option<(u64, u64)>,
+}
+
+/// What the child was doing when it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Stage {
+    /// Making the namespace's mounts private and mounting its `/proc`.
+    Mounts = 1,
+    /// Putting the descriptors in their places and closing the others.
+    Descriptors = 2,
+    /// Resetting signal dispositions and mask.
+    Signals = 3,
+    /// Starting a session.
+    Session = 4,
+    /// Changing to the working directory.
+    Directory = 5,
+    /// Switching address space randomisation off.
+    Personality = 6,
+    /// Forking the main process under the namespace's init.
+    Fork = 7,
+    /// `execve(2)`.
+    Exec = 8,
+}
+
+impl Stage {
+    fn from_number(number: u32) -> Option<Self> {
+        [
+            Self::Mounts,
+            Self::Descriptors,
+            Self::Signals,
+            Self::Session,
+            Self::Directory,
+            Self::Personality,
+            Self::Fork,
+            Self::Exec,
+        ]
+        .into_iter()
+        .find(|stage| *stage as u32 == number)
+    }
+}
+
+/// A message of the status pipe.
+#[derive(Debug)]
+pub struct Failure {
+    /// What the child was doing.
+    pub stage: Stage,
+    /// The error of the system call that failed.
+    pub error: io::Error,
+}
+
+impl Failure {
+    /// Reads the eight bytes that the child wrote; `None` where they are no such message.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
+        let [a, b, c, d, e, f, g, h] = bytes;
+        Some(Self {
+            stage: Stage::from_number(u32::from_ne_bytes([a, b, c, d]))?,
+            error: io::Error::from_raw_os_error(i32::from_ne_bytes([e, f, g, h])),
+        })
+    }
+}
+
+/// A child that waits for its go.
+#[derive(Debug)]
+pub struct Parked {
+    /// Its pid, as the harness sees it: of the main process on the host, of init in a namespace. Events opened on it with `inherit`
+    /// follow all that it comes to create.
+    pub pid: crate::units::Pid,
+    /// The same process as a descriptor, which no reuse of pids can confuse.
+    pub pidfd: OwnedFd,
+    /// The write end of the go pipe.
+    pub go: OwnedFd,
+    /// The read end of the status pipe.
+    pub status: OwnedFd,
+    /// The read end of the obituary pipe; only in a namespace.
+    pub obituary: Option<OwnedFd>,
+}
+
+/// Starts the child and leaves it parked.
+///
+/// # Errors
+/// Those of `pipe2(2)` and `clone3(2)`: `EPERM` for a namespace without `CAP_SYS_ADMIN`, `EAGAIN` at a process limit. What fails later,
+/// in the child, comes as a [`Failure`] through the status pipe.
+///
+/// # References
+/// `clone3` in `clone(2)`; `pid_namespaces(7)`.
+pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
+    let argv = pointers(spawn.arguments);
+    let envp = pointers(spawn.environment);
+    let (go_read, go_write) = pipe()?;
+    let (status_read, status_write) = pipe()?;
+    let obituary = match spawn.world {
+        World::Host => None,
+        World::PidNamespace => Some(pipe()?),
+    };
+    let prepared = child::Prepared {
+        program: spawn.program.as_ptr(),
+        argv: argv.as_ptr(),
+        envp: envp.as_ptr(),
+        directory: spawn.directory.map_or(std::ptr::null(), CStr::as_ptr),
+        stdio: spawn.stdio.map(|fd| fd.as_raw_fd()),
+        go: go_read.as_raw_fd(),
+        status: status_write.as_raw_fd(),
+        obituary: obituary.as_ref().map(|(_, write)| write.as_raw_fd()),
+        umask: spawn.umask,
+        fixed_addresses: spawn.fixed_addresses,
+        open_files: spawn.open_files,
+    };
+    let namespaces = match spawn.world {
+        World::Host => 0,
+        World::PidNamespace => libc::CLONE_NEWPID | libc::CLONE_NEWNS,
+    };
+    let mut pidfd: libc::c_int = -1;
+    // SAFETY: clone_args is plain numbers, for which all zeroes is valid.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.flags = (libc::CLONE_PIDFD | namespaces) as u64;
+    arguments.pidfd = (&raw mut pidfd) as u64;
+    arguments.exit_signal = libc::SIGCHLD as u64;
+    // SAFETY: without CLONE_VM the child has a copy of our memory; it runs only child::main, which makes nothing but system calls on
+    // memory laid out above and never returns.
+    let pid = check(unsafe {
+        libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>())
+    })?;
+    if pid == 0 {
+        // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared` point into that copy.
+        unsafe { child::main(&prepared) }
+    }
+    // SAFETY: the kernel has just stored a new descriptor there.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    Ok(Parked {
+        pid: crate::units::Pid(pid as u32),
+        pidfd,
+        go: go_write,
+        status: status_read,
+        obituary: obituary.map(|(read, _)| read),
+    })
+}
+
+/// Sends a signal to the process behind a pidfd; one that is gone already is no error.
+///
+/// # Errors
+/// `EPERM`.
+///
+/// # References
+/// `pidfd_send_signal(2)`.
+pub fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
+    let no_info = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: a null siginfo is allowed.
+    let sent = unsafe {
+        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, no_info, 0)
+    };
+    match check(sent) {
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// Leaves the event descriptors to a child that nobody waits for, whose end closes them, and returns at once.
+///
+/// The last close of a tracepoint's event waits for the kernel's other CPUs, 40 ms and more each. The child is in a session of its own,
+/// holds nothing else of ours, and ends by itself.
+///
+/// # Errors
+/// Those of `clone3(2)`.
+pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
+    let mut numbers: Vec<i32> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+    numbers.sort_unstable();
+    // SAFETY: clone_args is plain numbers, for which all zeroes is valid. Exit signal 0: the parent is never told, and the child is
+    // reaped by init once we are gone.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    // SAFETY: as in park().
+    let pid = check(unsafe {
+        libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>())
+    })?;
+    if pid == 0 {
+        // SAFETY: the child makes nothing but system calls and never returns.
+        unsafe { child::close_all_but(&numbers) }
+    }
+    drop(descriptors);
+    Ok(())
+}
+
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?)
+}
+
+fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
+}

@@ -1,0 +1,263 @@
+//! What runs in the child between `clone3(2)` and `execve(2)`: system calls and nothing else.
+//!
+//! The parent has many threads, of which the child has one and a copy of all locks: it must not allocate, panic, print or take a lock.
+
+use super::Stage;
+use libc::{c_char, c_int};
+
+/// Everything the child reads, as plain pointers and numbers.
+pub(super) struct Prepared {
+    pub(super) program: *const c_char,
+    pub(super) argv: *const *const c_char,
+    pub(super) envp: *const *const c_char,
+    pub(super) directory: *const c_char,
+    pub(super) stdio: [c_int; 3],
+    pub(super) go: c_int,
+    pub(super) status: c_int,
+    pub(super) obituary: Option<c_int>,
+    pub(super) umask: Option<u32>,
+    pub(super) fixed_addresses: bool,
+    pub(super) open_files: Option<(u64, u64)>,
+}
+
+// Where the pipes' ends are once the descriptors are in their places.
+const GO: c_int = 3;
+const STATUS: c_int = 4;
+const OBITUARY: c_int = 5;
+const LAST: c_int = OBITUARY;
+
+/// The child, from its first instruction to `execve(2)`.
+///
+/// # Safety
+/// Only in a child made without `CLONE_VM`; every pointer in `prepared` must be valid there.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+pub(super) unsafe fn main(prepared: &Prepared) -> ! {
+    // SAFETY: the caller's promise; each call below takes numbers or those pointers.
+    unsafe {
+        let placed = place_descriptors(prepared);
+        let status = if placed.is_ok() { STATUS } else { prepared.status };
+        or_die(status, Stage::Descriptors, placed);
+        or_die(status, Stage::Signals, reset_signals());
+        match prepared.obituary {
+            None => {
+                or_die(STATUS, Stage::Directory, settle(prepared));
+                wait_for_go();
+                execute(prepared)
+            }
+            Some(_) => init(prepared),
+        }
+    }
+}
+
+/// Pid 1 of the namespace: starts the main process at the go, reaps whatever ends up with it, tells of the main process' end, and ends
+/// when nobody is left.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+unsafe fn init(prepared: &Prepared) -> ! {
+    // SAFETY: the caller's promise, as in main().
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::setsid();
+        or_die(STATUS, Stage::Mounts, own_proc());
+        wait_for_go();
+        let main = fork();
+        if main == 0 {
+            if libc::setsid() == -1 {
+                or_die(STATUS, Stage::Session, Err(errno()));
+            }
+            or_die(STATUS, Stage::Directory, settle(prepared));
+            execute(prepared)
+        }
+        if main == -1 {
+            or_die(STATUS, Stage::Fork, Err(errno()));
+        }
+        libc::syscall(libc::SYS_close_range, 0, STATUS, 0);
+        send(OBITUARY, main as u32, 0);
+        loop {
+            let mut status: c_int = 0;
+            let reaped = libc::wait4(-1, &raw mut status, 0, std::ptr::null_mut());
+            if reaped == main {
+                send(OBITUARY, status as u32, 1);
+            } else if reaped == -1 && errno() != libc::EINTR {
+                libc::_exit(0);
+            }
+        }
+    }
+}
+
+/// Puts stdio at 0 to 2 and the pipes behind it, and closes everything else.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+unsafe fn place_descriptors(prepared: &Prepared) -> Result<(), c_int> {
+    let [stdin, stdout, stderr] = prepared.stdio;
+    let obituary = prepared.obituary.unwrap_or(prepared.status);
+    let wanted = [stdin, stdout, stderr, prepared.go, prepared.status, obituary];
+    let mut high = [-1; 6];
+    // SAFETY: descriptor numbers only.
+    unsafe {
+        // Out of the way first: a source may have the number of another's destination.
+        for (from, to) in wanted.iter().zip(high.iter_mut()) {
+            *to = libc::fcntl(*from, libc::F_DUPFD_CLOEXEC, LAST + 1);
+            if *to == -1 {
+                return Err(errno());
+            }
+        }
+        for (place, from) in (0..).zip(high) {
+            let flags = if place < GO { 0 } else { libc::O_CLOEXEC };
+            if libc::dup3(from, place, flags) == -1 {
+                return Err(errno());
+            }
+        }
+        let last_kept = if prepared.obituary.is_some() { OBITUARY } else { STATUS };
+        if libc::syscall(libc::SYS_close_range, last_kept + 1, libc::c_uint::MAX, 0) == -1 {
+            return Err(errno());
+        }
+    }
+    Ok(())
+}
+
+/// Default disposition for every signal, and none blocked.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+unsafe fn reset_signals() -> Result<(), c_int> {
+    // The kernel's own sigaction, four words of which SIG_DFL makes zeroes; libc's wrappers refuse the two signals it keeps for itself.
+    let default = [0_u64; 4];
+    let none_blocked = 0_u64;
+    let null = std::ptr::null::<u64>();
+    // SAFETY: both structures are as long as the kernel reads.
+    unsafe {
+        for signal in 1..=64 {
+            if signal != libc::SIGKILL && signal != libc::SIGSTOP {
+                libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), null, 8);
+            }
+        }
+        let masked = libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK,
+            &raw const none_blocked,
+            null,
+            8,
+        );
+        if masked == -1 { Err(errno()) } else { Ok(()) }
+    }
+}
+
+/// Directory, file mode mask, limits and personality.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+unsafe fn settle(prepared: &Prepared) -> Result<(), c_int> {
+    // SAFETY: the directory is null or a valid string; the rest are numbers.
+    unsafe {
+        if !prepared.directory.is_null() && libc::chdir(prepared.directory) == -1 {
+            return Err(errno());
+        }
+        if let Some(mask) = prepared.umask {
+            libc::umask(mask);
+        }
+        if let Some((soft, hard)) = prepared.open_files {
+            let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+        if prepared.fixed_addresses {
+            let now = libc::personality(0xffff_ffff) as libc::c_ulong;
+            if libc::personality(now | libc::ADDR_NO_RANDOMIZE as libc::c_ulong) == -1 {
+                or_die(STATUS, Stage::Personality, Err(errno()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The namespace's own `/proc`, seen by nobody outside.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+unsafe fn own_proc() -> Result<(), c_int> {
+    let none = std::ptr::null();
+    let private = libc::MS_REC | libc::MS_PRIVATE;
+    let plain = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+    // SAFETY: literal strings, null data.
+    unsafe {
+        if libc::mount(c"none".as_ptr(), c"/".as_ptr(), none, private, none.cast()) == -1 {
+            return Err(errno());
+        }
+        let proc = c"proc".as_ptr();
+        if libc::mount(proc, c"/proc".as_ptr(), proc, plain, none.cast()) == -1 {
+            return Err(errno());
+        }
+    }
+    Ok(())
+}
+
+/// Blocks until the harness lets go; leaves where it has given up.
+unsafe fn wait_for_go() {
+    let mut byte = 0_u8;
+    loop {
+        // SAFETY: one byte into a byte.
+        let got = unsafe { libc::read(GO, (&raw mut byte).cast(), 1) };
+        if got == 1 {
+            return;
+        }
+        if got == 0 || errno() != libc::EINTR {
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(0) }
+        }
+    }
+}
+
+unsafe fn execute(prepared: &Prepared) -> ! {
+    // SAFETY: NULL-terminated arrays of valid strings, by the caller's promise.
+    unsafe { libc::execve(prepared.program, prepared.argv, prepared.envp) };
+    // SAFETY: as the caller's.
+    unsafe { or_die(STATUS, Stage::Exec, Err(errno())) };
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(127) }
+}
+
+/// A plain fork without libc's handlers, which would take its locks.
+unsafe fn fork() -> c_int {
+    // SAFETY: clone_args is plain numbers, for which all zeroes is valid.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.exit_signal = libc::SIGCHLD as u64;
+    // SAFETY: without CLONE_VM the new process has its own copy of everything.
+    unsafe {
+        libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>()) as c_int
+    }
+}
+
+unsafe fn or_die(status: c_int, stage: Stage, result: Result<(), c_int>) {
+    if let Err(error) = result {
+        // SAFETY: writes to a pipe and ends the process.
+        unsafe {
+            send(status, stage as u32, error as u32);
+            libc::_exit(127)
+        }
+    }
+}
+
+/// Two words in one write, which a pipe takes whole.
+unsafe fn send(fd: c_int, first: u32, second: u32) {
+    let words = [first, second];
+    // SAFETY: eight bytes of our own. A reader that is gone makes it fail, and then nobody wants to know.
+    unsafe { libc::write(fd, words.as_ptr().cast(), 8) };
+}
+
+fn errno() -> c_int {
+    // SAFETY: the address of the calling thread's errno is always valid.
+    unsafe { *libc::__errno_location() }
+}
+
+/// The child of `close_in_background`: drops all descriptors but these, and ends, which closes them.
+///
+/// # Safety
+/// Only in a child made without `CLONE_VM`.
+pub(super) unsafe fn close_all_but(sorted: &[c_int]) -> ! {
+    let mut first = 0;
+    // SAFETY: descriptor numbers only.
+    unsafe {
+        for &kept in sorted {
+            if kept > first {
+                libc::syscall(libc::SYS_close_range, first, kept - 1, 0);
+            }
+            first = kept + 1;
+        }
+        libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0);
+        libc::setsid();
+        libc::chdir(c"/".as_ptr());
+        libc::_exit(0)
+    }
+}

@@ -1,0 +1,123 @@
+//! A perf ring: the mapping, its two counters, and copies out of it.
+
+use perf_event_open_sys::bindings::perf_event_mmap_page;
+use std::io;
+use std::mem::offset_of;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+// The kernel's layout of the control page: include/uapi/linux/perf_event.h.
+const _: () = assert!(offset_of!(perf_event_mmap_page, data_head) == 1024);
+const _: () = assert!(offset_of!(perf_event_mmap_page, data_tail) == 1032);
+
+/// A forward-written ring, mapped for reading and consuming.
+///
+/// Head and tail are free-running byte counters; the place in the ring is the counter modulo its size. The kernel never overwrites what
+/// lies between tail and head: where there is no room it drops the new record and counts it as lost.
+#[derive(Debug)]
+pub struct Ring {
+    base: NonNull<u8>,
+    mapped: usize,
+    data_offset: usize,
+    mask: u64,
+}
+
+// SAFETY: the mapping is shared memory that stays where it is; all access goes through the atomics and copies below.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    /// Maps the ring of an event: one control page and `data_pages` (a power of two) of records.
+    ///
+    /// # Errors
+    /// `EPERM` beyond `perf_event_mlock_kb` and `RLIMIT_MEMLOCK`, `EINVAL` for a size that is no power of two or for an inherited event
+    /// that is not bound to a CPU, `ENOMEM`.
+    ///
+    /// # References
+    /// `perf_mmap()`, `kernel/events/core.c`.
+    pub fn map(event: BorrowedFd<'_>, data_pages: usize) -> io::Result<Self> {
+        let page = super::page_size();
+        if !data_pages.is_power_of_two() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let data_size = data_pages.checked_mul(page).ok_or(io::ErrorKind::InvalidInput)?;
+        let mapped = data_size.checked_add(page).ok_or(io::ErrorKind::InvalidInput)?;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                mapped,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                event.as_raw_fd(),
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast::<u8>()).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(Self { base, mapped, data_offset: page, mask: data_size as u64 - 1 })
+    }
+
+    /// The number of bytes for records.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.mask + 1
+    }
+
+    fn counter(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: the control page is mapped for as long as self lives, the counter is 8-aligned (asserted above), and the kernel and
+        // we both treat it as one 64-bit word.
+        unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
+    }
+
+    /// How far the kernel has written.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        // ORDERING: pairs with the smp_wmb() before the store of data_head in perf_output_put_handle(), kernel/events/ring_buffer.c: what
+        // lies below head is whole.
+        self.counter(offset_of!(perf_event_mmap_page, data_head)).load(Ordering::Acquire)
+    }
+
+    /// How far we have consumed.
+    #[must_use]
+    pub fn tail(&self) -> u64 {
+        // ORDERING: only we write it.
+        self.counter(offset_of!(perf_event_mmap_page, data_tail)).load(Ordering::Relaxed)
+    }
+
+    /// Gives the room below `tail` back to the kernel.
+    pub fn release(&self, tail: u64) {
+        // ORDERING: our copies out of the ring happen before this store; pairs with the control dependency on data_tail in
+        // __perf_output_begin(), kernel/events/ring_buffer.c.
+        self.counter(offset_of!(perf_event_mmap_page, data_tail)).store(tail, Ordering::Release);
+    }
+
+    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has to.
+    ///
+    /// The caller keeps to what lies between [`tail`](Self::tail) and [`head`](Self::head); elsewhere the bytes are whatever is there.
+    ///
+    /// # Panics
+    /// Never; what exceeds the ring's size is left untouched.
+    pub fn copy(&self, at: u64, out: &mut [u8]) {
+        let capacity = self.capacity() as usize;
+        let start = (at & self.mask) as usize;
+        let length = out.len().min(capacity);
+        let first = length.min(capacity - start);
+        // SAFETY: both pieces lie within the data pages; `out` is our own memory and cannot overlap a mapping that only we hold privately.
+        // The kernel does not write below head and above tail, so the bytes do not change under the copy.
+        unsafe {
+            let data = self.base.as_ptr().add(self.data_offset);
+            std::ptr::copy_nonoverlapping(data.add(start), out.as_mut_ptr(), first);
+            std::ptr::copy_nonoverlapping(data, out.as_mut_ptr().add(first), length - first);
+        }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: exactly what map() mapped; no reference into it is left, as none leaves this type.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.mapped) };
+    }
+}

@@ -1,0 +1,408 @@
+//! From halves to calls: enter and exit are paired by thread and number, and the tasks are followed through fork, exec and exit.
+//!
+//! A half that has no other half is labelled as that, and never matched to a wrong one. Four cases are no loss but the way of the kernel,
+//! and are known here: the workload's own `execve`, whose entering half came before the events were enabled; the child's side of a fork,
+//! which returns from a call that its parent entered; a call refused by seccomp before its tracepoint; and `rt_sigreturn` (and any call
+//! whose number a tracer replaced), which leaves under the number -1.
+
+use super::names::{self, Abi};
+use crate::record::{Comm, Task};
+use crate::units::{Nanos, Pid, Tid};
+use std::collections::HashMap;
+
+/// A thread of this run, never reused, numbered as they were first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u32);
+
+/// A thread's name, `TASK_COMM_LEN` bytes at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShortName {
+    bytes: [u8; 16],
+    length: u8,
+}
+
+impl ShortName {
+    /// Takes the first 16 bytes.
+    #[must_use]
+    pub fn new(name: &[u8]) -> Self {
+        let mut short = Self::default();
+        for (to, from) in short.bytes.iter_mut().zip(name) {
+            *to = *from;
+            short.length += 1;
+        }
+        short
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
+    }
+}
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The thread, for good.
+    pub thread: ThreadId,
+    /// Its process.
+    pub pid: Pid,
+    /// Its id; after an exec by another thread that of the leader.
+    pub tid: Tid,
+    /// Its name at that time.
+    pub comm: ShortName,
+}
+
+/// How a call began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Its entering half is there.
+    Seen {
+        /// When.
+        time: Nanos,
+        /// The six words of its arguments; how many mean something is for the call's signature to say.
+        args: [u64; 6],
+    },
+    /// The workload's own first `execve`, entered before anything was recorded.
+    Uncorking,
+    /// There is no entering half: the call was refused before it (seccomp, ptrace), or the half was lost.
+    Missing,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// With this value; -4095 to -1 are errors.
+    Returned {
+        /// When.
+        time: Nanos,
+        /// The value.
+        value: i64,
+    },
+    /// Interrupted by a signal: the kernel either enters it again or makes it `EINTR`. The number is one of `ERESTART*`.
+    Interrupted {
+        /// When.
+        time: Nanos,
+        /// 512 to 516.
+        errno: i32,
+    },
+    /// The thread ended in it, or was replaced by an exec.
+    NeverReturned,
+    /// The other half is not in the records.
+    Missing,
+}
+
+/// A system call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Who made it.
+    pub actor: Actor,
+    /// By which convention.
+    pub abi: Abi,
+    /// Its number in that convention; -1 where the kernel no longer knew it.
+    pub number: i32,
+    /// How it began.
+    pub entry: Entry,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl Call {
+    /// The call's name in its convention, if the number has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        names::name(self.abi, u32::try_from(self.number).ok()?)
+    }
+}
+
+/// Something that came out of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// A call was entered; [`Observation::Call`] follows when its end is known. Holds the place of the call in its thread's order.
+    Entered(ThreadId),
+    /// A call is whole, or as whole as it gets.
+    Call(Call),
+    /// A thread was created.
+    Born {
+        /// The new one.
+        child: Actor,
+        /// Who created it; `None` for the workload itself.
+        parent: Option<ThreadId>,
+    },
+    /// The id that a thread has in its own pid namespace, by the return value of the call that made it.
+    Named {
+        /// The thread.
+        thread: ThreadId,
+        /// Its id there.
+        id: i32,
+    },
+    /// A process executes another program (`PERF_RECORD_COMM` with its exec bit).
+    Executed(Actor),
+    /// A thread ended.
+    Gone(ThreadId),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    abi: Abi,
+    number: i32,
+    time: Nanos,
+    args: [u64; 6],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    actor: Actor,
+    pending: Option<Pending>,
+    /// Created by this thread in the call that it is in.
+    child: Option<ThreadId>,
+    /// Nothing of it was seen yet: its first half may be the second one of its creator's call.
+    fresh: bool,
+    /// A leader that ended while others of its process live, one of which may take its place by an exec.
+    ended: bool,
+}
+
+/// Follows the tasks of one run and pairs their calls.
+#[derive(Debug, Default)]
+pub struct Tracker {
+    threads: Vec<Thread>,
+    by_tid: HashMap<Tid, usize>,
+    free: Vec<usize>,
+    n_threads: u32,
+    last: Option<(Tid, usize)>,
+}
+
+impl Tracker {
+    /// Who a thread id stands for now; a thread that no fork announced is taken for the workload itself.
+    pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
+        let place = self.place(pid, tid, out);
+        self.threads[place].actor
+    }
+
+    /// The entering half of a call.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one record")]
+    pub fn enter(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        time: Nanos,
+        abi: Abi,
+        number: i32,
+        args: [u64; 6],
+        out: &mut Vec<Observation>,
+    ) {
+        let place = self.place(pid, tid, out);
+        let thread = &mut self.threads[place];
+        thread.fresh = false;
+        if let Some(unfinished) = thread.pending.replace(Pending { abi, number, time, args }) {
+            out.push(Observation::Call(unfinished.call(thread.actor, Outcome::Missing)));
+        }
+        out.push(Observation::Entered(thread.actor.thread));
+    }
+
+    /// The leaving half of a call.
+    pub fn leave(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        time: Nanos,
+        number: i32,
+        value: i64,
+        out: &mut Vec<Observation>,
+    ) {
+        let place = self.place(pid, tid, out);
+        let thread = &mut self.threads[place];
+        let first = std::mem::take(&mut thread.fresh);
+        let outcome = outcome(time, value);
+        match thread.pending.take() {
+            Some(pending) if pending.number == number || number == -1 => {
+                if let (Some(child), true) = (thread.child.take(), value > 0) {
+                    out.push(Observation::Named { thread: child, id: value as i32 });
+                }
+                out.push(Observation::Call(pending.call(thread.actor, outcome)));
+            }
+            None if first && value == 0 && makes_tasks(number) => {}
+            unfinished => {
+                let actor = thread.actor;
+                if let Some(unfinished) = unfinished {
+                    out.push(Observation::Call(unfinished.call(actor, Outcome::Missing)));
+                }
+                let uncorking = first && value == 0 && executes(Abi::native(), number);
+                let entry = if uncorking { Entry::Uncorking } else { Entry::Missing };
+                out.push(Observation::Entered(actor.thread));
+                out.push(Observation::Call(Call { actor, abi: Abi::native(), number, entry, outcome }));
+            }
+        }
+    }
+
+    /// `PERF_RECORD_FORK`.
+    pub fn fork(&mut self, task: &Task, out: &mut Vec<Observation>) {
+        let parent = self.place(task.parent_pid, task.parent_tid, out);
+        let Actor { thread: parent_id, comm, .. } = self.threads[parent].actor;
+        // The number was used before: whoever had it is gone, though nothing said so.
+        if let Some(stale) = self.by_tid.get(&task.tid).copied() {
+            self.end(stale, out);
+        }
+        let child = self.insert(task.pid, task.tid, comm);
+        let actor = self.threads[child].actor;
+        self.threads[parent].child = Some(actor.thread);
+        out.push(Observation::Born { child: actor, parent: Some(parent_id) });
+    }
+
+    /// `PERF_RECORD_EXIT`.
+    pub fn exit(&mut self, task: &Task, out: &mut Vec<Observation>) {
+        let Some(&place) = self.by_tid.get(&task.tid) else { return };
+        let is_leader = task.pid.0 == task.tid.0;
+        let others = |(tid, place): (&Tid, &usize)| {
+            *tid != task.tid && self.threads.get(*place).is_some_and(|other| other.actor.pid == task.pid)
+        };
+        if is_leader && self.by_tid.iter().any(others) {
+            let thread = &mut self.threads[place];
+            thread.ended = true;
+            abandon(thread, out);
+        } else {
+            self.end(place, out);
+        }
+        // The last of its threads takes an ended leader along.
+        self.forget_ended_leader(task.pid, out);
+    }
+
+    /// `PERF_RECORD_COMM`.
+    pub fn comm(&mut self, comm: &Comm<'_>, out: &mut Vec<Observation>) {
+        let place = self.place(comm.pid, comm.tid, out);
+        self.threads[place].actor.comm = ShortName::new(comm.name);
+        if comm.exec {
+            self.take_over(place, out);
+            self.threads[place].ended = false;
+            out.push(Observation::Executed(self.threads[place].actor));
+        }
+    }
+
+    /// The end of all records: whatever is still in a call is so for good.
+    pub fn finish(&mut self, out: &mut Vec<Observation>) {
+        let mut left: Vec<usize> = self.by_tid.values().copied().collect();
+        left.sort_unstable_by_key(|place| self.threads[*place].actor.thread);
+        for place in left {
+            self.end(place, out);
+        }
+    }
+
+    /// After an exec the process has one thread, which has the leader's id, whichever made the call: what that one had entered is now
+    /// pending in the leader. An ended thread cannot have made it (`de_thread()`, `fs/exec.c`).
+    fn take_over(&mut self, leader: usize, out: &mut Vec<Observation>) {
+        let in_exec = |thread: &Thread| thread.pending.is_some_and(|call| executes(call.abi, call.number));
+        let Actor { pid, tid, .. } = self.threads[leader].actor;
+        if in_exec(&self.threads[leader]) && !self.threads[leader].ended {
+            return;
+        }
+        let caller = self.by_tid.iter().find_map(|(other, &place)| {
+            let thread = self.threads.get(place)?;
+            (*other != tid && thread.actor.pid == pid && in_exec(thread)).then_some(place)
+        });
+        let Some(caller) = caller else { return };
+        let call = self.threads[caller].pending.take();
+        abandon(&mut self.threads[leader], out);
+        self.threads[leader].pending = call;
+        if call.is_some() {
+            out.push(Observation::Entered(self.threads[leader].actor.thread));
+        }
+        self.end(caller, out);
+    }
+
+    fn place(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> usize {
+        if let Some((known, place)) = self.last
+            && known == tid
+        {
+            return place;
+        }
+        let place = match self.by_tid.get(&tid) {
+            Some(place) => *place,
+            None => {
+                let place = self.insert(pid, tid, ShortName::default());
+                out.push(Observation::Born { child: self.threads[place].actor, parent: None });
+                place
+            }
+        };
+        self.last = Some((tid, place));
+        place
+    }
+
+    fn insert(&mut self, pid: Pid, tid: Tid, comm: ShortName) -> usize {
+        let thread = ThreadId(self.n_threads);
+        self.n_threads += 1;
+        let new = Thread {
+            actor: Actor { thread, pid, tid, comm },
+            pending: None,
+            child: None,
+            fresh: true,
+            ended: false,
+        };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.threads[place] = new;
+                place
+            }
+            None => {
+                self.threads.push(new);
+                self.threads.len() - 1
+            }
+        };
+        self.by_tid.insert(tid, place);
+        place
+    }
+
+    fn end(&mut self, place: usize, out: &mut Vec<Observation>) {
+        abandon(&mut self.threads[place], out);
+        let Actor { thread, tid, .. } = self.threads[place].actor;
+        self.by_tid.remove(&tid);
+        self.free.push(place);
+        self.last = None;
+        out.push(Observation::Gone(thread));
+    }
+
+    fn forget_ended_leader(&mut self, pid: Pid, out: &mut Vec<Observation>) {
+        let Some(&place) = self.by_tid.get(&Tid(pid.0)) else { return };
+        if !self.threads[place].ended {
+            return;
+        }
+        let of_process = |place: &&usize| self.threads.get(**place).is_some_and(|t| t.actor.pid == pid);
+        if self.by_tid.values().filter(of_process).count() == 1 {
+            self.end(place, out);
+        }
+    }
+}
+
+impl Pending {
+    fn call(self, actor: Actor, outcome: Outcome) -> Call {
+        let entry = Entry::Seen { time: self.time, args: self.args };
+        Call { actor, abi: self.abi, number: self.number, entry, outcome }
+    }
+}
+
+/// A thread ends: the call that it is in never returns.
+fn abandon(thread: &mut Thread, out: &mut Vec<Observation>) {
+    if let Some(pending) = thread.pending.take() {
+        out.push(Observation::Call(pending.call(thread.actor, Outcome::NeverReturned)));
+    }
+}
+
+// ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: include/linux/errno.h.
+fn outcome(time: Nanos, value: i64) -> Outcome {
+    match value {
+        -514..=-512 | -516 => Outcome::Interrupted { time, errno: -value as i32 },
+        _ => Outcome::Returned { time, value },
+    }
+}
+
+fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {
+    let name = u32::try_from(number).ok().and_then(|number| names::name(abi, number));
+    name.is_some_and(|name| wanted.contains(&name))
+}
+
+fn executes(abi: Abi, number: i32) -> bool {
+    is_one_of(abi, number, &["execve", "execveat"])
+}
+
+/// Whether a number is that of a call that creates tasks, in either convention: the child's half does not say which.
+fn makes_tasks(number: i32) -> bool {
+    let makers = ["clone", "clone3", "fork", "vfork"];
+    std::iter::once(Abi::native()).chain(Abi::native().compat()).any(|abi| is_one_of(abi, number, &makers))
+}

@@ -1,0 +1,98 @@
+//! Collecting observations into a trace.
+
+use super::people::Ids;
+use super::{Item, Log, Trace, TracedEvent};
+use crate::syscall::{Actor, Call, Observation, ThreadId};
+use std::collections::HashMap;
+
+/// Takes observations in their order.
+#[derive(Debug, Default)]
+pub struct Builder {
+    logs: Vec<Log>,
+    place_of: HashMap<ThreadId, usize>,
+    open: HashMap<ThreadId, usize>,
+    ids: Ids,
+    moment: u64,
+    main_id: Option<i32>,
+}
+
+impl Builder {
+    /// The id of the main process in its own namespace, which no call of the trace returned.
+    pub fn main_process(&mut self, id: i32) {
+        self.main_id = Some(id);
+    }
+
+    /// Takes an observation; `keep` says whether a call is of interest (the tracker needs more of them than the author asked for).
+    pub fn observe(&mut self, observation: &Observation, keep: impl Fn(&Call) -> bool) {
+        self.moment += 1;
+        match observation {
+            Observation::Born { child, parent } => self.born(child, *parent),
+            Observation::Executed(actor) => {
+                if let Some(log) = self.log(actor.thread) {
+                    log.name = String::from_utf8_lossy(actor.comm.as_bytes()).into_owned();
+                }
+            }
+            Observation::Named { thread, id } => self.ids.name(*id, *thread),
+            Observation::Entered(thread) => {
+                let moment = self.moment;
+                if let Some(log) = self.log(*thread) {
+                    let place = log.items.len();
+                    log.items.push((moment, None));
+                    self.open.insert(*thread, place);
+                }
+            }
+            Observation::Call(call) => self.fill(call, keep(call)),
+            Observation::Gone(thread) => {
+                self.open.remove(thread);
+            }
+        }
+    }
+
+    /// Takes an event that is no call.
+    pub fn event(&mut self, thread: ThreadId, event: TracedEvent) {
+        self.moment += 1;
+        let moment = self.moment;
+        if let Some(log) = self.log(thread) {
+            log.items.push((moment, Some(Item::Event(Box::new(event)))));
+        }
+    }
+
+    /// The trace.
+    #[must_use]
+    pub fn finish(mut self) -> Trace {
+        if let (Some(id), Some(main)) = (self.main_id, self.logs.first()) {
+            self.ids.name(id, main.thread);
+        }
+        for log in &mut self.logs {
+            log.items.retain(|(_, item)| item.is_some());
+        }
+        Trace { logs: self.logs, ids: self.ids }
+    }
+
+    fn log(&mut self, thread: ThreadId) -> Option<&mut Log> {
+        self.logs.get_mut(*self.place_of.get(&thread)?)
+    }
+
+    fn born(&mut self, child: &Actor, parent: Option<ThreadId>) {
+        self.ids.born(child.tid, child.thread, self.moment);
+        self.place_of.insert(child.thread, self.logs.len());
+        self.logs.push(Log {
+            thread: child.thread,
+            parent,
+            is_leader: child.pid.0 == child.tid.0,
+            name: String::from_utf8_lossy(child.comm.as_bytes()).into_owned(),
+            items: Vec::new(),
+        });
+    }
+
+    /// Puts a call into the place that its entry took.
+    fn fill(&mut self, call: &Call, keep: bool) {
+        let thread = call.actor.thread;
+        let Some(place) = self.open.remove(&thread) else { return };
+        if let Some(slot) = self.log(thread).and_then(|log| log.items.get_mut(place))
+            && keep
+        {
+            slot.1 = Some(Item::Call(Box::new(*call)));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The normalised trace: what a run did, without what differs between two runs that did the same.
+//!
+//! # Grammar, version 1
+//! ```text
+//! trace      = header { "\n" block }
+//! header     = "# trace 1, level " ( "sequence" | "counts" | "set" ) "\n"
+//!              [ "# rules: " rule { ", " rule } "\n" ]        only rules that changed something
+//! block      = process [ " " name ] [ ", child of " process ] "\n" { line }       processes in the order of the creation tree
+//!            | thread "\n" { line }                                               its further threads behind it
+//! line       = "  " call | "  " event                         level sequence: in the thread's order of entering
+//!            | "  " name " " number                           level counts, sorted by name; all threads of the process together
+//!            | "  " name                                      level set, likewise
+//! call       = [ "[" abi "] " ] name "(" [ argument { ", " argument } ] ")" " = " result
+//! event      = system ":" name { " " field "=" value }
+//! process    = "P" number          thread = process ".T" number
+//! ```
+//! Processes are numbered along the tree of creation (a process, then each of its children with all that descends from it), which
+//! scheduling cannot change; a thread's calls stand in its own order. Rules act on typed values, never on text:
+//!
+//! | rule | what becomes what |
+//! |---|---|
+//! | `addresses` | pointers, and words that hold addresses, become `<addr>`; null stays `NULL` |
+//! | `tasks` | ids of the run's own processes and threads become `P1`, `P2.T2` |
+//! | `foreign-tasks` | any other task's id becomes `<pid>` |
+//! | `directory` | the sandbox' working directory inside a string becomes `$DIR` |
+//!
+//! Times, durations and CPU numbers are left out.
+
+mod build;
+mod event;
+mod people;
+mod render;
+
+pub use build::Builder;
+pub use render::Rendered;
+
+use crate::syscall::{Call, ThreadId};
+use std::collections::HashSet;
+
+/// The version of the grammar above.
+pub const VERSION: u32 = 1;
+
+/// How much of the order a trace keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// Each thread's calls in its order.
+    #[default]
+    Sequence,
+    /// How often each process made which call.
+    Counts,
+    /// Which calls each process made.
+    Set,
+}
+
+impl Level {
+    /// The word for it in scenarios and headers.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sequence => "sequence",
+            Self::Counts => "counts",
+            Self::Set => "set",
+        }
+    }
+}
+
+/// What is shown of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// How much of the order.
+    pub level: Level,
+    /// Names left out.
+    pub hidden: HashSet<String>,
+    /// Where it is not empty: the only names shown.
+    pub shown: HashSet<String>,
+    /// The working directory, which becomes `$DIR`.
+    pub directory: Option<String>,
+}
+
+impl View {
+    fn shows(&self, name: &str) -> bool {
+        !self.hidden.contains(name) && (self.shown.is_empty() || self.shown.contains(name))
+    }
+}
+
+/// An event that is no system call, decoded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracedEvent {
+    /// `system:name`.
+    pub name: std::sync::Arc<str>,
+    /// Its fields in the order of its format.
+    pub fields: Vec<(std::sync::Arc<str>, FieldValue)>,
+}
+
+/// A field's value, by what it is and not by how wide.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldValue {
+    /// A number.
+    Number(i128),
+    /// An id of a task as the tracepoint knows it.
+    Task(i32),
+    /// An address.
+    Address(u64),
+    /// A string.
+    Text(Vec<u8>),
+    /// Anything else, as decoded text.
+    Other(String),
+}
+
+/// One thing that a thread did.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Item {
+    Call(Box<Call>),
+    Event(Box<TracedEvent>),
+}
+
+/// A thread's life in the trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Log {
+    pub(crate) thread: ThreadId,
+    pub(crate) parent: Option<ThreadId>,
+    pub(crate) is_leader: bool,
+    pub(crate) name: String,
+    /// In the order of entering, each with its moment in the run's order.
+    pub(crate) items: Vec<(u64, Option<Item>)>,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub(crate) logs: Vec<Log>,
+    pub(crate) ids: people::Ids,
+}
+
+#[cfg(test)]
+mod tests;

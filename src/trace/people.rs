@@ -1,0 +1,93 @@
+//! Stable names for processes and threads.
+
+use super::Log;
+use crate::syscall::ThreadId;
+use crate::units::Tid;
+use std::collections::{BTreeMap, HashMap};
+
+/// Which thread an id stood for, and when: ids are used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ids {
+    /// As the harness sees them, which is how tracepoints speak of tasks.
+    outer: HashMap<i32, Vec<ThreadId>>,
+    /// As the tasks themselves see them, which is how calls do.
+    inner: HashMap<i32, Vec<ThreadId>>,
+    birth: HashMap<ThreadId, u64>,
+}
+
+impl Ids {
+    pub(crate) fn born(&mut self, tid: Tid, thread: ThreadId, moment: u64) {
+        self.birth.insert(thread, moment);
+        self.outer.entry(tid.0 as i32).or_default().push(thread);
+    }
+
+    pub(crate) fn name(&mut self, id: i32, thread: ThreadId) {
+        self.inner.entry(id).or_default().push(thread);
+    }
+
+    /// The thread that a call means by `id` at `moment`.
+    pub(crate) fn inner(&self, id: i32, moment: u64) -> Option<ThreadId> {
+        self.latest(self.inner.get(&id)?, moment)
+    }
+
+    /// The thread that a tracepoint means by `id` at `moment`.
+    pub(crate) fn outer(&self, id: i32, moment: u64) -> Option<ThreadId> {
+        self.latest(self.outer.get(&id)?, moment)
+    }
+
+    /// The last of them that was born by then; an event may speak of a child before its birth is told.
+    fn latest(&self, threads: &[ThreadId], moment: u64) -> Option<ThreadId> {
+        let born_by = |thread: &&ThreadId| self.birth.get(thread).is_some_and(|birth| *birth <= moment);
+        threads.iter().rev().find(born_by).or(threads.first()).copied()
+    }
+}
+
+/// A stable name: process number and, from 2 on, thread number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct StableName {
+    pub(crate) process: u32,
+    pub(crate) thread: u32,
+}
+
+impl std::fmt::Display for StableName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "P{}", self.process)?;
+        if self.thread > 1 { write!(f, ".T{}", self.thread) } else { Ok(()) }
+    }
+}
+
+/// Numbers processes and threads along the tree of creation.
+pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
+    let mut children: BTreeMap<Option<ThreadId>, Vec<&Log>> = BTreeMap::new();
+    for log in logs {
+        children.entry(log.parent).or_default().push(log);
+    }
+    let of = |thread: Option<ThreadId>| children.get(&thread).map(Vec::as_slice).unwrap_or_default();
+    let mut names = HashMap::new();
+    let mut processes = 0;
+    // Explicit, as a chain of forks may be longer than our stack is deep. The next process is on top.
+    let mut waiting: Vec<&Log> = of(None).iter().rev().copied().collect();
+    while let Some(leader) = waiting.pop() {
+        processes += 1;
+        let threads = threads_of(leader, &of);
+        let mut next: Vec<&Log> = Vec::new();
+        for (thread, place) in threads.iter().zip(1..) {
+            names.insert(thread.thread, StableName { process: processes, thread: place });
+            next.extend(of(Some(thread.thread)).iter().filter(|child| child.is_leader));
+        }
+        waiting.extend(next.into_iter().rev());
+    }
+    names
+}
+
+/// A process' threads: each, then those that it created.
+fn threads_of<'a>(leader: &'a Log, of: &impl Fn(Option<ThreadId>) -> &'a [&'a Log]) -> Vec<&'a Log> {
+    let mut threads = Vec::new();
+    let mut waiting = vec![leader];
+    while let Some(thread) = waiting.pop() {
+        threads.push(thread);
+        let created = of(Some(thread.thread)).iter().filter(|child| !child.is_leader);
+        waiting.extend(created.copied().collect::<Vec<_>>().into_iter().rev());
+    }
+    threads
+}

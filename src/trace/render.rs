@@ -1,0 +1,213 @@
+//! The trace as text.
+
+use super::people::{self, StableName};
+use super::{FieldValue, Item, Level, Log, Trace, TracedEvent, VERSION, View};
+use crate::syscall::{
+    Argument, Call, Entry, Signature, Signatures, ThreadId, Values, names::Abi, write_argument,
+    write_result,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// A trace's text, and the names that occur in it, hidden ones included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The text, by the grammar of the room.
+    pub text: String,
+    /// How often each call and event occurred over all processes.
+    pub counts: BTreeMap<String, u64>,
+}
+
+impl Trace {
+    /// Writes the trace down.
+    #[must_use]
+    pub fn render(&self, view: &View, signatures: &Signatures<'_>) -> Rendered {
+        let names = people::number(&self.logs);
+        let mut writer = Writer { trace: self, view, signatures, names, moment: 0, rules: BTreeSet::new() };
+        let mut blocks: Vec<(StableName, &Log)> =
+            self.logs.iter().filter_map(|log| Some((*writer.names.get(&log.thread)?, log))).collect();
+        blocks.sort_unstable_by_key(|(name, _)| *name);
+        let body = match view.level {
+            Level::Sequence => writer.sequence(&blocks),
+            level => tally(&writer, &blocks, level),
+        };
+        let mut text = format!("# trace {VERSION}, level {}\n", view.level.word());
+        if !writer.rules.is_empty() {
+            let rules: Vec<_> = writer.rules.iter().copied().collect();
+            text.push_str(&format!("# rules: {}\n", rules.join(", ")));
+        }
+        text.push_str(&body);
+        Rendered { text, counts: self.counts() }
+    }
+
+    /// How often each call and event occurred.
+    fn counts(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for (_, item) in self.logs.iter().flat_map(|log| &log.items) {
+            if let Some(item) = item {
+                *counts.entry(item.name()).or_default() += 1;
+            }
+        }
+        counts
+    }
+}
+
+impl Item {
+    fn name(&self) -> String {
+        match self {
+            Self::Call(call) => call_name(call),
+            Self::Event(event) => event.name.as_ref().to_owned(),
+        }
+    }
+}
+
+/// A call's name, or its number where it has none.
+fn call_name(call: &Call) -> String {
+    call.name().map_or_else(|| format!("syscall_{}", call.number), str::to_owned)
+}
+
+struct Writer<'a> {
+    trace: &'a Trace,
+    view: &'a View,
+    signatures: &'a Signatures<'a>,
+    names: HashMap<ThreadId, StableName>,
+    moment: u64,
+    rules: BTreeSet<&'static str>,
+}
+
+impl Writer<'_> {
+    fn sequence(&mut self, blocks: &[(StableName, &Log)]) -> String {
+        let mut text = String::new();
+        for (name, log) in blocks {
+            text.push('\n');
+            text.push_str(&self.heading(*name, log));
+            for (moment, item) in &log.items {
+                let Some(item) = item.as_ref().filter(|item| self.view.shows(&item.name())) else { continue };
+                self.moment = *moment;
+                text.push_str("  ");
+                match item {
+                    Item::Call(call) => self.call(&mut text, call),
+                    Item::Event(event) => self.event(&mut text, event),
+                }
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn heading(&self, name: StableName, log: &Log) -> String {
+        let mut heading = name.to_string();
+        if log.is_leader {
+            if !log.name.is_empty() {
+                heading = format!("{heading} {}", log.name);
+            }
+            if let Some(parent) = log.parent.and_then(|parent| self.names.get(&parent)) {
+                heading = format!("{heading}, child of {parent}");
+            }
+        }
+        heading + "\n"
+    }
+
+    fn call(&mut self, out: &mut String, call: &Call) {
+        if call.abi != Abi::native() {
+            out.push_str(&format!("[{}] ", call.abi.as_str()));
+        }
+        out.push_str(&call_name(call));
+        out.push('(');
+        let signatures = self.signatures;
+        signatures.with(call.abi, call.number, |signature| self.inside(out, call, signature));
+    }
+
+    fn inside(&mut self, out: &mut String, call: &Call, signature: &Signature) {
+        match call.entry {
+            Entry::Seen { args, .. } => {
+                for (place, (Argument { kind, .. }, word)) in signature.arguments.iter().zip(args).enumerate() {
+                    if place > 0 {
+                        out.push_str(", ");
+                    }
+                    write_argument(out, *kind, word, self);
+                }
+            }
+            Entry::Uncorking => out.push_str("..."),
+            Entry::Missing => out.push('?'),
+        }
+        out.push_str(") = ");
+        write_result(out, signature.returns, call.outcome, self);
+    }
+
+    fn event(&mut self, out: &mut String, event: &TracedEvent) {
+        out.push_str(&event.name);
+        for (name, value) in &event.fields {
+            out.push(' ');
+            out.push_str(name);
+            out.push('=');
+            match value {
+                FieldValue::Number(number) => out.push_str(&number.to_string()),
+                FieldValue::Task(id) => {
+                    let thread = self.trace.ids.outer(*id, self.moment);
+                    self.person(thread, *id, out);
+                }
+                FieldValue::Address(0) => out.push_str("NULL"),
+                FieldValue::Address(address) => self.address(*address, out),
+                FieldValue::Text(bytes) => self.string(bytes, out),
+                FieldValue::Other(text) => out.push_str(text),
+            }
+        }
+    }
+
+    fn string(&mut self, bytes: &[u8], out: &mut String) {
+        let mut text = bytes.escape_ascii().to_string();
+        if let Some(directory) = self.view.directory.as_deref().filter(|dir| text.contains(dir)) {
+            text = text.replace(directory, "$DIR");
+            self.rules.insert("directory");
+        }
+        let _always_fits = write!(out, "\"{text}\"");
+    }
+
+    fn person(&mut self, thread: Option<ThreadId>, id: i32, out: &mut String) {
+        if let Some(name) = thread.and_then(|thread| self.names.get(&thread)) {
+            self.rules.insert("tasks");
+            let _always_fits = write!(out, "{name}");
+        } else if id <= 0 {
+            out.push_str(&id.to_string());
+        } else {
+            self.rules.insert("foreign-tasks");
+            out.push_str("<pid>");
+        }
+    }
+}
+
+impl Values for Writer<'_> {
+    fn task(&mut self, id: i32, out: &mut String) {
+        let thread = self.trace.ids.inner(id, self.moment);
+        self.person(thread, id, out);
+    }
+
+    fn address(&mut self, _: u64, out: &mut String) {
+        self.rules.insert("addresses");
+        out.push_str("<addr>");
+    }
+}
+
+/// The levels that count: all threads of a process together, sorted by name.
+fn tally(writer: &Writer<'_>, blocks: &[(StableName, &Log)], level: Level) -> String {
+    let mut text = String::new();
+    for process in blocks.chunk_by(|(a, _), (b, _)| a.process == b.process) {
+        let Some((name, leader)) = process.first() else { continue };
+        text.push('\n');
+        text.push_str(&writer.heading(*name, leader));
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for (_, item) in process.iter().flat_map(|(_, log)| &log.items) {
+            if let Some(item) = item.as_ref().filter(|item| writer.view.shows(&item.name())) {
+                *counts.entry(item.name()).or_default() += 1;
+            }
+        }
+        for (name, count) in counts {
+            text.push_str(&match level {
+                Level::Counts => format!("  {name} {count}\n"),
+                Level::Set | Level::Sequence => format!("  {name}\n"),
+            });
+        }
+    }
+    text
+}

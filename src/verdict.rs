@@ -1,0 +1,138 @@
+//! Judging: what was expected against what came, and the word for it.
+
+use crate::plan::Plan;
+use crate::run::Ended;
+use crate::sandbox::Captured;
+use crate::scenario::ExpectedOutput;
+use crate::units::ExitKind;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The verdict on a scenario; each has its own word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// All expectations met, on a complete trace.
+    Pass,
+    /// An expectation was not met.
+    Fail,
+    /// Records are missing: nothing can be concluded.
+    Incomplete,
+    /// The workload had to be ended.
+    Timeout,
+    /// A process outlived the workload, where the scenario forbids it.
+    Leak,
+    /// A requirement is not met on this machine.
+    Skipped,
+    /// The harness could not do its work.
+    Broken,
+    /// It was known to fail, and passed.
+    UnexpectedPass,
+}
+
+impl Verdict {
+    /// All of them, in the order of a summary.
+    pub const ALL: [Self; 8] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Incomplete,
+        Self::Timeout,
+        Self::Leak,
+        Self::Skipped,
+        Self::Broken,
+        Self::UnexpectedPass,
+    ];
+
+    /// Its word in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Incomplete => "incomplete",
+            Self::Timeout => "timeout",
+            Self::Leak => "leak",
+            Self::Skipped => "skipped",
+            Self::Broken => "broken",
+            Self::UnexpectedPass => "unexpected_pass",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// Judges a run by everything but its snapshot: the reasons against it, none for a pass.
+///
+/// Loss comes before all else: from an incomplete trace nothing follows, neither a failure nor a pass. A workload that had to be ended has
+/// not failed its expectations but its time.
+#[must_use]
+pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Verdict, Vec<String>) {
+    if ended.timed_out {
+        let limit = plan.workload.timeout;
+        return (Verdict::Timeout, vec![format!("the workload did not end within {limit:?} and was killed")]);
+    }
+    if !ended.account.is_complete() {
+        return (Verdict::Incomplete, ended.account.complaints());
+    }
+    let mut reasons = Vec::new();
+    let wanted = plan.expect.exit.unwrap_or(ExitKind::Code(0));
+    if ended.exited.exit != wanted {
+        reasons.push(format!("expected {wanted}, got {}", ended.exited.exit));
+        let said = String::from_utf8_lossy(&ended.exited.stderr.bytes);
+        if plan.expect.stderr.is_none() && !said.trim().is_empty() {
+            reasons.push(format!("standard error: {}", excerpt(&said)));
+        }
+    }
+    output(&mut reasons, "standard output", plan.expect.stdout.as_ref(), &ended.exited.stdout);
+    output(&mut reasons, "standard error", plan.expect.stderr.as_ref(), &ended.exited.stderr);
+    for (word, (range, names)) in &plan.counts {
+        let count: u64 = names.iter().filter_map(|name| counts.get(name)).sum();
+        if !range.contains(count) {
+            reasons.push(format!("expected {range} of `{word}`, got {count}"));
+        }
+    }
+    (if reasons.is_empty() { Verdict::Pass } else { Verdict::Fail }, reasons)
+}
+
+/// A scenario that is known to fail passes by failing, and only by failing.
+#[must_use]
+pub fn with_known_failure(plan: &Plan, verdict: Verdict, mut reasons: Vec<String>) -> (Verdict, Vec<String>) {
+    match (&plan.expect_failure, verdict) {
+        (Some(known), Verdict::Pass) => {
+            (Verdict::UnexpectedPass, vec![format!("it was known to fail ({known}), and passed")])
+        }
+        (Some(known), Verdict::Fail) => {
+            reasons.insert(0, format!("fails as known: {known}"));
+            (Verdict::Pass, reasons)
+        }
+        _ => (verdict, reasons),
+    }
+}
+
+fn output(reasons: &mut Vec<String>, name: &str, expected: Option<&ExpectedOutput>, got: &Captured) {
+    let Some(expected) = expected else { return };
+    if got.dropped > 0 {
+        let kept = got.bytes.len();
+        reasons.push(format!("{name} is too long to judge: {kept} bytes kept, {} more", got.dropped));
+    } else if !expected.accepts(&got.bytes) {
+        let wanted = match expected {
+            ExpectedOutput::Exact(text) => format!("{:?}", excerpt(text)),
+            ExpectedOutput::Contains(text) => format!("something that contains {:?}", excerpt(text)),
+            ExpectedOutput::Matches(regex) => format!("something that matches /{regex}/"),
+        };
+        let said = String::from_utf8_lossy(&got.bytes);
+        reasons.push(format!("expected {name} to be {wanted}, got {:?}", excerpt(&said)));
+    }
+}
+
+/// The start of a text, as much as a report has room for.
+fn excerpt(text: &str) -> String {
+    const ROOM: usize = 400;
+    match text.char_indices().nth(ROOM) {
+        None => text.trim_end_matches('\n').to_owned(),
+        Some((end, _)) => format!("{}... ({} bytes)", text.get(..end).unwrap_or_default(), text.len()),
+    }
+}
