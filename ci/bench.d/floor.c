@@ -5,7 +5,7 @@
  * with inherit and enable-on-exec, sends both into one ring per CPU, and only ever advances the tail.
  *
  *   floor [-m KIB] [-f FIELDS] [-d] [-w] [-o FILE] -- CMD...
- *     -m KIB     size of each CPU's ring, a power of two of pages (1024); 0 only counts, without a ring
+ *     -m KIB     size of each CPU's ring, a power of two of pages (4096: smaller ones lose); 0 only counts, without a ring
  *     -f FIELDS  letters: r raw, t time, p pid and tid, c cpu, i identifier, u two user registers on entry (rtpci)
  *     -d         one more inherited event, a dummy that reports comm, fork and exit
  *     -w         do the last close of the events itself instead of leaving it to a detached child
@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 {
 	uint64_t start = now(), count = 0;
 	int64_t lost = 0;
-	struct options options = { .ring_kib = 1024, .fields = "rtpci" };
+	struct options options = { .ring_kib = 4096, .fields = "rtpci" };
 	int option, go, status;
 
 	while ((option = getopt(argc, argv, "+m:f:dwo:")) >= 0)

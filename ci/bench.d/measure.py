@@ -98,6 +98,7 @@ class Cell:
     walls: list[float] = field(default_factory=list)
     losts: list[Optional[int]] = field(default_factory=list)
     peaks: list[int] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     failure: Optional[str] = None
 
     def text(self, native: bool, loss_always: bool) -> str:
@@ -128,7 +129,7 @@ def ratio(value: float) -> str:
 
 
 def thousands(value: int) -> str:
-    return str(value) if value < 1000 else f"{value / 1000:.1f} k" if value < 1e6 else f"{value / 1e6:.2f} M"
+    return str(value) if value < 1000 else f"{value / 1e3:.3g} k" if value < 999_500 else f"{value / 1e6:.3g} M"
 
 
 def table(title: str, header: list[str], rows: list[list[str]], notes: list[str]) -> None:

@@ -74,13 +74,13 @@ pub fn attempt(
         other => other?,
     };
     let mut collector = Collector { plan, builder: Builder::default(), error: None };
-    if let Some(id) = running.main_pid() {
-        collector.builder.main_process(id);
-    }
     let patience = Patience { timeout: Some(plan.workload.timeout), tick: Duration::from_secs(1) };
     let ended = follow(running, events, &plan.events, patience, control, &mut collector, (init, fault))?;
     if let Some(error) = collector.error {
         return Err(error);
+    }
+    if let Some(id) = ended.exited.main_pid {
+        collector.builder.main_process(id);
     }
     let view = View { directory: Some(dir.path().to_string_lossy().into_owned()), ..plan.view.clone().unwrap_or_default() };
     let rendered = collector.builder.finish().render(&view, &bench.signatures);

@@ -131,6 +131,8 @@ pub struct Running {
 pub struct Exited {
     /// How the main process ended.
     pub exit: ExitKind,
+    /// Its pid in its own namespace, where it got as far as having one.
+    pub main_pid: Option<i32>,
     /// What it and its descendants wrote to standard output; empty where that was inherited.
     pub stdout: Captured,
     /// And to standard error.
@@ -245,12 +247,6 @@ impl Corked {
 }
 
 impl Running {
-    /// The pid of the main process in its own namespace, once it is known.
-    #[must_use]
-    pub fn main_pid(&self) -> Option<i32> {
-        self.process.main_pid
-    }
-
     /// The descriptors whose readiness makes [`collect`](Self::collect) worth a call.
     #[must_use]
     pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
@@ -301,7 +297,12 @@ impl Running {
             Some(readers) => readers.map(|reader| reader.captured),
             None => Default::default(),
         };
-        Ok(Exited { exit: process.exit.unwrap_or(ExitKind::Signal(libc::SIGKILL)), stdout, stderr })
+        Ok(Exited {
+            exit: process.exit.unwrap_or(ExitKind::Signal(libc::SIGKILL)),
+            main_pid: process.main_pid,
+            stdout,
+            stderr,
+        })
     }
 }
 

@@ -1,0 +1,11 @@
+//! What `harness trace` says, compared with witnesses that know better: the workload itself,
+//! strace, perf.
+//!
+//! One test program instead of several, so that the witnesses are compiled once and none of them is
+//! dead code.
+
+mod support;
+
+mod oracle_perf;
+mod oracle_strace;
+mod trace_truth;

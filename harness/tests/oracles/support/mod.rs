@@ -1,0 +1,9 @@
+//! The witnesses, and what they have in common.
+
+pub(crate) mod calls;
+pub(crate) mod command;
+pub(crate) mod harness;
+pub(crate) mod oracle;
+pub(crate) mod perf;
+pub(crate) mod require;
+pub(crate) mod strace;

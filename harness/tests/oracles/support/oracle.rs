@@ -1,0 +1,92 @@
+//! The workload that knows what it did: `workloads/oracle.rs`, and the lines that it prints.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::harness;
+
+/// The built example, which lies beside the program under test.
+pub(crate) fn path() -> String {
+    let mut path = PathBuf::from(harness::PATH);
+    path.set_file_name("examples");
+    path.push("oracle");
+    assert!(
+        path.is_file(),
+        "`{}` is not built; `cargo test` builds it, `cargo test --test NAME` needs \
+         `cargo build --example oracle` before",
+        path.display()
+    );
+    path.to_str().expect("a path of letters").to_owned()
+}
+
+/// One line of the workload: `kind key=value key=value`.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    kind: String,
+    values: BTreeMap<String, String>,
+}
+
+impl Fact {
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let kind = words.next()?.to_owned();
+        let pairs = words.map(|word| word.split_once('='));
+        let values = pairs
+            .map(|pair| pair.map(|(key, value)| (key.to_owned(), value.to_owned())))
+            .collect::<Option<_>>()?;
+        Some(Self { kind, values })
+    }
+
+    /// The value of the key.
+    pub(crate) fn word(&self, key: &str) -> &str {
+        let value = self.values.get(key);
+        value.unwrap_or_else(|| panic!("the workload's line has no `{key}`: {self:?}"))
+    }
+
+    /// The value of the key, a number.
+    pub(crate) fn number(&self, key: &str) -> i64 {
+        let word = self.word(key);
+        word.parse()
+            .unwrap_or_else(|_| panic!("`{key}` is no number: {self:?}"))
+    }
+
+    /// The value of the key, the id of a thread or process.
+    pub(crate) fn id(&self, key: &str) -> i32 {
+        i32::try_from(self.number(key)).expect("an id")
+    }
+}
+
+/// Everything the workload said, in order.
+#[derive(Debug)]
+pub(crate) struct Facts(Vec<Fact>);
+
+impl Facts {
+    /// Reads the workload's stdout.
+    pub(crate) fn parse(stdout: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(stdout);
+        let facts = text.lines().map(|line| {
+            Fact::parse(line).unwrap_or_else(|| panic!("not a line of the workload: `{line}`"))
+        });
+        Self(facts.collect())
+    }
+
+    /// All lines of that kind; at least one, so that a loop over them cannot be empty.
+    pub(crate) fn all(&self, kind: &str) -> Vec<&Fact> {
+        let facts: Vec<&Fact> = self.0.iter().filter(|fact| fact.kind == kind).collect();
+        assert!(
+            !facts.is_empty(),
+            "the workload has not said `{kind}`: {:?}",
+            self.0
+        );
+        facts
+    }
+
+    /// The only line of that kind.
+    pub(crate) fn one(&self, kind: &str) -> &Fact {
+        let facts = self.all(kind);
+        let [fact] = facts[..] else {
+            panic!("more than one `{kind}`: {facts:?}");
+        };
+        fact
+    }
+}

@@ -1,0 +1,34 @@
+//! perf as a witness: it counts the calls that are entered, from the exec on.
+
+use std::fs;
+
+use super::command::Place;
+
+/// What is counted.
+pub(crate) const EVENT: &str = "raw_syscalls:sys_enter";
+
+/// The words after `unshare` that mount tracefs for the command alone, so that the machine stays as
+/// it is.
+pub(crate) const WITH_TRACEFS: [&str; 5] = [
+    "--mount",
+    "sh",
+    "-c",
+    "mount -t tracefs nodev /sys/kernel/tracing && exec \"$@\"",
+    "sh",
+];
+
+/// How many calls the command and its descendants entered.
+pub(crate) fn count(place: &Place, prepare: &str, command: &[&str]) -> u64 {
+    let file = place.beside("perf");
+    let file = file.to_str().expect("a path of letters");
+    let stat = ["perf", "stat", "-x", ",", "-o", file, "-e", EVENT, "--"];
+    let mut words = vec!["unshare"];
+    words.extend(WITH_TRACEFS.iter().chain(&stat).chain(command));
+    let output = place.run(prepare, &words);
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    let line = text.lines().find(|line| line.contains(EVENT));
+    let count = line.and_then(|line| line.split(',').next());
+    count
+        .and_then(|count| count.parse().ok())
+        .unwrap_or_else(|| panic!("no count in `{text}`"))
+}

@@ -1,0 +1,7 @@
+//! The trace tells what the workload knows that it did.
+
+mod births;
+mod endings;
+mod lines;
+mod refusals;
+mod signals;

@@ -1,0 +1,65 @@
+//! Calls that seccomp takes out of the kernel's hands.
+
+use nix::errno::Errno;
+use nix::libc;
+
+use crate::kernel::{self, say};
+
+/// A child installs a filter that kills, and walks into it.
+pub(crate) fn killed() -> i32 {
+    let child = kernel::fork_to(|| {
+        kernel::no_core_file();
+        install(libc::SECCOMP_RET_KILL_PROCESS);
+        kernel::getpgid(1);
+        0
+    });
+    let status = kernel::wait_for(child);
+    say(&format!("child pid={child} call=getpgid status={status}"));
+    0
+}
+
+/// The process itself is denied the call.
+pub(crate) fn denied() -> i32 {
+    install(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32);
+    // SAFETY: getpgid takes a number.
+    let result = Errno::result(unsafe { libc::syscall(libc::SYS_getpgid, 0) });
+    let words = kernel::result_words(result);
+    say(&format!("call tid={} name=getpgid {words}", kernel::tid()));
+    0
+}
+
+/// Answers `getpgid` with the action and allows everything else.
+fn install(action: u32) {
+    let number = u32::try_from(libc::SYS_getpgid).expect("a small number");
+    // The offset of the number is 0 in `struct seccomp_data`.
+    let mut program = [
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, action),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let filter = libc::sock_fprog {
+        len: 4,
+        filter: program.as_mut_ptr(),
+    };
+    nix::sys::prctl::set_no_new_privs().expect("no_new_privs");
+    // SAFETY: the filter and its four statements live beyond the call, which copies them.
+    let result = unsafe {
+        libc::prctl(
+            libc::PR_SET_SECCOMP,
+            libc::SECCOMP_MODE_FILTER,
+            &raw const filter,
+        )
+    };
+    Errno::result(result).expect("seccomp");
+}
+
+/// A BPF instruction: the jumps are how many to skip if true and if false.
+fn statement(code: u32, if_true: u8, if_false: u8, operand: u32) -> libc::sock_filter {
+    libc::sock_filter {
+        code: u16::try_from(code).expect("an opcode has 16 bits"),
+        jt: if_true,
+        jf: if_false,
+        k: operand,
+    }
+}
