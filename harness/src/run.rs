@@ -102,7 +102,7 @@ fn refuse(error: &SuiteError) -> u8 {
             complain(error, None);
             status::USAGE
         }
-        SuiteError::Read { .. } => {
+        SuiteError::Read { .. } | SuiteError::SameSnapshot { .. } => {
             complain(error, None);
             status::USAGE
         }

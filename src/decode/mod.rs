@@ -1,13 +1,13 @@
 //! A tracepoint's payload and its format, turned into named, typed values.
 //!
-//! The payload is the body of `PERF_SAMPLE_RAW`: the record as the kernel laid it out, `common_type` first, in the byte
-//! order of a little-endian kernel. The invariant: every byte that is read lies in the payload. A field that does not
-//! is a [`DecodeError`] with the field's name, never a default; nothing panics, and nothing is copied or allocated but
-//! the name in an error.
+//! The payload is the body of `PERF_SAMPLE_RAW`: the record as the kernel laid it out,
+//! `common_type` first, in the byte order of a little-endian kernel. The invariant: every byte that
+//! is read lies in the payload. A field that does not is a [`DecodeError`] with the field's name,
+//! never a default; nothing panics, and nothing is copied or allocated but the name in an error.
 //!
 //! ```text
-//! (payload, &format::Field) --field--> Value      one field, of any shape
-//!                           --bits, text, array--> u64, &[u8], Array     a shape that the caller relies on
+//! (payload, &format::Field) --field-->             Value               of any shape
+//!                           --bits, text, array--> u64, &[u8], Array   where the caller knows it
 //! ```
 #![deny(
     clippy::indexing_slicing,
@@ -16,9 +16,12 @@
 )]
 
 mod bytes;
+mod error;
+mod locate;
 mod read;
 mod text;
 mod value;
 
-pub use read::{DecodeError, Fault, array, bits, field, fields, text};
+pub use error::{DecodeError, Fault};
+pub use read::{array, bits, field, fields, text};
 pub use value::{Array, ArrayIter, CpuMask, Value};

@@ -1,57 +1,10 @@
 //! From a payload and a field to its value.
 
 use super::bytes;
+use super::error::{DecodeError, Fault};
+use super::locate::{block, raw};
 use super::value::{Array, CpuMask, Value};
-use crate::format::{Content, Element, Extent, Field, Format, Integer, Shape, Width};
-
-/// Why a field's value could not be had from a payload.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("field `{field}`: {fault}")]
-pub struct DecodeError {
-    /// The field's name.
-    pub field: String,
-    /// What is wrong with it.
-    pub fault: Fault,
-}
-
-/// What can be wrong with a field of a payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    /// The payload ends before the field does.
-    #[error("{size} bytes at offset {offset}, in a payload of {payload}")]
-    BeyondPayload {
-        /// Where the field begins.
-        offset: usize,
-        /// How many bytes it has.
-        size: usize,
-        /// How many bytes the payload has.
-        payload: usize,
-    },
-    /// A locator points out of the payload.
-    #[error("located at {length} bytes from offset {offset}, in a payload of {payload}")]
-    LocatedBeyondPayload {
-        /// From the start of the payload.
-        offset: usize,
-        /// As the locator says.
-        length: usize,
-        /// How many bytes the payload has.
-        payload: usize,
-    },
-    /// The bytes of an array are no whole number of elements.
-    #[error("{length} bytes are no whole number of elements of {element} bytes")]
-    CutElement {
-        /// How many bytes there are.
-        length: usize,
-        /// The size of one element.
-        element: usize,
-    },
-    /// The field does not hold what the caller asks for.
-    #[error("the format does not declare it as {wanted}")]
-    WrongShape {
-        /// What it was asked for.
-        wanted: &'static str,
-    },
-}
+use crate::format::{Content, Element, Field, Format, Integer, Shape};
 
 /// The value of `field` in `payload`.
 ///
@@ -83,7 +36,8 @@ pub fn fields<'a, 'f>(
     own.map(move |own| (own, field(payload, own)))
 }
 
-/// The integer or address of `field`, widened to 64 bits: a sign is carried upwards. For paths that run per record.
+/// The integer or address of `field`, widened to 64 bits: a sign is carried upwards. For paths that
+/// run per record.
 ///
 /// # Errors
 ///
@@ -142,51 +96,6 @@ fn number(payload: &[u8], field: &Field, integer: Integer) -> Result<u64, Fault>
     })
 }
 
-fn raw(payload: &[u8], field: &Field, width: Width) -> Result<u64, Fault> {
-    let bits = bytes::integer(payload, field.offset, width);
-    bits.ok_or_else(|| beyond(payload, field, width.bytes()))
-}
-
-fn beyond(payload: &[u8], field: &Field, size: usize) -> Fault {
-    Fault::BeyondPayload {
-        offset: field.offset,
-        size,
-        payload: payload.len(),
-    }
-}
-
-/// The bytes of a block, wherever its extent says that they lie.
-fn block<'a>(payload: &'a [u8], field: &Field, extent: Extent) -> Result<&'a [u8], Fault> {
-    let from_offset = || payload.get(field.offset..);
-    let bytes = match extent {
-        Extent::Fixed => from_offset().and_then(|bytes| bytes.get(..field.size)),
-        Extent::Trailing => from_offset(),
-        Extent::DataLoc => return located(payload, field, 0),
-        Extent::RelLoc => {
-            return located(
-                payload,
-                field,
-                field.offset.saturating_add(size_of::<u32>()),
-            );
-        }
-    };
-    bytes.ok_or_else(|| beyond(payload, field, field.size))
-}
-
-/// What a locator points to: its low half is an offset from `origin`, its high half a length (`__dynamic_array` and
-/// `__rel_dynamic_array` of `include/trace/stages/stage5_get_offsets.h`, v6.1).
-fn located<'a>(payload: &'a [u8], field: &Field, origin: usize) -> Result<&'a [u8], Fault> {
-    let locator = raw(payload, field, Width::W4)?;
-    let [low, high] = [locator, locator.wrapping_shr(16)].map(|half| usize::from(half as u16));
-    let offset = origin.saturating_add(low);
-    let bytes = payload.get(offset..).and_then(|bytes| bytes.get(..high));
-    bytes.ok_or(Fault::LocatedBeyondPayload {
-        offset,
-        length: high,
-        payload: payload.len(),
-    })
-}
-
 fn interpret(bytes: &[u8], content: Content) -> Result<Value<'_>, Fault> {
     Ok(match content {
         Content::Text => Value::Text(until_nul(bytes)),
@@ -206,4 +115,203 @@ fn elements(bytes: &[u8], element: Element) -> Result<Array<'_>, Fault> {
 /// The length in a locator counts the NUL, that of a fixed array what lies behind it too.
 fn until_nul(bytes: &[u8]) -> &[u8] {
     bytes.split(|&byte| byte == 0).next().unwrap_or(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::captured::{Captured, captured};
+
+    /// All fields of a captured record as text.
+    fn rendered(event: &Captured, payload: &[u8]) -> String {
+        let values = fields(payload, &event.format).map(|(field, value)| {
+            format!(
+                "{}={}",
+                field.name,
+                value.expect("a captured record is whole")
+            )
+        });
+        values.collect::<Vec<_>>().join(" ")
+    }
+
+    fn first(event: &Captured) -> &[u8] {
+        event.payloads.first().expect("a capture has records")
+    }
+
+    #[test]
+    fn located_values_are_read_from_where_each_kind_of_locator_counts() {
+        let event = captured!("harness_locators.harness_located@6.1");
+        let [full, empty] = event.payloads.as_slice() else {
+            panic!("two records were captured");
+        };
+        // Beside them in the capture stands what the kernel printed.
+        let text = r#""three\twords \"here\"""#;
+        assert_eq!(
+            rendered(&event, full),
+            format!(
+                "data_text={text} rel_text={text} data_numbers=[-1, -2, -3] \
+                 rel_numbers=[-100, -101, -102] data_bits=[13] rel_bits=[13] \
+                 data_cpus={{0,2-3}} rel_cpus={{0,2-3}} pair=0100000002000000 last=255"
+            )
+        );
+        assert_eq!(
+            rendered(&event, empty),
+            "data_text=\"\" rel_text=\"\" data_numbers=[] rel_numbers=[] data_bits=[13] \
+             rel_bits=[13] data_cpus={0,2-3} rel_cpus={0,2-3} pair=0100000002000000 last=255"
+        );
+    }
+
+    #[test]
+    fn a_descriptor_is_minus_100_however_its_register_was_extended() {
+        let zero_extended = captured!("syscalls.sys_enter_openat");
+        let sign_extended = captured!("syscalls.sys_enter_openat@7.2");
+        for (event, above) in [(zero_extended, 0), (sign_extended, 0xff)] {
+            let payload = first(&event);
+            assert_eq!(
+                payload.get(20),
+                Some(&above),
+                "the capture shows this extension"
+            );
+            let dfd = field(payload, event.field("dfd"));
+            assert_eq!(dfd, Ok(Value::Signed(-100)));
+            let bits = bits(payload, event.field("dfd")).map(u64::cast_signed);
+            assert_eq!(bits, Ok(-100));
+        }
+    }
+
+    #[test]
+    fn an_offset_may_be_negative() {
+        let event = captured!("syscalls.sys_enter_lseek");
+        let offset = field(first(&event), event.field("offset"));
+        assert_eq!(offset, Ok(Value::Signed(-60)));
+    }
+
+    #[test]
+    fn a_path_is_text_without_its_nul() {
+        let event = captured!("syscalls.sys_enter_openat@7.2");
+        let path = text(first(&event), event.field("__filename_val"));
+        assert_eq!(path, Ok(b"/greeting".as_slice()));
+    }
+
+    #[test]
+    fn written_bytes_are_whole_although_they_hold_a_nul() {
+        let event = captured!("syscalls.sys_enter_write@7.2");
+        let written = event.payloads.last().expect("a capture has records");
+        let value = field(written, event.field("__buf_val"));
+        assert_eq!(value, Ok(Value::Bytes(b"one\ntwo\0th\"ree\xff")));
+    }
+
+    #[test]
+    fn unaligned_fields_of_a_probe_are_read() {
+        let event = captured!("harness.kprobe@6.1");
+        // Beside it in the capture stands `words={0xffffffff9674774a,0x8000}`, `%pS` and so on.
+        let (probe, caller) = (0xffff_ffff_9674_7050_u64, 0xffff_ffff_9674_774a_u64);
+        assert_eq!(
+            rendered(&event, first(&event)),
+            format!(
+                "__probe_ip={probe} path=\"/greeting\" symbol={} words=[{caller}, 32768] \
+                 bytes=4a777496 number=-100 bits=7 comm=\"cat\" strings=5200000052000000",
+                probe + 1
+            )
+        );
+    }
+
+    #[test]
+    fn arguments_are_read_by_index_and_in_a_row() {
+        let event = captured!("raw_syscalls.sys_enter");
+        let payload = first(&event);
+        let args = array(payload, event.field("args")).expect("a captured record is whole");
+        assert_eq!(args.len(), 6);
+        let by_index: Vec<_> = (0..7).map(|index| args.bits(index)).collect();
+        let in_a_row = args.iter().map(|value| value.as_u64()).chain([None]);
+        assert_eq!(by_index, in_a_row.collect::<Vec<_>>());
+    }
+
+    /// Every captured event, for what must hold of any.
+    fn all() -> [Captured; 6] {
+        [
+            captured!("harness_locators.harness_located@6.1"),
+            captured!("harness.kprobe@6.1"),
+            captured!("raw_syscalls.sys_enter"),
+            captured!("sched.sched_process_exec"),
+            captured!("sched.sched_switch"),
+            captured!("syscalls.sys_enter_write@7.2"),
+        ]
+    }
+
+    #[test]
+    fn a_payload_cut_anywhere_gives_the_true_value_or_an_error_with_the_field() {
+        for event in all() {
+            let payload = first(&event);
+            for (own, whole) in fields(payload, &event.format) {
+                for end in 0..payload.len() {
+                    let (cut, _) = payload.split_at(end);
+                    match field(cut, own) {
+                        Ok(_) => assert_eq!(field(cut, own), whole, "{end} bytes"),
+                        Err(error) => assert_eq!(error.field, own.name),
+                    }
+                }
+                assert!(
+                    field(&[], own).is_err(),
+                    "`{}` of an empty payload",
+                    own.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_locator_that_points_outside_is_an_error() {
+        let event = captured!("sched.sched_process_exec");
+        let filename = event.field("filename");
+        let mut payload = first(&event).to_vec();
+        let locator = payload
+            .get_mut(8..12)
+            .expect("the locator is in the payload");
+        locator.copy_from_slice(&0x0001_ffff_u32.to_le_bytes());
+        let error = field(&payload, filename).expect_err("nothing lies there");
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "field `filename`: located at 1 bytes from offset 65535, in a payload of {}",
+                payload.len()
+            )
+        );
+    }
+
+    #[test]
+    fn an_array_with_a_cut_element_is_an_error() {
+        let event = captured!("harness_locators.harness_located@6.1");
+        let mut payload = first(&event).to_vec();
+        // The high half of `data_numbers`' locator is its length.
+        *payload.get_mut(18).expect("the locator is in the payload") -= 1;
+        let error = field(&payload, event.field("data_numbers")).expect_err("5 is odd");
+        let fault = Fault::CutElement {
+            length: 5,
+            element: 2,
+        };
+        assert_eq!(error.fault, fault);
+    }
+
+    #[test]
+    fn a_field_of_another_shape_is_refused_and_not_reinterpreted() {
+        let event = captured!("sched.sched_switch");
+        let payload = first(&event);
+        let refused = |fault: Fault| matches!(fault, Fault::WrongShape { .. });
+        let (comm, pid) = (event.field("prev_comm"), event.field("prev_pid"));
+        assert!(bits(payload, comm).is_err_and(|error| refused(error.fault)));
+        assert!(text(payload, pid).is_err_and(|error| refused(error.fault)));
+        assert!(array(payload, pid).is_err_and(|error| refused(error.fault)));
+    }
+
+    #[test]
+    fn no_offset_or_size_overflows() {
+        let mut event = captured!("harness_locators.harness_located@6.1");
+        let payload = event.payloads.remove(0);
+        for own in &mut event.format.fields {
+            own.offset = usize::MAX - 3;
+            own.size = usize::MAX;
+            assert!(field(&payload, own).is_err(), "{own:?}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ pub struct EventAccount {
     pub name: String,
     /// How often it fired, by the kernel's counter.
     pub counted: u64,
-    /// How many of its records were read.
+    /// How much of that was read as records: their number, or the sum of their periods for an event that counts by more than one.
     pub delivered: u64,
     /// How many found no room, by the kernel's own count; `None` where it keeps none (before Linux 6.0). The counter is the witness
     /// then: it counts an occurrence whether or not its record found room.

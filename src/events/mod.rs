@@ -29,6 +29,9 @@ pub struct EventRequest {
     pub filter: Option<String>,
     /// User registers wanted with each record, as a mask.
     pub user_registers: u64,
+    /// Whether each record says by how much it moved the counter. Most tracepoints count by one; those of scheduler statistics count
+    /// nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only the sum of their periods equals the counter.
+    pub with_period: bool,
 }
 
 /// Which of a session's events a record belongs to.
@@ -108,7 +111,7 @@ impl OpenError {
         match self {
             Self::Open { source, .. } => match source.raw_os_error() {
                 Some(libc::EACCES | libc::EPERM) => Some(
-                    "run as root, or with CAP_PERFMON; in a container also allow perf_event_open in its seccomp profile".to_owned(),
+                    format!("{}; in a container also allow perf_event_open in its seccomp profile", crate::host::HOW_TO_GET_RIGHTS),
                 ),
                 Some(libc::EMFILE) => Some("raise the limit of open files: ulimit -n 65536".to_owned()),
                 Some(libc::ENOSYS) => Some("this kernel has no perf events (CONFIG_PERF_EVENTS)".to_owned()),
@@ -220,10 +223,15 @@ fn side_band_attr(ring_bytes: usize, has_lost: bool) -> Attr {
 
 fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost: bool) -> Attr {
     let of_tasks = matches!(follow, Follow::Tasks(_));
-    let with_registers = if request.user_registers == 0 { SampleType(0) } else { SampleType::REGS_USER };
+    let optional = [
+        (request.user_registers != 0, SampleType::REGS_USER),
+        (request.with_period, SampleType::PERIOD),
+    ];
+    let wanted = optional.iter().filter(|(wanted, _)| *wanted);
+    let sample_type = wanted.fold(SAMPLE_TYPE, |all, (_, bit)| all.and(*bit));
     Attr {
         source: Source::Tracepoint(request.tracepoint),
-        sample_type: SAMPLE_TYPE.and(with_registers),
+        sample_type,
         user_registers: request.user_registers,
         read_format: lost_format(has_lost),
         inherit: of_tasks,
@@ -336,6 +344,7 @@ pub fn probe(name: &str, tracepoint: u16) -> Result<(), OpenError> {
         tracepoint,
         filter: None,
         user_registers: 0,
+        with_period: false,
     };
     let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);
     let opened = perf::open(&attr.raw(), perf::Target::Myself, Some(Cpu(0)));

@@ -29,10 +29,10 @@ impl Captured {
 
 /// The format file in the content of a capture.
 pub(crate) fn format_text(file: &str) -> &str {
-    let start = file
-        .find("\nname: ")
+    let records_end = file
+        .find("\n\nname: ")
         .expect("a capture ends with the format");
-    file.split_at(start + 1).1
+    file.split_at(records_end).1.trim_start()
 }
 
 fn bytes(hex: &str) -> Vec<u8> {

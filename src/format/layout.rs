@@ -4,7 +4,8 @@ use super::Shape;
 
 /// A tracepoint's record layout, as `f_show()` of `kernel/trace/trace_events.c` prints it.
 ///
-/// The file does not say which system the event belongs to, and its `id` holds for this boot of this kernel only.
+/// The file does not say which system the event belongs to, and its `id` holds for this boot of
+/// this kernel only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format {
     /// The event's name without its system: `sched_switch`.
@@ -46,13 +47,15 @@ impl Format {
 pub struct Field {
     /// The name without array brackets.
     pub name: String,
-    /// The C type as the kernel spells it, a dimension included: `pid_t`, `const char *`, `char[16]`.
+    /// The C type as the kernel spells it, a dimension included: `pid_t`, `const char *`,
+    /// `char[16]`.
     pub c_type: String,
     /// Bytes from the start of the record, which is the `common_type` of the payload.
     pub offset: usize,
     /// Bytes in the fixed part of the record; 4 for a locator, 0 for a trailing array.
     pub size: usize,
-    /// The file's `signed` flag. It says nothing about meaning (a system call's `int` argument has 0): see `shape`.
+    /// The file's `signed` flag. It says nothing about meaning (a system call's `int` argument has
+    /// 0): see `shape`.
     pub signed: bool,
     /// How the bytes are to be read.
     pub shape: Shape,
@@ -61,7 +64,8 @@ pub struct Field {
 impl Field {
     /// Whether the C type says that the value is a process or thread id.
     ///
-    /// Many fields that hold one are declared `int` (`common_pid` is); those cannot be told by type.
+    /// Many fields that hold one are declared `int` (`common_pid` is); those cannot be told by
+    /// type.
     #[must_use]
     pub fn is_pid(&self) -> bool {
         self.c_type == "pid_t"

@@ -1,6 +1,7 @@
 //! The meaning of a field's bytes, settled once from its declaration.
 
 use super::ctype::{self, Known};
+use super::declaration::Declaration;
 
 /// How the bytes of a field are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +16,8 @@ pub enum Shape {
 
 /// A number: the bytes it is given, and the part of them that carries it.
 ///
-/// The two differ for arguments of system calls: each has a slot of a whole register, of which the kernel uses only
-/// what the argument's C type holds (`__SC_CAST` in `include/linux/syscalls.h`).
+/// The two differ for arguments of system calls: each has a slot of a whole register, of which the
+/// kernel uses only what the argument's C type holds (`__SC_CAST` in `include/linux/syscalls.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Integer {
     /// Bytes in the record.
@@ -70,9 +71,11 @@ impl Width {
 pub enum Extent {
     /// At the field's own offset, as many as its size.
     Fixed,
-    /// From the field's own offset to the end of the payload, alignment padding included: a flexible array.
+    /// From the field's own offset to the end of the payload, alignment padding included: a
+    /// flexible array.
     Trailing,
-    /// `__data_loc`: a `u32` whose low half is an offset from the start of the record, whose high half a length.
+    /// `__data_loc`: a `u32` whose low half is an offset from the start of the record, whose high
+    /// half a length.
     DataLoc,
     /// `__rel_loc`: the same, but the offset counts from the end of that `u32`.
     RelLoc,
@@ -83,7 +86,8 @@ pub enum Extent {
 pub enum Content {
     /// Text that ends at the first NUL, or with the block.
     Text,
-    /// Unsigned or structured bytes without a meaning known here: `u8[16]`, `uuid_t`, `struct` values.
+    /// Unsigned or structured bytes without a meaning known here: `u8[16]`, `uuid_t`, `struct`
+    /// values.
     Bytes,
     /// Equal elements, back to back.
     Array(Element),
@@ -115,21 +119,12 @@ impl Element {
     }
 }
 
-/// A field's declaration, taken apart: `char comm[16]` is base `char`, dimension `16`.
-pub(super) struct Declaration<'a> {
-    /// `__data_loc` or `__rel_loc`, if the declaration begins with one.
-    pub(super) locator: Option<Extent>,
-    /// The C type without locator and dimension.
-    pub(super) base: &'a str,
-    /// The text between the brackets, empty for `[]`.
-    pub(super) dimension: Option<&'a str>,
-}
-
 /// The shape of a field so declared, of `size` bytes, with the file's `signed` flag.
 pub(super) fn classify(declaration: &Declaration<'_>, size: usize, signed: bool) -> Shape {
     let is_flexible = size == 0;
     match (declaration.locator, declaration.dimension) {
-        // `__data_loc char[][2]`, strings of a kprobe: locators in a row, which nothing here follows.
+        // `__data_loc char[][2]`, strings of a kprobe: locators in a row, which nothing here
+        // follows.
         (Some(_), Some(dimension)) if dimension.contains('[') => {
             Shape::Block(Extent::Fixed, Content::Bytes)
         }
@@ -152,13 +147,14 @@ fn scalar(base: &str, size: usize, signed: bool) -> Shape {
         Known::Structure => opaque,
         Known::CpuMask => Shape::Block(Extent::Fixed, Content::CpuMask),
         Known::Pointer => Shape::Pointer(slot),
-        // Only in a wider slot does the type know better than the file: the flag describes the slot.
-        Known::Integer(width, of_type) if width < slot => Shape::Integer(Integer {
+        // The type knows better than the flag, which describes the slot: an `off_t` argument is
+        // flagged unsigned.
+        Known::Integer(width, of_type) => Shape::Integer(Integer {
             slot,
-            width,
-            signed: of_type,
+            width: width.min(slot),
+            signed: of_type.unwrap_or(signed),
         }),
-        Known::Integer(..) | Known::Character | Known::Nothing => Shape::Integer(Integer {
+        Known::Character | Known::Nothing => Shape::Integer(Integer {
             slot,
             width: slot,
             signed,
@@ -169,13 +165,14 @@ fn scalar(base: &str, size: usize, signed: bool) -> Shape {
 /// What an array of `declaration.base` holds, whose bytes number `size` if that is fixed.
 fn content(declaration: &Declaration<'_>, size: Option<usize>, signed: bool) -> Content {
     let by_name = ctype::known(declaration.base);
-    // A dimension that is a number tells the width without knowing the type; some are expressions or enumerators.
+    // A dimension that is a number tells the width without knowing the type; some are expressions
+    // or enumerators.
     let by_division = || {
         let count: usize = declaration.dimension?.parse().ok()?;
         let bytes = size?.checked_div(count)?;
         (bytes.checked_mul(count) == size).then_some(bytes)
     };
-    let width = match by_name {
+    let (width, signed) = match by_name {
         Known::Character => return Content::Text,
         Known::CpuMask => return Content::CpuMask,
         Known::Structure => return Content::Bytes,
@@ -183,12 +180,148 @@ fn content(declaration: &Declaration<'_>, size: Option<usize>, signed: bool) -> 
             let width = by_division().and_then(Width::of).unwrap_or(Width::W8);
             return Content::Array(Element::Pointer(width));
         }
-        Known::Integer(width, _) => by_division().map_or(Some(width), Width::of),
-        Known::Nothing => by_division().and_then(Width::of),
+        Known::Integer(width, of_type) => {
+            let width = by_division().map_or(Some(width), Width::of);
+            (width, of_type.unwrap_or(signed))
+        }
+        Known::Nothing => (by_division().and_then(Width::of), signed),
     };
     match width {
         None => Content::Bytes,
         Some(Width::W1) if !signed => Content::Bytes,
         Some(width) => Content::Array(Element::Integer { width, signed }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::captured::{Captured, captured, format_text};
+    use crate::format::parse;
+
+    fn shape(event: &Captured, field: &str) -> Shape {
+        event.field(field).shape
+    }
+
+    fn integers(width: Width, signed: bool) -> Content {
+        Content::Array(Element::Integer { width, signed })
+    }
+
+    #[test]
+    fn text_is_located_by_data_loc() {
+        let exec = captured!("sched.sched_process_exec");
+        assert_eq!(
+            shape(&exec, "filename"),
+            Shape::Block(Extent::DataLoc, Content::Text)
+        );
+    }
+
+    #[test]
+    fn both_locators_are_understood_wherever_the_brackets_stand() {
+        let event = captured!("harness_locators.harness_located@6.1");
+        for (prefix, extent) in [("data", Extent::DataLoc), ("rel", Extent::RelLoc)] {
+            let of = |suffix: &str| shape(&event, &format!("{prefix}_{suffix}"));
+            assert_eq!(of("text"), Shape::Block(extent, Content::Text));
+            assert_eq!(of("bits"), Shape::Block(extent, integers(Width::W8, false)));
+            assert_eq!(of("cpus"), Shape::Block(extent, Content::CpuMask));
+        }
+        let numbers = |field, extent, width| {
+            assert_eq!(
+                shape(&event, field),
+                Shape::Block(extent, integers(width, true))
+            );
+        };
+        numbers("data_numbers", Extent::DataLoc, Width::W2);
+        numbers("rel_numbers", Extent::RelLoc, Width::W4);
+        assert_eq!(event.field("rel_text").c_type, "__rel_loc char[]");
+    }
+
+    #[test]
+    fn what_a_call_writes_is_bytes_although_declared_as_text() {
+        let write = captured!("syscalls.sys_enter_write@7.2");
+        assert_eq!(
+            shape(&write, "__buf_val"),
+            Shape::Block(Extent::DataLoc, Content::Bytes)
+        );
+        let openat = captured!("syscalls.sys_enter_openat@7.2");
+        assert_eq!(
+            shape(&openat, "__filename_val"),
+            Shape::Block(Extent::DataLoc, Content::Text)
+        );
+    }
+
+    #[test]
+    fn an_argument_is_as_wide_as_its_type_and_not_as_its_slot() {
+        let openat = captured!("syscalls.sys_enter_openat");
+        let argument = |width, signed| {
+            Shape::Integer(Integer {
+                slot: Width::W8,
+                width,
+                signed,
+            })
+        };
+        assert_eq!(
+            (openat.field("dfd").size, openat.field("dfd").signed),
+            (8, false)
+        );
+        assert_eq!(shape(&openat, "dfd"), argument(Width::W4, true));
+        assert_eq!(shape(&openat, "mode"), argument(Width::W2, false));
+        assert_eq!(shape(&openat, "filename"), Shape::Pointer(Width::W8));
+    }
+
+    #[test]
+    fn the_sign_is_that_of_the_type_where_the_flag_denies_it() {
+        let lseek = captured!("syscalls.sys_enter_lseek");
+        let offset = lseek.field("offset");
+        assert_eq!((offset.c_type.as_str(), offset.signed), ("off_t", false));
+        let integer = Integer {
+            slot: Width::W8,
+            width: Width::W8,
+            signed: true,
+        };
+        assert_eq!(offset.shape, Shape::Integer(integer));
+    }
+
+    #[test]
+    fn fixed_arrays_keep_the_width_of_their_elements() {
+        let args = shape(&captured!("raw_syscalls.sys_enter"), "args");
+        assert_eq!(
+            args,
+            Shape::Block(Extent::Fixed, integers(Width::W8, false))
+        );
+        let comm = shape(&captured!("sched.sched_switch"), "prev_comm");
+        assert_eq!(comm, Shape::Block(Extent::Fixed, Content::Text));
+        let address = shape(&captured!("sock.inet_sock_set_state"), "saddr");
+        assert_eq!(address, Shape::Block(Extent::Fixed, Content::Bytes));
+    }
+
+    #[test]
+    fn an_array_without_dimension_but_with_a_size_is_fixed() {
+        let probe = captured!("harness.kprobe@6.1");
+        let words = probe.field("words");
+        assert_eq!((words.c_type.as_str(), words.size), ("u64[]", 16));
+        assert_eq!(
+            words.shape,
+            Shape::Block(Extent::Fixed, integers(Width::W8, false))
+        );
+    }
+
+    #[test]
+    fn an_array_of_locators_and_a_structure_stay_bytes() {
+        let opaque = Shape::Block(Extent::Fixed, Content::Bytes);
+        assert_eq!(shape(&captured!("harness.kprobe@6.1"), "strings"), opaque);
+        assert_eq!(
+            shape(&captured!("harness_locators.harness_located@6.1"), "pair"),
+            opaque
+        );
+    }
+
+    #[test]
+    fn a_misspelt_locator_is_not_taken_for_one() {
+        let exec = include_str!("../../harness/fixtures/payloads/sched.sched_process_exec.txt");
+        let text = format_text(exec).replace("__data_loc", "__dyn_loc");
+        let format = parse(&text).expect("unknown types are no error");
+        let shape = format.field("filename").map(|field| field.shape);
+        assert_eq!(shape, Some(Shape::Block(Extent::Fixed, Content::Bytes)));
     }
 }

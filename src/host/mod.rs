@@ -15,6 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use tracefs::Tracefs;
 
+/// What gives a user the rights to trace: the four are what tracefs, its files of mode 0440, events and rings of the default size take.
+pub const HOW_TO_GET_RIGHTS: &str = "run as root, or once as root: \
+    setcap cap_dac_read_search,cap_ipc_lock,cap_perfmon,cap_sys_admin+ep PATH_OF_HARNESS";
+
 /// A machine, as its pseudo file systems describe it.
 #[derive(Debug)]
 pub struct Host {

@@ -37,16 +37,7 @@ impl TracefsError {
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> String {
-        match self {
-            Self::NotMounted | Self::Mount { .. } => {
-                "run as root; or as root: mount -t tracefs nodev /sys/kernel/tracing".to_owned()
-            }
-            // Mode 755 alone is not enough: the format files are 0440.
-            Self::Unreadable { path, .. } => format!(
-                "run as root; or as root: mount -o remount,mode=750,gid=$(id -g YOU) {}",
-                path.display()
-            ),
-        }
+        super::HOW_TO_GET_RIGHTS.to_owned()
     }
 }
 

@@ -273,7 +273,8 @@ impl EventsPlan {
     }
 
     fn add(&mut self, name: &str, tracepoint: u16, filter: Option<String>, user_registers: u64, meaning: Meaning) {
-        self.requests.push(EventRequest { name: name.to_owned(), tracepoint, filter, user_registers });
+        let with_period = matches!(meaning, Meaning::Tracepoint(_));
+        self.requests.push(EventRequest { name: name.to_owned(), tracepoint, filter, user_registers, with_period });
         self.meanings.push(meaning);
     }
 }

@@ -286,3 +286,75 @@ fn is_number(word: &str) -> bool {
         None => !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXEC: &str = include_str!("../../harness/fixtures/payloads/sched.sched_process_exec.txt");
+    const SWITCH: &str = include_str!("../../harness/fixtures/payloads/sched.sched_switch.txt");
+
+    fn format(capture: &str) -> Format {
+        crate::format::parse(capture.get(capture.find("name: ").unwrap()..).unwrap()).unwrap()
+    }
+
+    fn complaint(capture: &str, filter: &str) -> String {
+        check(filter, &format(capture)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_the_kernel_takes_is_taken() {
+        for filter in [
+            "prev_prio < 120",
+            "prev_prio<120&&next_pid!=0",
+            "!(prev_comm == \"sh\" || prev_comm ~ \"cat*\")",
+            "common_pid > 0x10 && prev_state & 0x1",
+            "COMM == bash && CPU == 1",
+            "prev_prio == -1",
+        ] {
+            assert_eq!(check(filter, &format(SWITCH)), Ok(()), "{filter}");
+        }
+        assert_eq!(check("filename ~ '*/true'", &format(EXEC)), Ok(()));
+    }
+
+    #[test]
+    fn an_unknown_field_names_the_nearest() {
+        let error = check("prev_pri < 3", &format(SWITCH)).unwrap_err();
+        assert_eq!(error.to_string(), "at character 1: the event has no field `prev_pri`");
+        assert_eq!(error.hint().as_deref(), Some("did you mean `prev_prio`?"));
+    }
+
+    #[test]
+    fn operators_and_values_must_suit_the_field() {
+        assert_eq!(
+            complaint(SWITCH, "prev_comm > 3"),
+            "at character 11: `>` cannot be used on `prev_comm`, which is a string"
+        );
+        assert_eq!(
+            complaint(SWITCH, "prev_prio ~ 3"),
+            "at character 11: `~` cannot be used on `prev_prio`, which is a number"
+        );
+        assert_eq!(
+            complaint(SWITCH, "prev_prio == high"),
+            "at character 14: `prev_prio` is compared with a number, not with `high`"
+        );
+    }
+
+    #[test]
+    fn wrong_grammar_says_where_and_what_was_expected() {
+        for (filter, expected) in [
+            ("", "at character 1: expected a field, found the end"),
+            ("prev_prio", "at character 10: expected an operator such as `==`, found the end"),
+            ("prev_prio ==", "at character 13: expected a value, found the end"),
+            ("(prev_prio == 1", "at character 16: expected `)`, found the end"),
+            ("prev_prio == 1 next_prio == 2", "at character 16: expected `&&`, `||` or the end, found `next_prio`"),
+            ("prev_comm == \"x", "at character 14: expected a closing quote, found the end"),
+            ("é == 1", "at character 1: the event has no field `é`"),
+            ("%", "at character 1: expected a field or a value, found `%`"),
+        ] {
+            assert_eq!(complaint(SWITCH, filter), expected, "{filter}");
+        }
+        let deep = format!("{}prev_prio == 1", "(".repeat(100_000));
+        assert!(complaint(SWITCH, &deep).contains("fewer parentheses"));
+    }
+}

@@ -213,3 +213,6 @@ fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanEr
     };
     Ok(Some(View { level, hidden: names("hide", hide)?, shown: names("show", show)?, directory: None }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -152,6 +152,9 @@ fn raise_open_files() -> Option<(u64, u64)> {
 /// Why a workload could not be followed to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// What to record.
+    #[error(transparent)]
+    Plan(crate::plan::EventsError),
     /// Its working directory.
     #[error(transparent)]
     WorkDir(#[from] crate::sandbox::WorkDirError),
@@ -209,7 +212,8 @@ pub fn chain(error: &dyn std::error::Error) -> String {
 
 /// The text of an error; of the system's own without the number that the standard library adds.
 fn readable(error: &(dyn std::error::Error + 'static)) -> String {
-    match error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error) {
+    let shared = error.downcast_ref::<std::sync::Arc<io::Error>>().map(AsRef::as_ref);
+    match error.downcast_ref::<io::Error>().or(shared).and_then(io::Error::raw_os_error) {
         Some(number) => crate::syscall::errno::errno_text(number)
             .map_or_else(|| error.to_string(), |text| text.to_lowercase()),
         None => error.to_string(),

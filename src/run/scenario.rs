@@ -29,6 +29,8 @@ pub struct Outcome {
     pub text: Option<String>,
     /// What came of the comparison with the stored one.
     pub snapshot: SnapshotOutcome,
+    /// Whether that is all that speaks against it.
+    pub only_snapshot: bool,
 }
 
 /// What came of the comparison of a trace with its snapshot.
@@ -65,7 +67,10 @@ pub fn attempt(
     fault: Fault,
 ) -> Result<Outcome, RunError> {
     let dir = WorkDir::lay_out(&files(plan, file))?;
-    let workload = workload(bench, plan, dir.path())?;
+    let workload = match workload(bench, plan, dir.path()) {
+        Err(RunError::Launch(sandbox::LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
+        other => other?,
+    };
     let corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
     let (events, _group) = bench.open(&plan.events, &corked, plan.ring_pages)?;
@@ -111,8 +116,11 @@ fn judge(
             None => format!("there is no snapshot `{}` yet", file.display()),
         });
     }
+    let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });
+    let only_snapshot = is_different && reasons.len() == 1 && plan.expect_failure.is_none();
     let (verdict, reasons) = verdict::with_known_failure(plan, verdict, reasons);
     Ok(Outcome {
+        only_snapshot,
         verdict,
         reasons,
         events: rendered.counts.values().sum(),
@@ -143,6 +151,7 @@ fn not_executed(error: &sandbox::NotExecuted) -> Outcome {
         lost: 0,
         text: None,
         snapshot: SnapshotOutcome::NotCompared,
+        only_snapshot: false,
     }
 }
 

@@ -250,7 +250,7 @@ impl Reader<'_> {
                 self.n_samples += 1;
                 if self.fault.drop_sample != Some(number) {
                     if let Some(delivered) = self.delivered.get_mut(place) {
-                        *delivered += 1;
+                        *delivered += sample.period.unwrap_or(1);
                     }
                     self.sample(cpu, place, &sample)?;
                 }

@@ -6,6 +6,7 @@ use crate::sandbox::Program;
 use crate::scenario::{Diagnostic, Scenario};
 use crate::snapshot::{self, Place};
 use crate::verdict::Verdict;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -121,6 +122,12 @@ impl<'a> Suite<'a> {
     /// # Errors
     /// Every complaint about a file; or the host's error that kept any from being resolved.
     pub fn read(bench: &'a Bench<'a>, items: Vec<Item>) -> Result<Self, SuiteError> {
+        let mut places: HashMap<Place, &PathBuf> = HashMap::new();
+        for Item { file, .. } in &items {
+            if let Some(first) = places.insert(Place::of(file), file) {
+                return Err(SuiteError::SameSnapshot { first: first.clone(), second: file.clone() });
+            }
+        }
         let mut scenarios = Vec::new();
         let mut complaints = Vec::new();
         let has_command = |command: &str| Program::find(OsStr::new(command), OsStr::new(scenario::PATH)).is_ok();
@@ -161,7 +168,7 @@ impl<'a> Suite<'a> {
         let one_at_a_time = Mutex::new(());
         let worker = || {
             while let Some((item, _)) = self.scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let done = self.run_one(&item.name, options, control);
+                let done = self.run_one(item, options, control);
                 let _turn = one_at_a_time.lock();
                 report(done);
             }
@@ -174,18 +181,18 @@ impl<'a> Suite<'a> {
         });
     }
 
-    /// Runs the scenario of this name.
+    /// Runs one of the suite's scenarios.
     pub fn run_one<'c>(
         &self,
-        name: &str,
+        item: &Item,
         options: &Options,
         control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
     ) -> ScenarioReport {
         let start = Instant::now();
-        let found = self.scenarios.iter().find(|(item, _)| item.name == name);
+        let found = self.scenarios.iter().find(|(known, _)| known == item);
         let mut report = ScenarioReport {
-            name: name.to_owned(),
-            file: found.map(|(item, _)| item.file.clone()).unwrap_or_default(),
+            name: item.name.clone(),
+            file: item.file.clone(),
             verdict: Verdict::Broken,
             duration: Duration::ZERO,
             reasons: Vec::new(),
@@ -195,7 +202,7 @@ impl<'a> Suite<'a> {
             only_snapshot: false,
         };
         match found {
-            None => report.reasons.push("there is no scenario of this name".to_owned()),
+            None => report.reasons.push("it is no scenario of this suite".to_owned()),
             Some((_, Ready::Unmet(reasons))) => {
                 report.verdict = if options.require_all { Verdict::Fail } else { Verdict::Skipped };
                 report.reasons.clone_from(reasons);
@@ -232,9 +239,7 @@ impl<'a> Suite<'a> {
                     report.verdict = outcome.verdict;
                     report.reasons = outcome.reasons;
                     (report.events, report.lost) = (outcome.events, outcome.lost);
-                    report.only_snapshot = outcome.verdict == Verdict::Fail
-                        && report.reasons.len() == 1
-                        && matches!(outcome.snapshot, SnapshotOutcome::Differs { .. });
+                    report.only_snapshot = outcome.only_snapshot && outcome.verdict == Verdict::Fail;
                     if let Some(diff) = differs {
                         report.verdict = Verdict::Fail;
                         report.reasons.push(format!("the trace differs from that of the first run:\n{diff}"));
@@ -313,6 +318,14 @@ pub enum SuiteError {
     /// Scenarios that are wrong.
     #[error("{} scenario file{} cannot be used", .0.len(), if .0.len() == 1 { "" } else { "s" })]
     Invalid(Vec<Diagnostic>),
+    /// Two scenarios whose snapshots would be one file.
+    #[error("`{first}` and `{second}` have the same name, and so the same snapshot: rename one")]
+    SameSnapshot {
+        /// The one.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
     /// A file that cannot be read.
     #[error("cannot read the scenario `{file}`")]
     Read {

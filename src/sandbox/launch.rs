@@ -89,7 +89,7 @@ impl LaunchError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Fork { namespace: true, source } if source.raw_os_error() == Some(libc::EPERM) => {
-                Some("run as root: a pid namespace takes CAP_SYS_ADMIN".to_owned())
+                Some(crate::host::HOW_TO_GET_RIGHTS.to_owned())
             }
             Self::NotExecuted(error) => error.hint(),
             _ => None,

@@ -214,7 +214,7 @@ impl Tracker {
         let outcome = outcome(time, value);
         match thread.pending.take() {
             Some(pending) if pending.number == number || number == -1 => {
-                if let (Some(child), true) = (thread.child.take(), value > 0) {
+                if let (Some(child), true) = (thread.child.take(), value > 0 && makes_tasks(pending.number)) {
                     out.push(Observation::Named { thread: child, id: value as i32 });
                 }
                 out.push(Observation::Call(pending.call(thread.actor, outcome)));

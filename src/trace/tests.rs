@@ -1,1 +1,222 @@
+use super::*;
+use crate::syscall::names::{self, Abi};
+use crate::syscall::{Actor, Call, Entry, Observation, Outcome, ShortName, Signatures};
+use crate::units::{Nanos, Pid, Tid};
+use std::sync::Arc;
 
+/// A run, told observation by observation. Host ids start at 1000 and differ from run to run; ids in the namespace start at 2.
+struct Story {
+    builder: Builder,
+    base: u32,
+}
+
+impl Story {
+    fn new(base: u32) -> Self {
+        Self { builder: Builder::default(), base }
+    }
+
+    fn actor(&self, thread: u32, pid: u32, name: &str) -> Actor {
+        Actor {
+            thread: ThreadId(thread),
+            pid: Pid(self.base + pid),
+            tid: Tid(self.base + thread),
+            comm: ShortName::new(name.as_bytes()),
+        }
+    }
+
+    fn tell(&mut self, observation: Observation) {
+        self.builder.observe(&observation, |_| true);
+    }
+
+    fn born(&mut self, thread: u32, pid: u32, parent: Option<u32>) {
+        let child = self.actor(thread, pid, "sh");
+        self.tell(Observation::Born { child, parent: parent.map(ThreadId) });
+    }
+
+    fn executed(&mut self, thread: u32, name: &str) {
+        let actor = self.actor(thread, thread, name);
+        self.tell(Observation::Executed(actor));
+    }
+
+    fn named(&mut self, thread: u32, id: i32) {
+        self.tell(Observation::Named { thread: ThreadId(thread), id });
+    }
+
+    fn call(&mut self, thread: u32, name: &str, args: [u64; 6], value: i64) {
+        self.tell(Observation::Entered(ThreadId(thread)));
+        self.finish_call(thread, name, args, value);
+    }
+
+    fn finish_call(&mut self, thread: u32, name: &str, args: [u64; 6], value: i64) {
+        let call = Call {
+            actor: self.actor(thread, thread, "sh"),
+            abi: Abi::native(),
+            number: names::number(Abi::native(), name).unwrap() as i32,
+            entry: Entry::Seen { time: Nanos(u64::from(self.base)), args },
+            outcome: Outcome::Returned { time: Nanos(u64::from(self.base) + 9), value },
+        };
+        self.tell(Observation::Call(call));
+    }
+
+    fn text(self, view: &View) -> String {
+        // No formats: each call shows six words, and its result by its name.
+        let signatures = Signatures::new(Box::new(|_| None));
+        self.builder.finish().render(view, &signatures).text
+    }
+}
+
+/// Two children of a shell; which one is seen first is the scheduler's choice.
+fn two_children(base: u32, second_runs_first: bool) -> String {
+    let mut story = Story::new(base);
+    story.born(0, 0, None);
+    story.executed(0, "sh");
+    story.builder.main_process(2);
+    story.tell(Observation::Entered(ThreadId(0)));
+    story.born(1, 1, Some(0));
+    story.named(1, 3);
+    story.finish_call(0, "fork", [0; 6], 3);
+    story.born(2, 2, Some(0));
+    story.named(2, 4);
+    story.call(0, "fork", [0; 6], 4);
+    let order = if second_runs_first { [2, 1] } else { [1, 2] };
+    for thread in order {
+        story.executed(thread, if thread == 1 { "one" } else { "two" });
+        story.call(thread, "getppid", [0; 6], 2);
+        story.call(thread, "getpid", [0; 6], i64::from(thread) + 2);
+    }
+    story.call(0, "wait4", [u64::MAX, u64::from(base) << 32, 0, 0, 0, 0], 3);
+    story.call(0, "kill", [4, 0, 0, 0, 0, 0], -3);
+    story.text(&View::default())
+}
+
+#[test]
+fn scheduling_and_ids_do_not_change_the_text() {
+    let text = two_children(1000, false);
+    assert_eq!(text, two_children(77_000, true));
+    let expected = "\
+# trace 1, level sequence
+# rules: addresses, tasks
+
+P1 sh
+  fork(0, 0, 0, 0, 0, 0) = P2
+  fork(0, 0, 0, 0, 0, 0) = P3
+  wait4(0xffffffffffffffff, <addr>, 0, 0, 0, 0) = P2
+  kill(0x4, 0, 0, 0, 0, 0) = -1 ESRCH
+
+P2 one, child of P1
+  getppid(0, 0, 0, 0, 0, 0) = P1
+  getpid(0, 0, 0, 0, 0, 0) = P2
+
+P3 two, child of P1
+  getppid(0, 0, 0, 0, 0, 0) = P1
+  getpid(0, 0, 0, 0, 0, 0) = P3
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn threads_stand_behind_their_process_and_grandchildren_behind_their_parent() {
+    let mut story = Story::new(500);
+    story.born(0, 0, None);
+    story.born(1, 1, Some(0));
+    story.born(2, 0, Some(0));
+    story.born(3, 3, Some(1));
+    story.born(4, 4, Some(2));
+    for thread in (0..5).rev() {
+        story.call(thread, "gettid", [0; 6], 0);
+    }
+    let text = story.text(&View::default());
+    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('P')).collect();
+    assert_eq!(
+        headings,
+        ["P1 sh", "P1.T2", "P2 sh, child of P1", "P3 sh, child of P2", "P4 sh, child of P1.T2"]
+    );
+}
+
+#[test]
+fn a_call_keeps_the_place_of_its_entry() {
+    let mut story = Story::new(500);
+    story.born(0, 0, None);
+    story.tell(Observation::Entered(ThreadId(0)));
+    let event = TracedEvent {
+        name: Arc::from("sched:sched_process_exec"),
+        fields: vec![
+            (Arc::from("filename"), FieldValue::Text(b"/tmp/dir/tool".to_vec())),
+            (Arc::from("pid"), FieldValue::Task(500)),
+            (Arc::from("other"), FieldValue::Task(4242)),
+            (Arc::from("at"), FieldValue::Address(0xffff_8000_0000_0000)),
+        ],
+    };
+    story.builder.event(ThreadId(0), event);
+    story.finish_call(0, "execve", [0; 6], 0);
+    let view = View { directory: Some("/tmp/dir".to_owned()), ..View::default() };
+    let text = story.text(&view);
+    let expected = "\
+# trace 1, level sequence
+# rules: addresses, directory, foreign-tasks, tasks
+
+P1 sh
+  execve(0, 0, 0, 0, 0, 0) = 0
+  sched:sched_process_exec filename=\"$DIR/tool\" pid=P1 other=<pid> at=<addr>
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn an_id_that_is_used_again_is_the_one_who_has_it_then() {
+    let mut story = Story::new(500);
+    story.born(0, 0, None);
+    story.born(1, 1, Some(0));
+    story.named(1, 9);
+    story.call(0, "wait4", [0; 6], 9);
+    story.born(2, 2, Some(0));
+    story.named(2, 9);
+    story.call(0, "wait4", [0; 6], 9);
+    let text = story.text(&View::default());
+    let results: Vec<&str> = text.lines().filter_map(|line| line.split_once(" = ").map(|(_, r)| r)).collect();
+    assert_eq!(results, ["P2", "P3"]);
+}
+
+#[test]
+fn levels_and_hidden_names_are_what_they_say() {
+    let story = || {
+        let mut story = Story::new(500);
+        story.born(0, 0, None);
+        story.born(1, 0, Some(0));
+        for (thread, name) in [(0, "write"), (1, "write"), (1, "close"), (0, "read")] {
+            story.call(thread, name, [0; 6], 1);
+        }
+        story
+    };
+    let view = |level, hidden: &[&str], shown: &[&str]| View {
+        level,
+        hidden: hidden.iter().map(|name| (*name).to_owned()).collect(),
+        shown: shown.iter().map(|name| (*name).to_owned()).collect(),
+        directory: None,
+    };
+    let body = |view: &View| story().text(view).split_once("\n\n").unwrap().1.to_owned();
+    assert_eq!(body(&view(Level::Counts, &["read"], &[])), "P1 sh\n  close 1\n  write 2\n");
+    assert_eq!(body(&view(Level::Set, &[], &[])), "P1 sh\n  close\n  read\n  write\n");
+    assert_eq!(
+        body(&view(Level::Sequence, &[], &["close"])),
+        "P1 sh\n\nP1.T2\n  close(0, 0, 0, 0, 0, 0) = 1\n"
+    );
+}
+
+#[test]
+fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
+    let mut story = Story::new(500);
+    story.born(0, 0, None);
+    story.tell(Observation::Entered(ThreadId(0)));
+    let call = Call {
+        actor: story.actor(0, 0, "sh"),
+        abi: Abi::native(),
+        number: 0,
+        entry: Entry::Missing,
+        outcome: Outcome::NeverReturned,
+    };
+    story.builder.observe(&Observation::Call(call), |_| false);
+    let rendered = story.builder.finish().render(&View::default(), &Signatures::new(Box::new(|_| None)));
+    assert_eq!(rendered.text, "# trace 1, level sequence\n\nP1 sh\n");
+    assert!(rendered.counts.is_empty());
+}

@@ -1,0 +1,225 @@
+//! What the documents and the configuration say, against what there is.
+
+use super::source::Source;
+use super::{expect_none, expect_one_at, planted, repository};
+use std::path::Path;
+
+/// Words that no file may hold, with what to do. Put together here, so that this file does not hold
+/// them.
+fn forbidden() -> Vec<(String, &'static str)> {
+    let suppress = "use #[expect(.., reason = \"..\")], which fails when it is not needed any more";
+    let finish = "do it, or open an issue";
+    let foreign = "a clone has no such place";
+    vec![
+        (["#[al", "low("].concat(), suppress),
+        (["#![al", "low("].concat(), suppress),
+        (["TO", "DO"].concat(), finish),
+        (["FIX", "ME"].concat(), finish),
+        (["../sha", "red"].concat(), foreign),
+        (["/wo", "rk/"].concat(), foreign),
+    ]
+}
+
+/// The lock file names what it was resolved from, and licences are other people's words.
+fn is_ours(path: &str) -> bool {
+    path != "Cargo.lock" && path != "LICENSE-APACHE"
+}
+
+fn forbidden_words(sources: &[&Source]) -> Vec<String> {
+    let words = forbidden();
+    let mut complaints = Vec::new();
+    for source in sources.iter().filter(|source| is_ours(&source.path)) {
+        for (line, text) in source.text.lines().enumerate() {
+            for (word, advice) in words.iter().filter(|(word, _)| stands_in(text, word)) {
+                complaints.push(format!("{}:{}: `{word}`: {advice}", source.path, line + 1));
+            }
+        }
+    }
+    complaints
+}
+
+/// Whether a word starts in a line elsewhere than within a longer word or path.
+fn stands_in(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let before = line.get(..at).and_then(|text| text.chars().next_back());
+        !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '}'))
+    })
+}
+
+#[test]
+fn nothing_is_suppressed_unfinished_or_bound_to_one_machine() {
+    expect_none(&forbidden_words(&repository::all()));
+    for (word, _) in forbidden() {
+        let bad = planted("ci/check", &format!("a\nb {word}c\nd"));
+        expect_one_at("ci/check:2", &forbidden_words(&bad));
+    }
+    expect_none(&forbidden_words(&planted(
+        "ci/check",
+        &["$dir/wo", "rk/a"].concat(),
+    )));
+}
+
+/// Where a link leads, for every link of a Markdown line.
+fn link_targets(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', '#']).next())
+}
+
+fn dead_links(sources: &[&Source]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for source in sources.iter().filter(|source| source.path.ends_with(".md")) {
+        let folder =
+            repository::root().join(Path::new(&source.path).parent().unwrap_or(Path::new("")));
+        for (line, text) in source.text.lines().enumerate() {
+            // The crate's front page links to modules, which rustdoc checks.
+            let is_file = |target: &&str| {
+                !target.is_empty() && !target.contains("::") && !target.contains("//")
+            };
+            for target in link_targets(text)
+                .filter(is_file)
+                .filter(|target| !folder.join(target).exists())
+            {
+                complaints.push(format!(
+                    "{}:{}: there is no `{target}`: mend the link",
+                    source.path,
+                    line + 1
+                ));
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    expect_none(&dead_links(&repository::all()));
+    let bad = planted(
+        "harness/NOTES.md",
+        "[a](../README.md#top) [b](crate::run)\n[c](../gone.md)",
+    );
+    expect_one_at("harness/NOTES.md:2", &dead_links(&bad));
+}
+
+/// Names of tests in the last column of the tables of the front page.
+fn tests_named(page: &str) -> impl Iterator<Item = (usize, &str)> {
+    let rows = page
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.starts_with("| "));
+    rows.flat_map(|(line, text)| {
+        let cell = text
+            .trim_end_matches([' ', '|'])
+            .rsplit('|')
+            .next()
+            .unwrap_or_default();
+        let names = cell.split('`').skip(1).step_by(2);
+        names
+            .map(move |name| (line + 1, name))
+            .filter(|(_, name)| name.matches('_').count() >= 3)
+    })
+}
+
+#[test]
+fn every_test_that_the_front_page_names_is_there() {
+    let page = repository::read("src/ARCHITECTURE.md");
+    let sources = repository::all();
+    let is_there = |name: &str| {
+        sources
+            .iter()
+            .any(|source| source.is_rust() && source.code.contains(&format!("fn {name}(")))
+    };
+    let named: Vec<_> = tests_named(&page).collect();
+    assert!(
+        named.len() > 10,
+        "the front page names the tests of its invariants: {named:?}"
+    );
+    let gone = named.iter().filter(|(_, name)| !is_there(name));
+    let complaints: Vec<_> = gone
+        .map(|(line, name)| format!("src/ARCHITECTURE.md:{line}: there is no test `{name}`: name the one that holds it now"))
+        .collect();
+    expect_none(&complaints);
+}
+
+/// The value of `key = "value"` in a TOML table.
+fn toml_value<'a>(text: &'a str, table: &str, key: &str) -> Option<&'a str> {
+    let body = text.split_once(&format!("[{table}]\n"))?.1;
+    let line = body
+        .lines()
+        .take_while(|line| !line.starts_with('['))
+        .find_map(|line| {
+            let (name, value) = line.split_once('=')?;
+            (name.trim() == key).then_some(value)
+        })?;
+    Some(line.trim().trim_matches('"'))
+}
+
+#[test]
+fn the_changelog_knows_the_version() {
+    let manifest = repository::read("Cargo.toml");
+    let version = toml_value(&manifest, "workspace.package", "version").expect("a version");
+    let changelog = repository::read("CHANGELOG.md");
+    assert!(
+        changelog
+            .lines()
+            .any(|line| line.starts_with(&format!("## [{version}]"))),
+        "CHANGELOG.md:1: no section `## [{version}]`: write what is new in the version of Cargo.toml"
+    );
+}
+
+#[test]
+fn the_formatter_is_set_as_the_manifest_is() {
+    let manifest = repository::read("Cargo.toml");
+    let format = format!("[all]\n{}", repository::read("ci/rustfmt.toml"));
+    let edition = toml_value(&manifest, "workspace.package", "edition");
+    assert_eq!(
+        toml_value(&format, "all", "edition"),
+        edition,
+        "ci/rustfmt.toml, and Cargo.toml"
+    );
+    assert_eq!(
+        toml_value(&format, "all", "max_width"),
+        Some("100"),
+        "ci/rustfmt.toml"
+    );
+}
+
+#[test]
+fn every_package_takes_its_lints_and_licence_from_the_workspace() {
+    for manifest in ["Cargo.toml", "harness/Cargo.toml"] {
+        let text = repository::read(manifest);
+        assert_eq!(
+            toml_value(&text, "lints", "workspace"),
+            Some("true"),
+            "{manifest}"
+        );
+        assert_eq!(
+            toml_value(&text, "package", "license.workspace"),
+            Some("true"),
+            "{manifest}"
+        );
+    }
+}
+
+fn foreign_packages(lock: &str) -> Vec<String> {
+    let home = "registry+https://github.com/rust-lang/crates.io-index";
+    let sources = lock.lines().enumerate().filter_map(|(line, text)| {
+        let source = text.strip_prefix("source = \"")?.strip_suffix('"')?;
+        (source != home).then(|| {
+            format!(
+                "Cargo.lock:{}: a package comes from `{source}`: lock it to the public registry",
+                line + 1
+            )
+        })
+    });
+    sources.collect()
+}
+
+#[test]
+fn packages_come_from_the_public_registry() {
+    expect_none(&foreign_packages(&repository::read("Cargo.lock")));
+    expect_one_at(
+        "Cargo.lock:2",
+        &foreign_packages("[[package]]\nsource = \"git+https://example.org/x\""),
+    );
+}

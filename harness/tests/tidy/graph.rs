@@ -1,0 +1,201 @@
+//! Data moves one way: which room may name which.
+
+use super::paths::{Named, named};
+use super::source::Source;
+use super::{expect_none, expect_one_at, planted, repository};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every room and those that it may name, which stand above it. A new edge is a change of the
+/// architecture: say so in the subject of the commit that adds it here.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("sys", &["units"]),
+    ("attr", &[]),
+    ("format", &[]),
+    ("record", &["attr", "units"]),
+    ("host", &["format", "sys", "units"]),
+    ("scenario", &["units"]),
+    ("merge", &["record", "units"]),
+    ("ring", &["merge", "record", "sys", "units"]),
+    ("events", &["attr", "host", "record", "ring", "sys", "units"]),
+    ("sandbox", &["host", "sys", "units"]),
+    ("decode", &["format"]),
+    ("syscall", &["format", "record", "units"]),
+    ("trace", &["decode", "format", "syscall", "units"]),
+    (
+        "plan",
+        &[
+            "events", "format", "host", "scenario", "syscall", "trace", "units",
+        ],
+    ),
+    ("verdict", &["plan", "sandbox", "scenario", "units"]),
+    ("snapshot", &[]),
+    (
+        "run",
+        &[
+            "decode", "events", "host", "merge", "plan", "record", "ring", "sandbox", "scenario",
+            "snapshot", "sys", "syscall", "trace", "units", "verdict",
+        ],
+    ),
+    ("report", &["run", "syscall", "trace", "units", "verdict"]),
+];
+
+/// Edges against the order, each with what would take it away. An entry that is not needed any more
+/// fails, so this list can only shrink.
+const AGAINST_THE_ORDER: &[(&str, &str, &str)] = &[(
+    "verdict",
+    "run",
+    "`judge` takes `run::Ended`; to go: let `judge` take the account and the exit as values of earlier rooms",
+)];
+
+/// The room of a file, and how deep its module is below the crate's root.
+fn place(path: &str) -> Option<(&str, usize)> {
+    let inner = path.strip_prefix("src/")?.strip_suffix(".rs")?;
+    let inner = inner.strip_suffix("/mod").unwrap_or(inner);
+    let room = inner.split('/').next()?;
+    (room != "lib").then(|| (room, inner.split('/').count()))
+}
+
+/// The room that a path leads to, if it leaves its own.
+fn target(path: &Named, depth: usize) -> Option<&str> {
+    let mut segments = path.segments.iter().map(String::as_str).peekable();
+    if segments.next_if_eq(&"crate").is_none() {
+        let mut supers = 0;
+        while segments.next_if_eq(&"super").is_some() {
+            supers += 1;
+        }
+        if supers < depth {
+            return None;
+        }
+    }
+    segments
+        .next()
+        .filter(|name| ROOMS.iter().any(|(room, _)| room == name))
+}
+
+/// Every edge that there is, with the place of its first use.
+fn edges(sources: &[&Source]) -> BTreeMap<(String, String), String> {
+    let mut edges = BTreeMap::new();
+    for source in sources {
+        let Some((room, depth)) = place(&source.path) else {
+            continue;
+        };
+        for path in named(&source.product) {
+            if let Some(to) = target(&path, depth).filter(|to| *to != room) {
+                edges
+                    .entry((room.to_owned(), to.to_owned()))
+                    .or_insert_with(|| format!("{}:{}", source.path, path.line));
+            }
+        }
+    }
+    edges
+}
+
+fn is_allowed(from: &str, to: &str) -> bool {
+    ROOMS
+        .iter()
+        .any(|(room, may)| *room == from && may.contains(&to))
+}
+
+fn unknown_edges(sources: &[&Source]) -> Vec<String> {
+    let known = |from: &str, to: &str| {
+        is_allowed(from, to)
+            || AGAINST_THE_ORDER
+                .iter()
+                .any(|edge| (edge.0, edge.1) == (from, to))
+    };
+    let edges = edges(sources);
+    let unknown = edges.iter().filter(|((from, to), _)| !known(from, to));
+    unknown
+        .map(|((from, to), place)| {
+            format!(
+                "{place}: `{from}` names `{to}`, which the table of rooms does not allow: move what it needs to an \
+                 earlier room or pass it in; if the edge is right, add it to ROOMS in this test and to \
+                 src/ARCHITECTURE.md"
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_room_names_only_the_rooms_that_the_table_allows() {
+    expect_none(&unknown_edges(&repository::rust(&["src/"])));
+    let backwards = planted(
+        "src/record/deep.rs",
+        "use crate::{\n    units::Pid,\n    run::Bench,\n};",
+    );
+    expect_one_at("src/record/deep.rs:3", &unknown_edges(&backwards));
+    let relative = planted(
+        "src/record/deep.rs",
+        "fn f() { super::super::run::follow() }",
+    );
+    expect_one_at("src/record/deep.rs:1", &unknown_edges(&relative));
+    let own = planted("src/record/deep.rs", "use super::run;\nuse std::run;");
+    expect_none(&unknown_edges(&own));
+}
+
+#[test]
+fn the_table_allows_nothing_that_is_not_needed() {
+    let edges = edges(&repository::rust(&["src/"]));
+    let is_used = |from: &str, to: &str| edges.contains_key(&(from.to_owned(), to.to_owned()));
+    let mut complaints = Vec::new();
+    for (from, may) in ROOMS {
+        for to in may.iter().filter(|to| !is_used(from, to)) {
+            complaints.push(format!(
+                "ROOMS: `{from}` does not name `{to}` any more: take the edge out"
+            ));
+        }
+    }
+    for (from, to, _) in AGAINST_THE_ORDER
+        .iter()
+        .filter(|edge| !is_used(edge.0, edge.1))
+    {
+        complaints.push(format!(
+            "AGAINST_THE_ORDER: `{from}` does not name `{to}` any more: take it out"
+        ));
+    }
+    expect_none(&complaints);
+}
+
+#[test]
+fn a_room_stands_below_the_rooms_that_it_names() {
+    let order = |name: &str| ROOMS.iter().position(|(room, _)| *room == name);
+    for (place, (room, may)) in ROOMS.iter().enumerate() {
+        for to in *may {
+            assert!(
+                order(to).is_some_and(|to| to < place),
+                "ROOMS: `{room}` stands above `{to}`: reorder"
+            );
+        }
+    }
+    for (from, to, why) in AGAINST_THE_ORDER {
+        assert!(
+            order(from) < order(to),
+            "`{from}` to `{to}` is in order: move the edge to ROOMS ({why})"
+        );
+    }
+}
+
+#[test]
+fn the_rooms_of_the_table_the_crate_and_its_front_page_are_the_same() {
+    let rooms: BTreeSet<String> = ROOMS.iter().map(|(room, _)| (*room).to_owned()).collect();
+    let lib = repository::read("src/lib.rs");
+    let module = |line: &str| {
+        line.strip_prefix("pub mod ")?
+            .strip_suffix(';')
+            .map(str::to_owned)
+    };
+    let modules: BTreeSet<String> = lib.lines().filter_map(module).collect();
+    assert_eq!(modules, rooms, "`pub mod` in src/lib.rs, and ROOMS");
+    let page = repository::read("src/ARCHITECTURE.md");
+    let row = |line: &str| {
+        line.strip_prefix("| [`")?
+            .split_once("`]")
+            .map(|(room, _)| room.to_owned())
+    };
+    let described: BTreeSet<String> = page.lines().filter_map(row).collect();
+    assert_eq!(
+        described, rooms,
+        "rows of the table of rooms in src/ARCHITECTURE.md, and ROOMS"
+    );
+}
