@@ -234,7 +234,10 @@ mod tests {
     fn attr(source: Source) -> Attr {
         Attr {
             source,
-            sample_type: SampleType::IDENTIFIER.and(SampleType::TID).and(SampleType::TIME).and(SampleType::RAW),
+            sample_type: SampleType::IDENTIFIER
+                .and(SampleType::TID)
+                .and(SampleType::TIME)
+                .and(SampleType::RAW),
             user_registers: 0b1_0010,
             read_format: ReadFormat::LOST,
             inherit: true,
@@ -248,10 +251,31 @@ mod tests {
     fn the_kernels_form_says_what_the_value_says() {
         let raw = attr(Source::Tracepoint(365)).raw();
         assert_eq!((raw.type_, raw.config), (2, 365));
-        assert_eq!((raw.disabled(), raw.inherit(), raw.enable_on_exec(), raw.task()), (1, 1, 1, 0));
+        assert_eq!(
+            (
+                raw.disabled(),
+                raw.inherit(),
+                raw.enable_on_exec(),
+                raw.task()
+            ),
+            (1, 1, 1, 0)
+        );
         assert_eq!(raw.sample_regs_user, 0b1_0010);
-        let raw = Attr { side_band: true, ..attr(Source::Dummy) }.raw();
-        assert_eq!((raw.type_, raw.config, raw.comm(), raw.comm_exec(), raw.task()), (1, 9, 1, 1, 1));
+        let raw = Attr {
+            side_band: true,
+            ..attr(Source::Dummy)
+        }
+        .raw();
+        assert_eq!(
+            (
+                raw.type_,
+                raw.config,
+                raw.comm(),
+                raw.comm_exec(),
+                raw.task()
+            ),
+            (1, 9, 1, 1, 1)
+        );
     }
 
     #[test]

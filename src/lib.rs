@@ -1,15 +1,28 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod attr;
-#[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used)]
+#[deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used
+)]
 pub mod decode;
+pub mod errors;
 pub mod events;
-#[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used)]
+#[deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used
+)]
 pub mod format;
 pub mod host;
 pub mod merge;
 pub mod plan;
-#[deny(clippy::indexing_slicing, clippy::arithmetic_side_effects, clippy::unwrap_used)]
+#[deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used
+)]
 pub mod record;
 pub mod report;
 pub mod ring;

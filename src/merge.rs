@@ -65,7 +65,9 @@ impl Merge {
             if horizon.is_some_and(|horizon| time > horizon) {
                 break;
             }
-            let Some(source) = sources.get_mut(place) else { break };
+            let Some(source) = sources.get_mut(place) else {
+                break;
+            };
             if let Some(record) = source.peek()? {
                 deliver(place, record);
             }
@@ -81,12 +83,20 @@ impl Merge {
 }
 
 /// The time of a source's next record; one without a time is delivered at once.
-fn front<S: Source, E: Copy>(source: &mut S, table: &LayoutTable<E>) -> Result<Option<Nanos>, S::Error> {
-    Ok(source.peek()?.map(|record| table.time(record).unwrap_or_default()))
+fn front<S: Source, E: Copy>(
+    source: &mut S,
+    table: &LayoutTable<E>,
+) -> Result<Option<Nanos>, S::Error> {
+    Ok(source
+        .peek()?
+        .map(|record| table.time(record).unwrap_or_default()))
 }
 
 fn oldest(fronts: &[Option<Nanos>]) -> Option<(usize, Nanos)> {
-    let present = fronts.iter().enumerate().filter_map(|(place, time)| Some((place, (*time)?)));
+    let present = fronts
+        .iter()
+        .enumerate()
+        .filter_map(|(place, time)| Some((place, (*time)?)));
     present.min_by_key(|(_, time)| *time)
 }
 
@@ -105,7 +115,10 @@ mod tests {
 
     impl Script {
         fn new(looks: &[&[u64]]) -> Self {
-            Self { hidden: looks.iter().map(|times| times.to_vec()).collect(), seen: VecDeque::new() }
+            Self {
+                hidden: looks.iter().map(|times| times.to_vec()).collect(),
+                seen: VecDeque::new(),
+            }
         }
     }
 
@@ -114,7 +127,8 @@ mod tests {
         fn refresh(&mut self) {
             for time in self.hidden.pop_front().unwrap_or_default() {
                 let head = 9_u32.to_ne_bytes();
-                self.seen.push_back([&head[..], &[0, 0, 16, 0], &time.to_ne_bytes()].concat());
+                self.seen
+                    .push_back([&head[..], &[0, 0, 16, 0], &time.to_ne_bytes()].concat());
             }
         }
         fn peek(&mut self) -> Result<Option<&[u8]>, Self::Error> {
@@ -127,7 +141,10 @@ mod tests {
     }
 
     fn table() -> LayoutTable<()> {
-        let layout = Layout { sample_type: SampleType::TIME, ..Layout::default() };
+        let layout = Layout {
+            sample_type: SampleType::TIME,
+            ..Layout::default()
+        };
         LayoutTable::new([(1, layout, ())]).unwrap()
     }
 
@@ -138,7 +155,9 @@ mod tests {
             let deliver = |place: usize, record: &[u8]| {
                 out.push((place, u64::from_ne_bytes(*record.last_chunk().unwrap())));
             };
-            merge.pass(sources, &table(), horizon.map(Nanos), deliver).unwrap();
+            merge
+                .pass(sources, &table(), horizon.map(Nanos), deliver)
+                .unwrap();
         }
         (out, merge.late())
     }

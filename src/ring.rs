@@ -31,7 +31,13 @@ impl Drain {
     #[must_use]
     pub fn new(ring: sys::ring::Ring, cpu: Cpu) -> Self {
         let at = ring.tail();
-        Self { ring, cpu, at, head: at, record: Vec::new() }
+        Self {
+            ring,
+            cpu,
+            at,
+            head: at,
+            record: Vec::new(),
+        }
     }
 
     /// The CPU whose events it holds.
@@ -59,7 +65,11 @@ impl Source for Drain {
             self.ring.copy(self.at, &mut header);
             let size = Header::from_bytes(header).size;
             if usize::from(size) < HEADER_SIZE || u64::from(size) > there {
-                return Err(Corrupt { cpu: self.cpu, size, there });
+                return Err(Corrupt {
+                    cpu: self.cpu,
+                    size,
+                    there,
+                });
             }
             self.record.resize(size.into(), 0);
             self.ring.copy(self.at, &mut self.record);

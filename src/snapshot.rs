@@ -61,19 +61,30 @@ impl Place {
     pub fn of(scenario: &Path) -> Self {
         let stem = scenario.with_extension("");
         let parts: Vec<_> = stem.components().collect();
-        let above = parts.iter().rposition(|part| part.as_os_str() == "scenarios");
+        let above = parts
+            .iter()
+            .rposition(|part| part.as_os_str() == "scenarios");
         let (root, below) = match above {
             Some(at) if at + 1 < parts.len() => {
                 let (root, below) = parts.split_at(at);
-                (root.iter().collect(), below.iter().skip(1).collect::<PathBuf>())
+                (
+                    root.iter().collect(),
+                    below.iter().skip(1).collect::<PathBuf>(),
+                )
             }
             _ => {
                 let folder = scenario.parent().unwrap_or(Path::new("")).to_owned();
-                (folder, stem.file_name().map(PathBuf::from).unwrap_or_default())
+                (
+                    folder,
+                    stem.file_name().map(PathBuf::from).unwrap_or_default(),
+                )
             }
         };
         let root: PathBuf = root;
-        Self { root: root.join("snapshots"), name: below.to_string_lossy().into_owned() }
+        Self {
+            root: root.join("snapshots"),
+            name: below.to_string_lossy().into_owned(),
+        }
     }
 
     fn file(&self, variant: &str) -> PathBuf {
@@ -83,7 +94,10 @@ impl Place {
     /// The file to compare with on a kernel: the most specific that there is, else the common one.
     #[must_use]
     pub fn choose(&self, release: &str) -> PathBuf {
-        let version = release.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
+        let version = release
+            .split(|c: char| !c.is_ascii_digit() && c != '.')
+            .next()
+            .unwrap_or_default();
         let mut numbers: Vec<&str> = version.split('.').collect();
         while numbers.len() > 1 {
             let file = self.file(&format!("@{}", numbers.join(".")));
@@ -101,8 +115,12 @@ impl Place {
     /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
     pub fn check_variant(&self, chosen: &Path) -> Result<(), SnapshotError> {
         let common = self.file("");
-        if chosen != common && read(&common)?.is_some_and(|text| Ok(Some(text)) == read(chosen).map_err(drop)) {
-            return Err(SnapshotError::Redundant { variant: chosen.to_owned() });
+        if chosen != common
+            && read(&common)?.is_some_and(|text| Ok(Some(text)) == read(chosen).map_err(drop))
+        {
+            return Err(SnapshotError::Redundant {
+                variant: chosen.to_owned(),
+            });
         }
         Ok(())
     }
@@ -116,10 +134,19 @@ pub fn read(file: &Path) -> Result<Option<String>, SnapshotError> {
     if !file.exists() {
         return Ok(None);
     }
-    let snapshot = insta::Snapshot::from_file(file)
-        .map_err(|source| SnapshotError::Read { path: file.to_owned(), source: source.to_string().into() })?;
-    let not_text = || SnapshotError::Read { path: file.to_owned(), source: "it is no text snapshot".into() };
-    let text = snapshot.contents().as_text().ok_or_else(not_text)?.to_string();
+    let snapshot = insta::Snapshot::from_file(file).map_err(|source| SnapshotError::Read {
+        path: file.to_owned(),
+        source: source.to_string().into(),
+    })?;
+    let not_text = || SnapshotError::Read {
+        path: file.to_owned(),
+        source: "it is no text snapshot".into(),
+    };
+    let text = snapshot
+        .contents()
+        .as_text()
+        .ok_or_else(not_text)?
+        .to_string();
     Ok(Some(normal(&text)))
 }
 
@@ -139,7 +166,10 @@ fn normal(text: &str) -> String {
 /// # Errors
 /// [`SnapshotError::Write`].
 pub fn write(file: &Path, text: &str, provenance: &Provenance<'_>) -> Result<(), SnapshotError> {
-    let failed = |source| SnapshotError::Write { path: file.to_owned(), source };
+    let failed = |source| SnapshotError::Write {
+        path: file.to_owned(),
+        source,
+    };
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(failed)?;
     // JSON's strings and objects are YAML's too.
@@ -151,9 +181,14 @@ pub fn write(file: &Path, text: &str, provenance: &Provenance<'_>) -> Result<(),
         quoted(provenance.kernel),
         normal(text)
     );
-    let mut new = tempfile::Builder::new().prefix(".harness-").tempfile_in(folder).map_err(failed)?;
+    let mut new = tempfile::Builder::new()
+        .prefix(".harness-")
+        .tempfile_in(folder)
+        .map_err(failed)?;
     io::Write::write_all(&mut new, contents.as_bytes()).map_err(failed)?;
-    new.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).map_err(failed)?;
+    new.as_file()
+        .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+        .map_err(failed)?;
     new.persist(file).map_err(|error| failed(error.error))?;
     Ok(())
 }
@@ -173,7 +208,10 @@ pub fn pending(file: &Path) -> PathBuf {
 pub fn forget_pending(file: &Path) -> Result<(), SnapshotError> {
     let path = pending(file);
     match fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SnapshotError::Write { path, source: error }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(SnapshotError::Write {
+            path,
+            source: error,
+        }),
         _ => Ok(()),
     }
 }
@@ -184,7 +222,10 @@ pub fn forget_pending(file: &Path) -> Result<(), SnapshotError> {
 /// [`SnapshotError::Write`].
 pub fn accept(pending: &Path) -> Result<PathBuf, SnapshotError> {
     let file = pending.with_extension("");
-    fs::rename(pending, &file).map_err(|source| SnapshotError::Write { path: file.clone(), source })?;
+    fs::rename(pending, &file).map_err(|source| SnapshotError::Write {
+        path: file.clone(),
+        source,
+    })?;
     Ok(file)
 }
 
@@ -196,7 +237,10 @@ pub fn files_below(root: &Path, ending: &str) -> Result<Vec<PathBuf>, SnapshotEr
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
-        let failed = |source: io::Error| SnapshotError::Read { path: folder.clone(), source: source.into() };
+        let failed = |source: io::Error| SnapshotError::Read {
+            path: folder.clone(),
+            source: source.into(),
+        };
         let entries = match fs::read_dir(&folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             other => other.map_err(failed)?,
@@ -219,7 +263,10 @@ pub fn files_below(root: &Path, ending: &str) -> Result<Vec<PathBuf>, SnapshotEr
 pub fn diff(stored: &str, trace: &str) -> String {
     let (stored, trace) = (normal(stored), normal(trace));
     let diff = similar::TextDiff::from_lines(&stored, &trace);
-    diff.unified_diff().context_radius(3).header("stored", "this run").to_string()
+    diff.unified_diff()
+        .context_radius(3)
+        .header("stored", "this run")
+        .to_string()
 }
 
 #[cfg(test)]
@@ -232,8 +279,14 @@ mod tests {
             let place = Place::of(Path::new(path));
             (place.root.to_string_lossy().into_owned(), place.name)
         };
-        assert_eq!(place("scenarios/mv.yaml"), ("snapshots".into(), "mv".into()));
-        assert_eq!(place("a/scenarios/fs/mv.yaml"), ("a/snapshots".into(), "fs/mv".into()));
+        assert_eq!(
+            place("scenarios/mv.yaml"),
+            ("snapshots".into(), "mv".into())
+        );
+        assert_eq!(
+            place("a/scenarios/fs/mv.yaml"),
+            ("a/snapshots".into(), "fs/mv".into())
+        );
         assert_eq!(place("x/mv.yaml"), ("x/snapshots".into(), "mv".into()));
         assert_eq!(place("mv.yaml"), ("snapshots".into(), "mv".into()));
     }
@@ -251,7 +304,10 @@ mod tests {
         write(&file, text, &provenance).unwrap();
         assert_eq!(read(&file).unwrap().as_deref(), Some(text));
         let snapshot = insta::Snapshot::from_file(&file).unwrap();
-        assert_eq!(snapshot.metadata().description(), Some(provenance.description));
+        assert_eq!(
+            snapshot.metadata().description(),
+            Some(provenance.description)
+        );
         assert!(matches(&read(&file).unwrap().unwrap(), text));
         assert_eq!(read(&dir.path().join("none.snap")).unwrap(), None);
     }
@@ -259,8 +315,15 @@ mod tests {
     #[test]
     fn the_most_specific_variant_is_chosen_and_an_equal_one_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place { root: dir.path().into(), name: "x".into() };
-        let provenance = Provenance { scenario: Path::new("x.yaml"), description: "", kernel: "" };
+        let place = Place {
+            root: dir.path().into(),
+            name: "x".into(),
+        };
+        let provenance = Provenance {
+            scenario: Path::new("x.yaml"),
+            description: "",
+            kernel: "",
+        };
         let file = |name: &str| dir.path().join(name);
         for name in ["x.snap", "x@6.1.snap", "x@6.1.5.snap"] {
             write(&file(name), name, &provenance).unwrap();
@@ -270,27 +333,40 @@ mod tests {
         assert_eq!(place.choose("6.12.0"), file("x.snap"));
         assert!(place.check_variant(&file("x@6.1.snap")).is_ok());
         write(&file("x@6.1.snap"), "x.snap", &provenance).unwrap();
-        assert!(matches!(place.check_variant(&file("x@6.1.snap")), Err(SnapshotError::Redundant { .. })));
+        assert!(matches!(
+            place.check_variant(&file("x@6.1.snap")),
+            Err(SnapshotError::Redundant { .. })
+        ));
     }
 
     #[test]
     fn accepting_replaces_and_forgetting_leaves_no_pending_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("x.snap");
-        let provenance = Provenance { scenario: Path::new("x.yaml"), description: "", kernel: "" };
+        let provenance = Provenance {
+            scenario: Path::new("x.yaml"),
+            description: "",
+            kernel: "",
+        };
         write(&pending(&file), "new", &provenance).unwrap();
         assert_eq!(accept(&pending(&file)).unwrap(), file);
         assert_eq!(read(&file).unwrap().as_deref(), Some("new\n"));
         write(&pending(&file), "newer", &provenance).unwrap();
         forget_pending(&file).unwrap();
         forget_pending(&file).unwrap();
-        assert_eq!(files_below(dir.path(), ".new").unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(
+            files_below(dir.path(), ".new").unwrap(),
+            Vec::<PathBuf>::new()
+        );
         assert_eq!(files_below(dir.path(), ".snap").unwrap(), [file]);
     }
 
     #[test]
     fn a_diff_shows_what_changed_and_where() {
         let diff = diff("a\nb\nc", "a\nx\nc\n");
-        assert_eq!(diff, "--- stored\n+++ this run\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n");
+        assert_eq!(
+            diff,
+            "--- stored\n+++ this run\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n"
+        );
     }
 }

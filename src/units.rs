@@ -51,11 +51,15 @@ impl TracepointName {
         let (system, event) = text.split_once(':')?;
         let is_word = |word: &str| {
             !word.is_empty()
-                && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+                && word
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
                 && !word.starts_with('.')
         };
-        (is_word(system) && is_word(event))
-            .then(|| Self { whole: text.to_owned(), colon: system.len() })
+        (is_word(system) && is_word(event)).then(|| Self {
+            whole: text.to_owned(),
+            colon: system.len(),
+        })
     }
 
     /// The part before the colon: a folder of tracefs' `events`.
@@ -67,7 +71,9 @@ impl TracepointName {
     /// The part behind the colon.
     #[must_use]
     pub fn event(&self) -> &str {
-        self.whole.get(self.colon.saturating_add(1)..).unwrap_or_default()
+        self.whole
+            .get(self.colon.saturating_add(1)..)
+            .unwrap_or_default()
     }
 
     /// The whole name.
@@ -149,7 +155,10 @@ mod tests {
     #[test]
     fn exit_255_sigkill_and_exit_3_are_three_things() {
         assert_eq!(ExitKind::from_wait_status(3 << 8), Some(ExitKind::Code(3)));
-        assert_eq!(ExitKind::from_wait_status(255 << 8), Some(ExitKind::Code(255)));
+        assert_eq!(
+            ExitKind::from_wait_status(255 << 8),
+            Some(ExitKind::Code(255))
+        );
         assert_eq!(ExitKind::from_wait_status(9), Some(ExitKind::Signal(9)));
         assert_eq!(ExitKind::from_wait_status(0x137f), None, "a stop is no end");
         assert_eq!(ExitKind::Signal(9).to_string(), "killed by SIGKILL");

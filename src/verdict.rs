@@ -1,8 +1,8 @@
 //! Judging: what was expected against what came, and the word for it.
 
+use crate::events::Account;
 use crate::plan::Plan;
-use crate::run::Ended;
-use crate::sandbox::Captured;
+use crate::sandbox::{Captured, Exited};
 use crate::scenario::ExpectedOutput;
 use crate::units::ExitKind;
 use std::collections::BTreeMap;
@@ -64,6 +64,21 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// How a run ended, apart from what it showed.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// The workload's end and output.
+    pub exited: Exited,
+    /// Whether it had to be ended for its time.
+    pub timed_out: bool,
+    /// Whether somebody asked for its end.
+    pub interrupted: bool,
+    /// Every record accounted for.
+    pub account: Account,
+    /// How many records came too late for their place in the order of unrelated threads.
+    pub late: u64,
+}
+
 /// Judges a run by everything but its snapshot: the reasons against it, none for a pass.
 ///
 /// Loss comes before all else: from an incomplete trace nothing follows, neither a failure nor a pass. A workload that had to be ended has
@@ -72,7 +87,12 @@ impl fmt::Display for Verdict {
 pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Verdict, Vec<String>) {
     if ended.timed_out {
         let limit = plan.workload.timeout;
-        return (Verdict::Timeout, vec![format!("the workload did not end within {limit:?} and was killed")]);
+        return (
+            Verdict::Timeout,
+            vec![format!(
+                "the workload did not end within {limit:?} and was killed"
+            )],
+        );
     }
     if !ended.account.is_complete() {
         return (Verdict::Incomplete, ended.account.complaints());
@@ -86,24 +106,46 @@ pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Ver
             reasons.push(format!("standard error: {}", excerpt(&said)));
         }
     }
-    output(&mut reasons, "standard output", plan.expect.stdout.as_ref(), &ended.exited.stdout);
-    output(&mut reasons, "standard error", plan.expect.stderr.as_ref(), &ended.exited.stderr);
+    output(
+        &mut reasons,
+        "standard output",
+        plan.expect.stdout.as_ref(),
+        &ended.exited.stdout,
+    );
+    output(
+        &mut reasons,
+        "standard error",
+        plan.expect.stderr.as_ref(),
+        &ended.exited.stderr,
+    );
     for (word, (range, names)) in &plan.counts {
         let count: u64 = names.iter().filter_map(|name| counts.get(name)).sum();
         if !range.contains(count) {
             reasons.push(format!("expected {range} of `{word}`, got {count}"));
         }
     }
-    (if reasons.is_empty() { Verdict::Pass } else { Verdict::Fail }, reasons)
+    (
+        if reasons.is_empty() {
+            Verdict::Pass
+        } else {
+            Verdict::Fail
+        },
+        reasons,
+    )
 }
 
 /// A scenario that is known to fail passes by failing, and only by failing.
 #[must_use]
-pub fn with_known_failure(plan: &Plan, verdict: Verdict, mut reasons: Vec<String>) -> (Verdict, Vec<String>) {
+pub fn with_known_failure(
+    plan: &Plan,
+    verdict: Verdict,
+    mut reasons: Vec<String>,
+) -> (Verdict, Vec<String>) {
     match (&plan.expect_failure, verdict) {
-        (Some(known), Verdict::Pass) => {
-            (Verdict::UnexpectedPass, vec![format!("it was known to fail ({known}), and passed")])
-        }
+        (Some(known), Verdict::Pass) => (
+            Verdict::UnexpectedPass,
+            vec![format!("it was known to fail ({known}), and passed")],
+        ),
         (Some(known), Verdict::Fail) => {
             reasons.insert(0, format!("fails as known: {known}"));
             (Verdict::Pass, reasons)
@@ -112,19 +154,32 @@ pub fn with_known_failure(plan: &Plan, verdict: Verdict, mut reasons: Vec<String
     }
 }
 
-fn output(reasons: &mut Vec<String>, name: &str, expected: Option<&ExpectedOutput>, got: &Captured) {
+fn output(
+    reasons: &mut Vec<String>,
+    name: &str,
+    expected: Option<&ExpectedOutput>,
+    got: &Captured,
+) {
     let Some(expected) = expected else { return };
     if got.dropped > 0 {
         let kept = got.bytes.len();
-        reasons.push(format!("{name} is too long to judge: {kept} bytes kept, {} more", got.dropped));
+        reasons.push(format!(
+            "{name} is too long to judge: {kept} bytes kept, {} more",
+            got.dropped
+        ));
     } else if !expected.accepts(&got.bytes) {
         let wanted = match expected {
             ExpectedOutput::Exact(text) => format!("{:?}", excerpt(text)),
-            ExpectedOutput::Contains(text) => format!("something that contains {:?}", excerpt(text)),
+            ExpectedOutput::Contains(text) => {
+                format!("something that contains {:?}", excerpt(text))
+            }
             ExpectedOutput::Matches(regex) => format!("something that matches /{regex}/"),
         };
         let said = String::from_utf8_lossy(&got.bytes);
-        reasons.push(format!("expected {name} to be {wanted}, got {:?}", excerpt(&said)));
+        reasons.push(format!(
+            "expected {name} to be {wanted}, got {:?}",
+            excerpt(&said)
+        ));
     }
 }
 
@@ -133,6 +188,10 @@ fn excerpt(text: &str) -> String {
     const ROOM: usize = 400;
     match text.char_indices().nth(ROOM) {
         None => text.trim_end_matches('\n').to_owned(),
-        Some((end, _)) => format!("{}... ({} bytes)", text.get(..end).unwrap_or_default(), text.len()),
+        Some((end, _)) => format!(
+            "{}... ({} bytes)",
+            text.get(..end).unwrap_or_default(),
+            text.len()
+        ),
     }
 }

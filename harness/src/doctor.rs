@@ -7,13 +7,15 @@ use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
+use trace_harness::errors::chain;
 use trace_harness::host::{HOW_TO_GET_RIGHTS, Host};
 use trace_harness::plan::{self, EventsPlan, Wanted};
-use trace_harness::run::{Bench, Control, Ended, Fault, Observer, Patience, RunError, chain, follow};
+use trace_harness::run::{Bench, Control, Fault, Observer, Patience, RunError, follow};
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload};
-use trace_harness::syscall::{Actor, Observation};
 use trace_harness::sys::process::World;
+use trace_harness::syscall::{Actor, Observation};
 use trace_harness::units::{Cpu, Nanos};
+use trace_harness::verdict::Ended;
 
 /// One line of the report.
 struct Finding {
@@ -28,7 +30,12 @@ pub(crate) fn main() -> u8 {
     let host = Host::running();
     let findings = examine(&host);
     let mut is_fit = true;
-    for Finding { what, result, needed } in findings {
+    for Finding {
+        what,
+        result,
+        needed,
+    } in findings
+    {
         match result {
             Ok(detail) => anstream::println!("  ok  {what}: {detail}"),
             Err((why, remedy)) => {
@@ -40,9 +47,17 @@ pub(crate) fn main() -> u8 {
     }
     anstream::println!(
         "{}",
-        if is_fit { "scenarios can run here" } else { "scenarios cannot run here: see the lines marked NO" }
+        if is_fit {
+            "scenarios can run here"
+        } else {
+            "scenarios cannot run here: see the lines marked NO"
+        }
     );
-    if is_fit { status::PASSED } else { status::FAILED }
+    if is_fit {
+        status::PASSED
+    } else {
+        status::FAILED
+    }
 }
 
 fn examine(host: &Host) -> Vec<Finding> {
@@ -50,15 +65,27 @@ fn examine(host: &Host) -> Vec<Finding> {
     let bench = match Bench::new(host) {
         Ok(bench) => bench,
         Err(error) => {
-            let result = Err((chain(&error), "mount procfs and sysfs at /proc and /sys".to_owned()));
-            findings.push(Finding { what: "procfs and sysfs", result, needed: true });
+            let result = Err((
+                chain(&error),
+                "mount procfs and sysfs at /proc and /sys".to_owned(),
+            ));
+            findings.push(Finding {
+                what: "procfs and sysfs",
+                result,
+                needed: true,
+            });
             return findings;
         }
     };
     findings.insert(0, kernel(&bench));
     findings.push(events(&bench));
     findings.push(whole_run(&bench, "a traced run", World::Host, false));
-    findings.push(whole_run(&bench, "a traced run in a sandbox", World::PidNamespace, true));
+    findings.push(whole_run(
+        &bench,
+        "a traced run in a sandbox",
+        World::PidNamespace,
+        true,
+    ));
     findings.push(lost_counts(&bench));
     findings.push(control_groups(host));
     findings.push(open_files(&bench));
@@ -67,21 +94,43 @@ fn examine(host: &Host) -> Vec<Finding> {
 }
 
 fn kernel(bench: &Bench<'_>) -> Finding {
-    let detail = format!("{} on {}, {} CPUs", bench.release, std::env::consts::ARCH, bench.cpus.len());
-    Finding { what: "kernel", result: Ok(detail), needed: true }
+    let detail = format!(
+        "{} on {}, {} CPUs",
+        bench.release,
+        std::env::consts::ARCH,
+        bench.cpus.len()
+    );
+    Finding {
+        what: "kernel",
+        result: Ok(detail),
+        needed: true,
+    }
 }
 
 fn tracefs(host: &Host) -> Finding {
-    let result = host.describe_tracefs().map_err(|error| (chain(&error), error.hint()));
-    Finding { what: "tracefs", result, needed: true }
+    let result = host
+        .describe_tracefs()
+        .map_err(|error| (chain(&error), error.hint()));
+    Finding {
+        what: "tracefs",
+        result,
+        needed: true,
+    }
 }
 
 fn events(bench: &Bench<'_>) -> Finding {
     let result = match bench.check_access() {
         Ok(()) => Ok("tracepoint events can be opened".to_owned()),
-        Err(error) => Err((chain(&error), error.hint().unwrap_or_else(|| HOW_TO_GET_RIGHTS.to_owned()))),
+        Err(error) => Err((
+            chain(&error),
+            error.hint().unwrap_or_else(|| HOW_TO_GET_RIGHTS.to_owned()),
+        )),
     };
-    Finding { what: "perf events", result, needed: true }
+    Finding {
+        what: "perf events",
+        result,
+        needed: true,
+    }
 }
 
 fn lost_counts(bench: &Bench<'_>) -> Finding {
@@ -89,63 +138,96 @@ fn lost_counts(bench: &Bench<'_>) -> Finding {
         Ok("the kernel counts lost records for each event".to_owned())
     } else {
         Err((
-            "this kernel does not count lost records; the counters alone are the witness".to_owned(),
+            "this kernel does not count lost records; the counters alone are the witness"
+                .to_owned(),
             "none needed; Linux 6.0 has PERF_FORMAT_LOST".to_owned(),
         ))
     };
-    Finding { what: "lost records", result, needed: false }
+    Finding {
+        what: "lost records",
+        result,
+        needed: false,
+    }
 }
 
 fn control_groups(host: &Host) -> Finding {
     let result = match host.cgroup2() {
-        Some(path) if host.cgroup2_has_perf_events() => Ok(format!("version 2 at {}", path.display())),
+        Some(path) if host.cgroup2_has_perf_events() => {
+            Ok(format!("version 2 at {}", path.display()))
+        }
         Some(_) => Err((
-            "the perf_event controller is taken by version 1: many events at once will be slow".to_owned(),
-            "unmount the version 1 hierarchy of perf_event, or boot with cgroup_no_v1=perf_event".to_owned(),
+            "the perf_event controller is taken by version 1: many events at once will be slow"
+                .to_owned(),
+            "unmount the version 1 hierarchy of perf_event, or boot with cgroup_no_v1=perf_event"
+                .to_owned(),
         )),
         None => Err((
             "version 2 is not mounted: many events at once will be slow".to_owned(),
             "mount -t cgroup2 none /sys/fs/cgroup/unified".to_owned(),
         )),
     };
-    Finding { what: "control groups", result, needed: false }
+    Finding {
+        what: "control groups",
+        result,
+        needed: false,
+    }
 }
 
 fn open_files(bench: &Bench<'_>) -> Finding {
     const MANY: u64 = 4096;
     let result = match bench.open_files {
         Some((_, hard)) if hard < MANY => Err((
-            format!("at most {hard} open files: few events on {} CPUs", bench.cpus.len()),
+            format!(
+                "at most {hard} open files: few events on {} CPUs",
+                bench.cpus.len()
+            ),
             "raise the hard limit: ulimit -Hn 65536, or LimitNOFILE= of the service".to_owned(),
         )),
         Some((_, hard)) => Ok(format!("up to {hard}")),
         None => Ok("unknown".to_owned()),
     };
-    Finding { what: "open files", result, needed: false }
+    Finding {
+        what: "open files",
+        result,
+        needed: false,
+    }
 }
 
 fn settings(host: &Host) -> Finding {
-    let number = |value: Option<i64>| value.map_or_else(|| "absent".to_owned(), |value| value.to_string());
+    let number =
+        |value: Option<i64>| value.map_or_else(|| "absent".to_owned(), |value| value.to_string());
     let detail = format!(
         "perf_event_paranoid {}, perf_event_mlock_kb {}",
         number(host.perf_event_paranoid()),
         number(host.perf_event_mlock_kb())
     );
-    Finding { what: "settings", result: Ok(detail), needed: false }
+    Finding {
+        what: "settings",
+        result: Ok(detail),
+        needed: false,
+    }
 }
 
 /// The proof: `true` is run, traced, and every record accounted for.
 fn whole_run(bench: &Bench<'_>, what: &'static str, world: World, needed: bool) -> Finding {
     let result = match trace_true(bench, world) {
-        Ok((calls, ended)) if ended.account.is_complete() => {
-            Ok(format!("`true` made {calls} calls, every record accounted for"))
-        }
-        Ok((_, ended)) => {
-            Err((ended.account.complaints().join("; "), "try again on a machine less busy".to_owned()))
-        }
-        Err(error) => Err((chain(&error), error.hint().unwrap_or_else(|| HOW_TO_GET_RIGHTS.to_owned()))),
+        Ok((calls, ended)) if ended.account.is_complete() => Ok(format!(
+            "`true` made {calls} calls, every record accounted for"
+        )),
+        Ok((_, ended)) => Err((
+            ended.account.complaints().join("; "),
+            "try again on a machine less busy".to_owned(),
+        )),
+        Err(error) => Err((
+            chain(&error),
+            error.hint().unwrap_or_else(|| HOW_TO_GET_RIGHTS.to_owned()),
+        )),
     };
-    Finding { what, result, needed }
+    Finding {
+        what,
+        result,
+        needed,
+    }
 }
 
 fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError> {
@@ -167,9 +249,20 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
     let pages = plan::ring_pages(None, trace_harness::sys::page_size());
     let (events, _group) = bench.open(&plan, &corked, pages)?;
     let running = corked.uncork(Duration::from_secs(10))?;
-    let patience = Patience { timeout: Some(Duration::from_secs(10)), tick: Duration::from_secs(1) };
+    let patience = Patience {
+        timeout: Some(Duration::from_secs(10)),
+        tick: Duration::from_secs(1),
+    };
     let mut counter = Counter(0);
-    let ended = follow(running, events, &plan, patience, &mut Nobody, &mut counter, (init, Fault::default()))?;
+    let ended = follow(
+        running,
+        events,
+        &plan,
+        patience,
+        &mut Nobody,
+        &mut counter,
+        (init, Fault::default()),
+    )?;
     Ok((counter.0, ended))
 }
 

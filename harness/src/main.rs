@@ -57,8 +57,8 @@ mod status {
 }
 
 /// Says what went wrong, with all its causes, and what can be done about it.
-fn complain(error: &dyn std::error::Error, hint: Option<String>) {
-    anstream::eprintln!("harness: {}", trace_harness::run::chain(error));
+fn complain(error: &(dyn std::error::Error + 'static), hint: Option<String>) {
+    anstream::eprintln!("harness: {}", trace_harness::errors::chain(error));
     if let Some(hint) = hint {
         anstream::eprintln!("hint: {hint}");
     }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use trace_harness::snapshot::{self, SnapshotError};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 nothing waits any more, 1 something still does, 2 usage error.")]
+#[command(
+    after_help = "Exit status: 0 nothing waits any more, 1 something still does, 2 usage error."
+)]
 pub(crate) struct Arguments {
     /// Folders to look in
     #[arg(value_name = "PATH", default_value = "snapshots")]
@@ -65,7 +67,10 @@ fn review(arguments: &Arguments) -> Result<usize, SnapshotError> {
 fn show(pending: &Path, number: usize, total: usize) -> Result<(), SnapshotError> {
     let stored = snapshot::read(&pending.with_extension(""))?.unwrap_or_default();
     let new = snapshot::read(pending)?.unwrap_or_default();
-    anstream::println!("[{number}/{total}] {}", pending.with_extension("").display());
+    anstream::println!(
+        "[{number}/{total}] {}",
+        pending.with_extension("").display()
+    );
     for line in snapshot::diff(&stored, &new).lines() {
         let color = match line.as_bytes().first() {
             Some(b'+') => "\u{1b}[32m",
@@ -97,7 +102,9 @@ fn decide(arguments: &Arguments) -> Decision {
     loop {
         anstream::print!("accept (a), reject (r), skip (s), quit (q)? ");
         let mut answer = String::new();
-        let asked = std::io::stdout().flush().and_then(|()| std::io::stdin().lock().read_line(&mut answer));
+        let asked = std::io::stdout()
+            .flush()
+            .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
         match (asked, answer.trim()) {
             (Ok(0) | Err(_), _) | (_, "q") => return Decision::Quit,
             (_, "a") => return Decision::Accept,

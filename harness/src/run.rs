@@ -5,18 +5,21 @@ use regex::Regex;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
+use trace_harness::errors::chain;
 use trace_harness::host::Host;
 use trace_harness::report;
 use trace_harness::run::{
-    Bench, Control, Fault, Item, Options, ScenarioReport, Suite, SuiteError, Update, chain, discover,
+    Bench, Control, Fault, Item, Options, ScenarioReport, Suite, SuiteError, Update, discover,
 };
 use trace_harness::snapshot::{self, Place};
 use trace_harness::verdict::Verdict;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit status: 0 all passed, 1 some scenario failed, 2 usage error or invalid scenario, 77 all were skipped, \
+#[command(
+    after_help = "Exit status: 0 all passed, 1 some scenario failed, 2 usage error or invalid scenario, 77 all were skipped, \
 99 the harness itself could not do its work.\n\n\
-Environment: CI set means that nothing is ever written; HARNESS_REQUIRE=all turns skips into failures.")]
+Environment: CI set means that nothing is ever written; HARNESS_REQUIRE=all turns skips into failures."
+)]
 pub(crate) struct Arguments {
     /// Scenario files, or folders of them
     #[arg(required = true, value_name = "PATH")]
@@ -225,7 +228,11 @@ fn summary(verdicts: &[Verdict]) -> String {
     });
     let counts: Vec<String> = counts.collect();
     let plural = if verdicts.len() == 1 { "" } else { "s" };
-    format!("{} scenario{plural}: {}\n", verdicts.len(), counts.join(", "))
+    format!(
+        "{} scenario{plural}: {}\n",
+        verdicts.len(),
+        counts.join(", ")
+    )
 }
 
 /// A reader that has gone away is no reason to panic.
@@ -236,7 +243,11 @@ fn print(text: &str) {
 
 /// Says which snapshots below the folders that were run belong to no scenario.
 fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
-    let mut roots: Vec<PathBuf> = paths.iter().filter(|path| path.is_dir()).map(|path| Place::of(&path.join("x")).root).collect();
+    let mut roots: Vec<PathBuf> = paths
+        .iter()
+        .filter(|path| path.is_dir())
+        .map(|path| Place::of(&path.join("x")).root)
+        .collect();
     roots.sort();
     roots.dedup();
     for root in roots {
@@ -246,8 +257,15 @@ fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
             let name = name.split('@').next().unwrap_or_default().to_owned();
             reports.iter().any(|report| report.name == name)
         };
-        for file in snapshot::files_below(&root, ".snap").unwrap_or_default().iter().filter(|file| !used(file)) {
-            anstream::eprintln!("warning: no scenario uses the snapshot `{}`", file.display());
+        for file in snapshot::files_below(&root, ".snap")
+            .unwrap_or_default()
+            .iter()
+            .filter(|file| !used(file))
+        {
+            anstream::eprintln!(
+                "warning: no scenario uses the snapshot `{}`",
+                file.display()
+            );
         }
     }
 }

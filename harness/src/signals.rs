@@ -7,7 +7,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use trace_harness::run::Control;
 use trace_harness::sandbox::Running;
 
-const WATCHED: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+const WATCHED: [Signal; 4] = [
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+];
 
 /// Blocks the signals that ask a program to end, in this thread and all that it comes to create, and gives them as a descriptor. Workloads
 /// start with an empty mask all the same.
@@ -15,7 +20,10 @@ pub(crate) fn watch() -> io::Result<SignalFd> {
     let mut set = SigSet::empty();
     WATCHED.into_iter().for_each(|signal| set.add(signal));
     sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
-    Ok(SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?)
+    Ok(SignalFd::with_flags(
+        &set,
+        SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC,
+    )?)
 }
 
 /// Ends every run as soon as one signal has arrived; it is never taken off, so that all of them see it.

@@ -7,24 +7,33 @@ use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
+use trace_harness::errors::chain;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsError, EventsPlan, Wanted};
 use trace_harness::report;
-use trace_harness::run::{Bench, Ended, Fault, Observer, Patience, RunError, follow};
+use trace_harness::run::{Bench, Fault, Observer, Patience, RunError, follow};
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
-use trace_harness::syscall::{Actor, Observation, Signatures};
 use trace_harness::sys::process::World;
+use trace_harness::syscall::{Actor, Observation, Signatures};
 use trace_harness::trace::TracedEvent;
 use trace_harness::units::{Cpu, Nanos};
+use trace_harness::verdict::Ended;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Events: a system call (openat), a glob (rename*), a class of strace's (%file), any of them taken away again \
+#[command(
+    after_help = "Events: a system call (openat), a glob (rename*), a class of strace's (%file), any of them taken away again \
 (!futex), a tracepoint (sched:sched_switch, sched:*). Nothing named means all system calls.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
-125 when the harness had trouble, lost events included.")]
+125 when the harness had trouble, lost events included."
+)]
 pub(crate) struct Arguments {
     /// Events to trace, a list with commas; may be repeated
-    #[arg(short = 'e', long = "events", value_name = "EVENTS", value_delimiter = ',')]
+    #[arg(
+        short = 'e',
+        long = "events",
+        value_name = "EVENTS",
+        value_delimiter = ','
+    )]
     events: Vec<String>,
     /// Write the trace to this file instead of standard error
     #[arg(short, long, value_name = "FILE")]
@@ -39,7 +48,12 @@ pub(crate) struct Arguments {
     #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = size)]
     ring_size: Option<u64>,
     /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "CMD"
+    )]
     command: Vec<OsString>,
 }
 
@@ -58,8 +72,13 @@ fn size(text: &str) -> Result<u64, String> {
         "G" | "GiB" => 1 << 30,
         unit => return Err(format!("unknown unit `{unit}`: B, KiB, MiB or GiB")),
     };
-    let number: u64 = digits.parse().map_err(|_| "expected a number such as 64KiB".to_owned())?;
-    number.checked_mul(unit).filter(|size| *size > 0).ok_or_else(|| "expected a size above zero".to_owned())
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "expected a number such as 64KiB".to_owned())?;
+    number
+        .checked_mul(unit)
+        .filter(|size| *size > 0)
+        .ok_or_else(|| "expected a size above zero".to_owned())
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
@@ -119,7 +138,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
     let pages = plan::ring_pages(arguments.ring_size, trace_harness::sys::page_size());
     let (events, _group) = bench.open(&plan, &corked, pages).map_err(RunError::Open)?;
-    let running = corked.uncork(Duration::from_secs(3600)).map_err(RunError::Launch)?;
+    let running = corked
+        .uncork(Duration::from_secs(3600))
+        .map_err(RunError::Launch)?;
     let mut printer = Printer {
         plan: &plan,
         signatures: &bench.signatures,
@@ -129,38 +150,61 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         n_events: 0,
         error: None,
     };
-    let patience = Patience { timeout: None, tick: Duration::from_millis(50) };
+    let patience = Patience {
+        timeout: None,
+        tick: Duration::from_millis(50),
+    };
     let mut control = signals::PassOn(signals);
-    let ended = follow(running, events, &plan, patience, &mut control, &mut printer, (None, Fault::default()))
-        .map_err(RunError::Session)?;
+    let ended = follow(
+        running,
+        events,
+        &plan,
+        patience,
+        &mut control,
+        &mut printer,
+        (None, Fault::default()),
+    )
+    .map_err(RunError::Session)?;
     printer.finish(&ended)
 }
 
 /// `openat,!futex,sched:*` as the plan wants it. `trace=` in front is strace's habit.
 fn wants(words: &[String]) -> Vec<Wanted> {
-    let words = words.iter().map(|word| word.strip_prefix("trace=").unwrap_or(word));
-    let (tracepoints, calls): (Vec<&str>, Vec<&str>) =
-        words.filter(|word| !word.is_empty()).partition(|word| word.contains(':'));
+    let words = words
+        .iter()
+        .map(|word| word.strip_prefix("trace=").unwrap_or(word));
+    let (tracepoints, calls): (Vec<&str>, Vec<&str>) = words
+        .filter(|word| !word.is_empty())
+        .partition(|word| word.contains(':'));
     let mut wants = Vec::new();
     if !calls.is_empty() {
-        wants.push(Wanted::Syscalls(calls.into_iter().map(str::to_owned).collect()));
+        wants.push(Wanted::Syscalls(
+            calls.into_iter().map(str::to_owned).collect(),
+        ));
     }
-    wants.extend(tracepoints.into_iter().map(|name| Wanted::Tracepoint { name: name.to_owned(), filter: None }));
+    wants.extend(tracepoints.into_iter().map(|name| Wanted::Tracepoint {
+        name: name.to_owned(),
+        filter: None,
+    }));
     wants
 }
 
 fn unusable(error: EventsError) -> Trouble {
     let nearest = match &error {
         EventsError::Syscall { unknown, .. } => unknown.hint(),
-        EventsError::Tracepoint { nearest, .. } => nearest.as_ref().map(|name| format!("did you mean `{name}`?")),
+        EventsError::Tracepoint { nearest, .. } => nearest
+            .as_ref()
+            .map(|name| format!("did you mean `{name}`?")),
         EventsError::Host(host) => {
             let hint = host.hint();
             return other(error, hint);
         }
         _ => None,
     };
-    let nearest = nearest.map(|nearest| format!("\nhint: {nearest}")).unwrap_or_default();
-    Trouble::Usage(format!("{error}{nearest}"))
+    let nearest = nearest
+        .map(|nearest| format!("\nhint: {nearest}"))
+        .unwrap_or_default();
+    Trouble::Usage(format!("{}{nearest}", chain(&error)))
 }
 
 fn workload(command: &[OsString], bench: &Bench<'_>) -> Result<Workload, Trouble> {
@@ -174,7 +218,10 @@ fn workload(command: &[OsString], bench: &Bench<'_>) -> Result<Workload, Trouble
     });
     Ok(Workload {
         program: Program::find(name, &path).map_err(Trouble::NotExecuted)?,
-        arguments: command.iter().map(|argument| c_string(argument)).collect::<Result<_, _>>()?,
+        arguments: command
+            .iter()
+            .map(|argument| c_string(argument))
+            .collect::<Result<_, _>>()?,
         environment: environment.collect::<Result<_, _>>()?,
         directory: None,
         stdio: Stdio::Inherited,
@@ -193,7 +240,7 @@ fn sink(output: Option<&PathBuf>) -> Result<Box<dyn Write>, Trouble> {
             Err(error) => Err(Trouble::Usage(format!(
                 "cannot write `{}`: {}",
                 path.display(),
-                trace_harness::run::chain(&error)
+                chain(&error)
             ))),
         },
     }
@@ -215,7 +262,10 @@ impl Printer<'_> {
 
     fn flush(&mut self) {
         if let Err(error) = self.sink.write_all(self.text.as_bytes()) {
-            self.error.get_or_insert(other(error, Some("the trace could not be written".to_owned())));
+            self.error.get_or_insert(other(
+                error,
+                Some("the trace could not be written".to_owned()),
+            ));
         }
         self.text.clear();
     }
@@ -250,7 +300,9 @@ impl Printer<'_> {
 
 impl Observer for Printer<'_> {
     fn observe(&mut self, observation: &Observation) {
-        let Observation::Call(call) = observation else { return };
+        let Observation::Call(call) = observation else {
+            return;
+        };
         if !self.plan.wants(call) {
             return;
         }
@@ -262,7 +314,9 @@ impl Observer for Printer<'_> {
     }
 
     fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]) {
-        let Some(planned) = self.plan.tracepoints.get(tracepoint) else { return };
+        let Some(planned) = self.plan.tracepoints.get(tracepoint) else {
+            return;
+        };
         match TracedEvent::decode(&planned.name, &planned.format, payload) {
             Ok(event) => match self.format {
                 Format::Text => report::event_line(&mut self.text, actor, &event),
@@ -270,7 +324,8 @@ impl Observer for Printer<'_> {
             },
             Err(source) => {
                 let event = planned.name.as_ref().to_owned();
-                self.error.get_or_insert(RunError::Decode { event, source }.into());
+                self.error
+                    .get_or_insert(RunError::Decode { event, source }.into());
             }
         }
         self.counted();

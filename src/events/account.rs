@@ -32,13 +32,18 @@ impl EventAccount {
     /// Whether what is missing is exactly what the kernel says it dropped.
     #[must_use]
     pub fn is_explained(&self) -> bool {
-        self.said_lost.is_none_or(|lost| self.delivered.checked_add(lost) == Some(self.counted))
+        self.said_lost
+            .is_none_or(|lost| self.delivered.checked_add(lost) == Some(self.counted))
     }
 }
 
 impl fmt::Display for EventAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`: {} counted, {} records", self.name, self.counted, self.delivered)?;
+        write!(
+            f,
+            "`{}`: {} counted, {} records",
+            self.name, self.counted, self.delivered
+        )?;
         match self.said_lost {
             Some(lost) => write!(f, ", {lost} lost")?,
             None => write!(f, ", {} missing", self.missing())?,
@@ -65,13 +70,19 @@ impl Account {
     /// Whether every occurrence of every event has its record.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.events.iter().all(EventAccount::is_complete) && self.side_band_lost == 0 && self.lost_records == 0
+        self.events.iter().all(EventAccount::is_complete)
+            && self.side_band_lost == 0
+            && self.lost_records == 0
     }
 
     /// How many records are missing, side-band included.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        let counted: u64 = self.events.iter().map(|event| event.missing().max(event.said_lost.unwrap_or(0))).sum();
+        let counted: u64 = self
+            .events
+            .iter()
+            .map(|event| event.missing().max(event.said_lost.unwrap_or(0)))
+            .sum();
         (counted + self.side_band_lost).max(self.lost_records)
     }
 
@@ -81,10 +92,16 @@ impl Account {
         let wrong = self.events.iter().filter(|event| !event.is_complete());
         let mut lines: Vec<String> = wrong.map(ToString::to_string).collect();
         if self.side_band_lost > 0 {
-            lines.push(format!("names, forks and exits: {} lost", self.side_band_lost));
+            lines.push(format!(
+                "names, forks and exits: {} lost",
+                self.side_band_lost
+            ));
         }
         if lines.is_empty() && self.lost_records > 0 {
-            lines.push(format!("the kernel reported {} lost records", self.lost_records));
+            lines.push(format!(
+                "the kernel reported {} lost records",
+                self.lost_records
+            ));
         }
         lines
     }
@@ -95,30 +112,74 @@ mod tests {
     use super::*;
 
     fn event(counted: u64, delivered: u64, said_lost: Option<u64>) -> EventAccount {
-        EventAccount { name: "e".to_owned(), counted, delivered, said_lost }
+        EventAccount {
+            name: "e".to_owned(),
+            counted,
+            delivered,
+            said_lost,
+        }
     }
 
     #[test]
     fn a_run_is_complete_only_if_counter_equals_records_and_nothing_was_lost() {
-        let complete = |event: EventAccount| Account { events: vec![event], ..Account::default() }.is_complete();
+        let complete = |event: EventAccount| {
+            Account {
+                events: vec![event],
+                ..Account::default()
+            }
+            .is_complete()
+        };
         assert!(complete(event(5, 5, Some(0))));
         assert!(complete(event(5, 5, None)));
         assert!(!complete(event(5, 4, Some(1))));
-        assert!(!complete(event(5, 4, Some(0))), "one dropped by the reader itself");
-        assert!(!complete(event(5, 4, None)), "no lost count, but the counter tells");
+        assert!(
+            !complete(event(5, 4, Some(0))),
+            "one dropped by the reader itself"
+        );
+        assert!(
+            !complete(event(5, 4, None)),
+            "no lost count, but the counter tells"
+        );
         assert!(!complete(event(5, 5, Some(1))));
-        assert!(!complete(event(4, 5, Some(0))), "more records than occurrences");
-        assert!(!Account { side_band_lost: 1, ..Account::default() }.is_complete());
-        assert!(!Account { lost_records: 1, ..Account::default() }.is_complete());
+        assert!(
+            !complete(event(4, 5, Some(0))),
+            "more records than occurrences"
+        );
+        assert!(
+            !Account {
+                side_band_lost: 1,
+                ..Account::default()
+            }
+            .is_complete()
+        );
+        assert!(
+            !Account {
+                lost_records: 1,
+                ..Account::default()
+            }
+            .is_complete()
+        );
     }
 
     #[test]
     fn the_numbers_are_in_the_complaint() {
-        let account = Account { events: vec![event(500, 73, Some(427))], ..Account::default() };
-        assert_eq!(account.complaints(), ["`e`: 500 counted, 73 records, 427 lost"]);
+        let account = Account {
+            events: vec![event(500, 73, Some(427))],
+            ..Account::default()
+        };
+        assert_eq!(
+            account.complaints(),
+            ["`e`: 500 counted, 73 records, 427 lost"]
+        );
         assert_eq!(account.lost(), 427);
-        let account = Account { events: vec![event(500, 72, Some(427))], ..Account::default() };
-        assert_eq!(account.complaints(), ["`e`: 500 counted, 72 records, 427 lost (these do not add up)"]);
+        let account = Account {
+            events: vec![event(500, 72, Some(427))],
+            ..Account::default()
+        };
+        assert_eq!(
+            account.complaints(),
+            ["`e`: 500 counted, 72 records, 427 lost (these do not add up)"]
+        );
         assert_eq!(account.lost(), 428);
     }
 }

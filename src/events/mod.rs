@@ -4,13 +4,15 @@
 //! same ring. What is refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
 
 mod account;
+mod error;
 mod pins;
 
 pub use account::{Account, EventAccount};
+pub use error::OpenError;
 pub use pins::Pins;
 
 use crate::attr::{Attr, Layout, ReadFormat, SampleType, Source};
-use crate::record::{LayoutTable, TableError};
+use crate::record::LayoutTable;
 use crate::ring::Drain;
 use crate::sys::{perf, ring::Ring};
 use crate::units::{Cpu, Pid};
@@ -52,85 +54,6 @@ pub enum Follow<'a> {
     Group(Pid, BorrowedFd<'a>),
 }
 
-/// Why an event is not open.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// `perf_event_open(2)`.
-    #[error("cannot open `{event}`")]
-    Open {
-        /// Its name.
-        event: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The ring.
-    #[error("cannot map a ring of {kib} KiB for CPU {}", cpu.0)]
-    Ring {
-        /// Its CPU.
-        cpu: Cpu,
-        /// Its size.
-        kib: usize,
-        /// Why.
-        source: io::Error,
-    },
-    /// Sending the event's records to its CPU's ring, or asking for its id.
-    #[error("cannot connect `{event}` to its ring")]
-    Connect {
-        /// Its name.
-        event: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The kernel refused the filter.
-    #[error("the kernel refused the filter `{filter}` of `{event}`")]
-    Filter {
-        /// The event's name.
-        event: String,
-        /// The filter.
-        filter: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The kernel does not start the event.
-    #[error("cannot enable `{event}`")]
-    Enable {
-        /// Its name.
-        event: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// The records of the events could not be told apart.
-    #[error("the events do not fit into one stream")]
-    Table(#[from] TableError),
-}
-
-impl OpenError {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Open { source, .. } => match source.raw_os_error() {
-                Some(libc::EACCES | libc::EPERM) => Some(
-                    format!("{}; in a container also allow perf_event_open in its seccomp profile", crate::host::HOW_TO_GET_RIGHTS),
-                ),
-                Some(libc::EMFILE) => Some("raise the limit of open files: ulimit -n 65536".to_owned()),
-                Some(libc::ENOSYS) => Some("this kernel has no perf events (CONFIG_PERF_EVENTS)".to_owned()),
-                _ => None,
-            },
-            Self::Ring { source, .. } if source.raw_os_error() == Some(libc::EPERM) => Some(
-                "use a smaller ring, raise kernel.perf_event_mlock_kb, or run as root".to_owned(),
-            ),
-            _ => None,
-        }
-    }
-
-    /// Whether it is a missing right and not a mistake.
-    #[must_use]
-    pub fn is_permission(&self) -> bool {
-        matches!(self, Self::Open { source, .. } if matches!(source.raw_os_error(), Some(libc::EACCES | libc::EPERM | libc::ENOSYS)))
-    }
-}
-
 #[derive(Debug)]
 struct OpenEvent {
     origin: Origin,
@@ -155,8 +78,10 @@ pub struct EventSet {
 const SIDE_BAND: &str = "dummy";
 
 /// The fields that every record of ours carries. The CPU is known from the ring.
-const SAMPLE_TYPE: SampleType =
-    SampleType::IDENTIFIER.and(SampleType::TID).and(SampleType::TIME).and(SampleType::RAW);
+const SAMPLE_TYPE: SampleType = SampleType::IDENTIFIER
+    .and(SampleType::TID)
+    .and(SampleType::TIME)
+    .and(SampleType::RAW);
 
 /// Opens the requested events on every CPU.
 ///
@@ -179,7 +104,13 @@ pub fn open(
     for &cpu in cpus {
         let ring_bytes = ring_pages.saturating_mul(crate::sys::page_size());
         let side_band = side_band_attr(ring_bytes, has_lost);
-        let leader = open_one(SIDE_BAND, Origin::SideBand, &side_band, perf::Target::Task(pid), cpu)?;
+        let leader = open_one(
+            SIDE_BAND,
+            Origin::SideBand,
+            &side_band,
+            perf::Target::Task(pid),
+            cpu,
+        )?;
         let ring = Ring::map(leader.fd.as_fd(), ring_pages).map_err(|source| OpenError::Ring {
             cpu,
             kib: ring_bytes / 1024,
@@ -203,8 +134,19 @@ pub fn open(
         }
         events.push(leader);
     }
-    let table = LayoutTable::new(events.iter().map(|event| (event.id, event.layout, event.origin)))?;
-    Ok(EventSet { drains, leaders, events, table, n_requests: requests.len(), has_lost })
+    let table = LayoutTable::new(
+        events
+            .iter()
+            .map(|event| (event.id, event.layout, event.origin)),
+    )?;
+    Ok(EventSet {
+        drains,
+        leaders,
+        events,
+        table,
+        n_requests: requests.len(),
+        has_lost,
+    })
 }
 
 fn side_band_attr(ring_bytes: usize, has_lost: bool) -> Attr {
@@ -242,7 +184,11 @@ fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost: bool) -> A
 }
 
 fn lost_format(has_lost: bool) -> ReadFormat {
-    if has_lost { ReadFormat::LOST } else { ReadFormat(0) }
+    if has_lost {
+        ReadFormat::LOST
+    } else {
+        ReadFormat(0)
+    }
 }
 
 fn open_one(
@@ -252,23 +198,38 @@ fn open_one(
     target: perf::Target<'_>,
     cpu: Cpu,
 ) -> Result<OpenEvent, OpenError> {
-    let fd = perf::open(&attr.raw(), target, Some(cpu))
-        .map_err(|source| OpenError::Open { event: name.to_owned(), source })?;
-    let id = perf::id(fd.as_fd())
-        .map_err(|source| OpenError::Connect { event: name.to_owned(), source })?;
-    Ok(OpenEvent { origin, name: name.to_owned(), id, layout: attr.layout(), fd })
+    let fd = perf::open(&attr.raw(), target, Some(cpu)).map_err(|source| OpenError::Open {
+        event: name.to_owned(),
+        source,
+    })?;
+    let id = perf::id(fd.as_fd()).map_err(|source| OpenError::Connect {
+        event: name.to_owned(),
+        source,
+    })?;
+    Ok(OpenEvent {
+        origin,
+        name: name.to_owned(),
+        id,
+        layout: attr.layout(),
+        fd,
+    })
 }
 
 fn connect(event: &OpenEvent, request: &EventRequest, leader: &OpenEvent) -> Result<(), OpenError> {
-    perf::set_output(event.fd.as_fd(), leader.fd.as_fd())
-        .map_err(|source| OpenError::Connect { event: request.name.clone(), source })?;
-    let Some(filter) = &request.filter else { return Ok(()) };
+    perf::set_output(event.fd.as_fd(), leader.fd.as_fd()).map_err(|source| OpenError::Connect {
+        event: request.name.clone(),
+        source,
+    })?;
+    let Some(filter) = &request.filter else {
+        return Ok(());
+    };
     let refused = |source| OpenError::Filter {
         event: request.name.clone(),
         filter: filter.clone(),
         source,
     };
-    let text = CString::new(filter.as_str()).map_err(|_| refused(io::ErrorKind::InvalidInput.into()))?;
+    let text =
+        CString::new(filter.as_str()).map_err(|_| refused(io::ErrorKind::InvalidInput.into()))?;
     perf::set_filter(event.fd.as_fd(), &text).map_err(refused)
 }
 
@@ -278,9 +239,15 @@ impl EventSet {
     /// # Errors
     /// [`OpenError::Enable`].
     pub fn enable_group(&self) -> Result<(), OpenError> {
-        for event in self.events.iter().filter(|event| event.origin != Origin::SideBand) {
-            perf::enable(event.fd.as_fd())
-                .map_err(|source| OpenError::Enable { event: event.name.clone(), source })?;
+        for event in self
+            .events
+            .iter()
+            .filter(|event| event.origin != Origin::SideBand)
+        {
+            perf::enable(event.fd.as_fd()).map_err(|source| OpenError::Enable {
+                event: event.name.clone(),
+                source,
+            })?;
         }
         Ok(())
     }
@@ -289,7 +256,11 @@ impl EventSet {
     /// follows is gone.
     #[must_use]
     pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        self.leaders.iter().filter_map(|place| self.events.get(*place)).map(|event| event.fd.as_fd()).collect()
+        self.leaders
+            .iter()
+            .filter_map(|place| self.events.get(*place))
+            .map(|event| event.fd.as_fd())
+            .collect()
     }
 
     /// The rings, and the table that their records are read by.
@@ -311,10 +282,17 @@ impl EventSet {
     pub fn account(&self, delivered: &[u64], lost_records: u64) -> io::Result<Account> {
         let mut events: Vec<EventAccount> = Vec::new();
         for place in 0..self.n_requests {
-            events.push(self.sum(Origin::Request(place), delivered.get(place).copied().unwrap_or(0))?);
+            events.push(self.sum(
+                Origin::Request(place),
+                delivered.get(place).copied().unwrap_or(0),
+            )?);
         }
         let side_band = self.sum(Origin::SideBand, 0)?;
-        Ok(Account { events, side_band_lost: side_band.said_lost.unwrap_or(0), lost_records })
+        Ok(Account {
+            events,
+            side_band_lost: side_band.said_lost.unwrap_or(0),
+            lost_records,
+        })
     }
 
     fn sum(&self, origin: Origin, delivered: u64) -> io::Result<EventAccount> {
@@ -328,7 +306,10 @@ impl EventSet {
             let counts = perf::read_counts(event.fd.as_fd(), self.has_lost)?;
             account.name.clone_from(&event.name);
             account.counted += counts.value;
-            account.said_lost = account.said_lost.zip(counts.lost).map(|(sum, lost)| sum + lost);
+            account.said_lost = account
+                .said_lost
+                .zip(counts.lost)
+                .map(|(sum, lost)| sum + lost);
         }
         Ok(account)
     }
@@ -348,12 +329,25 @@ pub fn probe(name: &str, tracepoint: u16) -> Result<(), OpenError> {
     };
     let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);
     let opened = perf::open(&attr.raw(), perf::Target::Myself, Some(Cpu(0)));
-    opened.map(drop).map_err(|source| OpenError::Open { event: name.to_owned(), source })
+    opened.map(drop).map_err(|source| OpenError::Open {
+        event: name.to_owned(),
+        source,
+    })
 }
 
 /// Whether this kernel counts lost records (`PERF_FORMAT_LOST`, Linux 6.0), found by asking it.
 #[must_use]
 pub fn kernel_counts_lost() -> bool {
-    perf::open(&side_band_attr(0, true).raw(), perf::Target::Myself, Some(Cpu(0))).is_ok()
-        || perf::open(&side_band_attr(0, false).raw(), perf::Target::Myself, Some(Cpu(0))).is_err()
+    perf::open(
+        &side_band_attr(0, true).raw(),
+        perf::Target::Myself,
+        Some(Cpu(0)),
+    )
+    .is_ok()
+        || perf::open(
+            &side_band_attr(0, false).raw(),
+            perf::Target::Myself,
+            Some(Cpu(0)),
+        )
+        .is_err()
 }

@@ -20,7 +20,9 @@ impl Pins {
     /// Holds a tracepoint, if it is not held yet. A refusal costs time at the end and nothing else, so it is no error: opening the real
     /// event says what is wrong.
     pub fn hold(&self, tracepoint: u16) {
-        let Ok(mut held) = self.held.lock() else { return };
+        let Ok(mut held) = self.held.lock() else {
+            return;
+        };
         if !held.contains_key(&tracepoint)
             && let Ok(fd) = perf::open(&pin(tracepoint).raw(), perf::Target::Myself, None)
         {

@@ -92,7 +92,10 @@ impl Host {
     /// This machine.
     #[must_use]
     pub fn running() -> Self {
-        Self { is_running: true, ..Self::at(Path::new("/")) }
+        Self {
+            is_running: true,
+            ..Self::at(Path::new("/"))
+        }
     }
 
     /// A captured machine: `proc`, `sys` below this folder.
@@ -108,8 +111,10 @@ impl Host {
 
     fn read(&self, path: &str) -> Result<String, HostError> {
         let path = self.root.join(path);
-        std::fs::read_to_string(&path)
-            .map_err(|source| HostError::Read { path, source: Arc::new(source) })
+        std::fs::read_to_string(&path).map_err(|source| HostError::Read {
+            path,
+            source: Arc::new(source),
+        })
     }
 
     fn number(&self, path: &str) -> Option<i64> {
@@ -149,7 +154,9 @@ impl Host {
     #[must_use]
     pub fn effective_capabilities(&self) -> Option<u64> {
         let status = self.read("proc/self/status").ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("CapEff:"))?;
         u64::from_str_radix(line.trim(), 16).ok()
     }
 
@@ -157,14 +164,20 @@ impl Host {
     #[must_use]
     pub fn cgroup2(&self) -> Option<PathBuf> {
         let mounts = self.read("proc/self/mountinfo").ok()?;
-        tracefs::mount_points(&mounts, "cgroup2").next().map(|point| self.below_root(&point))
+        tracefs::mount_points(&mounts, "cgroup2")
+            .next()
+            .map(|point| self.below_root(&point))
     }
 
     /// Whether performance events can be counted for a group of that hierarchy: not where a version 1 hierarchy has taken the controller.
     #[must_use]
     pub fn cgroup2_has_perf_events(&self) -> bool {
-        let Ok(controllers) = self.read("proc/cgroups") else { return false };
-        let mut lines = controllers.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let Ok(controllers) = self.read("proc/cgroups") else {
+            return false;
+        };
+        let mut lines = controllers
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
         lines.any(|columns| columns.first() == Some(&"perf_event") && columns.get(1) == Some(&"0"))
     }
 
@@ -183,14 +196,18 @@ impl Host {
     fn tracefs(&self) -> Result<&Tracefs, TracefsError> {
         let found = self.tracefs.get_or_init(|| {
             let mounts = self.read("proc/self/mountinfo").unwrap_or_default();
-            let points = tracefs::mount_points(&mounts, "tracefs").map(|point| self.below_root(&point));
+            let points =
+                tracefs::mount_points(&mounts, "tracefs").map(|point| self.below_root(&point));
             Tracefs::find(points, self.is_running)
         });
         found.as_ref().map_err(Clone::clone)
     }
 
     fn list(&self, folder: &Path) -> Result<Vec<String>, HostError> {
-        let failed = |source| HostError::Read { path: folder.to_owned(), source: Arc::new(source) };
+        let failed = |source| HostError::Read {
+            path: folder.to_owned(),
+            source: Arc::new(source),
+        };
         let mut names = Vec::new();
         for entry in std::fs::read_dir(folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -209,13 +226,23 @@ impl Catalogue for Host {
         if let Some(format) = self.formats.lock().ok().as_deref().and_then(known) {
             return Ok(format);
         }
-        let path = self.tracefs()?.events().join(name.system()).join(name.event()).join("format");
+        let path = self
+            .tracefs()?
+            .events()
+            .join(name.system())
+            .join(name.event())
+            .join("format");
         let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => HostError::NoTracepoint { name: name.clone() },
-            _ => HostError::Read { path, source: Arc::new(source) },
+            _ => HostError::Read {
+                path,
+                source: Arc::new(source),
+            },
         })?;
-        let format = format::parse(&text)
-            .map_err(|source| HostError::Format { name: name.clone(), source })?;
+        let format = format::parse(&text).map_err(|source| HostError::Format {
+            name: name.clone(),
+            source,
+        })?;
         let format = Arc::new(format);
         if let Ok(mut formats) = self.formats.lock() {
             formats.insert(name.clone(), Arc::clone(&format));
@@ -229,7 +256,11 @@ impl Catalogue for Host {
 
     fn events(&self, system: &str) -> Result<Vec<String>, HostError> {
         let folder = self.tracefs()?.events().join(system);
-        if folder.is_dir() { self.list(&folder) } else { Ok(Vec::new()) }
+        if folder.is_dir() {
+            self.list(&folder)
+        } else {
+            Ok(Vec::new())
+        }
     }
 }
 
@@ -239,7 +270,11 @@ fn cpu_list(text: &str) -> Vec<Cpu> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some((first.parse().ok()?, last.parse().ok()?))
     };
-    text.trim().split(',').filter_map(range).flat_map(|(first, last)| (first..=last).map(Cpu)).collect()
+    text.trim()
+        .split(',')
+        .filter_map(range)
+        .flat_map(|(first, last)| (first..=last).map(Cpu))
+        .collect()
 }
 
 #[cfg(test)]
@@ -262,18 +297,27 @@ mod tests {
                 std::fs::write(path, text).unwrap();
             };
             let point = place.replace(' ', "\\040");
-            write("proc/self/mountinfo", &format!("25 1 0:7 / /{point} rw,relatime shared:3 - tracefs nodev rw\n"));
+            write(
+                "proc/self/mountinfo",
+                &format!("25 1 0:7 / /{point} rw,relatime shared:3 - tracefs nodev rw\n"),
+            );
             write(&format!("{place}/events/sched/sched_switch/format"), "");
             let host = Host::at(tree.path());
             assert_eq!(host.events("sched").unwrap(), ["sched_switch"], "{place}");
             let gone = TracepointName::parse("sched:gone").unwrap();
-            assert_eq!(host.format(&gone).unwrap_err().to_string(), "this kernel has no tracepoint `sched:gone`");
+            assert_eq!(
+                host.format(&gone).unwrap_err().to_string(),
+                "this kernel has no tracepoint `sched:gone`"
+            );
         }
     }
 
     #[test]
     fn nothing_is_mounted_for_a_captured_tree() {
         let tree = tempfile::tempdir().unwrap();
-        assert!(matches!(Host::at(tree.path()).systems(), Err(HostError::Tracefs(TracefsError::NotMounted))));
+        assert!(matches!(
+            Host::at(tree.path()).systems(),
+            Err(HostError::Tracefs(TracefsError::NotMounted))
+        ));
     }
 }

@@ -57,14 +57,23 @@ impl Tracefs {
         for path in points {
             match std::fs::read_dir(path.join("events")) {
                 Ok(_) => return Ok(Self::Mounted(path)),
-                Err(source) => unreadable = Some(TracefsError::Unreadable { path, source: Arc::new(source) }),
+                Err(source) => {
+                    unreadable = Some(TracefsError::Unreadable {
+                        path,
+                        source: Arc::new(source),
+                    })
+                }
             }
         }
         match unreadable {
             Some(error) => Err(error),
-            None if may_mount => mount::detached(c"tracefs")
-                .map(Self::Detached)
-                .map_err(|source| TracefsError::Mount { source: Arc::new(source) }),
+            None if may_mount => {
+                mount::detached(c"tracefs")
+                    .map(Self::Detached)
+                    .map_err(|source| TracefsError::Mount {
+                        source: Arc::new(source),
+                    })
+            }
             None => Err(TracefsError::NotMounted),
         }
     }
@@ -72,7 +81,9 @@ impl Tracefs {
     pub(super) fn events(&self) -> PathBuf {
         match self {
             Self::Mounted(path) => path.join("events"),
-            Self::Detached(root) => Path::new("/proc/self/fd").join(root.as_raw_fd().to_string()).join("events"),
+            Self::Detached(root) => Path::new("/proc/self/fd")
+                .join(root.as_raw_fd().to_string())
+                .join("events"),
         }
     }
 
@@ -85,11 +96,19 @@ impl Tracefs {
 }
 
 /// The mount points of a file system type, from `/proc/self/mountinfo` (`proc_pid_mountinfo(5)`): the fifth field, spaces as `\040`.
-pub(super) fn mount_points<'a>(mountinfo: &'a str, fs_type: &'a str) -> impl Iterator<Item = String> + 'a {
+pub(super) fn mount_points<'a>(
+    mountinfo: &'a str,
+    fs_type: &'a str,
+) -> impl Iterator<Item = String> + 'a {
     mountinfo.lines().filter_map(move |line| {
         let (left, right) = line.split_once(" - ")?;
         (right.split(' ').next()? == fs_type).then_some(())?;
         let point = left.split(' ').nth(4)?;
-        Some(point.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\"))
+        Some(
+            point
+                .replace("\\040", " ")
+                .replace("\\011", "\t")
+                .replace("\\134", "\\"),
+        )
     })
 }

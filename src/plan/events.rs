@@ -97,7 +97,7 @@ pub enum EventsError {
         name: String,
     },
     /// The filter cannot be.
-    #[error("the filter of `{name}` is wrong: {source}")]
+    #[error("the filter of `{name}` is wrong")]
     Filter {
         /// The want's place.
         at: usize,
@@ -134,8 +134,12 @@ const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
 /// # Errors
 /// [`EventsError`], for the first want that cannot be.
 pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan, EventsError> {
-    let mut plan =
-        EventsPlan { requests: Vec::new(), meanings: Vec::new(), selection: None, tracepoints: Vec::new() };
+    let mut plan = EventsPlan {
+        requests: Vec::new(),
+        meanings: Vec::new(),
+        selection: None,
+        tracepoints: Vec::new(),
+    };
     if let Some((selection, recorded)) = selections(wants)? {
         plan.add_calls(&recorded, catalogue)?;
         plan.selection = Some(selection);
@@ -171,14 +175,23 @@ fn selections(wants: &[Wanted]) -> Result<Option<(Selection, Selection)>, Events
     };
     let selection = parse(&words)?;
     if !selection.is_everything() {
-        let followed = FOLLOWED.iter().filter(|name| names::number(Abi::native(), name).is_some());
+        let followed = FOLLOWED
+            .iter()
+            .filter(|name| names::number(Abi::native(), name).is_some());
         words.extend(followed);
     }
     Ok(Some((selection, parse(&words)?)))
 }
 
-fn expand(at: usize, written: &str, catalogue: &dyn Catalogue) -> Result<Vec<TracepointName>, EventsError> {
-    let no_event = || EventsError::NoEvent { at, name: written.to_owned() };
+fn expand(
+    at: usize,
+    written: &str,
+    catalogue: &dyn Catalogue,
+) -> Result<Vec<TracepointName>, EventsError> {
+    let no_event = || EventsError::NoEvent {
+        at,
+        name: written.to_owned(),
+    };
     if let Some(name) = TracepointName::parse(written) {
         return Ok(vec![name]);
     }
@@ -188,8 +201,9 @@ fn expand(at: usize, written: &str, catalogue: &dyn Catalogue) -> Result<Vec<Tra
     }
     let events = catalogue.events(system)?;
     let matching = events.iter().filter(|event| glob(pattern, event));
-    let names: Vec<_> =
-        matching.filter_map(|event| TracepointName::parse(&format!("{system}:{event}"))).collect();
+    let names: Vec<_> = matching
+        .filter_map(|event| TracepointName::parse(&format!("{system}:{event}")))
+        .collect();
     if names.is_empty() {
         return Err(unknown_tracepoint(at, written, catalogue));
     }
@@ -213,35 +227,63 @@ fn unknown_tracepoint(at: usize, name: &str, catalogue: &dyn Catalogue) -> Event
     let candidates: Vec<String> = if same_system.is_empty() {
         let event = name.split_once(':').map_or("", |(_, event)| event);
         let systems = catalogue.systems().unwrap_or_default();
-        systems.iter().map(|system| format!("{system}:{event}")).collect()
+        systems
+            .iter()
+            .map(|system| format!("{system}:{event}"))
+            .collect()
     } else {
-        same_system.iter().map(|event| whole(system, event)).collect()
+        same_system
+            .iter()
+            .map(|event| whole(system, event))
+            .collect()
     };
     let nearest = crate::scenario::nearest(name, candidates.iter().map(String::as_str));
-    EventsError::Tracepoint { at, name: name.to_owned(), nearest: nearest.map(str::to_owned) }
+    EventsError::Tracepoint {
+        at,
+        name: name.to_owned(),
+        nearest: nearest.map(str::to_owned),
+    }
 }
 
 impl EventsPlan {
     /// Whether the author asked for this call; following the tasks records some that nobody asked for.
     #[must_use]
     pub fn wants(&self, call: &Call) -> bool {
-        self.selection.as_ref().is_some_and(|selection| match u32::try_from(call.number) {
-            Ok(number) => selection.contains(call.abi, number),
-            Err(_) => selection.is_everything(),
-        })
+        self.selection
+            .as_ref()
+            .is_some_and(|selection| match u32::try_from(call.number) {
+                Ok(number) => selection.contains(call.abi, number),
+                Err(_) => selection.is_everything(),
+            })
     }
 
-    fn add_calls(&mut self, recorded: &Selection, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
+    fn add_calls(
+        &mut self,
+        recorded: &Selection,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
         let (enter_id, enter) = own_format(ENTER, catalogue)?;
         let meaning = Meaning::Enter {
             id: long_field(&enter, ENTER, "id")?,
             args: args_field(&enter)?,
         };
-        let registers = if cfg!(target_arch = "x86_64") { X86_IP_AND_CX } else { 0 };
-        self.add(ENTER, enter_id, filter_text(recorded, true), registers, meaning);
+        let registers = if cfg!(target_arch = "x86_64") {
+            X86_IP_AND_CX
+        } else {
+            0
+        };
+        self.add(
+            ENTER,
+            enter_id,
+            filter_text(recorded, true),
+            registers,
+            meaning,
+        );
         let (leave_id, leave) = own_format(LEAVE, catalogue)?;
-        let meaning =
-            Meaning::Leave { id: long_field(&leave, LEAVE, "id")?, ret: long_field(&leave, LEAVE, "ret")? };
+        let meaning = Meaning::Leave {
+            id: long_field(&leave, LEAVE, "id")?,
+            ret: long_field(&leave, LEAVE, "ret")?,
+        };
         self.add(LEAVE, leave_id, filter_text(recorded, false), 0, meaning);
         Ok(())
     }
@@ -253,7 +295,11 @@ impl EventsPlan {
         filter: Option<&str>,
         catalogue: &dyn Catalogue,
     ) -> Result<(), EventsError> {
-        if self.requests.iter().any(|request| request.name == name.as_str() && request.filter.as_deref() == filter) {
+        if self
+            .requests
+            .iter()
+            .any(|request| request.name == name.as_str() && request.filter.as_deref() == filter)
+        {
             return Ok(());
         }
         let format = match catalogue.format(name) {
@@ -263,18 +309,44 @@ impl EventsPlan {
             other => other?,
         };
         if let Some(text) = filter {
-            let wrong = |source| EventsError::Filter { at, name: name.to_string(), source };
+            let wrong = |source| EventsError::Filter {
+                at,
+                name: name.to_string(),
+                source,
+            };
             filter::check(text, &format).map_err(wrong)?;
         }
         let meaning = Meaning::Tracepoint(self.tracepoints.len());
-        self.add(name.as_str(), format.id, filter.map(str::to_owned), 0, meaning);
-        self.tracepoints.push(PlannedTracepoint { name: name.as_str().into(), format });
+        self.add(
+            name.as_str(),
+            format.id,
+            filter.map(str::to_owned),
+            0,
+            meaning,
+        );
+        self.tracepoints.push(PlannedTracepoint {
+            name: name.as_str().into(),
+            format,
+        });
         Ok(())
     }
 
-    fn add(&mut self, name: &str, tracepoint: u16, filter: Option<String>, user_registers: u64, meaning: Meaning) {
+    fn add(
+        &mut self,
+        name: &str,
+        tracepoint: u16,
+        filter: Option<String>,
+        user_registers: u64,
+        meaning: Meaning,
+    ) {
         let with_period = matches!(meaning, Meaning::Tracepoint(_));
-        self.requests.push(EventRequest { name: name.to_owned(), tracepoint, filter, user_registers, with_period });
+        self.requests.push(EventRequest {
+            name: name.to_owned(),
+            tracepoint,
+            filter,
+            user_registers,
+            with_period,
+        });
         self.meanings.push(meaning);
     }
 }
@@ -287,19 +359,31 @@ fn filter_text(selection: &Selection, enter: bool) -> Option<String> {
     }
 }
 
-fn own_format(name: &'static str, catalogue: &dyn Catalogue) -> Result<(u16, Arc<Format>), EventsError> {
+fn own_format(
+    name: &'static str,
+    catalogue: &dyn Catalogue,
+) -> Result<(u16, Arc<Format>), EventsError> {
     let shape = || EventsError::Shape { name, field: "id" };
     let format = catalogue.format(&TracepointName::parse(name).ok_or_else(shape)?)?;
     Ok((format.id, format))
 }
 
 /// The offset of a field of eight bytes.
-fn long_field(format: &Format, name: &'static str, field: &'static str) -> Result<usize, EventsError> {
+fn long_field(
+    format: &Format,
+    name: &'static str,
+    field: &'static str,
+) -> Result<usize, EventsError> {
     let found = format.field(field).filter(|found| found.size == 8);
-    found.map(|found| found.offset).ok_or(EventsError::Shape { name, field })
+    found
+        .map(|found| found.offset)
+        .ok_or(EventsError::Shape { name, field })
 }
 
 fn args_field(format: &Format) -> Result<usize, EventsError> {
     let found = format.field("args").filter(|found| found.size == 48);
-    found.map(|found| found.offset).ok_or(EventsError::Shape { name: ENTER, field: "args" })
+    found.map(|found| found.offset).ok_or(EventsError::Shape {
+        name: ENTER,
+        field: "args",
+    })
 }

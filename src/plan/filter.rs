@@ -65,7 +65,10 @@ impl FilterError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NoField { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+            Self::NoField {
+                nearest: Some(nearest),
+                ..
+            } => Some(format!("did you mean `{nearest}`?")),
             _ => None,
         }
     }
@@ -76,7 +79,12 @@ impl FilterError {
 /// # Errors
 /// The first thing that the kernel would not take.
 pub fn check(text: &str, format: &Format) -> Result<(), FilterError> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, length: text.chars().count(), format };
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        length: text.chars().count(),
+        format,
+    };
     parser.or(0)?;
     match parser.peek() {
         None => Ok(()),
@@ -101,7 +109,9 @@ impl std::fmt::Display for Token {
     }
 }
 
-const OPERATORS: [&str; 13] = ["&&", "||", "==", "!=", "<=", ">=", "<", ">", "&", "~", "!", "(", ")"];
+const OPERATORS: [&str; 13] = [
+    "&&", "||", "==", "!=", "<=", ">=", "<", ">", "&", "~", "!", "(", ")",
+];
 
 fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FilterError> {
     let mut tokens = Vec::new();
@@ -109,24 +119,43 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FilterError> {
     loop {
         rest = rest.trim_start();
         let at = text.chars().count() - rest.chars().count() + 1;
-        let Some(first) = rest.chars().next() else { return Ok(tokens) };
-        if let Some(operator) = OPERATORS.iter().find(|operator| rest.starts_with(**operator)) {
+        let Some(first) = rest.chars().next() else {
+            return Ok(tokens);
+        };
+        if let Some(operator) = OPERATORS
+            .iter()
+            .find(|operator| rest.starts_with(**operator))
+        {
             tokens.push((at, Token::Operator(operator)));
             rest = rest.get(operator.len()..).unwrap_or_default();
         } else if let '"' | '\'' = first {
             let inside = rest.get(1..).unwrap_or_default();
             let Some((string, after)) = inside.split_once(first) else {
-                return Err(FilterError::Syntax { at, expected: "a closing quote", found: "the end".to_owned() });
+                return Err(FilterError::Syntax {
+                    at,
+                    expected: "a closing quote",
+                    found: "the end".to_owned(),
+                });
             };
             tokens.push((at, Token::Text(string.to_owned())));
             rest = after;
         } else {
-            let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '*' | '?' | '{' | '}' | ',' | '[' | ']');
+            let is_word = |c: char| {
+                c.is_alphanumeric()
+                    || matches!(c, '_' | '.' | '-' | '*' | '?' | '{' | '}' | ',' | '[' | ']')
+            };
             let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             if end == 0 {
-                return Err(FilterError::Syntax { at, expected: "a field or a value", found: format!("`{first}`") });
+                return Err(FilterError::Syntax {
+                    at,
+                    expected: "a field or a value",
+                    found: format!("`{first}`"),
+                });
             }
-            tokens.push((at, Token::Word(rest.get(..end).unwrap_or_default().to_owned())));
+            tokens.push((
+                at,
+                Token::Word(rest.get(..end).unwrap_or_default().to_owned()),
+            ));
             rest = rest.get(end..).unwrap_or_default();
         }
     }
@@ -148,12 +177,20 @@ impl Parser<'_> {
     }
 
     fn here(&self) -> usize {
-        self.tokens.get(self.at).map_or(self.length + 1, |(at, _)| *at)
+        self.tokens
+            .get(self.at)
+            .map_or(self.length + 1, |(at, _)| *at)
     }
 
     fn syntax(&self, expected: &'static str) -> FilterError {
-        let found = self.peek().map_or_else(|| "the end".to_owned(), ToString::to_string);
-        FilterError::Syntax { at: self.here(), expected, found }
+        let found = self
+            .peek()
+            .map_or_else(|| "the end".to_owned(), ToString::to_string);
+        FilterError::Syntax {
+            at: self.here(),
+            expected,
+            found,
+        }
     }
 
     fn take(&mut self, operator: &str) -> bool {
@@ -187,14 +224,20 @@ impl Parser<'_> {
         }
         if self.take("(") {
             self.or(depth + 1)?;
-            return if self.take(")") { Ok(()) } else { Err(self.syntax("`)`")) };
+            return if self.take(")") {
+                Ok(())
+            } else {
+                Err(self.syntax("`)`"))
+            };
         }
         self.predicate()
     }
 
     fn predicate(&mut self) -> Result<(), FilterError> {
         let at = self.here();
-        let Some(Token::Word(word)) = self.peek().cloned() else { return Err(self.syntax("a field")) };
+        let Some(Token::Word(word)) = self.peek().cloned() else {
+            return Err(self.syntax("a field"));
+        };
         let kind = self.kind(at, &word)?;
         self.at += 1;
         let operator_at = self.here();
@@ -211,7 +254,12 @@ impl Parser<'_> {
         if !fits {
             let what = kind.what();
             let operator = operator.to_owned();
-            return Err(FilterError::Operator { at: operator_at, operator, field: word, what });
+            return Err(FilterError::Operator {
+                at: operator_at,
+                operator,
+                field: word,
+                what,
+            });
         }
         self.at += 1;
         self.value(&word, kind)
@@ -219,7 +267,9 @@ impl Parser<'_> {
 
     fn value(&mut self, field: &str, kind: Kind) -> Result<(), FilterError> {
         let at = self.here();
-        let Some(token) = self.peek().cloned() else { return Err(self.syntax("a value")) };
+        let Some(token) = self.peek().cloned() else {
+            return Err(self.syntax("a value"));
+        };
         let (fits, expected) = match (kind, &token) {
             (Kind::Number, Token::Word(word)) => (is_number(word), "a number"),
             (Kind::Number, _) => (false, "a number"),
@@ -228,7 +278,12 @@ impl Parser<'_> {
             _ => (false, "CPUs"),
         };
         if !fits {
-            return Err(FilterError::Value { at, field: field.to_owned(), expected, found: token.to_string() });
+            return Err(FilterError::Value {
+                at,
+                field: field.to_owned(),
+                expected,
+                found: token.to_string(),
+            });
         }
         self.at += 1;
         Ok(())
@@ -245,9 +300,17 @@ impl Parser<'_> {
         let Some(field) = self.format.field(name) else {
             let known = self.format.common.iter().chain(&self.format.fields);
             let nearest = nearest(name, known.map(|field| field.name.as_str())).map(str::to_owned);
-            return Err(FilterError::NoField { at, field: name.to_owned(), nearest });
+            return Err(FilterError::NoField {
+                at,
+                field: name.to_owned(),
+                nearest,
+            });
         };
-        Ok(if suffix == "ustring" { Kind::String } else { Kind::of(field) })
+        Ok(if suffix == "ustring" {
+            Kind::String
+        } else {
+            Kind::of(field)
+        })
     }
 }
 
@@ -263,7 +326,9 @@ impl Kind {
     fn of(field: &Field) -> Self {
         match field.shape {
             Shape::Integer(_) | Shape::Pointer(_) => Self::Number,
-            Shape::Block(Extent::Fixed | Extent::DataLoc | Extent::RelLoc, Content::Text) => Self::String,
+            Shape::Block(Extent::Fixed | Extent::DataLoc | Extent::RelLoc, Content::Text) => {
+                Self::String
+            }
             Shape::Block(_, Content::CpuMask) => Self::Cpus,
             Shape::Block(..) => Self::Other("no number and no string"),
         }
@@ -320,7 +385,10 @@ mod tests {
     #[test]
     fn an_unknown_field_names_the_nearest() {
         let error = check("prev_pri < 3", &format(SWITCH)).unwrap_err();
-        assert_eq!(error.to_string(), "at character 1: the event has no field `prev_pri`");
+        assert_eq!(
+            error.to_string(),
+            "at character 1: the event has no field `prev_pri`"
+        );
         assert_eq!(error.hint().as_deref(), Some("did you mean `prev_prio`?"));
     }
 
@@ -344,13 +412,31 @@ mod tests {
     fn wrong_grammar_says_where_and_what_was_expected() {
         for (filter, expected) in [
             ("", "at character 1: expected a field, found the end"),
-            ("prev_prio", "at character 10: expected an operator such as `==`, found the end"),
-            ("prev_prio ==", "at character 13: expected a value, found the end"),
-            ("(prev_prio == 1", "at character 16: expected `)`, found the end"),
-            ("prev_prio == 1 next_prio == 2", "at character 16: expected `&&`, `||` or the end, found `next_prio`"),
-            ("prev_comm == \"x", "at character 14: expected a closing quote, found the end"),
+            (
+                "prev_prio",
+                "at character 10: expected an operator such as `==`, found the end",
+            ),
+            (
+                "prev_prio ==",
+                "at character 13: expected a value, found the end",
+            ),
+            (
+                "(prev_prio == 1",
+                "at character 16: expected `)`, found the end",
+            ),
+            (
+                "prev_prio == 1 next_prio == 2",
+                "at character 16: expected `&&`, `||` or the end, found `next_prio`",
+            ),
+            (
+                "prev_comm == \"x",
+                "at character 14: expected a closing quote, found the end",
+            ),
             ("é == 1", "at character 1: the event has no field `é`"),
-            ("%", "at character 1: expected a field or a value, found `%`"),
+            (
+                "%",
+                "at character 1: expected a field or a value, found `%`",
+            ),
         ] {
             assert_eq!(complaint(SWITCH, filter), expected, "{filter}");
         }

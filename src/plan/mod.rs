@@ -11,8 +11,8 @@ pub use filter::{FilterError, check as check_filter};
 
 use crate::host::{Catalogue, HostError};
 use crate::scenario::{
-    CountRange, Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, Scenario, SnapshotLevel, SnapshotSpec,
-    Workload,
+    CountRange, Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, Scenario, SnapshotLevel,
+    SnapshotSpec, Workload,
 };
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
@@ -31,7 +31,9 @@ pub struct Facts<'a> {
 
 impl std::fmt::Debug for Facts<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Facts").field("release", &self.release).finish_non_exhaustive()
+        f.debug_struct("Facts")
+            .field("release", &self.release)
+            .finish_non_exhaustive()
     }
 }
 
@@ -81,7 +83,11 @@ pub const RING_BYTES: usize = 4 << 20;
 ///
 /// # Errors
 /// [`PlanError::Invalid`] with the place in the file, [`PlanError::Host`].
-pub fn resolve(scenario: &Scenario, facts: &Facts<'_>, catalogue: &dyn Catalogue) -> Result<Resolved, PlanError> {
+pub fn resolve(
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+    catalogue: &dyn Catalogue,
+) -> Result<Resolved, PlanError> {
     let unmet = unmet(scenario, facts, catalogue)?;
     if !unmet.is_empty() {
         return Ok(Resolved::Unmet(unmet));
@@ -103,20 +109,27 @@ pub fn resolve(scenario: &Scenario, facts: &Facts<'_>, catalogue: &dyn Catalogue
 /// Data pages for a ring of at least so many bytes: a power of two, as `perf_mmap()` demands.
 #[must_use]
 pub fn ring_pages(bytes: Option<u64>, page_size: usize) -> usize {
-    let bytes = bytes.map_or(RING_BYTES, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX / 4));
+    let bytes = bytes.map_or(RING_BYTES, |bytes| {
+        usize::try_from(bytes).unwrap_or(usize::MAX / 4)
+    });
     bytes.div_ceil(page_size.max(1)).max(1).next_power_of_two()
 }
 
 fn wanted(spec: &EventSpec) -> Wanted {
     match spec {
         EventSpec::Syscalls(words) => Wanted::Syscalls(words.clone()),
-        EventSpec::Tracepoint { name, filter } => {
-            Wanted::Tracepoint { name: name.clone(), filter: filter.clone() }
-        }
+        EventSpec::Tracepoint { name, filter } => Wanted::Tracepoint {
+            name: name.clone(),
+            filter: filter.clone(),
+        },
     }
 }
 
-fn unmet(scenario: &Scenario, facts: &Facts<'_>, catalogue: &dyn Catalogue) -> Result<Vec<String>, HostError> {
+fn unmet(
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+    catalogue: &dyn Catalogue,
+) -> Result<Vec<String>, HostError> {
     let mut unmet = Vec::new();
     let requires = &scenario.requires;
     if let Some(range) = requires.kernel
@@ -130,7 +143,11 @@ fn unmet(scenario: &Scenario, facts: &Facts<'_>, catalogue: &dyn Catalogue) -> R
             other => drop(other?),
         }
     }
-    for command in requires.commands.iter().filter(|command| !(facts.has_command)(command)) {
+    for command in requires
+        .commands
+        .iter()
+        .filter(|command| !(facts.has_command)(command))
+    {
         unmet.push(format!("needs command `{command}`"));
     }
     Ok(unmet)
@@ -143,13 +160,20 @@ fn invalid(diagnostic: Diagnostic) -> PlanError {
 /// Points a complaint about events at its place in the file.
 fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
     let event = |at: usize| KeyPath::root().key("trace").key("events").index(at);
-    let message = error.to_string();
-    let did_you_mean = |nearest: &Option<String>| nearest.as_ref().map(|name| format!("did you mean `{name}`?"));
+    let message = crate::errors::chain(&error);
+    let did_you_mean = |nearest: &Option<String>| {
+        nearest
+            .as_ref()
+            .map(|name| format!("did you mean `{name}`?"))
+    };
     let (path, help) = match &error {
-        EventsError::Syscall { at: (want, word), unknown } => {
-            (event(*want).key("syscalls").index(*word), unknown.hint())
+        EventsError::Syscall {
+            at: (want, word),
+            unknown,
+        } => (event(*want).key("syscalls").index(*word), unknown.hint()),
+        EventsError::Tracepoint { at, nearest, .. } => {
+            (event(*at).key("event"), did_you_mean(nearest))
         }
-        EventsError::Tracepoint { at, nearest, .. } => (event(*at).key("event"), did_you_mean(nearest)),
         EventsError::NoEvent { at, .. } => (event(*at).key("event"), None),
         EventsError::Filter { at, source, .. } => (event(*at).key("filter"), source.hint()),
         EventsError::Host(source) => return source.clone().into(),
@@ -161,21 +185,33 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
 /// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
 fn names_of(word: &str, events: &EventsPlan) -> Result<HashSet<String>, (String, Option<String>)> {
     if word.contains(':') {
-        let opened = events.tracepoints.iter().any(|tracepoint| *tracepoint.name == *word);
+        let opened = events
+            .tracepoints
+            .iter()
+            .any(|tracepoint| *tracepoint.name == *word);
         return if opened {
             Ok(HashSet::from([word.to_owned()]))
         } else {
-            Err((format!("`{word}` is not among the events of this scenario, so it can never occur"), None))
+            Err((
+                format!("`{word}` is not among the events of this scenario, so it can never occur"),
+                None,
+            ))
         };
     }
     let meant = Selection::parse(&[word], Abi::native())
         .map_err(|unknown| (format!("unknown system call `{word}`"), unknown.hint()))?;
     let is_traced = |name: &&str| {
-        events.selection.as_ref().is_some_and(|selection| selection.names().any(|traced| traced == *name))
+        events
+            .selection
+            .as_ref()
+            .is_some_and(|selection| selection.names().any(|traced| traced == *name))
     };
     let names: HashSet<String> = meant.names().filter(is_traced).map(str::to_owned).collect();
     if names.is_empty() {
-        return Err((format!("`{word}` is not among the events of this scenario, so it can never occur"), None));
+        return Err((
+            format!("`{word}` is not among the events of this scenario, so it can never occur"),
+            None,
+        ));
     }
     Ok(names)
 }
@@ -186,7 +222,11 @@ fn counts(scenario: &Scenario, events: &EventsPlan) -> Result<Counts, PlanError>
     let mut counts = BTreeMap::new();
     for (word, range) in &scenario.expect.count {
         let names = names_of(word, events).map_err(|(message, help)| {
-            let path = KeyPath::root().key("expect").key("count").key(word).key_itself();
+            let path = KeyPath::root()
+                .key("expect")
+                .key("count")
+                .key(word)
+                .key_itself();
             invalid(scenario.complaint(&path, message, help))
         })?;
         counts.insert(word.clone(), (*range, names));
@@ -195,7 +235,9 @@ fn counts(scenario: &Scenario, events: &EventsPlan) -> Result<Counts, PlanError>
 }
 
 fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanError> {
-    let SnapshotSpec::On { level, hide, show } = &scenario.snapshot else { return Ok(None) };
+    let SnapshotSpec::On { level, hide, show } = &scenario.snapshot else {
+        return Ok(None);
+    };
     let names = |key: &str, words: &[String]| {
         let mut all = HashSet::new();
         for (place, word) in words.iter().enumerate() {
@@ -211,7 +253,12 @@ fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanEr
         SnapshotLevel::Counts => Level::Counts,
         SnapshotLevel::Set => Level::Set,
     };
-    Ok(Some(View { level, hidden: names("hide", hide)?, shown: names("show", show)?, directory: None }))
+    Ok(Some(View {
+        level,
+        hidden: names("hide", hide)?,
+        shown: names("show", show)?,
+        directory: None,
+    }))
 }
 
 #[cfg(test)]

@@ -36,7 +36,10 @@ impl Catalogue for Kernel {
         Ok(vec!["raw_syscalls".to_owned(), "sched".to_owned()])
     }
     fn events(&self, system: &str) -> Result<Vec<String>, HostError> {
-        let names = self.0.keys().filter_map(|name| name.strip_prefix(system)?.strip_prefix(':'));
+        let names = self
+            .0
+            .keys()
+            .filter_map(|name| name.strip_prefix(system)?.strip_prefix(':'));
         Ok(names.map(str::to_owned).collect())
     }
 }
@@ -46,25 +49,37 @@ fn calls(words: &[&str]) -> Wanted {
 }
 
 fn tracepoint(name: &str) -> Wanted {
-    Wanted::Tracepoint { name: name.to_owned(), filter: None }
+    Wanted::Tracepoint {
+        name: name.to_owned(),
+        filter: None,
+    }
 }
 
 fn opened(wants: &[Wanted]) -> Vec<String> {
     let plan = events(wants, &Kernel::captured()).unwrap();
-    plan.requests.into_iter().map(|request| request.name).collect()
+    plan.requests
+        .into_iter()
+        .map(|request| request.name)
+        .collect()
 }
 
 #[test]
 fn nothing_wanted_means_all_system_calls_without_a_filter() {
     let plan = events(&[], &Kernel::captured()).unwrap();
-    assert!(plan.selection.is_some_and(|selection| selection.is_everything()));
+    assert!(
+        plan.selection
+            .is_some_and(|selection| selection.is_everything())
+    );
     assert!(plan.requests.iter().all(|request| request.filter.is_none()));
     assert_eq!(plan.requests.len(), 2);
 }
 
 #[test]
 fn two_hundred_calls_are_two_events() {
-    assert_eq!(opened(&[calls(&["%file", "%network", "r*", "s*"])]), ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"]);
+    assert_eq!(
+        opened(&[calls(&["%file", "%network", "r*", "s*"])]),
+        ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"]
+    );
 }
 
 #[test]
@@ -81,7 +96,10 @@ fn calls_are_filtered_in_the_kernel_and_those_that_make_tasks_stay() {
 #[test]
 fn tracepoints_alone_open_no_calls_and_a_glob_opens_all_that_match() {
     assert_eq!(
-        opened(&[tracepoint("sched:sched_process_*"), tracepoint("sched:sched_process_exec")]),
+        opened(&[
+            tracepoint("sched:sched_process_*"),
+            tracepoint("sched:sched_process_exec")
+        ]),
         ["sched:sched_process_exec", "sched:sched_process_fork"]
     );
 }
@@ -91,32 +109,51 @@ fn an_unknown_name_comes_with_its_place_and_the_nearest() {
     let error = |wants: &[Wanted]| events(wants, &Kernel::captured()).unwrap_err();
     match error(&[tracepoint("sched:sched_switch"), calls(&["close", "opnat"])]) {
         EventsError::Syscall { at, unknown } => {
-            assert_eq!((at, unknown.nearest.first().map(String::as_str)), ((1, 1), Some("openat")));
+            assert_eq!(
+                (at, unknown.nearest.first().map(String::as_str)),
+                ((1, 1), Some("openat"))
+            );
         }
         other => panic!("{other:?}"),
     }
     match error(&[tracepoint("sched:sched_swich")]) {
-        EventsError::Tracepoint { at: 0, nearest, .. } => assert_eq!(nearest.as_deref(), Some("sched:sched_switch")),
+        EventsError::Tracepoint { at: 0, nearest, .. } => {
+            assert_eq!(nearest.as_deref(), Some("sched:sched_switch"))
+        }
         other => panic!("{other:?}"),
     }
     match error(&[tracepoint("shed:sched_switch")]) {
-        EventsError::Tracepoint { nearest, .. } => assert_eq!(nearest.as_deref(), Some("sched:sched_switch")),
+        EventsError::Tracepoint { nearest, .. } => {
+            assert_eq!(nearest.as_deref(), Some("sched:sched_switch"))
+        }
         other => panic!("{other:?}"),
     }
-    assert!(matches!(error(&[tracepoint("sched:none*")]), EventsError::Tracepoint { .. }));
-    assert!(matches!(error(&[tracepoint("a/b:c*")]), EventsError::NoEvent { .. }));
+    assert!(matches!(
+        error(&[tracepoint("sched:none*")]),
+        EventsError::Tracepoint { .. }
+    ));
+    assert!(matches!(
+        error(&[tracepoint("a/b:c*")]),
+        EventsError::NoEvent { .. }
+    ));
 }
 
 fn resolved(text: &str) -> Result<Resolved, PlanError> {
     let scenario = crate::scenario::read(Path::new("x.yaml"), text).unwrap();
     let has_command = |command: &str| command == "true";
-    let facts = Facts { release: "6.1.0-18-amd64", has_command: &has_command, page_size: 4096 };
+    let facts = Facts {
+        release: "6.1.0-18-amd64",
+        has_command: &has_command,
+        page_size: 4096,
+    };
     resolve(&scenario, &facts, &Kernel::captured())
 }
 
 fn complaint(text: &str) -> (usize, usize, String) {
     match resolved(text) {
-        Err(PlanError::Invalid(diagnostic)) => (diagnostic.line, diagnostic.column, diagnostic.message),
+        Err(PlanError::Invalid(diagnostic)) => {
+            (diagnostic.line, diagnostic.column, diagnostic.message)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -127,7 +164,11 @@ fn requirements_that_are_not_met_are_named_all_of_them() {
     match resolved(text) {
         Ok(Resolved::Unmet(reasons)) => assert_eq!(
             reasons,
-            ["needs kernel >= 6.12, this is 6.1.0-18-amd64", "needs tracepoint `sched:gone`", "needs command `nonesuch`"]
+            [
+                "needs kernel >= 6.12, this is 6.1.0-18-amd64",
+                "needs tracepoint `sched:gone`",
+                "needs command `nonesuch`"
+            ]
         ),
         other => panic!("{other:?}"),
     }
@@ -135,13 +176,21 @@ fn requirements_that_are_not_met_are_named_all_of_them() {
 
 #[test]
 fn what_can_never_occur_is_an_error_at_its_place() {
-    let head = "description: d\nworkload: { run: [a] }\ntrace: { events: [{ syscalls: [close] }] }\n";
+    let head =
+        "description: d\nworkload: { run: [a] }\ntrace: { events: [{ syscalls: [close] }] }\n";
     assert_eq!(
         complaint(&format!("{head}expect: {{ count: {{ openat: 1 }} }}\n")),
-        (4, 20, "`openat` is not among the events of this scenario, so it can never occur".to_owned())
+        (
+            4,
+            20,
+            "`openat` is not among the events of this scenario, so it can never occur".to_owned()
+        )
     );
     assert_eq!(
-        complaint(&format!("{head}expect: {{ count: {{ 'sched:sched_switch': 1 }} }}\n")).2,
+        complaint(&format!(
+            "{head}expect: {{ count: {{ 'sched:sched_switch': 1 }} }}\n"
+        ))
+        .2,
         "`sched:sched_switch` is not among the events of this scenario, so it can never occur"
     );
     assert_eq!(
@@ -155,7 +204,10 @@ fn a_filter_is_checked_at_its_place() {
     let text = "description: d\nworkload: { run: [a] }\ntrace:\n  events:\n    - { event: 'sched:sched_switch', filter: 'prev_pri < 1' }\n";
     let (line, column, message) = complaint(text);
     assert_eq!((line, column), (5, 46));
-    assert!(message.contains("the event has no field `prev_pri`"), "{message}");
+    assert!(
+        message.contains("the event has no field `prev_pri`"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -165,7 +217,10 @@ fn a_count_of_a_class_adds_up_its_calls() {
         Ok(Resolved::Plan(plan)) => {
             let (_, names) = &plan.counts["rename*"];
             let names: std::collections::BTreeSet<_> = names.iter().map(String::as_str).collect();
-            assert_eq!(names.into_iter().collect::<Vec<_>>(), ["rename", "renameat", "renameat2"]);
+            assert_eq!(
+                names.into_iter().collect::<Vec<_>>(),
+                ["rename", "renameat", "renameat2"]
+            );
         }
         other => panic!("{other:?}"),
     }

@@ -14,11 +14,17 @@ impl<'a> Cursor<'a> {
     }
 
     fn short(&self, field: &'static str) -> RecordError {
-        RecordError::Short { kind: self.kind, field }
+        RecordError::Short {
+            kind: self.kind,
+            field,
+        }
     }
 
     fn chunk<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], RecordError> {
-        let (head, rest) = self.rest.split_first_chunk::<N>().ok_or_else(|| self.short(field))?;
+        let (head, rest) = self
+            .rest
+            .split_first_chunk::<N>()
+            .ok_or_else(|| self.short(field))?;
         self.rest = rest;
         Ok(*head)
     }
@@ -31,8 +37,15 @@ impl<'a> Cursor<'a> {
         self.chunk(field).map(u64::from_ne_bytes)
     }
 
-    pub(super) fn take(&mut self, length: usize, field: &'static str) -> Result<&'a [u8], RecordError> {
-        let (head, rest) = self.rest.split_at_checked(length).ok_or_else(|| self.short(field))?;
+    pub(super) fn take(
+        &mut self,
+        length: usize,
+        field: &'static str,
+    ) -> Result<&'a [u8], RecordError> {
+        let (head, rest) = self
+            .rest
+            .split_at_checked(length)
+            .ok_or_else(|| self.short(field))?;
         self.rest = rest;
         Ok(head)
     }
@@ -42,17 +55,37 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes `count` words; a count that no record could hold is short, not an overflow.
-    pub(super) fn words(&mut self, count: u64, field: &'static str) -> Result<&'a [u8], RecordError> {
-        let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(8));
+    pub(super) fn words(
+        &mut self,
+        count: u64,
+        field: &'static str,
+    ) -> Result<&'a [u8], RecordError> {
+        let length = usize::try_from(count)
+            .ok()
+            .and_then(|count| count.checked_mul(8));
         self.take(length.ok_or_else(|| self.short(field))?, field)
     }
 
     /// Cuts `length` bytes off the end and gives them a cursor of their own.
-    pub(super) fn split_end(&mut self, length: usize, field: &'static str) -> Result<Self, RecordError> {
-        let at = self.rest.len().checked_sub(length).ok_or_else(|| self.short(field))?;
-        let (rest, end) = self.rest.split_at_checked(at).ok_or_else(|| self.short(field))?;
+    pub(super) fn split_end(
+        &mut self,
+        length: usize,
+        field: &'static str,
+    ) -> Result<Self, RecordError> {
+        let at = self
+            .rest
+            .len()
+            .checked_sub(length)
+            .ok_or_else(|| self.short(field))?;
+        let (rest, end) = self
+            .rest
+            .split_at_checked(at)
+            .ok_or_else(|| self.short(field))?;
         self.rest = rest;
-        Ok(Self { rest: end, kind: self.kind })
+        Ok(Self {
+            rest: end,
+            kind: self.kind,
+        })
     }
 
     pub(super) fn rest(self) -> &'a [u8] {

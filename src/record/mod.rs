@@ -139,11 +139,18 @@ pub enum RecordError {
 /// [`RecordError`], which names the field at fault.
 pub fn parse<'a>(bytes: &'a [u8], layout: &Layout) -> Result<Record<'a>, RecordError> {
     let Some((head, body)) = bytes.split_first_chunk::<HEADER_SIZE>() else {
-        return Err(RecordError::Short { kind: 0, field: "header" });
+        return Err(RecordError::Short {
+            kind: 0,
+            field: "header",
+        });
     };
     let header = Header::from_bytes(*head);
     if usize::from(header.size) != bytes.len() {
-        return Err(RecordError::Size { kind: header.kind, said: header.size, there: bytes.len() });
+        return Err(RecordError::Size {
+            kind: header.kind,
+            said: header.size,
+            there: bytes.len(),
+        });
     }
     let mut cursor = Cursor::new(body, header.kind);
     match header.kind {

@@ -41,14 +41,23 @@ impl Registers<'_> {
     /// The register at this place among those asked for.
     #[must_use]
     pub fn get(&self, place: usize) -> Option<u64> {
-        let word = self.words.get(place.checked_mul(8)?..)?.first_chunk::<8>()?;
+        let word = self
+            .words
+            .get(place.checked_mul(8)?..)?
+            .first_chunk::<8>()?;
         Some(u64::from_ne_bytes(*word))
     }
 }
 
 // perf_output_sample(), kernel/events/core.c, v7.2: the order of the fields is that of this function.
-#[expect(clippy::too_many_lines, reason = "one line a field, in the kernel's order")]
-pub(super) fn parse<'a>(cursor: &mut Cursor<'a>, layout: &Layout) -> Result<Sample<'a>, RecordError> {
+#[expect(
+    clippy::too_many_lines,
+    reason = "one line a field, in the kernel's order"
+)]
+pub(super) fn parse<'a>(
+    cursor: &mut Cursor<'a>,
+    layout: &Layout,
+) -> Result<Sample<'a>, RecordError> {
     let kind = layout.sample_type;
     let unknown = kind.0 & !S::KNOWN.0;
     if unknown != 0 {
@@ -145,8 +154,14 @@ fn skip_read(cursor: &mut Cursor<'_>, format: ReadFormat) -> Result<(), RecordEr
     let each = 1_u64
         .saturating_add(format.has(ReadFormat::ID).into())
         .saturating_add(format.has(ReadFormat::LOST).into());
-    let members = if format.has(ReadFormat::GROUP) { cursor.u64("nr")? } else { 1 };
-    cursor.words(members.saturating_mul(each).saturating_add(times), "read").map(drop)
+    let members = if format.has(ReadFormat::GROUP) {
+        cursor.u64("nr")?
+    } else {
+        1
+    };
+    cursor
+        .words(members.saturating_mul(each).saturating_add(times), "read")
+        .map(drop)
 }
 
 // perf_output_sample(), PERF_SAMPLE_BRANCH_STACK: nr, the hardware index where asked for, three words an entry, then a word of counters
@@ -173,5 +188,8 @@ fn registers<'a>(
     if abi == 0 {
         return Ok(None);
     }
-    Ok(Some(Registers { abi, words: cursor.words(count.into(), field)? }))
+    Ok(Some(Registers {
+        abi,
+        words: cursor.words(count.into(), field)?,
+    }))
 }

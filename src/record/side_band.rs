@@ -47,7 +47,12 @@ pub(super) fn comm<'a>(cursor: &mut Cursor<'a>, misc: u16) -> Result<Comm<'a>, R
     let tid = Tid(cursor.u32("tid")?);
     let padded = std::mem::replace(cursor, Cursor::new(&[], 0)).rest();
     let name = padded.split(|byte| *byte == 0).next().unwrap_or_default();
-    Ok(Comm { pid, tid, name, exec: misc & MISC_COMM_EXEC != 0 })
+    Ok(Comm {
+        pid,
+        tid,
+        name,
+        exec: misc & MISC_COMM_EXEC != 0,
+    })
 }
 
 pub(super) fn task(cursor: &mut Cursor<'_>) -> Result<Task, RecordError> {
@@ -61,5 +66,8 @@ pub(super) fn task(cursor: &mut Cursor<'_>) -> Result<Task, RecordError> {
 }
 
 pub(super) fn lost(cursor: &mut Cursor<'_>) -> Result<Lost, RecordError> {
-    Ok(Lost { id: cursor.u64("id")?, count: cursor.u64("lost")? })
+    Ok(Lost {
+        id: cursor.u64("id")?,
+        count: cursor.u64("lost")?,
+    })
 }

@@ -37,17 +37,25 @@ impl<E: Copy> LayoutTable<E> {
     pub fn new(events: impl IntoIterator<Item = (u64, Layout, E)>) -> Result<Self, TableError> {
         let mut by_id: Vec<_> = events.into_iter().collect();
         by_id.sort_by_key(|(id, ..)| *id);
-        let Some((_, first, _)) = by_id.first() else { return Err(TableError::Empty) };
+        let Some((_, first, _)) = by_id.first() else {
+            return Err(TableError::Empty);
+        };
         let (sample_time, trailer_time) = (first.sample_time_offset(), first.trailer_time_offset());
         for (_, layout, _) in &by_id {
             if by_id.len() > 1 && !layout.sample_type.has(SampleType::IDENTIFIER) {
                 return Err(TableError::NoIdentifier);
             }
-            if layout.sample_time_offset() != sample_time || layout.trailer_time_offset() != trailer_time {
+            if layout.sample_time_offset() != sample_time
+                || layout.trailer_time_offset() != trailer_time
+            {
                 return Err(TableError::TimePlace);
             }
         }
-        Ok(Self { by_id, sample_time, trailer_time })
+        Ok(Self {
+            by_id,
+            sample_time,
+            trailer_time,
+        })
     }
 
     /// The layout and the event of a record, by the id that it carries; `None` for an id of nobody here.
@@ -64,7 +72,9 @@ impl<E: Copy> LayoutTable<E> {
         };
         let id = u64::from_ne_bytes(*word);
         let place = self.by_id.binary_search_by_key(&id, |(id, ..)| *id).ok()?;
-        self.by_id.get(place).map(|(_, layout, event)| (layout, *event))
+        self.by_id
+            .get(place)
+            .map(|(_, layout, event)| (layout, *event))
     }
 
     /// The time of a record, read without parsing it; `None` where it has none.
@@ -76,6 +86,9 @@ impl<E: Copy> LayoutTable<E> {
         } else {
             record.len().checked_sub(self.trailer_time?)?
         };
-        record.get(at..)?.first_chunk().map(|word| Nanos(u64::from_ne_bytes(*word)))
+        record
+            .get(at..)?
+            .first_chunk()
+            .map(|word| Nanos(u64::from_ne_bytes(*word)))
     }
 }

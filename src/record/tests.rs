@@ -41,7 +41,8 @@ fn written(layout: &Layout) -> Vec<u8> {
     }
     if kind.has(SampleType::BRANCH_STACK) {
         word(&mut body, 2);
-        let words = 6 + u64::from(layout.branch_hardware_index) + 2 * u64::from(layout.branch_counters);
+        let words =
+            6 + u64::from(layout.branch_hardware_index) + 2 * u64::from(layout.branch_counters);
         (0..words).for_each(|n| word(&mut body, 200 + n));
     }
     if kind.has(SampleType::REGS_USER) {
@@ -51,7 +52,11 @@ fn written(layout: &Layout) -> Vec<u8> {
     if kind.has(SampleType::STACK_USER) {
         [16, 400, 401, 8].iter().for_each(|w| word(&mut body, *w));
     }
-    one(&mut body, SampleType::WEIGHT.and(SampleType::WEIGHT_STRUCT), 13);
+    one(
+        &mut body,
+        SampleType::WEIGHT.and(SampleType::WEIGHT_STRUCT),
+        13,
+    );
     one(&mut body, SampleType::DATA_SRC, 14);
     one(&mut body, SampleType::TRANSACTION, 15);
     if kind.has(SampleType::REGS_INTR) {
@@ -70,7 +75,13 @@ fn written(layout: &Layout) -> Vec<u8> {
 
 fn record(kind: u32, misc: u16, body: &[u8]) -> Vec<u8> {
     let size = (HEADER_SIZE + body.len()) as u16;
-    [&kind.to_ne_bytes()[..], &misc.to_ne_bytes(), &size.to_ne_bytes(), body].concat()
+    [
+        &kind.to_ne_bytes()[..],
+        &misc.to_ne_bytes(),
+        &size.to_ne_bytes(),
+        body,
+    ]
+    .concat()
 }
 
 fn layout(sample_type: u64, read_format: u64) -> Layout {
@@ -96,12 +107,22 @@ fn sample<'a>(bytes: &'a [u8], layout: &Layout) -> Sample<'a> {
 fn every_sample_type_bit_leaves_the_raw_payload_intact() {
     for bit in 0..25 {
         for read_format in 0..32 {
-            let layout = layout(1 << bit | SampleType::RAW.0 | SampleType::REGS_USER.0, read_format);
+            let layout = layout(
+                1 << bit | SampleType::RAW.0 | SampleType::REGS_USER.0,
+                read_format,
+            );
             let bytes = written(&layout);
             let sample = sample(&bytes, &layout);
-            assert_eq!(sample.raw, Some(PAYLOAD), "bit {bit}, read format {read_format}");
+            assert_eq!(
+                sample.raw,
+                Some(PAYLOAD),
+                "bit {bit}, read format {read_format}"
+            );
             let registers = sample.user_registers.unwrap();
-            assert_eq!((registers.get(0), registers.get(1), registers.get(2)), (Some(300), Some(301), None));
+            assert_eq!(
+                (registers.get(0), registers.get(1), registers.get(2)),
+                (Some(300), Some(301), None)
+            );
         }
     }
 }
@@ -111,9 +132,15 @@ fn all_bits_at_once_are_read_in_the_kernels_order() {
     let layout = layout(SampleType::KNOWN.0, 31);
     let bytes = written(&layout);
     let sample = sample(&bytes, &layout);
-    assert_eq!((sample.id, sample.ip, sample.time, sample.address), (Some(1), Some(2), Some(Nanos(5)), Some(6)));
+    assert_eq!(
+        (sample.id, sample.ip, sample.time, sample.address),
+        (Some(1), Some(2), Some(Nanos(5)), Some(6))
+    );
     assert_eq!(sample.task, Some((Pid(3), Tid(4))));
-    assert_eq!((sample.cpu, sample.period, sample.callchain.map(<[u8]>::len)), (Some(9), Some(10), Some(16)));
+    assert_eq!(
+        (sample.cpu, sample.period, sample.callchain.map(<[u8]>::len)),
+        (Some(9), Some(10), Some(16))
+    );
     assert_eq!(sample.raw, Some(PAYLOAD));
 }
 
@@ -133,7 +160,10 @@ fn a_record_cut_anywhere_names_the_field_it_ends_in() {
         if cut >= HEADER_SIZE {
             bytes[6..8].copy_from_slice(&(cut as u16).to_ne_bytes());
         }
-        assert!(matches!(parse(&bytes, &layout), Err(RecordError::Short { .. })), "cut at {cut}");
+        assert!(
+            matches!(parse(&bytes, &layout), Err(RecordError::Short { .. })),
+            "cut at {cut}"
+        );
     }
 }
 
@@ -149,7 +179,13 @@ fn a_length_that_no_record_could_hold_is_an_error() {
     ] {
         let layout = layout(bit.0, ReadFormat::GROUP.0);
         let body: Vec<u8> = words.iter().flat_map(|w| w.to_ne_bytes()).collect();
-        assert!(matches!(parse(&record(kind::SAMPLE, 0, &body), &layout), Err(RecordError::Short { .. })), "{bit:?}");
+        assert!(
+            matches!(
+                parse(&record(kind::SAMPLE, 0, &body), &layout),
+                Err(RecordError::Short { .. })
+            ),
+            "{bit:?}"
+        );
     }
 }
 
@@ -159,14 +195,20 @@ fn a_size_that_disagrees_with_the_bytes_is_an_error() {
     bytes[6] = 200;
     assert_eq!(
         parse(&bytes, &Layout::default()),
-        Err(RecordError::Size { kind: kind::COMM, said: 200, there: 32 })
+        Err(RecordError::Size {
+            kind: kind::COMM,
+            said: 200,
+            there: 32
+        })
     );
 }
 
 #[test]
 fn an_unknown_type_is_a_value_and_an_unknown_bit_an_error() {
     let bytes = record(77, 1, b"12345678");
-    let Ok(Record::Unknown { header, body }) = parse(&bytes, &Layout::default()) else { panic!() };
+    let Ok(Record::Unknown { header, body }) = parse(&bytes, &Layout::default()) else {
+        panic!()
+    };
     assert_eq!((header.kind, header.misc, body), (77, 1, &b"12345678"[..]));
     let future = layout(1 << 40, 0);
     assert_eq!(
@@ -177,23 +219,49 @@ fn an_unknown_type_is_a_value_and_an_unknown_bit_an_error() {
 
 #[test]
 fn side_band_records_carry_their_trailer() {
-    let kind_bits = SampleType::TID.0 | SampleType::TIME.0 | SampleType::CPU.0 | SampleType::IDENTIFIER.0;
+    let kind_bits =
+        SampleType::TID.0 | SampleType::TIME.0 | SampleType::CPU.0 | SampleType::IDENTIFIER.0;
     let layout = layout(kind_bits, 0);
-    let trailer: Vec<u8> = [3 | 4 << 32, 5, 9, 1_u64].iter().flat_map(|w| w.to_ne_bytes()).collect();
-    let comm = record(kind::COMM, 1 << 13, &[&[3, 0, 0, 0, 4, 0, 0, 0][..], b"sleep\0\0\0", &trailer].concat());
-    let Ok(Record::Comm(comm, id)) = parse(&comm, &layout) else { panic!() };
-    assert_eq!((comm.name, comm.exec, comm.tid), (&b"sleep"[..], true, Tid(4)));
+    let trailer: Vec<u8> = [3 | 4 << 32, 5, 9, 1_u64]
+        .iter()
+        .flat_map(|w| w.to_ne_bytes())
+        .collect();
+    let comm = record(
+        kind::COMM,
+        1 << 13,
+        &[&[3, 0, 0, 0, 4, 0, 0, 0][..], b"sleep\0\0\0", &trailer].concat(),
+    );
+    let Ok(Record::Comm(comm, id)) = parse(&comm, &layout) else {
+        panic!()
+    };
+    assert_eq!(
+        (comm.name, comm.exec, comm.tid),
+        (&b"sleep"[..], true, Tid(4))
+    );
     assert_eq!(id.time, Some(Nanos(5)));
     assert_eq!((id.cpu, id.identifier), (Some(9), Some(1)));
-    let body: Vec<u8> = [10 | 11 << 32, 12 | 13 << 32, 14_u64].iter().flat_map(|w| w.to_ne_bytes()).collect();
+    let body: Vec<u8> = [10 | 11 << 32, 12 | 13 << 32, 14_u64]
+        .iter()
+        .flat_map(|w| w.to_ne_bytes())
+        .collect();
     let fork = record(kind::FORK, 0, &[body, trailer].concat());
-    let Ok(Record::Fork(task, _)) = parse(&fork, &layout) else { panic!() };
-    assert_eq!((task.pid, task.parent_pid, task.tid, task.parent_tid), (Pid(10), Pid(11), Tid(12), Tid(13)));
+    let Ok(Record::Fork(task, _)) = parse(&fork, &layout) else {
+        panic!()
+    };
+    assert_eq!(
+        (task.pid, task.parent_pid, task.tid, task.parent_tid),
+        (Pid(10), Pid(11), Tid(12), Tid(13))
+    );
 }
 
 #[test]
 fn records_of_two_events_are_told_apart_by_their_identifier() {
-    let with = |bits: u64| layout(bits | SampleType::IDENTIFIER.0 | SampleType::TID.0 | SampleType::TIME.0, 0);
+    let with = |bits: u64| {
+        layout(
+            bits | SampleType::IDENTIFIER.0 | SampleType::TID.0 | SampleType::TIME.0,
+            0,
+        )
+    };
     let (first, second) = (with(0), with(SampleType::RAW.0));
     let table = LayoutTable::new([(1, second, 'b'), (900, first, 'a')]).unwrap();
     let bytes = written(&second);

@@ -2,7 +2,9 @@
 
 use super::line;
 use crate::syscall::names::Abi;
-use crate::syscall::{Actor, Argument, Call, Entry, Outcome, Shown, Signatures, errno, write_argument};
+use crate::syscall::{
+    Actor, Argument, Call, Entry, Outcome, Shown, Signatures, errno, write_argument,
+};
 use crate::trace::{FieldValue, TracedEvent};
 use crate::units::{Cpu, ExitKind, Nanos, signal_name};
 use std::fmt::Write;
@@ -23,7 +25,9 @@ pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     out.push_str("{\"type\":\"syscall\"");
     actor(out, &call.actor);
     number(out, "time_ns", entered.or(left).unwrap_or_default().0);
-    let duration = entered.zip(left).map(|(entered, left)| left.0.saturating_sub(entered.0));
+    let duration = entered
+        .zip(left)
+        .map(|(entered, left)| left.0.saturating_sub(entered.0));
     match duration {
         Some(duration) => number(out, "duration_ns", duration),
         None => out.push_str(",\"duration_ns\":null"),
@@ -37,7 +41,12 @@ pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     line::name(out, call);
     out.push_str("\",\"args\":[");
     signatures.with(call.abi, call.number, |signature| {
-        for (place, (argument, word)) in signature.arguments.iter().zip(args.into_iter().flatten()).enumerate() {
+        for (place, (argument, word)) in signature
+            .arguments
+            .iter()
+            .zip(args.into_iter().flatten())
+            .enumerate()
+        {
             if place > 0 {
                 out.push(',');
             }
@@ -62,14 +71,19 @@ fn argument(out: &mut String, argument: &Argument, word: u64) {
 
 fn result(out: &mut String, outcome: Outcome) {
     let (value, error) = match outcome {
-        Outcome::Returned { value: value @ -4095..=-1, .. } => (Some(value), Some(-value as i32)),
+        Outcome::Returned {
+            value: value @ -4095..=-1,
+            ..
+        } => (Some(value), Some(-value as i32)),
         Outcome::Returned { value, .. } => (Some(value), None),
         Outcome::Interrupted { errno, .. } => (None, Some(errno)),
         Outcome::NeverReturned | Outcome::Missing => (None, None),
     };
     out.push_str(",\"ret\":");
     match value {
-        Some(value) => out.push_str(itoa::Buffer::new().format(if error.is_some() { -1 } else { value })),
+        Some(value) => {
+            out.push_str(itoa::Buffer::new().format(if error.is_some() { -1 } else { value }))
+        }
         None => out.push_str("null"),
     }
     match error.map(|error| (error, errno::errno_name(error))) {
@@ -120,8 +134,10 @@ pub fn exit_json(exit: ExitKind) -> String {
 /// Appends the last line of a trace.
 pub fn summary_json(out: &mut String, events: u64, lost: u64, exit: ExitKind) {
     let exit = exit_json(exit);
-    let _always_fits =
-        writeln!(out, "{{\"type\":\"summary\",\"events\":{events},\"lost\":{lost},\"exit\":{exit}}}");
+    let _always_fits = writeln!(
+        out,
+        "{{\"type\":\"summary\",\"events\":{events},\"lost\":{lost},\"exit\":{exit}}}"
+    );
 }
 
 fn actor(out: &mut String, actor: &Actor) {

@@ -36,7 +36,13 @@ fn status(report: &ScenarioReport) -> TestCaseStatus {
     };
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(report.verdict.word());
-    status.set_message(report.reasons.first().and_then(|reason| reason.lines().next()).unwrap_or_default());
+    status.set_message(
+        report
+            .reasons
+            .first()
+            .and_then(|reason| reason.lines().next())
+            .unwrap_or_default(),
+    );
     status.set_description(report.reasons.join("\n"));
     status
 }
@@ -58,12 +64,32 @@ mod tests {
             kernel: "6.1".to_owned(),
             only_snapshot: false,
         };
-        let verdicts = [Verdict::Pass, Verdict::Fail, Verdict::Incomplete, Verdict::Skipped, Verdict::Broken];
-        let reports: Vec<_> = verdicts.iter().map(|verdict| report(verdict.word(), *verdict)).collect();
+        let verdicts = [
+            Verdict::Pass,
+            Verdict::Fail,
+            Verdict::Incomplete,
+            Verdict::Skipped,
+            Verdict::Broken,
+        ];
+        let reports: Vec<_> = verdicts
+            .iter()
+            .map(|verdict| report(verdict.word(), *verdict))
+            .collect();
         let xml = junit(&reports).unwrap();
-        assert!(xml.contains("tests=\"5\" skipped=\"1\" errors=\"1\" failures=\"2\"") || xml.contains("failures=\"2\""), "{xml}");
-        assert!(xml.contains("<skipped message=\"why &lt;not>\"") || xml.contains("<skipped message=\"why &lt;not&gt;\""), "{xml}");
-        assert!(xml.contains("<failure message=\"why") && xml.contains("type=\"incomplete\""), "{xml}");
+        assert!(
+            xml.contains("tests=\"5\" skipped=\"1\" errors=\"1\" failures=\"2\"")
+                || xml.contains("failures=\"2\""),
+            "{xml}"
+        );
+        assert!(
+            xml.contains("<skipped message=\"why &lt;not>\"")
+                || xml.contains("<skipped message=\"why &lt;not&gt;\""),
+            "{xml}"
+        );
+        assert!(
+            xml.contains("<failure message=\"why") && xml.contains("type=\"incomplete\""),
+            "{xml}"
+        );
         assert!(xml.contains("<error message=\"why"), "{xml}");
     }
 }

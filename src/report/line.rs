@@ -1,7 +1,9 @@
 //! One call or event as a line of text, in strace's form.
 
 use crate::syscall::names::Abi;
-use crate::syscall::{Actor, Argument, Call, Entry, Outcome, Shown, Signatures, errno, write_argument, write_result};
+use crate::syscall::{
+    Actor, Argument, Call, Entry, Outcome, Shown, Signatures, errno, write_argument, write_result,
+};
 use crate::trace::{FieldValue, TracedEvent};
 use std::fmt::Write;
 
@@ -19,7 +21,9 @@ pub fn call_line(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     signatures.with(call.abi, call.number, |signature| {
         match call.entry {
             Entry::Seen { args, .. } => {
-                for (place, (Argument { kind, .. }, word)) in signature.arguments.iter().zip(args).enumerate() {
+                for (place, (Argument { kind, .. }, word)) in
+                    signature.arguments.iter().zip(args).enumerate()
+                {
                     if place > 0 {
                         out.push_str(", ");
                     }
@@ -32,7 +36,10 @@ pub fn call_line(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
         out.push_str(") = ");
         write_result(out, signature.returns, call.outcome, &mut Shown);
     });
-    if let Outcome::Returned { value: value @ -4095..=-1, .. } = call.outcome
+    if let Outcome::Returned {
+        value: value @ -4095..=-1,
+        ..
+    } = call.outcome
         && let Some(text) = errno::errno_text(-value as i32)
     {
         let _always_fits = write!(out, " ({text})");

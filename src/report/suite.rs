@@ -7,7 +7,11 @@ use std::fmt::Write;
 
 /// Appends a scenario's lines: the verdict, its name, what it took; then its reasons, indented. Coloured with ANSI sequences on request.
 pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
-    let (start, end) = if color { (verdict_color(report.verdict), "\u{1b}[0m") } else { ("", "") };
+    let (start, end) = if color {
+        (verdict_color(report.verdict), "\u{1b}[0m")
+    } else {
+        ("", "")
+    };
     let word = report.verdict.word().replace('_', " ");
     let name = &report.name;
     let _always_fits = write!(out, "{start}{word:>10}{end}  {name}");
@@ -59,7 +63,11 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         }
         string(out, reason);
     }
-    let _always_fits = write!(out, "],\"events\":{},\"lost\":{},\"kernel\":", report.events, report.lost);
+    let _always_fits = write!(
+        out,
+        "],\"events\":{},\"lost\":{},\"kernel\":",
+        report.events, report.lost
+    );
     string(out, &report.kernel);
     out.push_str("}\n");
 }
@@ -118,6 +126,9 @@ mod tests {
     fn a_person_reads_the_reasons_below_the_verdict() {
         let mut out = String::new();
         human(&mut out, &report(), false);
-        assert_eq!(out, "      fail  mv  (7 ms, 812 events)\n            expected \"a\"\n            and more\n");
+        assert_eq!(
+            out,
+            "      fail  mv  (7 ms, 812 events)\n            expected \"a\"\n            and more\n"
+        );
     }
 }

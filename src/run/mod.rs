@@ -5,7 +5,7 @@ mod session;
 mod suite;
 
 pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
-pub use session::{Control, Ended, Fault, Observer, Patience, SessionError, follow};
+pub use session::{Control, Fault, Observer, Patience, SessionError, follow};
 pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
 
 use crate::events::{self, EventRequest, EventSet, Follow, OpenError, Pins};
@@ -14,7 +14,6 @@ use crate::plan::EventsPlan;
 use crate::sandbox::{Cgroup, Corked};
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
-use std::io;
 
 /// What one process needs to know and to hold for all its runs.
 #[derive(Debug)]
@@ -95,13 +94,21 @@ impl<'a> Bench<'a> {
         corked: &Corked,
         ring_pages: usize,
     ) -> Result<(EventSet, Option<Cgroup>), OpenError> {
-        plan.requests.iter().for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
+        plan.requests
+            .iter()
+            .for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
         let group = self.group_for(plan, corked);
         let follow = match &group {
             Some(group) => Follow::Group(corked.pid(), std::os::fd::AsFd::as_fd(group)),
             None => Follow::Tasks(corked.pid()),
         };
-        let set = events::open(&plan.requests, follow, &self.cpus, ring_pages, self.has_lost)?;
+        let set = events::open(
+            &plan.requests,
+            follow,
+            &self.cpus,
+            ring_pages,
+            self.has_lost,
+        )?;
         if group.is_some() {
             set.enable_group()?;
         }
@@ -195,27 +202,5 @@ impl RunError {
             Self::Open(error) => error.hint(),
             _ => None,
         }
-    }
-}
-
-/// An error and all its causes in one line.
-#[must_use]
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {}", readable(error));
-        cause = error.source();
-    }
-    text
-}
-
-/// The text of an error; of the system's own without the number that the standard library adds.
-fn readable(error: &(dyn std::error::Error + 'static)) -> String {
-    let shared = error.downcast_ref::<std::sync::Arc<io::Error>>().map(AsRef::as_ref);
-    match error.downcast_ref::<io::Error>().or(shared).and_then(io::Error::raw_os_error) {
-        Some(number) => crate::syscall::errno::errno_text(number)
-            .map_or_else(|| error.to_string(), |text| text.to_lowercase()),
-        None => error.to_string(),
     }
 }

@@ -1,15 +1,16 @@
 //! One scenario, once.
 
-use super::{Bench, Control, Ended, Fault, Observer, Patience, RunError, follow};
+use super::{Bench, Control, Fault, Observer, Patience, RunError, follow};
+use crate::errors::chain;
 use crate::plan::{Plan, PlannedTracepoint};
 use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir};
 use crate::scenario::FileSource;
 use crate::snapshot::{self, Place, Provenance};
-use crate::syscall::{Actor, Observation};
 use crate::sys::process::World;
+use crate::syscall::{Actor, Observation};
 use crate::trace::{Builder, Rendered, TracedEvent, View};
 use crate::units::{Cpu, Nanos};
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, Ended, Verdict};
 use std::ffi::{CString, OsStr};
 use std::path::Path;
 use std::time::Duration;
@@ -68,7 +69,9 @@ pub fn attempt(
 ) -> Result<Outcome, RunError> {
     let dir = WorkDir::lay_out(&files(plan, file))?;
     let workload = match workload(bench, plan, dir.path()) {
-        Err(RunError::Launch(sandbox::LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
+        Err(RunError::Launch(sandbox::LaunchError::NotExecuted(error))) => {
+            return Ok(not_executed(&error));
+        }
         other => other?,
     };
     let corked = sandbox::launch(&workload)?;
@@ -78,16 +81,34 @@ pub fn attempt(
         Err(sandbox::LaunchError::NotExecuted(error)) => return Ok(not_executed(&error)),
         other => other?,
     };
-    let mut collector = Collector { plan, builder: Builder::default(), error: None };
-    let patience = Patience { timeout: Some(plan.workload.timeout), tick: Duration::from_secs(1) };
-    let ended = follow(running, events, &plan.events, patience, control, &mut collector, (init, fault))?;
+    let mut collector = Collector {
+        plan,
+        builder: Builder::default(),
+        error: None,
+    };
+    let patience = Patience {
+        timeout: Some(plan.workload.timeout),
+        tick: Duration::from_secs(1),
+    };
+    let ended = follow(
+        running,
+        events,
+        &plan.events,
+        patience,
+        control,
+        &mut collector,
+        (init, fault),
+    )?;
     if let Some(error) = collector.error {
         return Err(error);
     }
     if let Some(id) = ended.exited.main_pid {
         collector.builder.main_process(id);
     }
-    let view = View { directory: Some(dir.path().to_string_lossy().into_owned()), ..plan.view.clone().unwrap_or_default() };
+    let view = View {
+        directory: Some(dir.path().to_string_lossy().into_owned()),
+        ..plan.view.clone().unwrap_or_default()
+    };
     let rendered = collector.builder.finish().render(&view, &bench.signatures);
     judge(bench, plan, file, &ended, rendered)
 }
@@ -104,7 +125,11 @@ fn judge(
         (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);
     }
     let is_trace = matches!(verdict, Verdict::Pass | Verdict::Fail) && plan.view.is_some();
-    let snapshot = if is_trace { compare(bench, file, &rendered.text)? } else { SnapshotOutcome::NotCompared };
+    let snapshot = if is_trace {
+        compare(bench, file, &rendered.text)?
+    } else {
+        SnapshotOutcome::NotCompared
+    };
     if let SnapshotOutcome::Differs { file, stored } = &snapshot {
         verdict = Verdict::Fail;
         reasons.push(match stored {
@@ -137,16 +162,22 @@ fn compare(bench: &Bench<'_>, file: &Path, text: &str) -> Result<SnapshotOutcome
     let stored = snapshot::read(&chosen)?;
     Ok(match stored {
         Some(stored) if snapshot::matches(&stored, text) => SnapshotOutcome::Same,
-        stored => SnapshotOutcome::Differs { file: chosen, stored },
+        stored => SnapshotOutcome::Differs {
+            file: chosen,
+            stored,
+        },
     })
 }
 
 /// A workload that could not be executed did not fail its expectations: it is reported as just that.
 fn not_executed(error: &sandbox::NotExecuted) -> Outcome {
-    let hint = error.hint().map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
+    let hint = error
+        .hint()
+        .map(|hint| format!(" (hint: {hint})"))
+        .unwrap_or_default();
     Outcome {
         verdict: Verdict::Fail,
-        reasons: vec![format!("{}{hint}", super::chain(error))],
+        reasons: vec![format!("{}{hint}", chain(error))],
         events: 0,
         lost: 0,
         text: None,
@@ -156,8 +187,16 @@ fn not_executed(error: &sandbox::NotExecuted) -> Outcome {
 }
 
 /// What travels with a snapshot of this scenario.
-pub(super) fn provenance<'a>(bench: &'a Bench<'_>, file: &'a Path, description: &'a str) -> Provenance<'a> {
-    Provenance { scenario: file, description, kernel: &bench.release }
+pub(super) fn provenance<'a>(
+    bench: &'a Bench<'_>,
+    file: &'a Path,
+    description: &'a str,
+) -> Provenance<'a> {
+    Provenance {
+        scenario: file,
+        description,
+        kernel: &bench.release,
+    }
 }
 
 fn files(plan: &Plan, scenario: &Path) -> Vec<File> {
@@ -167,7 +206,13 @@ fn files(plan: &Plan, scenario: &Path) -> Vec<File> {
         FileSource::From(path) => Content::CopyOf(base.join(path)),
     };
     let files = plan.workload.files.iter();
-    files.map(|(path, file)| File { path: path.clone(), content: content(&file.source), mode: file.mode }).collect()
+    files
+        .map(|(path, file)| File {
+            path: path.clone(),
+            content: content(&file.source),
+            mode: file.mode,
+        })
+        .collect()
 }
 
 fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workload, RunError> {
@@ -177,8 +222,9 @@ fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workl
         })
     };
     let argv = plan.workload.command.argv();
-    let mut environment: std::collections::BTreeMap<String, String> =
-        [("PATH", PATH)].map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let mut environment: std::collections::BTreeMap<String, String> = [("PATH", PATH)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
     for name in ["HOME", "TMPDIR"] {
         environment.insert(name.to_owned(), dir.to_string_lossy().into_owned());
     }
@@ -188,13 +234,18 @@ fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workl
     Ok(sandbox::Workload {
         program: Program::find(OsStr::new(program), OsStr::new(&path))
             .map_err(sandbox::LaunchError::NotExecuted)?,
-        arguments: argv.iter().map(|&argument| c_string(argument.to_owned())).collect::<Result<_, _>>()?,
+        arguments: argv
+            .iter()
+            .map(|&argument| c_string(argument.to_owned()))
+            .collect::<Result<_, _>>()?,
         environment: environment
             .into_iter()
             .map(|(name, value)| c_string(format!("{name}={value}")))
             .collect::<Result<_, _>>()?,
         directory: Some(dir.to_owned()),
-        stdio: Stdio::Captured { input: plan.workload.stdin.clone().map(String::into_bytes) },
+        stdio: Stdio::Captured {
+            input: plan.workload.stdin.clone().map(String::into_bytes),
+        },
         world: World::PidNamespace,
         umask: Some(0o022),
         fixed_addresses: true,
@@ -211,15 +262,22 @@ struct Collector<'a> {
 
 impl Observer for Collector<'_> {
     fn observe(&mut self, observation: &Observation) {
-        self.builder.observe(observation, |call| self.plan.events.wants(call));
+        self.builder
+            .observe(observation, |call| self.plan.events.wants(call));
     }
 
     fn event(&mut self, actor: &Actor, _: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {
-        let Some(PlannedTracepoint { name, format }) = self.plan.events.tracepoints.get(tracepoint) else { return };
+        let Some(PlannedTracepoint { name, format }) = self.plan.events.tracepoints.get(tracepoint)
+        else {
+            return;
+        };
         match TracedEvent::decode(name, format, payload) {
             Ok(event) => self.builder.event(actor.thread, event),
             Err(source) => {
-                self.error.get_or_insert(RunError::Decode { event: name.as_ref().to_owned(), source });
+                self.error.get_or_insert(RunError::Decode {
+                    event: name.as_ref().to_owned(),
+                    source,
+                });
             }
         }
     }

@@ -1,15 +1,16 @@
 //! One run: from the corked workload to the account of its events.
 
-use crate::events::{Account, EventSet, Origin};
+use crate::events::{EventSet, Origin};
 use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, RecordError, Sample};
 use crate::ring::Corrupt;
-use crate::sandbox::{Exited, Running};
+use crate::sandbox::Running;
+use crate::sys;
 use crate::syscall::names::Abi;
 use crate::syscall::{Actor, Observation, Tracker};
-use crate::sys;
 use crate::units::{Cpu, Nanos, Pid};
+use crate::verdict::Ended;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -86,21 +87,6 @@ pub struct Patience {
     pub tick: Duration,
 }
 
-/// How a run ended, apart from what it showed.
-#[derive(Clone, Debug)]
-pub struct Ended {
-    /// The workload's end and output.
-    pub exited: Exited,
-    /// Whether it had to be ended for its time.
-    pub timed_out: bool,
-    /// Whether somebody asked for its end.
-    pub interrupted: bool,
-    /// Every record accounted for.
-    pub account: Account,
-    /// How many records came too late for their place in the order of unrelated threads.
-    pub late: u64,
-}
-
 /// A planted defect, to see that the account catches it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fault {
@@ -146,28 +132,48 @@ pub fn follow(
     let (mut timed_out, mut interrupted, mut killed) = (false, false, false);
     while hung_up.contains(&false) {
         let wait = deadline.map_or(patience.tick, |deadline| {
-            deadline.saturating_duration_since(Instant::now()).min(patience.tick)
+            deadline
+                .saturating_duration_since(Instant::now())
+                .min(patience.tick)
         });
         if wait_for(&events, &running, control, wait, &mut hung_up)? && !killed {
-            interrupted = control.ready(&running).map_err(system("pass a signal on"))?;
+            interrupted = control
+                .ready(&running)
+                .map_err(system("pass a signal on"))?;
         }
-        running.collect().map_err(system("read the workload's output"))?;
-        reader.drain(&mut merge, &mut events, Some(Nanos(sys::monotonic_now().0.saturating_sub(SETTLING))))?;
+        running
+            .collect()
+            .map_err(system("read the workload's output"))?;
+        reader.drain(
+            &mut merge,
+            &mut events,
+            Some(Nanos(sys::monotonic_now().0.saturating_sub(SETTLING))),
+        )?;
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_late && killed {
             return Err(SessionError::Unkillable);
         }
         if (is_late || interrupted) && !killed {
             (killed, timed_out) = (true, is_late);
-            running.signal(libc::SIGKILL).map_err(system("end the workload"))?;
+            running
+                .signal(libc::SIGKILL)
+                .map_err(system("end the workload"))?;
             deadline = Some(Instant::now() + Duration::from_secs(1));
         }
     }
     reader.drain(&mut merge, &mut events, None)?;
     reader.finish();
-    let account = events.account(&reader.delivered, reader.lost_records).map_err(system("read the counters"))?;
+    let account = events
+        .account(&reader.delivered, reader.lost_records)
+        .map_err(system("read the counters"))?;
     let exited = running.finish().map_err(system("reap the workload"))?;
-    Ok(Ended { exited, timed_out, interrupted, account, late: merge.late() })
+    Ok(Ended {
+        exited,
+        timed_out,
+        interrupted,
+        account,
+        late: merge.late(),
+    })
 }
 
 fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError {
@@ -183,17 +189,23 @@ fn wait_for(
     hung_up: &mut [bool],
 ) -> Result<bool, SessionError> {
     let rings = events.descriptors();
-    let open: Vec<usize> = (0..rings.len()).filter(|place| hung_up.get(*place) == Some(&false)).collect();
+    let open: Vec<usize> = (0..rings.len())
+        .filter(|place| hung_up.get(*place) == Some(&false))
+        .collect();
     let of_rings = open.iter().filter_map(|place| rings.get(*place)).copied();
-    let mut fds: Vec<PollFd<'_>> =
-        of_rings.chain(running.descriptors()).chain(control.descriptor()).map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+    let mut fds: Vec<PollFd<'_>> = of_rings
+        .chain(running.descriptors())
+        .chain(control.descriptor())
+        .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
+        .collect();
     // Rounded up: a timeout of zero would spin for the last fraction of a millisecond.
     let milliseconds = u16::try_from(wait.as_millis().saturating_add(1)).unwrap_or(u16::MAX);
     match poll(&mut fds, PollTimeout::from(milliseconds)) {
         Ok(_) | Err(nix::Error::EINTR) => {}
         Err(error) => return Err(system("wait for events")(error.into())),
     }
-    let is = |fd: &PollFd<'_>, wanted: PollFlags| fd.revents().is_some_and(|got| got.intersects(wanted));
+    let is =
+        |fd: &PollFd<'_>, wanted: PollFlags| fd.revents().is_some_and(|got| got.intersects(wanted));
     for (place, fd) in open.iter().zip(&fds) {
         if is(fd, PollFlags::POLLHUP | PollFlags::POLLERR)
             && let Some(ring) = hung_up.get_mut(*place)
@@ -240,12 +252,20 @@ impl Reader<'_> {
         self.error.take().map_or(Ok(()), Err)
     }
 
-    fn record(&mut self, cpu: Cpu, table: &LayoutTable<Origin>, bytes: &[u8]) -> Result<(), SessionError> {
+    fn record(
+        &mut self,
+        cpu: Cpu,
+        table: &LayoutTable<Origin>,
+        bytes: &[u8],
+    ) -> Result<(), SessionError> {
         let (layout, origin) = table.resolve(bytes).ok_or(SessionError::Stranger { cpu })?;
-        let record = record::parse(bytes, layout).map_err(|source| SessionError::Record { cpu, source })?;
+        let record =
+            record::parse(bytes, layout).map_err(|source| SessionError::Record { cpu, source })?;
         match record {
             Record::Sample(sample) => {
-                let Origin::Request(place) = origin else { return Err(SessionError::Stranger { cpu }) };
+                let Origin::Request(place) = origin else {
+                    return Err(SessionError::Stranger { cpu });
+                };
                 let number = self.n_samples;
                 self.n_samples += 1;
                 if self.fault.drop_sample != Some(number) {
@@ -283,7 +303,12 @@ impl Reader<'_> {
 
     fn sample(&mut self, cpu: Cpu, place: usize, sample: &Sample<'_>) -> Result<(), SessionError> {
         let lacks = |field| {
-            let event = self.plan.requests.get(place).map(|request| request.name.clone()).unwrap_or_default();
+            let event = self
+                .plan
+                .requests
+                .get(place)
+                .map(|request| request.name.clone())
+                .unwrap_or_default();
             SessionError::Lacks { event, field }
         };
         let (pid, tid) = sample.task.ok_or_else(|| lacks("thread"))?;
@@ -293,18 +318,32 @@ impl Reader<'_> {
             return Ok(());
         }
         let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
-        match self.plan.meanings.get(place).copied().ok_or_else(|| lacks("meaning"))? {
+        match self
+            .plan
+            .meanings
+            .get(place)
+            .copied()
+            .ok_or_else(|| lacks("meaning"))?
+        {
             Meaning::Enter { id, args } => {
                 let number = word(id)? as i32;
                 let mut words = [0; 6];
                 for (at, to) in (args..).step_by(8).zip(&mut words) {
                     *to = word(at)?;
                 }
-                self.tracker.enter((pid, tid), time, convention(number, sample), number, words, &mut self.out);
+                self.tracker.enter(
+                    (pid, tid),
+                    time,
+                    convention(number, sample),
+                    number,
+                    words,
+                    &mut self.out,
+                );
             }
             Meaning::Leave { id, ret } => {
                 let (number, value) = (word(id)? as i32, word(ret)? as i64);
-                self.tracker.leave((pid, tid), time, number, value, &mut self.out);
+                self.tracker
+                    .leave((pid, tid), time, number, value, &mut self.out);
             }
             Meaning::Tracepoint(tracepoint) => {
                 let actor = self.tracker.actor(pid, tid, &mut self.out);
@@ -317,7 +356,9 @@ impl Reader<'_> {
 }
 
 fn word(raw: &[u8], at: usize) -> Option<u64> {
-    raw.get(at..)?.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes))
+    raw.get(at..)?
+        .first_chunk()
+        .map(|bytes| u64::from_ne_bytes(*bytes))
 }
 
 /// By which convention a call was made, as its number alone does not say.
@@ -328,7 +369,9 @@ fn convention(number: i32, sample: &Sample<'_>) -> Abi {
     const ABI_32: u64 = 1;
     const X32_BIT: i32 = 1 << 30;
     let native = Abi::native();
-    let Some(registers) = sample.user_registers else { return native };
+    let Some(registers) = sample.user_registers else {
+        return native;
+    };
     let by_syscall = native != Abi::X86_64 || registers.get(0) == registers.get(1);
     match native.compat() {
         Some(compat) if registers.abi == ABI_32 || !by_syscall => compat,

@@ -1,6 +1,7 @@
 //! Many scenarios: found, run side by side, reported as they end.
 
-use super::{Bench, Control, Fault, Outcome, RunError, SnapshotOutcome, attempt, chain, scenario};
+use super::{Bench, Control, Fault, Outcome, RunError, SnapshotOutcome, attempt, scenario};
+use crate::errors::chain;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
 use crate::sandbox::Program;
 use crate::scenario::{Diagnostic, Scenario};
@@ -100,14 +101,19 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
             if path.is_dir() {
                 for entry in std::fs::read_dir(&path).map_err(failed)? {
                     let entry = entry.map_err(failed)?.path();
-                    let is_scenario = entry.extension().is_some_and(|end| end == "yaml" || end == "yml");
+                    let is_scenario = entry
+                        .extension()
+                        .is_some_and(|end| end == "yaml" || end == "yml");
                     if entry.is_dir() || is_scenario {
                         waiting.push(entry);
                     }
                 }
             } else {
                 std::fs::metadata(&path).map_err(failed)?;
-                items.push(Item { name: Place::of(&path).name, file: path });
+                items.push(Item {
+                    name: Place::of(&path).name,
+                    file: path,
+                });
             }
         }
     }
@@ -125,12 +131,16 @@ impl<'a> Suite<'a> {
         let mut places: HashMap<Place, &PathBuf> = HashMap::new();
         for Item { file, .. } in &items {
             if let Some(first) = places.insert(Place::of(file), file) {
-                return Err(SuiteError::SameSnapshot { first: first.clone(), second: file.clone() });
+                return Err(SuiteError::SameSnapshot {
+                    first: first.clone(),
+                    second: file.clone(),
+                });
             }
         }
         let mut scenarios = Vec::new();
         let mut complaints = Vec::new();
-        let has_command = |command: &str| Program::find(OsStr::new(command), OsStr::new(scenario::PATH)).is_ok();
+        let has_command =
+            |command: &str| Program::find(OsStr::new(command), OsStr::new(scenario::PATH)).is_ok();
         let facts = Facts {
             release: &bench.release,
             has_command: &has_command,
@@ -138,15 +148,25 @@ impl<'a> Suite<'a> {
         };
         for item in items {
             let text = std::fs::read(&item.file)
-                .and_then(|bytes| String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)))
-                .map_err(|source| SuiteError::Read { file: item.file.clone(), source })?;
+                .and_then(|bytes| {
+                    String::from_utf8(bytes)
+                        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+                })
+                .map_err(|source| SuiteError::Read {
+                    file: item.file.clone(),
+                    source,
+                })?;
             match read_one(bench, &facts, &item.file, &text) {
                 Ok(ready) => scenarios.push((item, ready)),
                 Err(PlanError::Invalid(diagnostic)) => complaints.push(*diagnostic),
                 Err(PlanError::Host(error)) => return Err(SuiteError::Host(error)),
             }
         }
-        if complaints.is_empty() { Ok(Self { bench, scenarios }) } else { Err(SuiteError::Invalid(complaints)) }
+        if complaints.is_empty() {
+            Ok(Self { bench, scenarios })
+        } else {
+            Err(SuiteError::Invalid(complaints))
+        }
     }
 
     /// The scenarios, and why each that will be skipped will be.
@@ -202,9 +222,15 @@ impl<'a> Suite<'a> {
             only_snapshot: false,
         };
         match found {
-            None => report.reasons.push("it is no scenario of this suite".to_owned()),
+            None => report
+                .reasons
+                .push("it is no scenario of this suite".to_owned()),
             Some((_, Ready::Unmet(reasons))) => {
-                report.verdict = if options.require_all { Verdict::Fail } else { Verdict::Skipped };
+                report.verdict = if options.require_all {
+                    Verdict::Fail
+                } else {
+                    Verdict::Skipped
+                };
                 report.reasons.clone_from(reasons);
             }
             Some((item, Ready::Plan(plan, description))) => {
@@ -230,8 +256,14 @@ impl<'a> Suite<'a> {
     ) {
         let mut first: Option<String> = None;
         for round in 1..=options.repeat.max(1) {
-            let outcome = attempt(self.bench, plan, &item.file, control().as_mut(), options.fault)
-                .and_then(|outcome| self.store(item, description, options.update, outcome));
+            let outcome = attempt(
+                self.bench,
+                plan,
+                &item.file,
+                control().as_mut(),
+                options.fault,
+            )
+            .and_then(|outcome| self.store(item, description, options.update, outcome));
             match outcome {
                 Ok(outcome) => {
                     let differs = differs(first.as_deref(), outcome.text.as_deref());
@@ -239,21 +271,29 @@ impl<'a> Suite<'a> {
                     report.verdict = outcome.verdict;
                     report.reasons = outcome.reasons;
                     (report.events, report.lost) = (outcome.events, outcome.lost);
-                    report.only_snapshot = outcome.only_snapshot && outcome.verdict == Verdict::Fail;
+                    report.only_snapshot =
+                        outcome.only_snapshot && outcome.verdict == Verdict::Fail;
                     if let Some(diff) = differs {
                         report.verdict = Verdict::Fail;
-                        report.reasons.push(format!("the trace differs from that of the first run:\n{diff}"));
+                        report.reasons.push(format!(
+                            "the trace differs from that of the first run:\n{diff}"
+                        ));
                     }
                 }
                 Err(error) => {
                     report.verdict = Verdict::Broken;
-                    let hint = error.hint().map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
+                    let hint = error
+                        .hint()
+                        .map(|hint| format!(" (hint: {hint})"))
+                        .unwrap_or_default();
                     report.reasons = vec![format!("{}{hint}", chain(&error))];
                 }
             }
             if report.verdict != Verdict::Pass {
                 if options.repeat > 1 {
-                    report.reasons.insert(0, format!("in run {round} of {}", options.repeat));
+                    report
+                        .reasons
+                        .insert(0, format!("in run {round} of {}", options.repeat));
                 }
                 return;
             }
@@ -273,24 +313,26 @@ impl<'a> Suite<'a> {
             (SnapshotOutcome::Same, _) if update != Update::Never => {
                 snapshot::forget_pending(&Place::of(&item.file).choose(&self.bench.release))?;
             }
-            (SnapshotOutcome::Differs { file, .. }, Some(text)) => match update {
-                Update::Never => {}
-                Update::Pending => {
-                    let pending = snapshot::pending(file);
-                    snapshot::write(&pending, text, &provenance)?;
-                    outcome.reasons.push(format!("the new trace waits in `{}`: harness review", pending.display()));
-                }
-                // What else was wrong still is; the snapshot's own reason is the last.
-                Update::Accept if outcome.verdict == Verdict::Fail => {
-                    snapshot::write(file, text, &provenance)?;
-                    snapshot::forget_pending(file)?;
-                    outcome.reasons.pop();
-                    if outcome.reasons.is_empty() {
+            // A run that failed otherwise has no trace to keep.
+            (SnapshotOutcome::Differs { file, .. }, Some(text)) if outcome.only_snapshot => {
+                match update {
+                    Update::Never => {}
+                    Update::Pending => {
+                        let pending = snapshot::pending(file);
+                        snapshot::write(&pending, text, &provenance)?;
+                        outcome.reasons.push(format!(
+                            "the new trace waits in `{}`: harness review",
+                            pending.display()
+                        ));
+                    }
+                    Update::Accept => {
+                        snapshot::write(file, text, &provenance)?;
+                        snapshot::forget_pending(file)?;
+                        outcome.reasons.clear();
                         outcome.verdict = Verdict::Pass;
                     }
                 }
-                Update::Accept => {}
-            },
+            }
             _ => {}
         }
         Ok(outcome)
@@ -302,9 +344,14 @@ fn differs(first: Option<&str>, text: Option<&str>) -> Option<String> {
     (first != text).then(|| snapshot::diff(first, text).replace("stored", "first run"))
 }
 
-fn read_one(bench: &Bench<'_>, facts: &Facts<'_>, file: &Path, text: &str) -> Result<Ready, PlanError> {
-    let scenario: Scenario =
-        crate::scenario::read(file, text).map_err(|diagnostic| PlanError::Invalid(Box::new(diagnostic)))?;
+fn read_one(
+    bench: &Bench<'_>,
+    facts: &Facts<'_>,
+    file: &Path,
+    text: &str,
+) -> Result<Ready, PlanError> {
+    let scenario: Scenario = crate::scenario::read(file, text)
+        .map_err(|diagnostic| PlanError::Invalid(Box::new(diagnostic)))?;
     let description = scenario.description.clone();
     Ok(match plan::resolve(&scenario, facts, bench.host)? {
         Resolved::Plan(plan) => Ready::Plan(plan, description),

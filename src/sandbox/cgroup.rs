@@ -41,12 +41,21 @@ impl Cgroup {
     /// # Errors
     /// [`CgroupError::Make`].
     pub fn below(hierarchy: &Path) -> Result<Self, CgroupError> {
-        let made = tempfile::Builder::new().prefix("harness-").tempdir_in(hierarchy).and_then(|dir| {
-            // Removed by rmdir(2) below: the kernel's files in it cannot be unlinked.
-            let path = dir.keep();
-            Ok(Self { folder: File::open(&path)?, path })
-        });
-        made.map_err(|source| CgroupError::Make { below: hierarchy.to_owned(), source })
+        let made = tempfile::Builder::new()
+            .prefix("harness-")
+            .tempdir_in(hierarchy)
+            .and_then(|dir| {
+                // Removed by rmdir(2) below: the kernel's files in it cannot be unlinked.
+                let path = dir.keep();
+                Ok(Self {
+                    folder: File::open(&path)?,
+                    path,
+                })
+            });
+        made.map_err(|source| CgroupError::Make {
+            below: hierarchy.to_owned(),
+            source,
+        })
     }
 
     /// Moves a process into the group; what it creates from then on is born there.
@@ -54,8 +63,13 @@ impl Cgroup {
     /// # Errors
     /// [`CgroupError::Join`].
     pub fn join(&self, pid: crate::units::Pid) -> Result<(), CgroupError> {
-        std::fs::write(self.path.join("cgroup.procs"), pid.to_string())
-            .map_err(|source| CgroupError::Join { pid, path: self.path.clone(), source })
+        std::fs::write(self.path.join("cgroup.procs"), pid.to_string()).map_err(|source| {
+            CgroupError::Join {
+                pid,
+                path: self.path.clone(),
+                source,
+            }
+        })
     }
 }
 

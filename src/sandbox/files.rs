@@ -64,10 +64,17 @@ impl WorkDir {
     /// [`WorkDirError`], which names the file; nothing is left behind.
     pub fn lay_out(files: &[File]) -> Result<Self, WorkDirError> {
         let below = std::env::temp_dir();
-        let make = |source| WorkDirError::Make { below: below.clone(), source };
-        let dir = tempfile::Builder::new().prefix("harness-").tempdir_in(&below).map_err(make)?;
+        let make = |source| WorkDirError::Make {
+            below: below.clone(),
+            source,
+        };
+        let dir = tempfile::Builder::new()
+            .prefix("harness-")
+            .tempdir_in(&below)
+            .map_err(make)?;
         // The mode of a home directory: the workload may run programs of other users in it.
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).map_err(make)?;
+        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))
+            .map_err(make)?;
         for file in files {
             lay(dir.path(), file)?;
         }
@@ -82,8 +89,14 @@ impl WorkDir {
 }
 
 fn lay(root: &Path, file: &File) -> Result<(), WorkDirError> {
-    let failed = |source| WorkDirError::Lay { path: file.path.clone(), source };
-    let read = |path: &Path, source| WorkDirError::Read { path: path.to_owned(), source };
+    let failed = |source| WorkDirError::Lay {
+        path: file.path.clone(),
+        source,
+    };
+    let read = |path: &Path, source| WorkDirError::Read {
+        path: path.to_owned(),
+        source,
+    };
     let (bytes, copied_mode) = match &file.content {
         Content::Bytes(bytes) => (bytes.clone(), None),
         Content::CopyOf(path) => {
@@ -95,14 +108,25 @@ fn lay(root: &Path, file: &File) -> Result<(), WorkDirError> {
     let place = root.join(&file.path);
     if let Some(folder) = place.parent() {
         let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true).mode(0o755).create(folder).map_err(failed)?;
+        builder
+            .recursive(true)
+            .mode(0o755)
+            .create(folder)
+            .map_err(failed)?;
     }
     let mut options = std::fs::OpenOptions::new();
-    let mut opened = options.write(true).create_new(true).mode(0o600).open(&place).map_err(failed)?;
+    let mut opened = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&place)
+        .map_err(failed)?;
     io::Write::write_all(&mut opened, &bytes).map_err(failed)?;
     let mode = file.mode.or(copied_mode).unwrap_or(0o644);
     // Not through open(2): the umask is to have no say.
-    opened.set_permissions(std::fs::Permissions::from_mode(mode)).map_err(failed)
+    opened
+        .set_permissions(std::fs::Permissions::from_mode(mode))
+        .map_err(failed)
 }
 
 #[cfg(test)]
@@ -116,8 +140,17 @@ mod tests {
             content: Content::Bytes(b"x".to_vec()),
             mode,
         };
-        let dir = WorkDir::lay_out(&[file("a/b/tool.sh", Some(0o755)), file("plain", None)]).unwrap();
-        let mode = |name: &str| dir.path().join(name).metadata().unwrap().permissions().mode() & 0o7777;
+        let dir =
+            WorkDir::lay_out(&[file("a/b/tool.sh", Some(0o755)), file("plain", None)]).unwrap();
+        let mode = |name: &str| {
+            dir.path()
+                .join(name)
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode()
+                & 0o7777
+        };
         assert_eq!((mode("a/b/tool.sh"), mode("plain")), (0o755, 0o644));
         let path = dir.path().to_owned();
         drop(dir);
@@ -132,6 +165,9 @@ mod tests {
             mode: None,
         };
         let error = WorkDir::lay_out(&[file]).unwrap_err();
-        assert_eq!(error.to_string(), "cannot read `/nonexistent/source` for the working directory");
+        assert_eq!(
+            error.to_string(),
+            "cannot read `/nonexistent/source` for the working directory"
+        );
     }
 }

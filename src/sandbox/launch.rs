@@ -1,7 +1,9 @@
 //! The cork and what follows it.
 
+use super::error::LaunchError;
 use super::output::Reader;
-use super::{Captured, NotExecuted, Program};
+use super::stdio::{self, Stdio};
+use super::{Captured, Program};
 use crate::sys::process::{self, Failure, Spawn, Stage, World};
 use crate::units::{ExitKind, Pid};
 use nix::fcntl::OFlag;
@@ -10,7 +12,7 @@ use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is to be run, with nothing left open.
 #[derive(Clone, Debug)]
@@ -33,81 +35,6 @@ pub struct Workload {
     pub fixed_addresses: bool,
     /// The limits of `RLIMIT_NOFILE` to start it with; `None` keeps those of the harness.
     pub open_files: Option<(u64, u64)>,
-}
-
-/// Where the workload's standard descriptors lead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stdio {
-    /// To those of the harness.
-    Inherited,
-    /// Input from these bytes (as a file, so that reads are never short; none at all is `/dev/null`), outputs captured.
-    Captured {
-        /// What standard input holds.
-        input: Option<Vec<u8>>,
-    },
-}
-
-/// Why there is no running workload.
-#[derive(Debug, thiserror::Error)]
-pub enum LaunchError {
-    /// A descriptor for standard input or output.
-    #[error("cannot prepare the workload's input and output")]
-    Stdio(#[source] io::Error),
-    /// `clone3(2)`.
-    #[error("cannot start a process for the workload{}", if *.namespace { " in a pid namespace of its own" } else { "" })]
-    Fork {
-        /// Whether it was to live in a namespace.
-        namespace: bool,
-        /// Why.
-        source: io::Error,
-    },
-    /// A step between the start of the process and its `execve(2)`.
-    #[error("the workload's process failed while {}", doing(*.stage))]
-    Stage {
-        /// The step.
-        stage: Stage,
-        /// Why.
-        source: io::Error,
-    },
-    /// `execve(2)` itself.
-    #[error(transparent)]
-    NotExecuted(#[from] NotExecuted),
-    /// The process was gone before it could execute anything.
-    #[error("the workload's process was killed before it could execute anything")]
-    Vanished,
-    /// It did not get as far in time.
-    #[error("the workload's process did not reach its program in time")]
-    TimedOut,
-    /// A pipe to it broke.
-    #[error("cannot talk to the workload's process")]
-    Pipe(#[source] io::Error),
-}
-
-impl LaunchError {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Fork { namespace: true, source } if source.raw_os_error() == Some(libc::EPERM) => {
-                Some(crate::host::HOW_TO_GET_RIGHTS.to_owned())
-            }
-            Self::NotExecuted(error) => error.hint(),
-            _ => None,
-        }
-    }
-}
-
-fn doing(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Mounts => "giving its namespace a /proc of its own",
-        Stage::Descriptors => "putting its descriptors in place",
-        Stage::Signals => "resetting its signals",
-        Stage::Session => "starting its session",
-        Stage::Directory => "changing to its working directory",
-        Stage::Personality => "switching address space randomisation off",
-        Stage::Fork => "forking",
-        Stage::Exec => "executing its program",
-    }
 }
 
 /// A workload that waits at its cork.
@@ -161,9 +88,14 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         let invalid = |_| LaunchError::Stdio(io::ErrorKind::InvalidInput.into());
         CString::new(text.as_bytes()).map_err(invalid)
     };
-    let (stdin, stdout, stderr, outputs) = stdio(&workload.stdio).map_err(LaunchError::Stdio)?;
+    let (stdin, stdout, stderr, outputs) =
+        stdio::open(&workload.stdio).map_err(LaunchError::Stdio)?;
     let program = c_string(workload.program.path().as_os_str())?;
-    let directory = workload.directory.as_ref().map(|path| c_string(path.as_os_str())).transpose()?;
+    let directory = workload
+        .directory
+        .as_ref()
+        .map(|path| c_string(path.as_os_str()))
+        .transpose()?;
     let parked = process::park(&Spawn {
         program: &program,
         arguments: &workload.arguments,
@@ -175,7 +107,10 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         fixed_addresses: workload.fixed_addresses,
         open_files: workload.open_files,
     })
-    .map_err(|source| LaunchError::Fork { namespace: workload.world == World::PidNamespace, source })?;
+    .map_err(|source| LaunchError::Fork {
+        namespace: workload.world == World::PidNamespace,
+        source,
+    })?;
     let process = Process {
         pid: parked.pid,
         pidfd: parked.pidfd,
@@ -193,7 +128,13 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         Some(directory) => directory.clone(),
         None => PathBuf::from("."),
     };
-    Ok(Corked { process, go: parked.go, status: parked.status, program: workload.program.clone(), directory })
+    Ok(Corked {
+        process,
+        go: parked.go,
+        status: parked.status,
+        program: workload.program.clone(),
+        directory,
+    })
 }
 
 impl Corked {
@@ -214,7 +155,13 @@ impl Corked {
     /// # Errors
     /// The stage that failed and why; the process is gone then. [`LaunchError::TimedOut`] after `patience`.
     pub fn uncork(self, patience: std::time::Duration) -> Result<Running, LaunchError> {
-        let Self { mut process, go, status, program, directory } = self;
+        let Self {
+            mut process,
+            go,
+            status,
+            program,
+            directory,
+        } = self;
         // A child that has failed already has closed its end (SIGPIPE is ignored in a Rust program): its message is in the status pipe.
         match nix::unistd::write(&go, b"g") {
             Ok(_) | Err(nix::Error::EPIPE) => drop(go),
@@ -231,16 +178,24 @@ impl Corked {
             }
         }
         let mut message = [0; 8];
-        let got = nix::unistd::read(&status, &mut message).map_err(|error| LaunchError::Pipe(error.into()))?;
+        let got = nix::unistd::read(&status, &mut message)
+            .map_err(|error| LaunchError::Pipe(error.into()))?;
         match (got, Failure::from_bytes(message)) {
             (0, _) => {
                 process.collect().map_err(LaunchError::Pipe)?;
                 Ok(Running { process })
             }
-            (8, Some(Failure { stage: Stage::Exec, error })) => {
-                Err(program.explain(error, &directory).into())
-            }
-            (8, Some(Failure { stage, error })) => Err(LaunchError::Stage { stage, source: error }),
+            (
+                8,
+                Some(Failure {
+                    stage: Stage::Exec,
+                    error,
+                }),
+            ) => Err(program.explain(error, &directory).into()),
+            (8, Some(Failure { stage, error })) => Err(LaunchError::Stage {
+                stage,
+                source: error,
+            }),
             _ => Err(LaunchError::Vanished),
         }
     }
@@ -251,9 +206,19 @@ impl Running {
     #[must_use]
     pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         let process = &self.process;
-        let outputs = process.outputs.iter().flatten().filter_map(|reader| reader.pipe.as_ref());
+        let outputs = process
+            .outputs
+            .iter()
+            .flatten()
+            .filter_map(|reader| reader.pipe.as_ref());
         let end = (!process.reaped).then_some(&process.pidfd);
-        process.obituary.iter().chain(outputs).chain(end).map(AsFd::as_fd).collect()
+        process
+            .obituary
+            .iter()
+            .chain(outputs)
+            .chain(end)
+            .map(AsFd::as_fd)
+            .collect()
     }
 
     /// Takes what has come: output, the main process' end. Never waits.
@@ -341,8 +306,15 @@ impl Process {
     fn reap(&mut self, wait: bool) -> io::Result<()> {
         use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
         while !self.reaped {
-            let no_wait = if wait { WaitPidFlag::empty() } else { WaitPidFlag::WNOHANG };
-            match waitid(Id::PIDFd(self.pidfd.as_fd()), WaitPidFlag::WEXITED | no_wait) {
+            let no_wait = if wait {
+                WaitPidFlag::empty()
+            } else {
+                WaitPidFlag::WNOHANG
+            };
+            match waitid(
+                Id::PIDFd(self.pidfd.as_fd()),
+                WaitPidFlag::WEXITED | no_wait,
+            ) {
                 Ok(WaitStatus::StillAlive) => break,
                 Ok(status) => {
                     self.reaped = true;
@@ -375,33 +347,6 @@ fn exit_kind(status: nix::sys::wait::WaitStatus) -> Option<ExitKind> {
         WaitStatus::Signaled(_, signal, _) => Some(ExitKind::Signal(signal as i32)),
         _ => None,
     }
-}
-
-type Ends = (OwnedFd, OwnedFd, OwnedFd, Option<[Reader; 2]>);
-
-fn stdio(stdio: &Stdio) -> io::Result<Ends> {
-    match stdio {
-        Stdio::Inherited => {
-            let dup = |fd: BorrowedFd<'_>| fd.try_clone_to_owned();
-            Ok((dup(io::stdin().as_fd())?, dup(io::stdout().as_fd())?, dup(io::stderr().as_fd())?, None))
-        }
-        Stdio::Captured { input } => {
-            let stdin = input_file(input.as_deref())?;
-            let (out_read, out_write) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
-            let (err_read, err_write) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
-            Ok((stdin, out_write, err_write, Some([Reader::new(out_read)?, Reader::new(err_read)?])))
-        }
-    }
-}
-
-fn input_file(input: Option<&[u8]>) -> io::Result<OwnedFd> {
-    let Some(input) = input else {
-        return Ok(std::fs::File::open(Path::new("/dev/null"))?.into());
-    };
-    let mut file = tempfile::tempfile()?;
-    io::Write::write_all(&mut file, input)?;
-    io::Seek::rewind(&mut file)?;
-    Ok(file.into())
 }
 
 fn nonblocking(pipe: &OwnedFd) -> io::Result<()> {

@@ -9,13 +9,17 @@
 //! Dropping one of the first two ends the workload: nothing survives an error or a panic.
 
 mod cgroup;
+mod error;
 mod files;
 mod launch;
 mod output;
 mod program;
+mod stdio;
 
 pub use cgroup::{Cgroup, CgroupError};
+pub use error::LaunchError;
 pub use files::{Content, File, WorkDir, WorkDirError};
-pub use launch::{Corked, Exited, LaunchError, Running, Stdio, Workload, launch};
+pub use launch::{Corked, Exited, Running, Workload, launch};
 pub use output::Captured;
 pub use program::{NotExecuted, Program};
+pub use stdio::Stdio;

@@ -26,7 +26,10 @@ impl Reader {
     pub(super) fn new(pipe: OwnedFd) -> io::Result<Self> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(pipe.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Self { pipe: Some(pipe), captured: Captured::default() })
+        Ok(Self {
+            pipe: Some(pipe),
+            captured: Captured::default(),
+        })
     }
 
     /// Takes what is there, without waiting; closes the pipe at its end.
@@ -45,7 +48,9 @@ impl Reader {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        let room = KEPT.saturating_sub(self.captured.bytes.len()).min(bytes.len());
+        let room = KEPT
+            .saturating_sub(self.captured.bytes.len())
+            .min(bytes.len());
         let (kept, dropped) = bytes.split_at(room);
         self.captured.bytes.extend_from_slice(kept);
         self.captured.dropped += dropped.len() as u64;
@@ -62,7 +67,10 @@ mod tests {
         let mut reader = Reader::new(read).unwrap();
         reader.keep(&vec![b'x'; KEPT - 1]);
         reader.keep(b"abc");
-        assert_eq!((reader.captured.bytes.len(), reader.captured.dropped), (KEPT, 2));
+        assert_eq!(
+            (reader.captured.bytes.len(), reader.captured.dropped),
+            (KEPT, 2)
+        );
         assert_eq!(reader.captured.bytes.last(), Some(&b'a'));
     }
 }

@@ -59,7 +59,11 @@ impl NotExecuted {
     /// The status that a shell gives for it: 127 where there is no such file, 126 where there is one.
     #[must_use]
     pub fn shell_status(&self) -> i32 {
-        if matches!(self, Self::Missing { .. }) { 127 } else { 126 }
+        if matches!(self, Self::Missing { .. }) {
+            127
+        } else {
+            126
+        }
     }
 
     /// What the user can do about it.
@@ -70,9 +74,9 @@ impl NotExecuted {
             Self::Permission { program } => Some(format!("chmod +x {program}")),
             Self::Interpreter { .. } => Some("install it, or correct the first line".to_owned()),
             Self::Directory { .. } => Some("name a file in it".to_owned()),
-            Self::Format { program } => {
-                Some(format!("give it a first line such as `#!/bin/sh`, or run `sh {program}`"))
-            }
+            Self::Format { program } => Some(format!(
+                "give it a first line such as `#!/bin/sh`, or run `sh {program}`"
+            )),
         }
     }
 }
@@ -93,7 +97,9 @@ impl Program {
         let mut without_permission = false;
         for folder in std::env::split_paths(path) {
             let candidate = folder.join(name);
-            let Ok(metadata) = candidate.metadata() else { continue };
+            let Ok(metadata) = candidate.metadata() else {
+                continue;
+            };
             if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
                 return Ok(Self(candidate));
             }
@@ -119,14 +125,20 @@ impl Program {
         let file = directory.join(&self.0);
         let metadata = file.metadata();
         match (error.raw_os_error(), metadata) {
-            (Some(libc::EACCES), Ok(metadata)) if metadata.is_dir() => NotExecuted::Directory { program },
-            (Some(libc::EACCES), _) => NotExecuted::Permission { program },
-            (Some(libc::ENOENT), Ok(_)) => {
-                NotExecuted::Interpreter { program, interpreter: interpreter(&file) }
+            (Some(libc::EACCES), Ok(metadata)) if metadata.is_dir() => {
+                NotExecuted::Directory { program }
             }
+            (Some(libc::EACCES), _) => NotExecuted::Permission { program },
+            (Some(libc::ENOENT), Ok(_)) => NotExecuted::Interpreter {
+                program,
+                interpreter: interpreter(&file),
+            },
             (Some(libc::ENOENT | libc::ENOTDIR), Err(_)) => NotExecuted::Missing { program },
             (Some(libc::ENOEXEC), _) => NotExecuted::Format { program },
-            _ => NotExecuted::Other { program, source: error },
+            _ => NotExecuted::Other {
+                program,
+                source: error,
+            },
         }
     }
 }
@@ -136,8 +148,15 @@ fn interpreter(file: &Path) -> Option<String> {
     use io::Read;
     // BINPRM_BUF_SIZE, include/uapi/linux/binfmts.h: the kernel looks no further.
     let mut start = Vec::new();
-    std::fs::File::open(file).ok()?.take(256).read_to_end(&mut start).ok()?;
-    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    std::fs::File::open(file)
+        .ok()?
+        .take(256)
+        .read_to_end(&mut start)
+        .ok()?;
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
     let line = String::from_utf8_lossy(line);
     line.split_whitespace().next().map(str::to_owned)
 }
@@ -152,9 +171,18 @@ mod tests {
         std::fs::write(dir.path().join("plain"), "").unwrap();
         let path = dir.path().as_os_str();
         let missing = Program::find("gone".as_ref(), path).unwrap_err();
-        assert_eq!((missing.to_string().as_str(), missing.shell_status()), ("`gone` could not be executed: no such file", 127));
+        assert_eq!(
+            (missing.to_string().as_str(), missing.shell_status()),
+            ("`gone` could not be executed: no such file", 127)
+        );
         let denied = Program::find("plain".as_ref(), path).unwrap_err();
-        assert_eq!((denied.to_string().as_str(), denied.shell_status()), ("`plain` could not be executed: permission denied", 126));
-        assert_eq!(Program::find("./x/y".as_ref(), path).unwrap().path(), Path::new("./x/y"));
+        assert_eq!(
+            (denied.to_string().as_str(), denied.shell_status()),
+            ("`plain` could not be executed: permission denied", 126)
+        );
+        assert_eq!(
+            Program::find("./x/y".as_ref(), path).unwrap().path(),
+            Path::new("./x/y")
+        );
     }
 }

@@ -24,15 +24,26 @@ pub fn page_size() -> usize {
 /// `clock_gettime(2)`; `perf_event_attr.use_clockid` in `perf_event_open(2)`.
 #[must_use]
 pub fn monotonic_now() -> crate::units::Nanos {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the pointer is to a timespec of our own; CLOCK_MONOTONIC always exists.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
     let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or(0);
-    crate::units::Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds))
+    crate::units::Nanos(
+        seconds
+            .saturating_mul(1_000_000_000)
+            .saturating_add(nanoseconds),
+    )
 }
 
 /// Turns the `-1` of a system call into the error that `errno` holds.
 fn check(result: libc::c_long) -> io::Result<libc::c_long> {
-    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    if result == -1 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
 }

@@ -20,17 +20,27 @@ const FSMOUNT_CLOEXEC: libc::c_uint = 1;
 /// `fsopen`, `fsconfig`, `fsmount`: `fs/fsopen.c`, `fs/namespace.c`.
 pub fn detached(fs_type: &CStr) -> io::Result<OwnedFd> {
     // SAFETY: the string is NUL-terminated and outlives the call.
-    let context = check(unsafe { libc::syscall(libc::SYS_fsopen, fs_type.as_ptr(), FSOPEN_CLOEXEC) })?;
+    let context =
+        check(unsafe { libc::syscall(libc::SYS_fsopen, fs_type.as_ptr(), FSOPEN_CLOEXEC) })?;
     // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
     let context = unsafe { OwnedFd::from_raw_fd(context as i32) };
     let null = std::ptr::null::<libc::c_char>();
     // SAFETY: FSCONFIG_CMD_CREATE takes no key and no value: both are null.
     let created = unsafe {
-        libc::syscall(libc::SYS_fsconfig, context.as_raw_fd(), FSCONFIG_CMD_CREATE, null, null, 0)
+        libc::syscall(
+            libc::SYS_fsconfig,
+            context.as_raw_fd(),
+            FSCONFIG_CMD_CREATE,
+            null,
+            null,
+            0,
+        )
     };
     check(created)?;
     // SAFETY: the arguments are numbers.
-    let mount = check(unsafe { libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), FSMOUNT_CLOEXEC, 0) })?;
+    let mount = check(unsafe {
+        libc::syscall(libc::SYS_fsmount, context.as_raw_fd(), FSMOUNT_CLOEXEC, 0)
+    })?;
     // SAFETY: as above, a new descriptor.
     Ok(unsafe { OwnedFd::from_raw_fd(mount as i32) })
 }

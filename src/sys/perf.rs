@@ -40,7 +40,16 @@ pub fn open(
     let attr: *const bindings::perf_event_attr = attr;
     // SAFETY: attr points to a whole perf_event_attr whose `size` says its length; the kernel only reads it (E2BIG writes `size`, which
     // the kernel does through the same pointer: see below).
-    let fd = check(unsafe { libc::syscall(libc::SYS_perf_event_open, attr.cast_mut(), pid, cpu, -1, flags) })?;
+    let fd = check(unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            attr.cast_mut(),
+            pid,
+            cpu,
+            -1,
+            flags,
+        )
+    })?;
     // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
@@ -69,7 +78,8 @@ pub fn set_output(event: BorrowedFd<'_>, ring_owner: BorrowedFd<'_>) -> io::Resu
 /// `EINVAL` for a filter that the kernel does not understand (it does not say why), `EEXIST` for a second one.
 pub fn set_filter(event: BorrowedFd<'_>, filter: &CStr) -> io::Result<()> {
     // SAFETY: the string is NUL-terminated, outlives the call, and the kernel only reads it (strndup_user in perf_event_set_filter()).
-    check(unsafe { ioctls::SET_FILTER(event.as_raw_fd(), filter.as_ptr().cast_mut()) }.into()).map(drop)
+    check(unsafe { ioctls::SET_FILTER(event.as_raw_fd(), filter.as_ptr().cast_mut()) }.into())
+        .map(drop)
 }
 
 /// The event's id, which its records and those of its inherited children carry: `PERF_EVENT_IOC_ID`.
@@ -103,9 +113,14 @@ pub fn read_counts(event: BorrowedFd<'_>, has_lost: bool) -> io::Result<Counts> 
     let mut words = [0_u64; 2];
     let wanted = if has_lost { 16 } else { 8 };
     // SAFETY: the buffer has 16 bytes and at most that many are asked for.
-    let got = check(unsafe { libc::read(event.as_raw_fd(), words.as_mut_ptr().cast(), wanted) } as libc::c_long)?;
+    let got = check(
+        unsafe { libc::read(event.as_raw_fd(), words.as_mut_ptr().cast(), wanted) } as libc::c_long,
+    )?;
     if got as usize != wanted {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(Counts { value: words[0], lost: has_lost.then_some(words[1]) })
+    Ok(Counts {
+        value: words[0],
+        lost: has_lost.then_some(words[1]),
+    })
 }

@@ -168,7 +168,11 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     // SAFETY: without CLONE_VM the child has a copy of our memory; it runs only child::main, which makes nothing but system calls on
     // memory laid out above and never returns.
     let pid = check(unsafe {
-        libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>())
+        libc::syscall(
+            libc::SYS_clone3,
+            &raw mut arguments,
+            size_of::<libc::clone_args>(),
+        )
     })?;
     if pid == 0 {
         // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared` point into that copy.
@@ -196,7 +200,13 @@ pub fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     let no_info = std::ptr::null::<libc::siginfo_t>();
     // SAFETY: a null siginfo is allowed.
     let sent = unsafe {
-        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, no_info, 0)
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            pidfd.as_raw_fd(),
+            signal,
+            no_info,
+            0,
+        )
     };
     match check(sent) {
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
@@ -219,7 +229,11 @@ pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
     let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
     // SAFETY: as in park().
     let pid = check(unsafe {
-        libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>())
+        libc::syscall(
+            libc::SYS_clone3,
+            &raw mut arguments,
+            size_of::<libc::clone_args>(),
+        )
     })?;
     if pid == 0 {
         // SAFETY: the child makes nothing but system calls and never returns.
@@ -234,5 +248,9 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
-    strings.iter().map(|string| string.as_ptr()).chain([std::ptr::null()]).collect()
+    strings
+        .iter()
+        .map(|string| string.as_ptr())
+        .chain([std::ptr::null()])
+        .collect()
 }

@@ -40,8 +40,12 @@ impl Ring {
         if !data_pages.is_power_of_two() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let data_size = data_pages.checked_mul(page).ok_or(io::ErrorKind::InvalidInput)?;
-        let mapped = data_size.checked_add(page).ok_or(io::ErrorKind::InvalidInput)?;
+        let data_size = data_pages
+            .checked_mul(page)
+            .ok_or(io::ErrorKind::InvalidInput)?;
+        let mapped = data_size
+            .checked_add(page)
+            .ok_or(io::ErrorKind::InvalidInput)?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
         let base = unsafe {
             libc::mmap(
@@ -57,7 +61,12 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let base = NonNull::new(base.cast::<u8>()).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(Self { base, mapped, data_offset: page, mask: data_size as u64 - 1 })
+        Ok(Self {
+            base,
+            mapped,
+            data_offset: page,
+            mask: data_size as u64 - 1,
+        })
     }
 
     /// The number of bytes for records.
@@ -77,21 +86,24 @@ impl Ring {
     pub fn head(&self) -> u64 {
         // ORDERING: pairs with the smp_wmb() before the store of data_head in perf_output_put_handle(), kernel/events/ring_buffer.c: what
         // lies below head is whole.
-        self.counter(offset_of!(perf_event_mmap_page, data_head)).load(Ordering::Acquire)
+        self.counter(offset_of!(perf_event_mmap_page, data_head))
+            .load(Ordering::Acquire)
     }
 
     /// How far we have consumed.
     #[must_use]
     pub fn tail(&self) -> u64 {
         // ORDERING: only we write it.
-        self.counter(offset_of!(perf_event_mmap_page, data_tail)).load(Ordering::Relaxed)
+        self.counter(offset_of!(perf_event_mmap_page, data_tail))
+            .load(Ordering::Relaxed)
     }
 
     /// Gives the room below `tail` back to the kernel.
     pub fn release(&self, tail: u64) {
         // ORDERING: our copies out of the ring happen before this store; pairs with the control dependency on data_tail in
         // __perf_output_begin(), kernel/events/ring_buffer.c.
-        self.counter(offset_of!(perf_event_mmap_page, data_tail)).store(tail, Ordering::Release);
+        self.counter(offset_of!(perf_event_mmap_page, data_tail))
+            .store(tail, Ordering::Release);
     }
 
     /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has to.

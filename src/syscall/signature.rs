@@ -49,7 +49,9 @@ impl<'a> Signatures<'a> {
     pub fn new(source: Box<FormatSource<'a>>) -> Self {
         Self {
             source,
-            native: std::iter::repeat_with(OnceLock::new).take(NATIVE_NUMBERS).collect(),
+            native: std::iter::repeat_with(OnceLock::new)
+                .take(NATIVE_NUMBERS)
+                .collect(),
             foreign: std::sync::Mutex::default(),
             unknown: six_words(),
         }
@@ -57,40 +59,63 @@ impl<'a> Signatures<'a> {
 
     /// Calls `with` with the signature of a call.
     pub fn with<R>(&self, abi: Abi, number: i32, with: impl FnOnce(&Signature) -> R) -> R {
-        let place = usize::try_from(number).ok().filter(|_| abi == Abi::native());
+        let place = usize::try_from(number)
+            .ok()
+            .filter(|_| abi == Abi::native());
         if let Some(slot) = place.and_then(|place| self.native.get(place)) {
             return with(slot.get_or_init(|| self.read(abi, number)));
         }
-        let Ok(mut foreign) = self.foreign.lock() else { return with(&self.unknown) };
-        let known = foreign.entry((abi, number)).or_insert_with(|| Arc::new(self.read(abi, number)));
+        let Ok(mut foreign) = self.foreign.lock() else {
+            return with(&self.unknown);
+        };
+        let known = foreign
+            .entry((abi, number))
+            .or_insert_with(|| Arc::new(self.read(abi, number)));
         let signature = Arc::clone(known);
         drop(foreign);
         with(&signature)
     }
 
     fn read(&self, abi: Abi, number: i32) -> Signature {
-        let name = u32::try_from(number).ok().and_then(|number| names::name(abi, number));
+        let name = u32::try_from(number)
+            .ok()
+            .and_then(|number| names::name(abi, number));
         let Some(name) = name else { return six_words() };
         let formats = names::tracefs_names(name);
         let mut formats = formats.filter_map(|event| (self.source)(&format!("sys_enter_{event}")));
         match formats.next() {
             Some(format) => from_format(name, &format),
-            None => Signature { returns: kinds::return_kind(name), ..six_words() },
+            None => Signature {
+                returns: kinds::return_kind(name),
+                ..six_words()
+            },
         }
     }
 }
 
 fn from_format(name: &str, format: &Format) -> Signature {
     // Kernels from 6.19 on add the contents behind pointers as further fields, `__data_loc`, under names with two underscores.
-    let fields = format.fields.iter().filter(|field| !field.name.starts_with("__"));
+    let fields = format
+        .fields
+        .iter()
+        .filter(|field| !field.name.starts_with("__"));
     let arguments = fields.enumerate().map(|(place, field)| Argument {
         name: field.name.clone(),
         kind: kinds::arg_kind(name, place, &field.name, &field.c_type),
     });
-    Signature { arguments: arguments.take(6).collect(), returns: kinds::return_kind(name) }
+    Signature {
+        arguments: arguments.take(6).collect(),
+        returns: kinds::return_kind(name),
+    }
 }
 
 fn six_words() -> Signature {
-    let argument = |place| Argument { name: format!("arg{place}"), kind: ArgKind::Word };
-    Signature { arguments: (0..6).map(argument).collect(), returns: ReturnKind::Number }
+    let argument = |place| Argument {
+        name: format!("arg{place}"),
+        kind: ArgKind::Word,
+    };
+    Signature {
+        arguments: (0..6).map(argument).collect(),
+        returns: ReturnKind::Number,
+    }
 }

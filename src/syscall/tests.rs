@@ -35,13 +35,21 @@ impl Run {
 
     fn enter(&mut self, pid: u32, tid: u32, name: &str) {
         let now = self.now();
-        self.tracker.enter((Pid(pid), Tid(tid)), now, Abi::native(), nr(name), [7; 6], &mut self.out);
+        self.tracker.enter(
+            (Pid(pid), Tid(tid)),
+            now,
+            Abi::native(),
+            nr(name),
+            [7; 6],
+            &mut self.out,
+        );
     }
 
     fn leave(&mut self, pid: u32, tid: u32, name: &str, value: i64) {
         let now = self.now();
         let number = if name == "-1" { -1 } else { nr(name) };
-        self.tracker.leave((Pid(pid), Tid(tid)), now, number, value, &mut self.out);
+        self.tracker
+            .leave((Pid(pid), Tid(tid)), now, number, value, &mut self.out);
     }
 
     fn task(&mut self, (pid, tid): (u32, u32), (parent_pid, parent_tid): (u32, u32)) -> Task {
@@ -65,7 +73,12 @@ impl Run {
     }
 
     fn exec(&mut self, pid: u32, tid: u32) {
-        let comm = Comm { pid: Pid(pid), tid: Tid(tid), name: b"prog", exec: true };
+        let comm = Comm {
+            pid: Pid(pid),
+            tid: Tid(tid),
+            name: b"prog",
+            exec: true,
+        };
         self.tracker.comm(&comm, &mut self.out);
     }
 
@@ -87,15 +100,20 @@ impl Run {
                 let name = call.name().unwrap_or("unnamed");
                 Some(format!("{} {name}{entry} = {outcome}", call.actor.tid))
             }
-            Observation::Born { child, parent } => {
-                Some(format!("{} born of {:?}", child.tid, parent.map(|parent| parent.0)))
-            }
+            Observation::Born { child, parent } => Some(format!(
+                "{} born of {:?}",
+                child.tid,
+                parent.map(|parent| parent.0)
+            )),
             Observation::Named { thread, id } => Some(format!("thread {} is {id}", thread.0)),
             Observation::Executed(actor) => Some(format!("{} executed", actor.tid)),
             Observation::Gone(thread) => Some(format!("thread {} gone", thread.0)),
             Observation::Entered(_) => None,
         };
-        self.out.drain(..).filter_map(|observation| line(&observation)).collect()
+        self.out
+            .drain(..)
+            .filter_map(|observation| line(&observation))
+            .collect()
     }
 }
 
@@ -104,7 +122,10 @@ fn the_workloads_own_execve_has_no_entry_and_is_known() {
     let mut run = Run::default();
     run.exec(10, 10);
     run.leave(10, 10, "execve", 0);
-    assert_eq!(run.lines(), ["10 born of None", "10 executed", "10 execve uncorking = 0"]);
+    assert_eq!(
+        run.lines(),
+        ["10 born of None", "10 executed", "10 execve uncorking = 0"]
+    );
 }
 
 #[test]
@@ -127,7 +148,11 @@ fn a_half_is_never_matched_to_another_calls_half() {
     run.leave(10, 10, "read", 1);
     assert_eq!(
         run.lines(),
-        ["10 read = missing", "10 getppid without entry = 9", "10 read without entry = 1"]
+        [
+            "10 read = missing",
+            "10 getppid without entry = 9",
+            "10 read without entry = 1"
+        ]
     );
     run.enter(10, 10, "read");
     run.enter(10, 10, "close");
@@ -163,7 +188,12 @@ fn an_interrupted_call_and_its_restart_are_two_calls() {
     run.leave(10, 10, "nanosleep", -516);
     assert_eq!(
         run.lines(),
-        ["10 read = interrupted 512", "10 rt_sigreturn = 0", "10 read = 3", "10 nanosleep = interrupted 516"]
+        [
+            "10 read = interrupted 512",
+            "10 rt_sigreturn = 0",
+            "10 read = 3",
+            "10 nanosleep = interrupted 516"
+        ]
     );
 }
 
@@ -178,7 +208,12 @@ fn a_child_returns_from_the_call_that_its_parent_entered_and_gets_the_id_that_it
     run.leave(10, 10, "clone3", 5);
     assert_eq!(
         run.lines(),
-        ["20 born of Some(0)", "20 getpid = 5", "thread 1 is 5", "10 clone3 = 5"]
+        [
+            "20 born of Some(0)",
+            "20 getpid = 5",
+            "thread 1 is 5",
+            "10 clone3 = 5"
+        ]
     );
 }
 
@@ -209,10 +244,16 @@ fn an_exec_by_another_thread_returns_in_the_leader() {
     run.enter(10, 12, "execve");
     run.exit(10, 11);
     run.exit(10, 10);
-    assert_eq!(run.lines(), ["11 read = never", "thread 1 gone", "10 futex = never"]);
+    assert_eq!(
+        run.lines(),
+        ["11 read = never", "thread 1 gone", "10 futex = never"]
+    );
     run.exec(10, 10);
     run.leave(10, 10, "execve", 0);
-    assert_eq!(run.lines(), ["thread 2 gone", "10 executed", "10 execve = 0"]);
+    assert_eq!(
+        run.lines(),
+        ["thread 2 gone", "10 executed", "10 execve = 0"]
+    );
     run.enter(10, 10, "exit_group");
     run.exit(10, 10);
     assert_eq!(run.lines(), ["10 exit_group = never", "thread 0 gone"]);
@@ -230,7 +271,12 @@ fn of_two_threads_that_execute_the_one_that_ended_did_not() {
     run.leave(10, 10, "execve", 0);
     assert_eq!(
         run.lines(),
-        ["10 execve = never", "thread 1 gone", "10 executed", "10 execve = 0"]
+        [
+            "10 execve = never",
+            "thread 1 gone",
+            "10 executed",
+            "10 execve = 0"
+        ]
     );
 }
 
@@ -244,7 +290,10 @@ fn a_leader_that_ended_before_its_threads_is_gone_with_the_last_of_them() {
     assert_eq!(run.lines(), ["10 exit = never"]);
     run.enter(10, 11, "exit");
     run.exit(10, 11);
-    assert_eq!(run.lines(), ["11 exit = never", "thread 1 gone", "thread 0 gone"]);
+    assert_eq!(
+        run.lines(),
+        ["11 exit = never", "thread 1 gone", "thread 0 gone"]
+    );
 }
 
 #[test]
@@ -307,35 +356,59 @@ fn a_result_is_written_as_what_the_program_sees() {
         write_result(&mut out, returns, outcome, &mut Shown);
         out
     };
-    let returned = |value| Outcome::Returned { time: Nanos(1), value };
+    let returned = |value| Outcome::Returned {
+        time: Nanos(1),
+        value,
+    };
     assert_eq!(text(ReturnKind::Number, returned(-2)), "-1 ENOENT");
     assert_eq!(text(ReturnKind::Number, returned(-4096)), "-4096");
-    assert_eq!(text(ReturnKind::Address, returned(0x7f00_0000_1000)), "0x7f0000001000");
+    assert_eq!(
+        text(ReturnKind::Address, returned(0x7f00_0000_1000)),
+        "0x7f0000001000"
+    );
     assert_eq!(text(ReturnKind::Address, returned(-12)), "-1 ENOMEM");
     assert_eq!(text(ReturnKind::Pid, returned(41)), "41");
     assert_eq!(text(ReturnKind::Number, Outcome::NeverReturned), "?");
-    let interrupted = Outcome::Interrupted { time: Nanos(1), errno: 512 };
+    let interrupted = Outcome::Interrupted {
+        time: Nanos(1),
+        errno: 512,
+    };
     assert_eq!(text(ReturnKind::Number, interrupted), "? ERESTARTSYS");
 }
 
 #[test]
 fn a_call_without_a_tracepoint_shows_six_words() {
     let signatures = Signatures::new(Box::new(|_| None));
-    let count = signatures.with(Abi::native(), nr("openat"), |signature| signature.arguments.len());
+    let count = signatures.with(Abi::native(), nr("openat"), |signature| {
+        signature.arguments.len()
+    });
     assert_eq!(count, 6);
     let foreign = signatures.with(Abi::I386, 20, |signature| signature.returns);
-    assert_eq!(foreign, ReturnKind::Pid, "getpid by its name in the other table");
+    assert_eq!(
+        foreign,
+        ReturnKind::Pid,
+        "getpid by its name in the other table"
+    );
 }
 
 #[test]
 fn a_signature_is_the_kernels_and_leaves_the_copied_strings_out() {
     // openat of Linux 7.2: the last field is the copied string.
-    const CAPTURE: &str = include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_openat@7.2.txt");
-    let format = CAPTURE.get(CAPTURE.find("\nname: ").unwrap() + 1..).unwrap();
+    const CAPTURE: &str =
+        include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_openat@7.2.txt");
+    let format = CAPTURE
+        .get(CAPTURE.find("\nname: ").unwrap() + 1..)
+        .unwrap();
     let format = std::sync::Arc::new(crate::format::parse(format).unwrap());
-    let signatures = Signatures::new(Box::new(move |event| (event == "sys_enter_openat").then(|| format.clone())));
+    let signatures = Signatures::new(Box::new(move |event| {
+        (event == "sys_enter_openat").then(|| format.clone())
+    }));
     let names = signatures.with(Abi::native(), nr("openat"), |signature| {
-        signature.arguments.iter().map(|argument| argument.name.clone()).collect::<Vec<_>>()
+        signature
+            .arguments
+            .iter()
+            .map(|argument| argument.name.clone())
+            .collect::<Vec<_>>()
     });
     assert_eq!(names, ["dfd", "filename", "flags", "mode"]);
 }

@@ -49,7 +49,12 @@ pub fn write_argument(out: &mut String, kind: ArgKind, word: u64, values: &mut i
 }
 
 /// Writes what stands behind the ` = `.
-pub fn write_result(out: &mut String, returns: ReturnKind, outcome: Outcome, values: &mut impl Values) {
+pub fn write_result(
+    out: &mut String,
+    returns: ReturnKind,
+    outcome: Outcome,
+    values: &mut impl Values,
+) {
     match outcome {
         Outcome::NeverReturned => out.push('?'),
         Outcome::Missing => out.push_str("? (its end is missing)"),
@@ -57,7 +62,10 @@ pub fn write_result(out: &mut String, returns: ReturnKind, outcome: Outcome, val
             out.push_str("? ");
             out.push_str(errno::errno_name(number).unwrap_or("ERESTART"));
         }
-        Outcome::Returned { value: value @ -4095..=-1, .. } => {
+        Outcome::Returned {
+            value: value @ -4095..=-1,
+            ..
+        } => {
             out.push_str("-1 ");
             match errno::errno_name(-value as i32) {
                 Some(name) => out.push_str(name),
@@ -86,7 +94,11 @@ fn task(out: &mut String, id: i32, values: &mut impl Values) {
 }
 
 fn address(out: &mut String, word: u64, values: &mut impl Values) {
-    if word == 0 { out.push_str("NULL") } else { values.address(word, out) }
+    if word == 0 {
+        out.push_str("NULL")
+    } else {
+        values.address(word, out)
+    }
 }
 
 fn decimal(out: &mut String, value: i64) {
@@ -103,15 +115,25 @@ fn hex(out: &mut String, value: u64) {
     let n_digits = (64 - (value | 1).leading_zeros()).div_ceil(4);
     for place in (0..n_digits).rev() {
         let digit = (value >> (place * 4)) & 15;
-        out.push(char::from(DIGITS.get(digit as usize).copied().unwrap_or(b'?')));
+        out.push(char::from(
+            DIGITS.get(digit as usize).copied().unwrap_or(b'?'),
+        ));
     }
 }
 
 fn hex_or_zero(out: &mut String, value: u64) {
-    if value == 0 { out.push('0') } else { hex(out, value) }
+    if value == 0 {
+        out.push('0')
+    } else {
+        hex(out, value)
+    }
 }
 
 fn octal(out: &mut String, value: u64) {
     // Writing to a String cannot fail.
-    let _always_fits = if value == 0 { out.write_char('0') } else { write!(out, "0{value:o}") };
+    let _always_fits = if value == 0 {
+        out.write_char('0')
+    } else {
+        write!(out, "0{value:o}")
+    };
 }

@@ -5,142 +5,11 @@
 //! which returns from a call that its parent entered; a call refused by seccomp before its tracepoint; and `rt_sigreturn` (and any call
 //! whose number a tracer replaced), which leaves under the number -1.
 
+use super::call::{Actor, Call, Entry, Observation, Outcome, ShortName, ThreadId};
 use super::names::{self, Abi};
 use crate::record::{Comm, Task};
 use crate::units::{Nanos, Pid, Tid};
 use std::collections::HashMap;
-
-/// A thread of this run, never reused, numbered as they were first seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ThreadId(pub u32);
-
-/// A thread's name, `TASK_COMM_LEN` bytes at most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ShortName {
-    bytes: [u8; 16],
-    length: u8,
-}
-
-impl ShortName {
-    /// Takes the first 16 bytes.
-    #[must_use]
-    pub fn new(name: &[u8]) -> Self {
-        let mut short = Self::default();
-        for (to, from) in short.bytes.iter_mut().zip(name) {
-            *to = *from;
-            short.length += 1;
-        }
-        short
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.length)).unwrap_or_default()
-    }
-}
-
-/// Who did something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Actor {
-    /// The thread, for good.
-    pub thread: ThreadId,
-    /// Its process.
-    pub pid: Pid,
-    /// Its id; after an exec by another thread that of the leader.
-    pub tid: Tid,
-    /// Its name at that time.
-    pub comm: ShortName,
-}
-
-/// How a call began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// Its entering half is there.
-    Seen {
-        /// When.
-        time: Nanos,
-        /// The six words of its arguments; how many mean something is for the call's signature to say.
-        args: [u64; 6],
-    },
-    /// The workload's own first `execve`, entered before anything was recorded.
-    Uncorking,
-    /// There is no entering half: the call was refused before it (seccomp, ptrace), or the half was lost.
-    Missing,
-}
-
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// With this value; -4095 to -1 are errors.
-    Returned {
-        /// When.
-        time: Nanos,
-        /// The value.
-        value: i64,
-    },
-    /// Interrupted by a signal: the kernel either enters it again or makes it `EINTR`. The number is one of `ERESTART*`.
-    Interrupted {
-        /// When.
-        time: Nanos,
-        /// 512 to 516.
-        errno: i32,
-    },
-    /// The thread ended in it, or was replaced by an exec.
-    NeverReturned,
-    /// The other half is not in the records.
-    Missing,
-}
-
-/// A system call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// Who made it.
-    pub actor: Actor,
-    /// By which convention.
-    pub abi: Abi,
-    /// Its number in that convention; -1 where the kernel no longer knew it.
-    pub number: i32,
-    /// How it began.
-    pub entry: Entry,
-    /// How it ended.
-    pub outcome: Outcome,
-}
-
-impl Call {
-    /// The call's name in its convention, if the number has one.
-    #[must_use]
-    pub fn name(&self) -> Option<&'static str> {
-        names::name(self.abi, u32::try_from(self.number).ok()?)
-    }
-}
-
-/// Something that came out of the records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observation {
-    /// A call was entered; [`Observation::Call`] follows when its end is known. Holds the place of the call in its thread's order.
-    Entered(ThreadId),
-    /// A call is whole, or as whole as it gets.
-    Call(Call),
-    /// A thread was created.
-    Born {
-        /// The new one.
-        child: Actor,
-        /// Who created it; `None` for the workload itself.
-        parent: Option<ThreadId>,
-    },
-    /// The id that a thread has in its own pid namespace, by the return value of the call that made it.
-    Named {
-        /// The thread.
-        thread: ThreadId,
-        /// Its id there.
-        id: i32,
-    },
-    /// A process executes another program (`PERF_RECORD_COMM` with its exec bit).
-    Executed(Actor),
-    /// A thread ended.
-    Gone(ThreadId),
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -193,8 +62,15 @@ impl Tracker {
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         thread.fresh = false;
-        if let Some(unfinished) = thread.pending.replace(Pending { abi, number, time, args }) {
-            out.push(Observation::Call(unfinished.call(thread.actor, Outcome::Missing)));
+        if let Some(unfinished) = thread.pending.replace(Pending {
+            abi,
+            number,
+            time,
+            args,
+        }) {
+            out.push(Observation::Call(
+                unfinished.call(thread.actor, Outcome::Missing),
+            ));
         }
         out.push(Observation::Entered(thread.actor.thread));
     }
@@ -214,8 +90,14 @@ impl Tracker {
         let outcome = outcome(time, value);
         match thread.pending.take() {
             Some(pending) if pending.number == number || number == -1 => {
-                if let (Some(child), true) = (thread.child.take(), value > 0 && makes_tasks(pending.number)) {
-                    out.push(Observation::Named { thread: child, id: value as i32 });
+                if let (Some(child), true) = (
+                    thread.child.take(),
+                    value > 0 && makes_tasks(pending.number),
+                ) {
+                    out.push(Observation::Named {
+                        thread: child,
+                        id: value as i32,
+                    });
                 }
                 out.push(Observation::Call(pending.call(thread.actor, outcome)));
             }
@@ -226,9 +108,19 @@ impl Tracker {
                     out.push(Observation::Call(unfinished.call(actor, Outcome::Missing)));
                 }
                 let uncorking = first && value == 0 && executes(Abi::native(), number);
-                let entry = if uncorking { Entry::Uncorking } else { Entry::Missing };
+                let entry = if uncorking {
+                    Entry::Uncorking
+                } else {
+                    Entry::Missing
+                };
                 out.push(Observation::Entered(actor.thread));
-                out.push(Observation::Call(Call { actor, abi: Abi::native(), number, entry, outcome }));
+                out.push(Observation::Call(Call {
+                    actor,
+                    abi: Abi::native(),
+                    number,
+                    entry,
+                    outcome,
+                }));
             }
         }
     }
@@ -236,7 +128,11 @@ impl Tracker {
     /// `PERF_RECORD_FORK`.
     pub fn fork(&mut self, task: &Task, out: &mut Vec<Observation>) {
         let parent = self.place(task.parent_pid, task.parent_tid, out);
-        let Actor { thread: parent_id, comm, .. } = self.threads[parent].actor;
+        let Actor {
+            thread: parent_id,
+            comm,
+            ..
+        } = self.threads[parent].actor;
         // The number was used before: whoever had it is gone, though nothing said so.
         if let Some(stale) = self.by_tid.get(&task.tid).copied() {
             self.end(stale, out);
@@ -244,15 +140,24 @@ impl Tracker {
         let child = self.insert(task.pid, task.tid, comm);
         let actor = self.threads[child].actor;
         self.threads[parent].child = Some(actor.thread);
-        out.push(Observation::Born { child: actor, parent: Some(parent_id) });
+        out.push(Observation::Born {
+            child: actor,
+            parent: Some(parent_id),
+        });
     }
 
     /// `PERF_RECORD_EXIT`.
     pub fn exit(&mut self, task: &Task, out: &mut Vec<Observation>) {
-        let Some(&place) = self.by_tid.get(&task.tid) else { return };
+        let Some(&place) = self.by_tid.get(&task.tid) else {
+            return;
+        };
         let is_leader = task.pid.0 == task.tid.0;
         let others = |(tid, place): (&Tid, &usize)| {
-            *tid != task.tid && self.threads.get(*place).is_some_and(|other| other.actor.pid == task.pid)
+            *tid != task.tid
+                && self
+                    .threads
+                    .get(*place)
+                    .is_some_and(|other| other.actor.pid == task.pid)
         };
         if is_leader && self.by_tid.iter().any(others) {
             let thread = &mut self.threads[place];
@@ -288,7 +193,11 @@ impl Tracker {
     /// After an exec the process has one thread, which has the leader's id, whichever made the call: what that one had entered is now
     /// pending in the leader. An ended thread cannot have made it (`de_thread()`, `fs/exec.c`).
     fn take_over(&mut self, leader: usize, out: &mut Vec<Observation>) {
-        let in_exec = |thread: &Thread| thread.pending.is_some_and(|call| executes(call.abi, call.number));
+        let in_exec = |thread: &Thread| {
+            thread
+                .pending
+                .is_some_and(|call| executes(call.abi, call.number))
+        };
         let Actor { pid, tid, .. } = self.threads[leader].actor;
         if in_exec(&self.threads[leader]) && !self.threads[leader].ended {
             return;
@@ -317,7 +226,10 @@ impl Tracker {
             Some(place) => *place,
             None => {
                 let place = self.insert(pid, tid, ShortName::default());
-                out.push(Observation::Born { child: self.threads[place].actor, parent: None });
+                out.push(Observation::Born {
+                    child: self.threads[place].actor,
+                    parent: None,
+                });
                 place
             }
         };
@@ -329,7 +241,12 @@ impl Tracker {
         let thread = ThreadId(self.n_threads);
         self.n_threads += 1;
         let new = Thread {
-            actor: Actor { thread, pid, tid, comm },
+            actor: Actor {
+                thread,
+                pid,
+                tid,
+                comm,
+            },
             pending: None,
             child: None,
             fresh: true,
@@ -359,11 +276,17 @@ impl Tracker {
     }
 
     fn forget_ended_leader(&mut self, pid: Pid, out: &mut Vec<Observation>) {
-        let Some(&place) = self.by_tid.get(&Tid(pid.0)) else { return };
+        let Some(&place) = self.by_tid.get(&Tid(pid.0)) else {
+            return;
+        };
         if !self.threads[place].ended {
             return;
         }
-        let of_process = |place: &&usize| self.threads.get(**place).is_some_and(|t| t.actor.pid == pid);
+        let of_process = |place: &&usize| {
+            self.threads
+                .get(**place)
+                .is_some_and(|t| t.actor.pid == pid)
+        };
         if self.by_tid.values().filter(of_process).count() == 1 {
             self.end(place, out);
         }
@@ -372,28 +295,44 @@ impl Tracker {
 
 impl Pending {
     fn call(self, actor: Actor, outcome: Outcome) -> Call {
-        let entry = Entry::Seen { time: self.time, args: self.args };
-        Call { actor, abi: self.abi, number: self.number, entry, outcome }
+        let entry = Entry::Seen {
+            time: self.time,
+            args: self.args,
+        };
+        Call {
+            actor,
+            abi: self.abi,
+            number: self.number,
+            entry,
+            outcome,
+        }
     }
 }
 
 /// A thread ends: the call that it is in never returns.
 fn abandon(thread: &mut Thread, out: &mut Vec<Observation>) {
     if let Some(pending) = thread.pending.take() {
-        out.push(Observation::Call(pending.call(thread.actor, Outcome::NeverReturned)));
+        out.push(Observation::Call(
+            pending.call(thread.actor, Outcome::NeverReturned),
+        ));
     }
 }
 
 // ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: include/linux/errno.h.
 fn outcome(time: Nanos, value: i64) -> Outcome {
     match value {
-        -514..=-512 | -516 => Outcome::Interrupted { time, errno: -value as i32 },
+        -514..=-512 | -516 => Outcome::Interrupted {
+            time,
+            errno: -value as i32,
+        },
         _ => Outcome::Returned { time, value },
     }
 }
 
 fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {
-    let name = u32::try_from(number).ok().and_then(|number| names::name(abi, number));
+    let name = u32::try_from(number)
+        .ok()
+        .and_then(|number| names::name(abi, number));
     name.is_some_and(|name| wanted.contains(&name))
 }
 
@@ -404,5 +343,7 @@ fn executes(abi: Abi, number: i32) -> bool {
 /// Whether a number is that of a call that creates tasks, in either convention: the child's half does not say which.
 fn makes_tasks(number: i32) -> bool {
     let makers = ["clone", "clone3", "fork", "vfork"];
-    std::iter::once(Abi::native()).chain(Abi::native().compat()).any(|abi| is_one_of(abi, number, &makers))
+    std::iter::once(Abi::native())
+        .chain(Abi::native().compat())
+        .any(|abi| is_one_of(abi, number, &makers))
 }

@@ -66,7 +66,10 @@ impl Builder {
         for log in &mut self.logs {
             log.items.retain(|(_, item)| item.is_some());
         }
-        Trace { logs: self.logs, ids: self.ids }
+        Trace {
+            logs: self.logs,
+            ids: self.ids,
+        }
     }
 
     fn log(&mut self, thread: ThreadId) -> Option<&mut Log> {
@@ -88,7 +91,9 @@ impl Builder {
     /// Puts a call into the place that its entry took.
     fn fill(&mut self, call: &Call, keep: bool) {
         let thread = call.actor.thread;
-        let Some(place) = self.open.remove(&thread) else { return };
+        let Some(place) = self.open.remove(&thread) else {
+            return;
+        };
         if let Some(slot) = self.log(thread).and_then(|log| log.items.get_mut(place))
             && keep
         {

@@ -15,8 +15,15 @@ impl TracedEvent {
             let value = decode::field(payload, field)?;
             Ok((Arc::from(field.name.as_str()), FieldValue::of(field, value)))
         };
-        let fields = format.fields.iter().map(field).collect::<Result<_, DecodeError>>()?;
-        Ok(Self { name: Arc::clone(name), fields })
+        let fields = format
+            .fields
+            .iter()
+            .map(field)
+            .collect::<Result<_, DecodeError>>()?;
+        Ok(Self {
+            name: Arc::clone(name),
+            fields,
+        })
     }
 }
 

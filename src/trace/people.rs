@@ -37,8 +37,14 @@ impl Ids {
 
     /// The last of them that was born by then; an event may speak of a child before its birth is told.
     fn latest(&self, threads: &[ThreadId], moment: u64) -> Option<ThreadId> {
-        let born_by = |thread: &&ThreadId| self.birth.get(thread).is_some_and(|birth| *birth <= moment);
-        threads.iter().rev().find(born_by).or(threads.first()).copied()
+        let born_by =
+            |thread: &&ThreadId| self.birth.get(thread).is_some_and(|birth| *birth <= moment);
+        threads
+            .iter()
+            .rev()
+            .find(born_by)
+            .or(threads.first())
+            .copied()
     }
 }
 
@@ -52,7 +58,11 @@ pub(crate) struct StableName {
 impl std::fmt::Display for StableName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "P{}", self.process)?;
-        if self.thread > 1 { write!(f, ".T{}", self.thread) } else { Ok(()) }
+        if self.thread > 1 {
+            write!(f, ".T{}", self.thread)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -62,7 +72,8 @@ pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
     for log in logs {
         children.entry(log.parent).or_default().push(log);
     }
-    let of = |thread: Option<ThreadId>| children.get(&thread).map(Vec::as_slice).unwrap_or_default();
+    let of =
+        |thread: Option<ThreadId>| children.get(&thread).map(Vec::as_slice).unwrap_or_default();
     let mut names = HashMap::new();
     let mut processes = 0;
     // Explicit, as a chain of forks may be longer than our stack is deep. The next process is on top.
@@ -72,8 +83,18 @@ pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
         let threads = threads_of(leader, &of);
         let mut next: Vec<&Log> = Vec::new();
         for (thread, place) in threads.iter().zip(1..) {
-            names.insert(thread.thread, StableName { process: processes, thread: place });
-            next.extend(of(Some(thread.thread)).iter().filter(|child| child.is_leader));
+            names.insert(
+                thread.thread,
+                StableName {
+                    process: processes,
+                    thread: place,
+                },
+            );
+            next.extend(
+                of(Some(thread.thread))
+                    .iter()
+                    .filter(|child| child.is_leader),
+            );
         }
         waiting.extend(next.into_iter().rev());
     }
@@ -81,12 +102,17 @@ pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
 }
 
 /// A process' threads: each, then those that it created.
-fn threads_of<'a>(leader: &'a Log, of: &impl Fn(Option<ThreadId>) -> &'a [&'a Log]) -> Vec<&'a Log> {
+fn threads_of<'a>(
+    leader: &'a Log,
+    of: &impl Fn(Option<ThreadId>) -> &'a [&'a Log],
+) -> Vec<&'a Log> {
     let mut threads = Vec::new();
     let mut waiting = vec![leader];
     while let Some(thread) = waiting.pop() {
         threads.push(thread);
-        let created = of(Some(thread.thread)).iter().filter(|child| !child.is_leader);
+        let created = of(Some(thread.thread))
+            .iter()
+            .filter(|child| !child.is_leader);
         waiting.extend(created.copied().collect::<Vec<_>>().into_iter().rev());
     }
     threads

@@ -23,9 +23,19 @@ impl Trace {
     #[must_use]
     pub fn render(&self, view: &View, signatures: &Signatures<'_>) -> Rendered {
         let names = people::number(&self.logs);
-        let mut writer = Writer { trace: self, view, signatures, names, moment: 0, rules: BTreeSet::new() };
-        let mut blocks: Vec<(StableName, &Log)> =
-            self.logs.iter().filter_map(|log| Some((*writer.names.get(&log.thread)?, log))).collect();
+        let mut writer = Writer {
+            trace: self,
+            view,
+            signatures,
+            names,
+            moment: 0,
+            rules: BTreeSet::new(),
+        };
+        let mut blocks: Vec<(StableName, &Log)> = self
+            .logs
+            .iter()
+            .filter_map(|log| Some((*writer.names.get(&log.thread)?, log)))
+            .collect();
         blocks.sort_unstable_by_key(|(name, _)| *name);
         let body = match view.level {
             Level::Sequence => writer.sequence(&blocks),
@@ -37,7 +47,10 @@ impl Trace {
             text.push_str(&format!("# rules: {}\n", rules.join(", ")));
         }
         text.push_str(&body);
-        Rendered { text, counts: self.counts() }
+        Rendered {
+            text,
+            counts: self.counts(),
+        }
     }
 
     /// How often each call and event occurred.
@@ -63,7 +76,8 @@ impl Item {
 
 /// A call's name, or its number where it has none.
 fn call_name(call: &Call) -> String {
-    call.name().map_or_else(|| format!("syscall_{}", call.number), str::to_owned)
+    call.name()
+        .map_or_else(|| format!("syscall_{}", call.number), str::to_owned)
 }
 
 struct Writer<'a> {
@@ -82,7 +96,9 @@ impl Writer<'_> {
             text.push('\n');
             text.push_str(&self.heading(*name, log));
             for (moment, item) in &log.items {
-                let Some(item) = item.as_ref().filter(|item| self.view.shows(&item.name())) else { continue };
+                let Some(item) = item.as_ref().filter(|item| self.view.shows(&item.name())) else {
+                    continue;
+                };
                 self.moment = *moment;
                 text.push_str("  ");
                 match item {
@@ -115,13 +131,17 @@ impl Writer<'_> {
         out.push_str(&call_name(call));
         out.push('(');
         let signatures = self.signatures;
-        signatures.with(call.abi, call.number, |signature| self.inside(out, call, signature));
+        signatures.with(call.abi, call.number, |signature| {
+            self.inside(out, call, signature)
+        });
     }
 
     fn inside(&mut self, out: &mut String, call: &Call, signature: &Signature) {
         match call.entry {
             Entry::Seen { args, .. } => {
-                for (place, (Argument { kind, .. }, word)) in signature.arguments.iter().zip(args).enumerate() {
+                for (place, (Argument { kind, .. }, word)) in
+                    signature.arguments.iter().zip(args).enumerate()
+                {
                     if place > 0 {
                         out.push_str(", ");
                     }
@@ -157,7 +177,12 @@ impl Writer<'_> {
 
     fn string(&mut self, bytes: &[u8], out: &mut String) {
         let mut text = bytes.escape_ascii().to_string();
-        if let Some(directory) = self.view.directory.as_deref().filter(|dir| text.contains(dir)) {
+        if let Some(directory) = self
+            .view
+            .directory
+            .as_deref()
+            .filter(|dir| text.contains(dir))
+        {
             text = text.replace(directory, "$DIR");
             self.rules.insert("directory");
         }
@@ -193,7 +218,9 @@ impl Values for Writer<'_> {
 fn tally(writer: &Writer<'_>, blocks: &[(StableName, &Log)], level: Level) -> String {
     let mut text = String::new();
     for process in blocks.chunk_by(|(a, _), (b, _)| a.process == b.process) {
-        let Some((name, leader)) = process.first() else { continue };
+        let Some((name, leader)) = process.first() else {
+            continue;
+        };
         text.push('\n');
         text.push_str(&writer.heading(*name, leader));
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();

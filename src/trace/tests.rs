@@ -12,7 +12,10 @@ struct Story {
 
 impl Story {
     fn new(base: u32) -> Self {
-        Self { builder: Builder::default(), base }
+        Self {
+            builder: Builder::default(),
+            base,
+        }
     }
 
     fn actor(&self, thread: u32, pid: u32, name: &str) -> Actor {
@@ -30,7 +33,10 @@ impl Story {
 
     fn born(&mut self, thread: u32, pid: u32, parent: Option<u32>) {
         let child = self.actor(thread, pid, "sh");
-        self.tell(Observation::Born { child, parent: parent.map(ThreadId) });
+        self.tell(Observation::Born {
+            child,
+            parent: parent.map(ThreadId),
+        });
     }
 
     fn executed(&mut self, thread: u32, name: &str) {
@@ -39,7 +45,10 @@ impl Story {
     }
 
     fn named(&mut self, thread: u32, id: i32) {
-        self.tell(Observation::Named { thread: ThreadId(thread), id });
+        self.tell(Observation::Named {
+            thread: ThreadId(thread),
+            id,
+        });
     }
 
     fn call(&mut self, thread: u32, name: &str, args: [u64; 6], value: i64) {
@@ -52,8 +61,14 @@ impl Story {
             actor: self.actor(thread, thread, "sh"),
             abi: Abi::native(),
             number: names::number(Abi::native(), name).unwrap() as i32,
-            entry: Entry::Seen { time: Nanos(u64::from(self.base)), args },
-            outcome: Outcome::Returned { time: Nanos(u64::from(self.base) + 9), value },
+            entry: Entry::Seen {
+                time: Nanos(u64::from(self.base)),
+                args,
+            },
+            outcome: Outcome::Returned {
+                time: Nanos(u64::from(self.base) + 9),
+                value,
+            },
         };
         self.tell(Observation::Call(call));
     }
@@ -129,7 +144,13 @@ fn threads_stand_behind_their_process_and_grandchildren_behind_their_parent() {
     let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('P')).collect();
     assert_eq!(
         headings,
-        ["P1 sh", "P1.T2", "P2 sh, child of P1", "P3 sh, child of P2", "P4 sh, child of P1.T2"]
+        [
+            "P1 sh",
+            "P1.T2",
+            "P2 sh, child of P1",
+            "P3 sh, child of P2",
+            "P4 sh, child of P1.T2"
+        ]
     );
 }
 
@@ -141,7 +162,10 @@ fn a_call_keeps_the_place_of_its_entry() {
     let event = TracedEvent {
         name: Arc::from("sched:sched_process_exec"),
         fields: vec![
-            (Arc::from("filename"), FieldValue::Text(b"/tmp/dir/tool".to_vec())),
+            (
+                Arc::from("filename"),
+                FieldValue::Text(b"/tmp/dir/tool".to_vec()),
+            ),
             (Arc::from("pid"), FieldValue::Task(500)),
             (Arc::from("other"), FieldValue::Task(4242)),
             (Arc::from("at"), FieldValue::Address(0xffff_8000_0000_0000)),
@@ -149,7 +173,10 @@ fn a_call_keeps_the_place_of_its_entry() {
     };
     story.builder.event(ThreadId(0), event);
     story.finish_call(0, "execve", [0; 6], 0);
-    let view = View { directory: Some("/tmp/dir".to_owned()), ..View::default() };
+    let view = View {
+        directory: Some("/tmp/dir".to_owned()),
+        ..View::default()
+    };
     let text = story.text(&view);
     let expected = "\
 # trace 1, level sequence
@@ -173,7 +200,10 @@ fn an_id_that_is_used_again_is_the_one_who_has_it_then() {
     story.named(2, 9);
     story.call(0, "wait4", [0; 6], 9);
     let text = story.text(&View::default());
-    let results: Vec<&str> = text.lines().filter_map(|line| line.split_once(" = ").map(|(_, r)| r)).collect();
+    let results: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once(" = ").map(|(_, r)| r))
+        .collect();
     assert_eq!(results, ["P2", "P3"]);
 }
 
@@ -195,8 +225,14 @@ fn levels_and_hidden_names_are_what_they_say() {
         directory: None,
     };
     let body = |view: &View| story().text(view).split_once("\n\n").unwrap().1.to_owned();
-    assert_eq!(body(&view(Level::Counts, &["read"], &[])), "P1 sh\n  close 1\n  write 2\n");
-    assert_eq!(body(&view(Level::Set, &[], &[])), "P1 sh\n  close\n  read\n  write\n");
+    assert_eq!(
+        body(&view(Level::Counts, &["read"], &[])),
+        "P1 sh\n  close 1\n  write 2\n"
+    );
+    assert_eq!(
+        body(&view(Level::Set, &[], &[])),
+        "P1 sh\n  close\n  read\n  write\n"
+    );
     assert_eq!(
         body(&view(Level::Sequence, &[], &["close"])),
         "P1 sh\n\nP1.T2\n  close(0, 0, 0, 0, 0, 0) = 1\n"
@@ -216,7 +252,10 @@ fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
         outcome: Outcome::NeverReturned,
     };
     story.builder.observe(&Observation::Call(call), |_| false);
-    let rendered = story.builder.finish().render(&View::default(), &Signatures::new(Box::new(|_| None)));
+    let rendered = story
+        .builder
+        .finish()
+        .render(&View::default(), &Signatures::new(Box::new(|_| None)));
     assert_eq!(rendered.text, "# trace 1, level sequence\n\nP1 sh\n");
     assert!(rendered.counts.is_empty());
 }

@@ -17,7 +17,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("scenario", &["units"]),
     ("merge", &["record", "units"]),
     ("ring", &["merge", "record", "sys", "units"]),
-    ("events", &["attr", "host", "record", "ring", "sys", "units"]),
+    (
+        "events",
+        &["attr", "host", "record", "ring", "sys", "units"],
+    ),
     ("sandbox", &["host", "sys", "units"]),
     ("decode", &["format"]),
     ("syscall", &["format", "record", "units"]),

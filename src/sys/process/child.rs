@@ -30,12 +30,19 @@ const LAST: c_int = OBITUARY;
 ///
 /// # Safety
 /// Only in a child made without `CLONE_VM`; every pointer in `prepared` must be valid there.
-#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
 pub(super) unsafe fn main(prepared: &Prepared) -> ! {
     // SAFETY: the caller's promise; each call below takes numbers or those pointers.
     unsafe {
         let placed = place_descriptors(prepared);
-        let status = if placed.is_ok() { STATUS } else { prepared.status };
+        let status = if placed.is_ok() {
+            STATUS
+        } else {
+            prepared.status
+        };
         or_die(status, Stage::Descriptors, placed);
         or_die(status, Stage::Signals, reset_signals());
         match prepared.obituary {
@@ -51,7 +58,10 @@ pub(super) unsafe fn main(prepared: &Prepared) -> ! {
 
 /// Pid 1 of the namespace: starts the main process at the go, reaps whatever ends up with it, tells of the main process' end, and ends
 /// when nobody is left.
-#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
 unsafe fn init(prepared: &Prepared) -> ! {
     // SAFETY: the caller's promise, as in main().
     unsafe {
@@ -85,11 +95,21 @@ unsafe fn init(prepared: &Prepared) -> ! {
 }
 
 /// Puts stdio at 0 to 2 and the pipes behind it, and closes everything else.
-#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
 unsafe fn place_descriptors(prepared: &Prepared) -> Result<(), c_int> {
     let [stdin, stdout, stderr] = prepared.stdio;
     let obituary = prepared.obituary.unwrap_or(prepared.status);
-    let wanted = [stdin, stdout, stderr, prepared.go, prepared.status, obituary];
+    let wanted = [
+        stdin,
+        stdout,
+        stderr,
+        prepared.go,
+        prepared.status,
+        obituary,
+    ];
     let mut high = [-1; 6];
     // SAFETY: descriptor numbers only.
     unsafe {
@@ -106,7 +126,11 @@ unsafe fn place_descriptors(prepared: &Prepared) -> Result<(), c_int> {
                 return Err(errno());
             }
         }
-        let last_kept = if prepared.obituary.is_some() { OBITUARY } else { STATUS };
+        let last_kept = if prepared.obituary.is_some() {
+            OBITUARY
+        } else {
+            STATUS
+        };
         if libc::syscall(libc::SYS_close_range, last_kept + 1, libc::c_uint::MAX, 0) == -1 {
             return Err(errno());
         }
@@ -115,7 +139,10 @@ unsafe fn place_descriptors(prepared: &Prepared) -> Result<(), c_int> {
 }
 
 /// Default disposition for every signal, and none blocked.
-#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
 unsafe fn reset_signals() -> Result<(), c_int> {
     // The kernel's own sigaction, four words of which SIG_DFL makes zeroes; libc's wrappers refuse the two signals it keeps for itself.
     let default = [0_u64; 4];
@@ -140,7 +167,10 @@ unsafe fn reset_signals() -> Result<(), c_int> {
 }
 
 /// Directory, file mode mask, limits and personality.
-#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
 unsafe fn settle(prepared: &Prepared) -> Result<(), c_int> {
     // SAFETY: the directory is null or a valid string; the rest are numbers.
     unsafe {
@@ -151,7 +181,10 @@ unsafe fn settle(prepared: &Prepared) -> Result<(), c_int> {
             libc::umask(mask);
         }
         if let Some((soft, hard)) = prepared.open_files {
-            let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };
+            let limit = libc::rlimit {
+                rlim_cur: soft,
+                rlim_max: hard,
+            };
             libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
         }
         if prepared.fixed_addresses {
@@ -165,7 +198,10 @@ unsafe fn settle(prepared: &Prepared) -> Result<(), c_int> {
 }
 
 /// The namespace's own `/proc`, seen by nobody outside.
-#[expect(clippy::multiple_unsafe_ops_per_block, reason = "a straight line of system calls")]
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
 unsafe fn own_proc() -> Result<(), c_int> {
     let none = std::ptr::null();
     let private = libc::MS_REC | libc::MS_PRIVATE;
@@ -215,7 +251,11 @@ unsafe fn fork() -> c_int {
     arguments.exit_signal = libc::SIGCHLD as u64;
     // SAFETY: without CLONE_VM the new process has its own copy of everything.
     unsafe {
-        libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>()) as c_int
+        libc::syscall(
+            libc::SYS_clone3,
+            &raw mut arguments,
+            size_of::<libc::clone_args>(),
+        ) as c_int
     }
 }
 

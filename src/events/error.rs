@@ -1,0 +1,89 @@
+//! Why an event is not open, and what can be done about it.
+
+use crate::record::TableError;
+use crate::units::Cpu;
+use std::io;
+
+/// Why an event is not open.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// `perf_event_open(2)`.
+    #[error("cannot open `{event}`")]
+    Open {
+        /// Its name.
+        event: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The ring.
+    #[error("cannot map a ring of {kib} KiB for CPU {}", cpu.0)]
+    Ring {
+        /// Its CPU.
+        cpu: Cpu,
+        /// Its size.
+        kib: usize,
+        /// Why.
+        source: io::Error,
+    },
+    /// Sending the event's records to its CPU's ring, or asking for its id.
+    #[error("cannot connect `{event}` to its ring")]
+    Connect {
+        /// Its name.
+        event: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel refused the filter.
+    #[error("the kernel refused the filter `{filter}` of `{event}`")]
+    Filter {
+        /// The event's name.
+        event: String,
+        /// The filter.
+        filter: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel does not start the event.
+    #[error("cannot enable `{event}`")]
+    Enable {
+        /// Its name.
+        event: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The records of the events could not be told apart.
+    #[error("the events do not fit into one stream")]
+    Table(#[from] TableError),
+}
+
+impl OpenError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Open { source, .. } => match source.raw_os_error() {
+                Some(libc::EACCES | libc::EPERM) => Some(format!(
+                    "{}; in a container also allow perf_event_open in its seccomp profile",
+                    crate::host::HOW_TO_GET_RIGHTS
+                )),
+                Some(libc::EMFILE) => {
+                    Some("raise the limit of open files: ulimit -n 65536".to_owned())
+                }
+                Some(libc::ENOSYS) => {
+                    Some("this kernel has no perf events (CONFIG_PERF_EVENTS)".to_owned())
+                }
+                _ => None,
+            },
+            Self::Ring { source, .. } if source.raw_os_error() == Some(libc::EPERM) => Some(
+                "use a smaller ring, raise kernel.perf_event_mlock_kb, or run as root".to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a missing right and not a mistake.
+    #[must_use]
+    pub fn is_permission(&self) -> bool {
+        matches!(self, Self::Open { source, .. } if matches!(source.raw_os_error(), Some(libc::EACCES | libc::EPERM | libc::ENOSYS)))
+    }
+}

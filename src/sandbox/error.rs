@@ -1,0 +1,71 @@
+//! Why there is no running workload, and what can be done about it.
+
+use super::NotExecuted;
+use crate::sys::process::Stage;
+use std::io;
+
+/// Why there is no running workload.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A descriptor for standard input or output.
+    #[error("cannot prepare the workload's input and output")]
+    Stdio(#[source] io::Error),
+    /// `clone3(2)`.
+    #[error("cannot start a process for the workload{}", if *.namespace { " in a pid namespace of its own" } else { "" })]
+    Fork {
+        /// Whether it was to live in a namespace.
+        namespace: bool,
+        /// Why.
+        source: io::Error,
+    },
+    /// A step between the start of the process and its `execve(2)`.
+    #[error("the workload's process failed while {}", doing(*.stage))]
+    Stage {
+        /// The step.
+        stage: Stage,
+        /// Why.
+        source: io::Error,
+    },
+    /// `execve(2)` itself.
+    #[error(transparent)]
+    NotExecuted(#[from] NotExecuted),
+    /// The process was gone before it could execute anything.
+    #[error("the workload's process was killed before it could execute anything")]
+    Vanished,
+    /// It did not get as far in time.
+    #[error("the workload's process did not reach its program in time")]
+    TimedOut,
+    /// A pipe to it broke.
+    #[error("cannot talk to the workload's process")]
+    Pipe(#[source] io::Error),
+}
+
+impl LaunchError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Fork {
+                namespace: true,
+                source,
+            } if source.raw_os_error() == Some(libc::EPERM) => {
+                Some(crate::host::HOW_TO_GET_RIGHTS.to_owned())
+            }
+            Self::NotExecuted(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+fn doing(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Mounts => "giving its namespace a /proc of its own",
+        Stage::Descriptors => "putting its descriptors in place",
+        Stage::Signals => "resetting its signals",
+        Stage::Session => "starting its session",
+        Stage::Directory => "changing to its working directory",
+        Stage::Personality => "switching address space randomisation off",
+        Stage::Fork => "forking",
+        Stage::Exec => "executing its program",
+    }
+}

@@ -1,0 +1,57 @@
+//! The workload's descriptors 0, 1 and 2.
+
+use super::output::Reader;
+use nix::fcntl::OFlag;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+/// Where the workload's standard descriptors lead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stdio {
+    /// To those of the harness.
+    Inherited,
+    /// Input from these bytes (as a file, so that reads are never short; none at all is `/dev/null`), outputs captured.
+    Captured {
+        /// What standard input holds.
+        input: Option<Vec<u8>>,
+    },
+}
+
+type Ends = (OwnedFd, OwnedFd, OwnedFd, Option<[Reader; 2]>);
+
+/// The workload's three ends, and the readers of its outputs where they are captured.
+pub(super) fn open(stdio: &Stdio) -> io::Result<Ends> {
+    match stdio {
+        Stdio::Inherited => {
+            let dup = |fd: BorrowedFd<'_>| fd.try_clone_to_owned();
+            Ok((
+                dup(io::stdin().as_fd())?,
+                dup(io::stdout().as_fd())?,
+                dup(io::stderr().as_fd())?,
+                None,
+            ))
+        }
+        Stdio::Captured { input } => {
+            let stdin = input_file(input.as_deref())?;
+            let (out_read, out_write) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
+            let (err_read, err_write) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
+            Ok((
+                stdin,
+                out_write,
+                err_write,
+                Some([Reader::new(out_read)?, Reader::new(err_read)?]),
+            ))
+        }
+    }
+}
+
+fn input_file(input: Option<&[u8]>) -> io::Result<OwnedFd> {
+    let Some(input) = input else {
+        return Ok(std::fs::File::open(Path::new("/dev/null"))?.into());
+    };
+    let mut file = tempfile::tempfile()?;
+    io::Write::write_all(&mut file, input)?;
+    io::Seek::rewind(&mut file)?;
+    Ok(file.into())
+}

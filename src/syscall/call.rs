@@ -1,0 +1,138 @@
+//! What comes out of the records: calls, and what became of the tasks that made them.
+
+use super::names::{self, Abi};
+use crate::units::{Nanos, Pid, Tid};
+
+/// A thread of this run, never reused, numbered as they were first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u32);
+
+/// A thread's name, `TASK_COMM_LEN` bytes at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShortName {
+    bytes: [u8; 16],
+    length: u8,
+}
+
+impl ShortName {
+    /// Takes the first 16 bytes.
+    #[must_use]
+    pub fn new(name: &[u8]) -> Self {
+        let mut short = Self::default();
+        for (to, from) in short.bytes.iter_mut().zip(name) {
+            *to = *from;
+            short.length += 1;
+        }
+        short
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes
+            .get(..usize::from(self.length))
+            .unwrap_or_default()
+    }
+}
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The thread, for good.
+    pub thread: ThreadId,
+    /// Its process.
+    pub pid: Pid,
+    /// Its id; after an exec by another thread that of the leader.
+    pub tid: Tid,
+    /// Its name at that time.
+    pub comm: ShortName,
+}
+
+/// How a call began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// Its entering half is there.
+    Seen {
+        /// When.
+        time: Nanos,
+        /// The six words of its arguments; how many mean something is for the call's signature to say.
+        args: [u64; 6],
+    },
+    /// The workload's own first `execve`, entered before anything was recorded.
+    Uncorking,
+    /// There is no entering half: the call was refused before it (seccomp, ptrace), or the half was lost.
+    Missing,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// With this value; -4095 to -1 are errors.
+    Returned {
+        /// When.
+        time: Nanos,
+        /// The value.
+        value: i64,
+    },
+    /// Interrupted by a signal: the kernel either enters it again or makes it `EINTR`. The number is one of `ERESTART*`.
+    Interrupted {
+        /// When.
+        time: Nanos,
+        /// 512 to 516.
+        errno: i32,
+    },
+    /// The thread ended in it, or was replaced by an exec.
+    NeverReturned,
+    /// The other half is not in the records.
+    Missing,
+}
+
+/// A system call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Who made it.
+    pub actor: Actor,
+    /// By which convention.
+    pub abi: Abi,
+    /// Its number in that convention; -1 where the kernel no longer knew it.
+    pub number: i32,
+    /// How it began.
+    pub entry: Entry,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl Call {
+    /// The call's name in its convention, if the number has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        names::name(self.abi, u32::try_from(self.number).ok()?)
+    }
+}
+
+/// Something that came out of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// A call was entered; [`Observation::Call`] follows when its end is known. Holds the place of the call in its thread's order.
+    Entered(ThreadId),
+    /// A call is whole, or as whole as it gets.
+    Call(Call),
+    /// A thread was created.
+    Born {
+        /// The new one.
+        child: Actor,
+        /// Who created it; `None` for the workload itself.
+        parent: Option<ThreadId>,
+    },
+    /// The id that a thread has in its own pid namespace, by the return value of the call that made it.
+    Named {
+        /// The thread.
+        thread: ThreadId,
+        /// Its id there.
+        id: i32,
+    },
+    /// A process executes another program (`PERF_RECORD_COMM` with its exec bit).
+    Executed(Actor),
+    /// A thread ended.
+    Gone(ThreadId),
+}
