@@ -75,27 +75,25 @@ pub struct Ended {
     pub interrupted: bool,
     /// Every record accounted for.
     pub account: Account,
-    /// How many records came too late for their place in the order of unrelated threads.
-    pub late: u64,
 }
 
 /// Judges a run by everything but its snapshot: the reasons against it, none for a pass.
 ///
-/// Loss comes before all else: from an incomplete trace nothing follows, neither a failure nor a pass. A workload that had to be ended has
-/// not failed its expectations but its time.
+/// A workload that had to be ended has not failed its expectations but its time. Otherwise loss comes before all else: from an incomplete
+/// trace nothing follows, neither a failure nor a pass.
 #[must_use]
 pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Verdict, Vec<String>) {
+    let mut missing = ended.account.complaints();
     if ended.timed_out {
         let limit = plan.workload.timeout;
-        return (
-            Verdict::Timeout,
-            vec![format!(
-                "the workload did not end within {limit:?} and was killed"
-            )],
+        missing.insert(
+            0,
+            format!("the workload did not end within {limit:?} and was killed"),
         );
+        return (Verdict::Timeout, missing);
     }
     if !ended.account.is_complete() {
-        return (Verdict::Incomplete, ended.account.complaints());
+        return (Verdict::Incomplete, missing);
     }
     let mut reasons = Vec::new();
     let wanted = plan.expect.exit.unwrap_or(ExitKind::Code(0));

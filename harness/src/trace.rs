@@ -137,7 +137,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let sink = sink(arguments.output.as_ref())?;
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
     let pages = plan::ring_pages(arguments.ring_size, trace_harness::sys::page_size());
-    let (events, _group) = bench.open(&plan, &corked, pages).map_err(RunError::Open)?;
+    let (mut events, _group) = bench.open(&plan, &corked, pages).map_err(RunError::Open)?;
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;
@@ -157,7 +157,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut control = signals::PassOn(signals);
     let ended = follow(
         running,
-        events,
+        &mut events,
         &plan,
         patience,
         &mut control,
@@ -291,7 +291,9 @@ impl Printer<'_> {
             for line in ended.account.complaints() {
                 anstream::eprintln!("  {line}");
             }
-            anstream::eprintln!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
+            if lost > 0 {
+                anstream::eprintln!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
+            }
             return Ok(status::TRACE_TROUBLE);
         }
         Ok(u8::try_from(ended.exited.exit.shell_status()).unwrap_or(status::TRACE_TROUBLE))

@@ -9,11 +9,6 @@
 //! (payload, &format::Field) --field-->             Value               of any shape
 //!                           --bits, text, array--> u64, &[u8], Array   where the caller knows it
 //! ```
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::unwrap_used
-)]
 
 mod bytes;
 mod error;

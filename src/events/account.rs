@@ -62,6 +62,8 @@ pub struct Account {
     pub events: Vec<EventAccount>,
     /// Names, forks and exits that found no room.
     pub side_band_lost: u64,
+    /// How many programs ran on after the kernel had ended their events.
+    pub out_of_sight: u64,
     /// The sum of the `PERF_RECORD_LOST` records: a second witness, which misses losses at the end.
     pub lost_records: u64,
 }
@@ -72,6 +74,7 @@ impl Account {
     pub fn is_complete(&self) -> bool {
         self.events.iter().all(EventAccount::is_complete)
             && self.side_band_lost == 0
+            && self.out_of_sight == 0
             && self.lost_records == 0
     }
 
@@ -95,6 +98,12 @@ impl Account {
             lines.push(format!(
                 "names, forks and exits: {} lost",
                 self.side_band_lost
+            ));
+        }
+        if self.out_of_sight > 0 {
+            lines.push(format!(
+                "set-user-ID programs executed by a user who is not root: {}, of which the kernel shows nothing",
+                self.out_of_sight
             ));
         }
         if lines.is_empty() && self.lost_records > 0 {

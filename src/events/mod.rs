@@ -6,15 +6,17 @@
 mod account;
 mod error;
 mod pins;
+mod rings;
 
 pub use account::{Account, EventAccount};
 pub use error::OpenError;
 pub use pins::Pins;
+pub use rings::{RingChoice, Rings};
 
 use crate::attr::{Attr, Layout, ReadFormat, SampleType, Source};
 use crate::record::LayoutTable;
 use crate::ring::Drain;
-use crate::sys::{perf, ring::Ring};
+use crate::sys::perf;
 use crate::units::{Cpu, Pid};
 use std::ffi::CString;
 use std::io;
@@ -66,8 +68,7 @@ struct OpenEvent {
 /// The open events of one run and the rings they write to.
 #[derive(Debug)]
 pub struct EventSet {
-    // Dropped before the events that own the rings' memory; the kernel does not mind either way.
-    drains: Vec<Drain>,
+    rings: Rings,
     leaders: Vec<usize>,
     events: Vec<OpenEvent>,
     table: LayoutTable<Origin>,
@@ -85,62 +86,53 @@ const SAMPLE_TYPE: SampleType = SampleType::IDENTIFIER
 
 /// Opens the requested events on every CPU.
 ///
-/// `ring_pages` is the number of data pages a ring, a power of two. The workload must still be corked: what it created before is not
-/// followed.
+/// The workload must still be corked: what it created before is not followed.
 ///
 /// # Errors
 /// [`OpenError`], for the first thing that was refused; what was open is closed again.
 pub fn open(
     requests: &[EventRequest],
     follow: Follow<'_>,
-    cpus: &[Cpu],
-    ring_pages: usize,
+    rings: RingChoice<'_>,
     has_lost: bool,
 ) -> Result<EventSet, OpenError> {
-    let mut events = Vec::new();
-    let mut drains = Vec::new();
-    let mut leaders = Vec::new();
     let (Follow::Tasks(pid) | Follow::Group(pid, _)) = follow;
-    for &cpu in cpus {
-        let ring_bytes = ring_pages.saturating_mul(crate::sys::page_size());
-        let side_band = side_band_attr(ring_bytes, has_lost);
+    let (cpus, pages, mut rings) = match rings {
+        RingChoice::Kept(rings) => (rings.cpus(), rings.pages(), Some(rings)),
+        RingChoice::New { cpus, pages } => (cpus.to_vec(), pages, None),
+    };
+    let mut events = Vec::new();
+    let mut leaders = Vec::new();
+    let mut drains = Vec::new();
+    for (place, &cpu) in cpus.iter().enumerate() {
+        let attr = side_band_attr(rings::wakeup_bytes(pages), has_lost);
         let leader = open_one(
             SIDE_BAND,
             Origin::SideBand,
-            &side_band,
+            &attr,
             perf::Target::Task(pid),
             cpu,
         )?;
-        let ring = Ring::map(leader.fd.as_fd(), ring_pages).map_err(|source| OpenError::Ring {
-            cpu,
-            kib: ring_bytes / 1024,
-            source,
-        })?;
-        drains.push(Drain::new(ring, cpu));
+        let owner = rings.as_ref().and_then(|rings| rings.owner(place));
+        match owner {
+            Some(owner) => redirect(&leader, owner)?,
+            None => drains.push(rings::map(leader.fd.as_fd(), cpu, pages)?),
+        }
+        let output = owner.unwrap_or(leader.fd.as_fd());
+        let mut followers = open_requests(requests, follow, cpu, output, has_lost)?;
+        events.append(&mut followers);
         leaders.push(events.len());
-        for (place, request) in requests.iter().enumerate() {
-            let attr = request_attr(request, follow, has_lost);
-            let target = match follow {
-                Follow::Tasks(pid) => perf::Target::Task(pid),
-                Follow::Group(_, group) => perf::Target::Cgroup(group),
-            };
-            let event = open_one(&request.name, Origin::Request(place), &attr, target, cpu)?;
-            connect(&event, request, &leader)?;
-            events.push(event);
-        }
-        // Pushed behind its followers: `leaders` points at it.
-        if let Some(place) = leaders.last_mut() {
-            *place = events.len();
-        }
         events.push(leader);
     }
-    let table = LayoutTable::new(
-        events
-            .iter()
-            .map(|event| (event.id, event.layout, event.origin)),
-    )?;
+    let layouts = events
+        .iter()
+        .map(|event| (event.id, event.layout, event.origin));
+    let table = LayoutTable::new(layouts)?;
+    let rings = rings
+        .take()
+        .unwrap_or_else(|| Rings::of_one_run(drains, pages));
     Ok(EventSet {
-        drains,
+        rings,
         leaders,
         events,
         table,
@@ -149,7 +141,28 @@ pub fn open(
     })
 }
 
-fn side_band_attr(ring_bytes: usize, has_lost: bool) -> Attr {
+fn open_requests(
+    requests: &[EventRequest],
+    follow: Follow<'_>,
+    cpu: Cpu,
+    output: BorrowedFd<'_>,
+    has_lost: bool,
+) -> Result<Vec<OpenEvent>, OpenError> {
+    let target = match follow {
+        Follow::Tasks(pid) => perf::Target::Task(pid),
+        Follow::Group(_, group) => perf::Target::Cgroup(group),
+    };
+    let open = |(place, request): (usize, &EventRequest)| {
+        let attr = request_attr(request, follow, has_lost);
+        let event = open_one(&request.name, Origin::Request(place), &attr, target, cpu)?;
+        redirect(&event, output)?;
+        set_filter(&event, request)?;
+        Ok(event)
+    };
+    requests.iter().enumerate().map(open).collect()
+}
+
+fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
     Attr {
         source: Source::Dummy,
         sample_type: SAMPLE_TYPE,
@@ -158,8 +171,7 @@ fn side_band_attr(ring_bytes: usize, has_lost: bool) -> Attr {
         inherit: true,
         enable_on_exec: true,
         side_band: true,
-        // A quarter: the reader has the time in which three quarters fill to wake up.
-        wakeup_bytes: u32::try_from(ring_bytes / 4).unwrap_or(u32::MAX),
+        wakeup_bytes,
     }
 }
 
@@ -215,11 +227,14 @@ fn open_one(
     })
 }
 
-fn connect(event: &OpenEvent, request: &EventRequest, leader: &OpenEvent) -> Result<(), OpenError> {
-    perf::set_output(event.fd.as_fd(), leader.fd.as_fd()).map_err(|source| OpenError::Connect {
-        event: request.name.clone(),
+fn redirect(event: &OpenEvent, output: BorrowedFd<'_>) -> Result<(), OpenError> {
+    perf::set_output(event.fd.as_fd(), output).map_err(|source| OpenError::Connect {
+        event: event.name.clone(),
         source,
-    })?;
+    })
+}
+
+fn set_filter(event: &OpenEvent, request: &EventRequest) -> Result<(), OpenError> {
     let Some(filter) = &request.filter else {
         return Ok(());
     };
@@ -265,7 +280,13 @@ impl EventSet {
 
     /// The rings, and the table that their records are read by.
     pub fn parts(&mut self) -> (&mut [Drain], &LayoutTable<Origin>) {
-        (&mut self.drains, &self.table)
+        (self.rings.drains(), &self.table)
+    }
+
+    /// Closes the events and gives the rings back, for another run, if they are such as last.
+    #[must_use]
+    pub fn into_rings(self) -> Option<Rings> {
+        self.rings.is_lasting().then_some(self.rings)
     }
 
     /// How many requests it was opened for.
@@ -279,7 +300,12 @@ impl EventSet {
     ///
     /// # Errors
     /// Those of `read(2)`.
-    pub fn account(&self, delivered: &[u64], lost_records: u64) -> io::Result<Account> {
+    pub fn account(
+        &self,
+        delivered: &[u64],
+        lost_records: u64,
+        out_of_sight: u64,
+    ) -> io::Result<Account> {
         let mut events: Vec<EventAccount> = Vec::new();
         for place in 0..self.n_requests {
             events.push(self.sum(
@@ -292,6 +318,7 @@ impl EventSet {
             events,
             side_band_lost: side_band.said_lost.unwrap_or(0),
             lost_records,
+            out_of_sight,
         })
     }
 

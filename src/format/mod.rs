@@ -9,11 +9,6 @@
 //! events/sched/sched_switch/format --parse--> Format { name, id, common, fields, print_fmt }
 //!                                             with each Field { offset, size, shape, .. }
 //! ```
-#![deny(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::unwrap_used
-)]
 
 #[cfg(test)]
 pub(crate) mod captured;

@@ -132,7 +132,8 @@ pub(super) fn classify(declaration: &Declaration<'_>, size: usize, signed: bool)
         (None, Some(_)) if is_flexible => {
             Shape::Block(Extent::Trailing, content(declaration, None, signed))
         }
-        // Dynamic events print `[]` for arrays of a fixed size too (since 5.19): the size decides.
+        // Events of a probe print `[]` for arrays of a fixed size too (seen in v6.1, not in
+        // v5.10): the size decides.
         (None, Some(_)) => Shape::Block(Extent::Fixed, content(declaration, Some(size), signed)),
         (None, None) => scalar(declaration.base, size, signed),
     }

@@ -140,10 +140,9 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
         selection: None,
         tracepoints: Vec::new(),
     };
-    if let Some((selection, recorded)) = selections(wants)? {
-        plan.add_calls(&recorded, catalogue)?;
-        plan.selection = Some(selection);
-    }
+    let (selection, recorded) = selections(wants)?;
+    plan.add_calls(&recorded, catalogue)?;
+    plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {
         if let Wanted::Tracepoint { name, filter } = want {
             for name in expand(at, name, catalogue)? {
@@ -154,8 +153,9 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
     Ok(plan)
 }
 
-/// All wants for calls as one selection, as if they stood in one list; and the same with the calls that following the tasks takes.
-fn selections(wants: &[Wanted]) -> Result<Option<(Selection, Selection)>, EventsError> {
+/// All wants for calls as one selection, as if they stood in one list (none where only tracepoints are wanted); and the same with the
+/// calls that following the tasks takes.
+fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection), EventsError> {
     let mut places = Vec::new();
     let mut words = Vec::new();
     for (at, want) in wants.iter().enumerate() {
@@ -164,23 +164,22 @@ fn selections(wants: &[Wanted]) -> Result<Option<(Selection, Selection)>, Events
             words.extend(list.iter().map(String::as_str));
         }
     }
-    if words.is_empty() && !wants.is_empty() {
-        return Ok(None);
-    }
     let parse = |words: &[&str]| {
         Selection::parse(words, Abi::native()).map_err(|unknown| {
             let at = places.get(unknown.index).copied().unwrap_or_default();
             EventsError::Syscall { at, unknown }
         })
     };
-    let selection = parse(&words)?;
-    if !selection.is_everything() {
-        let followed = FOLLOWED
-            .iter()
-            .filter(|name| names::number(Abi::native(), name).is_some());
-        words.extend(followed);
+    let selection = if words.is_empty() && !wants.is_empty() {
+        None
+    } else {
+        Some(parse(&words)?)
+    };
+    if !selection.as_ref().is_some_and(Selection::is_everything) {
+        let known = |name: &&&str| names::number(Abi::native(), name).is_some();
+        words.extend(FOLLOWED.iter().filter(known));
     }
-    Ok(Some((selection, parse(&words)?)))
+    Ok((selection, parse(&words)?))
 }
 
 fn expand(

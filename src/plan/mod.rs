@@ -76,8 +76,9 @@ pub enum PlanError {
     Host(#[from] HostError),
 }
 
-/// The default size of a CPU's ring in bytes: at this size a reader that has to share both CPUs with four busy loops lost nothing.
-pub const RING_BYTES: usize = 4 << 20;
+/// The default size of a CPU's ring in bytes: some 45 ms of the fastest flood of calls, which a reader that has to share its CPU with
+/// busy loops may need. At half the size some such runs lost records.
+pub const RING_BYTES: usize = 8 << 20;
 
 /// Decides how a scenario is run on this host.
 ///

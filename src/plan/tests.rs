@@ -94,13 +94,26 @@ fn calls_are_filtered_in_the_kernel_and_those_that_make_tasks_stay() {
 }
 
 #[test]
-fn tracepoints_alone_open_no_calls_and_a_glob_opens_all_that_match() {
+fn a_glob_opens_all_that_match_and_tracepoints_alone_still_follow_the_tasks() {
+    let plan = events(&[tracepoint("sched:sched_switch")], &Kernel::captured()).unwrap();
+    assert!(plan.selection.is_none());
+    assert!(
+        plan.requests[0]
+            .filter
+            .as_ref()
+            .is_some_and(|filter| filter.contains("59"))
+    );
     assert_eq!(
         opened(&[
             tracepoint("sched:sched_process_*"),
             tracepoint("sched:sched_process_exec")
         ]),
-        ["sched:sched_process_exec", "sched:sched_process_fork"]
+        [
+            "raw_syscalls:sys_enter",
+            "raw_syscalls:sys_exit",
+            "sched:sched_process_exec",
+            "sched:sched_process_fork"
+        ]
     );
 }
 
@@ -231,6 +244,6 @@ fn rings_are_powers_of_two_of_pages_whatever_the_page() {
     assert_eq!(ring_pages(Some(1), 4096), 1);
     assert_eq!(ring_pages(Some(4097), 4096), 2);
     assert_eq!(ring_pages(Some(3 << 20), 4096), 1024);
-    assert_eq!(ring_pages(None, 65536), 64);
+    assert_eq!(ring_pages(None, 65536), 128);
     assert_eq!(ring_pages(Some(4096), 65536), 1);
 }

@@ -8,12 +8,15 @@ pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
 pub use session::{Control, Fault, Observer, Patience, SessionError, follow};
 pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
 
-use crate::events::{self, EventRequest, EventSet, Follow, OpenError, Pins};
+use crate::events::{
+    self, Account, EventRequest, EventSet, Follow, OpenError, Pins, RingChoice, Rings,
+};
 use crate::host::{Catalogue, Host, HostError};
 use crate::plan::EventsPlan;
 use crate::sandbox::{Cgroup, Corked};
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
+use std::sync::Mutex;
 
 /// What one process needs to know and to hold for all its runs.
 #[derive(Debug)]
@@ -30,6 +33,7 @@ pub struct Bench<'a> {
     pub open_files: Option<(u64, u64)>,
     has_lost: bool,
     pins: Pins,
+    kept: Mutex<Vec<Rings>>,
 }
 
 // Up to so many events are inherited; beyond, a fork storm would become 48 times slower at 200 of them, and they are counted for a
@@ -54,6 +58,7 @@ impl<'a> Bench<'a> {
             open_files: raise_open_files(),
             has_lost: events::kernel_counts_lost(),
             pins: Pins::default(),
+            kept: Mutex::default(),
         })
     }
 
@@ -105,14 +110,38 @@ impl<'a> Bench<'a> {
         let set = events::open(
             &plan.requests,
             follow,
-            &self.cpus,
-            ring_pages,
+            self.rings(ring_pages),
             self.has_lost,
         )?;
         if group.is_some() {
             set.enable_group()?;
         }
         Ok((set, group))
+    }
+
+    /// Kept rings of this size, or new ones that can be kept where the user may have such.
+    fn rings(&self, pages: usize) -> RingChoice<'_> {
+        let kept = self.kept.lock().ok().and_then(|mut kept| {
+            let place = kept.iter().position(|rings| rings.pages() == pages)?;
+            Some(kept.swap_remove(place))
+        });
+        match kept.map_or_else(|| Rings::lasting(&self.cpus, pages), Ok) {
+            Ok(rings) => RingChoice::Kept(rings),
+            Err(_) => RingChoice::New {
+                cpus: &self.cpus,
+                pages,
+            },
+        }
+    }
+
+    /// Closes a run's events and keeps their rings for the next. After a loss a ring owes a record of it, which would come in the next
+    /// run: such rings are given up.
+    pub fn recycle(&self, events: EventSet, account: &Account) {
+        if let (true, Some(rings), Ok(mut kept)) =
+            (account.is_complete(), events.into_rings(), self.kept.lock())
+        {
+            kept.push(rings);
+        }
     }
 
     /// A control group with the workload in it, where there are many events and the host can count for one. Where it cannot, the events are

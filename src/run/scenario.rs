@@ -76,7 +76,7 @@ pub fn attempt(
     };
     let corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
-    let (events, _group) = bench.open(&plan.events, &corked, plan.ring_pages)?;
+    let (mut events, _group) = bench.open(&plan.events, &corked, plan.ring_pages)?;
     let running = match corked.uncork(UNCORKING) {
         Err(sandbox::LaunchError::NotExecuted(error)) => return Ok(not_executed(&error)),
         other => other?,
@@ -92,13 +92,14 @@ pub fn attempt(
     };
     let ended = follow(
         running,
-        events,
+        &mut events,
         &plan.events,
         patience,
         control,
         &mut collector,
         (init, fault),
     )?;
+    bench.recycle(events, &ended.account);
     if let Some(error) = collector.error {
         return Err(error);
     }

@@ -94,6 +94,9 @@ pub struct Fault {
     pub drop_sample: Option<u64>,
 }
 
+// Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
+const COMMON_PID: usize = 4;
+
 // How long after its time stamp a record may become visible: stamps are taken before the record is written, a microsecond at most, or
 // the length of a pause of a virtual CPU.
 const SETTLING: u64 = 50_000;
@@ -106,7 +109,7 @@ const SETTLING: u64 = 50_000;
 /// [`SessionError`]; the workload is dead then.
 pub fn follow(
     mut running: Running,
-    mut events: EventSet,
+    events: &mut EventSet,
     plan: &EventsPlan,
     patience: Patience,
     control: &mut dyn Control,
@@ -118,6 +121,7 @@ pub fn follow(
         observer,
         tracker: Tracker::default(),
         out: Vec::new(),
+        out_of_sight: 0,
         delivered: vec![0; events.n_requests()],
         lost_records: 0,
         n_samples: 0,
@@ -130,13 +134,14 @@ pub fn follow(
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
     let mut hung_up = vec![false; events.descriptors().len()];
     let (mut timed_out, mut interrupted, mut killed) = (false, false, false);
-    while hung_up.contains(&false) {
+    // Not the rings alone: those of a workload whose events the kernel has ended hang up while it lives.
+    while hung_up.contains(&false) || !running.is_gone() {
         let wait = deadline.map_or(patience.tick, |deadline| {
             deadline
                 .saturating_duration_since(Instant::now())
                 .min(patience.tick)
         });
-        if wait_for(&events, &running, control, wait, &mut hung_up)? && !killed {
+        if wait_for(events, &running, control, wait, &mut hung_up)? && !killed {
             interrupted = control
                 .ready(&running)
                 .map_err(system("pass a signal on"))?;
@@ -146,7 +151,7 @@ pub fn follow(
             .map_err(system("read the workload's output"))?;
         reader.drain(
             &mut merge,
-            &mut events,
+            events,
             Some(Nanos(sys::monotonic_now().0.saturating_sub(SETTLING))),
         )?;
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -161,10 +166,10 @@ pub fn follow(
             deadline = Some(Instant::now() + Duration::from_secs(1));
         }
     }
-    reader.drain(&mut merge, &mut events, None)?;
+    reader.drain(&mut merge, events, None)?;
     reader.finish();
     let account = events
-        .account(&reader.delivered, reader.lost_records)
+        .account(&reader.delivered, reader.lost_records, reader.out_of_sight)
         .map_err(system("read the counters"))?;
     let exited = running.finish().map_err(system("reap the workload"))?;
     Ok(Ended {
@@ -172,7 +177,6 @@ pub fn follow(
         timed_out,
         interrupted,
         account,
-        late: merge.late(),
     })
 }
 
@@ -221,6 +225,7 @@ struct Reader<'a> {
     observer: &'a mut dyn Observer,
     tracker: Tracker,
     out: Vec<Observation>,
+    out_of_sight: u64,
     delivered: Vec<u64>,
     lost_records: u64,
     n_samples: u64,
@@ -291,6 +296,7 @@ impl Reader<'_> {
 
     fn flush(&mut self) {
         for observation in self.out.drain(..) {
+            self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
             self.observer.observe(&observation);
         }
     }
@@ -316,6 +322,10 @@ impl Reader<'_> {
         let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
         if !self.started || Some(pid) == self.init {
             return Ok(());
+        }
+        if let Some(id) = raw.get(COMMON_PID..).and_then(|rest| rest.first_chunk()) {
+            let id = i32::from_ne_bytes(*id);
+            self.tracker.global((pid, tid), id, &mut self.out);
         }
         let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
         match self

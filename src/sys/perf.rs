@@ -13,6 +13,8 @@ pub enum Target<'a> {
     Task(crate::units::Pid),
     /// The calling thread, on any CPU.
     Myself,
+    /// Every task of the machine, on one CPU.
+    Everybody,
     /// The members of a control group, on one CPU.
     Cgroup(BorrowedFd<'a>),
 }
@@ -33,6 +35,7 @@ pub fn open(
     let (pid, flags) = match target {
         Target::Task(pid) => (pid.0 as libc::pid_t, 0),
         Target::Myself => (0, 0),
+        Target::Everybody => (-1, 0),
         Target::Cgroup(group) => (group.as_raw_fd(), bindings::PERF_FLAG_PID_CGROUP),
     };
     let cpu = cpu.map_or(-1, |cpu| cpu.0 as libc::c_int);

@@ -131,8 +131,18 @@ pub enum Observation {
         /// Its id there.
         id: i32,
     },
+    /// The id by which the kernel's tracepoints speak of a thread, where that is not its `tid`: the harness is in a pid namespace itself.
+    Global {
+        /// The thread.
+        thread: ThreadId,
+        /// Its id in the initial namespace (`common_pid`).
+        id: i32,
+    },
     /// A process executes another program (`PERF_RECORD_COMM` with its exec bit).
     Executed(Actor),
+    /// A process executed a program that its events do not follow: the kernel ends them when a task that is not root executes a
+    /// set-user-ID program (`perf_event_exit_task()` in `begin_new_exec()`), whoever opened them.
+    OutOfSight(Actor),
     /// A thread ended.
     Gone(ThreadId),
 }

@@ -42,6 +42,8 @@ pub enum ArgKind {
 pub enum ReturnKind {
     /// A number: a count, a 0, a set of bits.
     Number,
+    /// Permission bits, in octal.
+    Octal,
     /// A descriptor that the call has opened.
     Fd,
     /// An address.
@@ -112,6 +114,7 @@ pub fn return_kind(syscall: &str) -> ReturnKind {
         | "gettid" | "set_tid_address" | "setsid" | "vfork" | "wait4" | "waitpid" => {
             ReturnKind::Pid
         }
+        "umask" => ReturnKind::Octal,
         _ => ReturnKind::Number,
     }
 }

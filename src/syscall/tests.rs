@@ -108,6 +108,10 @@ impl Run {
             Observation::Named { thread, id } => Some(format!("thread {} is {id}", thread.0)),
             Observation::Executed(actor) => Some(format!("{} executed", actor.tid)),
             Observation::Gone(thread) => Some(format!("thread {} gone", thread.0)),
+            Observation::Global { thread, id } => {
+                Some(format!("thread {} is {id} globally", thread.0))
+            }
+            Observation::OutOfSight(actor) => Some(format!("{} out of sight", actor.tid)),
             Observation::Entered(_) => None,
         };
         self.out
@@ -260,6 +264,40 @@ fn an_exec_by_another_thread_returns_in_the_leader() {
 }
 
 #[test]
+fn events_that_end_inside_an_exec_are_not_the_end_of_the_program() {
+    let mut run = Run::started();
+    run.enter(10, 10, "execve");
+    run.exec(10, 10);
+    run.exit(10, 10);
+    assert_eq!(
+        run.lines(),
+        [
+            "10 executed",
+            "10 out of sight",
+            "10 execve = never",
+            "thread 0 gone"
+        ]
+    );
+}
+
+#[test]
+fn a_thread_killed_in_an_exec_that_another_thread_wins_is_not_out_of_sight() {
+    let mut run = Run::started();
+    run.enter(10, 10, "execve");
+    run.exit(10, 10);
+    assert_eq!(run.lines(), ["10 execve = never", "thread 0 gone"]);
+}
+
+#[test]
+fn a_global_id_is_told_once_and_only_where_it_differs() {
+    let mut run = Run::started();
+    for id in [10, 4010, 4010] {
+        run.tracker.global((Pid(10), Tid(10)), id, &mut run.out);
+    }
+    assert_eq!(run.lines(), ["thread 0 is 4010 globally"]);
+}
+
+#[test]
 fn of_two_threads_that_execute_the_one_that_ended_did_not() {
     let mut run = Run::started();
     run.fork((10, 11), (10, 10));
@@ -368,6 +406,7 @@ fn a_result_is_written_as_what_the_program_sees() {
     );
     assert_eq!(text(ReturnKind::Address, returned(-12)), "-1 ENOMEM");
     assert_eq!(text(ReturnKind::Pid, returned(41)), "41");
+    assert_eq!(text(ReturnKind::Octal, returned(0o22)), "022");
     assert_eq!(text(ReturnKind::Number, Outcome::NeverReturned), "?");
     let interrupted = Outcome::Interrupted {
         time: Nanos(1),

@@ -74,6 +74,7 @@ pub fn write_result(
         }
         Outcome::Returned { value, .. } => match returns {
             ReturnKind::Number | ReturnKind::Fd => decimal(out, value),
+            ReturnKind::Octal => octal(out, value as u64),
             ReturnKind::Pid => task(out, value as i32, values),
             ReturnKind::Address => address(out, value as u64, values),
         },

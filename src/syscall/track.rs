@@ -25,6 +25,10 @@ struct Thread {
     pending: Option<Pending>,
     /// Created by this thread in the call that it is in.
     child: Option<ThreadId>,
+    /// Between the name that an exec gave it and the exec's return.
+    executing: bool,
+    /// Its id in the initial namespace, once a record told it.
+    global: i32,
     /// Nothing of it was seen yet: its first half may be the second one of its creator's call.
     fresh: bool,
     /// A leader that ended while others of its process live, one of which may take its place by an exec.
@@ -48,6 +52,18 @@ impl Tracker {
         self.threads[place].actor
     }
 
+    /// The id that a record gives its thread as `common_pid`, told once where it is not the thread's own.
+    pub fn global(&mut self, (pid, tid): (Pid, Tid), id: i32, out: &mut Vec<Observation>) {
+        let place = self.place(pid, tid, out);
+        let thread = &mut self.threads[place];
+        if std::mem::replace(&mut thread.global, id) != id {
+            out.push(Observation::Global {
+                thread: thread.actor.thread,
+                id,
+            });
+        }
+    }
+
     /// The entering half of a call.
     #[expect(clippy::too_many_arguments, reason = "the fields of one record")]
     pub fn enter(
@@ -62,6 +78,7 @@ impl Tracker {
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         thread.fresh = false;
+        thread.executing = false;
         if let Some(unfinished) = thread.pending.replace(Pending {
             abi,
             number,
@@ -87,6 +104,7 @@ impl Tracker {
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         let first = std::mem::take(&mut thread.fresh);
+        thread.executing = false;
         let outcome = outcome(time, value);
         match thread.pending.take() {
             Some(pending) if pending.number == number || number == -1 => {
@@ -151,6 +169,9 @@ impl Tracker {
         let Some(&place) = self.by_tid.get(&task.tid) else {
             return;
         };
+        if std::mem::take(&mut self.threads[place].executing) {
+            out.push(Observation::OutOfSight(self.threads[place].actor));
+        }
         let is_leader = task.pid.0 == task.tid.0;
         let others = |(tid, place): (&Tid, &usize)| {
             *tid != task.tid
@@ -177,6 +198,7 @@ impl Tracker {
         if comm.exec {
             self.take_over(place, out);
             self.threads[place].ended = false;
+            self.threads[place].executing = true;
             out.push(Observation::Executed(self.threads[place].actor));
         }
     }
@@ -249,6 +271,8 @@ impl Tracker {
             },
             pending: None,
             child: None,
+            executing: false,
+            global: tid.0 as i32,
             fresh: true,
             ended: false,
         };

@@ -33,6 +33,8 @@ impl Builder {
                 }
             }
             Observation::Named { thread, id } => self.ids.name(*id, *thread),
+            Observation::Global { thread, id } => self.ids.name_globally(*id, *thread),
+            Observation::OutOfSight(_) => {}
             Observation::Entered(thread) => {
                 let moment = self.moment;
                 if let Some(log) = self.log(*thread) {

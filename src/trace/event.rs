@@ -32,6 +32,12 @@ impl FieldValue {
         match value {
             Value::Signed(number) if field.is_pid() => Self::Task(number as i32),
             Value::Signed(number) => Self::Number(number.into()),
+            // What the kernel keeps in an `unsigned long` is a number that fits 32 bits, or an address.
+            Value::Unsigned(address)
+                if field.c_type == "unsigned long" && address > u64::from(u32::MAX) =>
+            {
+                Self::Address(address)
+            }
             Value::Unsigned(number) => Self::Number(number.into()),
             Value::Pointer(address) => Self::Address(address),
             Value::Text(bytes) => Self::Text(bytes.to_owned()),

@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 /// Which thread an id stood for, and when: ids are used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
-    /// As the harness sees them, which is how tracepoints speak of tasks.
+    /// As the harness sees them, which is how tracepoints speak of tasks, unless it is in a pid namespace itself.
     outer: HashMap<i32, Vec<ThreadId>>,
+    /// As tracepoints speak of them where that differs; if any does, `outer` means nothing to a tracepoint.
+    global: HashMap<i32, Vec<ThreadId>>,
     /// As the tasks themselves see them, which is how calls do.
     inner: HashMap<i32, Vec<ThreadId>>,
     birth: HashMap<ThreadId, u64>,
@@ -25,6 +27,10 @@ impl Ids {
         self.inner.entry(id).or_default().push(thread);
     }
 
+    pub(crate) fn name_globally(&mut self, id: i32, thread: ThreadId) {
+        self.global.entry(id).or_default().push(thread);
+    }
+
     /// The thread that a call means by `id` at `moment`.
     pub(crate) fn inner(&self, id: i32, moment: u64) -> Option<ThreadId> {
         self.latest(self.inner.get(&id)?, moment)
@@ -32,7 +38,12 @@ impl Ids {
 
     /// The thread that a tracepoint means by `id` at `moment`.
     pub(crate) fn outer(&self, id: i32, moment: u64) -> Option<ThreadId> {
-        self.latest(self.outer.get(&id)?, moment)
+        let known = if self.global.is_empty() {
+            &self.outer
+        } else {
+            &self.global
+        };
+        self.latest(known.get(&id)?, moment)
     }
 
     /// The last of them that was born by then; an event may speak of a child before its birth is told.

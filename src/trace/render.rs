@@ -3,8 +3,8 @@
 use super::people::{self, StableName};
 use super::{FieldValue, Item, Level, Log, Trace, TracedEvent, VERSION, View};
 use crate::syscall::{
-    Argument, Call, Entry, Signature, Signatures, ThreadId, Values, names::Abi, write_argument,
-    write_result,
+    Argument, Call, Entry, Outcome, Signature, Signatures, ThreadId, Values, names::Abi,
+    write_argument, write_result,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -152,7 +152,12 @@ impl Writer<'_> {
             Entry::Missing => out.push('?'),
         }
         out.push_str(") = ");
-        write_result(out, signature.returns, call.outcome, self);
+        // It goes back to the interrupted place and returns nothing: the register that the record shows is that place's own.
+        let outcome = match call.name() {
+            Some("rt_sigreturn" | "sigreturn") => Outcome::NeverReturned,
+            _ => call.outcome,
+        };
+        write_result(out, signature.returns, outcome, self);
     }
 
     fn event(&mut self, out: &mut String, event: &TracedEvent) {

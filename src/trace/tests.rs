@@ -208,6 +208,29 @@ fn an_id_that_is_used_again_is_the_one_who_has_it_then() {
 }
 
 #[test]
+fn tracepoints_speak_of_tasks_by_their_global_ids() {
+    let mut story = Story::new(500);
+    story.born(0, 0, None);
+    story.born(1, 1, Some(0));
+    story.tell(Observation::Global {
+        thread: ThreadId(0),
+        id: 9500,
+    });
+    story.tell(Observation::Global {
+        thread: ThreadId(1),
+        id: 9501,
+    });
+    let task = |id| (Arc::from("pid"), FieldValue::Task(id));
+    let event = TracedEvent {
+        name: Arc::from("s:e"),
+        fields: vec![task(9501), task(501)],
+    };
+    story.builder.event(ThreadId(0), event);
+    let text = story.text(&View::default());
+    assert!(text.contains("  s:e pid=P2 pid=<pid>\n"), "{text}");
+}
+
+#[test]
 fn levels_and_hidden_names_are_what_they_say() {
     let story = || {
         let mut story = Story::new(500);

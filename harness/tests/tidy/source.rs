@@ -30,6 +30,8 @@ pub(crate) struct Source {
     pub(crate) test_modules: Vec<String>,
     /// How many lines items under `#[cfg(test)]` take.
     pub(crate) test_lines: usize,
+    /// Whether all of it is a test.
+    pub(crate) is_test: bool,
 }
 
 impl Source {
@@ -42,6 +44,7 @@ impl Source {
             literals: Vec::new(),
             test_modules: Vec::new(),
             test_lines: 0,
+            is_test: false,
             text,
         };
         if source.is_rust() {
@@ -57,7 +60,8 @@ impl Source {
 
     /// Declares all of it a test: its module is under `#[cfg(test)]` in another file.
     pub(crate) fn be_test(&mut self) {
-        self.product = blanked(&self.text, &[0..self.text.len()]);
+        self.is_test = true;
+        self.product = blanked(&self.text, std::slice::from_ref(&(0..self.text.len())));
         self.literals
             .iter_mut()
             .for_each(|literal| literal.in_test = true);

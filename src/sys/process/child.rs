@@ -298,6 +298,22 @@ pub(super) unsafe fn close_all_but(sorted: &[c_int]) -> ! {
         libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0);
         libc::setsid();
         libc::chdir(c"/".as_ptr());
+        libc::prctl(libc::PR_SET_NAME, c"harness-close".as_ptr());
+        let none_blocked = 0_u64;
+        let null = std::ptr::null::<u64>();
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK,
+            &raw const none_blocked,
+            null,
+            8,
+        );
+        // Whoever traces next within this time finds the tracepoints registered, and does not wait for our last close.
+        let lingering = libc::timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        libc::nanosleep(&raw const lingering, std::ptr::null_mut());
         libc::_exit(0)
     }
 }

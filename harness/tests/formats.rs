@@ -1,0 +1,138 @@
+//! Every event format of the captured kernels is understood, to the last field.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use trace_harness::format::{self, Content, Extent, Field, Format, Shape};
+
+/// The captured kernels by release, each with its events by `system/event`.
+fn captured() -> BTreeMap<String, Vec<(String, String)>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/formats");
+    let files = fs::read_dir(&folder).expect("the fixtures exist");
+    let mut kernels = BTreeMap::new();
+    for path in files.map(|file| file.expect("the folder is readable").path()) {
+        let name = path.file_name().expect("a listed file has a name");
+        if let Some(release) = name.to_string_lossy().strip_suffix(".txt.gz") {
+            kernels.insert(release.to_owned(), events(&path));
+        }
+    }
+    kernels
+}
+
+/// The events of one capture: lines `# system/event`, each followed by the text of a format file.
+fn events(path: &Path) -> Vec<(String, String)> {
+    let file = File::open(path).expect("the fixture is readable");
+    let mut text = String::new();
+    let read = GzDecoder::new(file).read_to_string(&mut text);
+    read.expect("the fixture is compressed text");
+    let bodies = text
+        .strip_prefix("# ")
+        .expect("the first line is a header")
+        .split("\n# ");
+    let events = bodies.map(|body| body.split_once('\n').expect("a header is a line"));
+    events
+        .map(|(event, text)| (event.to_owned(), text.to_owned()))
+        .collect()
+}
+
+/// Calls `check` with each captured event that parses, and its text; fails on those that do not.
+fn for_each_format(mut check: impl FnMut(&str, &Format, &str)) {
+    let mut failures = Vec::new();
+    for (release, events) in captured() {
+        for (event, text) in events {
+            match format::parse(&text) {
+                Ok(format) => check(&format!("{release} {event}"), &format, &text),
+                Err(error) => failures.push(format!("{release} {event}: {error}")),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_captured_format_parses() {
+    let mut parsed = BTreeMap::<String, (usize, usize)>::new();
+    for_each_format(|event, format, text| {
+        let (release, name) = event.split_once(' ').expect("an event has a release");
+        let (_, name) = name.split_once('/').expect("an event has a system");
+        assert_eq!(format.name, name, "{event}");
+        assert_eq!(format.common.len(), 4, "{event}");
+        let lines = text.lines().filter(|line| line.starts_with("\tfield:"));
+        assert_eq!(
+            format.common.len() + format.fields.len(),
+            lines.count(),
+            "{event}"
+        );
+        let (events, fields) = parsed.entry(release.to_owned()).or_default();
+        *events += 1;
+        *fields += format.fields.len();
+    });
+    for (release, (events, fields)) in &parsed {
+        println!("{release}: {events} events, {fields} fields");
+    }
+    let captured = captured();
+    let headers: BTreeMap<_, _> = captured
+        .iter()
+        .map(|(release, events)| (release, events.len()))
+        .collect();
+    let events: BTreeMap<_, _> = parsed
+        .iter()
+        .map(|(release, (events, _))| (release, *events))
+        .collect();
+    assert_eq!(events, headers);
+    for series in ["5.10.", "6.1.", "6.12.", "6.18.", "7.2."] {
+        assert!(
+            events.keys().any(|release| release.starts_with(series)),
+            "no capture of {series}"
+        );
+    }
+}
+
+#[test]
+fn only_structures_and_byte_arrays_stay_bytes() {
+    let mut unexplained = Vec::new();
+    for_each_format(|event, format, _| {
+        for field in &format.fields {
+            if matches!(field.shape, Shape::Block(_, Content::Bytes)) && !is_bytes(field) {
+                unexplained.push(format!("{event}: {} {}", field.c_type, field.name));
+            }
+        }
+    });
+    assert!(unexplained.is_empty(), "{}", unexplained.join("\n"));
+}
+
+/// Whether the kernel's own declaration means bytes, or locators in a row.
+fn is_bytes(field: &Field) -> bool {
+    let c_type = field.c_type.trim_start_matches("__data_loc ");
+    let base = c_type.split('[').next().unwrap_or_default();
+    let is_buffer_of_a_call = field.name.starts_with("__") && field.c_type == "__data_loc char[]";
+    matches!(base, "u8" | "__u8" | "unsigned char" | "uuid_t")
+        || c_type == "char[][2]"
+        || is_buffer_of_a_call
+}
+
+#[test]
+fn every_fixed_field_lies_behind_the_common_ones_and_fills_its_size() {
+    for_each_format(|event, format, _| {
+        for field in &format.fields {
+            assert!(field.offset >= 8, "{event}: {field:?}");
+            let filled = match field.shape {
+                Shape::Integer(integer) => integer.slot.bytes(),
+                Shape::Pointer(width) => width.bytes(),
+                // A synthetic event keeps its locators in slots of 8 bytes.
+                Shape::Block(Extent::DataLoc | Extent::RelLoc, _)
+                    if event.contains("synthetic/") =>
+                {
+                    8
+                }
+                Shape::Block(Extent::DataLoc | Extent::RelLoc, _) => 4,
+                Shape::Block(Extent::Trailing, _) => 0,
+                Shape::Block(Extent::Fixed, _) => field.size,
+            };
+            assert_eq!(filled, field.size, "{event}: {field:?}");
+        }
+    });
+}

@@ -1,0 +1,240 @@
+//! What the README shows is what there is: the scenario, its snapshot, the report on a change, the
+//! commands and their options.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace")
+        .to_owned()
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A fenced block, and the line above it.
+#[derive(Debug)]
+struct Block {
+    above: String,
+    language: String,
+    text: String,
+}
+
+fn blocks() -> Vec<Block> {
+    let readme = read("README.md");
+    let mut blocks = Vec::new();
+    let mut above = String::new();
+    let mut lines = readme.lines();
+    while let Some(line) = lines.next() {
+        match line.strip_prefix("```") {
+            None if line.is_empty() => {}
+            None => line.clone_into(&mut above),
+            Some(language) => {
+                let body = lines.by_ref().take_while(|line| *line != "```");
+                let text: String = body.map(|line| format!("{line}\n")).collect();
+                blocks.push(Block {
+                    above: above.clone(),
+                    language: language.to_owned(),
+                    text,
+                });
+            }
+        }
+    }
+    blocks
+}
+
+/// The block below a line that starts so.
+fn block_below(above: &str) -> Block {
+    let found = blocks()
+        .into_iter()
+        .find(|block| block.above.starts_with(above));
+    found.unwrap_or_else(|| panic!("README.md: no block below a line that starts with {above:?}"))
+}
+
+/// A snapshot without its header, which names the kernel that it was taken on.
+fn below_header(snapshot: &str) -> &str {
+    let header = snapshot
+        .strip_prefix("---\n")
+        .and_then(|text| text.split_once("\n---\n"));
+    header.expect("a snapshot with a header").1
+}
+
+#[test]
+fn the_scenario_shown_is_the_file() {
+    let shown = block_below("`scenarios/sed-in-place.yaml`");
+    assert_eq!(shown.language, "yaml");
+    assert_eq!(
+        shown.text,
+        read("scenarios/sed-in-place.yaml"),
+        "README.md, and the file that it shows"
+    );
+}
+
+#[test]
+fn the_snapshot_shown_is_the_file() {
+    let shown = block_below("`snapshots/sed-in-place.snap`");
+    let stored = read("snapshots/sed-in-place.snap");
+    assert_eq!(
+        shown.text,
+        below_header(&stored),
+        "README.md, and the file that it shows"
+    );
+}
+
+#[test]
+fn ci_runs_what_the_readme_tells_a_user_to_run() {
+    let shown = block_below("As root, on Linux");
+    let commands: Vec<&str> = shown.text.lines().collect();
+    assert_eq!(
+        commands,
+        ["cargo run --release -- run scenarios", "cargo test"]
+    );
+    let run = read(".ci/run").replace(" --locked", "");
+    for command in commands {
+        assert!(
+            run.lines().any(|line| line == format!("step {command}")),
+            ".ci/run does not run `{command}`"
+        );
+    }
+}
+
+/// What stands in backquotes or in a block for a shell, and starts with the program's name.
+fn commands() -> Vec<String> {
+    let readme = read("README.md");
+    let prose: String = readme.split("```").step_by(2).collect();
+    let quoted = prose.split('`').skip(1).step_by(2);
+    let commands = quoted
+        .filter_map(|text| text.strip_prefix("harness "))
+        .map(str::to_owned);
+    let commands: Vec<String> = commands.collect();
+    assert!(commands.len() > 5, "{commands:?}");
+    commands
+}
+
+fn help(arguments: &[&str]) -> String {
+    let output = Command::new(HARNESS)
+        .args(arguments)
+        .arg("--help")
+        .output()
+        .expect("the program");
+    assert!(
+        output.status.success(),
+        "harness {arguments:?} --help: {output:?}"
+    );
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn every_command_and_option_that_the_readme_names_is_there() {
+    for command in commands() {
+        let mut words = command.split(' ');
+        let name = words.next().unwrap_or_default();
+        let help = help(&[name]);
+        let options = words
+            .take_while(|word| *word != "--")
+            .filter(|word| word.starts_with("--"));
+        for option in options {
+            assert!(
+                help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n")),
+                "`harness {command}`: no {option}"
+            );
+        }
+    }
+    let described: BTreeSet<String> = commands()
+        .iter()
+        .filter_map(|command| command.split(' ').next())
+        .map(str::to_owned)
+        .collect();
+    let all: BTreeSet<String> = help(&[])
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .map_while(|line| line.strip_prefix("  "))
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(
+        described, all,
+        "the commands that README.md names, and those of `harness --help`"
+    );
+}
+
+/// Why this machine cannot show it; `HARNESS_REQUIRE=all` makes a failure of that.
+fn cannot_trace() -> Option<String> {
+    let output = Command::new(HARNESS)
+        .arg("doctor")
+        .output()
+        .expect("the program");
+    if output.status.success() {
+        return None;
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let required = std::env::var("HARNESS_REQUIRE").unwrap_or_default();
+    assert_ne!(
+        required, "all",
+        "HARNESS_REQUIRE is set, and this machine cannot trace:\n{said}"
+    );
+    Some(said)
+}
+
+/// Times differ from run to run.
+fn without_times(report: &str) -> String {
+    let mut text = String::new();
+    for line in report.lines() {
+        let (before, after) = line.split_once(" ms, ").unwrap_or((line, ""));
+        let before = if after.is_empty() {
+            before
+        } else {
+            before.trim_end_matches(|c: char| c.is_ascii_digit())
+        };
+        text.push_str(&format!("{before} {after}\n"));
+    }
+    text
+}
+
+#[test]
+fn the_report_shown_is_what_the_change_gives() {
+    if let Some(why) = cannot_trace() {
+        // If stderr is gone, nobody is there to be told.
+        let _gone = writeln!(std::io::stderr(), "skipped: {why}");
+        return;
+    }
+    let place = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| {
+        let path = place.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    };
+    let scenario = read("scenarios/sed-in-place.yaml");
+    let changed = scenario.replace("--in-place,", "--in-place=.orig,");
+    assert_ne!(changed, scenario, "the change that README.md names");
+    write("scenarios/sed-in-place.yaml", &changed);
+    write(
+        "snapshots/sed-in-place.snap",
+        &read("snapshots/sed-in-place.snap"),
+    );
+    let mut run = Command::new(HARNESS);
+    let output = run
+        .args(["run", "scenarios"])
+        .current_dir(&place)
+        .env_remove("CI")
+        .output()
+        .expect("the program");
+    let report = String::from_utf8_lossy(&output.stdout);
+    let shown = block_below("(`--in-place=.orig`)");
+    assert_eq!(
+        without_times(&report),
+        without_times(&shown.text),
+        "{output:?}"
+    );
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}
