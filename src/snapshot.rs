@@ -109,18 +109,23 @@ impl Place {
         self.file("")
     }
 
-    /// Whether the chosen file is a variant that says what the common one says.
+    /// Checks that no variant says what the common snapshot says: it would hide changes of that one.
     ///
     /// # Errors
     /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
-    pub fn check_variant(&self, chosen: &Path) -> Result<(), SnapshotError> {
+    pub fn check_variants(&self) -> Result<(), SnapshotError> {
         let common = self.file("");
-        if chosen != common
-            && read(&common)?.is_some_and(|text| Ok(Some(text)) == read(chosen).map_err(drop))
-        {
-            return Err(SnapshotError::Redundant {
-                variant: chosen.to_owned(),
-            });
+        let Some(text) = read(&common)? else {
+            return Ok(());
+        };
+        let folder = common.parent().unwrap_or(Path::new(""));
+        let prefix = format!("{}@", self.name);
+        for file in files_below(folder, ".snap")? {
+            let below = file.strip_prefix(&self.root).unwrap_or(&file);
+            let is_variant = below.to_string_lossy().starts_with(&prefix);
+            if is_variant && read(&file)?.as_ref() == Some(&text) {
+                return Err(SnapshotError::Redundant { variant: file });
+            }
         }
         Ok(())
     }
@@ -158,7 +163,12 @@ pub fn matches(stored: &str, trace: &str) -> bool {
 }
 
 fn normal(text: &str) -> String {
-    text.trim_end_matches('\n').to_owned() + "\n"
+    let text = text.trim_end_matches('\n');
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!("{text}\n")
+    }
 }
 
 /// Writes a snapshot file whole or not at all.
@@ -331,10 +341,10 @@ mod tests {
         assert_eq!(place.choose("6.1.5-18-amd64"), file("x@6.1.5.snap"));
         assert_eq!(place.choose("6.1.7"), file("x@6.1.snap"));
         assert_eq!(place.choose("6.12.0"), file("x.snap"));
-        assert!(place.check_variant(&file("x@6.1.snap")).is_ok());
+        assert!(place.check_variants().is_ok());
         write(&file("x@6.1.snap"), "x.snap", &provenance).unwrap();
         assert!(matches!(
-            place.check_variant(&file("x@6.1.snap")),
+            place.check_variants(),
             Err(SnapshotError::Redundant { .. })
         ));
     }

@@ -247,7 +247,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
     })?;
     let init = corked.has_init().then(|| corked.pid());
     let pages = plan::ring_pages(None, trace_harness::sys::page_size());
-    let (mut events, _group) = bench.open(&plan, &corked, pages)?;
+    let mut events = bench.open(&plan, &corked, None, pages)?;
     let running = corked.uncork(Duration::from_secs(10))?;
     let patience = Patience {
         timeout: Some(Duration::from_secs(10)),

@@ -86,7 +86,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         Ok(status) => status,
         Err(Trouble::Usage(message)) => {
             anstream::eprintln!("harness: {message}");
-            status::USAGE
+            status::TRACE_TROUBLE
         }
         Err(Trouble::NotExecuted(error)) => {
             complain(&error, error.hint());
@@ -135,9 +135,10 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let workload = workload(&arguments.command, &bench)?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
+    let group = bench.group_for(&plan).map_err(RunError::Open)?;
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
     let pages = plan::ring_pages(arguments.ring_size, trace_harness::sys::page_size());
-    let (mut events, _group) = bench.open(&plan, &corked, pages).map_err(RunError::Open)?;
+    let mut events = bench.open(&plan, &corked, group.as_ref(), pages)?;
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;

@@ -43,6 +43,14 @@ pub enum OpenError {
         /// Why.
         source: io::Error,
     },
+    /// The event can only be counted for a control group, and there is none.
+    #[error(
+        "`{event}` is not delivered to the events of a task by every kernel, and there is no control group to count it for"
+    )]
+    NeedsGroup {
+        /// Its name.
+        event: String,
+    },
     /// The kernel does not start the event.
     #[error("cannot enable `{event}`")]
     Enable {
@@ -74,6 +82,11 @@ impl OpenError {
                 }
                 _ => None,
             },
+            Self::NeedsGroup { .. } => Some(
+                "mount the version 2 hierarchy of control groups (mount -t cgroup2 none DIR) and run as root; \
+                 version 1 must not have taken its perf_event controller"
+                    .to_owned(),
+            ),
             Self::Ring { source, .. } if source.raw_os_error() == Some(libc::EPERM) => Some(
                 "use a smaller ring, raise kernel.perf_event_mlock_kb, or run as root".to_owned(),
             ),

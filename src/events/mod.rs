@@ -267,7 +267,7 @@ impl EventSet {
         Ok(())
     }
 
-    /// One descriptor a ring, in the order of [`drains`](Self::drains): readable when a quarter is full, hung up when the last task that it
+    /// One descriptor a ring, in the order of [`parts`](Self::parts): readable when a quarter is full, hung up when the last task that it
     /// follows is gone.
     #[must_use]
     pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {

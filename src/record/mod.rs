@@ -214,4 +214,10 @@ fn sample_id(cursor: &mut Cursor<'_>, layout: &Layout) -> Result<SampleId, Recor
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test may panic"
+)]
 mod tests;

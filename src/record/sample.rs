@@ -50,10 +50,6 @@ impl Registers<'_> {
 }
 
 // perf_output_sample(), kernel/events/core.c, v7.2: the order of the fields is that of this function.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one line a field, in the kernel's order"
-)]
 pub(super) fn parse<'a>(
     cursor: &mut Cursor<'a>,
     layout: &Layout,

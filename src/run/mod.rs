@@ -40,6 +40,10 @@ pub struct Bench<'a> {
 // control group instead.
 const INHERITED: usize = 8;
 
+// do_exit() of Linux 6.1 to 6.12 leaves the task's events before this tracepoint: a task never delivers it, and no counter tells. A
+// control group does on every kernel.
+const NOT_OF_TASKS: &str = "sched:sched_process_exit";
+
 impl<'a> Bench<'a> {
     /// Looks at the machine, and raises the soft limit of open files to the hard one: each event takes a descriptor for each CPU.
     ///
@@ -89,34 +93,31 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Opens the events of a plan on a corked workload; the control group, if one was needed, must outlive the run.
+    /// Opens the events of a plan on a corked workload, for the group that [`group_for`](Self::group_for) gave.
     ///
     /// # Errors
-    /// [`OpenError`].
+    /// [`OpenError`], [`CgroupError`](crate::sandbox::CgroupError).
     pub fn open(
         &self,
         plan: &EventsPlan,
         corked: &Corked,
+        group: Option<&Cgroup>,
         ring_pages: usize,
-    ) -> Result<(EventSet, Option<Cgroup>), OpenError> {
+    ) -> Result<EventSet, RunError> {
         plan.requests
             .iter()
             .for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
-        let group = self.group_for(plan, corked);
-        let follow = match &group {
+        let follow = match group {
             Some(group) => Follow::Group(corked.pid(), std::os::fd::AsFd::as_fd(group)),
             None => Follow::Tasks(corked.pid()),
         };
-        let set = events::open(
-            &plan.requests,
-            follow,
-            self.rings(ring_pages),
-            self.has_lost,
-        )?;
-        if group.is_some() {
+        let rings = self.rings(ring_pages);
+        let set = events::open(&plan.requests, follow, rings, self.has_lost)?;
+        if let Some(group) = group {
+            group.join(corked.pid())?;
             set.enable_group()?;
         }
-        Ok((set, group))
+        Ok(set)
     }
 
     /// Kept rings of this size, or new ones that can be kept where the user may have such.
@@ -144,15 +145,31 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A control group with the workload in it, where there are many events and the host can count for one. Where it cannot, the events are
-    /// inherited: slower, and just as complete.
-    fn group_for(&self, plan: &EventsPlan, corked: &Corked) -> Option<Cgroup> {
-        if plan.requests.len() <= INHERITED || !self.host.cgroup2_has_perf_events() {
-            return None;
+    /// A control group to count for, where there are many events or one that tasks do not deliver, and the host can count for one. Many
+    /// events without a group are inherited: slower, and just as complete. The workload joins it when its events are opened, and must be
+    /// dead when it goes.
+    ///
+    /// # Errors
+    /// [`OpenError::NeedsGroup`].
+    pub fn group_for(&self, plan: &EventsPlan) -> Result<Option<Cgroup>, OpenError> {
+        let undelivered = plan
+            .requests
+            .iter()
+            .find(|request| NOT_OF_TASKS == request.name);
+        if plan.requests.len() <= INHERITED && undelivered.is_none() {
+            return Ok(None);
         }
-        let group = Cgroup::below(&self.host.cgroup2()?).ok()?;
-        group.join(corked.pid()).ok()?;
-        Some(group)
+        let hierarchy = self
+            .host
+            .cgroup2()
+            .filter(|_| self.host.cgroup2_has_perf_events());
+        let group = hierarchy.and_then(|hierarchy| Cgroup::below(&hierarchy).ok());
+        match (group, undelivered) {
+            (None, Some(request)) => Err(OpenError::NeedsGroup {
+                event: request.name.clone(),
+            }),
+            (group, _) => Ok(group),
+        }
     }
 }
 
@@ -200,6 +217,9 @@ pub enum RunError {
     /// Its events.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// Its control group.
+    #[error(transparent)]
+    Cgroup(#[from] crate::sandbox::CgroupError),
     /// The run.
     #[error(transparent)]
     Session(#[from] SessionError),

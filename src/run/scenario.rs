@@ -74,9 +74,10 @@ pub fn attempt(
         }
         other => other?,
     };
+    let group = bench.group_for(&plan.events)?;
     let corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
-    let (mut events, _group) = bench.open(&plan.events, &corked, plan.ring_pages)?;
+    let mut events = bench.open(&plan.events, &corked, group.as_ref(), plan.ring_pages)?;
     let running = match corked.uncork(UNCORKING) {
         Err(sandbox::LaunchError::NotExecuted(error)) => return Ok(not_executed(&error)),
         other => other?,
@@ -159,7 +160,7 @@ fn judge(
 fn compare(bench: &Bench<'_>, file: &Path, text: &str) -> Result<SnapshotOutcome, RunError> {
     let place = Place::of(file);
     let chosen = place.choose(&bench.release);
-    place.check_variant(&chosen)?;
+    place.check_variants()?;
     let stored = snapshot::read(&chosen)?;
     Ok(match stored {
         Some(stored) if snapshot::matches(&stored, text) => SnapshotOutcome::Same,

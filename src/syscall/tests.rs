@@ -349,6 +349,16 @@ fn a_reused_id_is_another_thread() {
 }
 
 #[test]
+fn an_event_behind_its_threads_end_is_that_threads() {
+    let mut run = Run::started();
+    run.fork((20, 20), (10, 10));
+    run.exit(20, 20);
+    run.lines();
+    let actor = run.tracker.actor(Pid(20), Tid(20), &mut run.out);
+    assert_eq!((actor.thread, run.lines().len()), (ThreadId(1), 0));
+}
+
+#[test]
 fn what_is_still_in_a_call_at_the_end_never_returned() {
     let mut run = Run::started();
     run.enter(10, 10, "pause");

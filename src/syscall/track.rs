@@ -40,6 +40,8 @@ struct Thread {
 pub struct Tracker {
     threads: Vec<Thread>,
     by_tid: HashMap<Tid, usize>,
+    /// Who had an id last, as an event may follow the record of its thread's end.
+    gone: HashMap<Tid, Actor>,
     free: Vec<usize>,
     n_threads: u32,
     last: Option<(Tid, usize)>,
@@ -48,6 +50,9 @@ pub struct Tracker {
 impl Tracker {
     /// Who a thread id stands for now; a thread that no fork announced is taken for the workload itself.
     pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
+        if let Some(gone) = self.gone.get(&tid) {
+            return *gone;
+        }
         let place = self.place(pid, tid, out);
         self.threads[place].actor
     }
@@ -65,7 +70,6 @@ impl Tracker {
     }
 
     /// The entering half of a call.
-    #[expect(clippy::too_many_arguments, reason = "the fields of one record")]
     pub fn enter(
         &mut self,
         (pid, tid): (Pid, Tid),
@@ -287,13 +291,15 @@ impl Tracker {
             }
         };
         self.by_tid.insert(tid, place);
+        self.gone.remove(&tid);
         place
     }
 
     fn end(&mut self, place: usize, out: &mut Vec<Observation>) {
         abandon(&mut self.threads[place], out);
-        let Actor { thread, tid, .. } = self.threads[place].actor;
+        let actor @ Actor { thread, tid, .. } = self.threads[place].actor;
         self.by_tid.remove(&tid);
+        self.gone.insert(tid, actor);
         self.free.push(place);
         self.last = None;
         out.push(Observation::Gone(thread));
