@@ -1,11 +1,13 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
+mod reader;
 mod scenario;
 mod session;
 mod suite;
 
+pub use reader::{Fault, Observer, Reader};
 pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
-pub use session::{Control, Fault, Observer, Patience, SessionError, follow};
+pub use session::{Control, Patience, SessionError, follow};
 pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
 
 use crate::events::{

@@ -375,7 +375,8 @@ fn argument(kind: ArgKind, word: u64) -> String {
 #[test]
 fn an_argument_is_written_as_what_it_is() {
     let cases = [
-        (ArgKind::Fd, 0xffff_ff9c, "-100"),
+        (ArgKind::Fd, 0xffff_ff9c, "AT_FDCWD"),
+        (ArgKind::Fd, 0xffff_ffff, "-1"),
         (ArgKind::Int, 0xdead_beef_ffff_ffff, "-1"),
         (ArgKind::Uint32, 0xffff_ffff, "4294967295"),
         (ArgKind::Long, u64::MAX, "-1"),

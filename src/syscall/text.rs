@@ -31,6 +31,7 @@ impl Values for Shown {
 /// Writes an argument.
 pub fn write_argument(out: &mut String, kind: ArgKind, word: u64, values: &mut impl Values) {
     match kind {
+        ArgKind::Fd if word as i32 == libc::AT_FDCWD => out.push_str("AT_FDCWD"),
         ArgKind::Int | ArgKind::Fd | ArgKind::Signal => decimal(out, i64::from(word as i32)),
         ArgKind::Uint32 => decimal(out, i64::from(word as u32)),
         ArgKind::Long | ArgKind::Offset => decimal(out, word as i64),

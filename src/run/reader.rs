@@ -1,0 +1,244 @@
+//! From records to observations: the middle of the diagram, without the rings.
+
+use super::session::SessionError;
+use crate::events::{Account, EventSet, Origin};
+use crate::merge::Merge;
+use crate::plan::{EventsPlan, Meaning};
+use crate::record::{self, LayoutTable, Record, Sample};
+use crate::syscall::names::Abi;
+use crate::syscall::{Actor, Observation, Tracker};
+use crate::units::{Cpu, Nanos, Pid};
+use std::io;
+
+/// What becomes of what a run shows, as it shows it.
+pub trait Observer {
+    /// Tasks and calls.
+    fn observe(&mut self, observation: &Observation);
+    /// A tracepoint: the place in [`EventsPlan::tracepoints`], and its raw record.
+    fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]);
+    /// Everything that is there has been delivered for now.
+    fn pause(&mut self) {}
+}
+
+/// A planted defect, to see that the account catches it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fault {
+    /// Drops the sample of this number (from 0) after it was read.
+    pub drop_sample: Option<u64>,
+}
+
+// Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
+const COMMON_PID: usize = 4;
+
+/// Turns the records of one run, in their order, into what an [`Observer`] sees, and counts them.
+pub struct Reader<'a> {
+    plan: &'a EventsPlan,
+    observer: &'a mut dyn Observer,
+    tracker: Tracker,
+    out: Vec<Observation>,
+    out_of_sight: u64,
+    delivered: Vec<u64>,
+    lost_records: u64,
+    n_samples: u64,
+    /// Whether the workload's program runs yet. Events of a control group see what the cork does before it; those of tasks do not.
+    started: bool,
+    init: Option<Pid>,
+    fault: Fault,
+    error: Option<SessionError>,
+}
+
+impl std::fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader")
+            .field("delivered", &self.delivered)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// A reader for the records of a plan of so many requests. `init` is the process whose own doings are none of the workload's.
+    #[must_use]
+    pub fn new(
+        plan: &'a EventsPlan,
+        n_requests: usize,
+        observer: &'a mut dyn Observer,
+        (init, fault): (Option<Pid>, Fault),
+    ) -> Self {
+        Self {
+            plan,
+            observer,
+            tracker: Tracker::default(),
+            out: Vec::new(),
+            out_of_sight: 0,
+            delivered: vec![0; n_requests],
+            lost_records: 0,
+            n_samples: 0,
+            started: false,
+            init,
+            fault,
+            error: None,
+        }
+    }
+
+    /// Draws up the account of the events whose records were all read here.
+    pub(super) fn account(&self, events: &EventSet) -> io::Result<Account> {
+        events.account(&self.delivered, self.lost_records, self.out_of_sight)
+    }
+
+    pub(super) fn drain(
+        &mut self,
+        merge: &mut Merge,
+        events: &mut EventSet,
+        horizon: Option<Nanos>,
+    ) -> Result<(), SessionError> {
+        let (drains, table) = events.parts();
+        let cpus: Vec<Cpu> = drains.iter().map(crate::ring::Drain::cpu).collect();
+        let n = merge.pass(drains, table, horizon, |place, bytes| {
+            let cpu = cpus.get(place).copied().unwrap_or(Cpu(0));
+            if let Err(error) = self.record(cpu, table, bytes) {
+                self.error.get_or_insert(error);
+            }
+        })?;
+        if n > 0 {
+            self.observer.pause();
+        }
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Takes one record of a CPU's ring.
+    ///
+    /// # Errors
+    /// [`SessionError`], for a record that makes no sense.
+    pub fn record(
+        &mut self,
+        cpu: Cpu,
+        table: &LayoutTable<Origin>,
+        bytes: &[u8],
+    ) -> Result<(), SessionError> {
+        let (layout, origin) = table.resolve(bytes).ok_or(SessionError::Stranger { cpu })?;
+        let record =
+            record::parse(bytes, layout).map_err(|source| SessionError::Record { cpu, source })?;
+        match record {
+            Record::Sample(sample) => {
+                let Origin::Request(place) = origin else {
+                    return Err(SessionError::Stranger { cpu });
+                };
+                let number = self.n_samples;
+                self.n_samples += 1;
+                if self.fault.drop_sample != Some(number) {
+                    if let Some(delivered) = self.delivered.get_mut(place) {
+                        *delivered += sample.period.unwrap_or(1);
+                    }
+                    self.sample(cpu, place, &sample)?;
+                }
+            }
+            Record::Comm(comm, _) => {
+                self.started |= comm.exec;
+                self.tracker.comm(&comm, &mut self.out);
+            }
+            Record::Fork(task, _) => self.tracker.fork(&task, &mut self.out),
+            Record::Exit(task, _) => self.tracker.exit(&task, &mut self.out),
+            Record::Lost(lost, _) => self.lost_records += lost.count,
+            Record::LostSamples(count, _) => self.lost_records += count,
+            Record::Unknown { .. } => {}
+        }
+        self.flush();
+        Ok(())
+    }
+
+    fn flush(&mut self) {
+        for observation in self.out.drain(..) {
+            self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
+            self.observer.observe(&observation);
+        }
+    }
+
+    /// The end of all records.
+    pub fn finish(&mut self) {
+        self.tracker.finish(&mut self.out);
+        self.flush();
+        self.observer.pause();
+    }
+
+    fn sample(&mut self, cpu: Cpu, place: usize, sample: &Sample<'_>) -> Result<(), SessionError> {
+        let lacks = |field| {
+            let event = self
+                .plan
+                .requests
+                .get(place)
+                .map(|request| request.name.clone())
+                .unwrap_or_default();
+            SessionError::Lacks { event, field }
+        };
+        let (pid, tid) = sample.task.ok_or_else(|| lacks("thread"))?;
+        let time = sample.time.ok_or_else(|| lacks("time"))?;
+        let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
+        if !self.started || Some(pid) == self.init {
+            return Ok(());
+        }
+        if let Some(id) = raw.get(COMMON_PID..).and_then(|rest| rest.first_chunk()) {
+            let id = i32::from_ne_bytes(*id);
+            self.tracker.global((pid, tid), id, &mut self.out);
+        }
+        let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
+        match self
+            .plan
+            .meanings
+            .get(place)
+            .copied()
+            .ok_or_else(|| lacks("meaning"))?
+        {
+            Meaning::Enter { id, args } => {
+                let number = word(id)? as i32;
+                let mut words = [0; 6];
+                for (at, to) in (args..).step_by(8).zip(&mut words) {
+                    *to = word(at)?;
+                }
+                self.tracker.enter(
+                    (pid, tid),
+                    time,
+                    convention(number, sample),
+                    number,
+                    words,
+                    &mut self.out,
+                );
+            }
+            Meaning::Leave { id, ret } => {
+                let (number, value) = (word(id)? as i32, word(ret)? as i64);
+                self.tracker
+                    .leave((pid, tid), time, number, value, &mut self.out);
+            }
+            Meaning::Tracepoint(tracepoint) => {
+                let actor = self.tracker.actor(pid, tid, &mut self.out);
+                self.flush();
+                self.observer.event(&actor, time, cpu, tracepoint, raw);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn word(raw: &[u8], at: usize) -> Option<u64> {
+    raw.get(at..)?
+        .first_chunk()
+        .map(|bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// By which convention a call was made, as its number alone does not say.
+///
+/// On x86 the `syscall` instruction leaves its return address in `cx`, so that it equals `ip` when the call is entered; `int 0x80` from
+/// 64-bit code leaves the program's own value there, and 32-bit code is told by the registers' own mark.
+fn convention(number: i32, sample: &Sample<'_>) -> Abi {
+    const ABI_32: u64 = 1;
+    const X32_BIT: i32 = 1 << 30;
+    let native = Abi::native();
+    let Some(registers) = sample.user_registers else {
+        return native;
+    };
+    let by_syscall = native != Abi::X86_64 || registers.get(0) == registers.get(1);
+    match native.compat() {
+        Some(compat) if registers.abi == ABI_32 || !by_syscall => compat,
+        _ if native == Abi::X86_64 && number & X32_BIT != 0 => Abi::X32,
+        _ => native,
+    }
+}
