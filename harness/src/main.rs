@@ -35,7 +35,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return ExitCode::from(say(&error)),
+    };
     let status = match &arguments.command {
         Command::Run(arguments) => run::main(arguments),
         Command::Trace(arguments) => trace::main(arguments),
@@ -43,6 +46,21 @@ fn main() -> ExitCode {
         Command::Doctor => doctor::main(),
     };
     ExitCode::from(status)
+}
+
+/// Prints help, or what is wrong with the command line. A wrong one is trouble of the harness where any other status could be the traced
+/// command's own.
+fn say(error: &clap::Error) -> u8 {
+    // A reader that has gone away does not want to know.
+    let _gone = error.print();
+    let is_trace = std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "trace");
+    match (error.use_stderr(), is_trace) {
+        (false, _) => status::PASSED,
+        (true, true) => status::TRACE_TROUBLE,
+        (true, false) => status::USAGE,
+    }
 }
 
 /// Exit statuses of `run`, as other people's scripts rely on them.

@@ -48,12 +48,7 @@ pub(crate) struct Arguments {
     #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = size)]
     ring_size: Option<u64>,
     /// The command and its arguments
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "CMD"
-    )]
+    #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
 

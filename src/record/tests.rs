@@ -278,3 +278,30 @@ fn records_of_two_events_are_told_apart_by_their_identifier() {
         TableError::TimePlace
     );
 }
+
+#[test]
+fn no_bytes_make_it_panic() {
+    // xorshift64: the same bytes on every machine.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for _ in 0..20_000 {
+        let layout = layout(random() & SampleType::KNOWN.0, random() & 31);
+        let length = (random() % 300) as usize;
+        let mut bytes: Vec<u8> = (0..length)
+            .map(|_| random() as u8 >> (random() % 8))
+            .collect();
+        if length >= HEADER_SIZE {
+            bytes[..4].copy_from_slice(&((random() % 24) as u32).to_ne_bytes());
+            bytes[6..8].copy_from_slice(&(length as u16).to_ne_bytes());
+        }
+        // Whatever comes, it comes from within the bytes.
+        if let Ok(Record::Sample(sample)) = parse(&bytes, &layout) {
+            assert!(sample.raw.is_none_or(|raw| raw.len() <= length));
+        }
+    }
+}

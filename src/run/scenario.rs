@@ -84,7 +84,7 @@ pub fn attempt(
     };
     let mut collector = Collector {
         plan,
-        builder: Builder::default(),
+        builder: Builder::new(plan.view.as_ref().map(|view| view.level)),
         error: None,
     };
     let patience = Patience {

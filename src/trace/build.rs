@@ -1,13 +1,15 @@
 //! Collecting observations into a trace.
 
 use super::people::Ids;
-use super::{Item, Log, Trace, TracedEvent};
+use super::{Item, Kind, Level, Log, Trace, TracedEvent};
 use crate::syscall::{Actor, Call, Observation, ThreadId};
 use std::collections::HashMap;
 
 /// Takes observations in their order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Builder {
+    /// Without it a run of millions of calls takes no more memory than one of ten.
+    keeps_order: bool,
     logs: Vec<Log>,
     place_of: HashMap<ThreadId, usize>,
     open: HashMap<ThreadId, usize>,
@@ -17,6 +19,20 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// A builder for traces that will be rendered at this level; `None` where only the counts are of interest.
+    #[must_use]
+    pub fn new(level: Option<Level>) -> Self {
+        Self {
+            keeps_order: level == Some(Level::Sequence),
+            logs: Vec::new(),
+            place_of: HashMap::new(),
+            open: HashMap::new(),
+            ids: Ids::default(),
+            moment: 0,
+            main_id: None,
+        }
+    }
+
     /// The id of the main process in its own namespace, which no call of the trace returned.
     pub fn main_process(&mut self, id: i32) {
         self.main_id = Some(id);
@@ -36,8 +52,8 @@ impl Builder {
             Observation::Global { thread, id } => self.ids.name_globally(*id, *thread),
             Observation::OutOfSight(_) => {}
             Observation::Entered(thread) => {
-                let moment = self.moment;
-                if let Some(log) = self.log(*thread) {
+                let (moment, keeps_order) = (self.moment, self.keeps_order);
+                if let Some(log) = self.log(*thread).filter(|_| keeps_order) {
                     let place = log.items.len();
                     log.items.push((moment, None));
                     self.open.insert(*thread, place);
@@ -53,9 +69,13 @@ impl Builder {
     /// Takes an event that is no call.
     pub fn event(&mut self, thread: ThreadId, event: TracedEvent) {
         self.moment += 1;
-        let moment = self.moment;
-        if let Some(log) = self.log(thread) {
-            log.items.push((moment, Some(Item::Event(Box::new(event)))));
+        let (moment, keeps_order) = (self.moment, self.keeps_order);
+        let Some(log) = self.log(thread) else { return };
+        let kind = Kind::Event(std::sync::Arc::clone(&event.name));
+        *log.tally.entry(kind).or_default() += 1;
+        if keeps_order {
+            let item = Item::Event(Box::new(event));
+            log.items.push((moment, Some(item)));
         }
     }
 
@@ -86,19 +106,21 @@ impl Builder {
             parent,
             is_leader: child.pid.0 == child.tid.0,
             name: String::from_utf8_lossy(child.comm.as_bytes()).into_owned(),
+            tally: HashMap::new(),
             items: Vec::new(),
         });
     }
 
-    /// Puts a call into the place that its entry took.
+    /// Counts a call, and puts it into the place that its entry took.
     fn fill(&mut self, call: &Call, keep: bool) {
         let thread = call.actor.thread;
-        let Some(place) = self.open.remove(&thread) else {
+        let place = self.open.remove(&thread);
+        let Some(log) = self.log(thread).filter(|_| keep) else {
             return;
         };
-        if let Some(slot) = self.log(thread).and_then(|log| log.items.get_mut(place))
-            && keep
-        {
+        let kind = Kind::Call(call.abi, call.number);
+        *log.tally.entry(kind).or_default() += 1;
+        if let Some(slot) = place.and_then(|place| log.items.get_mut(place)) {
             slot.1 = Some(Item::Call(Box::new(*call)));
         }
     }

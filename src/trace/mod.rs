@@ -35,7 +35,7 @@ pub use build::Builder;
 pub use render::Rendered;
 
 use crate::syscall::{Call, ThreadId};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The version of the grammar above.
 pub const VERSION: u32 = 1;
@@ -114,6 +114,13 @@ pub(crate) enum Item {
     Event(Box<TracedEvent>),
 }
 
+/// What is counted: a call by its number, or an event by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Call(crate::syscall::names::Abi, i32),
+    Event(std::sync::Arc<str>),
+}
+
 /// A thread's life in the trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Log {
@@ -121,7 +128,9 @@ pub(crate) struct Log {
     pub(crate) parent: Option<ThreadId>,
     pub(crate) is_leader: bool,
     pub(crate) name: String,
-    /// In the order of entering, each with its moment in the run's order.
+    /// How often it did what.
+    pub(crate) tally: HashMap<Kind, u64>,
+    /// In the order of entering, each with its moment in the run's order; only where the level is `sequence`.
     pub(crate) items: Vec<(u64, Option<Item>)>,
 }
 

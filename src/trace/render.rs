@@ -1,9 +1,10 @@
 //! The trace as text.
 
 use super::people::{self, StableName};
-use super::{FieldValue, Item, Level, Log, Trace, TracedEvent, VERSION, View};
+use super::{FieldValue, Item, Kind, Level, Log, Trace, TracedEvent, VERSION, View};
 use crate::syscall::{
-    Argument, Call, Entry, Outcome, Signature, Signatures, ThreadId, Values, names::Abi,
+    Argument, Call, Entry, Outcome, Signature, Signatures, ThreadId, Values,
+    names::{self, Abi},
     write_argument, write_result,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -56,28 +57,34 @@ impl Trace {
     /// How often each call and event occurred.
     fn counts(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
-        for (_, item) in self.logs.iter().flat_map(|log| &log.items) {
-            if let Some(item) = item {
-                *counts.entry(item.name()).or_default() += 1;
-            }
+        for (kind, count) in self.logs.iter().flat_map(|log| &log.tally) {
+            *counts.entry(kind.name()).or_default() += count;
         }
         counts
+    }
+}
+
+impl Kind {
+    fn name(&self) -> String {
+        match self {
+            Self::Call(abi, number) => {
+                let name = u32::try_from(*number)
+                    .ok()
+                    .and_then(|number| names::name(*abi, number));
+                name.map_or_else(|| format!("syscall_{number}"), str::to_owned)
+            }
+            Self::Event(name) => name.as_ref().to_owned(),
+        }
     }
 }
 
 impl Item {
     fn name(&self) -> String {
         match self {
-            Self::Call(call) => call_name(call),
+            Self::Call(call) => Kind::Call(call.abi, call.number).name(),
             Self::Event(event) => event.name.as_ref().to_owned(),
         }
     }
-}
-
-/// A call's name, or its number where it has none.
-fn call_name(call: &Call) -> String {
-    call.name()
-        .map_or_else(|| format!("syscall_{}", call.number), str::to_owned)
 }
 
 struct Writer<'a> {
@@ -128,7 +135,7 @@ impl Writer<'_> {
         if call.abi != Abi::native() {
             out.push_str(&format!("[{}] ", call.abi.as_str()));
         }
-        out.push_str(&call_name(call));
+        out.push_str(&Kind::Call(call.abi, call.number).name());
         out.push('(');
         let signatures = self.signatures;
         signatures.with(call.abi, call.number, |signature| {
@@ -229,9 +236,10 @@ fn tally(writer: &Writer<'_>, blocks: &[(StableName, &Log)], level: Level) -> St
         text.push('\n');
         text.push_str(&writer.heading(*name, leader));
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for (_, item) in process.iter().flat_map(|(_, log)| &log.items) {
-            if let Some(item) = item.as_ref().filter(|item| writer.view.shows(&item.name())) {
-                *counts.entry(item.name()).or_default() += 1;
+        for (kind, count) in process.iter().flat_map(|(_, log)| &log.tally) {
+            let name = kind.name();
+            if writer.view.shows(&name) {
+                *counts.entry(name).or_default() += count;
             }
         }
         for (name, count) in counts {

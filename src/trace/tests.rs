@@ -13,7 +13,7 @@ struct Story {
 impl Story {
     fn new(base: u32) -> Self {
         Self {
-            builder: Builder::default(),
+            builder: Builder::new(Some(Level::Sequence)),
             base,
         }
     }
