@@ -1,0 +1,46 @@
+//! The command line: what it ends with, what it says, what it writes, and what it refuses.
+
+mod bad_input;
+mod reports;
+mod rights;
+mod snapshots;
+mod statuses;
+
+use nix::sys::stat::Mode;
+
+use crate::support::project::Project;
+
+/// A scenario that passes, without a snapshot.
+const PASSES: &str = "workload: { run: [\"true\"] }\nsnapshot: false";
+/// One that fails.
+const FAILS: &str = "workload: { run: [\"false\"] }\nsnapshot: false";
+/// One whose requirement no machine meets.
+const SKIPPED: &str = "workload: { run: [\"true\"] }\nrequires: { commands: [no-such-command] }";
+/// One that the harness cannot lay out.
+const BROKEN: &str = "workload: { run: [\"true\"], files: { a: { from: nowhere } } }";
+/// One that has to be ended.
+const ENDLESS: &str = "workload: { run: [sleep, infinity], timeout: 200ms }\nsnapshot: false";
+/// One that fails, as is known.
+const KNOWN: &str = "workload: { run: [\"false\"] }\nsnapshot: false\nexpect_failure: it is false";
+/// One that passes, which is not known.
+const UNEXPECTED: &str = "workload: { run: [\"true\"] }\nsnapshot: false\nexpect_failure: it was";
+/// One that loses records.
+const LOSES: &str = "workload: { run: [perl, -e, \"getppid() for 1..20000\"] }\n\
+                     trace: { ring: { size: 4KiB } }\nsnapshot: false";
+
+/// Two scenarios that wait for each other, so long: each opens one end of a pipe.
+pub(crate) fn needing_each_other(timeout: &str) -> Project {
+    let project = Project::new();
+    let path = project.join("pipe");
+    nix::unistd::mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).expect("mkfifo");
+    for (name, end) in [("reads", "<"), ("writes", ">")] {
+        project.scenario(
+            name,
+            &format!(
+                "workload:\n  shell: \": {end} '{}'\"\n  timeout: {timeout}\nsnapshot: false",
+                path.display()
+            ),
+        );
+    }
+    project
+}

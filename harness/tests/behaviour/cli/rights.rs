@@ -1,0 +1,132 @@
+//! What the program needs of the machine: it gets at tracefs by itself, and says which right it
+//! lacks.
+
+use std::fs;
+
+use super::PASSES;
+use crate::support::project::{Project, Run};
+use crate::support::require::{program, require, right_to_trace};
+
+/// Runs a copy of the program that everybody may read, as nobody.
+fn as_nobody(project: &Project, arguments: &[&str]) -> Run {
+    fs::copy(env!("CARGO_BIN_EXE_harness"), project.join("program")).expect("a copy");
+    project.open_to_everybody("program");
+    let nobody = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        "./program",
+    ];
+    project.run(&[], &[&nobody[..], arguments].concat())
+}
+
+/// One message and one remedy, on stderr and nowhere else.
+fn assert_says_what_is_missing(run: &Run) {
+    assert_eq!(run.stdout, "");
+    let lines: Vec<&str> = run.stderr.lines().collect();
+    let [message, hint] = lines.as_slice() else {
+        panic!("not one message: {}", run.stderr)
+    };
+    assert!(message.starts_with("harness: "), "{message}");
+    let names_it = ["tracefs", "raw_syscalls:sys_enter"]
+        .iter()
+        .any(|what| message.contains(what));
+    let why = ["operation not permitted", "permission denied"];
+    assert!(
+        names_it && why.iter().any(|why| message.ends_with(why)),
+        "{message}"
+    );
+    assert!(hint.starts_with("hint: run as root"), "{hint}");
+}
+
+#[test]
+fn without_the_right_to_trace_run_and_trace_say_so_once() {
+    require!(right_to_trace());
+    require!(program("setpriv"));
+    let project = Project::new();
+    for name in ["a", "b", "c"] {
+        project.scenario(name, PASSES);
+    }
+    for arguments in [
+        &["run", "scenarios"][..],
+        &["run", "--format", "json", "scenarios"],
+    ] {
+        let run = as_nobody(&project, arguments);
+        run.assert_status(99);
+        assert_says_what_is_missing(&run);
+    }
+    let run = as_nobody(&project, &["trace", "true"]);
+    run.assert_status(125);
+    assert_says_what_is_missing(&run);
+    project.assert_nothing_left();
+}
+
+/// A fresh machine, as a mount namespace in which neither tracefs nor debugfs is mounted.
+#[test]
+fn tracefs_that_is_not_mounted_is_got_at_and_stays_unmounted() {
+    require!(right_to_trace());
+    require!(program("unshare"));
+    let project = Project::with("a", PASSES);
+    let script = "set -e
+        for kind in tracefs debugfs; do
+            while grep -q \" $kind \" /proc/mounts; do
+                umount -l \"$(grep -m 1 \" $kind \" /proc/mounts | cut -d ' ' -f 2)\"
+            done
+        done
+        cat /proc/self/mountinfo > before
+        \"$0\" run scenarios
+        \"$0\" trace -o trace -e sched:sched_process_exec true
+        cat /proc/self/mountinfo > after";
+    let words = [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_harness"),
+    ];
+    project.run(&[], &words).assert_status(0);
+    assert!(
+        !project.read("before").contains("tracefs"),
+        "a fresh machine"
+    );
+    assert_eq!(project.read("before"), project.read("after"));
+    let trace = project.read("trace");
+    assert!(
+        trace.contains(" sched:sched_process_exec filename="),
+        "{trace}"
+    );
+    project.assert_nothing_left();
+}
+
+/// As a user has it whose tracefs is mounted, for root alone.
+#[test]
+fn a_mounted_tracefs_serves_root_and_is_named_to_others() {
+    require!(right_to_trace());
+    require!(program("unshare"));
+    require!(program("setpriv"));
+    let project = Project::with("a", PASSES);
+    let script = "mount -t tracefs nodev /sys/kernel/tracing || exit 3
+        \"$0\" run scenarios >&2 || exit 4
+        exec setpriv --reuid=65534 --regid=65534 --clear-groups ./program run scenarios";
+    // For the copy.
+    as_nobody(&project, &["--version"]).assert_status(0);
+    let words = [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_harness"),
+    ];
+    let run = project.run(&[], &words);
+    run.assert_status(99);
+    let (_, message) = run
+        .stderr
+        .split_once("1 scenario: 1 pass\n")
+        .expect("root's report");
+    let expected = "harness: cannot read tracefs at `/sys/kernel/tracing`: permission denied\n\
+                    hint: run as root";
+    assert!(message.starts_with(expected), "{message}");
+}

@@ -1,0 +1,298 @@
+//! What is written beside the scenarios, and when.
+
+use crate::support::project::{Project, Run};
+use crate::support::require::{require, right_to_trace};
+
+const SHOWS_ONE: &str = "workload: { run: [\"true\"] }\nsnapshot: { level: set, show: [execve] }";
+const SHOWS_TWO: &str =
+    "workload: { run: [\"true\"] }\nsnapshot: { level: set, show: [execve, exit_group] }";
+
+fn body(snapshot: &str) -> &str {
+    snapshot
+        .splitn(3, "---\n")
+        .nth(2)
+        .expect("a header and a body")
+}
+
+fn run(project: &Project) -> Run {
+    project.harness(&["run", "scenarios"])
+}
+
+/// A project whose snapshot has been accepted and is out of date.
+fn outdated() -> Project {
+    let project = Project::with("sub/x", SHOWS_ONE);
+    project
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(0);
+    project.scenario("sub/x", SHOWS_TWO);
+    project
+}
+
+#[test]
+fn a_new_trace_waits_for_review_and_an_accepted_one_passes() {
+    require!(right_to_trace());
+    let project = Project::with("sub/x", SHOWS_ONE);
+    let first = run(&project);
+    first.assert_status(1);
+    assert!(
+        first
+            .stdout
+            .contains("there is no snapshot `snapshots/sub/x.snap` yet"),
+        "{}",
+        first.stdout
+    );
+    assert_eq!(project.snapshots(), ["snapshots/sub/x.snap.new"]);
+    let pending = project.read("snapshots/sub/x.snap.new");
+    assert!(
+        body(&pending).contains("\nP1 true\n  execve\n"),
+        "{pending}"
+    );
+    project.harness(&["review", "--accept"]).assert_status(0);
+    assert_eq!(
+        project.files("snapshots"),
+        [("snapshots/sub/x.snap".to_owned(), pending.into_bytes())].into()
+    );
+    run(&project).assert_status(0);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn update_writes_what_accepting_would_have_written() {
+    require!(right_to_trace());
+    let (updated, reviewed) = (Project::with("x", SHOWS_ONE), Project::with("x", SHOWS_ONE));
+    updated
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(0);
+    run(&reviewed).assert_status(1);
+    reviewed.harness(&["review", "--accept"]).assert_status(0);
+    assert_eq!(updated.files("snapshots"), reviewed.files("snapshots"));
+}
+
+#[test]
+fn a_difference_is_shown_as_a_diff_and_put_aside() {
+    require!(right_to_trace());
+    let project = outdated();
+    let stored = project.read("snapshots/sub/x.snap");
+    let failed = run(&project);
+    failed.assert_status(1);
+    let shown: Vec<&str> = failed.stdout.lines().map(str::trim).collect();
+    let start = shown
+        .iter()
+        .position(|line| *line == "--- stored")
+        .expect("a diff");
+    let diff = &shown[start..];
+    assert!(
+        diff.starts_with(&["--- stored", "+++ this run"]),
+        "{diff:?}"
+    );
+    assert!(
+        diff.contains(&"execve") && diff.contains(&"+  exit_group"),
+        "{diff:?}"
+    );
+    assert!(
+        !diff[2..].iter().any(|line| line.starts_with('-')),
+        "nothing went: {diff:?}"
+    );
+    assert!(
+        failed
+            .stdout
+            .contains("waits in `snapshots/sub/x.snap.new`: harness review")
+    );
+    assert_eq!(
+        project.read("snapshots/sub/x.snap"),
+        stored,
+        "the stored one stays as it is"
+    );
+    assert_eq!(
+        project.snapshots(),
+        ["snapshots/sub/x.snap", "snapshots/sub/x.snap.new"]
+    );
+    // When the trace is right again, nothing waits any more.
+    project.scenario("sub/x", SHOWS_ONE);
+    run(&project).assert_status(0);
+    assert_eq!(project.snapshots(), ["snapshots/sub/x.snap"]);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn review_rejects_accepts_or_leaves_what_waits() {
+    require!(right_to_trace());
+    let project = outdated();
+    let stored = project.files("snapshots");
+    run(&project).assert_status(1);
+    let waiting = project.files("snapshots");
+    // Nobody is asked where nobody can answer.
+    let skipped = project.harness(&["review"]);
+    skipped.assert_status(1);
+    assert!(
+        skipped.stdout.contains("[1/1] snapshots/sub/x.snap\n"),
+        "{}",
+        skipped.stdout
+    );
+    assert!(
+        skipped.stdout.contains("+  exit_group\n"),
+        "{}",
+        skipped.stdout
+    );
+    assert_eq!(project.files("snapshots"), waiting);
+    project.harness(&["review", "--reject"]).assert_status(0);
+    assert_eq!(project.files("snapshots"), stored);
+    run(&project).assert_status(1);
+    project
+        .harness(&["review", "--accept", "--reject"])
+        .assert_status(2);
+    project
+        .harness(&["review", "--accept", "snapshots"])
+        .assert_status(0);
+    assert_eq!(project.snapshots(), ["snapshots/sub/x.snap"]);
+    run(&project).assert_status(0);
+    assert_eq!(
+        project.harness(&["review"]).assert_status(0).stdout,
+        "nothing waits for review\n"
+    );
+}
+
+#[test]
+fn nothing_is_written_in_ci() {
+    require!(right_to_trace());
+    let project = outdated();
+    let stored = project.files("snapshots");
+    let ci = |arguments: &[&str]| project.harness_with(&[("CI", "true")], arguments);
+    let failed = ci(&["run", "scenarios"]);
+    failed.assert_status(1);
+    assert!(
+        failed.stdout.contains("+  exit_group"),
+        "the diff is shown: {}",
+        failed.stdout
+    );
+    let refused = ci(&["run", "--update", "scenarios"]);
+    refused.assert_status(2);
+    assert_eq!(
+        (refused.stdout.as_str(), refused.stderr.as_str()),
+        (
+            "",
+            "harness: nothing is written when CI is set; unset it to use --update\n"
+        )
+    );
+    assert_eq!(project.files("snapshots"), stored);
+    // Nor is anything taken away there.
+    run(&project).assert_status(1);
+    let waiting = project.files("snapshots");
+    for arguments in [&["review", "--accept"], &["review", "--reject"]] {
+        ci(arguments).assert_status(2);
+    }
+    project.scenario("sub/x", SHOWS_ONE);
+    ci(&["run", "scenarios"]).assert_status(0);
+    assert_eq!(project.files("snapshots"), waiting);
+    // A word for no is no.
+    let not_ci = project.harness_with(&[("CI", "false")], &["run", "--update", "scenarios"]);
+    not_ci.assert_status(0);
+}
+
+#[test]
+fn update_leaves_alone_what_fails_for_another_reason() {
+    require!(right_to_trace());
+    let project = Project::with(
+        "x",
+        "workload: { run: [\"false\"] }\nsnapshot: { show: [execve] }",
+    );
+    project
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(1);
+    assert!(
+        !project.snapshots().contains(&"snapshots/x.snap".to_owned()),
+        "a failure was accepted"
+    );
+}
+
+#[test]
+fn a_snapshot_that_no_scenario_uses_is_reported() {
+    require!(right_to_trace());
+    let project = Project::with("x", SHOWS_ONE);
+    project
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(0);
+    let stored = project.read("snapshots/x.snap");
+    assert_eq!(run(&project).stderr, "");
+    project.write("snapshots/gone.snap", &stored);
+    project.write("snapshots/sub/gone@6.1.snap", &stored);
+    let warned = run(&project);
+    warned.assert_status(0);
+    assert_eq!(
+        warned.stderr,
+        "warning: no scenario uses the snapshot `snapshots/gone.snap`\n\
+         warning: no scenario uses the snapshot `snapshots/sub/gone@6.1.snap`\n"
+    );
+}
+
+/// `6.18.44-cloud` gives `6.18.44` and `6.18`.
+fn versions() -> (String, String) {
+    let uname = nix::sys::utsname::uname().expect("uname");
+    let release = uname.release().to_str().expect("text");
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).take(3);
+    let mut next = || numbers.next().expect("a number");
+    let (major, minor, patch) = (next(), next(), next());
+    (
+        format!("{major}.{minor}.{patch}"),
+        format!("{major}.{minor}"),
+    )
+}
+
+#[test]
+fn the_most_specific_variant_for_this_kernel_is_compared_with() {
+    require!(right_to_trace());
+    let project = Project::with("x", SHOWS_ONE);
+    project
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(0);
+    let right = project.read("snapshots/x.snap");
+    let wrong = right.replace("execve", "something_else");
+    let (exact, series) = versions();
+    let (exact, series) = (
+        format!("snapshots/x@{exact}.snap"),
+        format!("snapshots/x@{series}.snap"),
+    );
+    project.write("snapshots/x@3.2.snap", &wrong);
+    run(&project).assert_status(0);
+    project.write("snapshots/x.snap", &wrong);
+    project.write("snapshots/x@3.2.snap", &right);
+    run(&project).assert_status(1);
+    project.harness(&["review", "--reject"]).assert_status(0);
+    project.write(&series, &right);
+    run(&project).assert_status(0);
+    project.write(&exact, &wrong.replace("something", "anything"));
+    let failed = run(&project);
+    failed.assert_status(1);
+    assert!(
+        failed.stdout.contains(&format!("differs from `{exact}`")),
+        "{}",
+        failed.stdout
+    );
+    // What is accepted goes where it was compared.
+    project.harness(&["review", "--accept"]).assert_status(0);
+    assert_eq!(body(&project.read(&exact)), body(&right));
+    assert_eq!(body(&project.read("snapshots/x.snap")), body(&wrong));
+}
+
+#[test]
+fn a_variant_equal_to_the_common_snapshot_is_an_error() {
+    require!(right_to_trace());
+    let project = Project::with("x", SHOWS_ONE);
+    project
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(0);
+    let (_, series) = versions();
+    for variant in [series.as_str(), "3.2"] {
+        let file = format!("snapshots/x@{variant}.snap");
+        project.write(&file, &project.read("snapshots/x.snap"));
+        let run = run(&project);
+        assert_ne!(run.status, 0, "{file} hides changes of the common one");
+        assert!(
+            run.stdout
+                .contains(&format!("the variant `{file}` is equal")),
+            "{}",
+            run.stdout
+        );
+        std::fs::remove_file(project.join(&file)).expect("a file");
+    }
+}

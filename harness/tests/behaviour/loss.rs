@@ -1,0 +1,313 @@
+//! Planted loss: records that find no room, records that the reader drops. Every one is caught, with
+//! its number, and nothing is concluded from a trace that lacks one.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::ops::RangeInclusive;
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use serde_json::Value;
+use trace_harness::host::Host;
+use trace_harness::run::{Bench, Control, Fault, Options, ScenarioReport, Suite, Update, discover};
+use trace_harness::verdict::Verdict;
+
+use crate::support::oracle;
+use crate::support::project::{Project, Run};
+use crate::support::require::{require, right_to_trace};
+
+/// What one event's line of the complaint says: counted, records, lost.
+fn account(said: &str, event: &str) -> (u64, u64, u64) {
+    let start = format!("`{event}`: ");
+    let line = said
+        .lines()
+        .find_map(|line| line.trim().strip_prefix(start.as_str()));
+    let line = line.unwrap_or_else(|| panic!("nothing about `{event}`: {said}"));
+    let numbers: Vec<u64> = line
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let [counted, records, lost] = numbers[..] else {
+        panic!("not three numbers: {line}")
+    };
+    assert_eq!(
+        line,
+        format!("{counted} counted, {records} records, {lost} lost")
+    );
+    (counted, records, lost)
+}
+
+const GETPPID: &str = "syscalls:sys_enter_getppid";
+
+/// How many records are missing by the complaint's own lines, those of tasks included, which no event
+/// counts.
+fn missing(said: &str) -> u64 {
+    let lines = said.lines().map(str::trim);
+    let lines =
+        lines.filter(|line| line.starts_with('`') || line.starts_with("names, forks and exits"));
+    let lost = |line: &str| {
+        line.strip_suffix(" lost")?
+            .rsplit(' ')
+            .next()?
+            .parse::<u64>()
+            .ok()
+    };
+    lines
+        .map(|line| lost(line).unwrap_or_else(|| panic!("no number at the end of: {line}")))
+        .sum()
+}
+
+/// The trace has as many lines as there were records, and the summary knows of all the others.
+fn assert_accounted(trace: &str, run: &Run, calls: RangeInclusive<u64>) {
+    run.assert_status(125);
+    let (counted, records, lost) = account(&run.stderr, GETPPID);
+    assert!(calls.contains(&counted), "{}", run.stderr);
+    assert!(counted == records + lost && lost > 0, "{}", run.stderr);
+    let lines: Vec<Value> = trace
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a JSON line"))
+        .collect();
+    let (summary, events) = lines.split_last().expect("a summary");
+    assert_eq!(events.len() as u64, records);
+    let missing = missing(&run.stderr);
+    assert!(missing >= lost);
+    assert_eq!(
+        (&summary["type"], &summary["events"]),
+        (&"summary".into(), &records.into())
+    );
+    assert_eq!(
+        (&summary["lost"], &summary["exit"]["code"]),
+        (&missing.into(), &0.into())
+    );
+    let heading = format!("harness: the trace is incomplete: {missing} records lost");
+    assert!(
+        run.stderr.lines().any(|line| line == heading),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_flood_into_a_one_page_ring_is_lost_to_the_last_record() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let run = project.harness(&[
+        "trace",
+        "-m",
+        "4KiB",
+        "--format",
+        "json",
+        "-o",
+        "trace",
+        "-e",
+        GETPPID,
+        "--",
+        &oracle::path(),
+        "flood",
+        "200000",
+    ]);
+    assert_accounted(&project.read("trace"), &run, 200_000..=200_000);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn loss_among_all_calls_is_counted_for_both_their_halves() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let run = project.harness(&[
+        "trace",
+        "-m",
+        "4KiB",
+        "-o",
+        "trace",
+        &oracle::path(),
+        "flood",
+        "200000",
+    ]);
+    run.assert_status(125);
+    for event in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {
+        let (counted, records, lost) = account(&run.stderr, event);
+        assert_eq!(counted, records + lost, "{event}");
+        assert!(counted > 200_000 && lost > 0, "{event}: {counted} {lost}");
+    }
+    let (_, heading) = run.stderr.split_once("incomplete: ").expect("a heading");
+    let said: u64 = heading
+        .split(' ')
+        .next()
+        .and_then(|word| word.parse().ok())
+        .expect("a number");
+    assert_eq!(said, missing(&run.stderr), "{}", run.stderr);
+}
+
+/// The kernel tells of losses in the ring itself only where a later record finds room. Here none
+/// does: the reader is stopped from before the flood until after the end of the workload.
+#[test]
+fn loss_at_the_end_of_a_ring_that_nobody_reads_is_caught() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = "echo ready; read go; \"$0\" flood 100000 >&2; echo done";
+    let mut command = project.program(&["trace", "-m", "64KiB", "--format", "json", "-o", "trace"]);
+    command.args(["-e", GETPPID, "--", "sh", "-c", script, &oracle::path()]);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut harness = command.spawn().expect("the program");
+    let pid = Pid::from_raw(harness.id().cast_signed());
+    let mut stdout = BufReader::new(harness.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    stdout.read_line(&mut line).expect("a line");
+    assert_eq!(line, "ready\n");
+    kill(pid, Signal::SIGSTOP).expect("kill");
+    let stopped = waitpid(pid, Some(WaitPidFlag::WUNTRACED)).expect("waitpid");
+    assert_eq!(stopped, WaitStatus::Stopped(pid, Signal::SIGSTOP));
+    harness
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(b"go\n")
+        .expect("a reader");
+    stdout.read_line(&mut line).expect("a line");
+    assert_eq!(
+        line, "ready\ndone\n",
+        "the workload does not wait for its reader"
+    );
+    kill(pid, Signal::SIGCONT).expect("kill");
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).expect("the rest");
+    let run: Run = harness.wait_with_output().expect("the end").into();
+    // Shells ask for their parent once.
+    assert_accounted(&project.read("trace"), &run, 100_000..=100_001);
+    let (_, records, _) = account(&run.stderr, GETPPID);
+    assert!(
+        records < 5_000,
+        "more records than two rings hold: {records}"
+    );
+}
+
+fn flood(extra: &str) -> Project {
+    let oracle = oracle::path();
+    let yaml = format!(
+        "workload: {{ run: [{oracle:?}, flood, \"20000\"] }}\ntrace: {{ ring: {{ size: 4KiB }} }}\n{extra}"
+    );
+    Project::with("flood", &yaml)
+}
+
+/// Neither what passes without a trace, nor what is known to fail, nor what would be accepted.
+#[test]
+fn an_incomplete_run_is_never_a_pass_and_never_a_snapshot() {
+    require!(right_to_trace());
+    let variants = [
+        "",
+        "snapshot: false",
+        "expect_failure: it is known to lose",
+        "expect: { exit: 3 }",
+        "expect: { exit: 3 }\nexpect_failure: it is known to end otherwise",
+        "expect: { count: { connect: 0 } }\nsnapshot: false",
+    ];
+    for extra in variants {
+        let project = flood(extra);
+        for arguments in [&[][..], &["--update"], &["--repeat", "3"]] {
+            let words = [&["run", "--format", "json"], arguments, &["scenarios"]].concat();
+            let run = project.harness(&words);
+            run.assert_status(1);
+            let report = &run.json()[0];
+            assert_eq!(report["verdict"], "incomplete", "{extra}: {report}");
+            let reasons: Vec<&str> = report["reasons"]
+                .as_array()
+                .expect("reasons")
+                .iter()
+                .filter_map(Value::as_str)
+                .collect();
+            let reasons = reasons.join("\n");
+            for event in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {
+                let (counted, records, lost) = account(&reasons, event);
+                assert!(counted == records + lost && lost > 0, "{reasons}");
+            }
+            assert_eq!(report["lost"], missing(&reasons), "{report}");
+            assert_eq!(run.json()[1]["incomplete"], 1);
+            assert_eq!(project.snapshots(), [""; 0], "{extra}: nothing is written");
+        }
+        project.assert_nothing_left();
+    }
+}
+
+/// Runs the only scenario of a project in this process.
+fn run_here(project: &Project, bench: &Bench<'_>, drop_sample: Option<u64>) -> ScenarioReport {
+    let options = Options {
+        update: Update::Never,
+        repeat: 1,
+        jobs: 1,
+        require_all: true,
+        fault: Fault { drop_sample },
+    };
+    let items = discover(&[project.join("scenarios")]).expect("scenarios");
+    let item = items.first().expect("a scenario").clone();
+    let suite = Suite::read(bench, items).expect("a suite");
+    suite.run_one(&item, &options, &|| -> Box<dyn Control> {
+        Box::new(crate::panics::Nobody)
+    })
+}
+
+/// Drops each record in turn, from the first to the last of the run, until there is none to drop.
+fn every_dropped_record_is_caught(bench: &Bench<'_>) {
+    let project = Project::with("true", "workload: { run: [\"true\"] }\nsnapshot: false");
+    let right = run_here(&project, bench, None);
+    assert_eq!(right.verdict, Verdict::Pass, "{right:?}");
+    let mut position = 0;
+    let last = loop {
+        let report = run_here(&project, bench, Some(position));
+        if report.verdict == Verdict::Pass {
+            break report;
+        }
+        assert_eq!(
+            report.verdict,
+            Verdict::Incomplete,
+            "record {position}: {report:?}"
+        );
+        assert_eq!(report.lost, 1, "record {position}: {report:?}");
+        let [reason] = report.reasons.as_slice() else {
+            panic!("{report:?}")
+        };
+        assert!(reason.starts_with("`raw_syscalls:sys_"), "{reason}");
+        position += 1;
+    };
+    // All calls have two halves in the ring, but for the first, which is entered before its events
+    // are on, and the last, which does not return.
+    let halves = 2 * last.events - 2;
+    assert!(
+        position >= halves,
+        "only {position} of {halves} records could be dropped"
+    );
+    assert_eq!(last.events, right.events);
+}
+
+#[test]
+fn a_record_that_the_reader_drops_is_caught_wherever_it_stands() {
+    require!(right_to_trace());
+    let host = Host::running();
+    every_dropped_record_is_caught(&Bench::new(&host).expect("a bench"));
+}
+
+/// Before Linux 6.0 the kernel does not count what it drops: the counters alone are the witness.
+#[test]
+fn a_kernel_that_does_not_count_losses_hides_neither_kind() {
+    require!(right_to_trace());
+    let host = Host::running();
+    let bench = Bench::new(&host).expect("a bench").without_lost_counts();
+    assert!(!bench.has_lost_counts());
+    every_dropped_record_is_caught(&bench);
+    let report = run_here(&flood("snapshot: false"), &bench, None);
+    assert_eq!(report.verdict, Verdict::Incomplete, "{report:?}");
+    assert!(report.lost > 0);
+    for event in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {
+        let start = format!("`{event}`: ");
+        let reason = report
+            .reasons
+            .iter()
+            .find_map(|reason| reason.strip_prefix(start.as_str()));
+        let reason = reason.unwrap_or_else(|| panic!("nothing about `{event}`: {report:?}"));
+        assert!(reason.ends_with(" missing"), "{reason}");
+    }
+}

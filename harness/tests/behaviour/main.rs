@@ -1,0 +1,14 @@
+//! What the program does, seen from outside, and what the cork and the account of events promise.
+//!
+//! One test program instead of several, so that the support is compiled once and none of it is dead
+//! code.
+
+mod support;
+
+mod cli;
+mod cork;
+mod dying;
+mod insta;
+mod loss;
+mod panics;
+mod trials;

@@ -1,0 +1,13 @@
+//! What the tests have in common.
+
+pub(crate) mod fifo;
+pub(crate) mod oracle;
+pub(crate) mod process;
+pub(crate) mod project;
+pub(crate) mod require;
+
+use std::time::Duration;
+
+/// How long a test waits for what must happen. Never reached where all is well, on a machine of any
+/// speed; no test waits for it to pass.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);

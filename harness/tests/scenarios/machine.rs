@@ -1,0 +1,161 @@
+//! The machine that all trials of this process share: looked at once, by the first that needs it.
+
+use std::fmt::Write;
+use std::sync::OnceLock;
+
+use libtest_mimic::Completion;
+use trace_harness::errors::chain;
+use trace_harness::host::Host;
+use trace_harness::report;
+use trace_harness::run::{
+    Bench, Control, Fault, Item, Options, ScenarioReport, Suite, SuiteError, Update,
+};
+use trace_harness::verdict::Verdict;
+
+use crate::interrupt::Interrupt;
+use crate::is_nextest;
+
+/// What the environment asks of the trials, and what they need of the machine.
+pub(crate) struct Machine {
+    interrupt: Interrupt,
+    options: Options,
+    /// Whether a trace that differs from its snapshot is forgiven.
+    force_pass: bool,
+    bench: OnceLock<Result<Bench<'static>, String>>,
+}
+
+impl Machine {
+    /// Reads the environment. To be made before any thread is: the signals are watched from here on,
+    /// and end what runs instead of leaving its directories behind.
+    pub(crate) fn new() -> Self {
+        let options = Options {
+            update: update(),
+            repeat: 1,
+            jobs: 1,
+            require_all: is("HARNESS_REQUIRE", "all"),
+            fault: Fault::default(),
+        };
+        let interrupt = Interrupt::watch().expect("a descriptor for signals");
+        let force_pass = is("INSTA_FORCE_PASS", "1");
+        Self {
+            interrupt,
+            options,
+            force_pass,
+            bench: OnceLock::new(),
+        }
+    }
+
+    /// What runs scenarios, or why nothing can be traced here.
+    fn bench(&self) -> Result<&Bench<'static>, &String> {
+        self.bench.get_or_init(look).as_ref()
+    }
+
+    /// Whether the scenario is known to be skipped without running it; the reason goes to stderr.
+    pub(crate) fn must_skip(&self, item: &Item) -> bool {
+        let reason = match self.bench() {
+            Err(reason) => Some(reason.clone()),
+            Ok(bench) => match Suite::read(bench, vec![item.clone()]) {
+                Ok(suite) => unmet(&suite),
+                // The trial says so, and fails.
+                Err(_) => None,
+            },
+        };
+        if let Some(reason) = &reason {
+            eprintln!("{}: {reason}", item.name);
+        }
+        reason.is_some() && !self.options.require_all
+    }
+
+    /// Runs the scenario; an error is the text for a person.
+    pub(crate) fn run(&self, item: &Item) -> Result<Completion, String> {
+        let bench = match self.bench() {
+            Ok(bench) => bench,
+            Err(reason) => return self.skip(reason),
+        };
+        let suite = Suite::read(bench, vec![item.clone()]).map_err(|error| complaint(&error))?;
+        if let Some(reason) = unmet(&suite) {
+            return self.skip(&reason);
+        }
+        let control = || -> Box<dyn Control + '_> { Box::new(&self.interrupt) };
+        let report = suite.run_one(item, &self.options, &control);
+        let is_forgiven = self.force_pass && report.only_snapshot;
+        match report.verdict {
+            Verdict::Pass => Ok(Completion::Completed),
+            Verdict::Fail if is_forgiven => Ok(Completion::Completed),
+            Verdict::Skipped => self.skip(&report.reasons.join("; ")),
+            _ => Err(failure(&report)),
+        }
+    }
+
+    /// A skip is never a pass: it is shown as ignored where that has a word, and fails elsewhere.
+    fn skip(&self, reason: &str) -> Result<Completion, String> {
+        if self.options.require_all {
+            Err(format!(
+                "HARNESS_REQUIRE is `all`, but this scenario is skipped: {reason}"
+            ))
+        } else if is_nextest() {
+            Err(format!(
+                "skipped, and nextest would take that for a pass: {reason}"
+            ))
+        } else {
+            Ok(Completion::ignored_with(reason))
+        }
+    }
+}
+
+fn look() -> Result<Bench<'static>, String> {
+    // For the length of the process, as the trials, which may borrow nothing shorter.
+    let host: &'static Host = Box::leak(Box::new(Host::running()));
+    let with_hint = |text: String, hint: Option<String>| match hint {
+        Some(hint) => format!("{text} (hint: {hint})"),
+        None => text,
+    };
+    let bench = Bench::new(host).map_err(|error| with_hint(chain(&error), error.hint()))?;
+    bench
+        .check_access()
+        .map_err(|error| with_hint(chain(&error), error.hint()))?;
+    Ok(bench)
+}
+
+/// Why the only scenario of this suite will be skipped, if it will.
+fn unmet(suite: &Suite<'_>) -> Option<String> {
+    let mut reasons = suite.items().map(|(_, reasons)| reasons.join("; "));
+    reasons.next().filter(|reasons| !reasons.is_empty())
+}
+
+fn failure(report: &ScenarioReport) -> String {
+    let file = report.file.display();
+    let mut text = String::new();
+    report::human(&mut text, report, false);
+    let _always_fits = write!(text, "this one alone: cargo run --release -- run {file}");
+    if report.only_snapshot {
+        let _always_fits = write!(text, "\nif the new trace is right, add: --update");
+    }
+    text
+}
+
+fn complaint(error: &SuiteError) -> String {
+    let mut text = chain(error);
+    if let SuiteError::Invalid(complaints) = error {
+        for complaint in complaints {
+            let _always_fits = write!(text, "\n{}", complaint.render(false).trim_end());
+        }
+    }
+    text
+}
+
+fn is(name: &str, value: &str) -> bool {
+    std::env::var_os(name).is_some_and(|set| set == value)
+}
+
+/// As `harness run` has it, with insta's variable instead of `--update`.
+fn update() -> Update {
+    let is_ci = std::env::var("CI").is_ok_and(|set| !matches!(set.as_str(), "" | "0" | "false"));
+    if is_ci || is("INSTA_UPDATE", "no") {
+        Update::Never
+    } else if is("INSTA_UPDATE", "always") {
+        Update::Accept
+    } else {
+        Update::Pending
+    }
+}
