@@ -40,6 +40,14 @@ impl Drain {
         }
     }
 
+    /// Drops whatever is in the ring: what came after the last record that anybody waited for.
+    pub fn discard(&mut self) {
+        self.record.clear();
+        self.head = self.ring.head();
+        self.at = self.head;
+        self.ring.release(self.at);
+    }
+
     /// The CPU whose events it holds.
     #[must_use]
     pub fn cpu(&self) -> Cpu {

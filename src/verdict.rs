@@ -73,6 +73,8 @@ pub struct Ended {
     pub timed_out: bool,
     /// Whether somebody asked for its end.
     pub interrupted: bool,
+    /// Whether descendants were left alone while they lived on.
+    pub left: bool,
     /// Every record accounted for.
     pub account: Account,
 }

@@ -6,6 +6,7 @@
 
 use std::ffi::{CString, OsStr};
 use std::hint::black_box;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use trace_harness::events::Origin;
 use trace_harness::host::Host;
@@ -89,7 +90,8 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         "status=none",
     ];
     let workload = Workload {
-        program: Program::find(OsStr::new("dd"), OsStr::new(PATH)).expect("coreutils"),
+        program: Program::find(OsStr::new("dd"), OsStr::new(PATH), Path::new("."))
+            .expect("coreutils"),
         arguments: arguments
             .map(|text| CString::new(text).expect("no zero byte"))
             .to_vec(),

@@ -6,11 +6,12 @@ use crate::status;
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::{HOW_TO_GET_RIGHTS, Host};
 use trace_harness::plan::{self, EventsPlan, Wanted};
-use trace_harness::run::{Bench, Control, Fault, Observer, Patience, RunError, follow};
+use trace_harness::run::{Bench, Control, Fault, Next, Observer, Patience, RunError, follow};
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload};
 use trace_harness::sys::process::World;
 use trace_harness::syscall::{Actor, Observation};
@@ -235,7 +236,8 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
     let plan: EventsPlan = plan::events(&everything, bench.host).map_err(RunError::Plan)?;
     let path = OsStr::new(trace_harness::run::PATH);
     let corked = sandbox::launch(&Workload {
-        program: Program::find(OsStr::new("true"), path).map_err(LaunchError::NotExecuted)?,
+        program: Program::find(OsStr::new("true"), path, Path::new("."))
+            .map_err(LaunchError::NotExecuted)?,
         arguments: vec![CString::from(c"true")],
         environment: Vec::new(),
         directory: None,
@@ -281,7 +283,7 @@ impl Control for Nobody {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
-    fn ready(&mut self, _: &Running) -> io::Result<bool> {
-        Ok(false)
+    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+        Ok(Next::Follow)
     }
 }

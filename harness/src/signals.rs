@@ -4,7 +4,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use trace_harness::run::Control;
+use trace_harness::run::{Control, Next};
 use trace_harness::sandbox::Running;
 
 const WATCHED: [Signal; 4] = [
@@ -33,25 +33,29 @@ impl Control for EndAll<'_> {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.0.as_fd())
     }
-    fn ready(&mut self, _: &Running) -> io::Result<bool> {
-        Ok(true)
+    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+        Ok(Next::Kill)
     }
 }
 
-/// Passes signals on to the workload, but for those of the terminal, which sends them to the workload itself.
+/// Passes signals on to the command, but for those of the terminal, which sends them to the command itself. Once the command has ended, any
+/// of them ends the tracing of what it left behind.
 pub(crate) struct PassOn(pub(crate) SignalFd);
 
 impl Control for PassOn {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.0.as_fd())
     }
-    fn ready(&mut self, running: &Running) -> io::Result<bool> {
+    fn ready(&mut self, running: &Running) -> io::Result<Next> {
         const SI_KERNEL: i32 = 0x80;
         while let Some(signal) = self.0.read_signal()? {
+            if running.exit().is_some() {
+                return Ok(Next::Leave);
+            }
             if signal.ssi_code != SI_KERNEL {
                 running.signal(signal.ssi_signo as i32)?;
             }
         }
-        Ok(false)
+        Ok(Next::Follow)
     }
 }

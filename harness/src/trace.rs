@@ -5,7 +5,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
@@ -151,7 +151,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         tick: Duration::from_millis(50),
     };
     let mut control = signals::PassOn(signals);
-    let ended = follow(
+    let mut ended = follow(
         running,
         &mut events,
         &plan,
@@ -161,6 +161,10 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         (None, Fault::default()),
     )
     .map_err(RunError::Session)?;
+    ended.account.other_cpus = !bench.has_same_cpus();
+    if ended.left {
+        anstream::eprintln!("harness: what the command left behind lives on, untraced");
+    }
     printer.finish(&ended)
 }
 
@@ -213,7 +217,7 @@ fn workload(command: &[OsString], bench: &Bench<'_>) -> Result<Workload, Trouble
         CString::new(name.into_vec()).map_err(|error| other(error, None))
     });
     Ok(Workload {
-        program: Program::find(name, &path).map_err(Trouble::NotExecuted)?,
+        program: Program::find(name, &path, Path::new(".")).map_err(Trouble::NotExecuted)?,
         arguments: command
             .iter()
             .map(|argument| c_string(argument))

@@ -64,6 +64,11 @@ pub struct Account {
     pub side_band_lost: u64,
     /// How many programs ran on after the kernel had ended their events.
     pub out_of_sight: u64,
+    /// Whether not even the return of the workload's own `execve(2)` was seen: whatever it did, it did where no event looks, or a BPF
+    /// program of somebody else keeps the records from everybody.
+    pub never_started: bool,
+    /// Whether the machine's CPUs are others than those that events were opened on.
+    pub other_cpus: bool,
     /// The sum of the `PERF_RECORD_LOST` records: a second witness, which misses losses at the end.
     pub lost_records: u64,
 }
@@ -75,6 +80,8 @@ impl Account {
         self.events.iter().all(EventAccount::is_complete)
             && self.side_band_lost == 0
             && self.out_of_sight == 0
+            && !self.never_started
+            && !self.other_cpus
             && self.lost_records == 0
     }
 
@@ -100,9 +107,17 @@ impl Account {
                 self.side_band_lost
             ));
         }
+        if self.never_started {
+            lines.push(
+                "not even the workload's own execve was seen: it ran on a CPU without events, or a BPF program hides the calls".to_owned(),
+            );
+        }
+        if self.other_cpus {
+            lines.push("CPUs came or went during the run".to_owned());
+        }
         if self.out_of_sight > 0 {
             lines.push(format!(
-                "set-user-ID programs executed by a user who is not root: {}, of which the kernel shows nothing",
+                "programs of which the kernel shows nothing (set-user-ID, or moved to another control group): {}",
                 self.out_of_sight
             ));
         }

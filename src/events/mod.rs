@@ -33,6 +33,8 @@ pub struct EventRequest {
     pub filter: Option<String>,
     /// User registers wanted with each record, as a mask.
     pub user_registers: u64,
+    /// Whether it is counted for the control group, where there is one. Calls never are: a workload may leave the group, not its tasks.
+    pub of_group: bool,
     /// Whether each record says by how much it moved the counter. Most tracepoints count by one; those of scheduler statistics count
     /// nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only the sum of their periods equals the counter.
     pub with_period: bool,
@@ -62,6 +64,7 @@ struct OpenEvent {
     name: String,
     id: u64,
     layout: Layout,
+    of_group: bool,
     fd: OwnedFd,
 }
 
@@ -148,11 +151,11 @@ fn open_requests(
     output: BorrowedFd<'_>,
     has_lost: bool,
 ) -> Result<Vec<OpenEvent>, OpenError> {
-    let target = match follow {
-        Follow::Tasks(pid) => perf::Target::Task(pid),
-        Follow::Group(_, group) => perf::Target::Cgroup(group),
-    };
     let open = |(place, request): (usize, &EventRequest)| {
+        let target = match follow {
+            Follow::Group(_, group) if request.of_group => perf::Target::Cgroup(group),
+            Follow::Tasks(pid) | Follow::Group(pid, _) => perf::Target::Task(pid),
+        };
         let attr = request_attr(request, follow, has_lost);
         let event = open_one(&request.name, Origin::Request(place), &attr, target, cpu)?;
         redirect(&event, output)?;
@@ -176,7 +179,7 @@ fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
 }
 
 fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost: bool) -> Attr {
-    let of_tasks = matches!(follow, Follow::Tasks(_));
+    let of_tasks = matches!(follow, Follow::Tasks(_)) || !request.of_group;
     let optional = [
         (request.user_registers != 0, SampleType::REGS_USER),
         (request.with_period, SampleType::PERIOD),
@@ -223,6 +226,7 @@ fn open_one(
         name: name.to_owned(),
         id,
         layout: attr.layout(),
+        of_group: matches!(target, perf::Target::Cgroup(_)),
         fd,
     })
 }
@@ -254,17 +258,29 @@ impl EventSet {
     /// # Errors
     /// [`OpenError::Enable`].
     pub fn enable_group(&self) -> Result<(), OpenError> {
-        for event in self
-            .events
-            .iter()
-            .filter(|event| event.origin != Origin::SideBand)
-        {
+        for event in self.events.iter().filter(|event| event.of_group) {
             perf::enable(event.fd.as_fd()).map_err(|source| OpenError::Enable {
                 event: event.name.clone(),
                 source,
             })?;
         }
         Ok(())
+    }
+
+    /// Whether some of them are counted for a control group.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        self.events.iter().any(|event| event.of_group)
+    }
+
+    /// Stops all events, those of descendants as well: what is in the rings then is all there will be.
+    ///
+    /// # Errors
+    /// Those of `ioctl(2)`.
+    pub fn disable(&self) -> io::Result<()> {
+        self.events
+            .iter()
+            .try_for_each(|event| perf::disable(event.fd.as_fd()))
     }
 
     /// One descriptor a ring, in the order of [`parts`](Self::parts): readable when a quarter is full, hung up when the last task that it
@@ -286,7 +302,12 @@ impl EventSet {
     /// Closes the events and gives the rings back, for another run, if they are such as last.
     #[must_use]
     pub fn into_rings(self) -> Option<Rings> {
-        self.rings.is_lasting().then_some(self.rings)
+        let Self {
+            mut rings, events, ..
+        } = self;
+        drop(events);
+        rings.drains().iter_mut().for_each(Drain::discard);
+        rings.is_lasting().then_some(rings)
     }
 
     /// How many requests it was opened for.
@@ -319,6 +340,7 @@ impl EventSet {
             side_band_lost: side_band.said_lost.unwrap_or(0),
             lost_records,
             out_of_sight,
+            ..Account::default()
         })
     }
 
@@ -352,6 +374,7 @@ pub fn probe(name: &str, tracepoint: u16) -> Result<(), OpenError> {
         tracepoint,
         filter: None,
         user_registers: 0,
+        of_group: false,
         with_period: false,
     };
     let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);

@@ -6,7 +6,9 @@
 mod events;
 mod filter;
 
-pub use events::{EventsError, EventsPlan, Meaning, PlannedTracepoint, Wanted, events};
+pub use events::{
+    EventsError, EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events,
+};
 pub use filter::{FilterError, check as check_filter};
 
 use crate::host::{Catalogue, HostError};
@@ -184,7 +186,14 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
 }
 
 /// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
-fn names_of(word: &str, events: &EventsPlan) -> Result<HashSet<String>, (String, Option<String>)> {
+///
+/// # Errors
+/// With `all`, where the word also stands for a call that is not traced: how often that one occurs nobody knows.
+fn names_of(
+    word: &str,
+    events: &EventsPlan,
+    all: bool,
+) -> Result<HashSet<String>, (String, Option<String>)> {
     if word.contains(':') {
         let opened = events
             .tracepoints
@@ -208,6 +217,17 @@ fn names_of(word: &str, events: &EventsPlan) -> Result<HashSet<String>, (String,
             .is_some_and(|selection| selection.names().any(|traced| traced == *name))
     };
     let names: HashSet<String> = meant.names().filter(is_traced).map(str::to_owned).collect();
+    if let Some(missing) = meant
+        .names()
+        .find(|name| all && !names.is_empty() && !is_traced(name))
+    {
+        return Err((
+            format!(
+                "`{word}` also means `{missing}`, which is not among the events of this scenario"
+            ),
+            None,
+        ));
+    }
     if names.is_empty() {
         return Err((
             format!("`{word}` is not among the events of this scenario, so it can never occur"),
@@ -222,7 +242,7 @@ type Counts = BTreeMap<String, (CountRange, HashSet<String>)>;
 fn counts(scenario: &Scenario, events: &EventsPlan) -> Result<Counts, PlanError> {
     let mut counts = BTreeMap::new();
     for (word, range) in &scenario.expect.count {
-        let names = names_of(word, events).map_err(|(message, help)| {
+        let names = names_of(word, events, true).map_err(|(message, help)| {
             let path = KeyPath::root()
                 .key("expect")
                 .key("count")
@@ -242,7 +262,7 @@ fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanEr
     let names = |key: &str, words: &[String]| {
         let mut all = HashSet::new();
         for (place, word) in words.iter().enumerate() {
-            all.extend(names_of(word, events).map_err(|(message, help)| {
+            all.extend(names_of(word, events, false).map_err(|(message, help)| {
                 let path = KeyPath::root().key("snapshot").key(key).index(place);
                 invalid(scenario.complaint(&path, message, help))
             })?);

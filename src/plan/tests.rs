@@ -213,6 +213,15 @@ fn what_can_never_occur_is_an_error_at_its_place() {
 }
 
 #[test]
+fn a_count_of_calls_that_are_only_partly_traced_is_an_error() {
+    let text = "description: d\nworkload: { run: [a] }\ntrace: { events: [{ syscalls: [unlink] }] }\nexpect: { count: { 'unlink*': 0 } }\n";
+    assert_eq!(
+        complaint(text).2,
+        "`unlink*` also means `unlinkat`, which is not among the events of this scenario"
+    );
+}
+
+#[test]
 fn a_filter_is_checked_at_its_place() {
     let text = "description: d\nworkload: { run: [a] }\ntrace:\n  events:\n    - { event: 'sched:sched_switch', filter: 'prev_pri < 1' }\n";
     let (line, column, message) = complaint(text);

@@ -7,14 +7,14 @@ mod suite;
 
 pub use reader::{Fault, Observer, Reader};
 pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
-pub use session::{Control, Patience, SessionError, follow};
+pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
 
 use crate::events::{
     self, Account, EventRequest, EventSet, Follow, OpenError, Pins, RingChoice, Rings,
 };
 use crate::host::{Catalogue, Host, HostError};
-use crate::plan::EventsPlan;
+use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS};
 use crate::sandbox::{Cgroup, Corked};
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
@@ -37,14 +37,6 @@ pub struct Bench<'a> {
     pins: Pins,
     kept: Mutex<Vec<Rings>>,
 }
-
-// Up to so many events are inherited; beyond, a fork storm would become 48 times slower at 200 of them, and they are counted for a
-// control group instead.
-const INHERITED: usize = 8;
-
-// do_exit() of Linux 6.1 to 6.12 leaves the task's events before this tracepoint: a task never delivers it, and no counter tells. A
-// control group does on every kernel.
-const NOT_OF_TASKS: &str = "sched:sched_process_exit";
 
 impl<'a> Bench<'a> {
     /// Looks at the machine, and raises the soft limit of open files to the hard one: each event takes a descriptor for each CPU.
@@ -137,6 +129,12 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// Whether the CPUs that are online now are those that events are opened on.
+    #[must_use]
+    pub fn has_same_cpus(&self) -> bool {
+        self.host.online_cpus().is_ok_and(|now| now == self.cpus)
+    }
+
     /// Closes a run's events and keeps their rings for the next. After a loss a ring owes a record of it, which would come in the next
     /// run: such rings are given up.
     pub fn recycle(&self, events: EventSet, account: &Account) {
@@ -154,11 +152,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// [`OpenError::NeedsGroup`].
     pub fn group_for(&self, plan: &EventsPlan) -> Result<Option<Cgroup>, OpenError> {
-        let undelivered = plan
-            .requests
-            .iter()
-            .find(|request| NOT_OF_TASKS == request.name);
-        if plan.requests.len() <= INHERITED && undelivered.is_none() {
+        if plan.grouping == Grouping::No {
             return Ok(None);
         }
         let hierarchy = self
@@ -166,12 +160,12 @@ impl<'a> Bench<'a> {
             .cgroup2()
             .filter(|_| self.host.cgroup2_has_perf_events());
         let group = hierarchy.and_then(|hierarchy| Cgroup::below(&hierarchy).ok());
-        match (group, undelivered) {
-            (None, Some(request)) => Err(OpenError::NeedsGroup {
-                event: request.name.clone(),
-            }),
-            (group, _) => Ok(group),
+        if group.is_none() && plan.grouping == Grouping::Needed {
+            return Err(OpenError::NeedsGroup {
+                event: NOT_OF_TASKS.to_owned(),
+            });
         }
+        Ok(group)
     }
 }
 

@@ -6,8 +6,8 @@ use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
 use crate::syscall::names::Abi;
-use crate::syscall::{Actor, Observation, Tracker};
-use crate::units::{Cpu, Nanos, Pid};
+use crate::syscall::{Actor, Call, Entry, Observation, Tracker};
+use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::io;
 
 /// What becomes of what a run shows, as it shows it.
@@ -37,6 +37,8 @@ pub struct Reader<'a> {
     tracker: Tracker,
     out: Vec<Observation>,
     out_of_sight: u64,
+    left_group: u64,
+    saw_uncorking: bool,
     delivered: Vec<u64>,
     lost_records: u64,
     n_samples: u64,
@@ -70,6 +72,8 @@ impl<'a> Reader<'a> {
             tracker: Tracker::default(),
             out: Vec::new(),
             out_of_sight: 0,
+            left_group: 0,
+            saw_uncorking: false,
             delivered: vec![0; n_requests],
             lost_records: 0,
             n_samples: 0,
@@ -82,7 +86,15 @@ impl<'a> Reader<'a> {
 
     /// Draws up the account of the events whose records were all read here.
     pub(super) fn account(&self, events: &EventSet) -> io::Result<Account> {
-        events.account(&self.delivered, self.lost_records, self.out_of_sight)
+        let left = if events.has_group() {
+            self.left_group
+        } else {
+            0
+        };
+        let out_of_sight = self.out_of_sight + left;
+        let mut account = events.account(&self.delivered, self.lost_records, out_of_sight)?;
+        account.never_started = !self.saw_uncorking;
+        Ok(account)
     }
 
     pub(super) fn drain(
@@ -148,6 +160,13 @@ impl<'a> Reader<'a> {
 
     fn flush(&mut self) {
         for observation in self.out.drain(..) {
+            if let Observation::Call(Call {
+                entry: Entry::Uncorking,
+                ..
+            }) = observation
+            {
+                self.saw_uncorking = true;
+            }
             self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
             self.observer.observe(&observation);
         }
@@ -170,16 +189,19 @@ impl<'a> Reader<'a> {
                 .unwrap_or_default();
             SessionError::Lacks { event, field }
         };
-        let (pid, tid) = sample.task.ok_or_else(|| lacks("thread"))?;
+        let (mut pid, mut tid) = sample.task.ok_or_else(|| lacks("thread"))?;
         let time = sample.time.ok_or_else(|| lacks("time"))?;
         let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
         if !self.started || Some(pid) == self.init {
             return Ok(());
         }
-        if let Some(id) = raw.get(COMMON_PID..).and_then(|rest| rest.first_chunk()) {
-            let id = i32::from_ne_bytes(*id);
-            self.tracker.global((pid, tid), id, &mut self.out);
+        let common = raw.get(COMMON_PID..).and_then(|rest| rest.first_chunk());
+        let common = i32::from_ne_bytes(*common.ok_or_else(|| lacks("common_pid"))?);
+        if tid.0 == u32::MAX {
+            // The task is dead and reaped: it has no id any more but the one in the tracepoint's own record.
+            (pid, tid) = (Pid(common as u32), Tid(common as u32));
         }
+        self.tracker.global((pid, tid), common, &mut self.out);
         let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
         match self
             .plan
@@ -208,6 +230,7 @@ impl<'a> Reader<'a> {
                 self.tracker
                     .leave((pid, tid), time, number, value, &mut self.out);
             }
+            Meaning::LeavesGroup => self.left_group += 1,
             Meaning::Tracepoint(tracepoint) => {
                 let actor = self.tracker.actor(pid, tid, &mut self.out);
                 self.flush();

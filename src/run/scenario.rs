@@ -91,7 +91,7 @@ pub fn attempt(
         timeout: Some(plan.workload.timeout),
         tick: Duration::from_secs(1),
     };
-    let ended = follow(
+    let mut ended = follow(
         running,
         &mut events,
         &plan.events,
@@ -100,6 +100,7 @@ pub fn attempt(
         &mut collector,
         (init, fault),
     )?;
+    ended.account.other_cpus = !bench.has_same_cpus();
     bench.recycle(events, &ended.account);
     if let Some(error) = collector.error {
         return Err(error);
@@ -126,7 +127,10 @@ fn judge(
     if ended.interrupted {
         (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);
     }
-    let is_trace = matches!(verdict, Verdict::Pass | Verdict::Fail) && plan.view.is_some();
+    // A known failure is judged by its expectations alone: there is no right trace of it.
+    let is_trace = matches!(verdict, Verdict::Pass | Verdict::Fail)
+        && plan.view.is_some()
+        && plan.expect_failure.is_none();
     let snapshot = if is_trace {
         compare(bench, file, &rendered.text)?
     } else {
@@ -144,7 +148,7 @@ fn judge(
         });
     }
     let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });
-    let only_snapshot = is_different && reasons.len() == 1 && plan.expect_failure.is_none();
+    let only_snapshot = is_different && reasons.len() == 1;
     let (verdict, reasons) = verdict::with_known_failure(plan, verdict, reasons);
     Ok(Outcome {
         only_snapshot,
@@ -234,7 +238,7 @@ fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workl
     let path = environment.get("PATH").cloned().unwrap_or_default();
     let program = argv.first().copied().unwrap_or_default();
     Ok(sandbox::Workload {
-        program: Program::find(OsStr::new(program), OsStr::new(&path))
+        program: Program::find(OsStr::new(program), OsStr::new(&path), dir)
             .map_err(sandbox::LaunchError::NotExecuted)?,
         arguments: argv
             .iter()

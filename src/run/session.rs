@@ -19,11 +19,22 @@ use std::time::{Duration, Instant};
 pub trait Control {
     /// Readable when [`ready`](Self::ready) should be called.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
-    /// Something happened; says whether the workload is to be ended.
+    /// Something happened; says what to do about it.
     ///
     /// # Errors
     /// Those of the signals that it passes on.
-    fn ready(&mut self, running: &Running) -> io::Result<bool>;
+    fn ready(&mut self, running: &Running) -> io::Result<Next>;
+}
+
+/// What to do with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Go on.
+    Follow,
+    /// End the workload.
+    Kill,
+    /// Leave what is left of it alone and look away: its main process has ended.
+    Leave,
 }
 
 /// Why a run came to no proper end.
@@ -99,39 +110,42 @@ pub fn follow(
     let mut merge = Merge::default();
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
     let mut hung_up = vec![false; events.descriptors().len()];
-    let (mut timed_out, mut interrupted, mut killed) = (false, false, false);
+    let (mut timed_out, mut next) = (false, Next::Follow);
     // Not the rings alone: those of a workload whose events the kernel has ended hang up while it lives.
     while hung_up.contains(&false) || !running.is_gone() {
-        let wait = deadline.map_or(patience.tick, |deadline| {
-            deadline
-                .saturating_duration_since(Instant::now())
-                .min(patience.tick)
-        });
-        if wait_for(events, &running, control, wait, &mut hung_up)? && !killed {
-            interrupted = control
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
+        let is_called = wait_for(events, &running, control, wait, &mut hung_up)?;
+        running
+            .collect()
+            .map_err(system("look after the workload's output and its end"))?;
+        let horizon = Nanos(sys::monotonic_now().0.saturating_sub(SETTLING));
+        reader.drain(&mut merge, events, Some(horizon))?;
+        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if next == Next::Kill {
+            if is_late {
+                return Err(SessionError::Unkillable);
+            }
+            continue;
+        }
+        if is_called {
+            next = control
                 .ready(&running)
                 .map_err(system("pass a signal on"))?;
         }
-        running
-            .collect()
-            .map_err(system("read the workload's output"))?;
-        reader.drain(
-            &mut merge,
-            events,
-            Some(Nanos(sys::monotonic_now().0.saturating_sub(SETTLING))),
-        )?;
-        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if is_late && killed {
-            return Err(SessionError::Unkillable);
+        if next == Next::Leave {
+            break;
         }
-        if (is_late || interrupted) && !killed {
-            (killed, timed_out) = (true, is_late);
+        if is_late || next == Next::Kill {
+            (timed_out, next) = (next != Next::Kill, Next::Kill);
             running
                 .signal(libc::SIGKILL)
                 .map_err(system("end the workload"))?;
             deadline = Some(Instant::now() + Duration::from_secs(1));
         }
     }
+    // A control group's events still fire for tasks that are dead, and those of a workload that is left alone for living ones.
+    events.disable().map_err(system("stop the events"))?;
     reader.drain(&mut merge, events, None)?;
     reader.finish();
     let account = reader
@@ -141,7 +155,8 @@ pub fn follow(
     Ok(Ended {
         exited,
         timed_out,
-        interrupted,
+        interrupted: next == Next::Kill && !timed_out,
+        left: next == Next::Leave,
         account,
     })
 }

@@ -139,8 +139,14 @@ impl<'a> Suite<'a> {
         }
         let mut scenarios = Vec::new();
         let mut complaints = Vec::new();
-        let has_command =
-            |command: &str| Program::find(OsStr::new(command), OsStr::new(scenario::PATH)).is_ok();
+        let has_command = |command: &str| {
+            Program::find(
+                OsStr::new(command),
+                OsStr::new(scenario::PATH),
+                Path::new("/"),
+            )
+            .is_ok()
+        };
         let facts = Facts {
             release: &bench.release,
             has_command: &has_command,

@@ -68,6 +68,12 @@ impl WorkDir {
             below: below.clone(),
             source,
         };
+        // The path that getcwd(2) will give, so that it is recognised in strings.
+        let below = below.canonicalize().map_err(make)?;
+        let make = |source| WorkDirError::Make {
+            below: below.clone(),
+            source,
+        };
         let dir = tempfile::Builder::new()
             .prefix("harness-")
             .tempdir_in(&below)

@@ -335,7 +335,10 @@ impl Drop for Process {
         if !self.reaped {
             // Errors have nobody to go to here, and a process that cannot be signalled is dead already.
             let _ended = process::signal(self.pidfd.as_fd(), libc::SIGKILL);
-            let _reaped = self.reap(true);
+            // A second, no more: what not even SIGKILL ends at once (a frozen group, a device that hangs) must not hang the harness.
+            let mut end = [PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN)];
+            let _waited = poll(&mut end, PollTimeout::from(1000_u16));
+            let _reaped = self.reap(false);
         }
     }
 }

@@ -82,11 +82,12 @@ impl NotExecuted {
 }
 
 impl Program {
-    /// Looks a program up: a name with a slash stands for itself, any other is the first executable file of that name in `path`.
+    /// Looks a program up as the workload would from `directory`: a name with a slash stands for itself, any other is the first executable
+    /// file of that name in `path`.
     ///
     /// # Errors
     /// [`NotExecuted::Missing`], or [`NotExecuted::Permission`] where only files without the permission were found.
-    pub fn find(name: &OsStr, path: &OsStr) -> Result<Self, NotExecuted> {
+    pub fn find(name: &OsStr, path: &OsStr, directory: &Path) -> Result<Self, NotExecuted> {
         if name.as_bytes().contains(&b'/') {
             return Ok(Self(name.into()));
         }
@@ -97,7 +98,7 @@ impl Program {
         let mut without_permission = false;
         for folder in std::env::split_paths(path) {
             let candidate = folder.join(name);
-            let Ok(metadata) = candidate.metadata() else {
+            let Ok(metadata) = directory.join(&candidate).metadata() else {
                 continue;
             };
             if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 {
@@ -170,18 +171,20 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("plain"), "").unwrap();
         let path = dir.path().as_os_str();
-        let missing = Program::find("gone".as_ref(), path).unwrap_err();
+        let missing = Program::find("gone".as_ref(), path, dir.path()).unwrap_err();
         assert_eq!(
             (missing.to_string().as_str(), missing.shell_status()),
             ("`gone` could not be executed: no such file", 127)
         );
-        let denied = Program::find("plain".as_ref(), path).unwrap_err();
+        let denied = Program::find("plain".as_ref(), path, dir.path()).unwrap_err();
         assert_eq!(
             (denied.to_string().as_str(), denied.shell_status()),
             ("`plain` could not be executed: permission denied", 126)
         );
         assert_eq!(
-            Program::find("./x/y".as_ref(), path).unwrap().path(),
+            Program::find("./x/y".as_ref(), path, dir.path())
+                .unwrap()
+                .path(),
             Path::new("./x/y")
         );
     }

@@ -66,6 +66,15 @@ pub fn enable(event: BorrowedFd<'_>) -> io::Result<()> {
     check(unsafe { ioctls::ENABLE(event.as_raw_fd(), 0) }.into()).map(drop)
 }
 
+/// Stops counting: `PERF_EVENT_IOC_DISABLE`, also for the children of an inherited event.
+///
+/// # Errors
+/// Those of `ioctl(2)`.
+pub fn disable(event: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the ioctl takes a number.
+    check(unsafe { ioctls::DISABLE(event.as_raw_fd(), 0) }.into()).map(drop)
+}
+
 /// Sends this event's records to the ring of another: `PERF_EVENT_IOC_SET_OUTPUT`.
 ///
 /// # Errors

@@ -19,6 +19,8 @@ pub enum ArgKind {
     Size,
     /// Bits: flags, masks, keys, device numbers.
     Hex,
+    /// Bits in 32 of the register's; its upper half means nothing.
+    Hex32,
     /// The permission bits of a file, in octal.
     Octal,
     /// The address of something in the caller's memory that the call reads or writes.

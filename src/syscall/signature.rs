@@ -2,7 +2,7 @@
 
 use super::kinds::{self, ArgKind, ReturnKind};
 use super::names::{self, Abi};
-use crate::format::Format;
+use crate::format::{Field, Format, Shape, Width};
 use std::sync::{Arc, OnceLock};
 
 /// One argument.
@@ -101,11 +101,22 @@ fn from_format(name: &str, format: &Format) -> Signature {
         .filter(|field| !field.name.starts_with("__"));
     let arguments = fields.enumerate().map(|(place, field)| Argument {
         name: field.name.clone(),
-        kind: kinds::arg_kind(name, place, &field.name, &field.c_type),
+        kind: kind(name, place, field),
     });
     Signature {
         arguments: arguments.take(6).collect(),
         returns: kinds::return_kind(name),
+    }
+}
+
+/// What the argument is, and whether its C type leaves half of the register without a meaning.
+fn kind(name: &str, place: usize, field: &Field) -> ArgKind {
+    match (
+        kinds::arg_kind(name, place, &field.name, &field.c_type),
+        field.shape,
+    ) {
+        (ArgKind::Hex, Shape::Integer(integer)) if integer.width <= Width::W4 => ArgKind::Hex32,
+        (kind, _) => kind,
     }
 }
 

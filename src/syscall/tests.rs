@@ -354,6 +354,7 @@ fn an_event_behind_its_threads_end_is_that_threads() {
     run.fork((20, 20), (10, 10));
     run.exit(20, 20);
     run.lines();
+    run.tracker.global((Pid(20), Tid(20)), 20, &mut run.out);
     let actor = run.tracker.actor(Pid(20), Tid(20), &mut run.out);
     assert_eq!((actor.thread, run.lines().len()), (ThreadId(1), 0));
 }
@@ -384,6 +385,7 @@ fn an_argument_is_written_as_what_it_is() {
         (ArgKind::Offset, 155_648, "155648"),
         (ArgKind::Hex, 0x80000, "0x80000"),
         (ArgKind::Hex, 0, "0"),
+        (ArgKind::Hex32, 0xdead_0008_0000, "0x80000"),
         (ArgKind::Octal, 0o644, "0644"),
         (ArgKind::Octal, 0, "0"),
         (ArgKind::Pointer, 0, "NULL"),
@@ -453,12 +455,18 @@ fn a_signature_is_the_kernels_and_leaves_the_copied_strings_out() {
     let signatures = Signatures::new(Box::new(move |event| {
         (event == "sys_enter_openat").then(|| format.clone())
     }));
-    let names = signatures.with(Abi::native(), nr("openat"), |signature| {
-        signature
-            .arguments
-            .iter()
-            .map(|argument| argument.name.clone())
-            .collect::<Vec<_>>()
+    let arguments = signatures.with(Abi::native(), nr("openat"), |signature| {
+        signature.arguments.clone()
     });
-    assert_eq!(names, ["dfd", "filename", "flags", "mode"]);
+    let expected = [
+        ("dfd", ArgKind::Fd),
+        ("filename", ArgKind::Pointer),
+        ("flags", ArgKind::Hex32),
+        ("mode", ArgKind::Octal),
+    ];
+    let got: Vec<_> = arguments
+        .iter()
+        .map(|it| (it.name.as_str(), it.kind))
+        .collect();
+    assert_eq!(got, expected);
 }

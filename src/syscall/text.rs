@@ -38,6 +38,7 @@ pub fn write_argument(out: &mut String, kind: ArgKind, word: u64, values: &mut i
         // A length of -1 is a mistake that a person must see as what it is.
         ArgKind::Size => unsigned(out, word),
         ArgKind::Hex => hex_or_zero(out, word),
+        ArgKind::Hex32 => hex_or_zero(out, u64::from(word as u32)),
         ArgKind::Octal => octal(out, word & 0xffff),
         ArgKind::Pid => task(out, word as i32, values),
         ArgKind::Pointer | ArgKind::Address => address(out, word, values),

@@ -59,6 +59,9 @@ impl Tracker {
 
     /// The id that a record gives its thread as `common_pid`, told once where it is not the thread's own.
     pub fn global(&mut self, (pid, tid): (Pid, Tid), id: i32, out: &mut Vec<Observation>) {
+        if !self.by_tid.contains_key(&tid) && self.gone.contains_key(&tid) {
+            return;
+        }
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         if std::mem::replace(&mut thread.global, id) != id {

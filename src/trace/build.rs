@@ -114,14 +114,14 @@ impl Builder {
     /// Counts a call, and puts it into the place that its entry took.
     fn fill(&mut self, call: &Call, keep: bool) {
         let thread = call.actor.thread;
-        let place = self.open.remove(&thread);
+        let (place, moment) = (self.open.remove(&thread), self.moment);
         let Some(log) = self.log(thread).filter(|_| keep) else {
             return;
         };
         let kind = Kind::Call(call.abi, call.number);
         *log.tally.entry(kind).or_default() += 1;
         if let Some(slot) = place.and_then(|place| log.items.get_mut(place)) {
-            slot.1 = Some(Item::Call(Box::new(*call)));
+            slot.1 = Some(Item::Call(Box::new(*call), moment));
         }
     }
 }

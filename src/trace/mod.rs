@@ -110,7 +110,8 @@ pub enum FieldValue {
 /// One thing that a thread did.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
-    Call(Box<Call>),
+    /// A call, and the moment of its end: the id that it returns may be that of somebody born in between.
+    Call(Box<Call>, u64),
     Event(Box<TracedEvent>),
 }
 

@@ -50,12 +50,11 @@ impl Ids {
     fn latest(&self, threads: &[ThreadId], moment: u64) -> Option<ThreadId> {
         let born_by =
             |thread: &&ThreadId| self.birth.get(thread).is_some_and(|birth| *birth <= moment);
-        threads
+        let youngest = threads
             .iter()
-            .rev()
-            .find(born_by)
-            .or(threads.first())
-            .copied()
+            .filter(born_by)
+            .max_by_key(|thread| self.birth.get(thread));
+        youngest.or(threads.first()).copied()
     }
 }
 

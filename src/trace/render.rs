@@ -81,7 +81,7 @@ impl Kind {
 impl Item {
     fn name(&self) -> String {
         match self {
-            Self::Call(call) => Kind::Call(call.abi, call.number).name(),
+            Self::Call(call, _) => Kind::Call(call.abi, call.number).name(),
             Self::Event(event) => event.name.as_ref().to_owned(),
         }
     }
@@ -100,6 +100,11 @@ impl Writer<'_> {
     fn sequence(&mut self, blocks: &[(StableName, &Log)]) -> String {
         let mut text = String::new();
         for (name, log) in blocks {
+            let mut shown = log.items.iter().filter_map(|(_, item)| item.as_ref());
+            // Workers that the kernel makes on its own account (io_uring) have nothing to show, and how many there are is its affair.
+            if !log.is_leader && !shown.any(|item| self.view.shows(&item.name())) {
+                continue;
+            }
             text.push('\n');
             text.push_str(&self.heading(*name, log));
             for (moment, item) in &log.items {
@@ -109,7 +114,7 @@ impl Writer<'_> {
                 self.moment = *moment;
                 text.push_str("  ");
                 match item {
-                    Item::Call(call) => self.call(&mut text, call),
+                    Item::Call(call, ended) => self.call(&mut text, call, *ended),
                     Item::Event(event) => self.event(&mut text, event),
                 }
                 text.push('\n');
@@ -122,7 +127,7 @@ impl Writer<'_> {
         let mut heading = name.to_string();
         if log.is_leader {
             if !log.name.is_empty() {
-                heading = format!("{heading} {}", log.name);
+                heading = format!("{heading} {}", log.name.as_bytes().escape_ascii());
             }
             if let Some(parent) = log.parent.and_then(|parent| self.names.get(&parent)) {
                 heading = format!("{heading}, child of {parent}");
@@ -131,7 +136,7 @@ impl Writer<'_> {
         heading + "\n"
     }
 
-    fn call(&mut self, out: &mut String, call: &Call) {
+    fn call(&mut self, out: &mut String, call: &Call, ended: u64) {
         if call.abi != Abi::native() {
             out.push_str(&format!("[{}] ", call.abi.as_str()));
         }
@@ -139,11 +144,11 @@ impl Writer<'_> {
         out.push('(');
         let signatures = self.signatures;
         signatures.with(call.abi, call.number, |signature| {
-            self.inside(out, call, signature)
+            self.inside(out, call, ended, signature)
         });
     }
 
-    fn inside(&mut self, out: &mut String, call: &Call, signature: &Signature) {
+    fn inside(&mut self, out: &mut String, call: &Call, ended: u64, signature: &Signature) {
         match call.entry {
             Entry::Seen { args, .. } => {
                 for (place, (Argument { kind, .. }, word)) in
@@ -164,6 +169,7 @@ impl Writer<'_> {
             Some("rt_sigreturn" | "sigreturn") => Outcome::NeverReturned,
             _ => call.outcome,
         };
+        self.moment = ended;
         write_result(out, signature.returns, outcome, self);
     }
 

@@ -231,6 +231,20 @@ fn tracepoints_speak_of_tasks_by_their_global_ids() {
 }
 
 #[test]
+fn a_returned_id_is_that_of_the_child_just_born_whoever_else_has_it() {
+    // The child is in a pid namespace below, where it has the number that the main process has in its own.
+    let mut story = Story::new(500);
+    story.born(0, 0, None);
+    story.builder.main_process(2);
+    story.tell(Observation::Entered(ThreadId(0)));
+    story.born(1, 1, Some(0));
+    story.named(1, 2);
+    story.finish_call(0, "fork", [0; 6], 2);
+    let text = story.text(&View::default());
+    assert!(text.contains("fork(0, 0, 0, 0, 0, 0) = P2\n"), "{text}");
+}
+
+#[test]
 fn levels_and_hidden_names_are_what_they_say() {
     let story = || {
         let mut story = Story::new(500);
@@ -259,6 +273,11 @@ fn levels_and_hidden_names_are_what_they_say() {
     assert_eq!(
         body(&view(Level::Sequence, &[], &["close"])),
         "P1 sh\n\nP1.T2\n  close(0, 0, 0, 0, 0, 0) = 1\n"
+    );
+    // A thread without a line is left out; a process is not.
+    assert_eq!(
+        body(&view(Level::Sequence, &[], &["read"])),
+        "P1 sh\n  read(0, 0, 0, 0, 0, 0) = 1\n"
     );
 }
 

@@ -36,7 +36,8 @@ pub(crate) fn workload(words: &[&str], world: World) -> Workload {
     };
     let program = OsStr::new(words.first().expect("a program"));
     Workload {
-        program: Program::find(program, OsStr::new(PATH)).expect("a program"),
+        program: Program::find(program, OsStr::new(PATH), std::path::Path::new("."))
+            .expect("a program"),
         arguments: words_of_c(words),
         environment: words_of_c(&["LANG=C"]),
         directory: None,

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use trace_harness::host::Host;
-use trace_harness::run::{Bench, Control, Fault, Options, Suite, Update, discover};
+use trace_harness::run::{Bench, Control, Fault, Next, Options, Suite, Update, discover};
 use trace_harness::sandbox::Running;
 use trace_harness::verdict::Verdict;
 
@@ -22,8 +22,8 @@ impl Control for Nobody {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
-    fn ready(&mut self, _: &Running) -> io::Result<bool> {
-        Ok(false)
+    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+        Ok(Next::Follow)
     }
 }
 
@@ -35,8 +35,8 @@ impl Control for Panics<'_> {
         self.0.lock().expect("the pipe").wait_for_lines(2);
         panic!("as planned");
     }
-    fn ready(&mut self, _: &Running) -> io::Result<bool> {
-        Ok(false)
+    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+        Ok(Next::Follow)
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use trace_harness::run::Control;
+use trace_harness::run::{Control, Next};
 use trace_harness::sandbox::Running;
 
 /// The signals, blocked in the thread that made this value and in all that it makes afterwards.
@@ -33,7 +33,7 @@ impl Control for &Interrupt {
         Some(self.0.as_fd())
     }
 
-    fn ready(&mut self, _: &Running) -> io::Result<bool> {
-        Ok(true)
+    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+        Ok(Next::Kill)
     }
 }
