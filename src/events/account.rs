@@ -107,7 +107,8 @@ impl Account {
                 self.side_band_lost
             ));
         }
-        if self.never_started {
+        // Where a record is missing, it may be that one.
+        if self.never_started && lines.is_empty() {
             lines.push(
                 "not even the workload's own execve was seen: it ran on a CPU without events, or a BPF program hides the calls".to_owned(),
             );
