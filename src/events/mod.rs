@@ -6,14 +6,18 @@
 mod account;
 mod error;
 mod pins;
+mod request;
 mod rings;
 
 pub use account::{Account, EventAccount};
 pub use error::OpenError;
 pub use pins::Pins;
+pub use request::{EventRequest, Follow, Origin};
 pub use rings::{RingChoice, Rings};
 
-use crate::attr::{Attr, Layout, ReadFormat, SampleType, Source};
+use request::{SIDE_BAND, request_attr, side_band_attr};
+
+use crate::attr::{Attr, Layout};
 use crate::record::LayoutTable;
 use crate::ring::Drain;
 use crate::sys::perf;
@@ -21,42 +25,6 @@ use crate::units::{Cpu, Pid};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-
-/// One event, as the plan wants it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventRequest {
-    /// What to call it: `raw_syscalls:sys_enter`, `sched:sched_switch`.
-    pub name: String,
-    /// The id of its tracepoint on this boot.
-    pub tracepoint: u16,
-    /// The in-kernel filter, if any.
-    pub filter: Option<String>,
-    /// User registers wanted with each record, as a mask.
-    pub user_registers: u64,
-    /// Whether it is counted for the control group, where there is one. Calls never are: a workload may leave the group, not its tasks.
-    pub of_group: bool,
-    /// Whether each record says by how much it moved the counter. Most tracepoints count by one; those of scheduler statistics count
-    /// nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only the sum of their periods equals the counter.
-    pub with_period: bool,
-}
-
-/// Which of a session's events a record belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The side-band event.
-    SideBand,
-    /// The request at this place.
-    Request(usize),
-}
-
-/// How the events follow the workload.
-#[derive(Clone, Copy, Debug)]
-pub enum Follow<'a> {
-    /// Inherited from task to task and enabled by its first `execve(2)`. Cheap for few events, quadratic in their number at every fork.
-    Tasks(Pid),
-    /// As above for the side-band; the requests are counted for a control group, whose cost does not grow with the tasks.
-    Group(Pid, BorrowedFd<'a>),
-}
 
 #[derive(Debug)]
 struct OpenEvent {
@@ -78,14 +46,6 @@ pub struct EventSet {
     n_requests: usize,
     has_lost: bool,
 }
-
-const SIDE_BAND: &str = "dummy";
-
-/// The fields that every record of ours carries. The CPU is known from the ring.
-const SAMPLE_TYPE: SampleType = SampleType::IDENTIFIER
-    .and(SampleType::TID)
-    .and(SampleType::TIME)
-    .and(SampleType::RAW);
 
 /// Opens the requested events on every CPU.
 ///
@@ -163,47 +123,6 @@ fn open_requests(
         Ok(event)
     };
     requests.iter().enumerate().map(open).collect()
-}
-
-fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
-    Attr {
-        source: Source::Dummy,
-        sample_type: SAMPLE_TYPE,
-        user_registers: 0,
-        read_format: lost_format(has_lost),
-        inherit: true,
-        enable_on_exec: true,
-        side_band: true,
-        wakeup_bytes,
-    }
-}
-
-fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost: bool) -> Attr {
-    let of_tasks = matches!(follow, Follow::Tasks(_)) || !request.of_group;
-    let optional = [
-        (request.user_registers != 0, SampleType::REGS_USER),
-        (request.with_period, SampleType::PERIOD),
-    ];
-    let wanted = optional.iter().filter(|(wanted, _)| *wanted);
-    let sample_type = wanted.fold(SAMPLE_TYPE, |all, (_, bit)| all.and(*bit));
-    Attr {
-        source: Source::Tracepoint(request.tracepoint),
-        sample_type,
-        user_registers: request.user_registers,
-        read_format: lost_format(has_lost),
-        inherit: of_tasks,
-        enable_on_exec: of_tasks,
-        side_band: false,
-        wakeup_bytes: 0,
-    }
-}
-
-fn lost_format(has_lost: bool) -> ReadFormat {
-    if has_lost {
-        ReadFormat::LOST
-    } else {
-        ReadFormat(0)
-    }
 }
 
 fn open_one(

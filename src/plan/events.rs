@@ -1,12 +1,13 @@
 //! From the names that an author wrote to the events that are opened.
 
-use super::filter::{self, FilterError};
+use super::error::EventsError;
+use super::filter;
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::syscall::Call;
 use crate::syscall::names::{self, Abi};
-use crate::syscall::select::{FilterPlan, Selection, UnknownWord, in_kernel_filter};
+use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
 use crate::units::TracepointName;
 use std::sync::Arc;
 
@@ -80,58 +81,6 @@ pub struct EventsPlan {
     pub tracepoints: Vec<PlannedTracepoint>,
     /// How they are counted.
     pub grouping: Grouping,
-}
-
-/// Why names are no plan; `at` is the place in the list of wants, and within it.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum EventsError {
-    /// No such call, glob or class.
-    #[error("unknown system call `{}`", .unknown.word)]
-    Syscall {
-        /// The want's place, and the word's within it.
-        at: (usize, usize),
-        /// The word, and what comes near.
-        unknown: UnknownWord,
-    },
-    /// No such tracepoint.
-    #[error("this kernel has no tracepoint `{name}`")]
-    Tracepoint {
-        /// The want's place.
-        at: usize,
-        /// As written.
-        name: String,
-        /// The nearest that there is.
-        nearest: Option<String>,
-    },
-    /// The text is no event's name at all.
-    #[error("`{name}` is no event: a tracepoint is named `system:name`")]
-    NoEvent {
-        /// The want's place.
-        at: usize,
-        /// As written.
-        name: String,
-    },
-    /// The filter cannot be.
-    #[error("the filter of `{name}` is wrong")]
-    Filter {
-        /// The want's place.
-        at: usize,
-        /// The event.
-        name: String,
-        /// Why.
-        source: FilterError,
-    },
-    /// The host could not be asked.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// A tracepoint of the kernel's own has not the fields that it always had.
-    #[error("`{name}` has no field `{field}` of the known form on this kernel")]
-    Shape {
-        /// The tracepoint.
-        name: &'static str,
-        /// The field.
-        field: &'static str,
-    },
 }
 
 // Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times as slow, 200 of them 48 times.

@@ -3,12 +3,12 @@
 //! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and nothing is a name that may turn out not
 //! to exist.
 
+mod error;
 mod events;
 mod filter;
 
-pub use events::{
-    EventsError, EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events,
-};
+pub use error::EventsError;
+pub use events::{EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events};
 pub use filter::{FilterError, check as check_filter};
 
 use crate::host::{Catalogue, HostError};

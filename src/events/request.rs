@@ -1,0 +1,90 @@
+//! What is asked of the kernel for one event.
+
+use crate::attr::{Attr, ReadFormat, SampleType, Source};
+use crate::units::Pid;
+use std::os::fd::BorrowedFd;
+
+/// One event, as the plan wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRequest {
+    /// What to call it: `raw_syscalls:sys_enter`, `sched:sched_switch`.
+    pub name: String,
+    /// The id of its tracepoint on this boot.
+    pub tracepoint: u16,
+    /// The in-kernel filter, if any.
+    pub filter: Option<String>,
+    /// User registers wanted with each record, as a mask.
+    pub user_registers: u64,
+    /// Whether it is counted for the control group, where there is one. Calls never are: a workload may leave the group, not its tasks.
+    pub of_group: bool,
+    /// Whether each record says by how much it moved the counter. Most tracepoints count by one; those of scheduler statistics count
+    /// nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only the sum of their periods equals the counter.
+    pub with_period: bool,
+}
+
+/// Which of a session's events a record belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The side-band event.
+    SideBand,
+    /// The request at this place.
+    Request(usize),
+}
+
+/// How the events follow the workload.
+#[derive(Clone, Copy, Debug)]
+pub enum Follow<'a> {
+    /// Inherited from task to task and enabled by its first `execve(2)`. Cheap for few events, quadratic in their number at every fork.
+    Tasks(Pid),
+    /// As above for the side-band; the requests are counted for a control group, whose cost does not grow with the tasks.
+    Group(Pid, BorrowedFd<'a>),
+}
+
+pub(super) const SIDE_BAND: &str = "dummy";
+
+/// The fields that every record of ours carries. The CPU is known from the ring.
+const SAMPLE_TYPE: SampleType = SampleType::IDENTIFIER
+    .and(SampleType::TID)
+    .and(SampleType::TIME)
+    .and(SampleType::RAW);
+
+pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
+    Attr {
+        source: Source::Dummy,
+        sample_type: SAMPLE_TYPE,
+        user_registers: 0,
+        read_format: lost_format(has_lost),
+        inherit: true,
+        enable_on_exec: true,
+        side_band: true,
+        wakeup_bytes,
+    }
+}
+
+pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost: bool) -> Attr {
+    let of_tasks = matches!(follow, Follow::Tasks(_)) || !request.of_group;
+    let optional = [
+        (request.user_registers != 0, SampleType::REGS_USER),
+        (request.with_period, SampleType::PERIOD),
+    ];
+    let wanted = optional.iter().filter(|(wanted, _)| *wanted);
+    let sample_type = wanted.fold(SAMPLE_TYPE, |all, (_, bit)| all.and(*bit));
+    Attr {
+        source: Source::Tracepoint(request.tracepoint),
+        sample_type,
+        user_registers: request.user_registers,
+        read_format: lost_format(has_lost),
+        inherit: of_tasks,
+        enable_on_exec: of_tasks,
+        side_band: false,
+        wakeup_bytes: 0,
+    }
+}
+
+fn lost_format(has_lost: bool) -> ReadFormat {
+    if has_lost {
+        ReadFormat::LOST
+    } else {
+        ReadFormat(0)
+    }
+}
