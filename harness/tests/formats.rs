@@ -7,6 +7,8 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use trace_harness::format::{self, Content, Extent, Field, Format, Shape};
+use trace_harness::host::{Catalogue, Host};
+use trace_harness::units::TracepointName;
 
 /// The captured kernels by release, each with its events by `system/event`.
 fn captured() -> BTreeMap<String, Vec<(String, String)>> {
@@ -135,4 +137,34 @@ fn every_fixed_field_lies_behind_the_common_ones_and_fills_its_size() {
             assert_eq!(filled, field.size, "{event}: {field:?}");
         }
     });
+}
+
+#[test]
+fn every_format_of_the_running_kernel_parses() {
+    let host = Host::running();
+    let systems = match host.systems() {
+        Ok(systems) => systems,
+        Err(error) if std::env::var("HARNESS_REQUIRE").is_ok_and(|value| value == "all") => {
+            panic!("{error}")
+        }
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            return;
+        }
+    };
+    let mut parsed = 0;
+    for system in &systems {
+        for event in host.events(system).expect("a folder of tracefs") {
+            let name = TracepointName::parse(&format!("{system}:{event}")).expect("a name");
+            match host.format(&name) {
+                Ok(format) => assert_eq!(format.name, event),
+                Err(error) => panic!("{}", trace_harness::errors::chain(&error)),
+            }
+            parsed += 1;
+        }
+    }
+    assert!(
+        parsed > 700,
+        "only {parsed}: the system calls alone are that many"
+    );
 }
