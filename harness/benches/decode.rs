@@ -104,7 +104,7 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         open_files: None,
     };
     let corked = sandbox::launch(&workload).expect("a process");
-    let pages = plan::ring_pages(None, trace_harness::sys::page_size());
+    let pages = plan::ring_pages(8 << 20, trace_harness::sys::page_size());
     let mut events = bench
         .open(plan, &corked, None, pages)
         .expect("the right to trace");

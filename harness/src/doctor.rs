@@ -248,7 +248,10 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
         open_files: bench.open_files,
     })?;
     let init = corked.has_init().then(|| corked.pid());
-    let pages = plan::ring_pages(None, trace_harness::sys::page_size());
+    let pages = plan::ring_pages(
+        plan::default_ring(bench.cpus.len()),
+        trace_harness::sys::page_size(),
+    );
     let mut events = bench.open(&plan, &corked, None, pages)?;
     let running = corked.uncork(Duration::from_secs(10))?;
     let patience = Patience {
@@ -283,7 +286,7 @@ impl Control for Nobody {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
-    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
         Ok(Next::Follow)
     }
 }

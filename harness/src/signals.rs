@@ -33,7 +33,7 @@ impl Control for EndAll<'_> {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.0.as_fd())
     }
-    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
         Ok(Next::Kill)
     }
 }
@@ -46,7 +46,7 @@ impl Control for PassOn {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.0.as_fd())
     }
-    fn ready(&mut self, running: &Running) -> io::Result<Next> {
+    fn ready(&mut self, running: &mut Running) -> io::Result<Next> {
         const SI_KERNEL: i32 = 0x80;
         while let Some(signal) = self.0.read_signal()? {
             if running.exit().is_some() {

@@ -132,7 +132,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let sink = sink(arguments.output.as_ref())?;
     let group = bench.group_for(&plan).map_err(RunError::Open)?;
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
-    let pages = plan::ring_pages(arguments.ring_size, trace_harness::sys::page_size());
+    let default = plan::default_ring(bench.cpus.len());
+    let bytes = arguments.ring_size.unwrap_or(default);
+    let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
     let mut events = bench.open(&plan, &corked, group.as_ref(), pages)?;
     let running = corked
         .uncork(Duration::from_secs(3600))

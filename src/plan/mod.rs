@@ -27,6 +27,8 @@ pub struct Facts<'a> {
     pub release: &'a str,
     /// Whether a command can be found in the path that workloads get.
     pub has_command: &'a dyn Fn(&str) -> bool,
+    /// How many CPUs are online.
+    pub n_cpus: usize,
     /// The size of a page in bytes.
     pub page_size: usize,
 }
@@ -78,9 +80,15 @@ pub enum PlanError {
     Host(#[from] HostError),
 }
 
-/// The default size of a CPU's ring in bytes: some 45 ms of the fastest flood of calls, which a reader that has to share its CPU with
-/// busy loops may need. At half the size some such runs lost records.
-pub const RING_BYTES: usize = 8 << 20;
+/// All rings of a run together, in bytes: what a machine with many CPUs divides among them.
+const ALL_RINGS: usize = 64 << 20;
+
+/// The default size of a CPU's ring, in bytes: up to 16 MiB, some 90 ms of the fastest flood of calls, which a reader that has to share its
+/// CPU with busy loops may need; at a quarter of it some such runs lost records. Many CPUs have smaller ones.
+#[must_use]
+pub fn default_ring(n_cpus: usize) -> u64 {
+    (ALL_RINGS / n_cpus.max(1)).clamp(512 << 10, 16 << 20) as u64
+}
 
 /// Decides how a scenario is run on this host.
 ///
@@ -98,9 +106,14 @@ pub fn resolve(
     let wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
     let events = events(&wants, catalogue).map_err(|error| placed(scenario, error))?;
     let counts = counts(scenario, &events)?;
+    let ring_bytes = scenario
+        .trace
+        .ring
+        .size
+        .unwrap_or(default_ring(facts.n_cpus));
     Ok(Resolved::Plan(Box::new(Plan {
         workload: scenario.workload.clone(),
-        ring_pages: ring_pages(scenario.trace.ring.size, facts.page_size),
+        ring_pages: ring_pages(ring_bytes, facts.page_size),
         view: view(scenario, &events)?,
         events,
         expect: scenario.expect.clone(),
@@ -111,10 +124,10 @@ pub fn resolve(
 
 /// Data pages for a ring of at least so many bytes: a power of two, as `perf_mmap()` demands.
 #[must_use]
-pub fn ring_pages(bytes: Option<u64>, page_size: usize) -> usize {
-    let bytes = bytes.map_or(RING_BYTES, |bytes| {
-        usize::try_from(bytes).unwrap_or(usize::MAX / 4)
-    });
+pub fn ring_pages(bytes: u64, page_size: usize) -> usize {
+    let bytes = usize::try_from(bytes)
+        .unwrap_or(usize::MAX / 4)
+        .min(usize::MAX / 4);
     bytes.div_ceil(page_size.max(1)).max(1).next_power_of_two()
 }
 

@@ -157,6 +157,7 @@ fn resolved(text: &str) -> Result<Resolved, PlanError> {
     let facts = Facts {
         release: "6.1.0-18-amd64",
         has_command: &has_command,
+        n_cpus: 2,
         page_size: 4096,
     };
     resolve(&scenario, &facts, &Kernel::captured())
@@ -250,9 +251,18 @@ fn a_count_of_a_class_adds_up_its_calls() {
 
 #[test]
 fn rings_are_powers_of_two_of_pages_whatever_the_page() {
-    assert_eq!(ring_pages(Some(1), 4096), 1);
-    assert_eq!(ring_pages(Some(4097), 4096), 2);
-    assert_eq!(ring_pages(Some(3 << 20), 4096), 1024);
-    assert_eq!(ring_pages(None, 65536), 128);
-    assert_eq!(ring_pages(Some(4096), 65536), 1);
+    assert_eq!(ring_pages(1, 4096), 1);
+    assert_eq!(ring_pages(4097, 4096), 2);
+    assert_eq!(ring_pages(3 << 20, 4096), 1024);
+    assert_eq!(ring_pages(4096, 65536), 1);
+    assert!(ring_pages(u64::MAX, 4096).is_power_of_two());
+}
+
+#[test]
+fn many_cpus_share_what_few_have_for_themselves() {
+    assert_eq!(default_ring(1), 16 << 20);
+    assert_eq!(default_ring(2), 16 << 20);
+    assert_eq!(default_ring(8), 8 << 20);
+    assert_eq!(default_ring(64), 1 << 20);
+    assert_eq!(default_ring(4096), 512 << 10);
 }

@@ -23,7 +23,7 @@ pub trait Control {
     ///
     /// # Errors
     /// Those of the signals that it passes on.
-    fn ready(&mut self, running: &Running) -> io::Result<Next>;
+    fn ready(&mut self, running: &mut Running) -> io::Result<Next>;
 }
 
 /// What to do with a run.
@@ -130,7 +130,7 @@ pub fn follow(
         }
         if is_called {
             next = control
-                .ready(&running)
+                .ready(&mut running)
                 .map_err(system("pass a signal on"))?;
         }
         if next == Next::Leave {

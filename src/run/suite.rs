@@ -150,6 +150,7 @@ impl<'a> Suite<'a> {
         let facts = Facts {
             release: &bench.release,
             has_command: &has_command,
+            n_cpus: bench.cpus.len(),
             page_size: crate::sys::page_size(),
         };
         for item in items {

@@ -73,6 +73,7 @@ struct Process {
     pidfd: OwnedFd,
     main_pid: Option<i32>,
     exit: Option<ExitKind>,
+    killed: bool,
     reaped: bool,
     obituary: Option<OwnedFd>,
     outputs: Option<[Reader; 2]>,
@@ -116,6 +117,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         pidfd: parked.pidfd,
         main_pid: (workload.world == World::Host).then_some(parked.pid.0 as i32),
         exit: None,
+        killed: false,
         reaped: false,
         obituary: parked.obituary,
         outputs,
@@ -235,17 +237,18 @@ impl Running {
         self.process.exit
     }
 
-    /// Whether nothing is left of it: on the host the main process reaped, in a namespace all of it dead.
+    /// Whether nothing is left of it: on the host the main process reaped, in a namespace all of it dead but for an init on its way out.
     #[must_use]
     pub fn is_gone(&self) -> bool {
-        self.process.reaped
+        self.process.is_over()
     }
 
     /// Sends a signal to the main process on the host; in a namespace to its init, for which only `SIGKILL` counts, and ends everything.
     ///
     /// # Errors
     /// Those of `pidfd_send_signal(2)`.
-    pub fn signal(&self, signal: i32) -> io::Result<()> {
+    pub fn signal(&mut self, signal: i32) -> io::Result<()> {
+        self.process.killed |= signal == libc::SIGKILL;
         process::signal(self.process.pidfd.as_fd(), signal)
     }
 
@@ -256,7 +259,11 @@ impl Running {
     /// Those of `read(2)` and `waitid(2)`.
     pub fn finish(mut self) -> io::Result<Exited> {
         let process = &mut self.process;
-        process.reap(true)?;
+        if process.is_over() {
+            process.reap_in_background()?;
+        } else {
+            process.reap(true)?;
+        }
         process.collect()?;
         let [stdout, stderr] = match process.outputs.take() {
             Some(readers) => readers.map(|reader| reader.captured),
@@ -299,6 +306,25 @@ impl Process {
                 Err(nix::Error::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
+        }
+        Ok(())
+    }
+
+    /// In a namespace init closes its pipe when it has reaped everybody else. One that was killed closes it before the others are dead.
+    fn is_over(&self) -> bool {
+        let init_has_ended = self.world == World::PidNamespace && self.obituary.is_none();
+        self.reaped || (init_has_ended && self.exit.is_some() && !self.killed)
+    }
+
+    /// Leaves init to a thread: to take a namespace and its mounts down costs the kernel some milliseconds, for which nobody need wait.
+    fn reap_in_background(&mut self) -> io::Result<()> {
+        use nix::sys::wait::{Id, WaitPidFlag, waitid};
+        if !std::mem::replace(&mut self.reaped, true) {
+            let pidfd = self.pidfd.try_clone()?;
+            let reap = move || waitid(Id::PIDFd(pidfd.as_fd()), WaitPidFlag::WEXITED);
+            std::thread::Builder::new()
+                .name("reaper".to_owned())
+                .spawn(reap)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use trace_harness::sandbox::launch;
@@ -175,4 +176,35 @@ fn a_signal_to_trace_reaches_the_command_and_its_end_is_the_status() {
         );
         project.assert_nothing_left();
     }
+}
+
+/// As a person has it who traces a program that daemonises and has seen enough.
+#[test]
+fn a_signal_after_the_end_of_the_command_leaves_alone_what_it_left_behind() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let mut fifo = Fifo::new(&project.join("fifo"));
+    let (path, oracle) = (fifo.path(), oracle::path());
+    let script =
+        format!("exec > '{path}'; setsid '{oracle}' ignore-sigterm & echo main $$; exit 5");
+    let mut command = project.program(&["trace", "-o", "trace", "sh", "-c", &script]);
+    let mut harness = Started::new(command.stderr(Stdio::null()));
+    let said = fifo.wait_for_lines(2).replace("ready pid=", "daemon ");
+    let pid = |start: &str| {
+        let pid = said
+            .lines()
+            .find_map(|line| line.strip_prefix(start)?.parse().ok());
+        Watched::new(pid.expect("a pid"))
+    };
+    if let Some(main) = pid("main ") {
+        main.wait_until_reaped();
+    }
+    let daemon = pid("daemon ").expect("the daemon");
+    assert_eq!(harness.end_by(Signal::SIGINT), 5);
+    assert!(
+        !daemon.ends_within(Duration::ZERO),
+        "the daemon was ended too"
+    );
+    daemon.kill();
+    project.assert_nothing_left();
 }

@@ -22,7 +22,7 @@ impl Control for Nobody {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
-    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
         Ok(Next::Follow)
     }
 }
@@ -35,7 +35,7 @@ impl Control for Panics<'_> {
         self.0.lock().expect("the pipe").wait_for_lines(2);
         panic!("as planned");
     }
-    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
         Ok(Next::Follow)
     }
 }

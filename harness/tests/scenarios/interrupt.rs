@@ -33,7 +33,7 @@ impl Control for &Interrupt {
         Some(self.0.as_fd())
     }
 
-    fn ready(&mut self, _: &Running) -> io::Result<Next> {
+    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
         Ok(Next::Kill)
     }
 }

@@ -36,6 +36,23 @@ impl Watched {
         is_ready(&self.pidfd, time)
     }
 
+    /// Waits until its parent has taken note of its end.
+    pub(crate) fn wait_until_reaped(&self) {
+        self.wait();
+        let end = Instant::now() + PATIENCE;
+        // Nothing tells of this end but that the number means nobody any more. Signal 0 is none.
+        while kill(Pid::from_raw(self.pid), None) != Err(nix::Error::ESRCH) {
+            assert!(Instant::now() < end, "nobody reaps {}", describe(self.pid));
+            std::thread::yield_now();
+        }
+    }
+
+    /// Ends it.
+    pub(crate) fn kill(&self) {
+        // It may have ended in the meantime, which is as well.
+        let _ended = kill(Pid::from_raw(self.pid), Signal::SIGKILL);
+    }
+
     /// Waits for its end.
     pub(crate) fn wait(&self) {
         assert!(

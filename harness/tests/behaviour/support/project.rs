@@ -175,6 +175,17 @@ impl Project {
     }
 }
 
+/// A test that fails has perhaps found a process that would otherwise stay.
+impl Drop for Project {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            process::all_in(self.path())
+                .iter()
+                .for_each(process::Watched::kill);
+        }
+    }
+}
+
 impl From<Output> for Run {
     fn from(output: Output) -> Self {
         let signal = || output.status.signal().map(|signal| 128 + signal);
