@@ -2,7 +2,7 @@
 
 use crate::syscall::names::Abi;
 use crate::syscall::{
-    Actor, Argument, Call, Entry, Outcome, Shown, Signatures, errno, write_argument, write_result,
+    Actor, Call, Outcome, Shown, Signatures, errno, write_arguments, write_result,
 };
 use crate::trace::{FieldValue, TracedEvent};
 use std::fmt::Write;
@@ -19,20 +19,7 @@ pub fn call_line(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     name(out, call);
     out.push('(');
     signatures.with(call.abi, call.number, |signature| {
-        match call.entry {
-            Entry::Seen { args, .. } => {
-                for (place, (Argument { kind, .. }, word)) in
-                    signature.arguments.iter().zip(args).enumerate()
-                {
-                    if place > 0 {
-                        out.push_str(", ");
-                    }
-                    write_argument(out, *kind, word, &mut Shown);
-                }
-            }
-            Entry::Uncorking => out.push_str("..."),
-            Entry::Missing => out.push('?'),
-        }
+        write_arguments(out, call.entry, signature, &mut Shown);
         out.push_str(") = ");
         write_result(out, signature.returns, call.outcome, &mut Shown);
     });

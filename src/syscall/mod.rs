@@ -12,7 +12,7 @@ mod track;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, ShortName, ThreadId};
 pub use signature::{Argument, Signature, Signatures};
-pub use text::{Shown, Values, write_argument, write_result};
+pub use text::{Shown, Values, write_argument, write_arguments, write_result};
 pub use track::Tracker;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! are written by [`Values`], so that the same code shows them raw to a person and normalised to a snapshot.
 
 use super::kinds::{ArgKind, ReturnKind};
-use super::{Outcome, errno};
+use super::{Entry, Outcome, Signature, errno};
 use std::fmt::Write;
 
 /// How the values that differ from run to run are written.
@@ -25,6 +25,27 @@ impl Values for Shown {
     }
     fn address(&mut self, address: u64, out: &mut String) {
         hex(out, address);
+    }
+}
+
+/// Writes what stands between the parentheses: the arguments, `...` for the workload's own first `execve`, `?` where they were not seen.
+pub fn write_arguments(
+    out: &mut String,
+    entry: Entry,
+    signature: &Signature,
+    values: &mut impl Values,
+) {
+    match entry {
+        Entry::Seen { args, .. } => {
+            for (place, (argument, word)) in signature.arguments.iter().zip(args).enumerate() {
+                if place > 0 {
+                    out.push_str(", ");
+                }
+                write_argument(out, argument.kind, word, values);
+            }
+        }
+        Entry::Uncorking => out.push_str("..."),
+        Entry::Missing => out.push('?'),
     }
 }
 

@@ -3,9 +3,9 @@
 use super::people::{self, StableName};
 use super::{FieldValue, Item, Kind, Level, Log, Trace, TracedEvent, VERSION, View};
 use crate::syscall::{
-    Argument, Call, Entry, Outcome, Signature, Signatures, ThreadId, Values,
+    Call, Outcome, Signature, Signatures, ThreadId, Values,
     names::{self, Abi},
-    write_argument, write_result,
+    write_arguments, write_result,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -149,20 +149,7 @@ impl Writer<'_> {
     }
 
     fn inside(&mut self, out: &mut String, call: &Call, ended: u64, signature: &Signature) {
-        match call.entry {
-            Entry::Seen { args, .. } => {
-                for (place, (Argument { kind, .. }, word)) in
-                    signature.arguments.iter().zip(args).enumerate()
-                {
-                    if place > 0 {
-                        out.push_str(", ");
-                    }
-                    write_argument(out, *kind, word, self);
-                }
-            }
-            Entry::Uncorking => out.push_str("..."),
-            Entry::Missing => out.push('?'),
-        }
+        write_arguments(out, call.entry, signature, self);
         out.push_str(") = ");
         // It goes back to the interrupted place and returns nothing: the register that the record shows is that place's own.
         let outcome = match call.name() {
