@@ -11,4 +11,5 @@ mod dying;
 mod insta;
 mod loss;
 mod panics;
+mod sight;
 mod trials;
