@@ -161,20 +161,9 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         World::PidNamespace => libc::CLONE_NEWPID | libc::CLONE_NEWNS,
     };
     let mut pidfd: libc::c_int = -1;
-    // SAFETY: clone_args is plain numbers, for which all zeroes is valid.
-    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
-    arguments.flags = (libc::CLONE_PIDFD | namespaces) as u64;
-    arguments.pidfd = (&raw mut pidfd) as u64;
-    arguments.exit_signal = libc::SIGCHLD as u64;
-    // SAFETY: without CLONE_VM the child has a copy of our memory; it runs only child::main, which makes nothing but system calls on
-    // memory laid out above and never returns.
-    let pid = check(unsafe {
-        libc::syscall(
-            libc::SYS_clone3,
-            &raw mut arguments,
-            size_of::<libc::clone_args>(),
-        )
-    })?;
+    let flags = libc::CLONE_PIDFD | namespaces;
+    // SAFETY: the child runs only child::main, which makes nothing but system calls on memory laid out above and never returns.
+    let pid = check(unsafe { clone3(flags, &raw mut pidfd, libc::SIGCHLD) })?;
     if pid == 0 {
         // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared` point into that copy.
         unsafe { child::main(&prepared) }
@@ -225,23 +214,31 @@ pub fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
 pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
     let mut numbers: Vec<i32> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
     numbers.sort_unstable();
-    // SAFETY: clone_args is plain numbers, for which all zeroes is valid. Exit signal 0: the parent is never told, and the child is
-    // reaped by init once we are gone.
-    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
-    // SAFETY: as in park().
-    let pid = check(unsafe {
-        libc::syscall(
-            libc::SYS_clone3,
-            &raw mut arguments,
-            size_of::<libc::clone_args>(),
-        )
-    })?;
+    // Exit signal 0: the parent is never told, and the child is reaped by init once we are gone.
+    // SAFETY: the child makes nothing but system calls and never returns.
+    let pid = check(unsafe { clone3(0, std::ptr::null_mut(), 0) })?;
     if pid == 0 {
         // SAFETY: the child makes nothing but system calls and never returns.
         unsafe { child::close_all_but(&numbers) }
     }
     drop(descriptors);
     Ok(())
+}
+
+/// A plain fork with flags, without libc's handlers, which would take its locks; 0 in the child, -1 and `errno` on failure.
+///
+/// # Safety
+/// Without `CLONE_VM`, which no caller passes, the child has a copy of our memory. It has one of our threads and all our locks: it must make
+/// system calls only, and not return. `pidfd` is null, or a place for the descriptor that `CLONE_PIDFD` gives.
+unsafe fn clone3(flags: i32, pidfd: *mut libc::c_int, exit_signal: i32) -> libc::c_long {
+    // SAFETY: clone_args is plain numbers, for which all zeroes is valid.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.flags = flags as u64;
+    arguments.pidfd = pidfd as u64;
+    arguments.exit_signal = exit_signal as u64;
+    let size = size_of::<libc::clone_args>();
+    // SAFETY: a whole clone_args, and the caller's promises.
+    unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size) }
 }
 
 /// A parent that ignores `SIGCHLD` (as some supervisors make their children do) never learns how a child ended: the kernel reaps it.

@@ -50,8 +50,8 @@ pub struct Tracker {
 impl Tracker {
     /// Who a thread id stands for now; a thread that no fork announced is taken for the workload itself.
     pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
-        if let Some(gone) = self.gone.get(&tid) {
-            return *gone;
+        if let Some(gone) = self.gone_actor(tid) {
+            return gone;
         }
         let place = self.place(pid, tid, out);
         self.threads[place].actor
@@ -59,7 +59,7 @@ impl Tracker {
 
     /// The id that a record gives its thread as `common_pid`, told once where it is not the thread's own.
     pub fn global(&mut self, (pid, tid): (Pid, Tid), id: i32, out: &mut Vec<Observation>) {
-        if !self.by_tid.contains_key(&tid) && self.gone.contains_key(&tid) {
+        if self.gone_actor(tid).is_some() {
             return;
         }
         let place = self.place(pid, tid, out);
@@ -243,6 +243,16 @@ impl Tracker {
             out.push(Observation::Entered(self.threads[leader].actor.thread));
         }
         self.end(caller, out);
+    }
+
+    /// Who had an id that nobody has now. Never looked up for the thread that the last record was of: it lives.
+    fn gone_actor(&self, tid: Tid) -> Option<Actor> {
+        let is_last = self.last.is_some_and(|(known, _)| known == tid);
+        if is_last {
+            None
+        } else {
+            self.gone.get(&tid).copied()
+        }
     }
 
     fn place(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> usize {

@@ -2,7 +2,7 @@
 //!
 //! The parent has many threads, of which the child has one and a copy of all locks: it must not allocate, panic, print or take a lock.
 
-use super::Stage;
+use super::{Stage, clone3};
 use libc::{c_char, c_int};
 
 /// Everything the child reads, as plain pointers and numbers.
@@ -69,7 +69,7 @@ unsafe fn init(prepared: &Prepared) -> ! {
         libc::setsid();
         or_die(STATUS, Stage::Mounts, own_proc());
         wait_for_go();
-        let main = fork();
+        let main = clone3(0, std::ptr::null_mut(), libc::SIGCHLD) as c_int;
         if main == 0 {
             if libc::setsid() == -1 {
                 or_die(STATUS, Stage::Session, Err(errno()));
@@ -242,21 +242,6 @@ unsafe fn execute(prepared: &Prepared) -> ! {
     unsafe { or_die(STATUS, Stage::Exec, Err(errno())) };
     // SAFETY: ends the process.
     unsafe { libc::_exit(127) }
-}
-
-/// A plain fork without libc's handlers, which would take its locks.
-unsafe fn fork() -> c_int {
-    // SAFETY: clone_args is plain numbers, for which all zeroes is valid.
-    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
-    arguments.exit_signal = libc::SIGCHLD as u64;
-    // SAFETY: without CLONE_VM the new process has its own copy of everything.
-    unsafe {
-        libc::syscall(
-            libc::SYS_clone3,
-            &raw mut arguments,
-            size_of::<libc::clone_args>(),
-        ) as c_int
-    }
 }
 
 unsafe fn or_die(status: c_int, stage: Stage, result: Result<(), c_int>) {
