@@ -16,6 +16,7 @@ pub mod events;
 )]
 pub mod format;
 pub mod host;
+pub mod memory;
 pub mod merge;
 pub mod plan;
 #[deny(

@@ -2,9 +2,7 @@
 
 use super::line;
 use crate::syscall::names::Abi;
-use crate::syscall::{
-    Actor, Argument, Call, Entry, Outcome, Shown, Signatures, errno, write_argument,
-};
+use crate::syscall::{Actor, Call, Entry, Outcome, Shown, Signatures, errno, write_argument};
 use crate::trace::{FieldValue, TracedEvent};
 use crate::units::{Cpu, ExitKind, Nanos, signal_name};
 use std::fmt::Write;
@@ -40,33 +38,29 @@ pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     out.push_str(",\"name\":\"");
     line::name(out, call);
     out.push_str("\",\"args\":[");
+    let mut text = String::new();
     signatures.with(call.abi, call.number, |signature| {
-        for (place, (argument, word)) in signature
-            .arguments
-            .iter()
-            .zip(args.into_iter().flatten())
-            .enumerate()
-        {
+        let Some(args) = args else { return };
+        let meanings = signature.meanings(&args);
+        let shown = signature.arguments.iter().zip(args).zip(meanings.arguments);
+        for (place, ((argument, word), kind)) in shown.take(meanings.shown).enumerate() {
             if place > 0 {
                 out.push(',');
             }
-            self::argument(out, argument, word);
+            out.push_str("{\"name\":\"");
+            out.push_str(&argument.name);
+            out.push_str("\",\"value\":");
+            out.push_str(itoa::Buffer::new().format(word));
+            out.push_str(",\"text\":");
+            text.clear();
+            write_argument(&mut text, call, place, kind, &mut Shown);
+            string(out, &text);
+            out.push('}');
         }
     });
     out.push(']');
     result(out, call.outcome);
     out.push_str("}\n");
-}
-
-fn argument(out: &mut String, argument: &Argument, word: u64) {
-    out.push_str("{\"name\":\"");
-    out.push_str(&argument.name);
-    out.push_str("\",\"value\":");
-    out.push_str(itoa::Buffer::new().format(word));
-    out.push_str(",\"text\":\"");
-    // Numbers and the word NULL: nothing to escape.
-    write_argument(out, argument.kind, word, &mut Shown);
-    out.push_str("\"}");
 }
 
 fn result(out: &mut String, outcome: Outcome) {

@@ -2,7 +2,7 @@
 
 use crate::syscall::names::Abi;
 use crate::syscall::{
-    Actor, Call, Outcome, Shown, Signatures, errno, write_arguments, write_result,
+    Actor, Call, Outcome, Shown, Signatures, errno, returns, write_arguments, write_result,
 };
 use crate::trace::{FieldValue, TracedEvent};
 use std::fmt::Write;
@@ -19,9 +19,9 @@ pub fn call_line(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     name(out, call);
     out.push('(');
     signatures.with(call.abi, call.number, |signature| {
-        write_arguments(out, call.entry, signature, &mut Shown);
+        write_arguments(out, call, signature, &mut Shown);
         out.push_str(") = ");
-        write_result(out, signature.returns, call.outcome, &mut Shown);
+        write_result(out, call, returns(call, signature), &mut Shown);
     });
     if let Outcome::Returned {
         value: value @ -4095..=-1,

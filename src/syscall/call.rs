@@ -1,6 +1,8 @@
 //! What comes out of the records: calls, and what became of the tasks that made them.
 
+use super::files::Files;
 use super::names::{self, Abi};
+use crate::memory::Memory;
 use crate::units::{Nanos, Pid, Tid};
 
 /// A thread of this run, never reused, numbered as they were first seen.
@@ -88,7 +90,7 @@ pub enum Outcome {
 }
 
 /// A system call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Who made it.
     pub actor: Actor,
@@ -100,6 +102,10 @@ pub struct Call {
     pub entry: Entry,
     /// How it ended.
     pub outcome: Outcome,
+    /// What its pointers pointed to.
+    pub memory: Memory,
+    /// What its descriptors referred to.
+    pub files: Files,
 }
 
 impl Call {
@@ -110,11 +116,31 @@ impl Call {
     }
 }
 
+/// What a new task shares with its creator, as far as the call tells that made it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// The table of descriptors (`CLONE_FILES`); `None` where nobody knows.
+    pub files: Option<bool>,
+    /// The working directory (`CLONE_FS`).
+    pub directory: Option<bool>,
+    /// The address space (`CLONE_VM`).
+    pub memory: Option<bool>,
+}
+
 /// Something that came out of the records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// A call was entered; [`Observation::Call`] follows when its end is known. Holds the place of the call in its thread's order.
-    Entered(ThreadId),
+    Entered {
+        /// Who.
+        actor: Actor,
+        /// By which convention.
+        abi: Abi,
+        /// The call's number in it.
+        number: i32,
+        /// How it began.
+        entry: Entry,
+    },
     /// A call is whole, or as whole as it gets.
     Call(Call),
     /// A thread was created.
@@ -123,6 +149,8 @@ pub enum Observation {
         child: Actor,
         /// Who created it; `None` for the workload itself.
         parent: Option<ThreadId>,
+        /// What it shares with that one.
+        shares: Shares,
     },
     /// The id that a thread has in its own pid namespace, by the return value of the call that made it.
     Named {

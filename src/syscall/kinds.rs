@@ -6,6 +6,9 @@
 //! compares with is `harness/fixtures/syscall-argument-kinds.txt`. What flags and commands mean is not
 //! known here.
 
+use super::constants::Constants;
+use super::structs::StructKind;
+
 /// What an argument is, which decides how it is written and whether it means anything in another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgKind {
@@ -37,6 +40,18 @@ pub enum ArgKind {
     Signal,
     /// A place or length in a file, signed, of the register's width.
     Offset,
+    /// Flags, a mode or a command, of these names.
+    Constants(&'static Constants),
+    /// The address of a path, which names a file.
+    Path,
+    /// The address of a string that is no path: the name of an attribute, of a key, of a file system's type.
+    Text,
+    /// The address of a vector of strings: `argv`.
+    Strings,
+    /// The address of a structure, which the call reads or writes.
+    Struct(StructKind),
+    /// The address of contents: what is read or written.
+    Buffer,
 }
 
 /// What a result is that is not an error.

@@ -2,18 +2,24 @@
 
 mod call;
 pub mod class;
+pub mod constants;
 pub mod errno;
+pub mod files;
 pub mod kinds;
 pub mod names;
+pub mod pointers;
 pub mod select;
 mod signature;
+pub mod structs;
 mod text;
 mod track;
 
-pub use call::{Actor, Call, Entry, Observation, Outcome, ShortName, ThreadId};
-pub use signature::{Argument, Signature, Signatures};
-pub use text::{Shown, Values, write_argument, write_arguments, write_result};
-pub use track::Tracker;
+pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
+pub use signature::{Argument, Meanings, Signature, Signatures};
+pub use text::{
+    Shown, UNREAD, Values, returns, write_argument, write_arguments, write_result, write_string,
+};
+pub use track::{Contents, Tracker};
 
 #[cfg(test)]
 mod tests;

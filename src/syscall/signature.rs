@@ -23,6 +23,34 @@ pub struct Signature {
     pub returns: ReturnKind,
 }
 
+/// What the words of one call are, by its command and flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meanings {
+    /// What each of its words is.
+    pub arguments: [ArgKind; 6],
+    /// How many of them mean something to this call.
+    pub shown: usize,
+    /// What its result is.
+    pub returns: ReturnKind,
+}
+
+impl Signature {
+    /// What the words of a call of this form are.
+    #[must_use]
+    pub fn meanings(&self, words: &[u64; 6]) -> Meanings {
+        let _ = words;
+        let mut arguments = [ArgKind::Word; 6];
+        for (to, argument) in arguments.iter_mut().zip(&self.arguments) {
+            *to = argument.kind;
+        }
+        Meanings {
+            arguments,
+            shown: self.arguments.len(),
+            returns: self.returns,
+        }
+    }
+}
+
 /// A source of formats by tracepoint name within the system `syscalls`; `None` for what is not there.
 type FormatSource<'a> = dyn Fn(&str) -> Option<Arc<Format>> + Send + Sync + 'a;
 

@@ -100,7 +100,7 @@ impl Run {
                 let name = call.name().unwrap_or("unnamed");
                 Some(format!("{} {name}{entry} = {outcome}", call.actor.tid))
             }
-            Observation::Born { child, parent } => Some(format!(
+            Observation::Born { child, parent, .. } => Some(format!(
                 "{} born of {:?}",
                 child.tid,
                 parent.map(|parent| parent.0)
@@ -112,7 +112,7 @@ impl Run {
                 Some(format!("thread {} is {id} globally", thread.0))
             }
             Observation::OutOfSight(actor) => Some(format!("{} out of sight", actor.tid)),
-            Observation::Entered(_) => None,
+            Observation::Entered { .. } => None,
         };
         self.out
             .drain(..)
@@ -369,7 +369,7 @@ fn what_is_still_in_a_call_at_the_end_never_returned() {
 
 fn argument(kind: ArgKind, word: u64) -> String {
     let mut out = String::new();
-    write_argument(&mut out, kind, word, &mut Shown);
+    text::write_word(&mut out, kind, word, &mut Shown);
     out
 }
 
@@ -404,7 +404,21 @@ fn an_argument_is_written_as_what_it_is() {
 fn a_result_is_written_as_what_the_program_sees() {
     let text = |returns, outcome| {
         let mut out = String::new();
-        write_result(&mut out, returns, outcome, &mut Shown);
+        let call = Call {
+            actor: Actor {
+                thread: ThreadId(0),
+                pid: Pid(1),
+                tid: Tid(1),
+                comm: ShortName::default(),
+            },
+            abi: Abi::native(),
+            number: 0,
+            entry: Entry::Missing,
+            outcome,
+            memory: crate::memory::Memory::default(),
+            files: files::Files::default(),
+        };
+        write_result(&mut out, &call, returns, &mut Shown);
         out
     };
     let returned = |value| Outcome::Returned {

@@ -3,16 +3,35 @@
 //! The form is strace's. What a value *is* decides how it is written; values that mean nothing outside their run (ids of tasks, addresses)
 //! are written by [`Values`], so that the same code shows them raw to a person and normalised to a snapshot.
 
+use super::constants::write_constants;
+use super::files::OpenFile;
 use super::kinds::{ArgKind, ReturnKind};
-use super::{Entry, Outcome, Signature, errno};
+use super::structs::{StructKind, write_struct};
+use super::{Call, Entry, Outcome, Signature, errno};
+use crate::memory::{Moment, Piece, State};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// How the values that differ from run to run are written.
 pub trait Values {
     /// An id of a task, in its own pid namespace; 0 and -1 are never passed.
     fn task(&mut self, id: i32, out: &mut String);
-    /// An address, never null.
+    /// An address of something in memory, never null.
     fn address(&mut self, address: u64, out: &mut String);
+    /// An address for its own sake, that of a mapping, never null.
+    fn mapping(&mut self, address: u64, out: &mut String) {
+        self.address(address, out);
+    }
+    /// A descriptor, never negative, and what it refers to where that is known.
+    fn descriptor(&mut self, number: i32, file: Option<&Arc<OpenFile>>, out: &mut String);
+    /// A string, in quotes.
+    fn string(&mut self, bytes: &[u8], out: &mut String) {
+        write_string(out, bytes);
+    }
+    /// How much of a buffer's contents is shown, in bytes; 0 for its address only.
+    fn contents(&self) -> usize {
+        0
+    }
 }
 
 /// As they are.
@@ -26,22 +45,31 @@ impl Values for Shown {
     fn address(&mut self, address: u64, out: &mut String) {
         hex(out, address);
     }
+    fn descriptor(&mut self, number: i32, file: Option<&Arc<OpenFile>>, out: &mut String) {
+        decimal(out, number.into());
+        if let Some(file) = file {
+            out.push('<');
+            escape(out, &file.name);
+            out.push('>');
+        }
+    }
 }
 
 /// Writes what stands between the parentheses: the arguments, `...` for the workload's own first `execve`, `?` where they were not seen.
 pub fn write_arguments(
     out: &mut String,
-    entry: Entry,
+    call: &Call,
     signature: &Signature,
     values: &mut impl Values,
 ) {
-    match entry {
+    match &call.entry {
         Entry::Seen { args, .. } => {
-            for (place, (argument, word)) in signature.arguments.iter().zip(args).enumerate() {
+            let meanings = signature.meanings(args);
+            for (place, kind) in meanings.arguments.iter().take(meanings.shown).enumerate() {
                 if place > 0 {
                     out.push_str(", ");
                 }
-                write_argument(out, argument.kind, word, values);
+                write_argument(out, call, place, *kind, values);
             }
         }
         Entry::Uncorking => out.push_str("..."),
@@ -49,11 +77,33 @@ pub fn write_arguments(
     }
 }
 
-/// Writes an argument.
-pub fn write_argument(out: &mut String, kind: ArgKind, word: u64, values: &mut impl Values) {
+/// Writes an argument of a call, which must have been seen to enter.
+pub fn write_argument(
+    out: &mut String,
+    call: &Call,
+    place: usize,
+    kind: ArgKind,
+    values: &mut impl Values,
+) {
+    let word = match &call.entry {
+        Entry::Seen { args, .. } => args.get(place).copied().unwrap_or_default(),
+        Entry::Uncorking | Entry::Missing => 0,
+    };
     match kind {
-        ArgKind::Fd if word as i32 == libc::AT_FDCWD => out.push_str("AT_FDCWD"),
-        ArgKind::Int | ArgKind::Fd | ArgKind::Signal => decimal(out, i64::from(word as i32)),
+        ArgKind::Fd => descriptor(out, word as i32, call.files.argument(place), values),
+        ArgKind::Path | ArgKind::Text => string(out, call, place, word, values),
+        ArgKind::Strings => strings(out, call, place, word, values),
+        ArgKind::Buffer => buffer(out, call, place, word, values),
+        ArgKind::Struct(kind) => structure(out, call, (place, word), kind, values),
+        _ => write_word(out, kind, word, values),
+    }
+}
+
+/// Writes a value that needs nothing but itself.
+pub(super) fn write_word(out: &mut String, kind: ArgKind, word: u64, values: &mut impl Values) {
+    match kind {
+        ArgKind::Fd => descriptor(out, word as i32, None, values),
+        ArgKind::Int | ArgKind::Signal => decimal(out, i64::from(word as i32)),
         ArgKind::Uint32 => decimal(out, i64::from(word as u32)),
         ArgKind::Long | ArgKind::Offset => decimal(out, word as i64),
         // A length of -1 is a mistake that a person must see as what it is.
@@ -62,7 +112,15 @@ pub fn write_argument(out: &mut String, kind: ArgKind, word: u64, values: &mut i
         ArgKind::Hex32 => hex_or_zero(out, u64::from(word as u32)),
         ArgKind::Octal => octal(out, word & 0xffff),
         ArgKind::Pid => task(out, word as i32, values),
-        ArgKind::Pointer | ArgKind::Address => address(out, word, values),
+        ArgKind::Constants(constants) => write_constants(out, constants, word),
+        ArgKind::Address if word != 0 => values.mapping(word, out),
+        ArgKind::Pointer
+        | ArgKind::Address
+        | ArgKind::Path
+        | ArgKind::Text
+        | ArgKind::Strings
+        | ArgKind::Struct(_)
+        | ArgKind::Buffer => address(out, word, values),
         ArgKind::Word => match word {
             // Above 4 GiB nothing is a number that a program would pass, and below the end of user space it may be an address.
             0x1_0000_0000..=0x00ff_ffff_ffff_ffff => values.address(word, out),
@@ -71,14 +129,109 @@ pub fn write_argument(out: &mut String, kind: ArgKind, word: u64, values: &mut i
     }
 }
 
-/// Writes what stands behind the ` = `.
-pub fn write_result(
+fn descriptor(
     out: &mut String,
-    returns: ReturnKind,
-    outcome: Outcome,
+    number: i32,
+    file: Option<&Arc<OpenFile>>,
     values: &mut impl Values,
 ) {
-    match outcome {
+    match number {
+        libc::AT_FDCWD => out.push_str("AT_FDCWD"),
+        _ if number < 0 => decimal(out, number.into()),
+        _ => values.descriptor(number, file, out),
+    }
+}
+
+/// A string that the call was given, or the mark of one that could not be read; never silently nothing.
+fn string(out: &mut String, call: &Call, place: usize, word: u64, values: &mut impl Values) {
+    if word == 0 {
+        return out.push_str("NULL");
+    }
+    match call.memory.piece(place, Moment::Enter) {
+        Some(piece) => one_string(out, piece, values),
+        None => out.push_str(UNREAD),
+    }
+}
+
+/// What stands for memory that was not or could not be read.
+pub const UNREAD: &str = "<unread>";
+
+fn one_string(out: &mut String, piece: &Piece, values: &mut impl Values) {
+    match piece.state {
+        State::Unread => out.push_str(UNREAD),
+        State::Whole => values.string(&piece.bytes, out),
+        State::Cut => {
+            values.string(&piece.bytes, out);
+            out.push_str("...");
+        }
+    }
+}
+
+fn strings(out: &mut String, call: &Call, place: usize, word: u64, values: &mut impl Values) {
+    if word == 0 {
+        return out.push_str("NULL");
+    }
+    let mut pieces = call.memory.strings(place).peekable();
+    if pieces.peek().is_none() {
+        return out.push_str(UNREAD);
+    }
+    out.push('[');
+    for (number, piece) in pieces.enumerate() {
+        if number > 0 {
+            out.push_str(", ");
+        }
+        one_string(out, piece, values);
+    }
+    out.push(']');
+}
+
+/// The contents of a buffer where they were asked for, else where it is.
+fn buffer(out: &mut String, call: &Call, place: usize, word: u64, values: &mut impl Values) {
+    let shown = values.contents();
+    let piece = [Moment::Enter, Moment::Exit]
+        .into_iter()
+        .find_map(|moment| call.memory.piece(place, moment));
+    match piece.filter(|_| shown > 0) {
+        Some(piece) if piece.state != State::Unread => {
+            let first = piece.bytes.get(..shown).unwrap_or(&piece.bytes);
+            values.string(first, out);
+            if first.len() < piece.bytes.len() || piece.state == State::Cut {
+                out.push_str("...");
+            }
+        }
+        _ => address(out, word, values),
+    }
+}
+
+fn structure(
+    out: &mut String,
+    call: &Call,
+    (place, word): (usize, u64),
+    kind: StructKind,
+    values: &mut impl Values,
+) {
+    let pieces = [Moment::Enter, Moment::Exit].map(|moment| call.memory.piece(place, moment));
+    let known = pieces.into_iter().flatten().next();
+    let is_written = known
+        .filter(|piece| piece.state == State::Whole)
+        .is_some_and(|piece| write_struct(out, kind, &piece.bytes, values));
+    if !is_written {
+        address(out, word, values);
+    }
+}
+
+/// What the result of a call is, by its command and flags where those were seen.
+#[must_use]
+pub fn returns(call: &Call, signature: &Signature) -> ReturnKind {
+    match &call.entry {
+        Entry::Seen { args, .. } => signature.meanings(args).returns,
+        Entry::Uncorking | Entry::Missing => signature.returns,
+    }
+}
+
+/// Writes what stands behind the ` = `.
+pub fn write_result(out: &mut String, call: &Call, returns: ReturnKind, values: &mut impl Values) {
+    match call.outcome {
         Outcome::NeverReturned => out.push('?'),
         Outcome::Missing => out.push_str("? (its end is missing)"),
         Outcome::Interrupted { errno: number, .. } => {
@@ -96,7 +249,8 @@ pub fn write_result(
             }
         }
         Outcome::Returned { value, .. } => match returns {
-            ReturnKind::Number | ReturnKind::Fd => decimal(out, value),
+            ReturnKind::Number => decimal(out, value),
+            ReturnKind::Fd => descriptor(out, value as i32, call.files.result(), values),
             ReturnKind::Octal => octal(out, value as u64),
             ReturnKind::Pid => task(out, value as i32, values),
             ReturnKind::Address => address(out, value as u64, values),
@@ -160,4 +314,35 @@ fn octal(out: &mut String, value: u64) {
     } else {
         write!(out, "0{value:o}")
     };
+}
+
+/// Writes bytes as a C string literal with its quotes: `\n` and its like by letter, what is not printable in octal, never ambiguous.
+pub fn write_string(out: &mut String, bytes: &[u8]) {
+    out.push('"');
+    escape(out, bytes);
+    out.push('"');
+}
+
+fn escape(out: &mut String, bytes: &[u8]) {
+    for (place, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\t' => out.push_str("\\t"),
+            b'\r' => out.push_str("\\r"),
+            0x0b => out.push_str("\\v"),
+            0x0c => out.push_str("\\f"),
+            b' '..=b'~' => out.push(char::from(*byte)),
+            _ => {
+                // As short as the next byte allows, as strace does.
+                let is_digit_next = bytes.get(place + 1).is_some_and(u8::is_ascii_digit);
+                let _always_fits = if is_digit_next {
+                    write!(out, "\\{byte:03o}")
+                } else {
+                    write!(out, "\\{byte:o}")
+                };
+            }
+        }
+    }
 }

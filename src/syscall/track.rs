@@ -5,24 +5,46 @@
 //! which returns from a call that its parent entered; a call refused by seccomp before its tracepoint; and `rt_sigreturn` (and any call
 //! whose number a tracer replaced), which leaves under the number -1.
 
-use super::call::{Actor, Call, Entry, Observation, Outcome, ShortName, ThreadId};
+use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
+use super::files::Files;
 use super::names::{self, Abi};
+use crate::memory::{Memory, Moment};
 use crate::record::{Comm, Task};
 use crate::units::{Nanos, Pid, Tid};
 use std::collections::HashMap;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Pending {
     abi: Abi,
     number: i32,
     time: Nanos,
     args: [u64; 6],
+    memory: Memory,
+    /// Whether more is read when it is left, which may come behind the leaving half.
+    more: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// What was read for a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// The call's number.
+    pub number: i32,
+    /// When it was read.
+    pub moment: Moment,
+    /// Whether more is read when the call is left.
+    pub more: bool,
+    /// It.
+    pub memory: Memory,
+}
+
+#[derive(Clone, Debug)]
 struct Thread {
     actor: Actor,
     pending: Option<Pending>,
+    /// Read for the call whose entering half comes next: which of two probes of a tracepoint fires first nobody knows.
+    early: Option<Contents>,
+    /// Returned, but what is read at its end did not come yet. It comes before the thread does anything else.
+    returned: Option<Box<Call>>,
     /// Created by this thread in the call that it is in.
     child: Option<ThreadId>,
     /// Between the name that an exec gave it and the exec's return.
@@ -86,17 +108,56 @@ impl Tracker {
         let thread = &mut self.threads[place];
         thread.fresh = false;
         thread.executing = false;
-        if let Some(unfinished) = thread.pending.replace(Pending {
+        settle(thread, out);
+        let early = thread.early.take();
+        let early = early.filter(|early| early.number == number);
+        let (memory, more) =
+            early.map_or_else(Default::default, |early| (early.memory, early.more));
+        let pending = Pending {
             abi,
             number,
             time,
             args,
-        }) {
+            memory,
+            more,
+        };
+        let entered = pending.entered(thread.actor);
+        if let Some(unfinished) = thread.pending.replace(pending) {
             out.push(Observation::Call(
                 unfinished.call(thread.actor, Outcome::Missing),
             ));
         }
-        out.push(Observation::Entered(thread.actor.thread));
+        out.push(entered);
+    }
+
+    /// What was read from memory for a call; it may come before or behind the half that it belongs to.
+    pub fn contents(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        contents: Contents,
+        out: &mut Vec<Observation>,
+    ) {
+        let place = self.place(pid, tid, out);
+        let thread = &mut self.threads[place];
+        let number = contents.number;
+        match (contents.moment, &mut thread.pending, &mut thread.returned) {
+            (Moment::Exit, _, Some(call)) if call.number == number => {
+                call.memory.extend(contents.memory);
+                settle(thread, out);
+            }
+            (Moment::Exit, Some(pending), _) if pending.number == number => {
+                pending.memory.extend(contents.memory);
+                pending.more = false;
+            }
+            (Moment::Enter, Some(pending), _)
+                if pending.number == number && pending.memory.is_empty() && !pending.more =>
+            {
+                (pending.memory, pending.more) = (contents.memory, contents.more);
+            }
+            (Moment::Enter, ..) => thread.early = Some(contents),
+            // Of a call whose other half is not in the records.
+            (Moment::Exit, ..) => {}
+        }
     }
 
     /// The leaving half of a call.
@@ -112,6 +173,7 @@ impl Tracker {
         let thread = &mut self.threads[place];
         let first = std::mem::take(&mut thread.fresh);
         thread.executing = false;
+        settle(thread, out);
         let outcome = outcome(time, value);
         match thread.pending.take() {
             Some(pending) if pending.number == number || number == -1 => {
@@ -124,7 +186,13 @@ impl Tracker {
                         id: value as i32,
                     });
                 }
-                out.push(Observation::Call(pending.call(thread.actor, outcome)));
+                let more = pending.more;
+                let call = pending.call(thread.actor, outcome);
+                if more {
+                    thread.returned = Some(Box::new(call));
+                } else {
+                    out.push(Observation::Call(call));
+                }
             }
             None if first && value == 0 && makes_tasks(number) => {}
             unfinished => {
@@ -138,14 +206,22 @@ impl Tracker {
                 } else {
                     Entry::Missing
                 };
-                out.push(Observation::Entered(actor.thread));
-                out.push(Observation::Call(Call {
+                let call = Call {
                     actor,
                     abi: Abi::native(),
                     number,
                     entry,
                     outcome,
-                }));
+                    memory: Memory::default(),
+                    files: Files::default(),
+                };
+                out.push(Observation::Entered {
+                    actor,
+                    abi: call.abi,
+                    number,
+                    entry,
+                });
+                out.push(Observation::Call(call));
             }
         }
     }
@@ -165,9 +241,15 @@ impl Tracker {
         let child = self.insert(task.pid, task.tid, comm);
         let actor = self.threads[child].actor;
         self.threads[parent].child = Some(actor.thread);
+        let shares = match &self.threads[parent].pending {
+            _ if task.pid == task.parent_pid => Shares::everything(),
+            Some(pending) => pending.shares(),
+            None => Shares::default(),
+        };
         out.push(Observation::Born {
             child: actor,
             parent: Some(parent_id),
+            shares,
         });
     }
 
@@ -225,6 +307,7 @@ impl Tracker {
         let in_exec = |thread: &Thread| {
             thread
                 .pending
+                .as_ref()
                 .is_some_and(|call| executes(call.abi, call.number))
         };
         let Actor { pid, tid, .. } = self.threads[leader].actor;
@@ -238,10 +321,10 @@ impl Tracker {
         let Some(caller) = caller else { return };
         let call = self.threads[caller].pending.take();
         abandon(&mut self.threads[leader], out);
-        self.threads[leader].pending = call;
-        if call.is_some() {
-            out.push(Observation::Entered(self.threads[leader].actor.thread));
+        if let Some(call) = &call {
+            out.push(call.entered(self.threads[leader].actor));
         }
+        self.threads[leader].pending = call;
         self.end(caller, out);
     }
 
@@ -268,6 +351,7 @@ impl Tracker {
                 out.push(Observation::Born {
                     child: self.threads[place].actor,
                     parent: None,
+                    shares: Shares::default(),
                 });
                 place
             }
@@ -287,6 +371,8 @@ impl Tracker {
                 comm,
             },
             pending: None,
+            early: None,
+            returned: None,
             child: None,
             executing: false,
             global: tid.0 as i32,
@@ -337,23 +423,79 @@ impl Tracker {
 }
 
 impl Pending {
-    fn call(self, actor: Actor, outcome: Outcome) -> Call {
-        let entry = Entry::Seen {
+    fn entry(&self) -> Entry {
+        Entry::Seen {
             time: self.time,
             args: self.args,
-        };
+        }
+    }
+
+    fn entered(&self, actor: Actor) -> Observation {
+        Observation::Entered {
+            actor,
+            abi: self.abi,
+            number: self.number,
+            entry: self.entry(),
+        }
+    }
+
+    fn call(self, actor: Actor, outcome: Outcome) -> Call {
         Call {
             actor,
             abi: self.abi,
             number: self.number,
-            entry,
+            entry: self.entry(),
             outcome,
+            memory: self.memory,
+            files: Files::default(),
         }
+    }
+
+    /// What a task that is created in this call shares with its creator: the flags of `clone(2)`.
+    fn shares(&self) -> Shares {
+        let name = u32::try_from(self.number)
+            .ok()
+            .and_then(|number| names::name(self.abi, number));
+        let flags = match name {
+            Some("fork") => Some(0),
+            Some("vfork") => Some(libc::CLONE_VM as u64),
+            Some("clone") => Some(self.args[0]),
+            Some("clone3") => self
+                .memory
+                .piece(0, Moment::Enter)
+                .and_then(|piece| piece.bytes.first_chunk())
+                .map(|flags| u64::from_ne_bytes(*flags)),
+            _ => None,
+        };
+        let has = |flag: libc::c_int| flags.map(|flags| flags & flag as u64 != 0);
+        Shares {
+            files: has(libc::CLONE_FILES),
+            directory: has(libc::CLONE_FS),
+            memory: has(libc::CLONE_VM),
+        }
+    }
+}
+
+impl Shares {
+    fn everything() -> Self {
+        Self {
+            files: Some(true),
+            directory: Some(true),
+            memory: Some(true),
+        }
+    }
+}
+
+/// A thread does something else: what is read at the end of its last call has come, or never will.
+fn settle(thread: &mut Thread, out: &mut Vec<Observation>) {
+    if let Some(call) = thread.returned.take() {
+        out.push(Observation::Call(*call));
     }
 }
 
 /// A thread ends: the call that it is in never returns.
 fn abandon(thread: &mut Thread, out: &mut Vec<Observation>) {
+    settle(thread, out);
     if let Some(pending) = thread.pending.take() {
         out.push(Observation::Call(
             pending.call(thread.actor, Outcome::NeverReturned),

@@ -42,7 +42,7 @@ impl Builder {
     pub fn observe(&mut self, observation: &Observation, keep: impl Fn(&Call) -> bool) {
         self.moment += 1;
         match observation {
-            Observation::Born { child, parent } => self.born(child, *parent),
+            Observation::Born { child, parent, .. } => self.born(child, *parent),
             Observation::Executed(actor) => {
                 if let Some(log) = self.log(actor.thread) {
                     log.name = String::from_utf8_lossy(actor.comm.as_bytes()).into_owned();
@@ -51,7 +51,8 @@ impl Builder {
             Observation::Named { thread, id } => self.ids.name(*id, *thread),
             Observation::Global { thread, id } => self.ids.name_globally(*id, *thread),
             Observation::OutOfSight(_) => {}
-            Observation::Entered(thread) => {
+            Observation::Entered { actor, .. } => {
+                let thread = &actor.thread;
                 let (moment, keeps_order) = (self.moment, self.keeps_order);
                 if let Some(log) = self.log(*thread).filter(|_| keeps_order) {
                     let place = log.items.len();
@@ -121,7 +122,7 @@ impl Builder {
         let kind = Kind::Call(call.abi, call.number);
         *log.tally.entry(kind).or_default() += 1;
         if let Some(slot) = place.and_then(|place| log.items.get_mut(place)) {
-            slot.1 = Some(Item::Call(Box::new(*call), moment));
+            slot.1 = Some(Item::Call(Box::new(call.clone()), moment));
         }
     }
 }

@@ -3,12 +3,14 @@
 use super::people::{self, StableName};
 use super::{FieldValue, Item, Kind, Level, Log, Trace, TracedEvent, VERSION, View};
 use crate::syscall::{
-    Call, Outcome, Signature, Signatures, ThreadId, Values,
+    Call, Signature, Signatures, ThreadId, Values,
+    files::OpenFile,
     names::{self, Abi},
-    write_arguments, write_result,
+    returns, write_arguments, write_result,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// A trace's text, and the names that occur in it, hidden ones included.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,15 +151,14 @@ impl Writer<'_> {
     }
 
     fn inside(&mut self, out: &mut String, call: &Call, ended: u64, signature: &Signature) {
-        write_arguments(out, call.entry, signature, self);
+        write_arguments(out, call, signature, self);
         out.push_str(") = ");
-        // It goes back to the interrupted place and returns nothing: the register that the record shows is that place's own.
-        let outcome = match call.name() {
-            Some("rt_sigreturn" | "sigreturn") => Outcome::NeverReturned,
-            _ => call.outcome,
-        };
         self.moment = ended;
-        write_result(out, signature.returns, outcome, self);
+        match call.name() {
+            // It goes back to the interrupted place and returns nothing: the register that the record shows is that place's own.
+            Some("rt_sigreturn" | "sigreturn") => out.push('?'),
+            _ => write_result(out, call, returns(call, signature), self),
+        }
     }
 
     fn event(&mut self, out: &mut String, event: &TracedEvent) {
@@ -216,6 +217,11 @@ impl Values for Writer<'_> {
     fn address(&mut self, _: u64, out: &mut String) {
         self.rules.insert("addresses");
         out.push_str("<addr>");
+    }
+
+    fn descriptor(&mut self, number: i32, file: Option<&Arc<OpenFile>>, out: &mut String) {
+        let _ = file;
+        out.push_str(&number.to_string());
     }
 }
 

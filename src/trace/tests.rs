@@ -1,8 +1,26 @@
 use super::*;
+use crate::memory::Memory;
+use crate::syscall::files::Files;
 use crate::syscall::names::{self, Abi};
-use crate::syscall::{Actor, Call, Entry, Observation, Outcome, ShortName, Signatures};
+use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures};
 use crate::units::{Nanos, Pid, Tid};
 use std::sync::Arc;
+
+/// A thread enters a call; which one is told when it has ended.
+fn entered(thread: u32) -> Observation {
+    let actor = Actor {
+        thread: ThreadId(thread),
+        pid: Pid(0),
+        tid: Tid(0),
+        comm: ShortName::default(),
+    };
+    Observation::Entered {
+        actor,
+        abi: Abi::native(),
+        number: 0,
+        entry: Entry::Missing,
+    }
+}
 
 /// A run, told observation by observation. Host ids start at 1000 and differ from run to run; ids in the namespace start at 2.
 struct Story {
@@ -36,6 +54,7 @@ impl Story {
         self.tell(Observation::Born {
             child,
             parent: parent.map(ThreadId),
+            shares: Shares::default(),
         });
     }
 
@@ -52,7 +71,7 @@ impl Story {
     }
 
     fn call(&mut self, thread: u32, name: &str, args: [u64; 6], value: i64) {
-        self.tell(Observation::Entered(ThreadId(thread)));
+        self.tell(entered(thread));
         self.finish_call(thread, name, args, value);
     }
 
@@ -69,6 +88,8 @@ impl Story {
                 time: Nanos(u64::from(self.base) + 9),
                 value,
             },
+            memory: Memory::default(),
+            files: Files::default(),
         };
         self.tell(Observation::Call(call));
     }
@@ -86,7 +107,7 @@ fn two_children(base: u32, second_runs_first: bool) -> String {
     story.born(0, 0, None);
     story.executed(0, "sh");
     story.builder.main_process(2);
-    story.tell(Observation::Entered(ThreadId(0)));
+    story.tell(entered(0));
     story.born(1, 1, Some(0));
     story.named(1, 3);
     story.finish_call(0, "fork", [0; 6], 3);
@@ -158,7 +179,7 @@ fn threads_stand_behind_their_process_and_grandchildren_behind_their_parent() {
 fn a_call_keeps_the_place_of_its_entry() {
     let mut story = Story::new(500);
     story.born(0, 0, None);
-    story.tell(Observation::Entered(ThreadId(0)));
+    story.tell(entered(0));
     let event = TracedEvent {
         name: Arc::from("sched:sched_process_exec"),
         fields: vec![
@@ -236,7 +257,7 @@ fn a_returned_id_is_that_of_the_child_just_born_whoever_else_has_it() {
     let mut story = Story::new(500);
     story.born(0, 0, None);
     story.builder.main_process(2);
-    story.tell(Observation::Entered(ThreadId(0)));
+    story.tell(entered(0));
     story.born(1, 1, Some(0));
     story.named(1, 2);
     story.finish_call(0, "fork", [0; 6], 2);
@@ -285,13 +306,15 @@ fn levels_and_hidden_names_are_what_they_say() {
 fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
     let mut story = Story::new(500);
     story.born(0, 0, None);
-    story.tell(Observation::Entered(ThreadId(0)));
+    story.tell(entered(0));
     let call = Call {
         actor: story.actor(0, 0, "sh"),
         abi: Abi::native(),
         number: 0,
         entry: Entry::Missing,
         outcome: Outcome::NeverReturned,
+        memory: Memory::default(),
+        files: Files::default(),
     };
     story.builder.observe(&Observation::Call(call), |_| false);
     let rendered = story

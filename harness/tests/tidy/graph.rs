@@ -23,8 +23,9 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["attr", "host", "record", "ring", "sys", "units"],
     ),
     ("sandbox", &["host", "sys", "units"]),
+    ("memory", &[]),
     ("decode", &["format"]),
-    ("syscall", &["format", "record", "units"]),
+    ("syscall", &["format", "memory", "record", "units"]),
     ("trace", &["decode", "format", "syscall", "units"]),
     (
         "plan",

@@ -1,0 +1,126 @@
+//! What a task's memory held when it made a call: which bytes are to be read, and what came of it.
+//!
+//! A record of a call has six words; what the pointers among them point to must be read while the call is made, as the memory may hold
+//! something else a moment later.
+
+/// When memory is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Moment {
+    /// When the call is entered: what the program gives to the kernel.
+    Enter,
+    /// When it is left: what the kernel gives to the program.
+    Exit,
+}
+
+/// How many bytes are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// A string, to its zero byte.
+    String,
+    /// A vector of pointers to strings, to its null pointer; each string is a [`Piece`].
+    Strings,
+    /// So many bytes.
+    Fixed(u16),
+    /// So many elements as an argument says, of so many bytes each.
+    Counted {
+        /// The argument that has their number.
+        count: u8,
+        /// The size of each in bytes.
+        unit: u16,
+    },
+    /// As many bytes as the 32-bit number says that an argument points to (`socklen_t *`), read at the same moment.
+    Sized {
+        /// That argument.
+        at: u8,
+    },
+    /// As many bytes as the call returned; only when it is left.
+    Returned,
+}
+
+/// What is to be read for an argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fetch {
+    /// The argument that holds the address, from 0.
+    pub argument: u8,
+    /// When.
+    pub moment: Moment,
+    /// How much.
+    pub extent: Extent,
+    /// No more than so many bytes; of a vector of strings, of each.
+    pub limit: u16,
+}
+
+/// How much of what was to be read is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// All of it, without the zero byte of a string.
+    Whole,
+    /// Its beginning: there was more than the limit.
+    Cut,
+    /// Nothing: the memory could not be read.
+    Unread,
+}
+
+/// What came of one [`Fetch`], or of one string of a vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The argument that holds the address, from 0.
+    pub argument: u8,
+    /// The place in a vector of strings, from 0; else 0.
+    pub element: u16,
+    /// When it was read.
+    pub moment: Moment,
+    /// Where.
+    pub address: u64,
+    /// Whether it is all there.
+    pub state: State,
+    /// What was there; a string without its zero byte.
+    pub bytes: Box<[u8]>,
+}
+
+/// All that was read for one call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    pieces: Vec<Piece>,
+}
+
+impl Memory {
+    /// Takes the pieces as they were read.
+    #[must_use]
+    pub fn new(pieces: Vec<Piece>) -> Self {
+        Self { pieces }
+    }
+
+    /// Adds what was read later; it replaces what could not be read before.
+    pub fn extend(&mut self, later: Self) {
+        for piece in later.pieces {
+            let same = |known: &&mut Piece| {
+                (known.argument, known.element, known.moment)
+                    == (piece.argument, piece.element, piece.moment)
+            };
+            match self.pieces.iter_mut().find(same) {
+                Some(known) => *known = piece,
+                None => self.pieces.push(piece),
+            }
+        }
+    }
+
+    /// Whether nothing was to be read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// What an argument pointed to at a moment.
+    #[must_use]
+    pub fn piece(&self, argument: usize, moment: Moment) -> Option<&Piece> {
+        self.strings(argument).find(|piece| piece.moment == moment)
+    }
+
+    /// The pieces of an argument, in order: the strings of a vector.
+    pub fn strings(&self, argument: usize) -> impl Iterator<Item = &Piece> {
+        self.pieces
+            .iter()
+            .filter(move |piece| usize::from(piece.argument) == argument)
+    }
+}
