@@ -75,6 +75,12 @@ impl SampleType {
     }
 }
 
+/// The fields that every record of ours carries. The CPU is known from the ring.
+pub const SAMPLE_TYPE: SampleType = SampleType::IDENTIFIER
+    .and(SampleType::TID)
+    .and(SampleType::TIME)
+    .and(SampleType::RAW);
+
 /// Bits of `perf_event_attr.read_format`: what a counter says of itself (`enum perf_event_read_format`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadFormat(pub u64);
@@ -105,6 +111,8 @@ pub enum Source {
     Tracepoint(u16),
     /// The software event that never fires, for the side-band records alone.
     Dummy,
+    /// The software event whose records BPF programs write.
+    BpfOutput,
 }
 
 /// An event as it is asked of the kernel.
@@ -150,8 +158,14 @@ impl Attr {
                 raw.type_ = bindings::PERF_TYPE_SOFTWARE;
                 raw.config = u64::from(bindings::PERF_COUNT_SW_DUMMY);
             }
+            Source::BpfOutput => {
+                raw.type_ = bindings::PERF_TYPE_SOFTWARE;
+                raw.config = u64::from(bindings::PERF_COUNT_SW_BPF_OUTPUT);
+                raw.sample_period = 1;
+            }
         }
-        raw.set_disabled(1);
+        // One that only programs write to needs no start.
+        raw.set_disabled((self.source != Source::BpfOutput).into());
         raw.set_inherit(self.inherit.into());
         raw.set_enable_on_exec(self.enable_on_exec.into());
         raw.set_use_clockid(1);

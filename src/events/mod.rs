@@ -18,6 +18,7 @@ pub use rings::{RingChoice, Rings};
 use request::{SIDE_BAND, request_attr, side_band_attr};
 
 use crate::attr::{Attr, Layout};
+use crate::capture::{CaptureError, Wanted};
 use crate::record::LayoutTable;
 use crate::ring::Drain;
 use crate::sys::perf;
@@ -25,6 +26,10 @@ use crate::units::{Cpu, Pid};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// What to call the records of what was read from memory.
+const MEMORY: &str = "memory";
 
 #[derive(Debug)]
 struct OpenEvent {
@@ -45,6 +50,8 @@ pub struct EventSet {
     table: LayoutTable<Origin>,
     n_requests: usize,
     has_lost: bool,
+    /// By which the task asks to be let in whose memory is read.
+    token: Option<u64>,
 }
 
 /// Opens the requested events on every CPU.
@@ -87,13 +94,21 @@ pub fn open(
         leaders.push(events.len());
         events.push(leader);
     }
-    let layouts = events
-        .iter()
-        .map(|event| (event.id, event.layout, event.origin));
-    let table = LayoutTable::new(layouts)?;
-    let rings = rings
+    let mut rings = rings
         .take()
         .unwrap_or_else(|| Rings::of_one_run(drains, pages));
+    let mut layouts: Vec<_> = events
+        .iter()
+        .map(|event| (event.id, event.layout, event.origin))
+        .collect();
+    for (event, layout) in rings.slot().iter().flat_map(|slot| slot.events()) {
+        let id = perf::id(event).map_err(|source| OpenError::Connect {
+            event: MEMORY.to_owned(),
+            source,
+        })?;
+        layouts.push((id, layout, Origin::Memory));
+    }
+    let table = LayoutTable::new(layouts)?;
     Ok(EventSet {
         rings,
         leaders,
@@ -101,6 +116,7 @@ pub fn open(
         table,
         n_requests: requests.len(),
         has_lost,
+        token: None,
     })
 }
 
@@ -172,6 +188,24 @@ fn set_filter(event: &OpenEvent, request: &EventRequest) -> Result<(), OpenError
 }
 
 impl EventSet {
+    /// Has the memory of the task read that knows the token, and of what it creates. Without rings that programs write to, nothing is read.
+    ///
+    /// # Errors
+    /// [`CaptureError`].
+    pub fn read_memory(&mut self, wanted: &Arc<Wanted>, token: u64) -> Result<(), CaptureError> {
+        if let Some(slot) = self.rings.slot() {
+            slot.begin(wanted, token)?;
+            self.token = Some(token);
+        }
+        Ok(())
+    }
+
+    /// Whether the memory of the workload is read.
+    #[must_use]
+    pub fn reads_memory(&self) -> bool {
+        self.token.is_some()
+    }
+
     /// Starts those events that no `execve(2)` starts: the ones of a control group.
     ///
     /// # Errors
@@ -222,9 +256,15 @@ impl EventSet {
     #[must_use]
     pub fn into_rings(self) -> Option<Rings> {
         let Self {
-            mut rings, events, ..
+            mut rings,
+            events,
+            token,
+            ..
         } = self;
         drop(events);
+        if let (Some(token), Some(slot)) = (token, rings.slot()) {
+            slot.end(token);
+        }
         rings.drains().iter_mut().for_each(Drain::discard);
         rings.is_lasting().then_some(rings)
     }
@@ -236,12 +276,12 @@ impl EventSet {
     }
 
     /// Draws up the account after the last drain: what the kernel counted, against the records that arrived (one number a request, and
-    /// last the side-band's).
+    /// last that of what programs read).
     ///
     /// # Errors
     /// Those of `read(2)`.
     pub fn account(
-        &self,
+        &mut self,
         delivered: &[u64],
         lost_records: u64,
         out_of_sight: u64,
@@ -254,6 +294,15 @@ impl EventSet {
             )?);
         }
         let side_band = self.sum(Origin::SideBand, 0)?;
+        if let Some(slot) = self.rings.slot().filter(|_| self.token.is_some()) {
+            let (sent, lost) = slot.counts()?;
+            events.push(EventAccount {
+                name: MEMORY.to_owned(),
+                counted: sent + lost,
+                delivered: delivered.last().copied().unwrap_or(0),
+                said_lost: Some(lost),
+            });
+        }
         Ok(Account {
             events,
             side_band_lost: side_band.said_lost.unwrap_or(0),

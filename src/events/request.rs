@@ -1,6 +1,6 @@
 //! What is asked of the kernel for one event.
 
-use crate::attr::{Attr, ReadFormat, SampleType, Source};
+use crate::attr::{Attr, ReadFormat, SAMPLE_TYPE, SampleType, Source};
 use crate::units::Pid;
 use std::os::fd::BorrowedFd;
 
@@ -29,6 +29,8 @@ pub enum Origin {
     SideBand,
     /// The request at this place.
     Request(usize),
+    /// What programs read from memory.
+    Memory,
 }
 
 /// How the events follow the workload.
@@ -41,12 +43,6 @@ pub enum Follow<'a> {
 }
 
 pub(super) const SIDE_BAND: &str = "dummy";
-
-/// The fields that every record of ours carries. The CPU is known from the ring.
-const SAMPLE_TYPE: SampleType = SampleType::IDENTIFIER
-    .and(SampleType::TID)
-    .and(SampleType::TIME)
-    .and(SampleType::RAW);
 
 pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
     Attr {

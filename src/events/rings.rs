@@ -5,10 +5,12 @@
 //! the right to open such an event each run has rings of its own.
 
 use super::{OpenError, SIDE_BAND, side_band_attr};
+use crate::capture::{Capture, CaptureError, Slot};
 use crate::ring::Drain;
 use crate::sys::{page_size, perf, ring::Ring};
 use crate::units::Cpu;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 /// Which rings a run writes to.
 #[derive(Debug)]
@@ -30,6 +32,7 @@ pub struct Rings {
     drains: Vec<Drain>,
     owners: Vec<OwnedFd>,
     pages: usize,
+    slot: Option<Slot>,
 }
 
 impl Rings {
@@ -56,7 +59,27 @@ impl Rings {
             drains,
             owners,
             pages,
+            slot: None,
         })
+    }
+
+    /// Lets programs write into them.
+    ///
+    /// # Errors
+    /// [`CaptureError`].
+    pub fn capture(&mut self, capture: &Arc<Capture>) -> Result<(), CaptureError> {
+        if self.slot.is_none() {
+            let rings = self.drains.iter().zip(&self.owners);
+            let rings: Vec<_> = rings
+                .map(|(drain, owner)| (drain.cpu(), owner.as_fd()))
+                .collect();
+            self.slot = Some(capture.slot(&rings)?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn slot(&mut self) -> Option<&mut Slot> {
+        self.slot.as_mut()
     }
 
     pub(super) fn of_one_run(drains: Vec<Drain>, pages: usize) -> Self {
@@ -64,6 +87,7 @@ impl Rings {
             drains,
             owners: Vec::new(),
             pages,
+            slot: None,
         }
     }
 

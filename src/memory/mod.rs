@@ -33,8 +33,11 @@ pub enum Extent {
         /// That argument.
         at: u8,
     },
-    /// As many bytes as the call returned; only when it is left.
-    Returned,
+    /// As many elements as the call returned, of so many bytes each; only when it is left.
+    Returned {
+        /// The size of each in bytes.
+        unit: u16,
+    },
 }
 
 /// What is to be read for an argument of a call.
@@ -59,6 +62,8 @@ pub enum State {
     Cut,
     /// Nothing: the memory could not be read.
     Unread,
+    /// The end of a vector of strings: there are no more than those before it.
+    End,
 }
 
 /// What came of one [`Fetch`], or of one string of a vector.
@@ -123,4 +128,44 @@ impl Memory {
             .iter()
             .filter(move |piece| usize::from(piece.argument) == argument)
     }
+}
+
+/// A record of the capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Captured {
+    /// What was read for a call.
+    Contents {
+        /// The call's number, in the native convention.
+        number: i32,
+        /// Which of the call's halves the record belongs to.
+        part: Part,
+        /// It.
+        memory: Memory,
+    },
+    /// A signal came while an interrupted call returned.
+    Signal {
+        /// Whether the program handles it, and then with `SA_RESTART` or without.
+        handled: Option<Handled>,
+    },
+}
+
+/// Which part of a call something was read in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Its entry.
+    Entry {
+        /// Whether a record of its exit will follow.
+        more: bool,
+    },
+    /// Between its halves; it adds to what was read at the entry.
+    Within,
+    /// Its exit.
+    Exit,
+}
+
+/// How a program handles a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handled {
+    /// Whether calls that it interrupts are made again (`SA_RESTART`).
+    pub restarts: bool,
 }

@@ -8,7 +8,9 @@ mod events;
 mod filter;
 
 pub use error::EventsError;
-pub use events::{EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events};
+pub use events::{
+    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, Wants, events,
+};
 pub use filter::{FilterError, check as check_filter};
 
 use crate::host::{Catalogue, HostError};

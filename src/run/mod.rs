@@ -10,6 +10,7 @@ pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
 
+use crate::capture::{self, Capture, CaptureError};
 use crate::events::{
     self, Account, EventRequest, EventSet, Follow, OpenError, Pins, RingChoice, Rings,
 };
@@ -18,7 +19,7 @@ use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS};
 use crate::sandbox::{Cgroup, Corked};
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What one process needs to know and to hold for all its runs.
 #[derive(Debug)]
@@ -34,8 +35,11 @@ pub struct Bench<'a> {
     /// The limits of open files that the process was started with, which its workloads get.
     pub open_files: Option<(u64, u64)>,
     has_lost: bool,
-    pins: Pins,
+    reads_memory: bool,
+    // Before the pins, as it goes: while they hold the tracepoints it goes fast.
+    capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
     kept: Mutex<Vec<Rings>>,
+    pins: Pins,
 }
 
 impl<'a> Bench<'a> {
@@ -55,8 +59,10 @@ impl<'a> Bench<'a> {
             signatures,
             open_files: raise_open_files(),
             has_lost: events::kernel_counts_lost(),
-            pins: Pins::default(),
+            reads_memory: true,
+            capture: OnceLock::new(),
             kept: Mutex::default(),
+            pins: Pins::default(),
         })
     }
 
@@ -65,6 +71,33 @@ impl<'a> Bench<'a> {
     pub fn without_lost_counts(mut self) -> Self {
         self.has_lost = false;
         self
+    }
+
+    /// As above, but nothing is read from the memory of workloads.
+    #[must_use]
+    pub fn without_memory(mut self) -> Self {
+        self.reads_memory = false;
+        self
+    }
+
+    /// What reads the memory of workloads, started when it is first asked for; `None` where it is not wanted.
+    ///
+    /// # Errors
+    /// [`CaptureError`], each time the same.
+    pub fn capture(&self) -> Result<Option<&Arc<Capture>>, &CaptureError> {
+        if !self.reads_memory {
+            return Ok(None);
+        }
+        let capture = self.capture.get_or_init(|| {
+            for name in capture::TRACEPOINTS {
+                let format = TracepointName::parse(name).map(|name| self.host.format(&name));
+                if let Some(Ok(format)) = format {
+                    self.pins.hold(format.id);
+                }
+            }
+            Capture::start(self.host, &self.cpus)
+        });
+        capture.as_ref().map(Some)
     }
 
     /// Whether this kernel counts lost records (Linux 6.0).
@@ -105,8 +138,14 @@ impl<'a> Bench<'a> {
             Some(group) => Follow::Group(corked.pid(), std::os::fd::AsFd::as_fd(group)),
             None => Follow::Tasks(corked.pid()),
         };
-        let rings = self.rings(ring_pages);
-        let set = events::open(&plan.requests, follow, rings, self.has_lost)?;
+        let mut rings = self.rings(ring_pages);
+        if let (RingChoice::Kept(rings), false) = (&mut rings, plan.fetches.is_empty())
+            && let Ok(Some(capture)) = self.capture()
+        {
+            rings.capture(capture)?;
+        }
+        let mut set = events::open(&plan.requests, follow, rings, self.has_lost)?;
+        set.read_memory(&plan.fetches, corked.token())?;
         if let Some(group) = group {
             group.join(corked.pid())?;
             set.enable_group()?;
@@ -213,6 +252,9 @@ pub enum RunError {
     /// Its events.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// What reads its memory.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     /// Its control group.
     #[error(transparent)]
     Cgroup(#[from] crate::sandbox::CgroupError),

@@ -1,7 +1,9 @@
 //! From records to observations: the middle of the diagram, without the rings.
 
 use super::session::SessionError;
+use crate::capture;
 use crate::events::{Account, EventSet, Origin};
+use crate::memory::Captured;
 use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
@@ -74,7 +76,8 @@ impl<'a> Reader<'a> {
             out_of_sight: 0,
             left_group: 0,
             saw_uncorking: false,
-            delivered: vec![0; n_requests],
+            // The last number is that of what programs read.
+            delivered: vec![0; n_requests + 1],
             lost_records: 0,
             n_samples: 0,
             started: false,
@@ -85,7 +88,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Draws up the account of the events whose records were all read here.
-    pub(super) fn account(&self, events: &EventSet) -> io::Result<Account> {
+    pub(super) fn account(&self, events: &mut EventSet) -> io::Result<Account> {
         let left = if events.has_group() {
             self.left_group
         } else {
@@ -132,8 +135,10 @@ impl<'a> Reader<'a> {
             record::parse(bytes, layout).map_err(|source| SessionError::Record { cpu, source })?;
         match record {
             Record::Sample(sample) => {
-                let Origin::Request(place) = origin else {
-                    return Err(SessionError::Stranger { cpu });
+                let place = match origin {
+                    Origin::Request(place) => place,
+                    Origin::Memory => return self.memory(&sample),
+                    Origin::SideBand => return Err(SessionError::Stranger { cpu }),
                 };
                 let number = self.n_samples;
                 self.n_samples += 1;
@@ -153,6 +158,33 @@ impl<'a> Reader<'a> {
             Record::Lost(lost, _) => self.lost_records += lost.count,
             Record::LostSamples(count, _) => self.lost_records += count,
             Record::Unknown { .. } => {}
+        }
+        self.flush();
+        Ok(())
+    }
+
+    /// Takes what a program read.
+    fn memory(&mut self, sample: &Sample<'_>) -> Result<(), SessionError> {
+        let lacks = |field| SessionError::Lacks {
+            event: "bpf-output".to_owned(),
+            field,
+        };
+        let who = sample.task.ok_or_else(|| lacks("thread"))?;
+        let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
+        let captured = capture::parse(raw).ok_or_else(|| lacks("meaning"))?;
+        if let Some(delivered) = self.delivered.last_mut() {
+            *delivered += 1;
+        }
+        match captured {
+            Captured::Contents {
+                number,
+                part,
+                memory,
+            } if self.started || is_exec(number) => {
+                self.tracker
+                    .contents(who, number, part, memory, &mut self.out);
+            }
+            Captured::Signal { .. } | Captured::Contents { .. } => {}
         }
         self.flush();
         Ok(())
@@ -239,6 +271,11 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+/// Before its program runs, a workload is of interest for the one call that starts it.
+fn is_exec(number: i32) -> bool {
+    [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
 }
 
 fn word(raw: &[u8], at: usize) -> Option<u64> {

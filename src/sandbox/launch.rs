@@ -42,6 +42,7 @@ pub struct Workload {
 pub struct Corked {
     process: Process,
     go: OwnedFd,
+    token: u64,
     status: OwnedFd,
     program: Program,
     directory: PathBuf,
@@ -133,6 +134,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
     Ok(Corked {
         process,
         go: parked.go,
+        token: parked.token,
         status: parked.status,
         program: workload.program.clone(),
         directory,
@@ -144,6 +146,12 @@ impl Corked {
     #[must_use]
     pub fn pid(&self) -> Pid {
         self.process.pid
+    }
+
+    /// The number by which it asks to be followed when it is let go ([`CLAIM`](crate::sys::process::CLAIM)).
+    #[must_use]
+    pub fn token(&self) -> u64 {
+        self.token
     }
 
     /// Whether [`pid`](Self::pid) is an init, whose own doings are none of the workload's.
@@ -160,6 +168,7 @@ impl Corked {
         let Self {
             mut process,
             go,
+            token: _,
             status,
             program,
             directory,

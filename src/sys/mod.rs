@@ -3,6 +3,7 @@
 //! What leaves this room is safe to use: descriptors are [`std::os::fd::OwnedFd`], no slice into a live ring gets out (records are
 //! copied), and what runs between `clone3(2)` and `execve(2)` calls nothing but system calls.
 
+pub mod bpf;
 pub mod mount;
 pub mod perf;
 pub mod process;

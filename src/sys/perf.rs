@@ -94,6 +94,17 @@ pub fn set_filter(event: BorrowedFd<'_>, filter: &CStr) -> io::Result<()> {
         .map(drop)
 }
 
+/// Attaches a BPF program to the tracepoint of an event, for every task of the machine, whomever the event follows:
+/// `PERF_EVENT_IOC_SET_BPF`. A program that returns 0 hides the tracepoint's records from all events of the machine.
+///
+/// # Errors
+/// `EINVAL` for a program of another kind, `E2BIG` where 64 programs are attached already.
+pub fn set_bpf(event: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the ioctl takes a descriptor number.
+    check(unsafe { ioctls::SET_BPF(event.as_raw_fd(), program.as_raw_fd() as u32) }.into())
+        .map(drop)
+}
+
 /// The event's id, which its records and those of its inherited children carry: `PERF_EVENT_IOC_ID`.
 ///
 /// # Errors

@@ -16,6 +16,10 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+/// What a parked child says to `prctl(2)` when it is let go, with its token, which the kernel refuses and a BPF program hears: the child asks
+/// to be followed ([`crate::capture`](../../capture/index.html)), whichever pid namespaces there are between it and the program.
+pub const CLAIM: i32 = 0x6872_6e73;
+
 /// Where the workload lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum World {
@@ -123,6 +127,8 @@ pub struct Parked {
     pub status: OwnedFd,
     /// The read end of the obituary pipe; only in a namespace.
     pub obituary: Option<OwnedFd>,
+    /// What it will say with [`CLAIM`]: a number that nobody else has.
+    pub token: u64,
 }
 
 /// Starts the child and leaves it parked.
@@ -155,6 +161,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         umask: spawn.umask,
         fixed_addresses: spawn.fixed_addresses,
         open_files: spawn.open_files,
+        token: token(),
     };
     let namespaces = match spawn.world {
         World::Host => 0,
@@ -176,6 +183,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         go: go_write,
         status: status_read,
         obituary: obituary.map(|(read, _)| read),
+        token: prepared.token,
     })
 }
 
@@ -256,6 +264,12 @@ fn keep_children() -> io::Result<()> {
         check(set.into())?;
     }
     Ok(())
+}
+
+/// A number that no other run has, here or in another process: random.
+fn token() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish()
 }
 
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {

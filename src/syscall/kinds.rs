@@ -80,6 +80,9 @@ pub fn arg_kind(syscall: &str, index: usize, arg_name: &str, c_type: &str) -> Ar
     if let Some((_, _, kind)) = known {
         return *kind;
     }
+    if let Some(kind) = super::pointers::kind(syscall, index) {
+        return kind;
+    }
     let c_type = c_type.strip_prefix("const ").unwrap_or(c_type).trim();
     kind_of_type(c_type)
         .or_else(|| kind_of_name(arg_name, c_type == "unsigned long"))

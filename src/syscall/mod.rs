@@ -12,6 +12,7 @@ pub mod select;
 mod signature;
 pub mod structs;
 mod text;
+mod thread;
 mod track;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
@@ -19,7 +20,7 @@ pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use text::{
     Shown, UNREAD, Values, returns, write_argument, write_arguments, write_result, write_string,
 };
-pub use track::{Contents, Tracker};
+pub use track::Tracker;
 
 #[cfg(test)]
 mod tests;

@@ -72,7 +72,15 @@ pub fn write_arguments(
                 write_argument(out, call, place, *kind, values);
             }
         }
-        Entry::Uncorking => out.push_str("..."),
+        Entry::Uncorking => {
+            for (place, argument) in signature.arguments.iter().enumerate().take(2) {
+                if call.memory.strings(place).next().is_some() {
+                    write_read(out, call, place, argument.kind, values);
+                    out.push_str(", ");
+                }
+            }
+            out.push_str("...");
+        }
         Entry::Missing => out.push('?'),
     }
 }
@@ -96,6 +104,21 @@ pub fn write_argument(
         ArgKind::Buffer => buffer(out, call, place, word, values),
         ArgKind::Struct(kind) => structure(out, call, (place, word), kind, values),
         _ => write_word(out, kind, word, values),
+    }
+}
+
+/// Writes an argument of which only what was read is known.
+fn write_read(
+    out: &mut String,
+    call: &Call,
+    place: usize,
+    kind: ArgKind,
+    values: &mut impl Values,
+) {
+    let somewhere = 1;
+    match kind {
+        ArgKind::Strings => strings(out, call, place, somewhere, values),
+        _ => string(out, call, place, somewhere, values),
     }
 }
 
@@ -158,7 +181,7 @@ pub const UNREAD: &str = "<unread>";
 
 fn one_string(out: &mut String, piece: &Piece, values: &mut impl Values) {
     match piece.state {
-        State::Unread => out.push_str(UNREAD),
+        State::Unread | State::End => out.push_str(UNREAD),
         State::Whole => values.string(&piece.bytes, out),
         State::Cut => {
             values.string(&piece.bytes, out);
@@ -176,13 +199,18 @@ fn strings(out: &mut String, call: &Call, place: usize, word: u64, values: &mut 
         return out.push_str(UNREAD);
     }
     out.push('[');
+    let mut is_whole = false;
     for (number, piece) in pieces.enumerate() {
+        if piece.state == State::End {
+            is_whole = true;
+            break;
+        }
         if number > 0 {
             out.push_str(", ");
         }
         one_string(out, piece, values);
     }
-    out.push(']');
+    out.push_str(if is_whole { "]" } else { ", ...]" });
 }
 
 /// The contents of a buffer where they were asked for, else where it is.

@@ -7,55 +7,12 @@
 
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 use super::files::Files;
-use super::names::{self, Abi};
-use crate::memory::{Memory, Moment};
+use super::names::Abi;
+use super::thread::{Early, Pending, Thread, abandon, executes, makes_tasks, outcome, settle};
+use crate::memory::{Memory, Part};
 use crate::record::{Comm, Task};
 use crate::units::{Nanos, Pid, Tid};
 use std::collections::HashMap;
-
-#[derive(Clone, Debug)]
-struct Pending {
-    abi: Abi,
-    number: i32,
-    time: Nanos,
-    args: [u64; 6],
-    memory: Memory,
-    /// Whether more is read when it is left, which may come behind the leaving half.
-    more: bool,
-}
-
-/// What was read for a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contents {
-    /// The call's number.
-    pub number: i32,
-    /// When it was read.
-    pub moment: Moment,
-    /// Whether more is read when the call is left.
-    pub more: bool,
-    /// It.
-    pub memory: Memory,
-}
-
-#[derive(Clone, Debug)]
-struct Thread {
-    actor: Actor,
-    pending: Option<Pending>,
-    /// Read for the call whose entering half comes next: which of two probes of a tracepoint fires first nobody knows.
-    early: Option<Contents>,
-    /// Returned, but what is read at its end did not come yet. It comes before the thread does anything else.
-    returned: Option<Box<Call>>,
-    /// Created by this thread in the call that it is in.
-    child: Option<ThreadId>,
-    /// Between the name that an exec gave it and the exec's return.
-    executing: bool,
-    /// Its id in the initial namespace, once a record told it.
-    global: i32,
-    /// Nothing of it was seen yet: its first half may be the second one of its creator's call.
-    fresh: bool,
-    /// A leader that ended while others of its process live, one of which may take its place by an exec.
-    ended: bool,
-}
 
 /// Follows the tasks of one run and pairs their calls.
 #[derive(Debug, Default)]
@@ -109,10 +66,7 @@ impl Tracker {
         thread.fresh = false;
         thread.executing = false;
         settle(thread, out);
-        let early = thread.early.take();
-        let early = early.filter(|early| early.number == number);
-        let (memory, more) =
-            early.map_or_else(Default::default, |early| (early.memory, early.more));
+        let (memory, more) = thread.early(number);
         let pending = Pending {
             abi,
             number,
@@ -134,29 +88,43 @@ impl Tracker {
     pub fn contents(
         &mut self,
         (pid, tid): (Pid, Tid),
-        contents: Contents,
+        number: i32,
+        part: Part,
+        memory: Memory,
         out: &mut Vec<Observation>,
     ) {
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
-        let number = contents.number;
-        match (contents.moment, &mut thread.pending, &mut thread.returned) {
-            (Moment::Exit, _, Some(call)) if call.number == number => {
-                call.memory.extend(contents.memory);
+        let pending = thread.pending.as_mut();
+        let pending = pending.filter(|pending| pending.number == number);
+        let returned = thread.returned.as_mut();
+        match (part, pending, returned, &mut thread.early) {
+            (Part::Exit, _, Some(call), _) if call.number == number => {
+                call.memory.extend(memory);
                 settle(thread, out);
             }
-            (Moment::Exit, Some(pending), _) if pending.number == number => {
-                pending.memory.extend(contents.memory);
+            (Part::Exit, Some(pending), ..) => {
+                pending.memory.extend(memory);
                 pending.more = false;
             }
-            (Moment::Enter, Some(pending), _)
-                if pending.number == number && pending.memory.is_empty() && !pending.more =>
-            {
-                (pending.memory, pending.more) = (contents.memory, contents.more);
+            (Part::Within, Some(pending), ..) => pending.memory.extend(memory),
+            // The workload's own execve, which is not seen to enter.
+            (Part::Within | Part::Exit, None, _, Some(early)) if early.number == number => {
+                early.memory.extend(memory);
+                early.more &= part != Part::Exit;
             }
-            (Moment::Enter, ..) => thread.early = Some(contents),
-            // Of a call whose other half is not in the records.
-            (Moment::Exit, ..) => {}
+            (Part::Entry { more }, Some(pending), ..) if !pending.has_contents() => {
+                (pending.memory, pending.more) = (memory, more);
+            }
+            (Part::Entry { more }, ..) => {
+                thread.early = Some(Early {
+                    number,
+                    memory,
+                    more,
+                });
+            }
+            // Of a call whose halves are not in the records.
+            (Part::Within | Part::Exit, ..) => {}
         }
     }
 
@@ -206,13 +174,14 @@ impl Tracker {
                 } else {
                     Entry::Missing
                 };
+                let (memory, more) = thread.early(number);
                 let call = Call {
                     actor,
                     abi: Abi::native(),
                     number,
                     entry,
                     outcome,
-                    memory: Memory::default(),
+                    memory,
                     files: Files::default(),
                 };
                 out.push(Observation::Entered {
@@ -221,7 +190,11 @@ impl Tracker {
                     number,
                     entry,
                 });
-                out.push(Observation::Call(call));
+                if more {
+                    thread.returned = Some(Box::new(call));
+                } else {
+                    out.push(Observation::Call(call));
+                }
             }
         }
     }
@@ -420,115 +393,4 @@ impl Tracker {
             self.end(place, out);
         }
     }
-}
-
-impl Pending {
-    fn entry(&self) -> Entry {
-        Entry::Seen {
-            time: self.time,
-            args: self.args,
-        }
-    }
-
-    fn entered(&self, actor: Actor) -> Observation {
-        Observation::Entered {
-            actor,
-            abi: self.abi,
-            number: self.number,
-            entry: self.entry(),
-        }
-    }
-
-    fn call(self, actor: Actor, outcome: Outcome) -> Call {
-        Call {
-            actor,
-            abi: self.abi,
-            number: self.number,
-            entry: self.entry(),
-            outcome,
-            memory: self.memory,
-            files: Files::default(),
-        }
-    }
-
-    /// What a task that is created in this call shares with its creator: the flags of `clone(2)`.
-    fn shares(&self) -> Shares {
-        let name = u32::try_from(self.number)
-            .ok()
-            .and_then(|number| names::name(self.abi, number));
-        let flags = match name {
-            Some("fork") => Some(0),
-            Some("vfork") => Some(libc::CLONE_VM as u64),
-            Some("clone") => Some(self.args[0]),
-            Some("clone3") => self
-                .memory
-                .piece(0, Moment::Enter)
-                .and_then(|piece| piece.bytes.first_chunk())
-                .map(|flags| u64::from_ne_bytes(*flags)),
-            _ => None,
-        };
-        let has = |flag: libc::c_int| flags.map(|flags| flags & flag as u64 != 0);
-        Shares {
-            files: has(libc::CLONE_FILES),
-            directory: has(libc::CLONE_FS),
-            memory: has(libc::CLONE_VM),
-        }
-    }
-}
-
-impl Shares {
-    fn everything() -> Self {
-        Self {
-            files: Some(true),
-            directory: Some(true),
-            memory: Some(true),
-        }
-    }
-}
-
-/// A thread does something else: what is read at the end of its last call has come, or never will.
-fn settle(thread: &mut Thread, out: &mut Vec<Observation>) {
-    if let Some(call) = thread.returned.take() {
-        out.push(Observation::Call(*call));
-    }
-}
-
-/// A thread ends: the call that it is in never returns.
-fn abandon(thread: &mut Thread, out: &mut Vec<Observation>) {
-    settle(thread, out);
-    if let Some(pending) = thread.pending.take() {
-        out.push(Observation::Call(
-            pending.call(thread.actor, Outcome::NeverReturned),
-        ));
-    }
-}
-
-// ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: include/linux/errno.h.
-fn outcome(time: Nanos, value: i64) -> Outcome {
-    match value {
-        -514..=-512 | -516 => Outcome::Interrupted {
-            time,
-            errno: -value as i32,
-        },
-        _ => Outcome::Returned { time, value },
-    }
-}
-
-fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {
-    let name = u32::try_from(number)
-        .ok()
-        .and_then(|number| names::name(abi, number));
-    name.is_some_and(|name| wanted.contains(&name))
-}
-
-fn executes(abi: Abi, number: i32) -> bool {
-    is_one_of(abi, number, &["execve", "execveat"])
-}
-
-/// Whether a number is that of a call that creates tasks, in either convention: the child's half does not say which.
-fn makes_tasks(number: i32) -> bool {
-    let makers = ["clone", "clone3", "fork", "vfork"];
-    std::iter::once(Abi::native())
-        .chain(Abi::native().compat())
-        .any(|abi| is_one_of(abi, number, &makers))
 }

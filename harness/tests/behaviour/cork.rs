@@ -145,6 +145,7 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             status,
             pidfd,
             obituary: _,
+            token: _,
             pid: _,
         }) = left.next()
         {

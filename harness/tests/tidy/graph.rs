@@ -18,19 +18,23 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("scenario", &["units"]),
     ("merge", &["record", "units"]),
     ("ring", &["merge", "record", "sys", "units"]),
+    ("memory", &[]),
+    (
+        "capture",
+        &["attr", "format", "host", "memory", "sys", "units"],
+    ),
     (
         "events",
-        &["attr", "host", "record", "ring", "sys", "units"],
+        &["attr", "capture", "host", "record", "ring", "sys", "units"],
     ),
     ("sandbox", &["host", "sys", "units"]),
-    ("memory", &[]),
     ("decode", &["format"]),
     ("syscall", &["format", "memory", "record", "units"]),
     ("trace", &["decode", "format", "syscall", "units"]),
     (
         "plan",
         &[
-            "errors", "events", "format", "host", "scenario", "syscall", "trace", "units",
+            "errors", "events", "format", "host", "memory", "scenario", "syscall", "trace", "units",
         ],
     ),
     (
@@ -41,8 +45,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "run",
         &[
-            "decode", "errors", "events", "host", "merge", "plan", "record", "ring", "sandbox",
-            "scenario", "snapshot", "sys", "syscall", "trace", "units", "verdict",
+            "capture", "decode", "errors", "events", "host", "memory", "merge", "plan", "record",
+            "ring", "sandbox", "scenario", "snapshot", "sys", "syscall", "trace", "units",
+            "verdict",
         ],
     ),
     ("report", &["run", "syscall", "trace", "units", "verdict"]),

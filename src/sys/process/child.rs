@@ -2,7 +2,7 @@
 //!
 //! The parent has many threads, of which the child has one and a copy of all locks: it must not allocate, panic, print or take a lock.
 
-use super::{Stage, clone3};
+use super::{CLAIM, Stage, clone3};
 use libc::{c_char, c_int};
 
 /// Everything the child reads, as plain pointers and numbers.
@@ -18,6 +18,7 @@ pub(super) struct Prepared {
     pub(super) umask: Option<u32>,
     pub(super) fixed_addresses: bool,
     pub(super) open_files: Option<(u64, u64)>,
+    pub(super) token: u64,
 }
 
 // Where the pipes' ends are once the descriptors are in their places.
@@ -48,7 +49,7 @@ pub(super) unsafe fn main(prepared: &Prepared) -> ! {
         match prepared.obituary {
             None => {
                 or_die(STATUS, Stage::Directory, settle(prepared));
-                wait_for_go();
+                wait_for_go(prepared.token);
                 execute(prepared)
             }
             Some(_) => init(prepared),
@@ -68,7 +69,7 @@ unsafe fn init(prepared: &Prepared) -> ! {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::setsid();
         or_die(STATUS, Stage::Mounts, own_proc());
-        wait_for_go();
+        wait_for_go(prepared.token);
         let main = clone3(0, std::ptr::null_mut(), libc::SIGCHLD) as c_int;
         if main == 0 {
             if libc::setsid() == -1 {
@@ -220,12 +221,14 @@ unsafe fn own_proc() -> Result<(), c_int> {
 }
 
 /// Blocks until the harness lets go; leaves where it has given up.
-unsafe fn wait_for_go() {
+unsafe fn wait_for_go(token: u64) {
     let mut byte = 0_u8;
     loop {
         // SAFETY: one byte into a byte.
         let got = unsafe { libc::read(GO, (&raw mut byte).cast(), 1) };
         if got == 1 {
+            // SAFETY: numbers only; the kernel knows no such option.
+            unsafe { libc::prctl(CLAIM, token) };
             return;
         }
         if got == 0 || errno() != libc::EINTR {

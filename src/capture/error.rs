@@ -1,0 +1,63 @@
+//! Why memory cannot be read.
+
+use crate::host::HostError;
+use std::io;
+
+/// Why memory cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// A map or an attachment was refused.
+    #[error("cannot {doing} (bpf(2))")]
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// A program was refused.
+    #[error("the kernel refuses the BPF program for `{name}`{}", verifier(log))]
+    Refused {
+        /// The tracepoint that it is for.
+        name: &'static str,
+        /// The end of the verifier's log.
+        log: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A tracepoint that is needed.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A tracepoint's record lacks a field, or a program does not fit: not a kernel that this build knows.
+    #[error("cannot read memory with BPF on this kernel: {what}")]
+    Shape {
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+impl CaptureError {
+    pub(super) fn is_for_lack_of_rights(&self) -> bool {
+        match self {
+            Self::System { source, .. } | Self::Refused { source, .. } => {
+                source.raw_os_error() == Some(libc::EPERM)
+            }
+            Self::Host(_) | Self::Shape { .. } => false,
+        }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let rights = "reading strings takes BPF: run as root, or give the program cap_bpf and cap_perfmon; \
+                      a kernel under lockdown=confidentiality allows it to nobody";
+        self.is_for_lack_of_rights().then(|| rights.to_owned())
+    }
+}
+
+fn verifier(log: &str) -> String {
+    if log.is_empty() {
+        String::new()
+    } else {
+        format!("; its verifier says:\n{log}\n")
+    }
+}

@@ -1,0 +1,293 @@
+//! Reading the memory of the workload at the time of its calls: BPF programs, what tells them what to read, and their records.
+//!
+//! The programs write into the rings of the runs, so that what they read has its place in the order of the events. One set of programs
+//! serves all runs of a process: a run has a slot, which says whose memory is read and into which rings it goes. The programs are gone
+//! with the process, however it ends: nothing of them is pinned.
+//!
+//! A task becomes one of a slot by asking for it while it is still corked, with a token; what it creates then follows.
+
+mod asm;
+mod error;
+mod programs;
+mod slot;
+mod wire;
+
+pub use error::CaptureError;
+pub use slot::Slot;
+pub use wire::parse;
+
+use crate::attr::{Attr, ReadFormat, SampleType, Source};
+use crate::format::Format;
+use crate::host::Catalogue;
+use crate::memory::Fetch;
+use crate::sys::bpf::{self, Map, MapKind, ProgramKind};
+use crate::sys::perf;
+use crate::units::{Cpu, TracepointName};
+use programs::{Calls, Names, Offsets};
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex};
+use wire::{MAX_CALLS, MAX_SLOTS, MAX_TASKS, SCRATCH, spec, task};
+
+fn system(doing: &'static str) -> impl Fn(io::Error) -> CaptureError {
+    move |source| CaptureError::System { doing, source }
+}
+
+/// What is to be read: for each number of a call of the native convention.
+pub type Wanted = BTreeMap<u32, Vec<Fetch>>;
+
+/// The tracepoints that programs are attached to. While an event of another descriptor holds them, programs come and go in no time.
+pub const TRACEPOINTS: [&str; 6] = [
+    "raw_syscalls:sys_enter",
+    "raw_syscalls:sys_exit",
+    "sched:sched_process_fork",
+    "sched:sched_process_exec",
+    "sched:sched_process_exit",
+    "signal:signal_deliver",
+];
+
+/// The programs, attached, and their maps.
+#[derive(Debug)]
+pub struct Capture {
+    claims: Map,
+    specs: Map,
+    slots: Map,
+    output: Map,
+    n_cpus: u32,
+    /// What each slot in use is told to read; `None` for a free one.
+    used: Mutex<Vec<Option<Arc<Wanted>>>>,
+    _tasks: Map,
+    _scratch: Map,
+    _others: Map,
+    _attached: Vec<OwnedFd>,
+}
+
+impl Capture {
+    /// Loads and attaches the programs.
+    ///
+    /// # Errors
+    /// [`CaptureError`]; `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or under lockdown.
+    pub fn start(catalogue: &dyn Catalogue, cpus: &[Cpu]) -> Result<Arc<Self>, CaptureError> {
+        with_locked_memory(|| Self::try_start(catalogue, cpus))
+    }
+
+    fn try_start(catalogue: &dyn Catalogue, cpus: &[Cpu]) -> Result<Arc<Self>, CaptureError> {
+        let n_cpus = cpus.iter().map(|cpu| cpu.0 + 1).max().unwrap_or(1);
+        let map =
+            |kind, key, value, n| Map::create(kind, key, value, n).map_err(system("create a map"));
+        let tasks = map(MapKind::Hash, 4, task::SIZE, MAX_TASKS)?;
+        let claims = map(MapKind::Hash, 8, 4, MAX_SLOTS)?;
+        let specs = map(MapKind::Array, 4, spec::SIZE, MAX_SLOTS * MAX_CALLS)?;
+        let slots = map(MapKind::Array, 4, wire::slot::SIZE, MAX_SLOTS)?;
+        let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, 1)?;
+        let output = map(MapKind::PerfEventArray, 4, 4, MAX_SLOTS * n_cpus)?;
+        let others = map(MapKind::ProgramArray, 4, 4, 2)?;
+        let fd = |map: &Map| map.as_fd().as_raw_fd();
+        let names = Names {
+            tasks: fd(&tasks),
+            claims: fd(&claims),
+            specs: fd(&specs),
+            slots: fd(&slots),
+            scratch: fd(&scratch),
+            output: fd(&output),
+            programs: fd(&others),
+            n_cpus: n_cpus as i32,
+            calls: Calls {
+                prctl: libc::SYS_prctl as i32,
+                execve: libc::SYS_execve as i32,
+                execveat: libc::SYS_execveat as i32,
+            },
+        };
+        let attached = attach(&names, &others, catalogue)?;
+        Ok(Arc::new(Self {
+            claims,
+            specs,
+            slots,
+            output,
+            n_cpus,
+            used: Mutex::new(Vec::new()),
+            _tasks: tasks,
+            _scratch: scratch,
+            _others: others,
+            _attached: attached,
+        }))
+    }
+
+    /// A slot for a run, whose records go to these rings (one for each CPU).
+    ///
+    /// # Errors
+    /// [`CaptureError::System`]; [`CaptureError::Shape`] where all slots are taken.
+    pub fn slot(self: &Arc<Self>, rings: &[(Cpu, BorrowedFd<'_>)]) -> Result<Slot, CaptureError> {
+        let full = CaptureError::Shape {
+            what: "more runs at a time than there is room for",
+        };
+        let number = {
+            let Ok(mut used) = self.used.lock() else {
+                return Err(full);
+            };
+            let free = used.iter().position(Option::is_none);
+            let number = free.unwrap_or(used.len());
+            if number >= MAX_SLOTS as usize {
+                return Err(full);
+            }
+            if number == used.len() {
+                used.push(None);
+            }
+            used[number] = Some(Arc::default());
+            number as u32
+        };
+        let mut slot = Slot {
+            capture: Arc::clone(self),
+            number,
+            events: Vec::new(),
+            before: (0, 0),
+        };
+        for (cpu, ring) in rings {
+            let event = perf::open(&output_attr().raw(), perf::Target::Everybody, Some(*cpu))
+                .and_then(|event| {
+                    perf::set_output(event.as_fd(), *ring)?;
+                    self.output
+                        .put(number * self.n_cpus + cpu.0, event.as_fd())?;
+                    Ok(event)
+                })
+                .map_err(system("open an event for what programs read"))?;
+            slot.events.push((*cpu, event));
+        }
+        Ok(slot)
+    }
+}
+
+/// Before Linux 5.11 maps and programs count against `RLIMIT_MEMLOCK`: it is lifted for as long as `start` takes, as workloads get the old one.
+fn with_locked_memory<T>(start: impl Fn() -> Result<T, CaptureError>) -> Result<T, CaptureError> {
+    use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
+    let refused = match start() {
+        Err(error) if error.is_for_lack_of_rights() => error,
+        other => return other,
+    };
+    let limits = getrlimit(Resource::RLIMIT_MEMLOCK);
+    let lifted = setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY);
+    let (Ok((soft, hard)), Ok(())) = (limits, lifted) else {
+        return Err(refused);
+    };
+    let started = start();
+    let restored = setrlimit(Resource::RLIMIT_MEMLOCK, soft, hard);
+    restored.map_err(|error| system("restore the limit of locked memory")(error.into()))?;
+    started
+}
+
+fn attach(
+    names: &Names,
+    others: &Map,
+    catalogue: &dyn Catalogue,
+) -> Result<Vec<OwnedFd>, CaptureError> {
+    let (fork_id, exec_id, offsets) = offsets(catalogue)?;
+    let raw: [(&CStr, &'static str, Option<Vec<u64>>); 4] = [
+        (
+            c"sched_process_exit",
+            "sched_process_exit",
+            programs::gone(names),
+        ),
+        (c"signal_deliver", "signal_deliver", programs::signal(names)),
+        (c"sys_exit", "sys_exit", programs::exit(names)),
+        (c"sys_enter", "sys_enter", programs::enter(names)),
+    ];
+    let of_events = [
+        (
+            "sched_process_fork",
+            fork_id,
+            programs::fork(names, offsets),
+        ),
+        (
+            "sched_process_exec",
+            exec_id,
+            programs::exec(names, offsets),
+        ),
+    ];
+    let of_others = [
+        (programs::ENTER_OF_EXEC, programs::enter_exec(names)),
+        (programs::EXIT_OF_EXEC, programs::exit_exec(names)),
+    ];
+    for (place, program) in of_others {
+        let program = load("execve", ProgramKind::RawTracepoint, program)?;
+        others
+            .put(place as u32, program.as_fd())
+            .map_err(system("fill a map"))?;
+    }
+    let mut attached = Vec::new();
+    for (name, id, program) in of_events {
+        let program = load(name, ProgramKind::Tracepoint, program)?;
+        let event = perf::open(&carrier(id).raw(), perf::Target::Myself, None)
+            .map_err(system("open an event for a program"))?;
+        perf::set_bpf(event.as_fd(), program.as_fd()).map_err(system("attach a program"))?;
+        attached.push(event);
+    }
+    for (c_name, name, program) in raw {
+        let program = load(name, ProgramKind::RawTracepoint, program)?;
+        let link = bpf::attach_raw(c_name, program.as_fd()).map_err(system("attach a program"))?;
+        attached.push(link);
+    }
+    Ok(attached)
+}
+
+fn load(
+    name: &'static str,
+    kind: ProgramKind,
+    program: Option<Vec<u64>>,
+) -> Result<OwnedFd, CaptureError> {
+    let program = program.ok_or(CaptureError::Shape {
+        what: "a program has a jump that leads nowhere",
+    })?;
+    bpf::load(kind, &program).map_err(|refused| CaptureError::Refused {
+        name,
+        log: refused.log,
+        source: refused.error,
+    })
+}
+
+/// The event that a program for a tracepoint's record is attached to; it never counts.
+fn carrier(tracepoint: u16) -> Attr {
+    Attr {
+        source: Source::Tracepoint(tracepoint),
+        sample_type: SampleType::IDENTIFIER,
+        user_registers: 0,
+        read_format: ReadFormat(0),
+        inherit: false,
+        enable_on_exec: false,
+        side_band: false,
+        wakeup_bytes: 0,
+    }
+}
+
+/// The event that programs write to. Their records have the fields of all others.
+fn output_attr() -> Attr {
+    Attr {
+        source: Source::BpfOutput,
+        sample_type: crate::attr::SAMPLE_TYPE,
+        ..carrier(0)
+    }
+}
+
+fn offsets(catalogue: &dyn Catalogue) -> Result<(u16, u16, Offsets), CaptureError> {
+    let shape = |what| CaptureError::Shape { what };
+    let format = |name: &str| {
+        let name = TracepointName::parse(name).ok_or(shape("a name that is no tracepoint's"))?;
+        Ok::<_, CaptureError>(catalogue.format(&name)?)
+    };
+    let offset = |format: &Format, field: &str| {
+        let found = format.field(field).filter(|found| found.size == 4);
+        found
+            .and_then(|found| i16::try_from(found.offset).ok())
+            .ok_or(shape("a tracepoint of the scheduler lacks a field"))
+    };
+    let fork = format("sched:sched_process_fork")?;
+    let exec = format("sched:sched_process_exec")?;
+    let offsets = Offsets {
+        child: offset(&fork, "child_pid")?,
+        exec_file: offset(&exec, "filename")?,
+        exec_pid: offset(&exec, "pid")?,
+        exec_old_pid: offset(&exec, "old_pid")?,
+    };
+    Ok((fork.id, exec.id, offsets))
+}

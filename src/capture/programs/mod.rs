@@ -1,0 +1,394 @@
+//! The programs, one instruction a line.
+//!
+//! All of them run for every task of the machine, and so start with the look-up that sends the others home. Those on raw tracepoints
+//! stand beside the events of a tracepoint and cannot hide its records. A fork and an exec must be seen through their tracepoints'
+//! records, as only those name the new id by a stable layout: those programs return 1.
+//!
+//! A read may not sleep: memory that is not resident at a call's entry (a constant that nobody touched yet) is read again at its exit, when
+//! the kernel has brought it in. A successful `execve` has replaced the memory by then: its path comes with `sched_process_exec`, its arguments
+//! from the new program's stack.
+
+mod output;
+mod pieces;
+mod tasks;
+
+use output::{count, send_record};
+use pieces::{again, exec_path, fetch, new_arguments, start_record, vector};
+use tasks::{add_task, claim, rename_task};
+
+use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
+use super::wire::{MAX_CALLS, MAX_FETCHES, head, slot, spec, task};
+
+/// What the programs refer to: descriptors of maps, and facts about the machine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names {
+    pub(super) tasks: i32,
+    pub(super) claims: i32,
+    pub(super) specs: i32,
+    pub(super) slots: i32,
+    pub(super) scratch: i32,
+    pub(super) output: i32,
+    /// The programs that others go on with, at these places.
+    pub(super) programs: i32,
+    /// One more than the largest number of a CPU.
+    pub(super) n_cpus: i32,
+    pub(super) calls: Calls,
+}
+
+/// The numbers of the calls that the programs know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls {
+    pub(super) prctl: i32,
+    pub(super) execve: i32,
+    pub(super) execveat: i32,
+}
+
+/// The place of [`enter_exec`] among the programs that others go on with.
+pub(super) const ENTER_OF_EXEC: i32 = 0;
+/// The place of [`exit_exec`].
+pub(super) const EXIT_OF_EXEC: i32 = 1;
+
+/// Where the records of `sched_process_fork` and `sched_process_exec` have what is needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offsets {
+    pub(super) child: i16,
+    pub(super) exec_file: i16,
+    pub(super) exec_pid: i16,
+    pub(super) exec_old_pid: i16,
+}
+
+// Where struct pt_regs has things; the layout is that of ptrace(2) and will not change.
+#[cfg(target_arch = "x86_64")]
+mod regs {
+    /// di, si, dx, r10, r8, r9, from the copy's start.
+    pub(super) const ARGS: [i16; 6] = [56, 48, 40, 0, 16, 8];
+    pub(super) const COPY_FROM: i32 = 56;
+    pub(super) const COPY_SIZE: i32 = 80;
+    /// `cx` and `ip` from the copy's start: equal after the `syscall` instruction.
+    pub(super) const CX: i16 = 32;
+    pub(super) const IP: i16 = 72;
+    pub(super) const STACK_POINTER: i32 = 152;
+}
+#[cfg(not(target_arch = "x86_64"))]
+mod regs {
+    /// x0 to x5, from the copy's start.
+    pub(super) const ARGS: [i16; 6] = [0, 8, 16, 24, 32, 40];
+    pub(super) const COPY_FROM: i32 = 0;
+    pub(super) const COPY_SIZE: i32 = 48;
+    pub(super) const STACK_POINTER: i32 = 248;
+    /// The processor's state, with the mark of 32-bit code.
+    pub(super) const STATE: i32 = 264;
+    pub(super) const MODE32: i32 = 0x10;
+}
+
+// The stack of every program.
+const KEY: i16 = -4;
+const OFFSET: i16 = -16;
+const WORD: i16 = -24;
+const CONTEXT: i16 = -32;
+const RESULT: i16 = -40;
+const SHIFT: i16 = -48;
+const REGS: i16 = -136;
+const NEW_TASK: i16 = -136;
+
+fn program(build: impl FnOnce(&mut Asm)) -> Option<Vec<u64>> {
+    let mut asm = Asm::default();
+    build(&mut asm);
+    asm.finish()
+}
+
+/// On the raw tracepoint `sys_enter(regs, number)`.
+pub(super) fn enter(names: &Names) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, stranger, send) = (a.label(), a.label(), a.label());
+        entered(a, names, out, stranger);
+        // A loop is expensive to verify, and more so with all that is around it.
+        continue_for_exec(a, names, ENTER_OF_EXEC);
+        start_record(a, names, out);
+        for place in 0..MAX_FETCHES {
+            fetch(a, place, send);
+        }
+        a.here(send);
+        send_entry(a, names);
+        a.here(out);
+        a.exit(0);
+        a.here(stranger);
+        claim(a, names);
+        a.exit(0);
+    })
+}
+
+/// What [`enter`] goes on with for a call that executes a program: a path and a vector of strings.
+pub(super) fn enter_exec(names: &Names) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, send) = (a.label(), a.label());
+        entered(a, names, out, out);
+        start_record(a, names, out);
+        fetch(a, 0, send);
+        vector(a, 1, send);
+        a.here(send);
+        send_entry(a, names);
+        a.here(out);
+        a.exit(0);
+    })
+}
+
+/// `R6 = ` the task, with the call's number and words; `R8 = ` what is to be read.
+fn entered(a: &mut Asm, names: &Names, out: Label, stranger: Label) {
+    a.store(Width::D, STACK, CONTEXT, R1);
+    a.load(Width::D, R9, R1, 8);
+    current_task(a, names, stranger);
+    a.store(Width::W, R6, task::NUMBER, R9);
+    a.store_number(Width::W, R6, task::OWED, 0);
+    a.store_number(Width::W, R6, task::INTERRUPTED, 0);
+    find_spec(a, names, out);
+    copy_arguments(a, out);
+}
+
+/// A record of the exit follows if anything is read there, or again.
+fn send_entry(a: &mut Asm, names: &Names) {
+    let (no_more, marked) = (a.label(), a.label());
+    a.load(Width::B, R2, R8, spec::AT_EXIT);
+    a.load(Width::W, R1, R6, task::OWED);
+    a.jump_if(If::Eq, R2, 0, marked);
+    a.op(Op::Or, R1, task::AT_EXIT);
+    a.store(Width::W, R6, task::OWED, R1);
+    a.here(marked);
+    a.jump_if(If::Eq, R1, 0, no_more);
+    a.store_number(Width::B, R7, head::MORE, 1);
+    a.here(no_more);
+    send_record(a, names, head::ENTER);
+}
+
+/// Leaves the program for the one at `place` if the call of `R6` executes a program.
+fn continue_for_exec(a: &mut Asm, names: &Names, place: i32) {
+    let (exec, other) = (a.label(), a.label());
+    a.load(Width::W, R1, R6, task::NUMBER);
+    a.jump_if(If::Eq, R1, names.calls.execve, exec);
+    a.jump_if(If::Ne, R1, names.calls.execveat, other);
+    a.here(exec);
+    a.load(Width::D, R1, STACK, CONTEXT);
+    a.map(R2, names.programs);
+    a.mov(R3, place);
+    a.call(Helper::TailCall);
+    a.here(other);
+}
+
+/// On the raw tracepoint `sys_exit(regs, result)`.
+pub(super) fn exit(names: &Names) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, send) = (a.label(), a.label());
+        left(a, names, out);
+        continue_for_exec(a, names, EXIT_OF_EXEC);
+        start_record(a, names, out);
+        again(a, 0..MAX_FETCHES, send);
+        // What a call that failed would have given is not there.
+        a.load(Width::D, R1, STACK, RESULT);
+        a.jump_if(If::Slt, R1, 0, send);
+        for place in MAX_FETCHES..MAX_FETCHES * 2 {
+            fetch(a, place, send);
+        }
+        a.here(send);
+        a.store_number(Width::W, R6, task::OWED, 0);
+        send_record(a, names, head::EXIT);
+        a.here(out);
+        a.exit(0);
+    })
+}
+
+/// What [`exit`] goes on with for a call that executes a program.
+pub(super) fn exit_exec(names: &Names) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, send, failed) = (a.label(), a.label(), a.label());
+        left(a, names, out);
+        start_record(a, names, out);
+        a.load(Width::D, R1, STACK, RESULT);
+        a.jump_if(If::Ne, R1, 0, failed);
+        new_arguments(a, send);
+        a.here(failed);
+        again(a, 0..1, send);
+        let vector_again = a.label();
+        a.load(Width::W, R1, R6, task::OWED);
+        a.jump_if(If::Set, R1, 2, vector_again);
+        a.jump(send);
+        a.here(vector_again);
+        vector(a, 1, send);
+        a.here(send);
+        a.store_number(Width::W, R6, task::OWED, 0);
+        send_record(a, names, head::EXIT);
+        a.here(out);
+        a.exit(0);
+    })
+}
+
+/// `R6 = ` the task, if there is something to do at this call's exit; `R8 = ` what is to be read.
+fn left(a: &mut Asm, names: &Names, out: Label) {
+    a.store(Width::D, STACK, CONTEXT, R1);
+    a.load(Width::D, R9, R1, 8);
+    // Loaded twice: what a comparison says of one, the verifier would follow for the other.
+    a.load(Width::D, R2, R1, 8);
+    a.store(Width::D, STACK, RESULT, R2);
+    current_task(a, names, out);
+    // -516 to -512: interrupted, by what comes next.
+    let not_interrupted = a.label();
+    a.jump_if(If::Sgt, R9, -512, not_interrupted);
+    a.jump_if(If::Slt, R9, -516, not_interrupted);
+    a.store_number(Width::W, R6, task::INTERRUPTED, 1);
+    a.here(not_interrupted);
+    a.mov(R9, 0);
+    a.load(Width::W, R1, R6, task::OWED);
+    a.jump_if(If::Eq, R1, 0, out);
+    a.load(Width::W, R9, R6, task::NUMBER);
+    find_spec(a, names, out);
+}
+
+/// On the event `sched:sched_process_fork`: what a followed task creates is followed.
+pub(super) fn fork(names: &Names, offsets: Offsets) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, full) = (a.label(), a.label());
+        a.load(Width::W, R9, R1, offsets.child);
+        current_task(a, names, out);
+        a.load(Width::W, R8, R6, task::SLOT);
+        add_task(a, names, R9, full);
+        a.jump(out);
+        a.here(full);
+        count(a, names, slot::LOST, R8);
+        a.here(out);
+        a.exit(1);
+    })
+}
+
+/// On the event `sched:sched_process_exec`: the task may have another id now, and it is the place to learn the path.
+pub(super) fn exec(names: &Names, offsets: Offsets) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, known) = (a.label(), a.label());
+        a.store(Width::D, STACK, CONTEXT, R1);
+        a.load(Width::W, R1, R1, offsets.exec_old_pid);
+        a.store(Width::W, STACK, KEY, R1);
+        look_up(a, names.tasks, out);
+        a.mov_reg(R6, R0);
+        a.load(Width::D, R1, STACK, CONTEXT);
+        a.load(Width::W, R9, R1, offsets.exec_pid);
+        a.load(Width::W, R1, STACK, KEY);
+        a.jump_if_reg(If::Eq, R1, R9, known);
+        rename_task(a, names, out);
+        a.here(known);
+        a.load(Width::W, R1, R6, task::OWED);
+        let wanted = a.label();
+        a.jump_if(If::Set, R1, 1, wanted);
+        a.jump(out);
+        a.here(wanted);
+        start_record(a, names, out);
+        exec_path(a, offsets);
+        send_record(a, names, head::WITHIN);
+        a.here(out);
+        a.exit(1);
+    })
+}
+
+/// On the raw tracepoint `sched_process_exit`: the current task is about to go.
+pub(super) fn gone(names: &Names) -> Option<Vec<u64>> {
+    program(|a| {
+        let out = a.label();
+        current_task(a, names, out);
+        a.map(R1, names.tasks);
+        a.lea(R2, STACK, KEY.into());
+        a.call(Helper::MapDelete);
+        a.here(out);
+        a.exit(0);
+    })
+}
+
+/// On the raw tracepoint `signal_deliver(signal, info, action)`: what becomes of a call that was interrupted.
+pub(super) fn signal(names: &Names) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, send) = (a.label(), a.label());
+        a.store(Width::D, STACK, CONTEXT, R1);
+        a.load(Width::D, R9, R1, 16);
+        current_task(a, names, out);
+        a.load(Width::W, R1, R6, task::INTERRUPTED);
+        a.jump_if(If::Eq, R1, 0, out);
+        // sa_handler and sa_flags of struct k_sigaction.
+        a.lea(R1, STACK, REGS.into());
+        a.mov(R2, 16);
+        a.mov_reg(R3, R9);
+        a.call(Helper::ProbeReadKernel);
+        a.jump_if(If::Ne, R0, 0, out);
+        start_record(a, names, out);
+        a.mov(R2, 0);
+        a.load(Width::D, R1, STACK, REGS);
+        // SIG_DFL and SIG_IGN.
+        a.jump_if(If::Le, R1, 1, send);
+        a.load(Width::D, R2, STACK, REGS + 8);
+        a.op(Op::Or, R2, head::HANDLED);
+        a.store_number(Width::W, R6, task::INTERRUPTED, 0);
+        a.here(send);
+        a.store(Width::D, R7, head::SIGNAL, R2);
+        send_record(a, names, head::DELIVERED);
+        a.here(out);
+        a.exit(0);
+    })
+}
+
+/// `R0 = ` the value in a map of the key at [`KEY`].
+fn look_up(a: &mut Asm, map: i32, missing: Label) {
+    a.map(R1, map);
+    a.lea(R2, STACK, KEY.into());
+    a.call(Helper::MapLookup);
+    a.jump_if(If::Eq, R0, 0, missing);
+}
+
+/// `R6 = ` the current task, if it is followed; [`KEY`] is its id.
+fn current_task(a: &mut Asm, names: &Names, stranger: Label) {
+    a.call(Helper::CurrentPidTgid);
+    a.store(Width::W, STACK, KEY, R0);
+    look_up(a, names.tasks, stranger);
+    a.mov_reg(R6, R0);
+}
+
+/// `R8 = ` what is to be read for the call of number `R9`.
+fn find_spec(a: &mut Asm, names: &Names, nothing: Label) {
+    a.jump_if(If::Gt, R9, MAX_CALLS as i32 - 1, nothing);
+    a.load(Width::W, R1, R6, task::SLOT);
+    a.op(Op::Mul, R1, MAX_CALLS as i32);
+    a.op_reg(Op::Add, R1, R9);
+    a.store(Width::W, STACK, KEY, R1);
+    look_up(a, names.specs, nothing);
+    a.mov_reg(R8, R0);
+    a.load(Width::B, R1, R8, spec::ANY);
+    a.jump_if(If::Eq, R1, 0, nothing);
+}
+
+/// Copies the six words of the call to the task; calls of another convention, whose numbers mean something else, are left out.
+fn copy_arguments(a: &mut Asm, other: Label) {
+    a.load(Width::D, R9, STACK, CONTEXT);
+    a.load(Width::D, R9, R9, 0);
+    a.lea(R1, STACK, REGS.into());
+    a.mov(R2, regs::COPY_SIZE);
+    a.lea(R3, R9, regs::COPY_FROM);
+    a.call(Helper::ProbeReadKernel);
+    a.jump_if(If::Ne, R0, 0, other);
+    native_only(a, other);
+    for (place, from) in regs::ARGS.iter().enumerate() {
+        a.load(Width::D, R1, STACK, REGS + from);
+        a.store(Width::D, R6, task::ARGS + 8 * place as i16, R1);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn native_only(a: &mut Asm, other: Label) {
+    a.load(Width::D, R1, STACK, REGS + regs::CX);
+    a.load(Width::D, R2, STACK, REGS + regs::IP);
+    a.jump_if_reg(If::Ne, R1, R2, other);
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn native_only(a: &mut Asm, other: Label) {
+    a.lea(R1, STACK, WORD.into());
+    a.mov(R2, 8);
+    a.lea(R3, R9, regs::STATE);
+    a.call(Helper::ProbeReadKernel);
+    a.jump_if(If::Ne, R0, 0, other);
+    a.load(Width::D, R1, STACK, WORD);
+    a.jump_if(If::Set, R1, regs::MODE32, other);
+}

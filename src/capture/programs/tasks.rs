@@ -1,0 +1,70 @@
+//! Who is followed.
+
+use super::super::asm::{
+    Asm, Helper, If, Label, R0, R1, R2, R3, R4, R6, R8, R9, Reg, STACK, Width,
+};
+use super::super::wire::{slot, task};
+use super::{CONTEXT, KEY, NEW_TASK, Names, REGS, WORD, count, look_up, regs};
+
+/// Follows the task of id `id`, in the slot `R8`.
+pub(super) fn add_task(a: &mut Asm, names: &Names, id: Reg, full: Label) {
+    a.store(Width::W, STACK, KEY, id);
+    for at in (0..task::SIZE as i16).step_by(8) {
+        a.store_number(Width::D, STACK, NEW_TASK + at, 0);
+    }
+    a.store(Width::W, STACK, NEW_TASK + task::SLOT, R8);
+    a.map(R1, names.tasks);
+    a.lea(R2, STACK, KEY.into());
+    a.lea(R3, STACK, NEW_TASK.into());
+    a.mov(R4, 0);
+    a.call(Helper::MapUpdate);
+    a.jump_if(If::Ne, R0, 0, full);
+}
+
+/// A thread that is not the leader has executed a program and has the leader's id now, `R9`: what is known of `R6` is known of that.
+pub(super) fn rename_task(a: &mut Asm, names: &Names, out: Label) {
+    for at in (0..task::SIZE as i16).step_by(8) {
+        a.load(Width::D, R1, R6, at);
+        a.store(Width::D, STACK, NEW_TASK + at, R1);
+    }
+    a.map(R1, names.tasks);
+    a.lea(R2, STACK, KEY.into());
+    a.call(Helper::MapDelete);
+    a.store(Width::W, STACK, KEY, R9);
+    a.map(R1, names.tasks);
+    a.lea(R2, STACK, KEY.into());
+    a.lea(R3, STACK, NEW_TASK.into());
+    a.mov(R4, 0);
+    a.call(Helper::MapUpdate);
+    look_up(a, names.tasks, out);
+    a.mov_reg(R6, R0);
+}
+
+/// A task that nobody follows may ask for it, by `prctl(CLAIM, token)` with a token that stands in the map of claims. The call number is in `R9`.
+pub(super) fn claim(a: &mut Asm, names: &Names) {
+    let (out, full) = (a.label(), a.label());
+    a.jump_if(If::Ne, R9, names.calls.prctl, out);
+    a.load(Width::D, R9, STACK, CONTEXT);
+    a.load(Width::D, R9, R9, 0);
+    a.lea(R1, STACK, REGS.into());
+    a.mov(R2, regs::COPY_SIZE);
+    a.lea(R3, R9, regs::COPY_FROM);
+    a.call(Helper::ProbeReadKernel);
+    a.jump_if(If::Ne, R0, 0, out);
+    a.load(Width::D, R1, STACK, REGS + regs::ARGS[0]);
+    a.jump_if(If::Ne, R1, crate::sys::process::CLAIM, out);
+    a.load(Width::D, R1, STACK, REGS + regs::ARGS[1]);
+    a.store(Width::D, STACK, WORD, R1);
+    a.map(R1, names.claims);
+    a.lea(R2, STACK, WORD.into());
+    a.call(Helper::MapLookup);
+    a.jump_if(If::Eq, R0, 0, out);
+    a.load(Width::W, R8, R0, 0);
+    a.call(Helper::CurrentPidTgid);
+    a.mov_reg(R9, R0);
+    add_task(a, names, R9, full);
+    a.jump(out);
+    a.here(full);
+    count(a, names, slot::LOST, R8);
+    a.here(out);
+}

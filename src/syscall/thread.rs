@@ -1,0 +1,169 @@
+//! What is known of one thread between two records: the call that it is in, and what was read for it.
+
+use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ThreadId};
+use super::files::Files;
+use super::names::{self, Abi};
+use crate::memory::{Memory, Moment};
+use crate::units::Nanos;
+
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) abi: Abi,
+    pub(super) number: i32,
+    pub(super) time: Nanos,
+    pub(super) args: [u64; 6],
+    pub(super) memory: Memory,
+    /// Whether more is read when it is left, which may come behind the leaving half.
+    pub(super) more: bool,
+}
+
+/// Contents of a call that has not been seen to enter.
+#[derive(Clone, Debug)]
+pub(super) struct Early {
+    pub(super) number: i32,
+    pub(super) memory: Memory,
+    pub(super) more: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Thread {
+    pub(super) actor: Actor,
+    pub(super) pending: Option<Pending>,
+    /// Read for the call whose entering half comes next: which of two probes of a tracepoint fires first nobody knows.
+    pub(super) early: Option<Early>,
+    /// Returned, but what is read at its end did not come yet. It comes before the thread does anything else.
+    pub(super) returned: Option<Box<Call>>,
+    /// Created by this thread in the call that it is in.
+    pub(super) child: Option<ThreadId>,
+    /// Between the name that an exec gave it and the exec's return.
+    pub(super) executing: bool,
+    /// Its id in the initial namespace, once a record told it.
+    pub(super) global: i32,
+    /// Nothing of it was seen yet: its first half may be the second one of its creator's call.
+    pub(super) fresh: bool,
+    /// A leader that ended while others of its process live, one of which may take its place by an exec.
+    pub(super) ended: bool,
+}
+
+impl Thread {
+    /// What was read for the call that is entered now.
+    pub(super) fn early(&mut self, number: i32) -> (Memory, bool) {
+        let early = self.early.take().filter(|early| early.number == number);
+        early.map_or_else(Default::default, |early| (early.memory, early.more))
+    }
+}
+
+impl Pending {
+    pub(super) fn has_contents(&self) -> bool {
+        self.more || !self.memory.is_empty()
+    }
+
+    pub(super) fn entry(&self) -> Entry {
+        Entry::Seen {
+            time: self.time,
+            args: self.args,
+        }
+    }
+
+    pub(super) fn entered(&self, actor: Actor) -> Observation {
+        Observation::Entered {
+            actor,
+            abi: self.abi,
+            number: self.number,
+            entry: self.entry(),
+        }
+    }
+
+    pub(super) fn call(self, actor: Actor, outcome: Outcome) -> Call {
+        Call {
+            actor,
+            abi: self.abi,
+            number: self.number,
+            entry: self.entry(),
+            outcome,
+            memory: self.memory,
+            files: Files::default(),
+        }
+    }
+
+    /// What a task that is created in this call shares with its creator: the flags of `clone(2)`.
+    pub(super) fn shares(&self) -> Shares {
+        let name = u32::try_from(self.number)
+            .ok()
+            .and_then(|number| names::name(self.abi, number));
+        let flags = match name {
+            Some("fork") => Some(0),
+            Some("vfork") => Some(libc::CLONE_VM as u64),
+            Some("clone") => Some(self.args[0]),
+            Some("clone3") => self
+                .memory
+                .piece(0, Moment::Enter)
+                .and_then(|piece| piece.bytes.first_chunk())
+                .map(|flags| u64::from_ne_bytes(*flags)),
+            _ => None,
+        };
+        let has = |flag: libc::c_int| flags.map(|flags| flags & flag as u64 != 0);
+        Shares {
+            files: has(libc::CLONE_FILES),
+            directory: has(libc::CLONE_FS),
+            memory: has(libc::CLONE_VM),
+        }
+    }
+}
+
+impl Shares {
+    pub(super) fn everything() -> Self {
+        Self {
+            files: Some(true),
+            directory: Some(true),
+            memory: Some(true),
+        }
+    }
+}
+
+/// A thread does something else: what is read at the end of its last call has come, or never will.
+pub(super) fn settle(thread: &mut Thread, out: &mut Vec<Observation>) {
+    if let Some(call) = thread.returned.take() {
+        out.push(Observation::Call(*call));
+    }
+}
+
+/// A thread ends: the call that it is in never returns.
+pub(super) fn abandon(thread: &mut Thread, out: &mut Vec<Observation>) {
+    settle(thread, out);
+    if let Some(pending) = thread.pending.take() {
+        out.push(Observation::Call(
+            pending.call(thread.actor, Outcome::NeverReturned),
+        ));
+    }
+}
+
+// ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: include/linux/errno.h.
+pub(super) fn outcome(time: Nanos, value: i64) -> Outcome {
+    match value {
+        -514..=-512 | -516 => Outcome::Interrupted {
+            time,
+            errno: -value as i32,
+        },
+        _ => Outcome::Returned { time, value },
+    }
+}
+
+pub(super) fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {
+    let name = u32::try_from(number)
+        .ok()
+        .and_then(|number| names::name(abi, number));
+    name.is_some_and(|name| wanted.contains(&name))
+}
+
+pub(super) fn executes(abi: Abi, number: i32) -> bool {
+    is_one_of(abi, number, &["execve", "execveat"])
+}
+
+/// Whether a number is that of a call that creates tasks, in either convention: the child's half does not say which.
+pub(super) fn makes_tasks(number: i32) -> bool {
+    let makers = ["clone", "clone3", "fork", "vfork"];
+    std::iter::once(Abi::native())
+        .chain(Abi::native().compat())
+        .any(|abi| is_one_of(abi, number, &makers))
+}
