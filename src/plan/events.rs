@@ -2,12 +2,14 @@
 
 use super::error::EventsError;
 use super::filter;
+use super::operations::{self, Operations};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::syscall::Call;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
+use crate::trace::Naming;
 use crate::units::TracepointName;
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ use std::sync::Arc;
 pub enum Wanted {
     /// System calls: names, globs, classes, each possibly taken away by `!`.
     Syscalls(Vec<String>),
-    /// `system:name`, where the name may hold `*`.
+    /// `system:name`, where the name may hold `*`; or operations of io_uring, `io_uring:IORING_OP_FSYNC`.
     Tracepoint {
         /// As written.
         name: String,
@@ -66,6 +68,8 @@ pub struct PlannedTracepoint {
     pub name: Arc<str>,
     /// How its records are read.
     pub format: Arc<Format>,
+    /// What events they are.
+    pub naming: Naming,
 }
 
 /// Which events are opened, and what becomes of their records.
@@ -79,6 +83,8 @@ pub struct EventsPlan {
     pub selection: Option<Selection>,
     /// The tracepoints that are wanted.
     pub tracepoints: Vec<PlannedTracepoint>,
+    /// What is seen of submissions to io_uring.
+    pub operations: Operations,
     /// How they are counted.
     pub grouping: Grouping,
 }
@@ -112,18 +118,22 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
         meanings: Vec::new(),
         selection: None,
         tracepoints: Vec::new(),
+        operations: Operations::default(),
         grouping: Grouping::No,
     };
     let (selection, recorded) = selections(wants)?;
     plan.add_calls(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {
-        if let Wanted::Tracepoint { name, filter } = want {
+        if let Wanted::Tracepoint { name, filter } = want
+            && !operations::is_operation(name)
+        {
             for name in expand(at, name, catalogue)? {
                 plan.add_tracepoint(at, &name, filter.as_deref(), catalogue)?;
             }
         }
     }
+    plan.add_operations(wants, catalogue)?;
     plan.decide_grouping(catalogue)?;
     Ok(plan)
 }
@@ -185,7 +195,7 @@ fn expand(
 }
 
 /// Whether a name matches a pattern in which `*` stands for anything.
-fn glob(pattern: &str, name: &str) -> bool {
+pub(super) fn glob(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
@@ -310,19 +320,25 @@ impl EventsPlan {
             };
             filter::check(text, &format).map_err(wrong)?;
         }
-        let meaning = Meaning::Tracepoint(self.tracepoints.len());
-        self.add(
-            name.as_str(),
-            format.id,
-            filter.map(str::to_owned),
-            0,
-            meaning,
-        );
-        self.tracepoints.push(PlannedTracepoint {
-            name: name.as_str().into(),
-            format,
-        });
+        let naming = Naming::Own(name.as_str().into());
+        self.open(name.as_str(), &format, filter.map(str::to_owned), naming);
         Ok(())
+    }
+
+    pub(super) fn open(
+        &mut self,
+        name: &str,
+        format: &Arc<Format>,
+        filter: Option<String>,
+        naming: Naming,
+    ) {
+        let meaning = Meaning::Tracepoint(self.tracepoints.len());
+        self.add(name, format.id, filter, 0, meaning);
+        self.tracepoints.push(PlannedTracepoint {
+            name: name.into(),
+            format: Arc::clone(format),
+            naming,
+        });
     }
 
     fn add(

@@ -159,6 +159,7 @@ fn resolved(text: &str) -> Result<Resolved, PlanError> {
         has_command: &has_command,
         n_cpus: 2,
         page_size: 4096,
+        io_uring_disabled: None,
     };
     resolve(&scenario, &facts, &Kernel::captured())
 }

@@ -13,6 +13,7 @@ mod signature;
 pub mod structs;
 mod text;
 mod track;
+pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 pub use signature::{Argument, Meanings, Signature, Signatures};
