@@ -1,6 +1,7 @@
 //! From the names that an author wrote to the events that are opened.
 
 use super::error::EventsError;
+use super::expand::{expand, unknown_tracepoint};
 use super::filter;
 use super::operations::{self, Operations};
 use crate::events::EventRequest;
@@ -165,68 +166,6 @@ fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection), Events
         words.extend(FOLLOWED.iter().filter(known));
     }
     Ok((selection, parse(&words)?))
-}
-
-fn expand(
-    at: usize,
-    written: &str,
-    catalogue: &dyn Catalogue,
-) -> Result<Vec<TracepointName>, EventsError> {
-    let no_event = || EventsError::NoEvent {
-        at,
-        name: written.to_owned(),
-    };
-    if let Some(name) = TracepointName::parse(written) {
-        return Ok(vec![name]);
-    }
-    let (system, pattern) = written.split_once(':').ok_or_else(no_event)?;
-    if TracepointName::parse(&format!("{system}:x")).is_none() || !pattern.contains('*') {
-        return Err(no_event());
-    }
-    let events = catalogue.events(system)?;
-    let matching = events.iter().filter(|event| glob(pattern, event));
-    let names: Vec<_> = matching
-        .filter_map(|event| TracepointName::parse(&format!("{system}:{event}")))
-        .collect();
-    if names.is_empty() {
-        return Err(unknown_tracepoint(at, written, catalogue));
-    }
-    Ok(names)
-}
-
-/// Whether a name matches a pattern in which `*` stands for anything.
-pub(super) fn glob(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| glob(after, rest)))
-        }),
-    }
-}
-
-fn unknown_tracepoint(at: usize, name: &str, catalogue: &dyn Catalogue) -> EventsError {
-    let system = name.split(':').next().unwrap_or_default();
-    let whole = |system: &str, event: &String| format!("{system}:{event}");
-    let same_system = catalogue.events(system).unwrap_or_default();
-    let candidates: Vec<String> = if same_system.is_empty() {
-        let event = name.split_once(':').map_or("", |(_, event)| event);
-        let systems = catalogue.systems().unwrap_or_default();
-        systems
-            .iter()
-            .map(|system| format!("{system}:{event}"))
-            .collect()
-    } else {
-        same_system
-            .iter()
-            .map(|event| whole(system, event))
-            .collect()
-    };
-    let nearest = crate::scenario::nearest(name, candidates.iter().map(String::as_str));
-    EventsError::Tracepoint {
-        at,
-        name: name.to_owned(),
-        nearest: nearest.map(str::to_owned),
-    }
 }
 
 impl EventsPlan {

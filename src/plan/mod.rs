@@ -5,6 +5,7 @@
 
 mod error;
 mod events;
+mod expand;
 mod filter;
 mod operations;
 

@@ -1,7 +1,8 @@
 //! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that shows them.
 
 use super::error::EventsError;
-use super::events::{EventsPlan, Wanted, glob};
+use super::events::{EventsPlan, Wanted};
+use super::expand::glob;
 use super::filter;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};

@@ -130,6 +130,8 @@ pub(crate) struct Log {
     pub(crate) thread: ThreadId,
     pub(crate) parent: Option<ThreadId>,
     pub(crate) is_leader: bool,
+    /// A thread that the kernel made for the process on its own account: its creator was in no call that makes one.
+    pub(crate) is_kernels: bool,
     pub(crate) name: String,
     /// How often it did what.
     pub(crate) tally: HashMap<Kind, u64>,
