@@ -60,8 +60,8 @@ usage: oracle SUBCOMMAND
   int80                 32-bit calls through int 0x80                           (x86_64)
   x32                   getpid with the x32 bit in its number                   (x86_64)
   unknown-number        a call that no kernel has
-  uring                 8 operations through an io_uring, an fsync among them
-  uring-polled          the same, submitted by a thread of the kernel's
+  io-uring              8 operations through an io_uring, an fsync among them
+  io-uring-polled       the same, submitted by a thread of the kernel's
   fds                   its open descriptors, signal mask, ignored signals
   spam-stdout BYTES     writes that many bytes
   hold-stdout           ends, but leaves a child that keeps stdout open for ever
@@ -113,8 +113,8 @@ fn run(words: &[&str]) -> Option<i32> {
         ["seccomp-kill"] => filters::killed(),
         ["seccomp-errno"] => filters::denied(),
         ["tidy", program, ..] => births::tidy(program, &words[1..]),
-        ["uring"] => uring::uring(false),
-        ["uring-polled"] => uring::uring(true),
+        ["io-uring"] => uring::uring(false),
+        ["io-uring-polled"] => uring::uring(true),
         ["unknown-number"] => unknown_number(),
         ["vfork" | "int80" | "x32"] => only_x86_64(words),
         _ => return None,

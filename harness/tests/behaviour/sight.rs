@@ -173,7 +173,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         (outcome.verdict, outcome.reasons.join("\n"))
     };
     let blind = WithoutIoUring(&host);
-    for subcommand in ["uring", "uring-polled"] {
+    for subcommand in ["io-uring", "io-uring-polled"] {
         let (verdict, reasons) = outcome(subcommand, &blind);
         assert_eq!(verdict, Verdict::Incomplete, "{reasons}");
         assert!(

@@ -57,7 +57,7 @@ fn expect_all(traced: &Traced) {
 fn submissions_stand_inside_the_call_that_makes_them() {
     require!(require::right_to_trace());
     require!(io_uring());
-    let traced = trace(&[&oracle::path(), "uring"]);
+    let traced = trace(&[&oracle::path(), "io-uring"]);
     expect_all(&traced);
     let main = traced.trace().root;
     let enters = traced.thread(main);
@@ -82,7 +82,7 @@ fn submissions_stand_inside_the_call_that_makes_them() {
 fn submissions_that_a_thread_of_the_kernel_takes_stand_under_that_thread() {
     require!(require::right_to_trace());
     require!(io_uring());
-    let traced = trace(&[&oracle::path(), "uring-polled"]);
+    let traced = trace(&[&oracle::path(), "io-uring-polled"]);
     expect_all(&traced);
     let main = traced.trace().root;
     for submission in &traced.submissions {
@@ -97,7 +97,7 @@ fn as_many_submissions_as_perf_counts() {
     require!(require::perf());
     require!(io_uring());
     let place = Place::new();
-    let command = [&*oracle::path(), "uring"];
+    let command = [&*oracle::path(), "io-uring"];
     let events = Host::running().events("io_uring").expect("tracefs");
     let event = events
         .iter()
