@@ -19,6 +19,8 @@
 
 #[path = "oracle/births.rs"]
 mod births;
+#[path = "oracle/cold.rs"]
+mod cold;
 #[cfg(target_arch = "x86_64")]
 #[path = "oracle/compat.rs"]
 mod compat;
@@ -32,6 +34,8 @@ mod filters;
 mod interruptions;
 #[path = "oracle/kernel.rs"]
 mod kernel;
+#[path = "oracle/uring.rs"]
+mod uring;
 
 use std::ffi::{c_char, c_int};
 
@@ -62,6 +66,9 @@ usage: oracle SUBCOMMAND
   spam-stdout BYTES     writes that many bytes
   hold-stdout           ends, but leaves a child that keeps stdout open for ever
   ignore-sigterm        ignores SIGTERM and never ends
+  cold-paths            gives the kernel paths and an address from memory that it has never touched
+  cold-execs N          N children, each of which executes true by a path it has never touched
+  io-uring              opens, writes, syncs, reads and closes a file through io_uring
   tidy COMMAND...       executes the command with no other descriptors than the first three
 ";
 
@@ -109,6 +116,9 @@ fn run(words: &[&str]) -> Option<i32> {
         ["seccomp-kill"] => filters::killed(),
         ["seccomp-errno"] => filters::denied(),
         ["tidy", program, ..] => births::tidy(program, &words[1..]),
+        ["cold-paths"] => cold::paths(),
+        ["cold-execs", times] => cold::execs(times.parse().ok()?),
+        ["io-uring"] => uring::a_file(),
         ["unknown-number"] => unknown_number(),
         ["vfork" | "int80" | "x32"] => only_x86_64(words),
         _ => return None,

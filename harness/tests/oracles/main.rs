@@ -6,6 +6,7 @@
 
 mod support;
 
+mod oracle_arguments;
 mod oracle_perf;
 mod oracle_strace;
 mod trace_truth;
