@@ -19,6 +19,8 @@
 
 #[path = "oracle/births.rs"]
 mod births;
+#[path = "oracle/cold.rs"]
+mod cold;
 #[cfg(target_arch = "x86_64")]
 #[path = "oracle/compat.rs"]
 mod compat;
@@ -66,6 +68,8 @@ usage: oracle SUBCOMMAND
   spam-stdout BYTES     writes that many bytes
   hold-stdout           ends, but leaves a child that keeps stdout open for ever
   ignore-sigterm        ignores SIGTERM and never ends
+  cold-paths            gives the kernel paths and an address from memory that it has never touched
+  cold-execs N          N children, each of which executes true by a path it has never touched
   tidy COMMAND...       executes the command with no other descriptors than the first three
 ";
 
@@ -115,6 +119,8 @@ fn run(words: &[&str]) -> Option<i32> {
         ["tidy", program, ..] => births::tidy(program, &words[1..]),
         ["io-uring"] => uring::uring(false),
         ["io-uring-polled"] => uring::uring(true),
+        ["cold-paths"] => cold::paths(),
+        ["cold-execs", times] => cold::execs(times.parse().ok()?),
         ["unknown-number"] => unknown_number(),
         ["vfork" | "int80" | "x32"] => only_x86_64(words),
         _ => return None,
