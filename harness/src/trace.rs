@@ -22,7 +22,8 @@ use trace_harness::verdict::Ended;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Events: a system call (openat), a glob (rename*), a class of strace's (%file), any of them taken away again \
-(!futex), a tracepoint (sched:sched_switch, sched:*). Nothing named means all system calls.\n\n\
+(!futex), a tracepoint (sched:sched_switch, sched:*), an operation of io_uring (io_uring:IORING_OP_FSYNC). With io_uring_enter come all \
+operations that are submitted. Nothing named means all system calls.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
 125 when the harness had trouble, lost events included."
 )]
@@ -194,7 +195,7 @@ fn wants(words: &[String]) -> Vec<Wanted> {
 fn unusable(error: EventsError) -> Trouble {
     let nearest = match &error {
         EventsError::Syscall { unknown, .. } => unknown.hint(),
-        EventsError::Tracepoint { nearest, .. } => nearest
+        EventsError::Tracepoint { nearest, .. } | EventsError::Operation { nearest, .. } => nearest
             .as_ref()
             .map(|name| format!("did you mean `{name}`?")),
         EventsError::Host(host) => {
@@ -321,7 +322,7 @@ impl Observer for Printer<'_> {
         let Some(planned) = self.plan.tracepoints.get(tracepoint) else {
             return;
         };
-        match TracedEvent::decode(&planned.name, &planned.format, payload) {
+        match TracedEvent::decode(&planned.naming, &planned.format, payload) {
             Ok(event) => match self.format {
                 Format::Text => report::event_line(&mut self.text, actor, &event),
                 Format::Json => report::event_json(&mut self.text, actor, time, cpu, &event),

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use flate2::read::GzDecoder;
 use trace_harness::format::{self, Content, Extent, Field, Format, Shape};
-use trace_harness::host::{Catalogue, Host};
+use trace_harness::host::{Catalogue, Host, HostError};
+use trace_harness::plan::{self, Wanted};
 use trace_harness::units::TracepointName;
 
 /// The captured kernels by release, each with its events by `system/event`.
@@ -167,4 +169,50 @@ fn every_format_of_the_running_kernel_parses() {
         parsed > 700,
         "only {parsed}: the system calls alone are that many"
     );
+}
+
+/// A captured kernel as the plan sees it.
+struct Captured(BTreeMap<String, Arc<Format>>);
+
+impl Catalogue for Captured {
+    fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
+        let missing = || HostError::NoTracepoint { name: name.clone() };
+        self.0.get(name.as_str()).cloned().ok_or_else(missing)
+    }
+    fn systems(&self) -> Result<Vec<String>, HostError> {
+        Ok(Vec::new())
+    }
+    fn events(&self, _: &str) -> Result<Vec<String>, HostError> {
+        Ok(Vec::new())
+    }
+}
+
+#[test]
+fn every_captured_kernel_shows_what_is_submitted_to_io_uring() {
+    for (release, events) in captured() {
+        let wanted = ["io_uring/", "raw_syscalls/"];
+        let events = events
+            .into_iter()
+            .filter(|(event, _)| wanted.iter().any(|system| event.starts_with(system)));
+        let formats = events.map(|(event, text)| {
+            let format = format::parse(&text).expect("a captured format parses");
+            (event.replace('/', ":"), Arc::new(format))
+        });
+        let kernel = Captured(formats.collect());
+        let fsync = Wanted::Tracepoint {
+            name: "io_uring:IORING_OP_FSYNC".to_owned(),
+            filter: None,
+        };
+        let plan =
+            plan::events(&[fsync], &kernel).unwrap_or_else(|error| panic!("{release}: {error}"));
+        let submit = plan.requests.last().expect("an event");
+        let is_old = release.starts_with("5.10.") || release.starts_with("6.1.");
+        let name = if is_old {
+            "io_uring_submit_sqe"
+        } else {
+            "io_uring_submit_req"
+        };
+        assert_eq!(submit.name, format!("io_uring:{name}"), "{release}");
+        assert_eq!(submit.filter.as_deref(), Some("opcode == 3"), "{release}");
+    }
 }

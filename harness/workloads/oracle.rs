@@ -19,6 +19,8 @@
 
 #[path = "oracle/births.rs"]
 mod births;
+#[path = "oracle/cold.rs"]
+mod cold;
 #[cfg(target_arch = "x86_64")]
 #[path = "oracle/compat.rs"]
 mod compat;
@@ -32,6 +34,8 @@ mod filters;
 mod interruptions;
 #[path = "oracle/kernel.rs"]
 mod kernel;
+#[path = "oracle/uring.rs"]
+mod uring;
 
 use std::ffi::{c_char, c_int};
 
@@ -58,10 +62,14 @@ usage: oracle SUBCOMMAND
   int80                 32-bit calls through int 0x80                           (x86_64)
   x32                   getpid with the x32 bit in its number                   (x86_64)
   unknown-number        a call that no kernel has
+  io-uring              8 operations through an io_uring, an fsync among them
+  io-uring-polled       the same, submitted by a thread of the kernel's
   fds                   its open descriptors, signal mask, ignored signals
   spam-stdout BYTES     writes that many bytes
   hold-stdout           ends, but leaves a child that keeps stdout open for ever
   ignore-sigterm        ignores SIGTERM and never ends
+  cold-paths            gives the kernel paths and an address from memory that it has never touched
+  cold-execs N          N children, each of which executes true by a path it has never touched
   tidy COMMAND...       executes the command with no other descriptors than the first three
 ";
 
@@ -109,6 +117,10 @@ fn run(words: &[&str]) -> Option<i32> {
         ["seccomp-kill"] => filters::killed(),
         ["seccomp-errno"] => filters::denied(),
         ["tidy", program, ..] => births::tidy(program, &words[1..]),
+        ["io-uring"] => uring::uring(false),
+        ["io-uring-polled"] => uring::uring(true),
+        ["cold-paths"] => cold::paths(),
+        ["cold-execs", times] => cold::execs(times.parse().ok()?),
         ["unknown-number"] => unknown_number(),
         ["vfork" | "int80" | "x32"] => only_x86_64(words),
         _ => return None,

@@ -64,6 +64,8 @@ pub struct Account {
     pub side_band_lost: u64,
     /// How many programs ran on after the kernel had ended their events.
     pub out_of_sight: u64,
+    /// How many calls set up an io_uring or submitted to one, on a kernel that shows no submissions though they were asked for.
+    pub blind_rings: u64,
     /// Whether not even the return of the workload's own `execve(2)` was seen: whatever it did, it did where no event looks, or a BPF
     /// program of somebody else keeps the records from everybody.
     pub never_started: bool,
@@ -80,6 +82,7 @@ impl Account {
         self.events.iter().all(EventAccount::is_complete)
             && self.side_band_lost == 0
             && self.out_of_sight == 0
+            && self.blind_rings == 0
             && !self.never_started
             && !self.other_cpus
             && self.lost_records == 0
@@ -120,6 +123,12 @@ impl Account {
             lines.push(format!(
                 "programs of which the kernel shows nothing (set-user-ID, or moved to another control group): {}",
                 self.out_of_sight
+            ));
+        }
+        if self.blind_rings > 0 {
+            lines.push(format!(
+                "this kernel has no tracepoint for what is submitted to io_uring: {} calls worked on one",
+                self.blind_rings
             ));
         }
         if lines.is_empty() && self.lost_records > 0 {
@@ -173,6 +182,13 @@ mod tests {
         assert!(
             !Account {
                 side_band_lost: 1,
+                ..Account::default()
+            }
+            .is_complete()
+        );
+        assert!(
+            !Account {
+                blind_rings: 1,
                 ..Account::default()
             }
             .is_complete()

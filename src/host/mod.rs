@@ -150,6 +150,12 @@ impl Host {
         self.number("proc/sys/kernel/perf_event_mlock_kb")
     }
 
+    /// `kernel.io_uring_disabled`: 0 for nobody, 1 for those without a right to it, 2 for all; `None` where the kernel has no such switch.
+    #[must_use]
+    pub fn io_uring_disabled(&self) -> Option<i64> {
+        self.number("proc/sys/kernel/io_uring_disabled")
+    }
+
     /// The effective capabilities of the calling process, one bit each (`capabilities(7)`).
     #[must_use]
     pub fn effective_capabilities(&self) -> Option<u64> {

@@ -25,6 +25,16 @@ pub enum EventsError {
         /// The nearest that there is.
         nearest: Option<String>,
     },
+    /// No such operation of io_uring.
+    #[error("io_uring has no operation `{name}`")]
+    Operation {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        name: String,
+        /// The nearest that there is.
+        nearest: Option<String>,
+    },
     /// The text is no event's name at all.
     #[error("`{name}` is no event: a tracepoint is named `system:name`")]
     NoEvent {

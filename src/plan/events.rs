@@ -1,7 +1,9 @@
 //! From the names that an author wrote to the events that are opened.
 
 use super::error::EventsError;
+use super::expand::{expand, unknown_tracepoint};
 use super::filter;
+use super::operations::{self, Operations};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
@@ -9,6 +11,7 @@ use crate::memory::Fetch;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
 use crate::syscall::{Call, pointers};
+use crate::trace::Naming;
 use crate::units::TracepointName;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +21,7 @@ use std::sync::Arc;
 pub enum Wanted {
     /// System calls: names, globs, classes, each possibly taken away by `!`.
     Syscalls(Vec<String>),
-    /// `system:name`, where the name may hold `*`.
+    /// `system:name`, where the name may hold `*`; or operations of io_uring, `io_uring:IORING_OP_FSYNC`.
     Tracepoint {
         /// As written.
         name: String,
@@ -68,6 +71,8 @@ pub struct PlannedTracepoint {
     pub name: Arc<str>,
     /// How its records are read.
     pub format: Arc<Format>,
+    /// What events they are.
+    pub naming: Naming,
 }
 
 /// Which events are opened, and what becomes of their records.
@@ -81,6 +86,8 @@ pub struct EventsPlan {
     pub selection: Option<Selection>,
     /// The tracepoints that are wanted.
     pub tracepoints: Vec<PlannedTracepoint>,
+    /// What is seen of submissions to io_uring.
+    pub operations: Operations,
     /// How they are counted.
     pub grouping: Grouping,
     /// What is read from memory, for each call that is recorded.
@@ -119,6 +126,7 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
         meanings: Vec::new(),
         selection: None,
         tracepoints: Vec::new(),
+        operations: Operations::default(),
         grouping: Grouping::No,
         fetches: Arc::default(),
     };
@@ -127,12 +135,15 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
     plan.add_calls(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {
-        if let Wanted::Tracepoint { name, filter } = want {
+        if let Wanted::Tracepoint { name, filter } = want
+            && !operations::is_operation(name)
+        {
             for name in expand(at, name, catalogue)? {
                 plan.add_tracepoint(at, &name, filter.as_deref(), catalogue)?;
             }
         }
     }
+    plan.add_operations(wants, catalogue)?;
     plan.decide_grouping(catalogue)?;
     Ok(plan)
 }
@@ -173,68 +184,6 @@ fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection), Events
         words.extend(FOLLOWED.iter().filter(known));
     }
     Ok((selection, parse(&words)?))
-}
-
-fn expand(
-    at: usize,
-    written: &str,
-    catalogue: &dyn Catalogue,
-) -> Result<Vec<TracepointName>, EventsError> {
-    let no_event = || EventsError::NoEvent {
-        at,
-        name: written.to_owned(),
-    };
-    if let Some(name) = TracepointName::parse(written) {
-        return Ok(vec![name]);
-    }
-    let (system, pattern) = written.split_once(':').ok_or_else(no_event)?;
-    if TracepointName::parse(&format!("{system}:x")).is_none() || !pattern.contains('*') {
-        return Err(no_event());
-    }
-    let events = catalogue.events(system)?;
-    let matching = events.iter().filter(|event| glob(pattern, event));
-    let names: Vec<_> = matching
-        .filter_map(|event| TracepointName::parse(&format!("{system}:{event}")))
-        .collect();
-    if names.is_empty() {
-        return Err(unknown_tracepoint(at, written, catalogue));
-    }
-    Ok(names)
-}
-
-/// Whether a name matches a pattern in which `*` stands for anything.
-fn glob(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| glob(after, rest)))
-        }),
-    }
-}
-
-fn unknown_tracepoint(at: usize, name: &str, catalogue: &dyn Catalogue) -> EventsError {
-    let system = name.split(':').next().unwrap_or_default();
-    let whole = |system: &str, event: &String| format!("{system}:{event}");
-    let same_system = catalogue.events(system).unwrap_or_default();
-    let candidates: Vec<String> = if same_system.is_empty() {
-        let event = name.split_once(':').map_or("", |(_, event)| event);
-        let systems = catalogue.systems().unwrap_or_default();
-        systems
-            .iter()
-            .map(|system| format!("{system}:{event}"))
-            .collect()
-    } else {
-        same_system
-            .iter()
-            .map(|event| whole(system, event))
-            .collect()
-    };
-    let nearest = crate::scenario::nearest(name, candidates.iter().map(String::as_str));
-    EventsError::Tracepoint {
-        at,
-        name: name.to_owned(),
-        nearest: nearest.map(str::to_owned),
-    }
 }
 
 impl EventsPlan {
@@ -328,19 +277,25 @@ impl EventsPlan {
             };
             filter::check(text, &format).map_err(wrong)?;
         }
-        let meaning = Meaning::Tracepoint(self.tracepoints.len());
-        self.add(
-            name.as_str(),
-            format.id,
-            filter.map(str::to_owned),
-            0,
-            meaning,
-        );
-        self.tracepoints.push(PlannedTracepoint {
-            name: name.as_str().into(),
-            format,
-        });
+        let naming = Naming::Own(name.as_str().into());
+        self.open(name.as_str(), &format, filter.map(str::to_owned), naming);
         Ok(())
+    }
+
+    pub(super) fn open(
+        &mut self,
+        name: &str,
+        format: &Arc<Format>,
+        filter: Option<String>,
+        naming: Naming,
+    ) {
+        let meaning = Meaning::Tracepoint(self.tracepoints.len());
+        self.add(name, format.id, filter, 0, meaning);
+        self.tracepoints.push(PlannedTracepoint {
+            name: name.into(),
+            format: Arc::clone(format),
+            naming,
+        });
     }
 
     fn add(

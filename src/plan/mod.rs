@@ -5,13 +5,16 @@
 
 mod error;
 mod events;
+mod expand;
 mod filter;
+mod operations;
 
 pub use error::EventsError;
 pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, Wants, events,
 };
 pub use filter::{FilterError, check as check_filter};
+pub use operations::Operations;
 
 use crate::host::{Catalogue, HostError};
 use crate::scenario::{
@@ -20,6 +23,7 @@ use crate::scenario::{
 };
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
+use crate::syscall::uring;
 use crate::trace::{Level, View};
 use std::collections::{BTreeMap, HashSet};
 
@@ -33,6 +37,8 @@ pub struct Facts<'a> {
     pub n_cpus: usize,
     /// The size of a page in bytes.
     pub page_size: usize,
+    /// `kernel.io_uring_disabled`, 2 where nobody may use io_uring; `None` where the kernel has no such switch (before Linux 6.6).
+    pub io_uring_disabled: Option<i64>,
 }
 
 impl std::fmt::Debug for Facts<'_> {
@@ -168,7 +174,35 @@ fn unmet(
     {
         unmet.push(format!("needs command `{command}`"));
     }
+    if names_operations(scenario) {
+        let [tracepoint, _] = operations::TRACEPOINTS;
+        if operations::tracepoint(catalogue)?.is_none() {
+            unmet.push(format!("needs tracepoint `{tracepoint}`"));
+        }
+        if facts.io_uring_disabled == Some(NOBODY) {
+            unmet.push("needs io_uring, which `kernel.io_uring_disabled` forbids here".to_owned());
+        }
+    }
     Ok(unmet)
+}
+
+// Of `kernel.io_uring_disabled`; 1 allows it to those with CAP_SYS_ADMIN and to a group.
+const NOBODY: i64 = 2;
+
+/// Whether a scenario speaks of operations of io_uring.
+fn names_operations(scenario: &Scenario) -> bool {
+    let events = scenario.trace.events.iter().filter_map(|spec| match spec {
+        EventSpec::Tracepoint { name, .. } => Some(name),
+        EventSpec::Syscalls(_) => None,
+    });
+    let shown = match &scenario.snapshot {
+        SnapshotSpec::On { hide, show, .. } => [hide.as_slice(), show.as_slice()],
+        SnapshotSpec::Off => Default::default(),
+    };
+    events
+        .chain(scenario.expect.count.keys())
+        .chain(shown.into_iter().flatten())
+        .any(|word| operations::is_operation(word))
 }
 
 fn invalid(diagnostic: Diagnostic) -> PlanError {
@@ -189,7 +223,8 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
             at: (want, word),
             unknown,
         } => (event(*want).key("syscalls").index(*word), unknown.hint()),
-        EventsError::Tracepoint { at, nearest, .. } => {
+        EventsError::Tracepoint { at, nearest, .. }
+        | EventsError::Operation { at, nearest, .. } => {
             (event(*at).key("event"), did_you_mean(nearest))
         }
         EventsError::NoEvent { at, .. } => (event(*at).key("event"), None),
@@ -209,6 +244,9 @@ fn names_of(
     events: &EventsPlan,
     all: bool,
 ) -> Result<HashSet<String>, (String, Option<String>)> {
+    if operations::is_operation(word) {
+        return operations_of(word, events, all);
+    }
     if word.contains(':') {
         let opened = events
             .tracepoints
@@ -217,10 +255,7 @@ fn names_of(
         return if opened {
             Ok(HashSet::from([word.to_owned()]))
         } else {
-            Err((
-                format!("`{word}` is not among the events of this scenario, so it can never occur"),
-                None,
-            ))
+            Err((never(word), None))
         };
     }
     let meant = Selection::parse(&[word], Abi::native())
@@ -236,20 +271,42 @@ fn names_of(
         .names()
         .find(|name| all && !names.is_empty() && !is_traced(name))
     {
-        return Err((
-            format!(
-                "`{word}` also means `{missing}`, which is not among the events of this scenario"
-            ),
-            None,
-        ));
+        return Err((also_means(word, missing), None));
     }
     if names.is_empty() {
-        return Err((
-            format!("`{word}` is not among the events of this scenario, so it can never occur"),
-            None,
-        ));
+        return Err((never(word), None));
     }
     Ok(names)
+}
+
+/// The same for operations of io_uring.
+fn operations_of(
+    word: &str,
+    events: &EventsPlan,
+    all: bool,
+) -> Result<HashSet<String>, (String, Option<String>)> {
+    let meant = operations::meant(word).map_err(|nearest| {
+        let help = nearest.map(|name| format!("did you mean `{name}`?"));
+        (format!("io_uring has no operation `{word}`"), help)
+    })?;
+    let recorded = &events.operations.recorded;
+    let name = |opcode: &u8| uring::event_name(*opcode).as_ref().to_owned();
+    let names: HashSet<String> = meant.intersection(recorded).map(name).collect();
+    if names.is_empty() {
+        return Err((never(word), None));
+    }
+    if let Some(missing) = meant.difference(recorded).next().filter(|_| all) {
+        return Err((also_means(word, &name(missing)), None));
+    }
+    Ok(names)
+}
+
+fn never(word: &str) -> String {
+    format!("`{word}` is not among the events of this scenario, so it can never occur")
+}
+
+fn also_means(word: &str, missing: &str) -> String {
+    format!("`{word}` also means `{missing}`, which is not among the events of this scenario")
 }
 
 type Counts = BTreeMap<String, (CountRange, HashSet<String>)>;

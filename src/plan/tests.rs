@@ -1,5 +1,6 @@
 use super::*;
 use crate::format::Format;
+use crate::trace::Naming;
 use crate::units::TracepointName;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +19,21 @@ impl Kernel {
             include_str!("../../harness/fixtures/payloads/sched.sched_switch.txt"),
         ];
         let systems = ["raw_syscalls", "raw_syscalls", "sched", "sched", "sched"];
+        Self::of(&systems, &captures)
+    }
+
+    /// The same with io_uring.
+    fn with_io_uring() -> Self {
+        let mut kernel = Self::captured();
+        let submission =
+            include_str!("../../harness/fixtures/payloads/io_uring.io_uring_submit_req.txt");
+        kernel
+            .0
+            .append(&mut Self::of(&["io_uring"], &[submission]).0);
+        kernel
+    }
+
+    fn of(systems: &[&str], captures: &[&str]) -> Self {
         let formats = systems.iter().zip(captures).map(|(system, capture)| {
             let text = capture.get(capture.find("name: ").unwrap()..).unwrap();
             let format = crate::format::parse(text).unwrap();
@@ -152,6 +168,14 @@ fn an_unknown_name_comes_with_its_place_and_the_nearest() {
 }
 
 fn resolved(text: &str) -> Result<Resolved, PlanError> {
+    resolved_on(&Kernel::captured(), None, text)
+}
+
+fn resolved_on(
+    kernel: &Kernel,
+    io_uring_disabled: Option<i64>,
+    text: &str,
+) -> Result<Resolved, PlanError> {
     let scenario = crate::scenario::read(Path::new("x.yaml"), text).unwrap();
     let has_command = |command: &str| command == "true";
     let facts = Facts {
@@ -159,8 +183,9 @@ fn resolved(text: &str) -> Result<Resolved, PlanError> {
         has_command: &has_command,
         n_cpus: 2,
         page_size: 4096,
+        io_uring_disabled,
     };
-    resolve(&scenario, &facts, &Kernel::captured())
+    resolve(&scenario, &facts, kernel)
 }
 
 fn complaint(text: &str) -> (usize, usize, String) {
@@ -265,4 +290,151 @@ fn many_cpus_share_what_few_have_for_themselves() {
     assert_eq!(default_ring(8), 8 << 20);
     assert_eq!(default_ring(64), 1 << 20);
     assert_eq!(default_ring(4096), 512 << 10);
+}
+
+const SUBMIT: &str = "io_uring:io_uring_submit_req";
+
+/// The filters of the submissions' tracepoint, one for each time that it is opened.
+fn submissions(wants: &[Wanted]) -> Vec<Option<String>> {
+    let plan = events(wants, &Kernel::with_io_uring()).unwrap();
+    let planned = plan.tracepoints.iter();
+    let operations = planned.filter(|planned| planned.naming == Naming::Operations);
+    let opened = plan
+        .requests
+        .into_iter()
+        .filter(|request| request.name == SUBMIT);
+    let filters: Vec<_> = opened.map(|request| request.filter).collect();
+    assert_eq!(operations.count(), filters.len());
+    filters
+}
+
+#[test]
+fn submissions_come_with_the_call_that_makes_them() {
+    for wants in [
+        vec![],
+        vec![calls(&["%desc"])],
+        vec![calls(&["io_uring_enter"])],
+    ] {
+        assert_eq!(submissions(&wants), [None], "{wants:?}");
+    }
+    assert!(submissions(&[calls(&["openat"])]).is_empty());
+    assert!(submissions(&[calls(&["!io_uring_enter"])]).is_empty());
+    let both = [calls(&["%desc"]), tracepoint("io_uring:IORING_OP_FSYNC")];
+    assert_eq!(submissions(&both), [None]);
+}
+
+#[test]
+fn operations_by_name_are_filtered_in_the_kernel() {
+    let named = |names: &[&str]| {
+        let wants: Vec<_> = names.iter().map(|name| tracepoint(name)).collect();
+        submissions(&wants)
+    };
+    let only = |filter: &str| vec![Some(filter.to_owned())];
+    assert_eq!(named(&["io_uring:IORING_OP_FSYNC"]), only("opcode == 3"));
+    assert_eq!(
+        named(&["io_uring:IORING_OP_CLOSE", "io_uring:IORING_OP_FSYNC"]),
+        only("opcode == 3 || opcode == 19")
+    );
+    assert_eq!(
+        named(&["io_uring:IORING_OP_WRITE*"]),
+        only("opcode == 2 || opcode == 5 || opcode == 23 || opcode == 61")
+    );
+    assert_eq!(named(&["io_uring:IORING_OP_*"]), [None]);
+    let filtered = Wanted::Tracepoint {
+        name: "io_uring:IORING_OP_FSYNC".to_owned(),
+        filter: Some("sq_thread == 1".to_owned()),
+    };
+    assert_eq!(
+        submissions(&[filtered]),
+        only("(opcode == 3) && (sq_thread == 1)")
+    );
+}
+
+#[test]
+fn the_tracepoint_of_submissions_by_its_own_name_is_a_tracepoint_like_others() {
+    let plan = |wants: &[Wanted]| events(wants, &Kernel::with_io_uring()).unwrap();
+    let namings = |plan: EventsPlan| {
+        let planned = plan.tracepoints.into_iter();
+        planned.map(|planned| planned.naming).collect::<Vec<_>>()
+    };
+    let own = Naming::Own(SUBMIT.into());
+    let alone = plan(&[tracepoint("io_uring:*")]);
+    assert_eq!(namings(alone), std::slice::from_ref(&own));
+    let beside = plan(&[calls(&["%desc"]), tracepoint(SUBMIT)]);
+    assert_eq!(namings(beside), [own, Naming::Operations]);
+}
+
+#[test]
+fn a_kernel_that_shows_no_submissions_is_told_from_a_workload_that_makes_none() {
+    let plan = events(&[calls(&["%desc"])], &Kernel::captured()).unwrap();
+    assert!(plan.operations.is_blind && plan.tracepoints.is_empty());
+    let plan = events(&[calls(&["%desc"])], &Kernel::with_io_uring()).unwrap();
+    assert!(!plan.operations.is_blind);
+    let fsync = [tracepoint("io_uring:IORING_OP_FSYNC")];
+    match events(&fsync, &Kernel::captured()).unwrap_err() {
+        EventsError::Tracepoint { at: 0, name, .. } => assert_eq!(name, SUBMIT),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_scenario_that_speaks_of_operations_needs_io_uring() {
+    let head = "description: d\nworkload: { run: [a] }\n";
+    for of_operations in [
+        "trace: { events: ['io_uring:IORING_OP_FSYNC'] }",
+        "expect: { count: { 'io_uring:IORING_OP_FSYNC': 1 } }",
+        "snapshot: { show: ['io_uring:IORING_OP_*'] }",
+    ] {
+        let text = format!("{head}{of_operations}\n");
+        let unmet = |kernel: &Kernel, disabled| match resolved_on(kernel, disabled, &text) {
+            Ok(Resolved::Unmet(reasons)) => reasons,
+            Ok(Resolved::Plan(_)) => Vec::new(),
+            Err(error) => panic!("{error:?}"),
+        };
+        let kernel = Kernel::with_io_uring();
+        assert_eq!(
+            unmet(&Kernel::captured(), None),
+            ["needs tracepoint `io_uring:io_uring_submit_req`"]
+        );
+        assert_eq!(
+            unmet(&kernel, Some(2)),
+            ["needs io_uring, which `kernel.io_uring_disabled` forbids here"]
+        );
+        assert!(unmet(&kernel, Some(1)).is_empty() && unmet(&kernel, None).is_empty());
+    }
+}
+
+#[test]
+fn the_names_of_operations_are_resolved_as_those_of_calls() {
+    let head =
+        "description: d\nworkload: { run: [a] }\ntrace: { events: ['io_uring:IORING_OP_F*'] }\n";
+    let resolved =
+        |rest: &str| resolved_on(&Kernel::with_io_uring(), None, &format!("{head}{rest}\n"));
+    let message = |rest: &str| match resolved(rest) {
+        Err(PlanError::Invalid(diagnostic)) => diagnostic.message,
+        other => panic!("{other:?}"),
+    };
+    match resolved(
+        "expect: { count: { 'io_uring:IORING_OP_FSYNC': 1, 'io_uring:IORING_OP_FUTEX_*': 0 } }",
+    ) {
+        Ok(Resolved::Plan(plan)) => {
+            let lengths: Vec<_> = plan.counts.values().map(|(_, names)| names.len()).collect();
+            assert_eq!(lengths, [1, 3]);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(
+        message("snapshot: { hide: ['io_uring:IORING_OP_NOP'] }"),
+        "`io_uring:IORING_OP_NOP` is not among the events of this scenario, so it can never occur"
+    );
+    assert_eq!(
+        message(
+            "expect: { count: { 'io_uring:IORING_OP_*SYNC': 0, 'io_uring:IORING_OP_F*': 1, 'io_uring:IORING_OP_*': 1 } }"
+        ),
+        "`io_uring:IORING_OP_*` also means `io_uring:IORING_OP_NOP`, which is not among the events of this scenario"
+    );
+    assert_eq!(
+        message("snapshot: { hide: ['io_uring:IORING_OP_FSNC'] }"),
+        "io_uring has no operation `io_uring:IORING_OP_FSNC`"
+    );
 }

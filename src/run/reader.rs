@@ -8,7 +8,7 @@ use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
 use crate::syscall::names::Abi;
-use crate::syscall::{Actor, Call, Entry, Observation, Tracker};
+use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::io;
 
@@ -40,6 +40,7 @@ pub struct Reader<'a> {
     out: Vec<Observation>,
     out_of_sight: u64,
     left_group: u64,
+    blind_rings: u64,
     saw_uncorking: bool,
     delivered: Vec<u64>,
     lost_records: u64,
@@ -75,6 +76,7 @@ impl<'a> Reader<'a> {
             out: Vec::new(),
             out_of_sight: 0,
             left_group: 0,
+            blind_rings: 0,
             saw_uncorking: false,
             // The last number is that of what programs read.
             delivered: vec![0; n_requests + 1],
@@ -96,6 +98,7 @@ impl<'a> Reader<'a> {
         };
         let out_of_sight = self.out_of_sight + left;
         let mut account = events.account(&self.delivered, self.lost_records, out_of_sight)?;
+        account.blind_rings = self.blind_rings;
         account.never_started = !self.saw_uncorking;
         Ok(account)
     }
@@ -199,6 +202,9 @@ impl<'a> Reader<'a> {
             {
                 self.saw_uncorking = true;
             }
+            if let (true, Observation::Call(call)) = (self.plan.operations.is_blind, &observation) {
+                self.blind_rings += u64::from(works_on_a_ring(call));
+            }
             self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
             self.observer.observe(&observation);
         }
@@ -276,6 +282,15 @@ impl<'a> Reader<'a> {
 /// Before its program runs, a workload is of interest for the one call that starts it.
 fn is_exec(number: i32) -> bool {
     [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
+}
+
+/// Whether a call sets up an io_uring, or hands something to one.
+fn works_on_a_ring(call: &Call) -> bool {
+    match (call.name(), &call.outcome) {
+        (Some("io_uring_setup"), Outcome::Returned { value, .. }) => *value >= 0,
+        (Some("io_uring_enter"), Outcome::Returned { value, .. }) => *value > 0,
+        _ => false,
+    }
 }
 
 fn word(raw: &[u8], at: usize) -> Option<u64> {

@@ -273,11 +273,15 @@ impl Observer for Collector<'_> {
     }
 
     fn event(&mut self, actor: &Actor, _: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {
-        let Some(PlannedTracepoint { name, format }) = self.plan.events.tracepoints.get(tracepoint)
+        let Some(PlannedTracepoint {
+            name,
+            format,
+            naming,
+        }) = self.plan.events.tracepoints.get(tracepoint)
         else {
             return;
         };
-        match TracedEvent::decode(name, format, payload) {
+        match TracedEvent::decode(naming, format, payload) {
             Ok(event) => self.builder.event(actor.thread, event),
             Err(source) => {
                 self.error.get_or_insert(RunError::Decode {

@@ -152,6 +152,7 @@ impl<'a> Suite<'a> {
             has_command: &has_command,
             n_cpus: bench.cpus.len(),
             page_size: crate::sys::page_size(),
+            io_uring_disabled: bench.host.io_uring_disabled(),
         };
         for item in items {
             let text = std::fs::read(&item.file)

@@ -14,6 +14,7 @@ pub mod structs;
 mod text;
 mod thread;
 mod track;
+pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 pub use signature::{Argument, Meanings, Signature, Signatures};

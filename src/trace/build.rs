@@ -2,6 +2,7 @@
 
 use super::people::Ids;
 use super::{Item, Kind, Level, Log, Trace, TracedEvent};
+use crate::syscall::names::{self, Abi};
 use crate::syscall::{Actor, Call, Observation, ThreadId};
 use std::collections::HashMap;
 
@@ -12,10 +13,18 @@ pub struct Builder {
     keeps_order: bool,
     logs: Vec<Log>,
     place_of: HashMap<ThreadId, usize>,
-    open: HashMap<ThreadId, usize>,
+    open: HashMap<ThreadId, Open>,
     ids: Ids,
     moment: u64,
     main_id: Option<i32>,
+}
+
+/// A call that a thread is in.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// The place that it will take in the thread's log.
+    place: usize,
+    makes_tasks: bool,
 }
 
 impl Builder {
@@ -51,14 +60,21 @@ impl Builder {
             Observation::Named { thread, id } => self.ids.name(*id, *thread),
             Observation::Global { thread, id } => self.ids.name_globally(*id, *thread),
             Observation::OutOfSight(_) => {}
-            Observation::Entered { actor, .. } => {
-                let thread = &actor.thread;
+            Observation::Entered {
+                actor, abi, number, ..
+            } => {
                 let (moment, keeps_order) = (self.moment, self.keeps_order);
-                if let Some(log) = self.log(*thread).filter(|_| keeps_order) {
-                    let place = log.items.len();
+                let Some(log) = self.log(actor.thread) else {
+                    return;
+                };
+                let open = Open {
+                    place: log.items.len(),
+                    makes_tasks: makes_tasks(*abi, *number),
+                };
+                if keeps_order {
                     log.items.push((moment, None));
-                    self.open.insert(*thread, place);
                 }
+                self.open.insert(actor.thread, open);
             }
             Observation::Call(call) => self.fill(call, keep(call)),
             Observation::Gone(thread) => {
@@ -101,11 +117,15 @@ impl Builder {
 
     fn born(&mut self, child: &Actor, parent: Option<ThreadId>) {
         self.ids.born(child.tid, child.thread, self.moment);
+        let is_leader = child.pid.0 == child.tid.0;
+        let maker = parent.and_then(|parent| self.open.get(&parent));
+        let is_made = parent.is_none() || maker.is_some_and(|call| call.makes_tasks);
         self.place_of.insert(child.thread, self.logs.len());
         self.logs.push(Log {
             thread: child.thread,
             parent,
-            is_leader: child.pid.0 == child.tid.0,
+            is_leader,
+            is_kernels: !is_leader && !is_made,
             name: String::from_utf8_lossy(child.comm.as_bytes()).into_owned(),
             tally: HashMap::new(),
             items: Vec::new(),
@@ -115,14 +135,22 @@ impl Builder {
     /// Counts a call, and puts it into the place that its entry took.
     fn fill(&mut self, call: &Call, keep: bool) {
         let thread = call.actor.thread;
-        let (place, moment) = (self.open.remove(&thread), self.moment);
+        let (open, moment) = (self.open.remove(&thread), self.moment);
         let Some(log) = self.log(thread).filter(|_| keep) else {
             return;
         };
         let kind = Kind::Call(call.abi, call.number);
         *log.tally.entry(kind).or_default() += 1;
-        if let Some(slot) = place.and_then(|place| log.items.get_mut(place)) {
+        if let Some(slot) = open.and_then(|open| log.items.get_mut(open.place)) {
             slot.1 = Some(Item::Call(Box::new(call.clone()), moment));
         }
     }
+}
+
+/// Whether a call makes threads: one of the kernel's own making comes in the midst of another call, or of none.
+fn makes_tasks(abi: Abi, number: i32) -> bool {
+    let name = u32::try_from(number)
+        .ok()
+        .and_then(|number| names::name(abi, number));
+    matches!(name, Some("clone" | "clone3" | "fork" | "vfork"))
 }

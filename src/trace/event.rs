@@ -3,14 +3,57 @@
 use super::{FieldValue, TracedEvent};
 use crate::decode::{self, DecodeError, Value};
 use crate::format::{Field, Format};
+use crate::syscall::uring;
 use std::sync::Arc;
+
+/// What the records of a tracepoint are as events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// Events of this name, with the fields of the tracepoint's format.
+    Own(Arc<str>),
+    /// Submissions to an io_uring (`io_uring:io_uring_submit_req`): each is named after its operation.
+    Operations,
+}
+
+/// The fields of a submission's tracepoint that its events are made of. What else there is are the kernel's own pointers.
+pub const SUBMISSION: [&str; 4] = ["opcode", "user_data", "flags", "sq_thread"];
 
 impl TracedEvent {
     /// Decodes a record of a tracepoint, common fields left out.
     ///
     /// # Errors
     /// The first field that does not fit the record.
-    pub fn decode(name: &Arc<str>, format: &Format, payload: &[u8]) -> Result<Self, DecodeError> {
+    pub fn decode(naming: &Naming, format: &Format, payload: &[u8]) -> Result<Self, DecodeError> {
+        match naming {
+            Naming::Own(name) => Self::fields(name, format, payload),
+            Naming::Operations => Self::submission(format, payload),
+        }
+    }
+
+    /// `io_uring:IORING_OP_FSYNC user_data=0x7f.. flags=IOSQE_IO_LINK`; `sq_thread=1` where a thread of the kernel's took it from the ring.
+    fn submission(format: &Format, payload: &[u8]) -> Result<Self, DecodeError> {
+        let mut words = [0; SUBMISSION.len()];
+        for (name, word) in SUBMISSION.iter().zip(&mut words) {
+            if let Some(field) = format.field(name) {
+                *word = decode::field(payload, field)?.as_u64().unwrap_or(0);
+            }
+        }
+        let [opcode, user_data, flags, sq_thread] = words;
+        let mut fields = vec![
+            // The program's own number, which often is a pointer.
+            ("user_data".into(), FieldValue::Address(user_data)),
+            ("flags".into(), FieldValue::Other(uring::flags_text(flags))),
+        ];
+        if sq_thread != 0 {
+            fields.push(("sq_thread".into(), FieldValue::Number(1)));
+        }
+        Ok(Self {
+            name: uring::event_name(opcode as u8),
+            fields,
+        })
+    }
+
+    fn fields(name: &Arc<str>, format: &Format, payload: &[u8]) -> Result<Self, DecodeError> {
         let field = |field: &Field| {
             let value = decode::field(payload, field)?;
             Ok((Arc::from(field.name.as_str()), FieldValue::of(field, value)))

@@ -15,7 +15,8 @@
 //! process    = "P" number          thread = process ".T" number
 //! ```
 //! Processes are numbered along the tree of creation (a process, then each of its children with all that descends from it), which
-//! scheduling cannot change; a thread's calls stand in its own order. Rules act on typed values, never on text:
+//! scheduling cannot change; a thread's calls stand in its own order. Threads that the kernel makes for a process on its own account (for
+//! io_uring) are numbered behind those of the program. Rules act on typed values, never on text:
 //!
 //! | rule | what becomes what |
 //! |---|---|
@@ -32,6 +33,7 @@ mod people;
 mod render;
 
 pub use build::Builder;
+pub use event::{Naming, SUBMISSION};
 pub use render::Rendered;
 
 use crate::syscall::{Call, ThreadId};
@@ -86,7 +88,7 @@ impl View {
 /// An event that is no system call, decoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracedEvent {
-    /// `system:name`.
+    /// `system:name`, where `system` and `name` are a tracepoint's, or `io_uring` and an operation's (`IORING_OP_FSYNC`).
     pub name: std::sync::Arc<str>,
     /// Its fields in the order of its format.
     pub fields: Vec<(std::sync::Arc<str>, FieldValue)>,
@@ -128,6 +130,8 @@ pub(crate) struct Log {
     pub(crate) thread: ThreadId,
     pub(crate) parent: Option<ThreadId>,
     pub(crate) is_leader: bool,
+    /// A thread that the kernel made for the process on its own account: its creator was in no call that makes one.
+    pub(crate) is_kernels: bool,
     pub(crate) name: String,
     /// How often it did what.
     pub(crate) tally: HashMap<Kind, u64>,

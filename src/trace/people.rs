@@ -111,7 +111,8 @@ pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
     names
 }
 
-/// A process' threads: each, then those that it created.
+/// A process' threads: each, then those that it created. Behind them come those of the kernel's making; how many of these only work and
+/// have nothing to show is its affair, so they come last.
 fn threads_of<'a>(
     leader: &'a Log,
     of: &impl Fn(Option<ThreadId>) -> &'a [&'a Log],
@@ -125,5 +126,6 @@ fn threads_of<'a>(
             .filter(|child| !child.is_leader);
         waiting.extend(created.copied().collect::<Vec<_>>().into_iter().rev());
     }
+    threads.sort_by_key(|log| (log.is_kernels, log.is_kernels && log.tally.is_empty()));
     threads
 }

@@ -8,6 +8,10 @@ use std::sync::Arc;
 
 /// A thread enters a call; which one is told when it has ended.
 fn entered(thread: u32) -> Observation {
+    entered_as(thread, "read")
+}
+
+fn entered_as(thread: u32, name: &str) -> Observation {
     let actor = Actor {
         thread: ThreadId(thread),
         pid: Pid(0),
@@ -17,7 +21,7 @@ fn entered(thread: u32) -> Observation {
     Observation::Entered {
         actor,
         abi: Abi::native(),
-        number: 0,
+        number: names::number(Abi::native(), name).unwrap() as i32,
         entry: Entry::Missing,
     }
 }
@@ -323,4 +327,66 @@ fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
         .render(&View::default(), &Signatures::new(Box::new(|_| None)));
     assert_eq!(rendered.text, "# trace 1, level sequence\n\nP1 sh\n");
     assert!(rendered.counts.is_empty());
+}
+
+#[test]
+fn a_submission_is_named_after_its_operation_and_keeps_what_is_the_programs_own() {
+    let capture = crate::format::captured::captured!("io_uring.io_uring_submit_req");
+    let payload = capture.payloads.first().unwrap();
+    let decode = |naming: &Naming, payload: &[u8]| {
+        TracedEvent::decode(naming, &capture.format, payload).unwrap()
+    };
+    let event = decode(&Naming::Operations, payload);
+    let field = |name: &str, value| (Arc::from(name), value);
+    assert_eq!(&*event.name, "io_uring:IORING_OP_FSYNC");
+    assert_eq!(
+        event.fields,
+        [
+            field("user_data", FieldValue::Address(0)),
+            // The kernel has set the bit of IOSQE_ASYNC: the program has not.
+            field("flags", FieldValue::Other("0".to_owned())),
+        ]
+    );
+    let mut polled = payload.clone();
+    polled[capture.field("sq_thread").offset] = 1;
+    polled[capture.field("opcode").offset] = 250;
+    let event = decode(&Naming::Operations, &polled);
+    assert_eq!(&*event.name, "io_uring:IORING_OP_250");
+    assert_eq!(
+        event.fields.last(),
+        Some(&field("sq_thread", FieldValue::Number(1)))
+    );
+    let own = Naming::Own(Arc::from("io_uring:io_uring_submit_req"));
+    assert_eq!(decode(&own, payload).fields.len(), 7);
+    for n in 0..capture.field("sq_thread").offset {
+        let cut = payload.get(..n).unwrap();
+        assert!(TracedEvent::decode(&Naming::Operations, &capture.format, cut).is_err());
+    }
+}
+
+#[test]
+fn threads_of_the_kernels_making_do_not_change_the_numbers_of_the_others() {
+    let text = |n_workers: u32| {
+        let mut story = Story::new(500);
+        story.born(0, 0, None);
+        // Made in the midst of no call that makes threads: workers of io_uring, and its polling thread.
+        for worker in 10..10 + n_workers {
+            story.born(worker, 0, Some(0));
+        }
+        story.born(30, 0, Some(0));
+        story.tell(entered_as(0, "clone3"));
+        story.born(2, 0, Some(0));
+        story.finish_call(0, "clone3", [0; 6], 0);
+        story.call(2, "gettid", [0; 6], 0);
+        story.call(30, "sync", [0; 6], 0);
+        story.text(&View::default())
+    };
+    let headings: Vec<String> = text(0)
+        .lines()
+        .filter(|line| line.starts_with('P'))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(headings, ["P1 sh", "P1.T2", "P1.T3"]);
+    assert_eq!(text(0), text(5));
+    assert!(text(5).contains("P1.T2\n  gettid"), "{}", text(5));
 }

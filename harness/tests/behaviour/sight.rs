@@ -1,11 +1,22 @@
 //! What the events of a workload do not see is never taken for absence: each of these was once a pass.
 
+use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use trace_harness::format::Format;
+use trace_harness::host::{Catalogue, Host, HostError};
+use trace_harness::plan::{self, Facts, Resolved};
+use trace_harness::run::{Bench, Control, Fault, Next, attempt};
+use trace_harness::sandbox::Running;
+use trace_harness::scenario;
+use trace_harness::units::TracepointName;
+use trace_harness::verdict::Verdict;
+
+use crate::support::oracle;
 use crate::support::project::Project;
-use crate::support::require::{program, require, right_to_trace};
+use crate::support::require::{self, program, require, right_to_trace};
 
 /// The verdict on a scenario, and its first reason.
 fn verdict(yaml: &str) -> (String, String) {
@@ -99,4 +110,77 @@ fn a_harness_whose_parent_ignores_the_end_of_children_still_learns_of_its_own() 
     let status = command.status().expect("perl runs");
     assert_eq!(status.code(), Some(3));
     assert!(Path::new(&project.join("trace")).exists());
+}
+
+/// This machine, as if its kernel had no tracepoint of io_uring.
+struct WithoutIoUring<'a>(&'a Host);
+
+impl Catalogue for WithoutIoUring<'_> {
+    fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
+        if name.system() == "io_uring" {
+            return Err(HostError::NoTracepoint { name: name.clone() });
+        }
+        self.0.format(name)
+    }
+    fn systems(&self) -> Result<Vec<String>, HostError> {
+        self.0.systems()
+    }
+    fn events(&self, system: &str) -> Result<Vec<String>, HostError> {
+        self.0.events(system)
+    }
+}
+
+/// Nobody sends signals.
+struct Nobody;
+
+impl Control for Nobody {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn ready(&mut self, _: &mut Running) -> std::io::Result<Next> {
+        Ok(Next::Follow)
+    }
+}
+
+#[test]
+fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
+    require!(right_to_trace());
+    let host = Host::running();
+    let bench = Bench::new(&host).expect("this machine");
+    if host.io_uring_disabled() == Some(2) {
+        return require::skip("kernel.io_uring_disabled forbids io_uring");
+    }
+    let facts = Facts {
+        release: &bench.release,
+        has_command: &|_| true,
+        n_cpus: bench.cpus.len(),
+        page_size: trace_harness::sys::page_size(),
+        io_uring_disabled: Some(0),
+    };
+    let outcome = |subcommand: &str, catalogue: &dyn Catalogue| {
+        let oracle = oracle::path();
+        let text = format!(
+            "description: d\nworkload: {{ run: [{oracle:?}, {subcommand}] }}\ntrace: {{ events: [{{ syscalls: [\"%desc\"] }}] }}\n\
+             snapshot: false\n"
+        );
+        let scenario = scenario::read(Path::new("it.yaml"), &text).expect("a scenario");
+        let Ok(Resolved::Plan(plan)) = plan::resolve(&scenario, &facts, catalogue) else {
+            panic!("no plan for {text}");
+        };
+        let file = Path::new("it.yaml");
+        let outcome = attempt(&bench, &plan, file, &mut Nobody, Fault::default());
+        let outcome = outcome.expect("a run");
+        (outcome.verdict, outcome.reasons.join("\n"))
+    };
+    let blind = WithoutIoUring(&host);
+    for subcommand in ["io-uring", "io-uring-polled"] {
+        let (verdict, reasons) = outcome(subcommand, &blind);
+        assert_eq!(verdict, Verdict::Incomplete, "{reasons}");
+        assert!(
+            reasons.contains("no tracepoint for what is submitted to io_uring"),
+            "{reasons}"
+        );
+        assert_eq!(outcome(subcommand, &host).0, Verdict::Pass);
+    }
+    assert_eq!(outcome("fds", &blind).0, Verdict::Pass);
 }

@@ -4,4 +4,5 @@ mod births;
 mod endings;
 mod lines;
 mod refusals;
+mod rings;
 mod signals;

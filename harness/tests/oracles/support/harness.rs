@@ -25,7 +25,7 @@ pub(crate) enum Line {
     /// A call.
     Syscall(Syscall),
     /// Any other event.
-    Event {},
+    Event(Event),
     /// The last line.
     Summary(Summary),
 }
@@ -58,6 +58,34 @@ pub(crate) struct Syscall {
     /// The error's name.
     #[serde(deserialize_with = "present")]
     pub(crate) errno: Option<String>,
+}
+
+/// An operation that was submitted to an io_uring: the only events that come with calls.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Event {
+    /// `io_uring:IORING_OP_FSYNC`.
+    pub(crate) name: String,
+    /// The process.
+    pub(crate) pid: i32,
+    /// The thread.
+    pub(crate) tid: i32,
+    /// When.
+    pub(crate) time_ns: u64,
+    /// Its fields.
+    pub(crate) fields: Submission,
+}
+
+/// What is told of a submission.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Submission {
+    /// The program's own number for it.
+    pub(crate) user_data: u64,
+    /// Its flags by name.
+    pub(crate) flags: String,
+    /// 1 where a thread of the kernel's took it.
+    #[serde(default)]
+    pub(crate) sq_thread: u8,
 }
 
 /// An argument of a call.
@@ -117,6 +145,8 @@ pub(crate) struct Traced {
     pub(crate) output: Output,
     /// The calls, as printed.
     pub(crate) calls: Vec<Syscall>,
+    /// What was submitted to io_uring.
+    pub(crate) submissions: Vec<Event>,
     /// The last line.
     pub(crate) summary: Summary,
 }
@@ -183,7 +213,7 @@ pub(crate) fn trace(command: &[&str]) -> Traced {
 }
 
 fn read(text: &str, output: Output) -> Traced {
-    let mut calls = Vec::new();
+    let (mut calls, mut submissions) = (Vec::new(), Vec::new());
     let mut summaries = Vec::new();
     for line in text.lines() {
         assert!(
@@ -192,7 +222,10 @@ fn read(text: &str, output: Output) -> Traced {
         );
         match serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")) {
             Line::Syscall(call) => calls.push(call),
-            Line::Event {} => panic!("an event that nobody asked for: {line}"),
+            Line::Event(event) if event.name.starts_with("io_uring:IORING_OP_") => {
+                submissions.push(event);
+            }
+            Line::Event(_) => panic!("an event that nobody asked for: {line}"),
             Line::Summary(summary) => summaries.push(summary),
         }
     }
@@ -201,6 +234,7 @@ fn read(text: &str, output: Output) -> Traced {
     Traced {
         output,
         calls,
+        submissions,
         summary,
     }
 }

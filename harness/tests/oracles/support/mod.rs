@@ -6,4 +6,5 @@ pub(crate) mod harness;
 pub(crate) mod oracle;
 pub(crate) mod perf;
 pub(crate) mod require;
+pub(crate) mod spoken;
 pub(crate) mod strace;

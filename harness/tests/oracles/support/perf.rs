@@ -19,14 +19,19 @@ pub(crate) const WITH_TRACEFS: [&str; 5] = [
 
 /// How many calls the command and its descendants entered.
 pub(crate) fn count(place: &Place, prepare: &str, command: &[&str]) -> u64 {
+    count_of(EVENT, place, prepare, command)
+}
+
+/// How often the event fired for the command and its descendants.
+pub(crate) fn count_of(event: &str, place: &Place, prepare: &str, command: &[&str]) -> u64 {
     let file = place.beside("perf");
     let file = file.to_str().expect("a path of letters");
-    let stat = ["perf", "stat", "-x", ",", "-o", file, "-e", EVENT, "--"];
+    let stat = ["perf", "stat", "-x", ",", "-o", file, "-e", event, "--"];
     let mut words = vec!["unshare"];
     words.extend(WITH_TRACEFS.iter().chain(&stat).chain(command));
     let output = place.run(prepare, &words);
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{error}: {output:?}"));
-    let line = text.lines().find(|line| line.contains(EVENT));
+    let line = text.lines().find(|line| line.contains(event));
     let count = line.and_then(|line| line.split(',').next());
     count
         .and_then(|count| count.parse().ok())

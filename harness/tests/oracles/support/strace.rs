@@ -104,7 +104,7 @@ impl Reader {
 }
 
 /// `... = 3`, `... = -1 ENOENT (No such file or directory)`, `... = 0x8002 (flags ...)`, `... = ?`.
-fn outcome_at_the_end_of(event: &str) -> Option<Outcome> {
+pub(crate) fn outcome_at_the_end_of(event: &str) -> Option<Outcome> {
     let (_, result) = event.rsplit_once(" = ")?;
     let mut words = result.split(' ');
     let value = words.next()?;

@@ -1,0 +1,82 @@
+//! Which call of one witness is which call of the other.
+
+use super::super::support::calls::Outcome;
+use super::super::support::harness::Syscall;
+use super::super::support::spoken::Spoken;
+
+/// The calls of a thread that both witnesses tell, and those that one tells alone.
+#[derive(Default)]
+pub(super) struct Aligned<'a> {
+    pub(super) pairs: Vec<(&'a Syscall, &'a Spoken)>,
+    /// As text, with who tells it.
+    pub(super) alone: Vec<String>,
+}
+
+/// How many calls are looked at ahead for one that both tell.
+const AHEAD: usize = 32;
+
+/// Pairs calls of the same name and outcome, in order.
+pub(super) fn align<'a>(ours: &[&'a Syscall], theirs: &'a [Spoken]) -> Aligned<'a> {
+    let mut aligned = Aligned::default();
+    let mut left = ours;
+    let mut right = theirs;
+    // A thread is born in a call that only the tracepoint reports; the first thread is strace's
+    // own until it executes the program.
+    if let Some(begin) = first_told_by_both(left, right) {
+        left = left.get(begin..).unwrap_or_default();
+    }
+    while let (Some(our), Some(their)) = (left.first(), right.first()) {
+        if is_same(our, their) {
+            aligned.pairs.push((our, their));
+            left = left.get(1..).unwrap_or_default();
+            right = right.get(1..).unwrap_or_default();
+            continue;
+        }
+        let (skip_left, skip_right) = next_told_by_both(left, right).unwrap_or((1, 1));
+        aligned
+            .alone
+            .extend(left.iter().take(skip_left).map(only_ours));
+        aligned
+            .alone
+            .extend(right.iter().take(skip_right).map(only_theirs));
+        left = left.get(skip_left..).unwrap_or_default();
+        right = right.get(skip_right..).unwrap_or_default();
+    }
+    aligned.alone.extend(left.iter().map(only_ours));
+    aligned.alone.extend(right.iter().map(only_theirs));
+    aligned
+}
+
+fn first_told_by_both(ours: &[&Syscall], theirs: &[Spoken]) -> Option<usize> {
+    let first = theirs.first()?;
+    ours.iter().position(|our| is_same(our, first))
+}
+
+/// How many calls of each to skip so that the next are the same call, and as few as possible.
+fn next_told_by_both(ours: &[&Syscall], theirs: &[Spoken]) -> Option<(usize, usize)> {
+    (1..2 * AHEAD).find_map(|skipped| {
+        (0..=skipped).find_map(|left| {
+            let right = skipped - left;
+            let same = is_same(ours.get(left)?, theirs.get(right)?);
+            same.then_some((left, right))
+        })
+    })
+}
+
+fn is_same(our: &Syscall, their: &Spoken) -> bool {
+    let ours = our.outcome();
+    // A thread that is killed in a blocking call: the tracepoint still sees the call return.
+    let killed = matches!(
+        (&ours, &their.outcome),
+        (Outcome::Interrupted(_), Outcome::Never)
+    );
+    our.name == their.name && (ours == their.outcome || killed)
+}
+
+fn only_ours(call: &&Syscall) -> String {
+    format!("harness: {} = {}", call.name, call.outcome())
+}
+
+fn only_theirs(call: &Spoken) -> String {
+    format!("strace: {} = {}", call.name, call.outcome)
+}

@@ -1,0 +1,74 @@
+//! Strings that nobody has touched before the kernel reads them are in the trace.
+//!
+//! When the call is entered their page is not mapped, and a tracer that must not sleep cannot read
+//! it; it has to look again when the call has made it so. The workload says of each page whether it
+//! was mapped, so that the test tests what it is for.
+
+use super::support::harness::{self, Syscall, Traced};
+use super::support::oracle;
+use super::support::require::{self, require};
+
+/// Children of the workload that execute a program.
+const EXECS: usize = 50;
+
+fn trace(words: &[&str]) -> Traced {
+    let oracle = oracle::path();
+    let command: Vec<&str> = [oracle.as_str()].iter().chain(words).copied().collect();
+    let traced = harness::trace(&command);
+    assert_eq!(traced.summary.exit, harness::Exit::Code(0));
+    for fact in traced.facts().all("cold") {
+        assert_eq!(fact.number("mapped"), 0, "{fact:?}");
+    }
+    traced
+}
+
+/// The texts of an argument in all calls of that name in which it holds one of the words.
+fn texts<'a>(traced: &'a Traced, name: &str, place: usize) -> Vec<&'a str> {
+    let calls = traced.calls.iter().filter(|call| call.name == name);
+    let text = |call: &'a Syscall| call.args.get(place).map(|argument| argument.text.as_str());
+    calls.filter_map(text).collect()
+}
+
+#[test]
+fn a_path_from_a_page_never_touched_is_there() {
+    require!(require::right_to_trace());
+    let traced = trace(&["cold-paths"]);
+    let opened = texts(&traced, "openat", 1);
+    for path in ["\"/dev/../dev/null\"", "\"/nonexistent/cold-open\""] {
+        let times = opened.iter().filter(|text| **text == path).count();
+        assert_eq!(times, 1, "{path}: {opened:?}");
+    }
+    let renamed = ["\"/nonexistent/cold-old\"", "\"/nonexistent/cold-new\""];
+    for (place, path) in [1, 3].into_iter().zip(renamed) {
+        assert_eq!(texts(&traced, "renameat2", place), [path]);
+    }
+    let address = "{sa_family=AF_UNIX, sun_path=\"/nonexistent/cold-socket\"}";
+    assert_eq!(texts(&traced, "connect", 1), [address]);
+    let executed = texts(&traced, "execve", 0);
+    assert_eq!(executed.last(), Some(&"\"/nonexistent/cold-exec\""));
+}
+
+#[test]
+fn a_path_that_goes_on_in_a_page_never_touched_is_whole() {
+    require!(require::right_to_trace());
+    let traced = trace(&["cold-paths"]);
+    let facts = traced.facts();
+    let crossing = facts.one("crossing");
+    assert_eq!((crossing.number("begin"), crossing.number("end")), (1, 0));
+    let opened = texts(&traced, "openat", 1);
+    assert!(
+        opened.contains(&"\"/nonexistent/cold-crossing\""),
+        "{opened:?}"
+    );
+}
+
+#[test]
+fn a_program_executed_by_a_path_never_touched_has_its_path_and_arguments() {
+    require!(require::right_to_trace());
+    let traced = trace(&["cold-execs", &EXECS.to_string()]);
+    let of_children = |place| texts(&traced, "execve", place).split_off(1);
+    // The first is that of the workload itself, which the harness makes.
+    assert_eq!(traced.calls.first().map(|call| call.args.len()), Some(0));
+    assert_eq!(of_children(0), ["\"/bin/../bin/true\""; EXECS]);
+    assert_eq!(of_children(1), ["[\"cold-first\", \"cold-second\"]"; EXECS]);
+}

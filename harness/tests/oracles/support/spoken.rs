@@ -1,0 +1,296 @@
+//! Calls with their arguments as strace writes them: `name(argument, argument) = result`.
+//!
+//! A line of `strace -f` is not always a call: one may be interrupted by another thread's and go on
+//! in a later line. And a comma does not always separate arguments: it also stands in strings,
+//! structures, sets and comments.
+
+use std::collections::BTreeMap;
+
+use super::calls::Outcome;
+use super::strace::outcome_at_the_end_of;
+
+/// A call as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Spoken {
+    /// The name.
+    pub(crate) name: String,
+    /// What stands between the parentheses.
+    pub(crate) arguments: Vec<Argument>,
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+}
+
+/// An argument as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Argument {
+    /// `flags` of `flags=CLONE_VM`; most have none.
+    pub(crate) label: Option<String>,
+    /// What is left.
+    pub(crate) text: String,
+}
+
+/// The calls of each thread, in its own order.
+pub(crate) type Threads = BTreeMap<i32, Vec<Spoken>>;
+
+/// Reads the text of `strace -f -o`; an error is what is like nothing that strace prints.
+pub(crate) fn threads(text: &str) -> Result<Threads, String> {
+    let mut threads = Threads::new();
+    let mut begun: BTreeMap<i32, String> = BTreeMap::new();
+    for line in text.lines() {
+        let (tid, event) = line.split_once(' ').ok_or(line)?;
+        let tid: i32 = tid.parse().map_err(|_| line)?;
+        let event = event.trim_start();
+        let whole = if event.starts_with("+++ ") || event.starts_with("--- ") {
+            continue;
+        } else if let Some(beginning) = event.strip_suffix(" <unfinished ...>") {
+            begun.insert(tid, beginning.to_owned());
+            continue;
+        } else if let Some(rest) = event.strip_prefix("<... ") {
+            let (_, rest) = rest.split_once(" resumed>").ok_or(line)?;
+            begun.remove(&tid).ok_or(line)? + rest
+        } else {
+            event.to_owned()
+        };
+        let call = call(&whole).ok_or(line)?;
+        threads.entry(tid).or_default().push(call);
+    }
+    // What was never resumed never returned: the thread was killed.
+    for (tid, beginning) in begun {
+        let call = call(&format!("{beginning}) = ?")).ok_or(beginning)?;
+        threads.entry(tid).or_default().push(call);
+    }
+    Ok(threads)
+}
+
+/// Reads a whole call.
+pub(crate) fn call(line: &str) -> Option<Spoken> {
+    let (name, rest) = line.split_once('(')?;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.is_empty() || !name.bytes().all(is_name) {
+        return None;
+    }
+    let (texts, rest) = until_closed(rest)?;
+    let outcome = outcome_at_the_end_of(rest).filter(|_| rest.trim_start().starts_with("= "))?;
+    let arguments = texts.into_iter().map(|text| argument(name, text));
+    Some(Spoken {
+        name: name.to_owned(),
+        arguments: arguments.collect(),
+        outcome,
+    })
+}
+
+/// The arguments in front of the parenthesis that closes them, and what stands behind it.
+fn until_closed(text: &str) -> Option<(Vec<&str>, &str)> {
+    let mut texts = Vec::new();
+    let (mut begin, mut depth) = (0, 0);
+    let mut at = 0;
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at += length_of_string(bytes.get(at..)?)?,
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                at += text.get(at..)?.find("*/")? + 2;
+            }
+            // A comment such as `<... resuming interrupted read ...>`; `<` alone is an operator.
+            b'<' if bytes.get(at + 1) == Some(&b'.') => at += text.get(at..)?.find('>')? + 1,
+            b')' if depth == 0 => {
+                let last = text.get(begin..at)?.trim();
+                // `getpid()` has no argument, not an empty one.
+                if !(texts.is_empty() && last.is_empty()) {
+                    texts.push(last);
+                }
+                return Some((texts, text.get(at + 1..)?));
+            }
+            b',' if depth == 0 => {
+                texts.push(text.get(begin..at)?.trim());
+                begin = at + 1;
+                at += 1;
+            }
+            b'(' | b'[' | b'{' => {
+                depth += 1;
+                at += 1;
+            }
+            b')' | b']' | b'}' => {
+                depth -= 1;
+                at += 1;
+            }
+            _ => at += 1,
+        }
+        if depth < 0 {
+            return None;
+        }
+    }
+    None
+}
+
+/// How long the string literal is that the bytes begin with, its quotes included.
+pub(crate) fn length_of_string(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        match bytes.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+/// Only of the old `clone` are arguments named, as their order differs between architectures.
+fn argument(name: &str, text: &str) -> Argument {
+    let label = text.split_once('=').filter(|_| name == "clone");
+    match label {
+        Some((label, text)) => Argument {
+            label: Some(label.to_owned()),
+            text: text.to_owned(),
+        },
+        None => Argument {
+            label: None,
+            text: text.to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(line: &str) -> Vec<String> {
+        let call = call(line).unwrap_or_else(|| panic!("no call: {line}"));
+        let texts = call.arguments.into_iter().map(|argument| argument.text);
+        texts.collect()
+    }
+
+    #[test]
+    fn a_comma_in_a_string_a_structure_a_set_or_a_comment_separates_nothing() {
+        for (line, arguments) in [
+            ("getpid() = 7", &[][..]),
+            ("read(3, \"\", 0)  = 0", &["3", "\"\"", "0"]),
+            (
+                r#"write(1, "a, \"b) = 1\\", 9) = 9"#,
+                &["1", r#""a, \"b) = 1\\""#, "9"],
+            ),
+            (r#"read(0, "x"..., 832) = 832"#, &["0", r#""x"..."#, "832"]),
+            (
+                r#"execve("/bin/ls", ["ls", "a)"], 0x7f /* 35 vars, or so */) = 0"#,
+                &[
+                    r#""/bin/ls""#,
+                    r#"["ls", "a)"]"#,
+                    "0x7f /* 35 vars, or so */",
+                ],
+            ),
+            (
+                "newfstatat(3, \"\", {st_mode=S_IFREG|0644, st_rdev=makedev(0x8, 0x1), ...}, 0) = 0",
+                &[
+                    "3",
+                    "\"\"",
+                    "{st_mode=S_IFREG|0644, st_rdev=makedev(0x8, 0x1), ...}",
+                    "0",
+                ],
+            ),
+            (
+                "wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 9",
+                &["-1", "[{WIFEXITED(s) && WEXITSTATUS(s) == 0}]", "0", "NULL"],
+            ),
+            (
+                "capget({a, pid=0}, {effective=1<<CAP_CHOWN|1<<CAP_KILL}) = 0",
+                &["{a, pid=0}", "{effective=1<<CAP_CHOWN|1<<CAP_KILL}"],
+            ),
+            (
+                "restart_syscall(<... resuming interrupted read ...>) = 1",
+                &["<... resuming interrupted read ...>"],
+            ),
+            (
+                "poll([{fd=3, events=POLLIN}], 1, 0) = 1 ([{fd=3, revents=POLLIN}])",
+                &["[{fd=3, events=POLLIN}]", "1", "0"],
+            ),
+        ] {
+            assert_eq!(texts(line), arguments, "{line}");
+        }
+    }
+
+    #[test]
+    fn every_form_of_a_result_is_read() {
+        let outcome = |line| call(line).map(|call| call.outcome);
+        for (line, expected) in [
+            ("exit_group(0)    = ?", Outcome::Never),
+            ("brk(NULL) = 0x1000", Outcome::Value(0x1000)),
+            ("umask(022) = 077", Outcome::Value(0o77)),
+            (
+                "fcntl(1, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE)",
+                Outcome::Value(0x8002),
+            ),
+            ("poll([{fd=3}], 1, 0) = 0 (Timeout)", Outcome::Value(0)),
+            (
+                "access(\"a = b\", R_OK) = -1 ENOENT (No such file or directory)",
+                Outcome::Failed("ENOENT".to_owned()),
+            ),
+            (
+                "read(0, 0x7f, 1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)",
+                Outcome::Interrupted("ERESTARTSYS".to_owned()),
+            ),
+        ] {
+            assert_eq!(outcome(line), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn arguments_of_clone_have_names() {
+        let call = call("clone(child_stack=NULL, flags=CLONE_VM|SIGCHLD, parent_tid=[9]) = 9");
+        let labels: Vec<_> = call
+            .iter()
+            .flat_map(|call| &call.arguments)
+            .map(|argument| (argument.label.as_deref(), argument.text.as_str()))
+            .collect();
+        assert_eq!(
+            labels,
+            [
+                (Some("child_stack"), "NULL"),
+                (Some("flags"), "CLONE_VM|SIGCHLD"),
+                (Some("parent_tid"), "[9]"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_call_in_two_lines_is_one() {
+        let text = "\
+7 read(3,  <unfinished ...>
+8 futex(0x1, FUTEX_WAIT, 1, NULL <unfinished ...>
+7 <... read resumed>\"a, b\", 10) = 4
+7 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED} ---
+8 +++ killed by SIGKILL +++
+7 exit_group(0) = ?
+7 +++ exited with 0 +++
+";
+        let threads = threads(text).expect("strace's text");
+        assert_eq!(threads.len(), 2);
+        assert_eq!(
+            threads.get(&7).map(|calls| calls.first().cloned()),
+            Some(call("read(3, \"a, b\", 10) = 4"))
+        );
+        assert_eq!(
+            threads.get(&8).map(|calls| calls.first().cloned()),
+            Some(call("futex(0x1, FUTEX_WAIT, 1, NULL) = ?"))
+        );
+    }
+
+    #[test]
+    fn what_is_no_call_is_refused() {
+        for line in [
+            "getpid",
+            "getpid(",
+            "getpid()",
+            "getpid() = x",
+            "read(\"a) = 3",
+            "read(]) = 3",
+            "a b() = 3",
+            "(3) = 3",
+            "f(3) g = 3",
+        ] {
+            assert_eq!(call(line), None, "{line}");
+        }
+        for text in ["", "x\n", "7 <... read resumed>) = 1\n"] {
+            assert_eq!(threads(text).is_err(), !text.is_empty(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! From a tracepoint's name as written to those that this kernel has.
+
+use super::error::EventsError;
+use crate::host::Catalogue;
+use crate::units::TracepointName;
+
+/// The tracepoints that `system:name` means, where the name may hold `*`.
+///
+/// # Errors
+/// Where it means none. A name without `*` is taken as it is.
+pub(super) fn expand(
+    at: usize,
+    written: &str,
+    catalogue: &dyn Catalogue,
+) -> Result<Vec<TracepointName>, EventsError> {
+    let no_event = || EventsError::NoEvent {
+        at,
+        name: written.to_owned(),
+    };
+    if let Some(name) = TracepointName::parse(written) {
+        return Ok(vec![name]);
+    }
+    let (system, pattern) = written.split_once(':').ok_or_else(no_event)?;
+    if TracepointName::parse(&format!("{system}:x")).is_none() || !pattern.contains('*') {
+        return Err(no_event());
+    }
+    let events = catalogue.events(system)?;
+    let matching = events.iter().filter(|event| glob(pattern, event));
+    let names: Vec<_> = matching
+        .filter_map(|event| TracepointName::parse(&format!("{system}:{event}")))
+        .collect();
+    if names.is_empty() {
+        return Err(unknown_tracepoint(at, written, catalogue));
+    }
+    Ok(names)
+}
+
+/// Whether a name matches a pattern in which `*` stands for anything.
+pub(super) fn glob(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| glob(after, rest)))
+        }),
+    }
+}
+
+/// The complaint about a tracepoint that this kernel has not.
+pub(super) fn unknown_tracepoint(at: usize, name: &str, catalogue: &dyn Catalogue) -> EventsError {
+    let system = name.split(':').next().unwrap_or_default();
+    let whole = |system: &str, event: &String| format!("{system}:{event}");
+    let same_system = catalogue.events(system).unwrap_or_default();
+    let candidates: Vec<String> = if same_system.is_empty() {
+        let event = name.split_once(':').map_or("", |(_, event)| event);
+        let systems = catalogue.systems().unwrap_or_default();
+        systems
+            .iter()
+            .map(|system| format!("{system}:{event}"))
+            .collect()
+    } else {
+        same_system
+            .iter()
+            .map(|event| whole(system, event))
+            .collect()
+    };
+    let nearest = crate::scenario::nearest(name, candidates.iter().map(String::as_str));
+    EventsError::Tracepoint {
+        at,
+        name: name.to_owned(),
+        nearest: nearest.map(str::to_owned),
+    }
+}

@@ -1,0 +1,154 @@
+//! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that shows them.
+
+use super::error::EventsError;
+use super::events::{EventsPlan, Wanted};
+use super::expand::glob;
+use super::filter;
+use crate::format::Format;
+use crate::host::{Catalogue, HostError};
+use crate::scenario::nearest;
+use crate::syscall::names::{self, Abi};
+use crate::syscall::select::Selection;
+use crate::syscall::uring;
+use crate::trace::{Naming, SUBMISSION};
+use crate::units::TracepointName;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The tracepoint of a submission: its name was the second one when Linux 6.1 came out, and the first one when 6.12 did.
+pub(super) const TRACEPOINTS: [&str; 2] = [
+    "io_uring:io_uring_submit_req",
+    "io_uring:io_uring_submit_sqe",
+];
+
+/// What is to be seen of submissions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// The operations that are recorded, by number.
+    pub recorded: BTreeSet<u8>,
+    /// Submissions belong to what was asked for, and this kernel has no tracepoint for them. A kernel without io_uring has none, and
+    /// nothing is amiss; that a ring is set up or entered all the same is looked for during the run.
+    pub is_blind: bool,
+}
+
+/// Whether a word means operations of io_uring.
+pub(super) fn is_operation(word: &str) -> bool {
+    word.starts_with(uring::PREFIX)
+}
+
+/// The operations that a word means, where `*` stands for anything; or the name that comes nearest.
+pub(super) fn meant(word: &str) -> Result<BTreeSet<u8>, Option<String>> {
+    let meant: BTreeSet<u8> = (0..=u8::MAX)
+        .filter(|opcode| glob(word, &uring::event_name(*opcode)))
+        .collect();
+    if meant.is_empty() {
+        return Err(nearest(word, uring::event_names()).map(str::to_owned));
+    }
+    Ok(meant)
+}
+
+/// The format of a submission's tracepoint, where this kernel has it.
+pub(super) fn tracepoint(
+    catalogue: &dyn Catalogue,
+) -> Result<Option<(&'static str, Arc<Format>)>, HostError> {
+    for name in TRACEPOINTS {
+        let Some(parsed) = TracepointName::parse(name) else {
+            continue;
+        };
+        match catalogue.format(&parsed) {
+            Err(HostError::NoTracepoint { .. }) => {}
+            format => return Ok(Some((name, format?))),
+        }
+    }
+    Ok(None)
+}
+
+impl EventsPlan {
+    /// Opens the tracepoint of submissions where `io_uring_enter` is among the calls, for all of them, and where operations are asked
+    /// for by name, for these. One event serves all that is asked for without a filter.
+    pub(super) fn add_operations(
+        &mut self,
+        wants: &[Wanted],
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        let mut plain = BTreeSet::new();
+        let mut filtered = Vec::new();
+        let mut asked = None;
+        for (at, want) in wants.iter().enumerate() {
+            let Wanted::Tracepoint { name, filter } = want else {
+                continue;
+            };
+            if !is_operation(name) {
+                continue;
+            }
+            asked.get_or_insert(at);
+            let meant = meant(name).map_err(|nearest| EventsError::Operation {
+                at,
+                name: name.clone(),
+                nearest,
+            })?;
+            match filter {
+                Some(filter) => filtered.push((at, meant, filter)),
+                None => plain.extend(meant),
+            }
+        }
+        if self.selection.as_ref().is_some_and(takes_submissions) {
+            plain.extend(0..=u8::MAX);
+        }
+        if plain.is_empty() && filtered.is_empty() {
+            return Ok(());
+        }
+        let [newest, _] = TRACEPOINTS;
+        let Some((name, format)) = tracepoint(catalogue)? else {
+            self.operations.is_blind = true;
+            return asked.map_or(Ok(()), |at| {
+                Err(EventsError::Tracepoint {
+                    at,
+                    name: newest.to_owned(),
+                    nearest: None,
+                })
+            });
+        };
+        if let Some(field) = SUBMISSION
+            .iter()
+            .find(|field| format.field(field).is_none())
+        {
+            return Err(EventsError::Shape { name, field });
+        }
+        for (at, meant, written) in filtered {
+            filter::check(written, &format).map_err(|source| EventsError::Filter {
+                at,
+                name: name.to_owned(),
+                source,
+            })?;
+            let both = match filter_text(&meant) {
+                Some(operations) => format!("({operations}) && ({written})"),
+                None => written.clone(),
+            };
+            self.open(name, &format, Some(both), Naming::Operations);
+            self.operations.recorded.extend(meant);
+        }
+        if !plain.is_empty() {
+            self.open(name, &format, filter_text(&plain), Naming::Operations);
+            self.operations.recorded.extend(plain);
+        }
+        Ok(())
+    }
+}
+
+fn takes_submissions(selection: &Selection) -> bool {
+    let enter = names::number(Abi::native(), "io_uring_enter");
+    enter.is_some_and(|number| selection.contains(Abi::native(), number))
+}
+
+/// The filter that lets these operations through, none for all of them.
+fn filter_text(operations: &BTreeSet<u8>) -> Option<String> {
+    if operations.len() > usize::from(u8::MAX) {
+        return None;
+    }
+    let terms: Vec<String> = operations
+        .iter()
+        .map(|opcode| format!("opcode == {opcode}"))
+        .collect();
+    Some(terms.join(" || "))
+}

@@ -1,0 +1,174 @@
+//! The operations of io_uring: what a program may submit instead of making a call.
+//!
+//! The names are those of `enum io_uring_op` in the kernel's header `linux/io_uring.h`, of Linux 7.2 (Debian's `linux-libc-dev`
+//! 7.2.13-1), in its order; the kernel only ever adds to the end. A test compares them with the header of the machine that it runs on.
+//! Made by:
+//!
+//! ```sh
+//! sed -n '/^enum io_uring_op {/,/IORING_OP_LAST/s/^\tIORING_OP_\(.*\),$/    "\1",/p' linux/io_uring.h | sed '/"LAST"/d'
+//! ```
+
+use std::sync::{Arc, LazyLock};
+
+/// What every operation's name in a trace begins with: the system of the kernel's tracepoints of io_uring, and the prefix of its header.
+pub const PREFIX: &str = "io_uring:IORING_OP_";
+
+/// The operations in order of their numbers, without `IORING_OP_`.
+#[rustfmt::skip]
+const OPERATIONS: [&str; 65] = [
+    "NOP",
+    "READV",
+    "WRITEV",
+    "FSYNC",
+    "READ_FIXED",
+    "WRITE_FIXED",
+    "POLL_ADD",
+    "POLL_REMOVE",
+    "SYNC_FILE_RANGE",
+    "SENDMSG",
+    "RECVMSG",
+    "TIMEOUT",
+    "TIMEOUT_REMOVE",
+    "ACCEPT",
+    "ASYNC_CANCEL",
+    "LINK_TIMEOUT",
+    "CONNECT",
+    "FALLOCATE",
+    "OPENAT",
+    "CLOSE",
+    "FILES_UPDATE",
+    "STATX",
+    "READ",
+    "WRITE",
+    "FADVISE",
+    "MADVISE",
+    "SEND",
+    "RECV",
+    "OPENAT2",
+    "EPOLL_CTL",
+    "SPLICE",
+    "PROVIDE_BUFFERS",
+    "REMOVE_BUFFERS",
+    "TEE",
+    "SHUTDOWN",
+    "RENAMEAT",
+    "UNLINKAT",
+    "MKDIRAT",
+    "SYMLINKAT",
+    "LINKAT",
+    "MSG_RING",
+    "FSETXATTR",
+    "SETXATTR",
+    "FGETXATTR",
+    "GETXATTR",
+    "SOCKET",
+    "URING_CMD",
+    "SEND_ZC",
+    "SENDMSG_ZC",
+    "READ_MULTISHOT",
+    "WAITID",
+    "FUTEX_WAIT",
+    "FUTEX_WAKE",
+    "FUTEX_WAITV",
+    "FIXED_FD_INSTALL",
+    "FTRUNCATE",
+    "BIND",
+    "LISTEN",
+    "RECV_ZC",
+    "EPOLL_WAIT",
+    "READV_FIXED",
+    "WRITEV_FIXED",
+    "PIPE",
+    "NOP128",
+    "URING_CMD128",
+];
+
+static EVENTS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
+    let name = |opcode: u8| match OPERATIONS.get(usize::from(opcode)) {
+        Some(name) => format!("{PREFIX}{name}"),
+        None => format!("{PREFIX}{opcode}"),
+    };
+    (0..=u8::MAX).map(|opcode| name(opcode).into()).collect()
+});
+
+/// The name of an operation in a trace: `io_uring:IORING_OP_FSYNC`, or `io_uring:IORING_OP_200` where the table has none.
+#[must_use]
+pub fn event_name(opcode: u8) -> Arc<str> {
+    EVENTS
+        .get(usize::from(opcode))
+        .map_or_else(|| PREFIX.into(), Arc::clone)
+}
+
+/// The names of all operations that have one, as above.
+pub fn event_names() -> impl Iterator<Item = &'static str> {
+    EVENTS.iter().take(OPERATIONS.len()).map(AsRef::as_ref)
+}
+
+/// `IOSQE_*` of the same header, in the order of their bits. `IOSQE_ASYNC` is left out: the kernel sets it too, for each operation that
+/// it has a worker do, so that it does not tell what the program asked for.
+const FLAGS: [(u64, &str); 6] = [
+    (1 << 0, "IOSQE_FIXED_FILE"),
+    (1 << 1, "IOSQE_IO_DRAIN"),
+    (1 << 2, "IOSQE_IO_LINK"),
+    (1 << 3, "IOSQE_IO_HARDLINK"),
+    (1 << 5, "IOSQE_BUFFER_SELECT"),
+    (1 << 6, "IOSQE_CQE_SKIP_SUCCESS"),
+];
+
+/// A submission's flags by name, `0` for none. The kernel keeps its own in the higher bits of the same word (`REQ_F_*`,
+/// `linux/io_uring_types.h`); they are left out.
+#[must_use]
+pub fn flags_text(word: u64) -> String {
+    let set = FLAGS.iter().filter(|(bit, _)| word & bit != 0);
+    let names: Vec<&str> = set.map(|(_, name)| *name).collect();
+    if names.is_empty() {
+        "0".to_owned()
+    } else {
+        names.join("|")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The members of an enumeration of the header, by the prefix of their names.
+    fn members(prefix: &str) -> Vec<String> {
+        let header =
+            std::fs::read_to_string("/usr/include/linux/io_uring.h").expect("linux-libc-dev");
+        let word = |line: &str| line.trim().strip_suffix(',').map(str::to_owned);
+        let members = header.lines().filter_map(word);
+        members
+            .filter(|word| word.starts_with(prefix) && !word.ends_with("_LAST"))
+            .collect()
+    }
+
+    #[test]
+    fn the_names_are_those_of_the_kernels_header() {
+        let header = members("IORING_OP_");
+        assert!(header.len() >= 40, "{header:?}");
+        for (opcode, name) in header.iter().enumerate() {
+            let ours = event_name(opcode as u8);
+            assert_eq!(ours.strip_prefix("io_uring:"), Some(name.as_str()));
+        }
+    }
+
+    #[test]
+    fn the_flags_are_those_of_the_kernels_header() {
+        for (bit, name) in members("IOSQE_").iter().enumerate() {
+            let name = name.trim_end_matches("_BIT");
+            let expected = if name == "IOSQE_ASYNC" { "0" } else { name };
+            assert_eq!(flags_text(1 << bit), expected);
+        }
+        assert_eq!(
+            flags_text(0x2010 | 1 << 2 | 1),
+            "IOSQE_FIXED_FILE|IOSQE_IO_LINK"
+        );
+    }
+
+    #[test]
+    fn an_operation_of_a_later_kernel_goes_by_its_number() {
+        assert_eq!(&*event_name(3), "io_uring:IORING_OP_FSYNC");
+        assert_eq!(&*event_name(255), "io_uring:IORING_OP_255");
+    }
+}
