@@ -35,6 +35,11 @@ pub enum Extent {
     },
     /// As many bytes as the call returned; only when it is left.
     Returned,
+    /// As many elements as the call returned; only when it is left.
+    CountedReturned {
+        /// The size of each in bytes.
+        unit: u16,
+    },
 }
 
 /// What is to be read for an argument of a call.
