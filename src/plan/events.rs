@@ -151,7 +151,7 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
 fn fetches(recorded: &Selection) -> Wants {
     let native = Abi::native();
     let calls = recorded.numbers(native).filter_map(|number| {
-        let fetches = pointers::fetches(native, names::name(native, number)?);
+        let fetches = pointers::fetches(native, names::name(native, number)?, 0);
         (!fetches.is_empty()).then_some((number, fetches))
     });
     calls.collect()

@@ -238,11 +238,7 @@ fn structure(
     kind: StructKind,
     values: &mut impl Values,
 ) {
-    let pieces = [Moment::Enter, Moment::Exit].map(|moment| call.memory.piece(place, moment));
-    let known = pieces.into_iter().flatten().next();
-    let is_written = known
-        .filter(|piece| piece.state == State::Whole)
-        .is_some_and(|piece| write_struct(out, kind, &piece.bytes, values));
+    let is_written = word != 0 && write_struct(out, kind, (call, place), values);
     if !is_written {
         address(out, word, values);
     }
