@@ -4,13 +4,12 @@
 //! are written by [`Values`], so that the same code shows them raw to a person and normalised to a snapshot.
 
 use super::constants::write_constants;
-use super::files::OpenFile;
+use super::files::Lookup;
 use super::kinds::{ArgKind, ReturnKind};
 use super::structs::{StructKind, write_struct};
 use super::{Call, Entry, Outcome, Signature, errno};
 use crate::memory::{Moment, Piece, State};
 use std::fmt::Write;
-use std::sync::Arc;
 
 /// How the values that differ from run to run are written.
 pub trait Values {
@@ -22,8 +21,8 @@ pub trait Values {
     fn mapping(&mut self, address: u64, out: &mut String) {
         self.address(address, out);
     }
-    /// A descriptor, never negative, and what it refers to where that is known.
-    fn descriptor(&mut self, number: i32, file: Option<&Arc<OpenFile>>, out: &mut String);
+    /// A descriptor, never negative, and what it refers to.
+    fn descriptor(&mut self, number: i32, file: Lookup<'_>, out: &mut String);
     /// A string, in quotes.
     fn string(&mut self, bytes: &[u8], out: &mut String) {
         write_string(out, bytes);
@@ -45,12 +44,16 @@ impl Values for Shown {
     fn address(&mut self, address: u64, out: &mut String) {
         hex(out, address);
     }
-    fn descriptor(&mut self, number: i32, file: Option<&Arc<OpenFile>>, out: &mut String) {
+    fn descriptor(&mut self, number: i32, file: Lookup<'_>, out: &mut String) {
         decimal(out, number.into());
-        if let Some(file) = file {
-            out.push('<');
-            escape(out, &file.name);
-            out.push('>');
+        match file {
+            Lookup::Open(file) => {
+                out.push('<');
+                escape(out, &file.name());
+                out.push('>');
+            }
+            Lookup::Unknown => out.push_str("<?>"),
+            Lookup::Closed | Lookup::Untracked => {}
         }
     }
 }
@@ -125,7 +128,7 @@ fn write_read(
 /// Writes a value that needs nothing but itself.
 pub(super) fn write_word(out: &mut String, kind: ArgKind, word: u64, values: &mut impl Values) {
     match kind {
-        ArgKind::Fd => descriptor(out, word as i32, None, values),
+        ArgKind::Fd => descriptor(out, word as i32, Lookup::Untracked, values),
         ArgKind::Int | ArgKind::Signal => decimal(out, i64::from(word as i32)),
         ArgKind::Uint32 => decimal(out, i64::from(word as u32)),
         ArgKind::Long | ArgKind::Offset => decimal(out, word as i64),
@@ -152,12 +155,7 @@ pub(super) fn write_word(out: &mut String, kind: ArgKind, word: u64, values: &mu
     }
 }
 
-fn descriptor(
-    out: &mut String,
-    number: i32,
-    file: Option<&Arc<OpenFile>>,
-    values: &mut impl Values,
-) {
+fn descriptor(out: &mut String, number: i32, file: Lookup<'_>, values: &mut impl Values) {
     match number {
         libc::AT_FDCWD => out.push_str("AT_FDCWD"),
         _ if number < 0 => decimal(out, number.into()),

@@ -4,13 +4,12 @@ use super::people::{self, StableName};
 use super::{FieldValue, Item, Kind, Level, Log, Trace, TracedEvent, VERSION, View};
 use crate::syscall::{
     Call, Signature, Signatures, ThreadId, Values,
-    files::OpenFile,
+    files::Lookup,
     names::{self, Abi},
     returns, write_arguments, write_result,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
-use std::sync::Arc;
 
 /// A trace's text, and the names that occur in it, hidden ones included.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,7 +218,7 @@ impl Values for Writer<'_> {
         out.push_str("<addr>");
     }
 
-    fn descriptor(&mut self, number: i32, file: Option<&Arc<OpenFile>>, out: &mut String) {
+    fn descriptor(&mut self, number: i32, file: Lookup<'_>, out: &mut String) {
         let _ = file;
         out.push_str(&number.to_string());
     }

@@ -1,30 +1,37 @@
 //! What descriptors refer to, from the calls alone.
+//!
+//! [`Tables`] follows every process' table of descriptors, and its working directory, through the stream of observations, and looks a
+//! call's descriptors up when the call is *entered*: what another thread does to them later does not change what this call was given.
+//! Nothing is asked of procfs, which would answer for the time of asking. What cannot be known is told as unknown, never guessed; what
+//! is open nowhere is told as that.
+//!
+//! A call takes effect somewhere between its two halves. Where threads share a table that matters, and each case is decided for what
+//! is certain:
+//!
+//! - `close(2)` frees the number before it returns, and another thread may have it again before that return is seen. So it is applied
+//!   when it is entered, whatever it returns: afterwards the number is free or has been taken anew.
+//! - What opens is applied when it returns; until then nobody but a guess could use the number.
+//! - `dup2(2)` changes its target at some moment in between, for which the target is unknown to the other threads.
+//! - A copy of a table (`fork`, exec, `unshare`) is taken at some moment in between: what others changed meanwhile is unknown in it.
 
-use std::sync::Arc;
+mod arguments;
+mod calls;
+mod directory;
+mod effects;
+mod file;
+mod lookup;
+mod opening;
+mod pool;
+mod sharing;
+mod table;
+mod tables;
+mod tasks;
+mod unseen;
 
-/// What a descriptor refers to: an open file description.
-#[derive(Debug, PartialEq, Eq)]
-pub struct OpenFile {
-    /// Its name: an absolute path, or what it is (`pipe`, `socket`).
-    pub name: Vec<u8>,
-}
+pub use calls::needed;
+pub use file::{End, FileKind, Object, OpenFile, Socket};
+pub use lookup::{Files, Lookup};
+pub use tables::{Initial, Tables, Watched};
 
-/// What the descriptors of one call referred to: those of its arguments when it was entered, and that of its result.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files {
-    known: Option<Box<[Option<Arc<OpenFile>>; 7]>>,
-}
-
-impl Files {
-    /// Of an argument.
-    #[must_use]
-    pub fn argument(&self, place: usize) -> Option<&Arc<OpenFile>> {
-        self.known.as_ref()?.get(place)?.as_ref()
-    }
-
-    /// Of the result.
-    #[must_use]
-    pub fn result(&self) -> Option<&Arc<OpenFile>> {
-        self.argument(6)
-    }
-}
+#[cfg(test)]
+mod tests;

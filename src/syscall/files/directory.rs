@@ -1,0 +1,89 @@
+//! Working and root directories, and paths relative to them.
+
+use super::super::ThreadId;
+use std::sync::Arc;
+
+/// What `CLONE_FS` shares: where relative paths and where absolute paths start.
+#[derive(Clone, Debug)]
+pub(super) struct Directory {
+    /// `None` where it is not known.
+    pub(super) current: Option<Arc<[u8]>>,
+    /// As the workload's first process would name it; `None` where it is not known.
+    pub(super) root: Option<Arc<[u8]>>,
+    /// Changes as often as a call that changes one of them is entered or left.
+    pub(super) version: u64,
+    /// Who is in such a call.
+    pub(super) changing: Vec<ThreadId>,
+    /// Directories of the same group may be one: nobody knows whether they were shared when a task was made.
+    pub(super) group: Option<u32>,
+}
+
+impl Directory {
+    pub(super) fn new(current: Option<Arc<[u8]>>) -> Self {
+        Self {
+            current,
+            root: Some(Arc::from(&b"/"[..])),
+            version: 0,
+            changing: Vec::new(),
+            group: None,
+        }
+    }
+
+    /// What a new task gets that does not share it.
+    pub(super) fn copy(&self, thread: ThreadId) -> Self {
+        let mut copy = Self {
+            version: 0,
+            changing: Vec::new(),
+            group: None,
+            ..self.clone()
+        };
+        if self.is_changed_by_others(thread) {
+            copy.forget();
+        }
+        copy
+    }
+
+    pub(super) fn forget(&mut self) {
+        (self.current, self.root) = (None, None);
+        self.version += 1;
+    }
+
+    pub(super) fn is_changed_by_others(&self, thread: ThreadId) -> bool {
+        self.changing.iter().any(|other| *other != thread)
+    }
+
+    /// The absolute path of `path`, which is relative to `base`.
+    pub(super) fn resolve(&self, base: Option<&[u8]>, path: &[u8]) -> Option<Vec<u8>> {
+        let root = self.root.as_deref();
+        if path.starts_with(b"/") {
+            return root.map(|root| join(root, path, root));
+        }
+        base.map(|base| join(base, path, root.unwrap_or(b"/")))
+    }
+}
+
+/// Appends a path, without empty parts and `.`; `..` stays, as the part in front of it may be a symbolic link, but for those that would
+/// leave the root.
+pub(super) fn join(base: &[u8], path: &[u8], root: &[u8]) -> Vec<u8> {
+    let mut joined = if base == b"/" {
+        Vec::new()
+    } else {
+        base.to_vec()
+    };
+    let mut is_at_root = base == root;
+    for part in path.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." if is_at_root => {}
+            _ => {
+                is_at_root = false;
+                joined.push(b'/');
+                joined.extend_from_slice(part);
+            }
+        }
+    }
+    if joined.is_empty() {
+        joined.push(b'/');
+    }
+    joined
+}

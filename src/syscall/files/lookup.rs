@@ -1,0 +1,100 @@
+//! What one call's descriptors referred to.
+
+use super::file::OpenFile;
+use std::sync::Arc;
+
+/// What is known of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup<'a> {
+    /// Nothing was looked up: no table was kept, or the argument is no descriptor.
+    Untracked,
+    /// It refers to this.
+    Open(&'a Arc<OpenFile>),
+    /// It is not open; the call is to fail with `EBADF`.
+    Closed,
+    /// It may be open, and nobody knows what it would refer to.
+    Unknown,
+}
+
+/// The same, to be kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    #[default]
+    Untracked,
+    Open(Arc<OpenFile>),
+    Closed,
+    Unknown,
+}
+
+/// What the descriptors of one call referred to: those of its arguments when it was entered, and that of its result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    known: Option<Box<Known>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Known {
+    states: [State; RESULT + 1],
+    paths: Vec<(u8, Box<[u8]>)>,
+}
+
+const RESULT: usize = 6;
+
+impl Files {
+    /// Of an argument.
+    #[must_use]
+    pub fn argument(&self, place: usize) -> Lookup<'_> {
+        let known = self.known.as_ref();
+        match known.and_then(|known| known.states.get(place)) {
+            None | Some(State::Untracked) => Lookup::Untracked,
+            Some(State::Open(file)) => Lookup::Open(file),
+            Some(State::Closed) => Lookup::Closed,
+            Some(State::Unknown) => Lookup::Unknown,
+        }
+    }
+
+    /// Of the result.
+    #[must_use]
+    pub fn result(&self) -> Lookup<'_> {
+        self.argument(RESULT)
+    }
+
+    /// The absolute path that an argument names, where paths were asked for and this one and its directory are known.
+    #[must_use]
+    pub fn path(&self, place: usize) -> Option<&[u8]> {
+        let paths = &self.known.as_ref()?.paths;
+        let found = paths.iter().find(|(at, _)| usize::from(*at) == place);
+        found.map(|(_, path)| &**path)
+    }
+
+    /// Every file that the call was given or gave.
+    pub fn open(&self) -> impl Iterator<Item = &Arc<OpenFile>> {
+        let states = self.known.iter().flat_map(|known| &known.states);
+        states.filter_map(|state| match state {
+            State::Open(file) => Some(file),
+            _ => None,
+        })
+    }
+
+    /// Every absolute path of [`Files::path`], in the order of the arguments.
+    pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        let paths = self.known.iter().flat_map(|known| &known.paths);
+        paths.map(|(_, path)| &**path)
+    }
+
+    pub(super) fn set_argument(&mut self, place: usize, state: State) {
+        let known = self.known.get_or_insert_default();
+        if let Some(to) = known.states.get_mut(place) {
+            *to = state;
+        }
+    }
+
+    pub(super) fn set_result(&mut self, state: State) {
+        self.set_argument(RESULT, state);
+    }
+
+    pub(super) fn add_path(&mut self, place: u8, path: Vec<u8>) {
+        let known = self.known.get_or_insert_default();
+        known.paths.push((place, path.into()));
+    }
+}

@@ -1,0 +1,165 @@
+//! Tasks that are made, that execute, that end: what they get of whose tables.
+
+use super::super::{Actor, Shares, ThreadId};
+use super::calls;
+use super::directory::Directory;
+use super::pool::Key;
+use super::table::{Doing, Held, Slot, Table};
+use super::tables::{At, Tables, Thread};
+use std::sync::Arc;
+
+impl Tables {
+    pub(super) fn born(&mut self, child: &Actor, parent: Option<ThreadId>, shares: Shares) {
+        let mother = parent
+            .and_then(|parent| self.threads.get(parent.0 as usize)?.as_deref())
+            .map(|thread| {
+                let pending = thread.pending.as_ref();
+                (thread.is_seen, pending.and_then(|pending| pending.version))
+            });
+        let at = parent.and_then(|parent| self.at(parent));
+        let (table, directory) = match (mother, at) {
+            // Before its first call a process is the harness' own, made to start the workload.
+            (Some((true, version)), Some(at)) => (
+                self.inherit_table(at, shares.files),
+                self.inherit_directory(at, shares.directory, version),
+            ),
+            _ if parent.is_some() || !self.is_started => self.start(),
+            _ => (
+                self.tables.add(Table::unknown()),
+                self.directories.add(Directory::new(None)),
+            ),
+        };
+        let place = child.thread.0 as usize;
+        if self.threads.len() <= place {
+            self.threads.resize(place + 1, None);
+        }
+        if let Some(slot) = self.threads.get_mut(place) {
+            *slot = Some(Box::new(Thread {
+                pid: child.pid,
+                table,
+                directory,
+                pending: None,
+                is_seen: false,
+            }));
+        }
+    }
+
+    /// What the workload's first process has.
+    fn start(&mut self) -> (Key, Key) {
+        self.is_started = true;
+        let mut table = if self.initial.complete {
+            Table::default()
+        } else {
+            Table::unknown()
+        };
+        for (kind, numbers) in self.initial.files.clone() {
+            let ordinal = table.ordinal(&kind);
+            let description = self.describe(kind, ordinal, None);
+            for number in numbers {
+                let held = Held {
+                    description: Arc::clone(&description),
+                    on_exec: Some(false),
+                };
+                if let Ok(number) = u32::try_from(number) {
+                    table.set(number, Slot::Open(held));
+                }
+            }
+        }
+        let current = self.initial.directory.as_deref().map(Arc::from);
+        (
+            self.tables.add(table),
+            self.directories.add(Directory::new(current)),
+        )
+    }
+
+    fn inherit_table(&mut self, at: At, shared: Option<bool>) -> Key {
+        if shared == Some(true) {
+            return self.tables.share(at.table);
+        }
+        let group = self.new_group();
+        let Some(table) = self.tables.get_mut(at.table) else {
+            return self.tables.add(Table::unknown());
+        };
+        let mut copy = table.copy(at.thread);
+        table
+            .flights
+            .retain(|it| it.thread != at.thread || it.doing != Doing::Copies);
+        if shared.is_none() {
+            // Either they share it or they do not. Each is right about what it changes itself, and wrong only about what the other
+            // changes: that becomes unknown.
+            copy.group = Some(*table.group.get_or_insert(group));
+        }
+        self.tables.add(copy)
+    }
+
+    fn inherit_directory(&mut self, at: At, shared: Option<bool>, version: Option<u64>) -> Key {
+        if shared == Some(true) {
+            return self.directories.share(at.directory);
+        }
+        let group = self.new_group();
+        let Some(directory) = self.directories.get_mut(at.directory) else {
+            return self.directories.add(Directory::new(None));
+        };
+        let mut copy = directory.copy(at.thread);
+        if version != Some(directory.version) {
+            copy.forget();
+        }
+        if shared.is_none() {
+            copy.group = Some(*directory.group.get_or_insert(group));
+        }
+        self.directories.add(copy)
+    }
+
+    /// `begin_new_exec()`: the process gets a table of its own, less what closes on exec.
+    pub(super) fn executed(&mut self, actor: &Actor) {
+        let Some(at) = self.at(actor.thread) else {
+            return;
+        };
+        let left = self.left.take_if(|(pid, _)| *pid == actor.pid);
+        let table = left.map(|(_, table)| table).or_else(|| {
+            let table = self.tables.get(at.table);
+            table.map(|table| table.copy(at.thread))
+        });
+        let mut table = table.unwrap_or_else(Table::unknown);
+        table.execute();
+        self.move_to(at, table);
+        if let Some(thread) = self.thread(actor.thread) {
+            thread.is_seen = true;
+        }
+    }
+
+    /// Gives a thread a table of its own.
+    pub(super) fn move_to(&mut self, at: At, table: Table) {
+        if let Some(old) = self.tables.get_mut(at.table) {
+            old.land(at.thread);
+        }
+        self.tables.release(at.table);
+        let table = self.tables.add(table);
+        if let Some(thread) = self.thread(at.thread) {
+            thread.table = table;
+        }
+    }
+
+    pub(super) fn gone(&mut self, thread: ThreadId) {
+        let Some(at) = self.at(thread) else { return };
+        let gone = self.threads.get_mut(thread.0 as usize);
+        let Some(gone) = gone.and_then(Option::take) else {
+            return;
+        };
+        let executes = gone.pending.is_some_and(|pending| {
+            let (abi, number) = pending.call;
+            calls::plan(abi, number).effect == calls::Effect::Executes
+        });
+        if let Some(table) = self.tables.get_mut(at.table) {
+            if executes {
+                self.left = Some((gone.pid, table.copy(thread)));
+            }
+            table.land(thread);
+        }
+        if let Some(directory) = self.directories.get_mut(at.directory) {
+            directory.changing.retain(|other| *other != thread);
+        }
+        self.tables.release(at.table);
+        self.directories.release(at.directory);
+    }
+}
