@@ -6,7 +6,7 @@ use super::arguments::PathArgument;
 use super::calls::{CLOSE_ON_EXEC, Effect, Plan};
 use super::directory::Directory;
 use super::lookup::State;
-use super::opening::{creates, is_bare, is_harmless, may_receive};
+use super::opening::{creates, is_bare, may_receive};
 use super::sharing::{CLONE_FILES, CLONE_NEWNS, makes_pidfd};
 use super::table::{Doing, Held, Range, Slot};
 use super::tables::{At, Pending, Tables, Undo};

@@ -3,9 +3,11 @@
 use super::super::Call;
 use super::calls::Effect;
 use super::directory::Directory;
-use super::effects::{CLOSE_RANGE_CLOEXEC, CLOSE_RANGE_UNSHARE, Ended, F_SETFD, Over, range};
+use super::effects::{
+    CLOSE_RANGE_CLOEXEC, CLOSE_RANGE_UNSHARE, Ended, F_SETFD, FIOCLEX, FIONCLEX, Over, range,
+};
 use super::lookup::State;
-use super::opening::{creates, is_harmless};
+use super::opening::creates;
 use super::sharing::CLONE_FILES;
 use super::table::Range;
 use super::tables::{At, Tables};
@@ -17,7 +19,9 @@ impl Tables {
         let [first, second, third, ..] = *args;
         match effect {
             Effect::Controls if second as u32 == F_SETFD => self.set_on_exec(at, first, None),
-            Effect::Commands if is_harmless(second as u32) => self.set_on_exec(at, first, None),
+            Effect::Commands if matches!(second as u32, FIOCLEX | FIONCLEX) => {
+                self.set_on_exec(at, first, None)
+            }
             Effect::Replaces => {
                 let range = Range::one(second as u32);
                 self.change(at, range, |table| table.forget(range));
