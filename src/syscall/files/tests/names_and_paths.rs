@@ -32,7 +32,11 @@ fn what_has_no_path_is_told_by_what_it_is() {
         ("timerfd_create", &[1, 0], "timerfd:1"),
         ("inotify_init1", &[0], "inotify:1"),
         ("pidfd_open", &[1], "pidfd:1"),
-        ("perf_event_open", &[0, 0, 0, 0xffff_ffff, 8], "perf_event:1"),
+        (
+            "perf_event_open",
+            &[0, 0, 0, 0xffff_ffff, 8],
+            "perf_event:1",
+        ),
         ("bpf", &[0], "bpf:1"),
         ("landlock_create_ruleset", &[0x1000, 8, 0], "landlock:1"),
         ("seccomp", &[1, 8], "seccomp:1"),
@@ -131,7 +135,11 @@ fn a_path_that_is_used_while_another_thread_changes_directory_is_shown_as_given(
 fn paths_in_a_new_root_are_told_from_the_old_one() {
     let mut it = Story::new();
     it.call(1, "chroot", &[0x1000], 0, vec![given(0, "jail")]);
-    assert_eq!(it.open(1, "x", 3), "3</work/x>", "the directory is the old one");
+    assert_eq!(
+        it.open(1, "x", 3),
+        "3</work/x>",
+        "the directory is the old one"
+    );
     it.call(1, "chdir", &[0x1000], 0, vec![given(0, "/")]);
     assert_eq!(it.open(1, "../etc/passwd", 4), "4</work/jail/etc/passwd>");
     assert_eq!(it.open(1, "/../bin", 5), "5</work/jail/bin>");
@@ -147,12 +155,21 @@ fn paths_in_a_new_root_are_told_from_the_old_one() {
 fn what_a_ring_may_have_done_is_unknown() {
     let mut it = Story::new();
     it.open(1, "/a", 3);
-    it.call(1, "io_uring_setup", &[8, 0x1000], 4, vec![given(1, "\0\0\0\0\0\0\0\0\0\0\0\0")]);
+    it.call(
+        1,
+        "io_uring_setup",
+        &[8, 0x1000],
+        4,
+        vec![given(1, "\0\0\0\0\0\0\0\0\0\0\0\0")],
+    );
     assert_eq!((it.read(1, 3), it.read(1, 5)), ("3</a>".into(), "5".into()));
     it.plain(1, "io_uring_enter", &[4, 0, 1], 0);
     assert_eq!(it.read(1, 3), "3</a>", "nothing was submitted");
     it.plain(1, "io_uring_enter", &[4, 1, 1], 1);
-    assert_eq!((it.read(1, 3), it.read(1, 5)), ("3<?>".into(), "5<?>".into()));
+    assert_eq!(
+        (it.read(1, 3), it.read(1, 5)),
+        ("3<?>".into(), "5<?>".into())
+    );
 
     let mut it = Story::with(Watched {
         complete: true,
@@ -184,10 +201,16 @@ fn a_call_that_ended_unseen_did_it_or_did_not() {
     it.end(2, Outcome::NeverReturned, Vec::new());
     it.enter(2, "close", &[2]);
     it.end(2, Outcome::Missing, Vec::new());
-    assert_eq!([0, 2, 3, 4].map(|n| it.read(1, n)), ["0<stdin>", "2", "3<?>", "4"]);
+    assert_eq!(
+        [0, 2, 3, 4].map(|n| it.read(1, n)),
+        ["0<stdin>", "2", "3<?>", "4"]
+    );
     it.enter(2, "openat", &[AT_FDCWD, 0x1000]);
     it.end(2, Outcome::Missing, vec![given(1, "/b")]);
-    assert_eq!([0, 2, 3, 4].map(|n| it.read(1, n)), ["0<stdin>", "2<?>", "3<?>", "4<?>"]);
+    assert_eq!(
+        [0, 2, 3, 4].map(|n| it.read(1, n)),
+        ["0<stdin>", "2<?>", "3<?>", "4<?>"]
+    );
     it.enter(2, "chdir", &[0x1000]);
     it.end(2, Outcome::Missing, vec![given(0, "/c")]);
     assert_eq!(it.open(1, "x", 5), "5<x>");
@@ -217,8 +240,7 @@ fn the_harness_own_process_hands_over_what_the_workload_starts_with() {
 
 #[test]
 fn arguments_that_are_descriptors_are_those_of_the_reviewed_table() {
-    const REVIEWED: &str =
-        include_str!("../../../../harness/fixtures/syscall-argument-kinds.txt");
+    const REVIEWED: &str = include_str!("../../../../harness/fixtures/syscall-argument-kinds.txt");
     let mut wrong = String::new();
     for line in REVIEWED.lines().filter(|line| !line.starts_with('#')) {
         let (name, arguments) = line.split_once(": ").unwrap();
@@ -246,7 +268,14 @@ fn every_call_that_returns_a_descriptor_has_an_effect() {
             }
         }
     }
-    for name in ["close", "close_range", "fcntl64", "execve", "clone3", "recvmmsg_time64"] {
+    for name in [
+        "close",
+        "close_range",
+        "fcntl64",
+        "execve",
+        "clone3",
+        "recvmmsg_time64",
+    ] {
         assert!(needed().contains(&name), "{name}");
     }
     assert!(!needed().contains(&"read"));
