@@ -14,7 +14,7 @@ use trace_harness::merge::{Merge, Source};
 use trace_harness::plan::{self, EventsPlan, Wanted};
 use trace_harness::record::LayoutTable;
 use trace_harness::report;
-use trace_harness::run::{Bench, Fault, Observer, PATH, Reader};
+use trace_harness::run::{Bench, Observer, PATH, Reader, Setting};
 use trace_harness::sandbox::{self, Program, Stdio, Workload};
 use trace_harness::sys::process::World;
 use trace_harness::syscall::{Actor, Observation, Signatures};
@@ -131,7 +131,7 @@ fn replay(
     plan: &EventsPlan,
     sink: &mut Sink<'_>,
 ) -> u64 {
-    let mut reader = Reader::new(plan, plan.requests.len(), sink, (None, Fault::default()));
+    let mut reader = Reader::new(plan, plan.requests.len(), sink, Setting::default());
     let mut source = [Stream {
         bytes: stream.to_vec(),
         at: 0,

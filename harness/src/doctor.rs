@@ -11,7 +11,7 @@ use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::{HOW_TO_GET_RIGHTS, Host};
 use trace_harness::plan::{self, EventsPlan, Wanted};
-use trace_harness::run::{Bench, Control, Fault, Next, Observer, Patience, RunError, follow};
+use trace_harness::run::{Bench, Control, Next, Observer, Patience, RunError, Setting, follow};
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload};
 use trace_harness::sys::process::World;
 use trace_harness::syscall::{Actor, Observation};
@@ -266,7 +266,10 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
         patience,
         &mut Nobody,
         &mut counter,
-        (init, Fault::default()),
+        Setting {
+            init,
+            ..Setting::default()
+        },
     )?;
     Ok((counter.0, ended))
 }

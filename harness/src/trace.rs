@@ -11,9 +11,10 @@ use trace_harness::errors::chain;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsError, EventsPlan, Wanted};
 use trace_harness::report;
-use trace_harness::run::{Bench, Fault, Observer, Patience, RunError, follow};
+use trace_harness::run::{Bench, Observer, Patience, RunError, Setting, follow};
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
 use trace_harness::sys::process::World;
+use trace_harness::syscall::files::{FileKind, Initial};
 use trace_harness::syscall::{Actor, Observation, Signatures};
 use trace_harness::trace::TracedEvent;
 use trace_harness::units::{Cpu, Nanos};
@@ -161,7 +162,10 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         patience,
         &mut control,
         &mut printer,
-        (None, Fault::default()),
+        Setting {
+            initial: inherited(),
+            ..Setting::default()
+        },
     )
     .map_err(RunError::Session)?;
     ended.account.other_cpus = !bench.has_same_cpus();
@@ -169,6 +173,28 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         anstream::eprintln!("harness: what the command left behind lives on, untraced");
     }
     printer.finish(&ended)
+}
+
+/// What the command inherits, by the names that the kernel has for it.
+fn inherited() -> Initial {
+    let file = |number: i32| {
+        let link = Host::running()
+            .own_descriptor(number)?
+            .into_os_string()
+            .into_vec();
+        let kind = if link.starts_with(b"/") {
+            FileKind::Path
+        } else {
+            FileKind::Given
+        };
+        Some((kind(link.into()), vec![number]))
+    };
+    let directory = std::env::current_dir().ok();
+    Initial {
+        files: (0..=2).filter_map(file).collect(),
+        complete: true,
+        directory: directory.map(|path| path.into_os_string().into_vec()),
+    }
 }
 
 /// `openat,!futex,sched:*` as the plan wants it. `trace=` in front is strace's habit.

@@ -109,6 +109,12 @@ impl Host {
         }
     }
 
+    /// What the kernel calls the file behind a descriptor of this process; `None` for one that is closed.
+    #[must_use]
+    pub fn own_descriptor(&self, number: i32) -> Option<PathBuf> {
+        std::fs::read_link(self.root.join(format!("proc/self/fd/{number}"))).ok()
+    }
+
     fn read(&self, path: &str) -> Result<String, HostError> {
         let path = self.root.join(path);
         std::fs::read_to_string(&path).map_err(|source| HostError::Read {

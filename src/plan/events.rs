@@ -3,14 +3,16 @@
 use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
 use super::filter;
+use super::following;
 use super::operations::{self, Operations};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::memory::Fetch;
-use crate::syscall::names::{self, Abi};
+use crate::syscall::Call;
+use crate::syscall::files::Watched;
+use crate::syscall::names::Abi;
 use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
-use crate::syscall::{Call, pointers};
 use crate::trace::Naming;
 use crate::units::TracepointName;
 use std::collections::BTreeMap;
@@ -90,6 +92,8 @@ pub struct EventsPlan {
     pub operations: Operations,
     /// How they are counted.
     pub grouping: Grouping,
+    /// What following the descriptors can rely on.
+    pub watched: Watched,
     /// What is read from memory, for each call that is recorded.
     pub fetches: Arc<Wants>,
 }
@@ -109,9 +113,6 @@ const ATTACH: &str = "cgroup:cgroup_attach_task";
 const ENTER: &str = "raw_syscalls:sys_enter";
 const LEAVE: &str = "raw_syscalls:sys_exit";
 
-/// Whatever else is asked for, these are recorded: without them tasks could not be followed.
-const FOLLOWED: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
-
 /// The user registers that tell which instruction made a call: `ip` and `cx` (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall`
 /// instruction leaves the return address in `cx`; `int 0x80` leaves the program's own value there.
 const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
@@ -128,10 +129,12 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
         tracepoints: Vec::new(),
         operations: Operations::default(),
         grouping: Grouping::No,
+        watched: Watched::default(),
         fetches: Arc::default(),
     };
-    let (selection, recorded) = selections(wants)?;
-    plan.fetches = Arc::new(fetches(&recorded));
+    let (selection, recorded, watched) = selections(wants)?;
+    plan.watched = watched;
+    plan.fetches = Arc::new(following::fetches(&recorded, 0));
     plan.add_calls(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {
@@ -144,22 +147,14 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
         }
     }
     plan.add_operations(wants, catalogue)?;
+    plan.watched.submissions = plan.operations.recorded.len() > usize::from(u8::MAX);
     plan.decide_grouping(catalogue)?;
     Ok(plan)
 }
 
-fn fetches(recorded: &Selection) -> Wants {
-    let native = Abi::native();
-    let calls = recorded.numbers(native).filter_map(|number| {
-        let fetches = pointers::fetches(native, names::name(native, number)?, 0);
-        (!fetches.is_empty()).then_some((number, fetches))
-    });
-    calls.collect()
-}
-
 /// All wants for calls as one selection, as if they stood in one list (none where only tracepoints are wanted); and the same with the
-/// calls that following the tasks takes.
-fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection), EventsError> {
+/// calls that following tasks and descriptors takes.
+fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection, Watched), EventsError> {
     let mut places = Vec::new();
     let mut words = Vec::new();
     for (at, want) in wants.iter().enumerate() {
@@ -179,11 +174,9 @@ fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection), Events
     } else {
         Some(parse(&words)?)
     };
-    if !selection.as_ref().is_some_and(Selection::is_everything) {
-        let known = |name: &&&str| names::number(Abi::native(), name).is_some();
-        words.extend(FOLLOWED.iter().filter(known));
-    }
-    Ok((selection, parse(&words)?))
+    let (beside, watched) = following::beside(selection.as_ref());
+    words.extend(beside);
+    Ok((selection, parse(&words)?, watched))
 }
 
 impl EventsPlan {

@@ -7,6 +7,7 @@ mod error;
 mod events;
 mod expand;
 mod filter;
+mod following;
 mod operations;
 
 pub use error::EventsError;

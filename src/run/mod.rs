@@ -5,7 +5,7 @@ mod scenario;
 mod session;
 mod suite;
 
-pub use reader::{Fault, Observer, Reader};
+pub use reader::{Fault, Observer, Reader, Setting};
 pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};

@@ -7,6 +7,7 @@ use crate::memory::Captured;
 use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
+use crate::syscall::files::{Initial, Tables};
 use crate::syscall::names::Abi;
 use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
@@ -29,6 +30,17 @@ pub struct Fault {
     pub drop_sample: Option<u64>,
 }
 
+/// What must be known of a run to understand its records.
+#[derive(Clone, Debug, Default)]
+pub struct Setting {
+    /// The process whose own doings are none of the workload's.
+    pub init: Option<Pid>,
+    /// What the workload starts with.
+    pub initial: Initial,
+    /// What is to go wrong.
+    pub fault: Fault,
+}
+
 // Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
 const COMMON_PID: usize = 4;
 
@@ -37,6 +49,7 @@ pub struct Reader<'a> {
     plan: &'a EventsPlan,
     observer: &'a mut dyn Observer,
     tracker: Tracker,
+    tables: Tables,
     out: Vec<Observation>,
     out_of_sight: u64,
     left_group: u64,
@@ -61,18 +74,19 @@ impl std::fmt::Debug for Reader<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader for the records of a plan of so many requests. `init` is the process whose own doings are none of the workload's.
+    /// A reader for the records of a plan of so many requests.
     #[must_use]
     pub fn new(
         plan: &'a EventsPlan,
         n_requests: usize,
         observer: &'a mut dyn Observer,
-        (init, fault): (Option<Pid>, Fault),
+        setting: Setting,
     ) -> Self {
         Self {
             plan,
             observer,
             tracker: Tracker::default(),
+            tables: Tables::new(setting.initial, plan.watched),
             out: Vec::new(),
             out_of_sight: 0,
             left_group: 0,
@@ -83,8 +97,8 @@ impl<'a> Reader<'a> {
             lost_records: 0,
             n_samples: 0,
             started: false,
-            init,
-            fault,
+            init: setting.init,
+            fault: setting.fault,
             error: None,
         }
     }
@@ -194,7 +208,8 @@ impl<'a> Reader<'a> {
     }
 
     fn flush(&mut self) {
-        for observation in self.out.drain(..) {
+        for mut observation in self.out.drain(..) {
+            self.tables.observe(&mut observation);
             if let Observation::Call(Call {
                 entry: Entry::Uncorking,
                 ..
@@ -272,6 +287,9 @@ impl<'a> Reader<'a> {
             Meaning::Tracepoint(tracepoint) => {
                 let actor = self.tracker.actor(pid, tid, &mut self.out);
                 self.flush();
+                if let Some(operation) = self.plan.operation(tracepoint, raw) {
+                    self.tables.submitted(actor.thread, operation);
+                }
                 self.observer.event(&actor, time, cpu, tracepoint, raw);
             }
         }

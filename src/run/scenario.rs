@@ -1,17 +1,19 @@
 //! One scenario, once.
 
-use super::{Bench, Control, Fault, Observer, Patience, RunError, follow};
+use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow};
 use crate::errors::chain;
 use crate::plan::{Plan, PlannedTracepoint};
 use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir};
 use crate::scenario::FileSource;
 use crate::snapshot::{self, Place, Provenance};
 use crate::sys::process::World;
+use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Actor, Observation};
 use crate::trace::{Builder, Rendered, TracedEvent, View};
 use crate::units::{Cpu, Nanos};
 use crate::verdict::{self, Ended, Verdict};
 use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -98,7 +100,11 @@ pub fn attempt(
         patience,
         control,
         &mut collector,
-        (init, fault),
+        Setting {
+            init,
+            initial: initial(dir.path()),
+            fault,
+        },
     )?;
     ended.account.other_cpus = !bench.has_same_cpus();
     bench.recycle(events, &ended.account);
@@ -219,6 +225,18 @@ fn files(plan: &Plan, scenario: &Path) -> Vec<File> {
             mode: file.mode,
         })
         .collect()
+}
+
+/// What the workload starts with: the cork has closed everything else.
+fn initial(directory: &Path) -> Initial {
+    let streams = ["stdin", "stdout", "stderr"].into_iter().zip(0..);
+    let given =
+        |(name, number): (&str, i32)| (FileKind::Given(name.as_bytes().into()), vec![number]);
+    Initial {
+        files: streams.map(given).collect(),
+        complete: true,
+        directory: Some(directory.as_os_str().as_bytes().to_owned()),
+    }
 }
 
 fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workload, RunError> {

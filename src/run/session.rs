@@ -1,6 +1,6 @@
 //! One run: from the corked workload to the account of its events.
 
-use super::reader::{Fault, Observer, Reader};
+use super::reader::{Observer, Reader, Setting};
 use crate::events::EventSet;
 use crate::merge::Merge;
 use crate::plan::EventsPlan;
@@ -8,7 +8,7 @@ use crate::record::RecordError;
 use crate::ring::Corrupt;
 use crate::sandbox::Running;
 use crate::sys;
-use crate::units::{Cpu, Nanos, Pid};
+use crate::units::{Cpu, Nanos};
 use crate::verdict::Ended;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
@@ -104,9 +104,9 @@ pub fn follow(
     patience: Patience,
     control: &mut dyn Control,
     observer: &mut dyn Observer,
-    (init, fault): (Option<Pid>, Fault),
+    setting: Setting,
 ) -> Result<Ended, SessionError> {
-    let mut reader = Reader::new(plan, events.n_requests(), observer, (init, fault));
+    let mut reader = Reader::new(plan, events.n_requests(), observer, setting);
     let mut merge = Merge::default();
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
     let mut hung_up = vec![false; events.descriptors().len()];

@@ -24,7 +24,7 @@ pub struct Initial {
 }
 
 /// What the observations tell, and what is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Watched {
     /// Whether every call of [`needed`](super::needed) is among the observations; else every look-up is unknown.
     pub complete: bool,

@@ -1,0 +1,62 @@
+//! What is recorded for the sake of what was asked for: the calls that tasks and descriptors are followed by, and what is read from memory.
+
+use super::events::{EventsPlan, Wants};
+use crate::syscall::class;
+use crate::syscall::files::{self, Watched};
+use crate::syscall::names::{self, Abi};
+use crate::syscall::pointers;
+use crate::syscall::select::Selection;
+use crate::trace::Naming;
+
+/// Without these tasks could not be followed.
+const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
+
+/// The words for what is recorded beside a selection (none where only tracepoints are wanted), and what following descriptors can rely on.
+pub(super) fn beside(selection: Option<&Selection>) -> (Vec<&'static str>, Watched) {
+    let has_descriptors = selection.is_some_and(|selection| {
+        selection.is_everything() || selection.names().any(concerns_descriptors)
+    });
+    let mut words = Vec::new();
+    if !selection.is_some_and(Selection::is_everything) {
+        words.extend(TASKS);
+        if has_descriptors {
+            words.extend(files::needed());
+        }
+    }
+    let native = Abi::native();
+    words.retain(|name| names::number(native, name).is_some());
+    let watched = Watched {
+        complete: has_descriptors,
+        ..Watched::default()
+    };
+    (words, watched)
+}
+
+fn concerns_descriptors(name: &str) -> bool {
+    files::needed().contains(&name)
+        || class::class_members("desc")
+            .is_some_and(|mut members| members.any(|member| member == name))
+}
+
+/// What is read from memory for the calls that are recorded, with at most so many bytes of what they read or write.
+pub(super) fn fetches(recorded: &Selection, contents: u16) -> Wants {
+    let native = Abi::native();
+    let calls = recorded.numbers(native).filter_map(|number| {
+        let fetches = pointers::fetches(native, names::name(native, number)?, contents);
+        (!fetches.is_empty()).then_some((number, fetches))
+    });
+    calls.collect()
+}
+
+impl EventsPlan {
+    /// The operation that a record of this tracepoint submits to an io_uring, where it is one of those.
+    #[must_use]
+    pub fn operation(&self, tracepoint: usize, record: &[u8]) -> Option<u8> {
+        let planned = self.tracepoints.get(tracepoint)?;
+        let field = planned
+            .format
+            .field("opcode")
+            .filter(|_| planned.naming == Naming::Operations)?;
+        record.get(field.offset).copied()
+    }
+}
