@@ -17,7 +17,9 @@ pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
         Entry::Uncorking | Entry::Missing => (None, None),
     };
     let left = match call.outcome {
-        Outcome::Returned { time, .. } | Outcome::Interrupted { time, .. } => Some(time),
+        Outcome::Returned { time, .. }
+        | Outcome::Restarted { time, .. }
+        | Outcome::Interrupted { time, .. } => Some(time),
         Outcome::NeverReturned | Outcome::Missing => None,
     };
     out.push_str("{\"type\":\"syscall\"");
@@ -70,7 +72,9 @@ fn result(out: &mut String, outcome: Outcome) {
             ..
         } => (Some(value), Some(-value as i32)),
         Outcome::Returned { value, .. } => (Some(value), None),
-        Outcome::Interrupted { errno, .. } => (None, Some(errno)),
+        Outcome::Restarted { errno, .. } | Outcome::Interrupted { errno, .. } => {
+            (None, Some(errno))
+        }
         Outcome::NeverReturned | Outcome::Missing => (None, None),
     };
     out.push_str(",\"ret\":");

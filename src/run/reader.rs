@@ -39,6 +39,8 @@ pub struct Setting {
     pub initial: Initial,
     /// What is to go wrong.
     pub fault: Fault,
+    /// Whether the workload's memory is read, and signals are told of.
+    pub reads_memory: bool,
 }
 
 // Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
@@ -85,7 +87,7 @@ impl<'a> Reader<'a> {
         Self {
             plan,
             observer,
-            tracker: Tracker::default(),
+            tracker: Tracker::new(setting.reads_memory),
             tables: Tables::new(setting.initial, plan.watched),
             out: Vec::new(),
             out_of_sight: 0,
@@ -200,6 +202,9 @@ impl<'a> Reader<'a> {
             } if self.started || is_exec(number) => {
                 self.tracker
                     .contents(who, number, part, memory, &mut self.out);
+            }
+            Captured::Signal { handled } if self.started => {
+                self.tracker.signal(who, handled, &mut self.out);
             }
             Captured::Signal { .. } | Captured::Contents { .. } => {}
         }

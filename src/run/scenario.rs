@@ -104,6 +104,7 @@ pub fn attempt(
             init,
             initial: initial(dir.path()),
             fault,
+            ..Setting::default()
         },
     )?;
     ended.account.other_cpus = !bench.has_same_cpus();

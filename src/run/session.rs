@@ -106,6 +106,10 @@ pub fn follow(
     observer: &mut dyn Observer,
     setting: Setting,
 ) -> Result<Ended, SessionError> {
+    let setting = Setting {
+        reads_memory: events.reads_memory(),
+        ..setting
+    };
     let mut reader = Reader::new(plan, events.n_requests(), observer, setting);
     let mut merge = Merge::default();
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);

@@ -76,7 +76,14 @@ pub enum Outcome {
         /// The value.
         value: i64,
     },
-    /// Interrupted by a signal: the kernel either enters it again or makes it `EINTR`. The number is one of `ERESTART*`.
+    /// Interrupted by a signal and made again: the program does not see this one return. The number is one of `ERESTART*`.
+    Restarted {
+        /// When it was interrupted.
+        time: Nanos,
+        /// 512 to 516.
+        errno: i32,
+    },
+    /// Interrupted by a signal: whether it is made again, or the program gets `EINTR`, is not in the records.
     Interrupted {
         /// When.
         time: Nanos,

@@ -256,6 +256,7 @@ pub fn write_result(out: &mut String, call: &Call, returns: ReturnKind, values: 
     match call.outcome {
         Outcome::NeverReturned => out.push('?'),
         Outcome::Missing => out.push_str("? (its end is missing)"),
+        Outcome::Restarted { .. } => out.push_str("? (restarted)"),
         Outcome::Interrupted { errno: number, .. } => {
             out.push_str("? ");
             out.push_str(errno::errno_name(number).unwrap_or("ERESTART"));

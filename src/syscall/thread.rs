@@ -3,7 +3,7 @@
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ThreadId};
 use super::files::Files;
 use super::names::{self, Abi};
-use crate::memory::{Memory, Moment};
+use crate::memory::{Handled, Memory, Moment};
 use crate::units::Nanos;
 
 #[derive(Clone, Debug)]
@@ -128,8 +128,48 @@ pub(super) fn settle(thread: &mut Thread, out: &mut Vec<Observation>) {
     }
 }
 
+/// A thread enters a call. One that was interrupted and is the same was made again by the kernel, without the program.
+pub(super) fn settle_before(next: &Pending, thread: &mut Thread, out: &mut Vec<Observation>) {
+    if let Some(call) = &mut thread.returned
+        && let Outcome::Interrupted { time, errno } = call.outcome
+    {
+        let is_same = matches!(call.entry, Entry::Seen { args, .. } if args == next.args)
+            && (call.abi, call.number) == (next.abi, next.number);
+        if is_same || is_one_of(next.abi, next.number, &["restart_syscall"]) {
+            call.outcome = Outcome::Restarted { time, errno };
+        }
+    }
+    settle(thread, out);
+}
+
+/// A signal came for a thread whose last call was interrupted: what the program sees of the call follows from how it handles the signal
+/// (`handle_signal()`, `arch/x86/kernel/signal.c`). Where it does not, nothing is decided yet.
+pub(super) fn signalled(thread: &mut Thread, handled: Handled, out: &mut Vec<Observation>) {
+    // ERESTARTSYS, ERESTARTNOINTR: include/linux/errno.h.
+    const RESTART_SYS: i32 = 512;
+    const RESTART_NO_INTR: i32 = 513;
+    if let Some(call) = &mut thread.returned
+        && let Outcome::Interrupted { time, errno } = call.outcome
+    {
+        call.outcome = match errno {
+            RESTART_NO_INTR => Outcome::Restarted { time, errno },
+            RESTART_SYS if handled.restarts => Outcome::Restarted { time, errno },
+            _ => Outcome::Returned {
+                time,
+                value: -i64::from(libc::EINTR),
+            },
+        };
+        settle(thread, out);
+    }
+}
+
 /// A thread ends: the call that it is in never returns.
 pub(super) fn abandon(thread: &mut Thread, out: &mut Vec<Observation>) {
+    if let Some(call) = &mut thread.returned
+        && matches!(call.outcome, Outcome::Interrupted { .. })
+    {
+        call.outcome = Outcome::NeverReturned;
+    }
     settle(thread, out);
     if let Some(pending) = thread.pending.take() {
         out.push(Observation::Call(

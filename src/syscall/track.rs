@@ -8,8 +8,11 @@
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 use super::files::Files;
 use super::names::Abi;
-use super::thread::{Early, Pending, Thread, abandon, executes, makes_tasks, outcome, settle};
-use crate::memory::{Memory, Part};
+use super::thread::{
+    Early, Pending, Thread, abandon, executes, makes_tasks, outcome, settle, settle_before,
+    signalled,
+};
+use crate::memory::{Handled, Memory, Part};
 use crate::record::{Comm, Task};
 use crate::units::{Nanos, Pid, Tid};
 use std::collections::HashMap;
@@ -23,10 +26,20 @@ pub struct Tracker {
     gone: HashMap<Tid, Actor>,
     free: Vec<usize>,
     n_threads: u32,
+    sees_signals: bool,
     last: Option<(Tid, usize)>,
 }
 
 impl Tracker {
+    /// A tracker; `sees_signals` says whether [`signal`](Self::signal) is told of the signals that come while a call returns.
+    #[must_use]
+    pub fn new(sees_signals: bool) -> Self {
+        Self {
+            sees_signals,
+            ..Self::default()
+        }
+    }
+
     /// Who a thread id stands for now; a thread that no fork announced is taken for the workload itself.
     pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
         if let Some(gone) = self.gone_actor(tid) {
@@ -65,7 +78,6 @@ impl Tracker {
         let thread = &mut self.threads[place];
         thread.fresh = false;
         thread.executing = false;
-        settle(thread, out);
         let (memory, more) = thread.early(number);
         let pending = Pending {
             abi,
@@ -75,6 +87,7 @@ impl Tracker {
             memory,
             more,
         };
+        settle_before(&pending, thread, out);
         let entered = pending.entered(thread.actor);
         if let Some(unfinished) = thread.pending.replace(pending) {
             out.push(Observation::Call(
@@ -101,7 +114,9 @@ impl Tracker {
         match (part, pending, returned, &mut thread.early) {
             (Part::Exit, _, Some(call), _) if call.number == number => {
                 call.memory.extend(memory);
-                settle(thread, out);
+                if !matches!(call.outcome, Outcome::Interrupted { .. }) {
+                    settle(thread, out);
+                }
             }
             (Part::Exit, Some(pending), ..) => {
                 pending.memory.extend(memory);
@@ -125,6 +140,19 @@ impl Tracker {
             }
             // Of a call whose halves are not in the records.
             (Part::Within | Part::Exit, ..) => {}
+        }
+    }
+
+    /// A signal that came while an interrupted call returned.
+    pub fn signal(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        handled: Option<Handled>,
+        out: &mut Vec<Observation>,
+    ) {
+        let place = self.place(pid, tid, out);
+        if let Some(handled) = handled {
+            signalled(&mut self.threads[place], handled, out);
         }
     }
 
@@ -156,7 +184,8 @@ impl Tracker {
                 }
                 let more = pending.more;
                 let call = pending.call(thread.actor, outcome);
-                if more {
+                let is_open = self.sees_signals && matches!(outcome, Outcome::Interrupted { .. });
+                if more || is_open {
                     thread.returned = Some(Box::new(call));
                 } else {
                     out.push(Observation::Call(call));

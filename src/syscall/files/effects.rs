@@ -36,7 +36,9 @@ impl Ended {
         match *outcome {
             Outcome::Returned { value, .. } if (-4095..0).contains(&value) => Self::Without(value),
             Outcome::Returned { value, .. } => Self::With(value as u64),
-            Outcome::Interrupted { errno, .. } => Self::Without(-i64::from(errno)),
+            Outcome::Restarted { errno, .. } | Outcome::Interrupted { errno, .. } => {
+                Self::Without(-i64::from(errno))
+            }
             Outcome::NeverReturned | Outcome::Missing => Self::Unseen,
         }
     }
