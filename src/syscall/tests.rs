@@ -93,6 +93,7 @@ impl Run {
                 };
                 let outcome = match call.outcome {
                     Outcome::Returned { value, .. } => value.to_string(),
+                    Outcome::Restarted { .. } => "restarted".to_owned(),
                     Outcome::Interrupted { errno, .. } => format!("interrupted {errno}"),
                     Outcome::NeverReturned => "never".to_owned(),
                     Outcome::Missing => "missing".to_owned(),
