@@ -19,7 +19,8 @@ pub mod uring;
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use text::{
-    Shown, UNREAD, Values, returns, write_argument, write_arguments, write_result, write_string,
+    Shown, UNREAD, Values, Varying, returns, write_argument, write_arguments, write_result,
+    write_string,
 };
 pub use track::Tracker;
 

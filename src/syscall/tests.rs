@@ -475,7 +475,7 @@ fn a_signature_is_the_kernels_and_leaves_the_copied_strings_out() {
     });
     let expected = [
         ("dfd", ArgKind::Fd),
-        ("filename", ArgKind::Pointer),
+        ("filename", ArgKind::Path),
         ("flags", ArgKind::Hex32),
         ("mode", ArgKind::Octal),
     ];

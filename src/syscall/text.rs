@@ -6,7 +6,7 @@
 use super::constants::write_constants;
 use super::files::Lookup;
 use super::kinds::{ArgKind, ReturnKind};
-use super::structs::{StructKind, write_struct};
+use super::structs::{StructKind, write_result_details, write_struct};
 use super::{Call, Entry, Outcome, Signature, errno};
 use crate::memory::{Moment, Piece, State};
 use std::fmt::Write;
@@ -27,10 +27,41 @@ pub trait Values {
     fn string(&mut self, bytes: &[u8], out: &mut String) {
         write_string(out, bytes);
     }
+    /// A number in a structure that is another one in another run, by its nature. True where the number itself was written, so that more
+    /// may be said of it.
+    fn varying(&mut self, what: Varying, number: i128, out: &mut String) -> bool {
+        let _ = what;
+        out.push_str(itoa::Buffer::new().format(number));
+        true
+    }
+    /// The same, in hex.
+    fn varying_hex(&mut self, what: Varying, number: u64, out: &mut String) {
+        let _ = what;
+        hex_or_zero(out, number);
+    }
     /// How much of a buffer's contents is shown, in bytes; 0 for its address only.
     fn contents(&self) -> usize {
         0
     }
+}
+
+/// What a number is that varies from run to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Varying {
+    /// A point in time, by any clock: seconds, or the fraction of a second. Of clocks, of files, of timeouts that are none of length.
+    Time,
+    /// A length of time that the kernel measured: what was left of a timeout, how long a process ran.
+    Duration,
+    /// The size of a file in bytes (`st_size`, `stx_size`).
+    Size,
+    /// A port, given or chosen by the kernel; those that it chooses itself are 32768 to 60999, unless the machine is set up otherwise
+    /// (`net.ipv4.ip_local_port_range`).
+    Port,
+    /// What is so on this machine now: of a file system its blocks, files and id, of the memory how much is free.
+    Machine,
+    /// Eight bytes that the program keeps in the kernel for itself (`epoll_event.data`), of which more than four are not zero: an
+    /// address, or four bytes beside which the stack held something.
+    Cookie,
 }
 
 /// As they are.
@@ -272,7 +303,10 @@ pub fn write_result(out: &mut String, call: &Call, returns: ReturnKind, values: 
             }
         }
         Outcome::Returned { value, .. } => match returns {
-            ReturnKind::Number => decimal(out, value),
+            ReturnKind::Number => {
+                decimal(out, value);
+                write_result_details(out, call, values);
+            }
             ReturnKind::Fd => descriptor(out, value as i32, call.files.result(), values),
             ReturnKind::Octal => octal(out, value as u64),
             ReturnKind::Pid => task(out, value as i32, values),
@@ -281,7 +315,7 @@ pub fn write_result(out: &mut String, call: &Call, returns: ReturnKind, values: 
     }
 }
 
-fn task(out: &mut String, id: i32, values: &mut impl Values) {
+pub(super) fn task(out: &mut String, id: i32, values: &mut impl Values) {
     match id {
         -1..=0 => decimal(out, id.into()),
         i32::MIN => out.push_str("-2147483648"),
@@ -294,7 +328,7 @@ fn task(out: &mut String, id: i32, values: &mut impl Values) {
     }
 }
 
-fn address(out: &mut String, word: u64, values: &mut impl Values) {
+pub(super) fn address(out: &mut String, word: u64, values: &mut impl Values) {
     if word == 0 {
         out.push_str("NULL")
     } else {
@@ -322,7 +356,7 @@ fn hex(out: &mut String, value: u64) {
     }
 }
 
-fn hex_or_zero(out: &mut String, value: u64) {
+pub(super) fn hex_or_zero(out: &mut String, value: u64) {
     if value == 0 {
         out.push('0')
     } else {

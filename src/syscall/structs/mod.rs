@@ -5,6 +5,21 @@
 
 use super::Call;
 use super::text::Values;
+use pen::Pen;
+use site::Site;
+use time::{Sense, Unit};
+
+mod address;
+mod file;
+mod file_names;
+mod machine;
+mod names;
+mod pen;
+mod polling;
+mod process;
+mod signal;
+mod site;
+mod time;
 
 /// A C structure, or an array of such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -163,12 +178,92 @@ impl StructKind {
 }
 
 /// Writes what an argument points to, in strace's form; false, and nothing written, where it is not known.
+///
+/// What the kernel fills in is known only when the call succeeded.
 pub fn write_struct(
     out: &mut String,
     kind: StructKind,
     (call, argument): (&Call, usize),
     values: &mut impl Values,
 ) -> bool {
-    let _ = (out, kind, call, argument, values);
-    false
+    let site = Site { call, argument };
+    whole_or_nothing(out, values, |pen| write(pen, kind, site))
+}
+
+/// Writes what strace shows behind a result: what happened at the descriptors that a call waited for.
+pub(super) fn write_result_details(out: &mut String, call: &Call, values: &mut impl Values) {
+    let site = Site { call, argument: 0 };
+    whole_or_nothing(out, values, |pen| polling::outcome(pen, site));
+}
+
+fn whole_or_nothing<V: Values>(
+    out: &mut String,
+    values: &mut V,
+    write: impl FnOnce(&mut Pen<'_, V>) -> Option<()>,
+) -> bool {
+    let before = out.len();
+    let is_written = write(&mut Pen { out, values }).is_some();
+    if !is_written {
+        out.truncate(before);
+    }
+    is_written
+}
+
+fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> Option<()> {
+    match kind {
+        StructKind::Capabilities => process::capabilities(pen, site),
+        StructKind::CapabilityHeader => process::capability_header(pen, site),
+        StructKind::Clock => time::pair(pen, site.known()?, 0, (Unit::Nano, Sense::Point)),
+        StructKind::CloneArguments => process::clone_arguments(pen, site),
+        StructKind::Cpus => process::cpus(pen, site),
+        StructKind::Descriptors => file::descriptors(pen, site),
+        StructKind::Directory => file::directory(pen, site),
+        StructKind::EpollEvent => polling::epoll_event(pen, site.given()?),
+        StructKind::EpollEvents => polling::epoll_events(pen, site),
+        StructKind::FdSet => polling::set(pen, site),
+        StructKind::FileLock => file::lock(pen, site.given()?, false),
+        StructKind::FileLockOut => file::lock(pen, site.filled()?, true),
+        StructKind::FileTimes => time::utimbuf(pen, site),
+        StructKind::FutexWaiters => polling::futexes(pen, site),
+        StructKind::Id => process::one(pen, site.known()?, true),
+        StructKind::Ids => process::ids(pen, site),
+        StructKind::Int => process::one(pen, site.known()?, false),
+        StructKind::IntOut => process::one(pen, site.filled()?, false),
+        StructKind::Iovecs => file::iovecs(pen, site),
+        StructKind::Itimerspec => time::timer(pen, site, Unit::Nano),
+        StructKind::Itimerval => time::timer(pen, site, Unit::Micro),
+        StructKind::Limits => process::limits(pen, site),
+        StructKind::Message => address::message(pen, site),
+        StructKind::MountAttributes => file::mount(pen, site),
+        StructKind::Offset => file::offset(pen, site),
+        StructKind::OpenHow => file::open_how(pen, site),
+        StructKind::PollFds => polling::poll(pen, site),
+        StructKind::ProcessTimes => process::times(pen, site),
+        StructKind::QueueAttributes => polling::queue(pen, site),
+        StructKind::Remaining => time::remaining(pen, site),
+        StructKind::ScheduleAttributes => process::schedule(pen, site),
+        StructKind::SemaphoreOperations => polling::semaphores(pen, site),
+        StructKind::SignalAction => signal::action(pen, site),
+        StructKind::SignalEvent => signal::event(pen, site),
+        StructKind::SignalInfo => signal::info(pen, site),
+        StructKind::SignalSet => signal::set(pen, site),
+        StructKind::SignalSetArgument => signal::set_argument(pen, site),
+        StructKind::SignalStack => signal::stack(pen, site),
+        StructKind::SocketAddress => address::address(pen, site),
+        StructKind::SocketLength => address::length(pen, site),
+        StructKind::SocketOption => address::option(pen, site),
+        StructKind::Stat => file::stat(pen, site),
+        StructKind::Statfs => file::statfs(pen, site),
+        StructKind::Statx => file::statx(pen, site),
+        StructKind::Sysinfo => machine::memory(pen, site),
+        StructKind::SystemName => machine::names(pen, site),
+        StructKind::Text => file::text(pen, site),
+        StructKind::TimeOfDay => time::pair(pen, site.known()?, 0, (Unit::Micro, Sense::Point)),
+        StructKind::Timespec => time::known(pen, site, Unit::Nano),
+        StructKind::Timespecs => time::of_file(pen, site, Unit::Nano),
+        StructKind::Timeval => time::known(pen, site, Unit::Micro),
+        StructKind::Timevals => time::of_file(pen, site, Unit::Micro),
+        StructKind::Usage => process::usage(pen, site),
+        StructKind::WaitStatus => process::wait_status(pen, site),
+    }
 }

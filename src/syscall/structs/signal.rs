@@ -1,0 +1,230 @@
+//! Signals: sets of them, what happens at them, what comes with them.
+
+use super::names;
+use super::pen::Pen;
+use super::site::Site;
+use crate::syscall::text::{Values, Varying};
+
+/// `[CHLD]`, or `~[KILL STOP]` for those that are not in it, where that is shorter.
+pub(super) fn set<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    write_set(pen, site.known()?.u64(0)?);
+    Some(())
+}
+
+fn write_set<V: Values>(pen: &mut Pen<'_, V>, set: u64) {
+    // Two thirds of 64, as strace has it.
+    let shown = if set.count_ones() >= 42 {
+        pen.text("~");
+        !set
+    } else {
+        set
+    };
+    pen.text("[");
+    let start = pen.out.len();
+    for number in (1..=64).filter(|number| shown >> (number - 1) & 1 == 1) {
+        if pen.out.len() > start {
+            pen.text(" ");
+        }
+        match names::signal(number) {
+            Some(name) => pen.text(name),
+            None => {
+                pen.text("RT_");
+                pen.number(number - 32);
+            }
+        }
+    }
+    pen.text("]");
+}
+
+/// `{sigmask=0x7ffc..., sigsetsize=8}`: the set itself is one pointer further.
+pub(super) fn set_argument<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let bytes = site.given()?;
+    pen.text("{sigmask=");
+    pen.address(bytes.u64(0)?);
+    pen.text(", sigsetsize=");
+    pen.number(bytes.u64(8)?);
+    pen.text("}");
+    Some(())
+}
+
+/// The kernel's `struct sigaction`: the handler, the flags, the restorer and the mask, eight bytes each.
+pub(super) fn action<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    const SA_RESTORER: u64 = 0x0400_0000;
+    let bytes = site.known()?;
+    pen.text("{sa_handler=");
+    match bytes.u64(0)? {
+        0 => pen.text("SIG_DFL"),
+        1 => pen.text("SIG_IGN"),
+        u64::MAX => pen.text("SIG_ERR"),
+        handler => pen.address(handler),
+    }
+    pen.text(", sa_mask=");
+    write_set(pen, bytes.u64(24)?);
+    pen.text(", sa_flags=");
+    let flags = bytes.u64(8)?;
+    pen.flags(&names::SIGNAL_ACTION, flags);
+    if flags & SA_RESTORER != 0 {
+        pen.text(", sa_restorer=");
+        pen.address(bytes.u64(16)?);
+    }
+    pen.text("}");
+    Some(())
+}
+
+/// `stack_t`.
+pub(super) fn stack<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let bytes = site.known()?;
+    pen.text("{ss_sp=");
+    pen.address(bytes.u64(0)?);
+    pen.text(", ss_flags=");
+    pen.flags(&names::SIGNAL_STACK, bytes.u32(8)?.into());
+    pen.text(", ss_size=");
+    pen.number(bytes.u64(16)?);
+    pen.text("}");
+    Some(())
+}
+
+/// `struct sigevent`.
+pub(super) fn event<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let bytes = site.given()?;
+    pen.text("{");
+    let value = bytes.u64(0)?;
+    if value != 0 {
+        pen.text("sigev_value={sival_int=");
+        pen.number(value as i32);
+        pen.text(", sival_ptr=");
+        pen.address(value);
+        pen.text("}, ");
+    }
+    let (signal, notify) = (bytes.i32(8)?, bytes.u32(12)?);
+    pen.text("sigev_signo=");
+    match notify as i32 {
+        libc::SIGEV_SIGNAL | libc::SIGEV_THREAD_ID => pen.signal(signal),
+        _ => pen.number(signal),
+    }
+    pen.text(", sigev_notify=");
+    pen.name(&names::NOTIFY, notify.into());
+    match notify as i32 {
+        libc::SIGEV_THREAD_ID => {
+            pen.text(", sigev_notify_thread_id=");
+            pen.task(bytes.i32(16)?);
+        }
+        libc::SIGEV_THREAD => {
+            pen.text(", sigev_notify_function=");
+            pen.address(bytes.u64(16)?);
+            pen.text(", sigev_notify_attributes=");
+            pen.address(bytes.u64(24)?);
+        }
+        _ => {}
+    }
+    pen.text("}");
+    Some(())
+}
+
+/// `siginfo_t`: a number, an error, a code, and from byte 16 on what the code has.
+pub(super) fn info<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let bytes = site.known()?;
+    let (signal, code) = (bytes.i32(0)?, bytes.i32(8)?);
+    if signal == 0 {
+        // waitid(2) with WNOHANG, when no child has anything to tell.
+        pen.text("{}");
+        return Some(());
+    }
+    pen.text("{si_signo=");
+    pen.signal(signal);
+    pen.text(", si_code=");
+    match code_name(signal, code) {
+        Some(name) => pen.text(name),
+        None => pen.hex(u64::from(code as u32)),
+    }
+    let error = bytes.i32(4)?;
+    if error != 0 {
+        pen.text(", si_errno=");
+        match crate::syscall::errno::errno_name(error) {
+            Some(name) => pen.text(name),
+            None => pen.number(error),
+        }
+    }
+    details(pen, site, (signal, code))?;
+    pen.text("}");
+    Some(())
+}
+
+fn code_name(signal: i32, code: i32) -> Option<&'static str> {
+    let any = names::CODES.iter().find(|(known, _)| *known == code);
+    any.map(|(_, name)| *name).or_else(|| {
+        let (_, own) = names::OWN_CODES
+            .iter()
+            .find(|(known, _)| *known == signal)?;
+        own.get(usize::try_from(code).ok()?.checked_sub(1)?)
+            .copied()
+    })
+}
+
+fn details<V: Values>(
+    pen: &mut Pen<'_, V>,
+    site: Site<'_>,
+    (signal, code): (i32, i32),
+) -> Option<()> {
+    const SI_SIGIO: i32 = -5;
+    let bytes = site.known()?;
+    match (signal, code) {
+        (_, libc::SI_QUEUE) => {
+            sender(pen, site)?;
+            value(pen, bytes.u64(24)?);
+        }
+        (_, libc::SI_TIMER) => {
+            pen.text(", si_timerid=");
+            pen.hex(bytes.u32(16)?.into());
+            pen.text(", si_overrun=");
+            pen.number(bytes.i32(20)?);
+            value(pen, bytes.u64(24)?);
+        }
+        (_, SI_SIGIO) | (libc::SIGPOLL, 1..=6) => {
+            pen.text(", si_band=");
+            pen.number(bytes.i64(16)?);
+            pen.text(", si_fd=");
+            pen.descriptor(bytes.i32(24)?);
+        }
+        (_, ..=0) => sender(pen, site)?,
+        (libc::SIGCHLD, _) => {
+            sender(pen, site)?;
+            pen.text(", si_status=");
+            let status = bytes.i32(24)?;
+            if code == libc::CLD_EXITED {
+                pen.number(status);
+            } else {
+                pen.signal(status);
+            }
+            // waitid(2) leaves the times of the program's memory as they were.
+            if site.name() != "waitid" {
+                pen.text(", si_utime=");
+                pen.varying(Varying::Duration, bytes.i64(32)?);
+                pen.text(", si_stime=");
+                pen.varying(Varying::Duration, bytes.i64(40)?);
+            }
+        }
+        (libc::SIGILL | libc::SIGFPE | libc::SIGSEGV | libc::SIGBUS | libc::SIGTRAP, _) => {
+            pen.text(", si_addr=");
+            pen.address(bytes.u64(16)?);
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+fn sender<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let bytes = site.known()?;
+    pen.text(", si_pid=");
+    pen.task(bytes.i32(16)?);
+    pen.text(", si_uid=");
+    pen.id(bytes.u32(20)?);
+    Some(())
+}
+
+fn value<V: Values>(pen: &mut Pen<'_, V>, value: u64) {
+    pen.text(", si_int=");
+    pen.number(value as i32);
+    pen.text(", si_ptr=");
+    pen.address(value);
+}
