@@ -7,146 +7,174 @@ pub(super) struct PathArgument {
     pub(super) path: u8,
 }
 
-/// Which arguments are descriptors: the kernel's own names for them, as [`kinds`](super::super::kinds) has them, and the calls that only
+/// Calls by which of their arguments are descriptors, a bit for each: the kernel's own names for them, as [`kinds`](super::super::kinds) has them, and the calls that only
 /// 32-bit conventions have.
+const DESCRIPTORS: &[(u8, &[&str])] = &[
+    (
+        0b1,
+        &[
+            "accept",
+            "accept4",
+            "bind",
+            "cachestat",
+            "close",
+            "connect",
+            "dup",
+            "epoll_ctl_old",
+            "epoll_pwait",
+            "epoll_pwait2",
+            "epoll_wait",
+            "epoll_wait_old",
+            "execveat",
+            "faccessat",
+            "faccessat2",
+            "fadvise64",
+            "fallocate",
+            "fchdir",
+            "fchmod",
+            "fchmodat",
+            "fchmodat2",
+            "fchown",
+            "fchownat",
+            "fcntl",
+            "fdatasync",
+            "fgetxattr",
+            "file_getattr",
+            "file_setattr",
+            "finit_module",
+            "flistxattr",
+            "flock",
+            "fremovexattr",
+            "fsconfig",
+            "fsetxattr",
+            "fsmount",
+            "fspick",
+            "fstat",
+            "fstatfs",
+            "fsync",
+            "ftruncate",
+            "futimesat",
+            "getdents",
+            "getdents64",
+            "getpeername",
+            "getsockname",
+            "getsockopt",
+            "getxattrat",
+            "inotify_add_watch",
+            "inotify_rm_watch",
+            "io_uring_enter",
+            "io_uring_register",
+            "ioctl",
+            "landlock_add_rule",
+            "landlock_restrict_self",
+            "listen",
+            "listxattrat",
+            "lseek",
+            "mkdirat",
+            "mknodat",
+            "mount_setattr",
+            "mq_getsetattr",
+            "mq_notify",
+            "mq_timedreceive",
+            "mq_timedsend",
+            "name_to_handle_at",
+            "newfstatat",
+            "open_by_handle_at",
+            "open_tree",
+            "open_tree_attr",
+            "openat",
+            "openat2",
+            "pidfd_getfd",
+            "pidfd_send_signal",
+            "pread64",
+            "preadv",
+            "preadv2",
+            "process_madvise",
+            "process_mrelease",
+            "pwrite64",
+            "pwritev",
+            "pwritev2",
+            "quotactl_fd",
+            "read",
+            "readahead",
+            "readlinkat",
+            "readv",
+            "recvfrom",
+            "recvmmsg",
+            "recvmsg",
+            "removexattrat",
+            "sendmmsg",
+            "sendmsg",
+            "sendto",
+            "setns",
+            "setsockopt",
+            "setxattrat",
+            "shutdown",
+            "signalfd",
+            "signalfd4",
+            "statx",
+            "sync_file_range",
+            "syncfs",
+            "timerfd_gettime",
+            "timerfd_settime",
+            "unlinkat",
+            "utimensat",
+            "vmsplice",
+            "write",
+            "writev",
+            "_llseek",
+            "arm_fadvise64_64",
+            "fadvise64_64",
+            "fchown32",
+            "fcntl64",
+            "fstat64",
+            "fstatat64",
+            "fstatfs64",
+            "ftruncate64",
+            "mq_timedreceive_time64",
+            "mq_timedsend_time64",
+            "recv",
+            "recvmmsg_time64",
+            "send",
+            "sync_file_range2",
+            "timerfd_gettime64",
+            "timerfd_settime64",
+            "utimensat_time64",
+        ],
+    ),
+    (0b10, &["symlinkat"]),
+    (
+        0b11,
+        &[
+            "dup2",
+            "dup3",
+            "kexec_file_load",
+            "sendfile",
+            "sendfile64",
+            "tee",
+        ],
+    ),
+    (
+        0b101,
+        &[
+            "copy_file_range",
+            "epoll_ctl",
+            "linkat",
+            "move_mount",
+            "renameat",
+            "renameat2",
+            "splice",
+        ],
+    ),
+    (0b1000, &["perf_event_open"]),
+    (0b1001, &["fanotify_mark"]),
+    (0b1_0000, &["mmap", "mmap2"]),
+];
+
+/// Which arguments are descriptors, a bit for each.
 pub(super) fn descriptors(name: &str) -> u8 {
-    match name {
-        "accept"
-        | "accept4"
-        | "bind"
-        | "cachestat"
-        | "close"
-        | "connect"
-        | "dup"
-        | "epoll_ctl_old"
-        | "epoll_pwait"
-        | "epoll_pwait2"
-        | "epoll_wait"
-        | "epoll_wait_old"
-        | "execveat"
-        | "faccessat"
-        | "faccessat2"
-        | "fadvise64"
-        | "fallocate"
-        | "fchdir"
-        | "fchmod"
-        | "fchmodat"
-        | "fchmodat2"
-        | "fchown"
-        | "fchownat"
-        | "fcntl"
-        | "fdatasync"
-        | "fgetxattr"
-        | "file_getattr"
-        | "file_setattr"
-        | "finit_module"
-        | "flistxattr"
-        | "flock"
-        | "fremovexattr"
-        | "fsconfig"
-        | "fsetxattr"
-        | "fsmount"
-        | "fspick"
-        | "fstat"
-        | "fstatfs"
-        | "fsync"
-        | "ftruncate"
-        | "futimesat"
-        | "getdents"
-        | "getdents64"
-        | "getpeername"
-        | "getsockname"
-        | "getsockopt"
-        | "getxattrat"
-        | "inotify_add_watch"
-        | "inotify_rm_watch"
-        | "io_uring_enter"
-        | "io_uring_register"
-        | "ioctl"
-        | "landlock_add_rule"
-        | "landlock_restrict_self"
-        | "listen"
-        | "listxattrat"
-        | "lseek"
-        | "mkdirat"
-        | "mknodat"
-        | "mount_setattr"
-        | "mq_getsetattr"
-        | "mq_notify"
-        | "mq_timedreceive"
-        | "mq_timedsend"
-        | "name_to_handle_at"
-        | "newfstatat"
-        | "open_by_handle_at"
-        | "open_tree"
-        | "open_tree_attr"
-        | "openat"
-        | "openat2"
-        | "pidfd_getfd"
-        | "pidfd_send_signal"
-        | "pread64"
-        | "preadv"
-        | "preadv2"
-        | "process_madvise"
-        | "process_mrelease"
-        | "pwrite64"
-        | "pwritev"
-        | "pwritev2"
-        | "quotactl_fd"
-        | "read"
-        | "readahead"
-        | "readlinkat"
-        | "readv"
-        | "recvfrom"
-        | "recvmmsg"
-        | "recvmsg"
-        | "removexattrat"
-        | "sendmmsg"
-        | "sendmsg"
-        | "sendto"
-        | "setns"
-        | "setsockopt"
-        | "setxattrat"
-        | "shutdown"
-        | "signalfd"
-        | "signalfd4"
-        | "statx"
-        | "sync_file_range"
-        | "syncfs"
-        | "timerfd_gettime"
-        | "timerfd_settime"
-        | "unlinkat"
-        | "utimensat"
-        | "vmsplice"
-        | "write"
-        | "writev"
-        | "_llseek"
-        | "arm_fadvise64_64"
-        | "fadvise64_64"
-        | "fchown32"
-        | "fcntl64"
-        | "fstat64"
-        | "fstatat64"
-        | "fstatfs64"
-        | "ftruncate64"
-        | "mq_timedreceive_time64"
-        | "mq_timedsend_time64"
-        | "recv"
-        | "recvmmsg_time64"
-        | "send"
-        | "sync_file_range2"
-        | "timerfd_gettime64"
-        | "timerfd_settime64"
-        | "utimensat_time64" => 0b1,
-        "symlinkat" => 0b10,
-        "dup2" | "dup3" | "kexec_file_load" | "sendfile" | "sendfile64" | "tee" => 0b11,
-        "copy_file_range" | "epoll_ctl" | "linkat" | "move_mount" | "renameat" | "renameat2"
-        | "splice" => 0b101,
-        "perf_event_open" => 0b1000,
-        "fanotify_mark" => 0b1001,
-        "mmap" | "mmap2" => 0b1_0000,
-        _ => 0,
-    }
+    let found = DESCRIPTORS.iter().find(|(_, names)| names.contains(&name));
+    found.map_or(0, |(mask, _)| *mask)
 }
 
 /// Which arguments are paths, and from where.
