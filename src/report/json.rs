@@ -44,13 +44,15 @@ pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     signatures.with(call.abi, call.number, |signature| {
         let Some(args) = args else { return };
         let meanings = signature.meanings(&args);
-        let shown = signature.arguments.iter().zip(args).zip(meanings.arguments);
-        for (place, ((argument, word), kind)) in shown.take(meanings.shown).enumerate() {
-            if place > 0 {
+        for (number, (place, kind)) in meanings.shown().enumerate() {
+            let argument = signature.arguments.get(place);
+            let name = argument.map_or("", |argument| &argument.name);
+            let word = args.get(place).copied().unwrap_or_default();
+            if number > 0 {
                 out.push(',');
             }
             out.push_str("{\"name\":\"");
-            out.push_str(&argument.name);
+            out.push_str(name);
             out.push_str("\",\"value\":");
             out.push_str(itoa::Buffer::new().format(word));
             out.push_str(",\"text\":");

@@ -6,7 +6,9 @@
 //! compares with is `harness/fixtures/syscall-argument-kinds.txt`. What flags and commands mean is not
 //! known here.
 
-use super::constants::Constants;
+use super::assigned;
+use super::constants::{Constants, tables as names};
+use super::pointers;
 use super::structs::StructKind;
 
 /// What an argument is, which decides how it is written and whether it means anything in another run.
@@ -38,6 +40,8 @@ pub enum ArgKind {
     Word,
     /// The number of a signal, 0 included.
     Signal,
+    /// A user or group, -1 for "unchanged"; 32 bits.
+    Id,
     /// A place or length in a file, signed, of the register's width.
     Offset,
     /// Flags, a mode or a command, of these names.
@@ -52,6 +56,8 @@ pub enum ArgKind {
     Struct(StructKind),
     /// The address of contents: what is read or written.
     Buffer,
+    /// Nothing: with this command or these flags the kernel does not look at it. It is not written.
+    Unused,
 }
 
 /// What a result is that is not an error.
@@ -67,6 +73,8 @@ pub enum ReturnKind {
     Address,
     /// A process, thread, process group or session.
     Pid,
+    /// Flags or one of several numbers, of these names.
+    Constants(&'static Constants),
 }
 
 /// What the argument at `index` of the call `syscall` is.
@@ -74,6 +82,12 @@ pub enum ReturnKind {
 /// `syscall` is the call's own name (`fstat`, not `newfstat`); `arg_name` and `c_type` are what the call's
 /// `format` file in tracefs says. Any text is answered, an unknown type as `Size`.
 pub fn arg_kind(syscall: &str, index: usize, arg_name: &str, c_type: &str) -> ArgKind {
+    if let Some(kind) = pointers::kind(syscall, index) {
+        return kind;
+    }
+    if let Some(constants) = assigned::constants(syscall, index) {
+        return ArgKind::Constants(constants);
+    }
     let known = SINGLE
         .iter()
         .find(|(call, at, _)| *call == syscall && *at == index);
@@ -91,7 +105,8 @@ pub fn arg_kind(syscall: &str, index: usize, arg_name: &str, c_type: &str) -> Ar
 
 /// What the result of a call is, where it is not an error.
 ///
-/// `fcntl`, `bpf`, `seccomp` and `ioctl` return descriptors for some of their commands only: `Number`.
+/// `fcntl`, `bpf`, `seccomp` and `ioctl` return descriptors for some of their commands only: `Number`; what is known of a command is in
+/// `meaning`.
 pub fn return_kind(syscall: &str) -> ReturnKind {
     match syscall {
         "accept"
@@ -135,6 +150,7 @@ pub fn return_kind(syscall: &str) -> ReturnKind {
             ReturnKind::Pid
         }
         "umask" => ReturnKind::Octal,
+        "personality" => ReturnKind::Constants(&names::PERSONALITIES),
         _ => ReturnKind::Number,
     }
 }
@@ -163,8 +179,8 @@ fn kind_of_type(c_type: &str) -> Option<ArgKind> {
         "loff_t" | "off_t" => ArgKind::Offset,
         "size_t" => ArgKind::Size,
         "key_t" | "rwf_t" => ArgKind::Hex,
-        "uid_t" | "gid_t" | "qid_t" => ArgKind::Uint32,
-        "clockid_t" | "timer_t" | "key_serial_t" => ArgKind::Int,
+        "uid_t" | "gid_t" | "qid_t" => ArgKind::Id,
+        "timer_t" | "key_serial_t" => ArgKind::Int,
         _ => return None,
     };
     Some(kind)
@@ -197,23 +213,18 @@ fn kind_of_width(c_type: &str) -> ArgKind {
 
 /// Arguments that neither their type nor their name tells.
 const SINGLE: &[(&str, usize, ArgKind)] = &[
-    ("arch_prctl", 0, ArgKind::Hex),
     ("arch_prctl", 1, ArgKind::Word),
     // The bounds of a range, which need not be open.
     ("close_range", 0, ArgKind::Uint32),
     ("close_range", 1, ArgKind::Uint32),
     ("fcntl", 2, ArgKind::Word),
-    // The operation carries FUTEX_PRIVATE_FLAG; its fourth argument is a time or a count, its sixth mostly a
-    // mask.
-    ("futex", 1, ArgKind::Hex),
+    // A time or a count; mostly a mask.
     ("futex", 3, ArgKind::Word),
     ("futex", 5, ArgKind::Hex),
     ("getpriority", 1, ArgKind::Pid),
-    ("ioctl", 1, ArgKind::Hex),
     ("ioctl", 2, ArgKind::Word),
     ("ioprio_get", 1, ArgKind::Pid),
     ("ioprio_set", 1, ArgKind::Pid),
-    ("ioprio_set", 2, ArgKind::Hex),
     ("kcmp", 3, ArgKind::Word),
     ("kcmp", 4, ArgKind::Word),
     ("kexec_load", 0, ArgKind::Address),
@@ -222,11 +233,10 @@ const SINGLE: &[(&str, usize, ArgKind)] = &[
     ("keyctl", 3, ArgKind::Word),
     ("keyctl", 4, ArgKind::Word),
     ("lookup_dcookie", 0, ArgKind::Hex),
-    ("membarrier", 0, ArgKind::Hex),
-    ("mmap", 5, ArgKind::Offset),
+    // An offset, in hexadecimal as it is one of pages.
+    ("mmap", 5, ArgKind::Hex),
     // A descriptor of another process.
     ("pidfd_getfd", 1, ArgKind::Int),
-    ("pkey_alloc", 1, ArgKind::Hex),
     ("prctl", 1, ArgKind::Word),
     ("prctl", 2, ArgKind::Word),
     ("prctl", 3, ArgKind::Word),
@@ -235,27 +245,18 @@ const SINGLE: &[(&str, usize, ArgKind)] = &[
     ("preadv", 4, ArgKind::Offset),
     ("preadv2", 3, ArgKind::Offset),
     ("preadv2", 4, ArgKind::Offset),
-    ("ptrace", 0, ArgKind::Hex),
     ("ptrace", 2, ArgKind::Word),
     ("ptrace", 3, ArgKind::Word),
     ("pwritev", 3, ArgKind::Offset),
     ("pwritev", 4, ArgKind::Offset),
     ("pwritev2", 3, ArgKind::Offset),
     ("pwritev2", 4, ArgKind::Offset),
-    ("quotactl", 0, ArgKind::Hex),
-    ("quotactl_fd", 1, ArgKind::Hex),
-    ("reboot", 0, ArgKind::Hex),
-    ("reboot", 1, ArgKind::Hex),
-    ("reboot", 2, ArgKind::Hex),
     // A signature, not a signal.
     ("rseq", 3, ArgKind::Hex),
     ("semctl", 3, ArgKind::Word),
     ("setpriority", 1, ArgKind::Pid),
     ("shmat", 1, ArgKind::Address),
     ("shmdt", 0, ArgKind::Address),
-    // The type carries SOCK_CLOEXEC and SOCK_NONBLOCK.
-    ("socket", 1, ArgKind::Hex),
-    ("socketpair", 1, ArgKind::Hex),
     ("sysfs", 1, ArgKind::Word),
     ("sysfs", 2, ArgKind::Word),
     ("truncate", 1, ArgKind::Offset),
@@ -265,7 +266,8 @@ const SINGLE: &[(&str, usize, ArgKind)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syscall::{names, pointers};
+    use crate::syscall::names as calls;
+    use crate::syscall::pointers;
 
     /// One call a line: its name, then its arguments, each `index kind type name`, parted by ` | `.
     const REVIEWED: &str = include_str!("../../harness/fixtures/syscall-argument-kinds.txt");
@@ -299,7 +301,11 @@ mod tests {
 
     #[test]
     fn what_is_known_of_single_arguments_concerns_arguments_that_exist() {
-        for (call, index, _) in SINGLE {
+        let assigned = assigned::ASSIGNED
+            .iter()
+            .map(|(call, index, _)| (call, index));
+        let single = SINGLE.iter().map(|(call, index, _)| (call, index));
+        for (call, index) in assigned.chain(single) {
             let (_, arguments) = reviewed()
                 .find(|(name, _)| name == call)
                 .expect("a call of the table");
@@ -314,7 +320,7 @@ mod tests {
     #[test]
     fn reviewed_calls_go_by_their_own_names() {
         for (call, _) in reviewed() {
-            assert!(names::number(names::Abi::X86_64, call).is_some(), "{call}");
+            assert!(calls::number(calls::Abi::X86_64, call).is_some(), "{call}");
         }
     }
 
@@ -340,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_call_that_makes_a_child_returns_its_pid() {
-        let makers: Vec<_> = names::all(names::Abi::X86_64)
+        let makers: Vec<_> = calls::all(calls::Abi::X86_64)
             .map(|(_, name)| name)
             .filter(|name| returns_child_pid(name))
             .collect();

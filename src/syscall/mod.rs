@@ -1,11 +1,13 @@
 //! System calls: pairing of their halves, their names, and what their arguments are.
 
+mod assigned;
 mod call;
 pub mod class;
 pub mod constants;
 pub mod errno;
 pub mod files;
 pub mod kinds;
+mod meaning;
 pub mod names;
 pub mod pointers;
 pub mod select;
@@ -17,6 +19,7 @@ mod track;
 pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
+pub use meaning::{Commands, Depends};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use text::{
     Shown, UNREAD, Values, Varying, returns, write_argument, write_arguments, write_result,

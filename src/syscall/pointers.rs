@@ -115,6 +115,20 @@ pub fn kind(call: &str, index: usize) -> Option<ArgKind> {
     }
 }
 
+/// The arguments of a call that [`by_command`] may say something of.
+pub(super) fn places_by_command(call: &str) -> impl Iterator<Item = usize> {
+    let is_open = |target: &Target| {
+        matches!(
+            target,
+            Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_)
+        )
+    };
+    let open = table::targets(call)
+        .iter()
+        .filter(move |(_, target)| is_open(target));
+    open.map(|(argument, _)| usize::from(*argument))
+}
+
 /// What an argument is that points to something for some commands of its call only, by the words of the call.
 #[must_use]
 pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind> {

@@ -1,7 +1,9 @@
 //! The arguments of a call: their names and types are the running kernel's, by its tracepoints' formats.
 
 use super::kinds::{self, ArgKind, ReturnKind};
+use super::meaning::{self, Depends};
 use super::names::{self, Abi};
+use super::pointers;
 use crate::format::{Field, Format, Shape, Width};
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +23,12 @@ pub struct Signature {
     pub arguments: Vec<Argument>,
     /// What it returns.
     pub returns: ReturnKind,
+    /// What of this depends on the words of a call; `None` for nothing.
+    pub depends: Option<Depends>,
+    /// Whose form it is.
+    pub name: &'static str,
+    /// The arguments that are pointers for some commands only.
+    pub by_command: Vec<usize>,
 }
 
 /// What the words of one call are, by its command and flags.
@@ -34,20 +42,37 @@ pub struct Meanings {
     pub returns: ReturnKind,
 }
 
+impl Meanings {
+    /// The arguments that mean something: where they stand and what they are.
+    pub fn shown(&self) -> impl Iterator<Item = (usize, ArgKind)> {
+        let all = self.arguments.iter().copied().enumerate().take(self.shown);
+        all.filter(|(_, kind)| *kind != ArgKind::Unused)
+    }
+}
+
 impl Signature {
     /// What the words of a call of this form are.
     #[must_use]
     pub fn meanings(&self, words: &[u64; 6]) -> Meanings {
-        let _ = words;
         let mut arguments = [ArgKind::Word; 6];
         for (to, argument) in arguments.iter_mut().zip(&self.arguments) {
             *to = argument.kind;
         }
-        Meanings {
+        let mut meanings = Meanings {
             arguments,
             shown: self.arguments.len(),
             returns: self.returns,
+        };
+        if let Some(depends) = self.depends {
+            depends.resolve(words, &mut meanings);
         }
+        for place in &self.by_command {
+            let kind = pointers::by_command(self.name, *place, words);
+            if let (Some(kind), Some(to)) = (kind, meanings.arguments.get_mut(*place)) {
+                *to = kind;
+            }
+        }
+        meanings
     }
 }
 
@@ -121,7 +146,7 @@ impl<'a> Signatures<'a> {
     }
 }
 
-fn from_format(name: &str, format: &Format) -> Signature {
+fn from_format(name: &'static str, format: &Format) -> Signature {
     // Kernels from 6.19 on add the contents behind pointers as further fields, `__data_loc`, under names with two underscores.
     let fields = format
         .fields
@@ -131,8 +156,12 @@ fn from_format(name: &str, format: &Format) -> Signature {
         name: field.name.clone(),
         kind: kind(name, place, field),
     });
+    let arguments: Vec<_> = arguments.take(6).collect();
     Signature {
-        arguments: arguments.take(6).collect(),
+        name,
+        by_command: pointers::places_by_command(name).collect(),
+        depends: meaning::depends(name, &arguments),
+        arguments,
         returns: kinds::return_kind(name),
     }
 }
@@ -156,5 +185,8 @@ fn six_words() -> Signature {
     Signature {
         arguments: (0..6).map(argument).collect(),
         returns: ReturnKind::Number,
+        depends: None,
+        name: "",
+        by_command: Vec::new(),
     }
 }

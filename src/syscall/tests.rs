@@ -1,5 +1,6 @@
 //! Pairing, on the orders of records that kernels really write: each was seen in a recording of the oracle workload.
 
+use super::constants::tables::OPEN_FLAGS;
 use super::kinds::{ArgKind, ReturnKind};
 use super::names::{self, Abi};
 use super::*;
@@ -388,7 +389,7 @@ fn an_argument_is_written_as_what_it_is() {
         (ArgKind::Hex, 0, "0"),
         (ArgKind::Hex32, 0xdead_0008_0000, "0x80000"),
         (ArgKind::Octal, 0o644, "0644"),
-        (ArgKind::Octal, 0, "0"),
+        (ArgKind::Octal, 0, "000"),
         (ArgKind::Pointer, 0, "NULL"),
         (ArgKind::Address, 0x7f00_0000_0000, "0x7f0000000000"),
         (ArgKind::Pid, 0xffff_ffff, "-1"),
@@ -476,7 +477,7 @@ fn a_signature_is_the_kernels_and_leaves_the_copied_strings_out() {
     let expected = [
         ("dfd", ArgKind::Fd),
         ("filename", ArgKind::Path),
-        ("flags", ArgKind::Hex32),
+        ("flags", ArgKind::Constants(&OPEN_FLAGS)),
         ("mode", ArgKind::Octal),
     ];
     let got: Vec<_> = arguments

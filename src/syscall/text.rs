@@ -3,7 +3,7 @@
 //! The form is strace's. What a value *is* decides how it is written; values that mean nothing outside their run (ids of tasks, addresses)
 //! are written by [`Values`], so that the same code shows them raw to a person and normalised to a snapshot.
 
-use super::constants::write_constants;
+use super::constants::{permissions, write_constants, write_signal};
 use super::files::Lookup;
 use super::kinds::{ArgKind, ReturnKind};
 use super::structs::{StructKind, write_result_details, write_struct};
@@ -99,11 +99,11 @@ pub fn write_arguments(
     match &call.entry {
         Entry::Seen { args, .. } => {
             let meanings = signature.meanings(args);
-            for (place, kind) in meanings.arguments.iter().take(meanings.shown).enumerate() {
-                if place > 0 {
+            for (number, (place, kind)) in meanings.shown().enumerate() {
+                if number > 0 {
                     out.push_str(", ");
                 }
-                write_argument(out, call, place, *kind, values);
+                write_argument(out, call, place, kind, values);
             }
         }
         Entry::Uncorking => {
@@ -160,16 +160,19 @@ fn write_read(
 pub(super) fn write_word(out: &mut String, kind: ArgKind, word: u64, values: &mut impl Values) {
     match kind {
         ArgKind::Fd => descriptor(out, word as i32, Lookup::Untracked, values),
-        ArgKind::Int | ArgKind::Signal => decimal(out, i64::from(word as i32)),
-        ArgKind::Uint32 => decimal(out, i64::from(word as u32)),
+        ArgKind::Int => decimal(out, i64::from(word as i32)),
+        ArgKind::Signal => write_signal(out, word as i32),
+        ArgKind::Id if word as u32 == u32::MAX => out.push_str("-1"),
+        ArgKind::Unused => {}
+        ArgKind::Uint32 | ArgKind::Id => decimal(out, i64::from(word as u32)),
         ArgKind::Long | ArgKind::Offset => decimal(out, word as i64),
         // A length of -1 is a mistake that a person must see as what it is.
         ArgKind::Size => unsigned(out, word),
         ArgKind::Hex => hex_or_zero(out, word),
         ArgKind::Hex32 => hex_or_zero(out, u64::from(word as u32)),
-        ArgKind::Octal => octal(out, word & 0xffff),
+        ArgKind::Octal => permissions(out, word & 0xffff),
         ArgKind::Pid => task(out, word as i32, values),
-        ArgKind::Constants(constants) => write_constants(out, constants, word),
+        ArgKind::Constants(constants) => write_constants(out, constants, word, values),
         ArgKind::Address if word != 0 => values.mapping(word, out),
         ArgKind::Pointer
         | ArgKind::Address
@@ -311,6 +314,7 @@ pub fn write_result(out: &mut String, call: &Call, returns: ReturnKind, values: 
             ReturnKind::Octal => octal(out, value as u64),
             ReturnKind::Pid => task(out, value as i32, values),
             ReturnKind::Address => address(out, value as u64, values),
+            ReturnKind::Constants(names) => write_constants(out, names, value as u64, values),
         },
     }
 }
