@@ -32,11 +32,16 @@ pub struct UnknownWord {
     pub word: String,
     /// At most three names that look most like it, the nearest first.
     pub nearest: Vec<String>,
+    /// What else can be done about it.
+    pub advice: Option<String>,
 }
 
 impl UnknownWord {
     /// What to write instead, where something comes near.
     pub fn hint(&self) -> Option<String> {
+        if self.advice.is_some() {
+            return self.advice.clone();
+        }
         let quoted: Vec<_> = self
             .nearest
             .iter()
@@ -58,6 +63,9 @@ impl Selection {
 
     /// Reads words from left to right: names, globs (`*`, `?`, `[a-c]`, `[!a]`) and strace's `%classes`, each
     /// taken away instead of added where it starts with `!`.
+    ///
+    /// Of strace's further words there are `all`, `none`, its seven classes without `%` (`file`), `/regex`, which
+    /// matches anywhere in a name, and `?name`, which is no error where nothing has that name.
     ///
     /// Starts from nothing, or from everything where the first word is a negation or there is no word. A
     /// name that is not one of `native` may be tracefs's name for one (`newfstat`) or the name of a 32-bit
@@ -81,15 +89,12 @@ impl Selection {
                 Some(rest) => (rest, true),
                 None => (*word, false),
             };
-            let matched = rows_of_word(positive, native);
-            if matched.is_empty() {
-                let nearest = nearest(positive, native);
-                return Err(UnknownWord {
-                    index,
-                    word: String::from(*word),
-                    nearest,
-                });
-            }
+            let matched = rows_of_word(positive, native).map_err(|advice| UnknownWord {
+                index,
+                word: String::from(*word),
+                nearest: nearest(positive, native),
+                advice,
+            })?;
             for row in matched {
                 selection.rows.set(row, !negated);
             }
@@ -211,6 +216,47 @@ mod tests {
         assert_eq!(names(&["%statfs"]), ["statfs"]);
         assert!(names(&["%file"]).contains(&"openat"));
         assert_eq!(select(&["%net"]), select(&["%network"]));
+    }
+
+    #[test]
+    fn what_straces_users_write_means_the_same_here() {
+        for (ours, straces) in [
+            ("*", "all"),
+            ("%file", "file"),
+            ("%desc", "desc"),
+            ("%memory", "memory"),
+            ("%process", "process"),
+            ("%network", "network"),
+            ("%signal", "signal"),
+            ("%ipc", "ipc"),
+            ("open*", "/^open"),
+            ("*statfs*", "/statfs"),
+            ("mount", "?mount"),
+            ("%file", "?%file"),
+        ] {
+            assert_eq!(select(&[ours]), select(&[straces]), "{straces}");
+        }
+        // As the manual of strace says of its class.
+        let statfs = select(&["/^(.*_)?statv?fs"]);
+        assert_eq!(statfs.names().collect::<Vec<_>>(), names(&["%statfs"]));
+        assert!(select(&["none"]).is_empty() && select(&["!all"]).is_empty());
+        assert!(select(&["!none"]).is_everything());
+        assert_eq!(names(&["?frobnicate", "read"]), ["read"]);
+        assert_eq!(names(&["/^dup", "!/2$"]), ["dup", "dup3"]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_straces_words_is_said() {
+        let hint = |word| refused(&[word]).hint();
+        assert_eq!(
+            hint("openat@64").as_deref(),
+            Some("a name stands for the call in every convention: write `openat`")
+        );
+        assert_eq!(
+            hint("/open(").as_deref(),
+            Some("it is no regular expression: unclosed group")
+        );
+        assert_eq!(hint("/^frobnicate"), None);
     }
 
     #[test]
