@@ -309,7 +309,14 @@ impl Printer<'_> {
     fn finish(mut self, ended: &Ended) -> Result<u8, Trouble> {
         let lost = ended.account.lost();
         if self.format == Format::Json {
-            report::summary_json(&mut self.text, self.n_events, lost, ended.exited.exit);
+            let complete = ended.account.is_complete();
+            report::summary_json(
+                &mut self.text,
+                self.n_events,
+                lost,
+                complete,
+                ended.exited.exit,
+            );
         }
         self.flush();
         if let Some(error) = self.error {
