@@ -4,6 +4,7 @@ use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
 use super::filter;
 use super::following;
+use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
 use crate::events::EventRequest;
 use crate::format::Format;
@@ -94,6 +95,8 @@ pub struct EventsPlan {
     pub grouping: Grouping,
     /// What following the descriptors can rely on.
     pub watched: Watched,
+    /// What is read of the calls' memory.
+    pub memory: MemoryPlan,
     /// What is read from memory, for each call that is recorded.
     pub fetches: Arc<Wants>,
 }
@@ -130,6 +133,7 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
         operations: Operations::default(),
         grouping: Grouping::No,
         watched: Watched::default(),
+        memory: MemoryPlan::default(),
         fetches: Arc::default(),
     };
     let (selection, recorded, watched) = selections(wants)?;

@@ -8,6 +8,7 @@ mod events;
 mod expand;
 mod filter;
 mod following;
+mod memory;
 mod operations;
 
 pub use error::EventsError;
@@ -15,6 +16,7 @@ pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, Wants, events,
 };
 pub use filter::{FilterError, check as check_filter};
+pub use memory::{MemoryPlan, StringSource};
 pub use operations::Operations;
 
 use crate::host::{Catalogue, HostError};

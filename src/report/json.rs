@@ -2,7 +2,7 @@
 
 use super::{line, summary};
 use crate::syscall::names::Abi;
-use crate::syscall::{Actor, Call, Entry, Outcome, Shown, Signatures, errno, write_argument};
+use crate::syscall::{Actor, Call, Entry, Outcome, Signatures, Values, errno, write_argument};
 use crate::trace::{FieldValue, TracedEvent};
 use crate::units::{Cpu, ExitKind, Nanos, signal_name};
 use std::fmt::Write;
@@ -11,7 +11,12 @@ use std::fmt::Write;
 ///
 /// `ret` is null where the call did not return to the program; `errno` then names an interruption (`ERESTARTSYS`), or is null. A call by
 /// another convention than the native one has the member `abi`. Without its entering half a call has no arguments and no duration.
-pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
+pub fn call_json(
+    out: &mut String,
+    call: &Call,
+    signatures: &Signatures<'_>,
+    values: &mut impl Values,
+) {
     let (entered, args) = match call.entry {
         Entry::Seen { time, args } => (Some(time), Some(args)),
         Entry::Uncorking | Entry::Missing => (None, None),
@@ -52,7 +57,7 @@ pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
             out.push_str(itoa::Buffer::new().format(word));
             out.push_str(",\"text\":");
             text.clear();
-            write_argument(&mut text, call, place, kind, &mut Shown);
+            write_argument(&mut text, call, place, kind, values);
             string(out, &text);
             out.push('}');
         }

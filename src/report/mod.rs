@@ -8,9 +8,11 @@ mod junit;
 mod line;
 mod suite;
 mod summary;
+mod values;
 
 pub use json::{call_json, event_json, exit_json, summary_json};
 pub use junit::junit;
 pub use line::{call_line, event_line};
 pub use suite::{human, scenario_json, suite_json};
 pub use summary::{Summary, SummaryOrder};
+pub use values::Plain;

@@ -130,7 +130,7 @@ impl Call {
                 let error = i32::try_from(value.checked_neg()?).ok()?;
                 (1..=4095).contains(&error).then_some(error)
             }
-            Outcome::Interrupted { errno, .. } => Some(errno),
+            Outcome::Restarted { errno, .. } | Outcome::Interrupted { errno, .. } => Some(errno),
             Outcome::NeverReturned | Outcome::Missing => None,
         }
     }

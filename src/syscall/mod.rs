@@ -1,6 +1,7 @@
 //! System calls: pairing of their halves, their names, and what their arguments are.
 
 mod call;
+mod choice;
 pub mod class;
 pub mod constants;
 pub mod errno;
@@ -17,6 +18,7 @@ mod track;
 pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
+pub use choice::{Choice, Ending, Paths};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use text::{
     Shown, UNREAD, Values, Varying, returns, write_argument, write_arguments, write_result,

@@ -210,9 +210,9 @@ pub(super) fn duration(call: &Call) -> Option<u64> {
         return None;
     };
     match call.outcome {
-        Outcome::Returned { time, .. } | Outcome::Interrupted { time, .. } => {
-            Some(time.0.saturating_sub(entered.0))
-        }
+        Outcome::Returned { time, .. }
+        | Outcome::Restarted { time, .. }
+        | Outcome::Interrupted { time, .. } => Some(time.0.saturating_sub(entered.0)),
         Outcome::NeverReturned | Outcome::Missing => None,
     }
 }
