@@ -1,7 +1,7 @@
 //! The summary as JSON lines.
 
 use super::super::json::{actor, number, string};
-use super::{Row, Summary, SummaryOrder};
+use super::{Row, Summary, SummaryOrder, error_name};
 use crate::syscall::Actor;
 use std::fmt::Write;
 
@@ -50,7 +50,7 @@ fn json_row(out: &mut String, group: Option<&Actor>, row: &Row) {
     out.push_str(",\"errnos\":{");
     for (place, (error, count)) in row.errors.iter().enumerate() {
         let comma = if place > 0 { "," } else { "" };
-        let _always_fits = write!(out, "{comma}\"{error}\":{count}");
+        let _always_fits = write!(out, "{comma}\"{}\":{count}", error_name(*error));
     }
     out.push_str("}}\n");
 }

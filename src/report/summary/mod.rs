@@ -41,12 +41,10 @@ struct Row {
     name: String,
     abi: Option<Abi>,
     calls: u64,
-    errors: BTreeMap<Error, u64>,
+    /// By their numbers.
+    errors: BTreeMap<i32, u64>,
     times: Times,
 }
-
-/// An error's name, or its number where it has none.
-type Error = String;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Times {
@@ -102,7 +100,7 @@ impl Row {
         self.calls += other.calls;
         self.times.merge(&other.times);
         for (error, count) in &other.errors {
-            *self.errors.entry(error.clone()).or_default() += count;
+            *self.errors.entry(*error).or_default() += count;
         }
     }
 }
@@ -133,8 +131,7 @@ impl Summary {
             row.times.add(time);
         }
         if let Some(error) = call.error() {
-            let counted = row.errors.entry(error_name(error)).or_default();
-            *counted += 1;
+            *row.errors.entry(error).or_default() += 1;
         }
     }
 
@@ -197,7 +194,8 @@ fn name(call: &Call) -> String {
     name
 }
 
-fn error_name(number: i32) -> Error {
+/// An error's name, or its number where it has none.
+fn error_name(number: i32) -> String {
     match crate::syscall::errno::errno_name(number) {
         Some(name) => name.to_owned(),
         None => number.to_string(),

@@ -1,6 +1,6 @@
 //! The summary as tables.
 
-use super::{Row, Summary, SummaryOrder, Times};
+use super::{Row, Summary, SummaryOrder, Times, error_name};
 use crate::syscall::Actor;
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -105,7 +105,7 @@ fn errors(out: &mut String, rows: &[&Row]) {
         .flat_map(|row| {
             row.errors
                 .iter()
-                .map(|(error, count)| (Reverse(*count), row.label(), error))
+                .map(|(error, count)| (Reverse(*count), row.label(), error_name(*error)))
         })
         .collect();
     if errors.is_empty() {
