@@ -125,6 +125,18 @@ const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
 /// # Errors
 /// [`EventsError`], for the first want that cannot be.
 pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan, EventsError> {
+    events_and_memory(wants, MemoryPlan::default(), catalogue)
+}
+
+/// The same, and what of memory is read is said too.
+///
+/// # Errors
+/// As above.
+pub fn events_and_memory(
+    wants: &[Wanted],
+    memory: MemoryPlan,
+    catalogue: &dyn Catalogue,
+) -> Result<EventsPlan, EventsError> {
     let mut plan = EventsPlan {
         requests: Vec::new(),
         meanings: Vec::new(),
@@ -133,12 +145,12 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
         operations: Operations::default(),
         grouping: Grouping::No,
         watched: Watched::default(),
-        memory: MemoryPlan::default(),
+        memory,
         fetches: Arc::default(),
     };
     let (selection, recorded, watched) = selections(wants)?;
     plan.watched = watched;
-    plan.fetches = Arc::new(following::fetches(&recorded, 0));
+    plan.fetches = Arc::new(following::fetches(&recorded, memory));
     plan.add_calls(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {

@@ -10,7 +10,7 @@ pub enum StringSource {
     Bpf,
     /// The kernel's own tracepoints, from Linux 6.19 on, or the run is refused.
     Kernel,
-    /// Nobody: each string is shown as unread.
+    /// Nobody: each string is shown as unread, and nothing else is read either.
     None,
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, EventsError, MemoryPlan};
+use trace_harness::plan::{self, EventsError, MemoryPlan, StringSource};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{Bench, Patience, RunError, Setting, follow};
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
@@ -144,16 +144,17 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         other(error, hint)
     })?;
     let wanted = events::wanted(&arguments.events).map_err(Trouble::Usage)?;
-    let mut plan = plan::events(&wanted, &host).map_err(unusable)?;
-    plan.memory = MemoryPlan {
+    let memory = MemoryPlan {
         strings: arguments.strings.into(),
         contents: arguments.string_limit,
     };
+    let plan = plan::events_and_memory(&wanted, memory, &host).map_err(unusable)?;
     let form = form(arguments)?;
     bench.check_access().map_err(|error| {
         let hint = error.hint();
         other(error, hint)
     })?;
+    check_strings(memory.strings, &bench)?;
     let workload = workload(&arguments.command, &bench)?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
@@ -211,6 +212,20 @@ fn inherited() -> Initial {
         files: (0..=2).filter_map(file).collect(),
         complete: true,
         directory: directory.map(|path| path.into_os_string().into_vec()),
+    }
+}
+
+/// Whether strings can be read by the one who was asked for.
+fn check_strings(source: StringSource, bench: &Bench<'_>) -> Result<(), Trouble> {
+    match source {
+        StringSource::Auto | StringSource::None => Ok(()),
+        StringSource::Kernel => Err(Trouble::Usage(
+            "the strings of the kernel's own tracepoints are not read yet\nhint: leave out --strings".to_owned(),
+        )),
+        StringSource::Bpf => bench.capture().map(drop).map_err(|error| {
+            let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
+            Trouble::Usage(chain(error) + &hint.unwrap_or_default())
+        }),
     }
 }
 

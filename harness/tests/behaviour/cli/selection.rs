@@ -87,6 +87,47 @@ fn what_failed_and_what_succeeded_can_be_seen_alone() {
 }
 
 #[test]
+fn a_call_whose_path_is_not_read_is_not_hidden_by_a_filter_on_paths() {
+    require!(right_to_trace());
+    let project = laid_out();
+    let opened = |lines: Vec<Value>| lines.iter().filter(|line| line["name"] == "openat").count();
+    let all = opened(lines(&project, &[]));
+    assert!(all > 0);
+    let filtered = lines(&project, &["--strings", "none", "-P", "tree/a.txt"]);
+    assert!(!filtered.iter().any(|line| line["name"] == "brk"));
+    assert_eq!(opened(filtered), all);
+}
+
+#[test]
+fn contents_are_shown_only_where_they_are_asked_for_and_paths_whole() {
+    require!(right_to_trace());
+    let project = laid_out();
+    let text = |options: &[&str], call: &str| {
+        let shown = lines(&project, options);
+        let args = shown
+            .iter()
+            .filter(|line| line["name"] == call)
+            .flat_map(|line| line["args"].as_array().expect("arguments"));
+        args.filter_map(|argument| argument["text"].as_str().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    let (cut, whole) = ("\"two\"...".to_owned(), "\"two\\none\\n\"".to_owned());
+    for call in ["read", "write"] {
+        assert!(text(&["-s", "3"], call).contains(&cut), "{call}");
+        assert!(text(&["-s", "64"], call).contains(&whole), "{call}");
+        assert!(
+            !text(&[], call).iter().any(|text| text.contains('"')),
+            "{call}"
+        );
+    }
+    let path = "\"tree/sub/b.txt\"".to_owned();
+    assert!(text(&["-s", "3"], "openat").contains(&path));
+    let unread = text(&["--strings", "none", "-s", "3"], "openat");
+    assert!(unread.contains(&"<unread>".to_owned()) && !unread.contains(&path));
+    assert!(text(&["--strings", "bpf"], "openat").contains(&path));
+}
+
+#[test]
 fn what_strace_has_and_harness_has_not_is_refused_before_anything_runs() {
     let project = Project::new();
     for (options, said) in [
