@@ -21,4 +21,6 @@ pub struct MemoryPlan {
     pub strings: StringSource,
     /// How many bytes of the buffers of `read(2)`, `write(2)` and their like, at most; 0 for none.
     pub contents: u16,
+    /// Whether calls get the absolute paths that they name, which takes following of working directories.
+    pub paths: bool,
 }

@@ -147,6 +147,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let memory = MemoryPlan {
         strings: arguments.strings.into(),
         contents: arguments.string_limit,
+        paths: !arguments.paths.is_empty(),
     };
     let plan = plan::events_and_memory(&wanted, memory, &host).map_err(unusable)?;
     let form = form(arguments)?;
