@@ -4,6 +4,7 @@ use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
 use super::filter;
 use super::following;
+use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
 use crate::events::EventRequest;
 use crate::format::Format;
@@ -94,6 +95,8 @@ pub struct EventsPlan {
     pub grouping: Grouping,
     /// What following the descriptors can rely on.
     pub watched: Watched,
+    /// What is read of the calls' memory.
+    pub memory: MemoryPlan,
     /// What is read from memory, for each call that is recorded.
     pub fetches: Arc<Wants>,
 }
@@ -122,6 +125,18 @@ const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
 /// # Errors
 /// [`EventsError`], for the first want that cannot be.
 pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan, EventsError> {
+    events_and_memory(wants, MemoryPlan::default(), catalogue)
+}
+
+/// The same, and what of memory is read is said too.
+///
+/// # Errors
+/// As above.
+pub fn events_and_memory(
+    wants: &[Wanted],
+    memory: MemoryPlan,
+    catalogue: &dyn Catalogue,
+) -> Result<EventsPlan, EventsError> {
     let mut plan = EventsPlan {
         requests: Vec::new(),
         meanings: Vec::new(),
@@ -130,11 +145,12 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
         operations: Operations::default(),
         grouping: Grouping::No,
         watched: Watched::default(),
+        memory,
         fetches: Arc::default(),
     };
     let (selection, recorded, watched) = selections(wants)?;
     plan.watched = watched;
-    plan.fetches = Arc::new(following::fetches(&recorded, 0));
+    plan.fetches = Arc::new(following::fetches(&recorded, memory));
     plan.add_calls(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! What is recorded for the sake of what was asked for: the calls that tasks and descriptors are followed by, and what is read from memory.
 
 use super::events::{EventsPlan, Wants};
+use super::memory::{MemoryPlan, StringSource};
 use crate::syscall::class;
 use crate::syscall::files::{self, Watched};
 use crate::syscall::names::{self, Abi};
@@ -38,11 +39,14 @@ fn concerns_descriptors(name: &str) -> bool {
             .is_some_and(|mut members| members.any(|member| member == name))
 }
 
-/// What is read from memory for the calls that are recorded, with at most so many bytes of what they read or write.
-pub(super) fn fetches(recorded: &Selection, contents: u16) -> Wants {
+/// What is read from memory for the calls that are recorded.
+pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Wants {
+    if memory.strings == StringSource::None {
+        return Wants::new();
+    }
     let native = Abi::native();
     let calls = recorded.numbers(native).filter_map(|number| {
-        let fetches = pointers::fetches(native, names::name(native, number)?, contents);
+        let fetches = pointers::fetches(native, names::name(native, number)?, memory.contents);
         (!fetches.is_empty()).then_some((number, fetches))
     });
     calls.collect()

@@ -8,13 +8,16 @@ mod events;
 mod expand;
 mod filter;
 mod following;
+mod memory;
 mod operations;
 
 pub use error::EventsError;
 pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, Wants, events,
+    events_and_memory,
 };
 pub use filter::{FilterError, check as check_filter};
+pub use memory::{MemoryPlan, StringSource};
 pub use operations::Operations;
 
 use crate::host::{Catalogue, HostError};

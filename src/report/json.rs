@@ -1,8 +1,8 @@
 //! Calls and events as JSON lines.
 
-use super::line;
+use super::{line, summary};
 use crate::syscall::names::Abi;
-use crate::syscall::{Actor, Call, Entry, Outcome, Shown, Signatures, errno, write_argument};
+use crate::syscall::{Actor, Call, Entry, Outcome, Signatures, Values, errno, write_argument};
 use crate::trace::{FieldValue, TracedEvent};
 use crate::units::{Cpu, ExitKind, Nanos, signal_name};
 use std::fmt::Write;
@@ -11,7 +11,12 @@ use std::fmt::Write;
 ///
 /// `ret` is null where the call did not return to the program; `errno` then names an interruption (`ERESTARTSYS`), or is null. A call by
 /// another convention than the native one has the member `abi`. Without its entering half a call has no arguments and no duration.
-pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
+pub fn call_json(
+    out: &mut String,
+    call: &Call,
+    signatures: &Signatures<'_>,
+    values: &mut impl Values,
+) {
     let (entered, args) = match call.entry {
         Entry::Seen { time, args } => (Some(time), Some(args)),
         Entry::Uncorking | Entry::Missing => (None, None),
@@ -25,10 +30,7 @@ pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     out.push_str("{\"type\":\"syscall\"");
     actor(out, &call.actor);
     number(out, "time_ns", entered.or(left).unwrap_or_default().0);
-    let duration = entered
-        .zip(left)
-        .map(|(entered, left)| left.0.saturating_sub(entered.0));
-    match duration {
+    match summary::duration(call) {
         Some(duration) => number(out, "duration_ns", duration),
         None => out.push_str(",\"duration_ns\":null"),
     }
@@ -57,7 +59,7 @@ pub fn call_json(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
             out.push_str(itoa::Buffer::new().format(word));
             out.push_str(",\"text\":");
             text.clear();
-            write_argument(&mut text, call, place, kind, &mut Shown);
+            write_argument(&mut text, call, place, kind, values);
             string(out, &text);
             out.push('}');
         }
@@ -131,23 +133,23 @@ pub fn exit_json(exit: ExitKind) -> String {
     }
 }
 
-/// Appends the last line of a trace.
-pub fn summary_json(out: &mut String, events: u64, lost: u64, exit: ExitKind) {
+/// Appends the last line of a trace. A run may be incomplete although no record was lost: programs that no event follows.
+pub fn summary_json(out: &mut String, events: u64, lost: u64, complete: bool, exit: ExitKind) {
     let exit = exit_json(exit);
     let _always_fits = writeln!(
         out,
-        "{{\"type\":\"summary\",\"events\":{events},\"lost\":{lost},\"exit\":{exit}}}"
+        "{{\"type\":\"summary\",\"events\":{events},\"lost\":{lost},\"complete\":{complete},\"exit\":{exit}}}"
     );
 }
 
-fn actor(out: &mut String, actor: &Actor) {
+pub(super) fn actor(out: &mut String, actor: &Actor) {
     number(out, "pid", actor.pid.0.into());
     number(out, "tid", actor.tid.0.into());
     out.push_str(",\"comm\":");
     string(out, &String::from_utf8_lossy(actor.comm.as_bytes()));
 }
 
-fn number(out: &mut String, name: &str, value: u64) {
+pub(super) fn number(out: &mut String, name: &str, value: u64) {
     out.push_str(",\"");
     out.push_str(name);
     out.push_str("\":");

@@ -2,7 +2,7 @@
 
 use crate::syscall::names::Abi;
 use crate::syscall::{
-    Actor, Call, Outcome, Shown, Signatures, errno, returns, write_arguments, write_result,
+    Actor, Call, Outcome, Signatures, Values, errno, returns, write_arguments, write_result,
 };
 use crate::trace::{FieldValue, TracedEvent};
 use std::fmt::Write;
@@ -11,7 +11,12 @@ use std::fmt::Write;
 ///
 /// A call by another convention than the native one starts with that one's name in brackets; an error ends with its text; a call whose
 /// entering half was not seen has a `?` for its arguments.
-pub fn call_line(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
+pub fn call_line(
+    out: &mut String,
+    call: &Call,
+    signatures: &Signatures<'_>,
+    values: &mut impl Values,
+) {
     thread(out, &call.actor);
     if call.abi != Abi::native() {
         let _always_fits = write!(out, "[{}] ", call.abi.as_str());
@@ -19,9 +24,9 @@ pub fn call_line(out: &mut String, call: &Call, signatures: &Signatures<'_>) {
     name(out, call);
     out.push('(');
     signatures.with(call.abi, call.number, |signature| {
-        write_arguments(out, call, signature, &mut Shown);
+        write_arguments(out, call, signature, values);
         out.push_str(") = ");
-        write_result(out, call, returns(call, signature), &mut Shown);
+        write_result(out, call, returns(call, signature), values);
     });
     if let Outcome::Returned {
         value: value @ -4095..=-1,

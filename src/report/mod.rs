@@ -1,4 +1,5 @@
-//! What a person or a script reads: calls and events as text and as JSON lines, runs as a report, JSON lines and JUnit.
+//! What a person or a script reads: calls and events as text and as JSON lines, calls added up, runs as a report, JSON lines
+//! and JUnit.
 //!
 //! Everything here appends to a `String`; printing is the command line's.
 
@@ -6,8 +7,12 @@ mod json;
 mod junit;
 mod line;
 mod suite;
+mod summary;
+mod values;
 
 pub use json::{call_json, event_json, exit_json, summary_json};
 pub use junit::junit;
 pub use line::{call_line, event_line};
 pub use suite::{human, scenario_json, suite_json};
+pub use summary::{Summary, SummaryOrder};
+pub use values::Plain;

@@ -17,7 +17,7 @@ pub struct TraceSpec {
 /// One element of `trace.events`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventSpec {
-    /// Syscalls: names, globs (`rename*`), strace's classes (`%file`), and any of them taken away (`!futex`).
+    /// Syscalls: names, globs (`rename*`), strace's classes (`%file`), `/regex`, and any of them taken away (`!futex`).
     Syscalls(Vec<String>),
     /// Tracepoints.
     Tracepoint {
@@ -102,10 +102,18 @@ impl Flexible for Selector {
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let name = text.strip_prefix('!').unwrap_or(text);
-        let name = name.strip_prefix('%').unwrap_or(name);
+        if name.len() > 1 && name.starts_with('/') {
+            return Some(Ok(Self(text.to_owned())));
+        }
+        // The class of all stat calls is written `%%stat`.
+        let name = name
+            .strip_prefix("%%")
+            .or(name.strip_prefix('%'))
+            .unwrap_or(name);
         Some(if name.contains(':') {
             Err("this is no syscall\na tracepoint is an element of `events` itself".to_owned())
-        } else if name.is_empty() || name.contains([' ', ',', '!', '%', '\t', '\n', '\0']) {
+        } else if matches!(name, "" | "/") || name.contains([' ', ',', '!', '%', '\t', '\n', '\0'])
+        {
             Err(
                 "this is no syscall\nname one, as in `openat`, `rename*`, `%file` or `!futex`"
                     .to_owned(),
@@ -155,7 +163,17 @@ mod tests {
     #[test]
     fn selectors_are_names_globs_classes_and_their_negations() {
         for good in [
-            "openat", "rename*", "%file", "!futex", "!%net", "[fl]stat", "?stat",
+            "openat",
+            "rename*",
+            "%file",
+            "!futex",
+            "!%net",
+            "[fl]stat",
+            "?stat",
+            "%%stat",
+            "/^(open|close)$",
+            "!/[[:digit:]]",
+            "all",
         ] {
             assert!(matches!(Selector::from_text(good), Some(Ok(_))), "{good}");
         }
@@ -164,7 +182,8 @@ mod tests {
             "!",
             "%",
             "!%",
-            "%%file",
+            "%%%file",
+            "/",
             "a b",
             "a,b",
             "!!a",

@@ -121,6 +121,19 @@ impl Call {
     pub fn name(&self) -> Option<&'static str> {
         names::name(self.abi, u32::try_from(self.number).ok()?)
     }
+
+    /// The number of the error that it returned; one of `ERESTART*` where a signal interrupted it.
+    #[must_use]
+    pub fn error(&self) -> Option<i32> {
+        match self.outcome {
+            Outcome::Returned { value, .. } => {
+                let error = i32::try_from(value.checked_neg()?).ok()?;
+                (1..=4095).contains(&error).then_some(error)
+            }
+            Outcome::Restarted { errno, .. } | Outcome::Interrupted { errno, .. } => Some(errno),
+            Outcome::NeverReturned | Outcome::Missing => None,
+        }
+    }
 }
 
 /// What a new task shares with its creator, as far as the call tells that made it.

@@ -2,6 +2,7 @@
 
 mod assigned;
 mod call;
+mod choice;
 pub mod class;
 pub mod constants;
 pub mod errno;
@@ -19,6 +20,7 @@ mod track;
 pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
+pub use choice::{Choice, Ending, Paths};
 pub use meaning::{Commands, Depends};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use text::{

@@ -3,8 +3,10 @@
 mod bad_input;
 mod reports;
 mod rights;
+mod selection;
 mod snapshots;
 mod statuses;
+mod summary;
 
 use nix::sys::stat::Mode;
 

@@ -49,10 +49,6 @@ const LONGEST_TESTS: usize = 600;
 const LONG: &[(&str, &str)] = &[
     ("src/syscall/names.rs", "a table"),
     ("src/syscall/constants/tables.rs", "generated"),
-    (
-        "src/syscall/select.rs",
-        "debt: what makes filters could be a file of its own",
-    ),
 ];
 
 /// The lines in which a word stands in product code, not as part of a longer one.

@@ -7,7 +7,7 @@ use crate::support::require::{require, right_to_trace};
 
 /// What is wrong with it, the text behind the description, where (the description is line 1), the
 /// message, and the help.
-const CASES: [(&str, &str, &str, &str, &str); 13] = [
+const CASES: [(&str, &str, &str, &str, &str); 14] = [
     (
         "an unknown key",
         "workload: { rum: [\"true\"] }",
@@ -49,6 +49,13 @@ const CASES: [(&str, &str, &str, &str, &str); 13] = [
         "3:33",
         "unknown system call `opennat`",
         "did you mean `openat`",
+    ),
+    (
+        "a regular expression that is none",
+        "workload: { run: [\"true\"] }\ntrace: { events: [ { syscalls: [read, \"/open(\"] } ] }",
+        "3:39",
+        "unknown system call `/open(`",
+        "it is no regular expression: unclosed group",
     ),
     (
         "an unknown tracepoint",
@@ -133,7 +140,7 @@ fn a_wrong_scenario_is_refused_at_its_place_and_nothing_runs() {
             );
             assert_eq!(
                 run.stderr.contains("did you mean"),
-                !help.is_empty(),
+                help.starts_with("did you mean"),
                 "{what}: {}",
                 run.stderr
             );

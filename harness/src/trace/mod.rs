@@ -1,6 +1,12 @@
 //! `harness trace`: one command, live.
 
+mod events;
+mod options;
+mod printer;
+
 use crate::{complain, signals, status};
+use options::{By, Format, Order, Strings};
+use printer::{Form, Printer};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,34 +15,71 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, EventsError, EventsPlan, Wanted};
-use trace_harness::report;
-use trace_harness::run::{Bench, Observer, Patience, RunError, Setting, follow};
+use trace_harness::plan::{self, EventsError, MemoryPlan, StringSource};
+use trace_harness::report::{Plain, Summary};
+use trace_harness::run::{Bench, Patience, RunError, Setting, follow};
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
 use trace_harness::sys::process::World;
 use trace_harness::syscall::files::{FileKind, Initial};
-use trace_harness::syscall::{Actor, Observation, Signatures};
-use trace_harness::trace::TracedEvent;
-use trace_harness::units::{Cpu, Nanos};
-use trace_harness::verdict::Ended;
+use trace_harness::syscall::{Choice, Ending};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Events: a system call (openat), a glob (rename*), a class of strace's (%file), any of them taken away again \
-(!futex), a tracepoint (sched:sched_switch, sched:*), an operation of io_uring (io_uring:IORING_OP_FSYNC). With io_uring_enter come all \
-operations that are submitted. Nothing named means all system calls.\n\n\
+    after_help = "Events: a system call (openat), a glob (rename*), a regular expression that matches in a name (/^open), a class of \
+strace's (%file), all, none; any of them taken away again (!futex); a call that this kernel may not have (?openat2); a tracepoint \
+(sched:sched_switch, sched:*), an operation of io_uring (io_uring:IORING_OP_FSYNC). With io_uring_enter come all operations that are \
+submitted. A list that starts with `!` is taken away as a whole (!open,close). Nothing named means all system \
+calls.\n\n\
+An error is shown by its name and, as text, with what the name means; in JSON by its name.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
 125 when the harness had trouble, lost events included."
 )]
 pub(crate) struct Arguments {
-    /// Events to trace, a list with commas; may be repeated
-    #[arg(
-        short = 'e',
-        long = "events",
-        value_name = "EVENTS",
-        value_delimiter = ','
-    )]
+    /// Events to trace, a list with commas; may be repeated. `trace=` in front of it is accepted
+    #[arg(short = 'e', long = "events", alias = "trace", value_name = "EVENTS")]
     events: Vec<String>,
+    /// Only calls that name this path, or use a descriptor that refers to it; may be repeated. Calls of which that cannot be known are
+    /// shown too. Paths are compared as text, without `.` and `..`: other symbolic links to the file are not found
+    #[arg(short = 'P', long = "path", alias = "trace-path", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Only calls that returned an error or were interrupted
+    #[arg(
+        short = 'Z',
+        long,
+        alias = "failure",
+        conflicts_with = "successful_only"
+    )]
+    failed_only: bool,
+    /// Only calls that returned without an error
+    #[arg(short = 'z', long)]
+    successful_only: bool,
+    /// Instead of lines, tables of the calls: how many, how many failed, with which errors, and how long they took by the clock, waiting
+    /// included. Of a run that lost events they say INCOMPLETE
+    #[arg(short = 'c', long, alias = "summary-only")]
+    summary: bool,
+    /// Lines, and at the end the tables of --summary
+    #[arg(short = 'C', long, alias = "summary-also", conflicts_with = "summary")]
+    with_summary: bool,
+    /// What the tables are sorted by
+    #[arg(
+        short = 'S',
+        long,
+        alias = "summary-sort-by",
+        value_name = "KEY",
+        value_enum,
+        default_value_t = Order::Time
+    )]
+    summary_sort: Order,
+    /// Whom the tables are of
+    #[arg(long, value_name = "WHOM", value_enum, default_value_t = By::Total)]
+    summary_by: By,
+    /// Show so many bytes of what is read, written, sent and received, instead of the buffer's address alone. Paths and other strings are
+    /// not cut by it
+    #[arg(short, long, value_name = "BYTES", default_value_t = 0)]
+    string_limit: u16,
+    /// Who reads the strings that calls are given
+    #[arg(long, value_name = "SOURCE", value_enum, default_value_t = Strings::Auto)]
+    strings: Strings,
     /// Write the trace to this file instead of standard error
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -47,35 +90,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Size of each CPU's ring (64KiB, 4MiB), rounded up to a power of two of pages
-    #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = size)]
+    #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = options::size)]
     ring_size: Option<u64>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
     command: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Text,
-    Json,
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text.get(digits.len()..).unwrap_or_default() {
-        "" | "B" => 1,
-        "K" | "k" | "KiB" => 1 << 10,
-        "M" | "MiB" => 1 << 20,
-        "G" | "GiB" => 1 << 30,
-        unit => return Err(format!("unknown unit `{unit}`: B, KiB, MiB or GiB")),
-    };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "expected a number such as 64KiB".to_owned())?;
-    number
-        .checked_mul(unit)
-        .filter(|size| *size > 0)
-        .ok_or_else(|| "expected a size above zero".to_owned())
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
@@ -124,11 +143,19 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         let hint = error.hint();
         other(error, hint)
     })?;
-    let plan = plan::events(&wants(&arguments.events), &host).map_err(unusable)?;
+    let wanted = events::wanted(&arguments.events).map_err(Trouble::Usage)?;
+    let memory = MemoryPlan {
+        strings: arguments.strings.into(),
+        contents: arguments.string_limit,
+        paths: !arguments.paths.is_empty(),
+    };
+    let plan = plan::events_and_memory(&wanted, memory, &host).map_err(unusable)?;
+    let form = form(arguments)?;
     bench.check_access().map_err(|error| {
         let hint = error.hint();
         other(error, hint)
     })?;
+    check_strings(memory.strings, &bench)?;
     let workload = workload(&arguments.command, &bench)?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
@@ -141,15 +168,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;
-    let mut printer = Printer {
-        plan: &plan,
-        signatures: &bench.signatures,
-        format: arguments.format,
-        text: String::with_capacity(Printer::FULL * 2),
-        sink,
-        n_events: 0,
-        error: None,
-    };
+    let mut printer = Printer::new(&plan, &bench.signatures, form, sink);
     let patience = Patience {
         timeout: None,
         tick: Duration::from_millis(50),
@@ -197,25 +216,39 @@ fn inherited() -> Initial {
     }
 }
 
-/// `openat,!futex,sched:*` as the plan wants it. `trace=` in front is strace's habit.
-fn wants(words: &[String]) -> Vec<Wanted> {
-    let words = words
-        .iter()
-        .map(|word| word.strip_prefix("trace=").unwrap_or(word));
-    let (tracepoints, calls): (Vec<&str>, Vec<&str>) = words
-        .filter(|word| !word.is_empty())
-        .partition(|word| word.contains(':'));
-    let mut wants = Vec::new();
-    if !calls.is_empty() {
-        wants.push(Wanted::Syscalls(
-            calls.into_iter().map(str::to_owned).collect(),
-        ));
+/// Whether strings can be read by the one who was asked for.
+fn check_strings(source: StringSource, bench: &Bench<'_>) -> Result<(), Trouble> {
+    match source {
+        StringSource::Auto | StringSource::None => Ok(()),
+        StringSource::Kernel => Err(Trouble::Usage(
+            "the strings of the kernel's own tracepoints are not read yet\nhint: leave out --strings".to_owned(),
+        )),
+        StringSource::Bpf => bench.capture().map(drop).map_err(|error| {
+            let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
+            Trouble::Usage(chain(error) + &hint.unwrap_or_default())
+        }),
     }
-    wants.extend(tracepoints.into_iter().map(|name| Wanted::Tracepoint {
-        name: name.to_owned(),
-        filter: None,
-    }));
-    wants
+}
+
+/// What is written of the run.
+fn form(arguments: &Arguments) -> Result<Form, Trouble> {
+    let ending = match (arguments.failed_only, arguments.successful_only) {
+        (true, _) => Ending::Failed,
+        (_, true) => Ending::Succeeded,
+        _ => Ending::Any,
+    };
+    let paths = options::paths(&arguments.paths).map_err(|error| other(error, None))?;
+    let is_summarised = arguments.summary || arguments.with_summary;
+    let summary = Summary::new(arguments.summary_by == By::Thread);
+    Ok(Form {
+        format: arguments.format,
+        choice: Choice { ending, paths },
+        values: Plain {
+            contents: arguments.string_limit.into(),
+        },
+        lines: !arguments.summary,
+        summary: is_summarised.then(|| (summary, arguments.summary_sort.into())),
+    })
 }
 
 fn unusable(error: EventsError) -> Trouble {
@@ -272,97 +305,5 @@ fn sink(output: Option<&PathBuf>) -> Result<Box<dyn Write>, Trouble> {
                 chain(&error)
             ))),
         },
-    }
-}
-
-/// Writes calls and events as they come.
-struct Printer<'a> {
-    plan: &'a EventsPlan,
-    signatures: &'a Signatures<'a>,
-    format: Format,
-    text: String,
-    sink: Box<dyn Write>,
-    n_events: u64,
-    error: Option<Trouble>,
-}
-
-impl Printer<'_> {
-    const FULL: usize = 1 << 16;
-
-    fn flush(&mut self) {
-        if let Err(error) = self.sink.write_all(self.text.as_bytes()) {
-            self.error.get_or_insert(other(
-                error,
-                Some("the trace could not be written".to_owned()),
-            ));
-        }
-        self.text.clear();
-    }
-
-    fn counted(&mut self) {
-        self.n_events += 1;
-        if self.text.len() >= Self::FULL {
-            self.flush();
-        }
-    }
-
-    fn finish(mut self, ended: &Ended) -> Result<u8, Trouble> {
-        let lost = ended.account.lost();
-        if self.format == Format::Json {
-            report::summary_json(&mut self.text, self.n_events, lost, ended.exited.exit);
-        }
-        self.flush();
-        if let Some(error) = self.error {
-            return Err(error);
-        }
-        if !ended.account.is_complete() {
-            anstream::eprintln!("harness: the trace is incomplete: {lost} records lost");
-            for line in ended.account.complaints() {
-                anstream::eprintln!("  {line}");
-            }
-            if lost > 0 {
-                anstream::eprintln!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
-            }
-            return Ok(status::TRACE_TROUBLE);
-        }
-        Ok(u8::try_from(ended.exited.exit.shell_status()).unwrap_or(status::TRACE_TROUBLE))
-    }
-}
-
-impl Observer for Printer<'_> {
-    fn observe(&mut self, observation: &Observation) {
-        let Observation::Call(call) = observation else {
-            return;
-        };
-        if !self.plan.wants(call) {
-            return;
-        }
-        match self.format {
-            Format::Text => report::call_line(&mut self.text, call, self.signatures),
-            Format::Json => report::call_json(&mut self.text, call, self.signatures),
-        }
-        self.counted();
-    }
-
-    fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]) {
-        let Some(planned) = self.plan.tracepoints.get(tracepoint) else {
-            return;
-        };
-        match TracedEvent::decode(&planned.naming, &planned.format, payload) {
-            Ok(event) => match self.format {
-                Format::Text => report::event_line(&mut self.text, actor, &event),
-                Format::Json => report::event_json(&mut self.text, actor, time, cpu, &event),
-            },
-            Err(source) => {
-                let event = planned.name.as_ref().to_owned();
-                self.error
-                    .get_or_insert(RunError::Decode { event, source }.into());
-            }
-        }
-        self.counted();
-    }
-
-    fn pause(&mut self) {
-        self.flush();
     }
 }

@@ -1,0 +1,131 @@
+//! What `-e` names, in the forms that strace's users write.
+
+use trace_harness::plan::Wanted;
+
+/// `openat,!futex,sched:*` as the plan wants it; `trace=` or `t=` in front is strace's habit.
+///
+/// As there, a set that starts with `!` is taken away as a whole: `!open,close` leaves out both.
+///
+/// # Errors
+/// A qualifier other than `trace=`, with what there is instead.
+pub(super) fn wanted(sets: &[String]) -> Result<Vec<Wanted>, String> {
+    let mut calls = Vec::new();
+    let mut tracepoints = Vec::new();
+    for set in sets {
+        let set = unqualified(set)?;
+        let is_negated = set.starts_with('!');
+        for word in set.split(',').filter(|word| !word.is_empty()) {
+            let is_pattern = word.starts_with(['/']) || word.starts_with("!/");
+            if word.contains(':') && !is_pattern {
+                tracepoints.push(Wanted::Tracepoint {
+                    name: word.to_owned(),
+                    filter: None,
+                });
+            } else if is_negated && !word.starts_with('!') {
+                calls.push(format!("!{word}"));
+            } else {
+                calls.push(word.to_owned());
+            }
+        }
+    }
+    let calls = (!calls.is_empty()).then_some(Wanted::Syscalls(calls));
+    Ok(calls.into_iter().chain(tracepoints).collect())
+}
+
+/// The set behind `trace=`.
+fn unqualified(set: &str) -> Result<&str, String> {
+    let Some((qualifier, rest)) = set.split_once('=') else {
+        return Ok(set);
+    };
+    let is_word = |c: char| c.is_ascii_alphabetic() || c == '-';
+    if qualifier.is_empty() || !qualifier.chars().all(is_word) {
+        return Ok(set);
+    }
+    let instead = match qualifier {
+        "trace" | "t" => return Ok(rest),
+        "inject" | "fault" => "nothing that the command does is changed: there is no injection",
+        "signal" | "signals" | "s" => {
+            "signals are tracepoints: -e signal:signal_generate,signal:signal_deliver"
+        }
+        "status" => "there are --successful-only (-z) and --failed-only (-Z)",
+        "read" | "reads" | "r" | "write" | "writes" | "w" => {
+            "contents of buffers are shown with --string-limit (-s), of all descriptors"
+        }
+        "raw" | "x" => "the words of a call are in the member `value` of --format json",
+        "decode-fds" | "decode-fd" => "descriptors are shown with what they refer to in any case",
+        "abbrev" | "a" | "verbose" | "v" => "there is one form, and it is whole",
+        "quiet" | "silent" | "silence" | "q" => "nothing but the trace is printed in any case",
+        _ => "it takes names, and of strace's qualifiers `trace=` alone",
+    };
+    Err(format!("-e has no `{qualifier}=`: {instead}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The wants, calls before tracepoints, as words.
+    fn words(sets: &[&str]) -> Result<Vec<String>, String> {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let wants = wanted(&sets)?.into_iter();
+        Ok(wants
+            .flat_map(|want| match want {
+                Wanted::Syscalls(words) => words,
+                Wanted::Tracepoint { name, .. } => vec![name],
+            })
+            .collect())
+    }
+
+    #[test]
+    fn sets_are_read_as_strace_reads_them() {
+        for (sets, expected) in [
+            (&["openat,close"][..], &["openat", "close"][..]),
+            (&["trace=openat,close"], &["openat", "close"]),
+            (&["t=file", "close"], &["file", "close"]),
+            (&["!open,close"], &["!open", "!close"]),
+            (&["trace=!%memory,!brk"], &["!%memory", "!brk"]),
+            (&["%file,!openat"], &["%file", "!openat"]),
+            (&["!/[[:digit:]]$", "read"], &["!/[[:digit:]]$", "read"]),
+            (&["!futex,sched:*"], &["!futex", "sched:*"]),
+            (&["sched:*,read"], &["read", "sched:*"]),
+            (&["/a=b"], &["/a=b"]),
+            (&["", ","], &[]),
+        ] {
+            assert_eq!(
+                words(sets).as_deref(),
+                Ok(expected)
+                    .map(|words| words
+                        .iter()
+                        .map(|word| (*word).to_owned())
+                        .collect::<Vec<_>>())
+                    .as_deref(),
+                "{sets:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_with_what_is() {
+        for (set, said) in [
+            (
+                "inject=read:error=EIO",
+                "-e has no `inject=`: nothing that the command does is changed",
+            ),
+            ("fault=openat", "-e has no `fault=`: "),
+            (
+                "signal=none",
+                "-e has no `signal=`: signals are tracepoints",
+            ),
+            ("s=!io", "-e has no `s=`: signals are tracepoints"),
+            (
+                "status=failed",
+                "-e has no `status=`: there are --successful-only",
+            ),
+            ("read=3", "-e has no `read=`: contents of buffers"),
+            ("kvm=vcpu", "-e has no `kvm=`: it takes names"),
+        ] {
+            let refused = words(&[set]).expect_err(set);
+            assert!(refused.starts_with(said), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The values that options take.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use trace_harness::plan::StringSource;
+use trace_harness::report::SummaryOrder;
+use trace_harness::syscall::Paths;
+
+/// The form of the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    Text,
+    Json,
+}
+
+/// Whom a summary is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum By {
+    /// All threads together
+    Total,
+    /// Each thread
+    Thread,
+}
+
+/// By what a summary is ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Order {
+    /// The most time first
+    #[value(alias = "total-time", alias = "time-total")]
+    Time,
+    /// The most calls first
+    #[value(alias = "count")]
+    Calls,
+    /// The most errors first
+    #[value(alias = "error")]
+    Errors,
+    /// By name
+    #[value(alias = "syscall", alias = "syscall-name")]
+    Name,
+}
+
+impl From<Order> for SummaryOrder {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Time => Self::Time,
+            Order::Calls => Self::Calls,
+            Order::Errors => Self::Errors,
+            Order::Name => Self::Name,
+        }
+    }
+}
+
+/// Who reads strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Strings {
+    /// BPF where it is allowed, else the kernel's tracepoints where they hold strings, else nobody
+    Auto,
+    /// A BPF program
+    Bpf,
+    /// The kernel's own tracepoints (Linux 6.19 and later)
+    Kernel,
+    /// Nobody: strings are shown as <unread>, buffers by their addresses
+    None,
+}
+
+impl From<Strings> for StringSource {
+    fn from(strings: Strings) -> Self {
+        match strings {
+            Strings::Auto => Self::Auto,
+            Strings::Bpf => Self::Bpf,
+            Strings::Kernel => Self::Kernel,
+            Strings::None => Self::None,
+        }
+    }
+}
+
+/// Bytes, as `64KiB` or `4MiB`.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text.get(digits.len()..).unwrap_or_default() {
+        "" | "B" => 1,
+        "K" | "k" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        "G" | "GiB" => 1 << 30,
+        unit => return Err(format!("unknown unit `{unit}`: B, KiB, MiB or GiB")),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "expected a number such as 64KiB".to_owned())?;
+    number
+        .checked_mul(unit)
+        .filter(|size| *size > 0)
+        .ok_or_else(|| "expected a size above zero".to_owned())
+}
+
+/// The paths of `-P`, each as it is written and as it resolves to: a call may name it either way, and a descriptor too. One that is not
+/// there yet is as good as one that is.
+pub(super) fn paths(written: &[PathBuf]) -> io::Result<Paths> {
+    use std::os::unix::ffi::OsStrExt;
+    let mut paths = Paths::default();
+    let mut add = |path: &Path| paths.add(path.as_os_str().as_bytes());
+    for path in written {
+        add(&std::path::absolute(path)?);
+        if let Ok(resolved) = path.canonicalize() {
+            add(&resolved);
+        }
+    }
+    Ok(paths)
+}

@@ -1,0 +1,170 @@
+//! Writes calls and events as they come, and what they add up to at the end.
+
+use super::options::Format;
+use super::{Trouble, other};
+use crate::status;
+use std::io::Write;
+use trace_harness::plan::EventsPlan;
+use trace_harness::report::{self, Plain, Summary, SummaryOrder};
+use trace_harness::run::{Observer, RunError};
+use trace_harness::syscall::{Actor, Choice, Observation, Signatures};
+use trace_harness::trace::TracedEvent;
+use trace_harness::units::{Cpu, Nanos};
+use trace_harness::verdict::Ended;
+
+/// What is written of a run.
+pub(super) struct Form {
+    pub(super) format: Format,
+    /// Which calls.
+    pub(super) choice: Choice,
+    /// How their values are written.
+    pub(super) values: Plain,
+    /// Whether each has its line.
+    pub(super) lines: bool,
+    /// What they add up to, where that is written too.
+    pub(super) summary: Option<(Summary, SummaryOrder)>,
+}
+
+/// Writes a run.
+pub(super) struct Printer<'a> {
+    plan: &'a EventsPlan,
+    signatures: &'a Signatures<'a>,
+    form: Form,
+    text: String,
+    sink: Box<dyn Write>,
+    n_events: u64,
+    error: Option<Trouble>,
+}
+
+impl<'a> Printer<'a> {
+    const FULL: usize = 1 << 16;
+
+    pub(super) fn new(
+        plan: &'a EventsPlan,
+        signatures: &'a Signatures<'a>,
+        form: Form,
+        sink: Box<dyn Write>,
+    ) -> Self {
+        Self {
+            plan,
+            signatures,
+            form,
+            text: String::with_capacity(Self::FULL * 2),
+            sink,
+            n_events: 0,
+            error: None,
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Err(error) = self.sink.write_all(self.text.as_bytes()) {
+            self.error.get_or_insert(other(
+                error,
+                Some("the trace could not be written".to_owned()),
+            ));
+        }
+        self.text.clear();
+    }
+
+    fn counted(&mut self) {
+        self.n_events += 1;
+        if self.text.len() >= Self::FULL {
+            self.flush();
+        }
+    }
+
+    pub(super) fn finish(mut self, ended: &Ended) -> Result<u8, Trouble> {
+        let lost = ended.account.lost();
+        let is_complete = ended.account.is_complete();
+        let complaints = ended.account.complaints();
+        if let Some((summary, order)) = &self.form.summary {
+            match self.form.format {
+                Format::Json => summary.json(&mut self.text, *order),
+                Format::Text => {
+                    if self.form.lines {
+                        self.text.push('\n');
+                    }
+                    let missing = (!is_complete).then_some((lost, complaints.as_slice()));
+                    summary.text(&mut self.text, *order, missing);
+                }
+            }
+        }
+        if self.form.format == Format::Json {
+            let exit = ended.exited.exit;
+            report::summary_json(&mut self.text, self.n_events, lost, is_complete, exit);
+        }
+        self.flush();
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if !is_complete {
+            anstream::eprintln!("harness: the trace is incomplete: {lost} records lost");
+            for line in complaints {
+                anstream::eprintln!("  {line}");
+            }
+            if lost > 0 {
+                anstream::eprintln!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
+            }
+            return Ok(status::TRACE_TROUBLE);
+        }
+        Ok(u8::try_from(ended.exited.exit.shell_status()).unwrap_or(status::TRACE_TROUBLE))
+    }
+}
+
+impl Observer for Printer<'_> {
+    fn observe(&mut self, observation: &Observation) {
+        let Observation::Call(call) = observation else {
+            return;
+        };
+        let is_chosen = self.plan.wants(call)
+            && self.signatures.with(call.abi, call.number, |signature| {
+                self.form.choice.admits(call, signature)
+            });
+        if !is_chosen {
+            return;
+        }
+        let Form {
+            format,
+            values,
+            lines,
+            ..
+        } = &mut self.form;
+        match format {
+            _ if !*lines => {}
+            Format::Text => report::call_line(&mut self.text, call, self.signatures, values),
+            Format::Json => report::call_json(&mut self.text, call, self.signatures, values),
+        }
+        if let Some((summary, _)) = &mut self.form.summary {
+            summary.call(call);
+        }
+        self.counted();
+    }
+
+    fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]) {
+        let Some(planned) = self.plan.tracepoints.get(tracepoint) else {
+            return;
+        };
+        match TracedEvent::decode(&planned.naming, &planned.format, payload) {
+            Ok(event) => {
+                if let Some((summary, _)) = &mut self.form.summary {
+                    summary.event(actor, &event.name);
+                }
+                match self.form.format {
+                    _ if !self.form.lines => {}
+                    Format::Text => report::event_line(&mut self.text, actor, &event),
+                    Format::Json => report::event_json(&mut self.text, actor, time, cpu, &event),
+                }
+            }
+            Err(source) => {
+                let event = planned.name.as_ref().to_owned();
+                self.error
+                    .get_or_insert(RunError::Decode { event, source }.into());
+            }
+        }
+        self.counted();
+    }
+
+    fn pause(&mut self) {
+        self.flush();
+    }
+}

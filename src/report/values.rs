@@ -1,0 +1,26 @@
+//! How `harness trace` writes values: as they are, and buffers with their first bytes where those were asked for.
+
+use crate::syscall::files::Lookup;
+use crate::syscall::{Shown, Values};
+
+/// Values as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain {
+    /// How much of a buffer's contents is shown, in bytes; 0 for its address only.
+    pub contents: usize,
+}
+
+impl Values for Plain {
+    fn task(&mut self, id: i32, out: &mut String) {
+        Shown.task(id, out);
+    }
+    fn address(&mut self, address: u64, out: &mut String) {
+        Shown.address(address, out);
+    }
+    fn descriptor(&mut self, number: i32, file: Lookup<'_>, out: &mut String) {
+        Shown.descriptor(number, file, out);
+    }
+    fn contents(&self) -> usize {
+        self.contents
+    }
+}

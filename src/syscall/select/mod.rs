@@ -1,0 +1,357 @@
+//! Which system calls are meant: from words (`openat`, `rename*`, `%file`, `!futex`) to a set of numbers,
+//! and from the set to the filter that the kernel applies.
+
+mod filter;
+mod glob;
+mod words;
+
+pub use filter::{FilterPlan, in_kernel_filter};
+
+use super::names::{self, Abi};
+use words::{is_match_all, nearest, rows_of_word, served_rows};
+
+/// A set of system calls, chosen by name and asked by number.
+///
+/// A name stands for the call in every convention that the kernel serves: choosing `openat` on x86_64
+/// chooses 257 of x86_64, 295 of i386 and 257 of x32.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    native: Abi,
+    rows: Rows,
+    /// Whether numbers that no table knows belong to the set.
+    others: bool,
+}
+
+/// A word that names no system call and no class, or a pattern that matches none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no system call or class matches `{word}`")]
+pub struct UnknownWord {
+    /// Which of the words it is, counted from 0.
+    pub index: usize,
+    /// The word as it was written, its `!` included.
+    pub word: String,
+    /// At most three names that look most like it, the nearest first.
+    pub nearest: Vec<String>,
+    /// What else can be done about it.
+    pub advice: Option<String>,
+}
+
+impl UnknownWord {
+    /// What to write instead, where something comes near.
+    pub fn hint(&self) -> Option<String> {
+        if self.advice.is_some() {
+            return self.advice.clone();
+        }
+        let quoted: Vec<_> = self
+            .nearest
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        (!quoted.is_empty()).then(|| format!("did you mean {}?", quoted.join(" or ")))
+    }
+}
+
+impl Selection {
+    /// Every call, those included that only a later kernel knows.
+    pub fn everything(native: Abi) -> Self {
+        Self {
+            native,
+            rows: Rows::full(),
+            others: true,
+        }
+    }
+
+    /// Reads words from left to right: names, globs (`*`, `?`, `[a-c]`, `[!a]`) and strace's `%classes`, each
+    /// taken away instead of added where it starts with `!`.
+    ///
+    /// Of strace's further words there are `all`, `none`, its seven classes without `%` (`file`), `/regex`, which
+    /// matches anywhere in a name, and `?name`, which is no error where nothing has that name.
+    ///
+    /// Starts from nothing, or from everything where the first word is a negation or there is no word. A
+    /// name that is not one of `native` may be tracefs's name for one (`newfstat`) or the name of a 32-bit
+    /// call (`fstat64`).
+    ///
+    /// # Errors
+    /// The first word that matches nothing, with the nearest names.
+    pub fn parse(words: &[&str], native: Abi) -> Result<Self, UnknownWord> {
+        let starts_full = words.first().is_none_or(|word| word.starts_with('!'));
+        let mut selection = if starts_full {
+            Self::everything(native)
+        } else {
+            Self {
+                native,
+                rows: Rows::default(),
+                others: false,
+            }
+        };
+        for (index, word) in words.iter().enumerate() {
+            let (positive, negated) = match word.strip_prefix('!') {
+                Some(rest) => (rest, true),
+                None => (*word, false),
+            };
+            let matched = rows_of_word(positive, native).map_err(|advice| UnknownWord {
+                index,
+                word: String::from(*word),
+                nearest: nearest(positive, native),
+                advice,
+            })?;
+            for row in matched {
+                selection.rows.set(row, !negated);
+            }
+            if is_match_all(positive) {
+                selection.others = !negated;
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Whether call `nr` of convention `abi` belongs to the set; takes constant time.
+    pub fn contains(&self, abi: Abi, nr: u32) -> bool {
+        names::row(abi, nr).map_or(self.others, |row| self.rows.contains(row))
+    }
+
+    /// Whether every call belongs to the set that the native kernel can see, unknown ones included.
+    pub fn is_everything(&self) -> bool {
+        self.others && self.known().all(|row| self.rows.contains(row))
+    }
+
+    /// Whether no call at all belongs to the set.
+    pub fn is_empty(&self) -> bool {
+        !self.others && !self.known().any(|row| self.rows.contains(row))
+    }
+
+    /// The known numbers of `abi` in the set, in order; of the set's unknown numbers there is no list.
+    pub fn numbers(&self, abi: Abi) -> impl Iterator<Item = u32> {
+        names::all_rows(abi)
+            .filter(|(_, row)| self.rows.contains(*row))
+            .map(|(nr, _)| nr)
+    }
+
+    /// The names in the set that the native convention has, in order of their numbers.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        names::all_rows(self.native)
+            .filter(|(_, row)| self.rows.contains(*row))
+            .map(|(_, row)| names::row_name(row))
+    }
+
+    /// The convention that the words were read for.
+    pub fn native(&self) -> Abi {
+        self.native
+    }
+
+    fn known(&self) -> impl Iterator<Item = usize> {
+        served_rows(self.native)
+    }
+
+    /// Whether a tracepoint that tells only the number may mean a call of the set.
+    fn admits(&self, nr: u32) -> bool {
+        self.contains(self.native, nr)
+            || self
+                .native
+                .compat()
+                .is_some_and(|compat| self.contains(compat, nr))
+    }
+}
+
+const ROW_WORDS: usize = names::ROW_COUNT.div_ceil(64);
+
+/// A set of rows of the table of names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Rows([u64; ROW_WORDS]);
+
+impl Rows {
+    fn full() -> Self {
+        Self([u64::MAX; ROW_WORDS])
+    }
+
+    fn set(&mut self, row: usize, present: bool) {
+        if let Some(word) = self.0.get_mut(row / 64) {
+            let bit = 1 << (row % 64);
+            if present { *word |= bit } else { *word &= !bit }
+        }
+    }
+
+    fn contains(&self, row: usize) -> bool {
+        self.0
+            .get(row / 64)
+            .is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn select(words: &[&str]) -> Selection {
+        Selection::parse(words, Abi::X86_64).expect("words that name calls")
+    }
+
+    fn names(words: &[&str]) -> Vec<&'static str> {
+        select(words).names().collect()
+    }
+
+    fn refused(words: &[&str]) -> UnknownWord {
+        Selection::parse(words, Abi::X86_64).expect_err("a word that names nothing")
+    }
+
+    #[test]
+    fn a_name_is_that_call_in_every_convention() {
+        let selection = select(&["openat"]);
+        assert_eq!(names(&["openat"]), ["openat"]);
+        assert!(selection.contains(Abi::X86_64, 257));
+        assert!(selection.contains(Abi::I386, 295));
+        assert!(selection.contains(Abi::X86_64, names::X32_BIT | 257));
+        assert!(!selection.contains(Abi::I386, 257));
+        assert!(!selection.contains(Abi::X86_64, 295));
+    }
+
+    #[test]
+    fn a_glob_is_every_name_it_matches() {
+        assert_eq!(names(&["rename*"]), ["rename", "renameat", "renameat2"]);
+        assert_eq!(names(&["dup[23]"]), ["dup2", "dup3"]);
+        assert_eq!(names(&["dup[!2]"]), ["dup3"]);
+    }
+
+    #[test]
+    fn a_class_is_straces() {
+        assert_eq!(names(&["%statfs"]), ["statfs"]);
+        assert!(names(&["%file"]).contains(&"openat"));
+        assert_eq!(select(&["%net"]), select(&["%network"]));
+    }
+
+    #[test]
+    fn what_straces_users_write_means_the_same_here() {
+        for (ours, straces) in [
+            ("*", "all"),
+            ("%file", "file"),
+            ("%desc", "desc"),
+            ("%memory", "memory"),
+            ("%process", "process"),
+            ("%network", "network"),
+            ("%signal", "signal"),
+            ("%ipc", "ipc"),
+            ("open*", "/^open"),
+            ("*statfs*", "/statfs"),
+            ("mount", "?mount"),
+            ("%file", "?%file"),
+        ] {
+            assert_eq!(select(&[ours]), select(&[straces]), "{straces}");
+        }
+        // As the manual of strace says of its class.
+        let statfs = select(&["/^(.*_)?statv?fs"]);
+        assert_eq!(statfs.names().collect::<Vec<_>>(), names(&["%statfs"]));
+        assert!(select(&["none"]).is_empty() && select(&["!all"]).is_empty());
+        assert!(select(&["!none"]).is_everything());
+        assert_eq!(names(&["?frobnicate", "read"]), ["read"]);
+        assert_eq!(names(&["/^dup", "!/2$"]), ["dup", "dup3"]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_straces_words_is_said() {
+        let hint = |word| refused(&[word]).hint();
+        assert_eq!(
+            hint("openat@64").as_deref(),
+            Some("a name stands for the call in every convention: write `openat`")
+        );
+        assert_eq!(
+            hint("/open(").as_deref(),
+            Some("it is no regular expression: unclosed group")
+        );
+        assert_eq!(hint("/^frobnicate"), None);
+    }
+
+    #[test]
+    fn words_apply_from_left_to_right() {
+        assert_eq!(names(&["rename*", "!renameat"]), ["rename", "renameat2"]);
+        assert_eq!(names(&["rename*", "!rename*", "renameat"]), ["renameat"]);
+    }
+
+    #[test]
+    fn a_list_that_starts_with_a_negation_starts_from_everything() {
+        let selection = select(&["!futex"]);
+        assert!(!selection.contains(Abi::X86_64, 202));
+        assert!(!selection.contains(Abi::I386, 240));
+        assert!(selection.contains(Abi::X86_64, 0));
+        assert!(
+            selection.contains(Abi::X86_64, 5000),
+            "a call of a later kernel"
+        );
+        assert!(!selection.is_everything());
+    }
+
+    #[test]
+    fn no_word_and_a_lone_star_are_everything() {
+        for selection in [select(&[]), select(&["*"]), select(&["!read", "read"])] {
+            assert!(selection.is_everything());
+            assert!(selection.contains(Abi::X86_64, 5000));
+        }
+        assert!(!select(&["?*"]).contains(Abi::X86_64, 5000));
+        assert!(select(&["!*"]).is_empty());
+    }
+
+    #[test]
+    fn the_names_of_tracefs_are_understood() {
+        assert_eq!(names(&["newfstat"]), ["fstat"]);
+        assert_eq!(names(&["newuname", "sendfile64"]), ["sendfile", "uname"]);
+        assert_eq!(names(&["umount"]), ["umount2"]);
+        assert!(
+            select(&["umount"]).contains(Abi::I386, 22),
+            "i386 has an umount of its own"
+        );
+        assert!(refused(&["arm64_personality_"]).nearest.is_empty());
+    }
+
+    #[test]
+    fn a_name_that_only_the_32_bit_table_has_chooses_there() {
+        let selection = select(&["fstat64"]);
+        assert_eq!(selection.names().count(), 0);
+        assert_eq!(selection.numbers(Abi::I386).collect::<Vec<_>>(), [197]);
+    }
+
+    #[test]
+    fn a_name_of_another_machine_is_unknown() {
+        assert_eq!(refused(&["cacheflush"]).index, 0);
+        assert!(Selection::parse(&["cacheflush"], Abi::Aarch64).is_ok());
+        assert!(Selection::parse(&["arch_prctl"], Abi::Aarch64).is_err());
+    }
+
+    #[test]
+    fn an_unknown_word_is_refused_with_the_nearest_names() {
+        let unknown = refused(&["read", "!fysnc"]);
+        assert_eq!((unknown.index, unknown.word.as_str()), (1, "!fysnc"));
+        assert_eq!(unknown.nearest.first().map(String::as_str), Some("fsync"));
+        assert_eq!(
+            unknown.to_string(),
+            "no system call or class matches `!fysnc`"
+        );
+        assert_eq!(refused(&["%flie"]).nearest, ["%file"]);
+        assert_eq!(
+            refused(&["opnat"]).hint().as_deref(),
+            Some("did you mean `openat`?")
+        );
+    }
+
+    #[test]
+    fn a_word_that_cannot_match_is_refused() {
+        for word in [
+            "",
+            "!",
+            "%",
+            "!!read",
+            "zz*",
+            "[",
+            "[a",
+            "open[",
+            "a b",
+            "op\u{e9}nat",
+        ] {
+            assert_eq!(refused(&[word]).word, word);
+        }
+        assert!(refused(&["x".repeat(100_000).as_str()]).nearest.is_empty());
+    }
+
+    #[test]
+    fn a_pattern_of_many_stars_ends() {
+        let pattern = format!("{}x", "*a".repeat(2000));
+        assert_eq!(refused(&[pattern.as_str()]).word, pattern);
+    }
+}
