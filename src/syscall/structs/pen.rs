@@ -1,6 +1,7 @@
 //! Writing of the parts that structures are made of.
 
 use super::names::{Flags, Names};
+use crate::syscall::files::Lookup;
 use crate::syscall::text::{self, Values, Varying};
 
 /// The text so far, and how values that differ between runs are written.
@@ -44,7 +45,7 @@ impl<V: Values> Pen<'_, V> {
         if number < 0 {
             self.number(number);
         } else {
-            self.values.descriptor(number, None, self.out);
+            self.values.descriptor(number, Lookup::Untracked, self.out);
         }
     }
 
