@@ -8,7 +8,7 @@ use super::directory::Directory;
 use super::lookup::State;
 use super::opening::{creates, is_bare, may_receive};
 use super::sharing::{CLONE_FILES, CLONE_NEWNS, makes_pidfd};
-use super::table::{Doing, Held, Range, Slot};
+use super::table::{Doing, Held, Number, Range};
 use super::tables::{At, Pending, Tables, Undo};
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Tables {
             Effect::Closes => {
                 let range = Range::one(first as u32);
                 self.fly(at, Doing::Closes(range));
-                self.change(at, range, |table| table.set(range.first, Slot::Closed));
+                self.change(at, range, |table| table.set(range.first, Number::Closed));
             }
             Effect::ClosesRange if third & CLOSE_RANGE_UNSHARE != 0 => self.fly(at, Doing::Copies),
             Effect::ClosesRange => {
@@ -193,7 +193,7 @@ impl Tables {
                 self.changed_directory(at, path.map(Arc::from), effect == Effect::ChangesRoot);
             }
             Effect::ChangesDirectoryTo => {
-                let path = match pending.first.as_ref().map(Slot::state) {
+                let path = match pending.first.as_ref().map(Number::state) {
                     Some(State::Open(file)) => file.path().map(Arc::from),
                     _ => None,
                 };
@@ -251,11 +251,11 @@ impl Tables {
         let Some(table) = self.tables.get(at.table) else {
             return;
         };
-        let was_taken = matches!(table.get(number), Slot::Open(_)) && self.is_shared(at);
+        let was_taken = matches!(table.get(number), Number::Open(_)) && self.is_shared(at);
         let slot = if was_taken || disturbed.iter().any(|range| range.contains(number)) {
-            Slot::Unknown
+            Number::Unknown
         } else {
-            Slot::Open(held)
+            Number::Open(held)
         };
         self.change(at, Range::one(number), |table| table.set(number, slot));
     }
@@ -267,10 +267,10 @@ impl Tables {
             args,
             ..
         } = over;
-        let Some(Slot::Open(from)) = &over.pending.first else {
+        let Some(Number::Open(from)) = &over.pending.first else {
             call.files.set_result(State::Unknown);
             let range = Range::one(number);
-            return self.change(at, range, |table| table.set(number, Slot::Unknown));
+            return self.change(at, range, |table| table.set(number, Number::Unknown));
         };
         let held = Held {
             description: Arc::clone(&from.description),
@@ -283,7 +283,7 @@ impl Tables {
         if is_target && !is_disturbed {
             // What was there is closed by this.
             let range = Range::one(number);
-            self.change(at, range, |table| table.set(number, Slot::Open(held)));
+            self.change(at, range, |table| table.set(number, Number::Open(held)));
         } else {
             self.install(at, number, held, disturbed);
         }
@@ -291,7 +291,7 @@ impl Tables {
 
     /// `close(2)` was applied when it was entered, if what it closed was known as open.
     fn closed(&mut self, at: At, number: u32, pending: &Pending) {
-        if matches!(pending.first, Some(Slot::Open(_))) {
+        if matches!(pending.first, Some(Number::Open(_))) {
             return;
         }
         // It closed something that was not known as open: what another thread has opened there since, or is about to be seen opening.
@@ -303,7 +303,7 @@ impl Tables {
                 flight.disturbed.push(Range::one(number));
             }
         }
-        if matches!(table.get(number), Slot::Open(_)) {
+        if matches!(table.get(number), Number::Open(_)) {
             let range = Range::one(number);
             self.change(at, range, |table| table.forget(range));
         }
@@ -342,6 +342,6 @@ impl Tables {
 }
 
 /// What is known of a number, for a call.
-fn state(slot: Option<&Slot>) -> State {
-    slot.map_or(State::Unknown, Slot::state)
+fn state(slot: Option<&Number>) -> State {
+    slot.map_or(State::Unknown, Number::state)
 }

@@ -8,7 +8,7 @@ use super::directory::join;
 use super::effects::{F_DUPFD, F_DUPFD_CLOEXEC, FIOCLEX, FIONCLEX, Over};
 use super::file::{End, FileKind, Object, Socket};
 use super::lookup::{Lookup, State};
-use super::table::{Held, Slot};
+use super::table::{Held, Number};
 use super::tables::{At, Pending, Tables};
 use crate::memory::{Moment, State as Read};
 
@@ -59,9 +59,9 @@ pub(super) fn is_harmless(request: u32) -> bool {
 }
 
 /// Whether descriptors may arrive by a call that receives; true for others.
-pub(super) fn may_receive(effect: Effect, first: Option<&Slot>) -> bool {
+pub(super) fn may_receive(effect: Effect, first: Option<&Number>) -> bool {
     match (effect, first) {
-        (Effect::Receives, Some(Slot::Open(held))) => match &held.description.now().kind {
+        (Effect::Receives, Some(Number::Open(held))) => match &held.description.now().kind {
             FileKind::Socket(socket) => socket.may_pass_descriptors(),
             FileKind::Given(_) | FileKind::Unread => true,
             _ => false,
@@ -126,7 +126,7 @@ impl Tables {
             What::Socket => FileKind::Socket(socket(args)),
             What::Accepted => {
                 let mut socket = match &over.pending.first {
-                    Some(Slot::Open(held)) => match &held.description.now().kind {
+                    Some(Number::Open(held)) => match &held.description.now().kind {
                         FileKind::Socket(socket) => socket.clone(),
                         _ => Socket::default(),
                     },
@@ -269,7 +269,7 @@ impl Tables {
 
     /// `bind(2)` and `connect(2)`: what becomes known of a socket.
     pub(super) fn addressed(&self, effect: Effect, pending: &Pending, call: &Call) {
-        let Some(Slot::Open(held)) = &pending.first else {
+        let Some(Number::Open(held)) = &pending.first else {
             return;
         };
         let address: Option<Box<[u8]>> = whole(call, 1, Moment::Enter).map(Into::into);

@@ -6,7 +6,7 @@ use super::directory::Directory;
 use super::effects::Over;
 use super::file::{FileKind, Object};
 use super::lookup::State;
-use super::table::{Held, Slot, Table};
+use super::table::{Held, Number, Table};
 use super::tables::{At, Tables};
 use crate::memory::{Memory, Moment, State as Read};
 use std::sync::Arc;
@@ -39,6 +39,16 @@ pub(super) fn makes_pidfd(
 }
 
 impl Tables {
+    /// Records were lost: nothing is known any more of what was open until then, nor of where anybody is.
+    pub fn lost(&mut self) {
+        for (_, table) in self.tables.iter_mut() {
+            table.forget_all();
+        }
+        for (_, directory) in self.directories.iter_mut() {
+            directory.forget();
+        }
+    }
+
     /// What a number of a thread refers to now, for what a call names otherwise than by an argument.
     #[must_use]
     pub fn look_up(&self, thread: ThreadId, number: i32) -> super::Files {
@@ -60,7 +70,7 @@ impl Tables {
             return known.resolve(known.current.as_deref(), path);
         }
         let base = match u32::try_from(directory).map(|number| self.look(at, number)) {
-            Ok(Slot::Open(held)) => Some(held.description.now()),
+            Ok(Number::Open(held)) => Some(held.description.now()),
             _ => None,
         };
         known.resolve(base.as_ref().and_then(|file| file.path()), path)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// What a number refers to.
 #[derive(Clone, Debug)]
-pub(super) enum Slot {
+pub(super) enum Number {
     Open(Held),
     Closed,
     /// Open or not, and to what.
@@ -68,7 +68,7 @@ pub(super) struct Flight {
 /// The descriptors of one process, or of several that share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    slots: BTreeMap<u32, Slot>,
+    slots: BTreeMap<u32, Number>,
     /// A number without a slot is closed from here on; below it nobody knows.
     closed_from: u32,
     pub(super) flights: Vec<Flight>,
@@ -97,21 +97,21 @@ impl Table {
     }
 
     /// What is known of a number, whoever changes it just now.
-    pub(super) fn get(&self, number: u32) -> Slot {
+    pub(super) fn get(&self, number: u32) -> Number {
         match self.slots.get(&number) {
-            _ if self.ring_closes => Slot::Unknown,
-            Some(Slot::Open(held)) => Slot::Open(held.clone()),
-            _ if self.ring_opens || self.reads_open => Slot::Unknown,
+            _ if self.ring_closes => Number::Unknown,
+            Some(Number::Open(held)) => Number::Open(held.clone()),
+            _ if self.ring_opens || self.reads_open => Number::Unknown,
             Some(slot) => slot.clone(),
-            None if number >= self.closed_from => Slot::Closed,
-            None => Slot::Unknown,
+            None if number >= self.closed_from => Number::Closed,
+            None => Number::Unknown,
         }
     }
 
     /// Whether a call of another thread leaves open what a number refers to at this moment.
-    pub(super) fn is_in_doubt(&self, number: u32, slot: &Slot, thread: ThreadId) -> bool {
+    pub(super) fn is_in_doubt(&self, number: u32, slot: &Number, thread: ThreadId) -> bool {
         let others = self.flights.iter().filter(|it| it.thread != thread);
-        let is_open = matches!(slot, Slot::Open(_));
+        let is_open = matches!(slot, Number::Open(_));
         others.into_iter().any(|flight| match flight.doing {
             Doing::Replaces(target) => target == number,
             Doing::Opens => !is_open,
@@ -120,9 +120,9 @@ impl Table {
         })
     }
 
-    pub(super) fn set(&mut self, number: u32, slot: Slot) {
+    pub(super) fn set(&mut self, number: u32, slot: Number) {
         match slot {
-            Slot::Closed if number >= self.closed_from => {
+            Number::Closed if number >= self.closed_from => {
                 self.slots.remove(&number);
             }
             slot => {
@@ -181,14 +181,14 @@ impl Table {
         let noted = range.first..=range.last.min(self.closed_from.saturating_sub(1));
         if !noted.is_empty() && range.last - range.first < NOTED {
             self.slots
-                .extend(noted.map(|number| (number, Slot::Closed)));
+                .extend(noted.map(|number| (number, Number::Closed)));
         }
     }
 
     /// Nobody knows any more what these numbers refer to.
     pub(super) fn forget(&mut self, range: Range) {
         if range == Range::one(range.first) {
-            self.slots.insert(range.first, Slot::Unknown);
+            self.slots.insert(range.first, Number::Unknown);
             return;
         }
         self.slots.retain(|number, _| !range.contains(*number));
@@ -203,13 +203,13 @@ impl Table {
     /// Keeps what is known as closed below a number, before the border moves above it.
     fn note_closed_below(&mut self, number: u32) {
         for closed in (self.closed_from..number).take(NOTED as usize) {
-            self.slots.entry(closed).or_insert(Slot::Closed);
+            self.slots.entry(closed).or_insert(Number::Closed);
         }
     }
 
     /// Every number that is not known as open may have become so.
     pub(super) fn forget_closed(&mut self) {
-        self.slots.retain(|_, slot| matches!(slot, Slot::Open(_)));
+        self.slots.retain(|_, slot| matches!(slot, Number::Open(_)));
         self.closed_from = u32::MAX;
     }
 
@@ -225,7 +225,7 @@ impl Table {
             return;
         }
         for (_, slot) in self.slots.range_mut(range.first..=range.last) {
-            if let Slot::Open(held) = slot {
+            if let Number::Open(held) = slot {
                 held.on_exec = on_exec;
             }
         }
@@ -266,25 +266,25 @@ impl Table {
     /// What an exec leaves of it.
     pub(super) fn execute(&mut self) {
         for slot in self.slots.values_mut() {
-            if let Slot::Open(held) = slot {
+            if let Number::Open(held) = slot {
                 match held.on_exec {
                     Some(false) => {}
-                    Some(true) => *slot = Slot::Closed,
-                    None => *slot = Slot::Unknown,
+                    Some(true) => *slot = Number::Closed,
+                    None => *slot = Number::Unknown,
                 }
             }
         }
         let closed_from = self.closed_from;
         self.slots
-            .retain(|number, slot| *number < closed_from || !matches!(slot, Slot::Closed));
+            .retain(|number, slot| *number < closed_from || !matches!(slot, Number::Closed));
     }
 
     /// The smallest number by which a description is told from those of the same name that are open.
     pub(super) fn ordinal(&self, kind: &FileKind) -> u32 {
         let hash = name_hash(kind);
         let held = self.slots.values().filter_map(|slot| match slot {
-            Slot::Open(held) => Some(&held.description),
-            Slot::Closed | Slot::Unknown => None,
+            Number::Open(held) => Some(&held.description),
+            Number::Closed | Number::Unknown => None,
         });
         let mut used: Vec<u32> = held
             .filter(|description| description.name_hash == hash)
@@ -301,7 +301,7 @@ impl Table {
     }
 }
 
-impl Slot {
+impl Number {
     pub(super) fn state(&self) -> State {
         match self {
             Self::Open(held) => State::Open(held.description.now()),

@@ -7,7 +7,7 @@ use super::directory::Directory;
 use super::file::{Description, FileKind, OpenFile};
 use super::lookup::{Files, State};
 use super::pool::{Key, Pool};
-use super::table::{Doing, Flight, Range, Slot, Table};
+use super::table::{Doing, Flight, Number, Range, Table};
 use crate::units::Pid;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub(super) struct Pending {
     pub(super) args: Option<[u64; 6]>,
     pub(super) files: Files,
     /// What its first argument refers to.
-    pub(super) first: Option<Slot>,
+    pub(super) first: Option<Number>,
     /// [`Directory::version`]; `None` where another thread was changing it.
     pub(super) version: Option<u64>,
     /// What the call has changed already and must restore where it fails.
@@ -214,9 +214,9 @@ impl Tables {
     }
 
     /// What a number of a thread refers to at this moment.
-    pub(super) fn look(&self, at: At, number: u32) -> Slot {
+    pub(super) fn look(&self, at: At, number: u32) -> Number {
         let Some(table) = self.tables.get(at.table) else {
-            return Slot::Unknown;
+            return Number::Unknown;
         };
         let slot = table.get(number);
         let in_doubt = |table: &Table| table.is_in_doubt(number, &slot, at.thread);
@@ -227,7 +227,7 @@ impl Tables {
                 .iter()
                 .any(|(_, other)| other.group == table.group && in_doubt(other)),
         };
-        if is_doubtful { Slot::Unknown } else { slot }
+        if is_doubtful { Number::Unknown } else { slot }
     }
 
     /// A new description. A path has the ordinal that is free in its table; both ends of a pipe are one thing.

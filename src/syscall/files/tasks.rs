@@ -4,7 +4,7 @@ use super::super::{Actor, Shares, ThreadId};
 use super::calls;
 use super::directory::Directory;
 use super::pool::Key;
-use super::table::{Doing, Held, Slot, Table};
+use super::table::{Doing, Held, Number, Table};
 use super::tables::{At, Tables, Thread};
 use std::sync::Arc;
 
@@ -61,7 +61,7 @@ impl Tables {
                     on_exec: Some(false),
                 };
                 if let Ok(number) = u32::try_from(number) {
-                    table.set(number, Slot::Open(held));
+                    table.set(number, Number::Open(held));
                 }
             }
         }

@@ -55,7 +55,7 @@ fn shown(number: i32, file: Lookup<'_>) -> String {
 }
 
 impl Story {
-    /// A program with its three standard streams, in `/work`.
+    /// A program with its three standard streams, in `/home`.
     fn new() -> Self {
         Self::with(Watched {
             complete: true,
@@ -69,7 +69,7 @@ impl Story {
         let initial = Initial {
             files: vec![stream("stdin", 0), stream("stdout", 1), stream("stderr", 2)],
             complete: true,
-            directory: Some(b"/work".to_vec()),
+            directory: Some(b"/home".to_vec()),
         };
         let mut story = Self {
             tables: Tables::new(initial, watched),
@@ -535,5 +535,5 @@ fn a_call_that_fails_changes_nothing() {
     it.plain(1, "close", &[3], -4);
     let now = [0, 1, 3, 4].map(|number| it.read(1, number));
     assert_eq!(now, ["0<stdin>", "1<stdout>", "3", "4"], "but for a close");
-    assert_eq!(it.open(1, "x", 3), "3</work/x>");
+    assert_eq!(it.open(1, "x", 3), "3</home/x>");
 }

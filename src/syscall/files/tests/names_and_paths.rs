@@ -69,8 +69,8 @@ fn what_has_no_path_is_told_by_what_it_is() {
 #[test]
 fn a_relative_path_starts_at_its_directory() {
     let mut it = Story::new();
-    assert_eq!(it.open(1, "x", 3), "3</work/x>");
-    assert_eq!(it.open(1, "./a//b/../c/", 4), "4</work/a/b/../c>");
+    assert_eq!(it.open(1, "x", 3), "3</home/x>");
+    assert_eq!(it.open(1, "./a//b/../c/", 4), "4</home/a/b/../c>");
     assert_eq!(it.open(1, "/../etc", 5), "5</etc>");
     it.open(1, "/dir", 6);
     let words = [6, 0x1000];
@@ -81,7 +81,7 @@ fn a_relative_path_starts_at_its_directory() {
     let strings = vec![given(1, "old"), given(3, "new")];
     let rename = it.call(1, "renameat2", &both, 0, strings);
     let paths: Vec<_> = rename.files.paths().collect();
-    assert_eq!(paths, [&b"/dir/old"[..], b"/work/new"]);
+    assert_eq!(paths, [&b"/dir/old"[..], b"/home/new"]);
     let empty = it.call(1, "newfstatat", &[6, 0x1000], 0, vec![given(1, "")]);
     assert_eq!(empty.files.path(1), Some(&b"/dir"[..]));
     it.plain(1, "openat", &[AT_FDCWD, 0x1000], 8);
@@ -101,8 +101,8 @@ fn a_directory_is_the_threads_and_changes_for_those_who_share_it() {
     it.thread(1, 2);
     it.fork(1, 3);
     it.call(2, "chdir", &[0x1000], 0, vec![given(0, "sub")]);
-    assert_eq!(it.open(1, "x", 3), "3</work/sub/x>");
-    assert_eq!(it.open(3, "x", 3), "3</work/x>");
+    assert_eq!(it.open(1, "x", 3), "3</home/sub/x>");
+    assert_eq!(it.open(3, "x", 3), "3</home/x>");
     it.open(1, "/dir", 4);
     it.plain(1, "fchdir", &[4], 0);
     assert_eq!(it.open(2, "y", 5), "5</dir/y>");
@@ -137,14 +137,14 @@ fn paths_in_a_new_root_are_told_from_the_old_one() {
     it.call(1, "chroot", &[0x1000], 0, vec![given(0, "jail")]);
     assert_eq!(
         it.open(1, "x", 3),
-        "3</work/x>",
+        "3</home/x>",
         "the directory is the old one"
     );
     it.call(1, "chdir", &[0x1000], 0, vec![given(0, "/")]);
-    assert_eq!(it.open(1, "../etc/passwd", 4), "4</work/jail/etc/passwd>");
-    assert_eq!(it.open(1, "/../bin", 5), "5</work/jail/bin>");
+    assert_eq!(it.open(1, "../etc/passwd", 4), "4</home/jail/etc/passwd>");
+    assert_eq!(it.open(1, "/../bin", 5), "5</home/jail/bin>");
     it.call(1, "chroot", &[0x1000], -1, vec![given(0, "/deeper")]);
-    assert_eq!(it.open(1, "/lib", 6), "6</work/jail/lib>");
+    assert_eq!(it.open(1, "/lib", 6), "6</home/jail/lib>");
     it.plain(1, "pivot_root", &[0x1000, 0x2000], 0);
     let call = it.call(1, "openat", &[AT_FDCWD, 0x1000], 7, vec![given(1, "/x")]);
     assert_eq!(shown(7, call.files.result()), "7</x>");
@@ -234,7 +234,7 @@ fn the_harness_own_process_hands_over_what_the_workload_starts_with() {
     it.born(2, Some(1), 2, Shares::default());
     it.exec(2);
     assert_eq!([0, 3].map(|number| it.read(2, number)), ["0<stdin>", "3"]);
-    assert_eq!(it.open(2, "x", 3), "3</work/x>");
+    assert_eq!(it.open(2, "x", 3), "3</home/x>");
     assert_eq!(it.read(1, 3), "3");
 }
 
@@ -279,4 +279,14 @@ fn every_call_that_returns_a_descriptor_has_an_effect() {
         assert!(needed().contains(&name), "{name}");
     }
     assert!(!needed().contains(&"read"));
+}
+
+#[test]
+fn after_a_loss_only_what_comes_later_is_known() {
+    let mut it = Story::new();
+    it.open(1, "/a", 3);
+    it.tables.lost();
+    assert_eq!([0, 3, 4].map(|n| it.read(1, n)), ["0<?>", "3<?>", "4<?>"]);
+    assert_eq!(it.open(1, "x", 4), "4<x>");
+    assert_eq!(it.read(1, 4), "4<x>");
 }
