@@ -24,8 +24,8 @@ pub use choice::{Choice, Ending, Paths};
 pub use meaning::{Commands, Depends};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use text::{
-    Shown, UNREAD, Values, Varying, returns, write_argument, write_arguments, write_result,
-    write_string,
+    Shown, UNREAD, Values, Varying, returns, write_argument, write_arguments, write_escaped,
+    write_result, write_string,
 };
 pub use track::Tracker;
 

@@ -80,7 +80,7 @@ impl Values for Shown {
         match file {
             Lookup::Open(file) => {
                 out.push('<');
-                escape(out, &file.name());
+                write_escaped(out, &file.name());
                 out.push('>');
             }
             Lookup::Unknown => out.push_str("<?>"),
@@ -380,11 +380,12 @@ fn octal(out: &mut String, value: u64) {
 /// Writes bytes as a C string literal with its quotes: `\n` and its like by letter, what is not printable in octal, never ambiguous.
 pub fn write_string(out: &mut String, bytes: &[u8]) {
     out.push('"');
-    escape(out, bytes);
+    write_escaped(out, bytes);
     out.push('"');
 }
 
-fn escape(out: &mut String, bytes: &[u8]) {
+/// The same without the quotes.
+pub fn write_escaped(out: &mut String, bytes: &[u8]) {
     for (place, byte) in bytes.iter().enumerate() {
         match byte {
             b'"' => out.push_str("\\\""),

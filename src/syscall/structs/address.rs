@@ -4,7 +4,7 @@ use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use crate::syscall::text::{Values, Varying};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// The size of `struct sockaddr_storage`; the kernel takes no longer address.
 const LONGEST: usize = 128;
