@@ -1,10 +1,11 @@
 //! Addresses of sockets, and what goes with them.
 
+use super::Varying;
 use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
-use crate::syscall::text::{Values, Varying};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use crate::syscall::text::Values;
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// The size of `struct sockaddr_storage`; the kernel takes no longer address.
 const LONGEST: usize = 128;

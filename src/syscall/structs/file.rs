@@ -1,10 +1,11 @@
 //! Files: what they are, how they are opened, where in them.
 
+use super::Varying;
 use super::file_names as file;
 use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::text::Values;
 
 /// `struct stat`: its type, its mode and its size, as strace abbreviates it.
 pub(super) fn stat<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {

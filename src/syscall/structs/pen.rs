@@ -1,8 +1,9 @@
 //! Writing of the parts that structures are made of.
 
+use super::Varying;
 use super::names::{Flags, Names};
 use crate::syscall::files::Lookup;
-use crate::syscall::text::{self, Values, Varying};
+use crate::syscall::text::{self, Values};
 
 /// The text so far, and how values that differ between runs are written.
 pub(super) struct Pen<'a, V> {

@@ -1,11 +1,12 @@
 //! Processes: how they are made, how they end, what they use and may use.
 
+use super::Varying;
 use super::file_names as file;
 use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time::{self, Sense, Unit};
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::text::Values;
 
 /// `struct clone_args`: what its flags make of it, and the id that the kernel writes for the parent.
 pub(super) fn clone_arguments<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {

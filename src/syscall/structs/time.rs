@@ -1,8 +1,9 @@
 //! Times: of clocks, of files, to wait.
 
+use super::Varying;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::text::Values;
 
 /// What a time is, which tells whether it varies.
 #[derive(Clone, Copy, PartialEq, Eq)]
