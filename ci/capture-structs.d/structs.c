@@ -390,7 +390,7 @@ static void files(void) {
     CALL(SYS_pipe2, pipes, O_CLOEXEC);
     CALL(SYS_pipe, NULL);
     static const struct open_how HOWS[] = {
-        {O_RDONLY | O_CLOEXEC, 0, RESOLVE_BENEATH}, {O_CREAT | O_WRONLY, 0644, 0}, {~0ul, ~0ul, ~0ul}, {0x1ffffc, 0, 0},
+        {O_RDONLY | O_CLOEXEC, 0, RESOLVE_BENEATH}, {O_CREAT | O_WRONLY, 0644, 0}, {0, ~0ul, ~0ul}, {0x1ffffc, 0, 0},
         {020000000 | O_DIRECTORY, 0, 0},            {O_SYNC | 3, 5, 0x1f},         {O_DSYNC, 0, 0},
     };
     for (unsigned i = 0; i < sizeof HOWS / sizeof HOWS[0]; i++)
@@ -442,7 +442,7 @@ static void files(void) {
     CALL(SYS_getcwd, room, 100);
     CALL(SYS_getcwd, room, 1);
     CALL(SYS_mount_setattr, -1, "", 0, ((long[]){1, 0x70, 1 << 18, 4}), 32);
-    CALL(SYS_mount_setattr, -1, "", 0, ((long[]){-1, 0x20, 3, 0}), 32);
+    CALL(SYS_mount_setattr, -1, "", 0, ((long[]){0xffffffff, 0x20, 3, 0}), 32);
 
     struct flock lock = {F_WRLCK, SEEK_SET, 0, 0};
     CALL(SYS_fcntl, file, F_SETLK, &lock);

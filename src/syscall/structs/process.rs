@@ -1,6 +1,5 @@
 //! Processes: how they are made, how they end, what they use and may use.
 
-use super::Varying;
 use super::file_names as file;
 use super::names;
 use super::pen::Pen;
@@ -131,8 +130,7 @@ pub(super) fn times<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
         ", tms_cstime=",
     ];
     for (place, field) in fields.into_iter().enumerate() {
-        pen.text(field);
-        pen.varying(Varying::Duration, bytes.i64(place * 8)?);
+        time::ticks(pen, field, bytes.i64(place * 8)?);
     }
     pen.text("}");
     Some(())

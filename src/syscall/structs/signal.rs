@@ -1,9 +1,9 @@
 //! Signals: sets of them, what happens at them, what comes with them.
 
-use super::Varying;
 use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
+use super::time;
 use crate::syscall::text::Values;
 
 /// `[CHLD]`, or `~[KILL STOP]` for those that are not in it, where that is shorter.
@@ -195,8 +195,8 @@ fn details<V: Values>(
                 pen.signal(status);
             }
             if has_times {
-                ticks(pen, ", si_utime=", bytes.i64(32)?);
-                ticks(pen, ", si_stime=", bytes.i64(40)?);
+                time::ticks(pen, ", si_utime=", bytes.i64(32)?);
+                time::ticks(pen, ", si_stime=", bytes.i64(40)?);
             }
         }
         (libc::SIGILL | libc::SIGFPE | libc::SIGSEGV | libc::SIGBUS | libc::SIGTRAP, 1..) => {
@@ -214,14 +214,6 @@ fn details<V: Values>(
         }
     }
     Some(())
-}
-
-/// Clock ticks, of which there are 100 in a second (`USER_HZ`).
-fn ticks<V: Values>(pen: &mut Pen<'_, V>, field: &str, count: i64) {
-    pen.text(field);
-    if pen.varying(Varying::Duration, count) && count != 0 {
-        pen.text(&format!(" /* {}.{:02} s */", count / 100, count % 100));
-    }
 }
 
 /// Where an access failed, and what the kernel adds for some of the reasons.

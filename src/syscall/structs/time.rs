@@ -194,3 +194,11 @@ pub(super) fn timer<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>, unit: Unit)
     pen.text("}");
     Some(())
 }
+
+/// Clock ticks, of which there are 100 in a second (`USER_HZ`).
+pub(super) fn ticks<V: Values>(pen: &mut Pen<'_, V>, field: &str, count: i64) {
+    pen.text(field);
+    if pen.varying(Varying::Duration, count) && count != 0 {
+        pen.text(&format!(" /* {}.{:02} s */", count / 100, count % 100));
+    }
+}
