@@ -23,9 +23,10 @@ pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Thre
 pub use choice::{Choice, Ending, Paths};
 pub use meaning::{Commands, Depends};
 pub use signature::{Argument, Meanings, Signature, Signatures};
+pub use structs::Varying;
 pub use text::{
-    Shown, UNREAD, Values, Varying, returns, write_argument, write_arguments, write_escaped,
-    write_result, write_string,
+    Shown, UNREAD, Values, returns, write_argument, write_arguments, write_escaped, write_result,
+    write_string,
 };
 pub use track::Tracker;
 

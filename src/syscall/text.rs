@@ -6,7 +6,7 @@
 use super::constants::{permissions, write_constants, write_signal};
 use super::files::Lookup;
 use super::kinds::{ArgKind, ReturnKind};
-use super::structs::{StructKind, write_result_details, write_struct};
+use super::structs::{StructKind, Varying, write_result_details, write_struct};
 use super::{Call, Entry, Outcome, Signature, errno};
 use crate::memory::{Moment, Piece, State};
 use std::fmt::Write;
@@ -43,25 +43,6 @@ pub trait Values {
     fn contents(&self) -> usize {
         0
     }
-}
-
-/// What a number is that varies from run to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Varying {
-    /// A point in time, by any clock: seconds, or the fraction of a second. Of clocks, of files, of timeouts that are none of length.
-    Time,
-    /// A length of time that the kernel measured: what was left of a timeout, how long a process ran.
-    Duration,
-    /// The size of a file in bytes (`st_size`, `stx_size`).
-    Size,
-    /// A port, given or chosen by the kernel; those that it chooses itself are 32768 to 60999, unless the machine is set up otherwise
-    /// (`net.ipv4.ip_local_port_range`).
-    Port,
-    /// What is so on this machine now: of a file system its blocks, files and id, of the memory how much is free.
-    Machine,
-    /// Eight bytes that the program keeps in the kernel for itself (`epoll_event.data`), of which more than four are not zero: an
-    /// address, or four bytes beside which the stack held something.
-    Cookie,
 }
 
 /// As they are.

@@ -1,9 +1,10 @@
 //! Addresses of sockets, and what goes with them.
 
-use super::names;
+use super::Varying;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::constants::tables;
+use crate::syscall::text::Values;
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// The size of `struct sockaddr_storage`; the kernel takes no longer address.
@@ -24,7 +25,7 @@ pub(super) fn address<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
 fn any_family<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     let family = bytes.u16(0)?;
     pen.text("{sa_family=");
-    pen.name(&names::FAMILIES, family.into());
+    pen.constants(&tables::ADDRESS_FAMILIES, family.into());
     let length = bytes.len();
     match i32::from(family) {
         _ if length == 2 => {}
@@ -178,7 +179,7 @@ pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
     pen.text(", msg_controllen=");
     pen.number(length);
     pen.text(", msg_flags=");
-    pen.flags(&names::MESSAGE, bytes.u32(48)?.into());
+    pen.constants(&tables::MESSAGE_FLAGS, bytes.u32(48)?.into());
     pen.text("}");
     Some(())
 }

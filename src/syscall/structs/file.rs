@@ -1,10 +1,12 @@
 //! Files: what they are, how they are opened, where in them.
 
+use super::Varying;
 use super::file_names as file;
 use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::constants::tables;
+use crate::syscall::text::Values;
 
 /// `struct stat`: its type, its mode and its size, as strace abbreviates it.
 pub(super) fn stat<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
@@ -58,7 +60,7 @@ fn write_mode<V: Values>(pen: &mut Pen<'_, V>, mode: u32) {
 pub(super) fn statx<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = site.filled()?;
     pen.text("{stx_mask=");
-    pen.flags(&names::STATX, bytes.u32(0)?.into());
+    pen.constants(&tables::STATX_MASK, bytes.u32(0)?.into());
     pen.text(", stx_attributes=");
     pen.flags(&names::STATX_ATTRIBUTES, bytes.u64(8)?);
     pen.text(", stx_mode=");
@@ -108,12 +110,13 @@ pub(super) fn open_how<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Optio
     // OPEN_HOW_SIZE_VER0.
     let bytes = site.given()?;
     let (flags, mode, resolve) = (bytes.u64(0)?, bytes.u64(8)?, bytes.u64(16)?);
-    let access = libc::O_ACCMODE as u64;
     pen.text("{flags=");
-    pen.name(&names::ACCESS, flags & access);
-    if flags & !access != 0 {
+    pen.constants(&tables::OPEN_FLAGS, flags);
+    // Arguments have 32 bits of them.
+    let high = flags & !u64::from(u32::MAX);
+    if high != 0 {
         pen.text("|");
-        pen.flags(&names::OPEN, flags & !access);
+        pen.hex(high);
     }
     // A file without a name is made too: O_TMPFILE without its O_DIRECTORY.
     let makes = libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY;
@@ -149,9 +152,9 @@ fn unknown_bytes<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, known: usize
 pub(super) fn mount<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = site.given()?;
     pen.text("{attr_set=");
-    pen.flags(&file::MOUNT, bytes.u64(0)?);
+    pen.constants(&tables::MOUNT_ATTRIBUTES, bytes.u64(0)?);
     pen.text(", attr_clr=");
-    pen.flags(&file::MOUNT, bytes.u64(8)?);
+    pen.constants(&tables::MOUNT_ATTRIBUTES, bytes.u64(8)?);
     pen.text(", propagation=");
     pen.name(&file::PROPAGATION, bytes.u64(16)?);
     pen.text(", userns_fd=");
@@ -169,7 +172,7 @@ pub(super) fn lock<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, is_told: b
     pen.text("{l_type=");
     pen.name(&file::LOCKS, bytes.u16(0)?.into());
     pen.text(", l_whence=");
-    pen.name(&file::WHENCE, bytes.u16(2)?.into());
+    pen.constants(&tables::WHENCE, bytes.u16(2)?.into());
     pen.text(", l_start=");
     pen.number(bytes.i64(8)?);
     pen.text(", l_len=");

@@ -5,7 +5,6 @@ use super::names::{Flags, Names};
 /// `linux/magic.h`, the file systems that one meets.
 #[rustfmt::skip]
 pub(super) const FILE_SYSTEMS: Names = Names {
-    stem: "",
     table: &[
         (0xadf5, "ADFS_SUPER_MAGIC"), (0x0904_1934, "ANON_INODE_FS_MAGIC"), (0x0187, "AUTOFS_SUPER_MAGIC"),
         (0x4249_4e4d, "BINFMTFS_MAGIC"), (0xcafe_4a11, "BPF_FS_MAGIC"), (0x9123_683e, "BTRFS_SUPER_MAGIC"),
@@ -24,7 +23,6 @@ pub(super) const FILE_SYSTEMS: Names = Names {
 /// `linux/statfs.h`.
 #[rustfmt::skip]
 pub(super) const MOUNT_STATE: Flags = Flags {
-    stem: "ST_",
     table: &[
         (0x20, "ST_VALID"), (0x1, "ST_RDONLY"), (0x2, "ST_NOSUID"), (0x4, "ST_NODEV"), (0x8, "ST_NOEXEC"),
         (0x10, "ST_SYNCHRONOUS"), (0x40, "ST_MANDLOCK"), (0x400, "ST_NOATIME"), (0x800, "ST_NODIRATIME"),
@@ -33,19 +31,7 @@ pub(super) const MOUNT_STATE: Flags = Flags {
 };
 
 /// `linux/mount.h`.
-#[rustfmt::skip]
-pub(super) const MOUNT: Flags = Flags {
-    stem: "MOUNT_ATTR_",
-    table: &[
-        (0x1, "MOUNT_ATTR_RDONLY"), (0x2, "MOUNT_ATTR_NOSUID"), (0x4, "MOUNT_ATTR_NODEV"), (0x8, "MOUNT_ATTR_NOEXEC"),
-        (0x10, "MOUNT_ATTR_NOATIME"), (0x20, "MOUNT_ATTR_STRICTATIME"), (0x80, "MOUNT_ATTR_NODIRATIME"),
-        (0x10_0000, "MOUNT_ATTR_IDMAP"), (0x20_0000, "MOUNT_ATTR_NOSYMFOLLOW"),
-    ],
-};
-
-/// `linux/mount.h`.
 pub(super) const PROPAGATION: Names = Names {
-    stem: "MS_",
     table: &[
         (1 << 17, "MS_UNBINDABLE"),
         (1 << 18, "MS_PRIVATE"),
@@ -56,25 +42,11 @@ pub(super) const PROPAGATION: Names = Names {
 
 /// `struct flock`.
 pub(super) const LOCKS: Names = Names {
-    stem: "F_",
     table: &[(0, "F_RDLCK"), (1, "F_WRLCK"), (2, "F_UNLCK")],
-};
-
-/// From where an offset counts.
-pub(super) const WHENCE: Names = Names {
-    stem: "SEEK_",
-    table: &[
-        (0, "SEEK_SET"),
-        (1, "SEEK_CUR"),
-        (2, "SEEK_END"),
-        (3, "SEEK_DATA"),
-        (4, "SEEK_HOLE"),
-    ],
 };
 
 /// `linux/sched.h`.
 pub(super) const POLICIES: Names = Names {
-    stem: "SCHED_",
     table: &[
         (0, "SCHED_OTHER"),
         (1, "SCHED_FIFO"),
@@ -89,7 +61,6 @@ pub(super) const POLICIES: Names = Names {
 
 /// `linux/sched.h`.
 pub(super) const SCHEDULE: Flags = Flags {
-    stem: "SCHED_FLAG_",
     table: &[
         (0x01, "SCHED_FLAG_RESET_ON_FORK"),
         (0x02, "SCHED_FLAG_RECLAIM"),
@@ -115,7 +86,6 @@ pub(super) const CAPABILITIES: &[&str] = &[
 
 /// `linux/capability.h`.
 pub(super) const CAPABILITY_VERSIONS: Names = Names {
-    stem: "_LINUX_CAPABILITY_VERSION_",
     table: &[
         (0x1998_0330, "_LINUX_CAPABILITY_VERSION_1"),
         (0x2007_1026, "_LINUX_CAPABILITY_VERSION_2"),
@@ -125,18 +95,15 @@ pub(super) const CAPABILITY_VERSIONS: Names = Names {
 
 /// `struct sembuf`.
 pub(super) const SEMAPHORE: Flags = Flags {
-    stem: "SEM_",
     table: &[(0x1000, "SEM_UNDO"), (0x800, "IPC_NOWAIT")],
 };
 
 /// `linux/futex.h`.
 pub(super) const FUTEX: Flags = Flags {
-    stem: "FUTEX_",
     table: &[(0x2, "FUTEX_32"), (0x80, "FUTEX_PRIVATE_FLAG")],
 };
 
 /// `struct mq_attr`.
 pub(super) const QUEUE: Flags = Flags {
-    stem: "O_",
     table: &[(libc::O_NONBLOCK as u64, "O_NONBLOCK")],
 };

@@ -1,8 +1,9 @@
 //! The machine: its names, its memory.
 
+use super::Varying;
 use super::pen::Pen;
 use super::site::Site;
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::text::Values;
 
 /// `struct new_utsname`: six strings of 65 bytes, of which strace shows two.
 pub(super) fn names<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {

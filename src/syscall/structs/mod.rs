@@ -177,6 +177,25 @@ impl StructKind {
     }
 }
 
+/// What a number is that varies from run to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Varying {
+    /// A point in time, by any clock: seconds, or the fraction of a second. Of clocks, of files, of timeouts that are none of length.
+    Time,
+    /// A length of time that the kernel measured: what was left of a timeout, how long a process ran.
+    Duration,
+    /// The size of a file in bytes (`st_size`, `stx_size`).
+    Size,
+    /// A port, given or chosen by the kernel; those that it chooses itself are 32768 to 60999, unless the machine is set up otherwise
+    /// (`net.ipv4.ip_local_port_range`).
+    Port,
+    /// What is so on this machine now: of a file system its blocks, files and id, of the memory how much is free.
+    Machine,
+    /// Eight bytes that the program keeps in the kernel for itself (`epoll_event.data`), of which more than four are not zero: an
+    /// address, or four bytes beside which the stack held something.
+    Cookie,
+}
+
 /// Writes what an argument points to, in strace's form; false, and nothing written, where it is not known.
 ///
 /// What the kernel fills in is known only when the call succeeded.
@@ -218,7 +237,7 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::Cpus => process::cpus(pen, site),
         StructKind::Descriptors => file::descriptors(pen, site),
         StructKind::Directory => file::directory(pen, site),
-        StructKind::EpollEvent => polling::epoll_event(pen, site.given()?),
+        StructKind::EpollEvent => polling::epoll_control(pen, site),
         StructKind::EpollEvents => polling::epoll_events(pen, site),
         StructKind::FdSet => polling::set(pen, site),
         StructKind::FileLock => file::lock(pen, site.given()?, false),
@@ -267,3 +286,6 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::WaitStatus => process::wait_status(pen, site),
     }
 }
+
+#[cfg(test)]
+mod tests;

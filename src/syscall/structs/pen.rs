@@ -1,8 +1,10 @@
 //! Writing of the parts that structures are made of.
 
+use super::Varying;
 use super::names::{Flags, Names};
+use crate::syscall::constants::{Constants, write_constants};
 use crate::syscall::files::Lookup;
-use crate::syscall::text::{self, Values, Varying};
+use crate::syscall::text::{self, Values};
 
 /// The text so far, and how values that differ between runs are written.
 pub(super) struct Pen<'a, V> {
@@ -65,14 +67,16 @@ impl<V: Values> Pen<'_, V> {
         self.values.varying(what, number.into(), self.out)
     }
 
-    /// A value by its name, or in hex with a mark.
+    /// A value as it is written where it is an argument.
+    pub(super) fn constants(&mut self, constants: &Constants, value: u64) {
+        write_constants(self.out, constants, value, self.values);
+    }
+
+    /// A value by its name, or in hex.
     pub(super) fn name(&mut self, names: &Names, value: u64) {
         match names.name(value) {
             Some(name) => self.text(name),
-            None => {
-                self.hex(value);
-                self.unknown(names.stem);
-            }
+            None => self.hex(value),
         }
     }
 
@@ -87,15 +91,9 @@ impl<V: Values> Pen<'_, V> {
                 left &= !bits;
             }
         }
-        if left != 0 {
-            let is_alone = self.out.len() == start;
+        if left != 0 || self.out.len() == start {
             self.bar(start);
             self.hex(left);
-            if is_alone {
-                self.unknown(flags.stem);
-            }
-        } else if self.out.len() == start {
-            self.text("0");
         }
     }
 
@@ -103,14 +101,6 @@ impl<V: Values> Pen<'_, V> {
     pub(super) fn bar(&mut self, start: usize) {
         if self.out.len() > start {
             self.out.push('|');
-        }
-    }
-
-    fn unknown(&mut self, stem: &str) {
-        if !stem.is_empty() {
-            self.text(" /* ");
-            self.text(stem);
-            self.text("??? */");
         }
     }
 

@@ -1,11 +1,12 @@
 //! Waiting for descriptors: sets of them, what is waited for, what happened.
 
+use super::Varying;
 use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time::{self, Sense, Unit};
 use super::{StructKind, file_names};
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::text::Values;
 
 /// `struct pollfd[]`, as the program gives it.
 pub(super) fn poll<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
@@ -39,8 +40,14 @@ pub(super) fn epoll_events<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> O
     pen.list(bytes.elements(size), bytes.is_cut, epoll_event)
 }
 
+/// What is to be waited for; the kernel does not look where a descriptor is taken out.
+pub(super) fn epoll_control<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let is_deleted = site.word(1)? as i32 == libc::EPOLL_CTL_DEL;
+    epoll_event(pen, site.given().filter(|_| !is_deleted)?)
+}
+
 /// `{events=EPOLLIN, data={u32=7, u64=7}}`. What the program puts into the data is its own: a descriptor, or an address.
-pub(super) fn epoll_event<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+fn epoll_event<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     let offset = usize::from(StructKind::EpollEvent.size() - 8);
     pen.text("{events=");
     pen.flags(&names::EPOLL, bytes.u32(0)?.into());
@@ -207,7 +214,11 @@ pub(super) fn semaphores<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Opt
 pub(super) fn queue<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = site.known()?;
     pen.text("{mq_flags=");
-    pen.flags(&file_names::QUEUE, bytes.u64(0)?);
+    match bytes.u64(0)? {
+        // The kernel takes them from the flags of the call.
+        flags if site.name() == "mq_open" => pen.hex(flags),
+        flags => pen.flags(&file_names::QUEUE, flags),
+    }
     for (field, offset) in [
         (", mq_maxmsg=", 8),
         (", mq_msgsize=", 16),

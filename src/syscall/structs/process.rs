@@ -5,7 +5,7 @@ use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time::{self, Sense, Unit};
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::text::Values;
 
 /// `struct clone_args`: what its flags make of it, and the id that the kernel writes for the parent.
 pub(super) fn clone_arguments<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
@@ -130,8 +130,7 @@ pub(super) fn times<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
         ", tms_cstime=",
     ];
     for (place, field) in fields.into_iter().enumerate() {
-        pen.text(field);
-        pen.varying(Varying::Duration, bytes.i64(place * 8)?);
+        time::ticks(pen, field, bytes.i64(place * 8)?);
     }
     pen.text("}");
     Some(())

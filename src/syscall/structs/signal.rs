@@ -2,8 +2,9 @@
 
 use super::names;
 use super::pen::Pen;
-use super::site::Site;
-use crate::syscall::text::{Values, Varying};
+use super::site::{Bytes, Site};
+use super::time;
+use crate::syscall::text::Values;
 
 /// `[CHLD]`, or `~[KILL STOP]` for those that are not in it, where that is shorter.
 pub(super) fn set<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
@@ -99,7 +100,7 @@ pub(super) fn event<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
     let (signal, notify) = (bytes.i32(8)?, bytes.u32(12)?);
     pen.text("sigev_signo=");
     match notify as i32 {
-        libc::SIGEV_SIGNAL | libc::SIGEV_THREAD_ID => pen.signal(signal),
+        libc::SIGEV_SIGNAL | libc::SIGEV_THREAD | libc::SIGEV_THREAD_ID => pen.signal(signal),
         _ => pen.number(signal),
     }
     pen.text(", sigev_notify=");
@@ -145,7 +146,8 @@ pub(super) fn info<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()
             None => pen.number(error),
         }
     }
-    details(pen, site, (signal, code))?;
+    // waitid(2) leaves the times of the program's memory as they were.
+    details(pen, bytes, (signal, code), site.name() != "waitid")?;
     pen.text("}");
     Some(())
 }
@@ -163,16 +165,13 @@ fn code_name(signal: i32, code: i32) -> Option<&'static str> {
 
 fn details<V: Values>(
     pen: &mut Pen<'_, V>,
-    site: Site<'_>,
+    bytes: Bytes<'_>,
     (signal, code): (i32, i32),
+    has_times: bool,
 ) -> Option<()> {
     const SI_SIGIO: i32 = -5;
-    let bytes = site.known()?;
     match (signal, code) {
-        (_, libc::SI_QUEUE) => {
-            sender(pen, site)?;
-            value(pen, bytes.u64(24)?);
-        }
+        (_, libc::SI_USER | libc::SI_TKILL) => sender(pen, bytes)?,
         (_, libc::SI_TIMER) => {
             pen.text(", si_timerid=");
             pen.hex(bytes.u32(16)?.into());
@@ -186,9 +185,8 @@ fn details<V: Values>(
             pen.text(", si_fd=");
             pen.descriptor(bytes.i32(24)?);
         }
-        (_, ..=0) => sender(pen, site)?,
-        (libc::SIGCHLD, _) => {
-            sender(pen, site)?;
+        (libc::SIGCHLD, 1..) => {
+            sender(pen, bytes)?;
             pen.text(", si_status=");
             let status = bytes.i32(24)?;
             if code == libc::CLD_EXITED {
@@ -196,25 +194,57 @@ fn details<V: Values>(
             } else {
                 pen.signal(status);
             }
-            // waitid(2) leaves the times of the program's memory as they were.
-            if site.name() != "waitid" {
-                pen.text(", si_utime=");
-                pen.varying(Varying::Duration, bytes.i64(32)?);
-                pen.text(", si_stime=");
-                pen.varying(Varying::Duration, bytes.i64(40)?);
+            if has_times {
+                time::ticks(pen, ", si_utime=", bytes.i64(32)?);
+                time::ticks(pen, ", si_stime=", bytes.i64(40)?);
             }
         }
-        (libc::SIGILL | libc::SIGFPE | libc::SIGSEGV | libc::SIGBUS | libc::SIGTRAP, _) => {
-            pen.text(", si_addr=");
-            pen.address(bytes.u64(16)?);
+        (libc::SIGILL | libc::SIGFPE | libc::SIGSEGV | libc::SIGBUS | libc::SIGTRAP, 1..) => {
+            fault(pen, bytes, (signal, code))?;
+        }
+        (libc::SIGPOLL, 1..) => {}
+        _ => {
+            let has_value = bytes.u64(24)? != 0;
+            if code < 0 || has_value || bytes.u64(16)? != 0 {
+                sender(pen, bytes)?;
+            }
+            if has_value {
+                value(pen, bytes.u64(24)?);
+            }
+        }
+    }
+    Some(())
+}
+
+/// Where an access failed, and what the kernel adds for some of the reasons.
+fn fault<V: Values>(
+    pen: &mut Pen<'_, V>,
+    bytes: Bytes<'_>,
+    (signal, code): (i32, i32),
+) -> Option<()> {
+    pen.text(", si_addr=");
+    pen.address(bytes.u64(16)?);
+    match (signal, code) {
+        (libc::SIGBUS, 4 | 5) => {
+            pen.text(", si_addr_lsb=");
+            pen.hex(bytes.u16(24)?.into());
+        }
+        (libc::SIGSEGV, 3) => {
+            pen.text(", si_lower=");
+            pen.address(bytes.u64(32)?);
+            pen.text(", si_upper=");
+            pen.address(bytes.u64(40)?);
+        }
+        (libc::SIGSEGV, 4) => {
+            pen.text(", si_pkey=");
+            pen.number(bytes.u32(32)?);
         }
         _ => {}
     }
     Some(())
 }
 
-fn sender<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let bytes = site.known()?;
+fn sender<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     pen.text(", si_pid=");
     pen.task(bytes.i32(16)?);
     pen.text(", si_uid=");

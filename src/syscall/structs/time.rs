@@ -1,8 +1,9 @@
 //! Times: of clocks, of files, to wait.
 
+use super::Varying;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
-use crate::syscall::text::{Values, Varying};
+use crate::syscall::text::Values;
 
 /// What a time is, which tells whether it varies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -192,4 +193,12 @@ pub(super) fn timer<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>, unit: Unit)
     pair(pen, bytes, 16, (unit, sense))?;
     pen.text("}");
     Some(())
+}
+
+/// Clock ticks, of which there are 100 in a second (`USER_HZ`).
+pub(super) fn ticks<V: Values>(pen: &mut Pen<'_, V>, field: &str, count: i64) {
+    pen.text(field);
+    if pen.varying(Varying::Duration, count) && count != 0 {
+        pen.text(&format!(" /* {}.{:02} s */", count / 100, count % 100));
+    }
 }
