@@ -148,7 +148,7 @@ pub fn events_and_memory(
         memory,
         fetches: Arc::default(),
     };
-    let (selection, recorded, watched) = selections(wants)?;
+    let (selection, recorded, watched) = selections(wants, memory.paths)?;
     plan.watched = watched;
     plan.fetches = Arc::new(following::fetches(&recorded, memory));
     plan.add_calls(&recorded, catalogue)?;
@@ -170,7 +170,10 @@ pub fn events_and_memory(
 
 /// All wants for calls as one selection, as if they stood in one list (none where only tracepoints are wanted); and the same with the
 /// calls that following tasks and descriptors takes.
-fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection, Watched), EventsError> {
+fn selections(
+    wants: &[Wanted],
+    paths: bool,
+) -> Result<(Option<Selection>, Selection, Watched), EventsError> {
     let mut places = Vec::new();
     let mut words = Vec::new();
     for (at, want) in wants.iter().enumerate() {
@@ -190,7 +193,7 @@ fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection, Watched
     } else {
         Some(parse(&words)?)
     };
-    let (beside, watched) = following::beside(selection.as_ref());
+    let (beside, watched) = following::beside(selection.as_ref(), paths);
     words.extend(beside);
     Ok((selection, parse(&words)?, watched))
 }

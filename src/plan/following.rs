@@ -13,9 +13,10 @@ use crate::trace::Naming;
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
 
 /// The words for what is recorded beside a selection (none where only tracepoints are wanted), and what following descriptors can rely on.
-pub(super) fn beside(selection: Option<&Selection>) -> (Vec<&'static str>, Watched) {
+/// Absolute paths take that wherever a call is wanted.
+pub(super) fn beside(selection: Option<&Selection>, paths: bool) -> (Vec<&'static str>, Watched) {
     let has_descriptors = selection.is_some_and(|selection| {
-        selection.is_everything() || selection.names().any(concerns_descriptors)
+        paths || selection.is_everything() || selection.names().any(concerns_descriptors)
     });
     let mut words = Vec::new();
     if !selection.is_some_and(Selection::is_everything) {
@@ -28,6 +29,7 @@ pub(super) fn beside(selection: Option<&Selection>) -> (Vec<&'static str>, Watch
     words.retain(|name| names::number(native, name).is_some());
     let watched = Watched {
         complete: has_descriptors,
+        paths,
         ..Watched::default()
     };
     (words, watched)
