@@ -212,6 +212,14 @@ impl Maps {
         self.threads.get_mut(thread.0 as usize)?.as_deref_mut()
     }
 
+    /// Records were lost: nothing is known any more of what was mapped until then.
+    pub fn lost(&mut self) {
+        for (_, space) in self.spaces.iter_mut() {
+            space.forget(Range::EVERYTHING);
+            space.heap = Heap::Unknown;
+        }
+    }
+
     /// Where an address of a thread lies now.
     #[must_use]
     pub fn look_up(&self, thread: ThreadId, address: u64) -> Option<Place> {
