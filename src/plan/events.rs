@@ -97,6 +97,8 @@ pub struct EventsPlan {
     pub watched: Watched,
     /// What is read of the calls' memory.
     pub memory: MemoryPlan,
+    /// Whether every call is recorded that following mappings takes.
+    pub maps: bool,
     /// What is read from memory, for each call that is recorded.
     pub fetches: Arc<Wants>,
 }
@@ -146,11 +148,13 @@ pub fn events_and_memory(
         grouping: Grouping::No,
         watched: Watched::default(),
         memory,
+        maps: false,
         fetches: Arc::default(),
     };
     let (selection, recorded, watched) = selections(wants, memory.paths)?;
     plan.watched = watched;
     plan.fetches = Arc::new(following::fetches(&recorded, memory));
+    plan.maps = following::has_mappings(&recorded);
     plan.add_calls(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {

@@ -21,6 +21,7 @@
 //! | rule | what becomes what |
 //! |---|---|
 //! | `addresses` | pointers, and words that hold addresses, become `<addr>`; null stays `NULL` |
+//! | `mappings` | an address for its own sake becomes its mapping and an offset: `<heap+0x21000>`, `<map:2>`, `</lib/libc.so.6+0x26000>` |
 //! | `tasks` | ids of the run's own processes and threads become `P1`, `P2.T2` |
 //! | `foreign-tasks` | any other task's id becomes `<pid>` |
 //! | `directory` | the sandbox' working directory inside a string becomes `$DIR` |
@@ -38,6 +39,7 @@
 
 mod build;
 mod event;
+mod mappings;
 mod people;
 mod render;
 mod values;

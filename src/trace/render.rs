@@ -1,5 +1,6 @@
 //! The trace as text.
 
+use super::mappings::Mappings;
 use super::people::{self, StableName};
 use super::values::Things;
 use super::{FieldValue, Item, Kind, Level, Log, Trace, TracedEvent, VERSION, View};
@@ -32,6 +33,7 @@ impl Trace {
             moment: 0,
             rules: BTreeSet::new(),
             things: Things::default(),
+            mappings: Mappings::default(),
         };
         let mut blocks: Vec<(StableName, &Log)> = self
             .logs
@@ -97,6 +99,7 @@ pub(super) struct Writer<'a> {
     pub(super) moment: u64,
     pub(super) rules: BTreeSet<&'static str>,
     pub(super) things: Things,
+    pub(super) mappings: Mappings,
 }
 
 impl Writer<'_> {

@@ -94,6 +94,7 @@ impl Story {
             },
             memory: Memory::default(),
             files: Files::default(),
+            places: Default::default(),
         };
         self.tell(Observation::Call(call));
     }
@@ -320,6 +321,7 @@ fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
         outcome: Outcome::NeverReturned,
         memory: Memory::default(),
         files: Files::default(),
+        places: Default::default(),
     };
     story.builder.observe(&Observation::Call(call), |_| false);
     let rendered = story

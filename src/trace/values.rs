@@ -2,6 +2,7 @@
 
 use super::render::Writer;
 use crate::syscall::files::{Lookup, OpenFile};
+use crate::syscall::mappings::Place;
 use crate::syscall::{ThreadId, Values, Varying, write_escaped, write_string};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -84,6 +85,20 @@ impl Values for Writer<'_> {
     fn address(&mut self, _: u64, out: &mut String) {
         self.rules.insert("addresses");
         out.push_str("<addr>");
+    }
+
+    fn mapping(&mut self, address: u64, place: Option<&Place>, out: &mut String) {
+        let Some(place) = place else {
+            return self.address(address, out);
+        };
+        self.rules.insert("mappings");
+        let name = place.mapping.name();
+        let behind = self.mappings.behind_name(place, &name);
+        let name = self.without_directory(&name);
+        out.push('<');
+        write_escaped(out, &name);
+        out.push_str(&behind);
+        out.push('>');
     }
 
     /// What it refers to; the number as well where it means something by itself, or nothing else is known.
