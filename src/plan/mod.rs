@@ -346,6 +346,7 @@ fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanEr
         hide,
         show,
         contents,
+        temporary,
     } = &scenario.snapshot
     else {
         return Ok(None);
@@ -371,6 +372,7 @@ fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanEr
         shown: names("show", show)?,
         directory: None,
         contents: usize::from(*contents),
+        temporary: temporary.clone(),
     }))
 }
 
