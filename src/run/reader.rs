@@ -178,12 +178,19 @@ impl<'a> Reader<'a> {
             }
             Record::Fork(task, _) => self.tracker.fork(&task, &mut self.out),
             Record::Exit(task, _) => self.tracker.exit(&task, &mut self.out),
-            Record::Lost(lost, _) => self.lost_records += lost.count,
-            Record::LostSamples(count, _) => self.lost_records += count,
+            Record::Lost(lost, _) => self.lost(lost.count),
+            Record::LostSamples(count, _) => self.lost(count),
             Record::Unknown { .. } => {}
         }
         self.flush();
         Ok(())
+    }
+
+    /// Records are missing: what was known of descriptors and mappings may be wrong from here on.
+    fn lost(&mut self, count: u64) {
+        self.lost_records += count;
+        self.tables.lost();
+        self.maps.lost();
     }
 
     /// Takes what a program read.
