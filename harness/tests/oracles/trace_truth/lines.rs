@@ -116,7 +116,7 @@ const UNTIDY: [&str; 4] = [
 #[test]
 fn the_workload_gets_clean_descriptors_and_signals() {
     require!(require::right_to_trace());
-    let traced = trace_with(&Place::new(), "", &UNTIDY, &[&oracle::path(), "fds"]);
+    let traced = trace_with(&Place::new(), "", (&UNTIDY, &[]), &[&oracle::path(), "fds"]);
     let facts = traced.facts();
     let open: Vec<i64> = facts
         .all("fd")
