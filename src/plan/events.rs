@@ -97,6 +97,8 @@ pub struct EventsPlan {
     pub watched: Watched,
     /// What is read of the calls' memory.
     pub memory: MemoryPlan,
+    /// Whether every call is recorded that following mappings takes.
+    pub maps: bool,
     /// What is read from memory, for each call that is recorded.
     pub fetches: Arc<Wants>,
 }
@@ -146,11 +148,13 @@ pub fn events_and_memory(
         grouping: Grouping::No,
         watched: Watched::default(),
         memory,
+        maps: false,
         fetches: Arc::default(),
     };
-    let (selection, recorded, watched) = selections(wants)?;
+    let (selection, recorded, watched) = selections(wants, memory.paths)?;
     plan.watched = watched;
     plan.fetches = Arc::new(following::fetches(&recorded, memory));
+    plan.maps = following::has_mappings(&recorded);
     plan.add_calls(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {
@@ -170,7 +174,10 @@ pub fn events_and_memory(
 
 /// All wants for calls as one selection, as if they stood in one list (none where only tracepoints are wanted); and the same with the
 /// calls that following tasks and descriptors takes.
-fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection, Watched), EventsError> {
+fn selections(
+    wants: &[Wanted],
+    paths: bool,
+) -> Result<(Option<Selection>, Selection, Watched), EventsError> {
     let mut places = Vec::new();
     let mut words = Vec::new();
     for (at, want) in wants.iter().enumerate() {
@@ -190,7 +197,7 @@ fn selections(wants: &[Wanted]) -> Result<(Option<Selection>, Selection, Watched
     } else {
         Some(parse(&words)?)
     };
-    let (beside, watched) = following::beside(selection.as_ref());
+    let (beside, watched) = following::beside(selection.as_ref(), paths);
     words.extend(beside);
     Ok((selection, parse(&words)?, watched))
 }

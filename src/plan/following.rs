@@ -1,9 +1,10 @@
-//! What is recorded for the sake of what was asked for: the calls that tasks and descriptors are followed by, and what is read from memory.
+//! What is recorded for the sake of what was asked for: the calls that tasks, descriptors and mappings are followed by, and what is read from memory.
 
 use super::events::{EventsPlan, Wants};
 use super::memory::{MemoryPlan, StringSource};
 use crate::syscall::class;
 use crate::syscall::files::{self, Watched};
+use crate::syscall::mappings;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::pointers;
 use crate::syscall::select::Selection;
@@ -13,9 +14,10 @@ use crate::trace::Naming;
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
 
 /// The words for what is recorded beside a selection (none where only tracepoints are wanted), and what following descriptors can rely on.
-pub(super) fn beside(selection: Option<&Selection>) -> (Vec<&'static str>, Watched) {
+/// Absolute paths take that wherever a call is wanted.
+pub(super) fn beside(selection: Option<&Selection>, paths: bool) -> (Vec<&'static str>, Watched) {
     let has_descriptors = selection.is_some_and(|selection| {
-        selection.is_everything() || selection.names().any(concerns_descriptors)
+        paths || selection.is_everything() || selection.names().any(concerns_descriptors)
     });
     let mut words = Vec::new();
     if !selection.is_some_and(Selection::is_everything) {
@@ -23,11 +25,15 @@ pub(super) fn beside(selection: Option<&Selection>) -> (Vec<&'static str>, Watch
         if has_descriptors {
             words.extend(files::needed());
         }
+        if selection.is_some_and(|selection| selection.names().any(concerns_mappings)) {
+            words.extend(mappings::needed());
+        }
     }
     let native = Abi::native();
     words.retain(|name| names::number(native, name).is_some());
     let watched = Watched {
         complete: has_descriptors,
+        paths,
         ..Watched::default()
     };
     (words, watched)
@@ -37,6 +43,19 @@ fn concerns_descriptors(name: &str) -> bool {
     files::needed().contains(&name)
         || class::class_members("desc")
             .is_some_and(|mut members| members.any(|member| member == name))
+}
+
+fn concerns_mappings(name: &str) -> bool {
+    matches!(name, "mmap" | "munmap" | "mremap" | "brk")
+}
+
+/// Whether every call is recorded that changes what is mapped.
+pub(super) fn has_mappings(recorded: &Selection) -> bool {
+    let native = Abi::native();
+    let mut numbers = mappings::needed()
+        .iter()
+        .filter_map(|name| names::number(native, name));
+    numbers.all(|number| recorded.contains(native, number))
 }
 
 /// What is read from memory for the calls that are recorded.

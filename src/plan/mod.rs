@@ -116,7 +116,16 @@ pub fn resolve(
         return Ok(Resolved::Unmet(unmet));
     }
     let wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
-    let events = events(&wants, catalogue).map_err(|error| placed(scenario, error))?;
+    let contents = match &scenario.snapshot {
+        SnapshotSpec::On { contents, .. } => *contents,
+        SnapshotSpec::Off => 0,
+    };
+    let memory = MemoryPlan {
+        contents,
+        ..MemoryPlan::default()
+    };
+    let events =
+        events_and_memory(&wants, memory, catalogue).map_err(|error| placed(scenario, error))?;
     let counts = counts(scenario, &events)?;
     let ring_bytes = scenario
         .trace
@@ -332,7 +341,13 @@ fn counts(scenario: &Scenario, events: &EventsPlan) -> Result<Counts, PlanError>
 }
 
 fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanError> {
-    let SnapshotSpec::On { level, hide, show } = &scenario.snapshot else {
+    let SnapshotSpec::On {
+        level,
+        hide,
+        show,
+        contents,
+    } = &scenario.snapshot
+    else {
         return Ok(None);
     };
     let names = |key: &str, words: &[String]| {
@@ -355,6 +370,7 @@ fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanEr
         hidden: names("hide", hide)?,
         shown: names("show", show)?,
         directory: None,
+        contents: usize::from(*contents),
     }))
 }
 

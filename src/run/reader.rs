@@ -7,7 +7,9 @@ use crate::memory::Captured;
 use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
+use crate::sys::page_size;
 use crate::syscall::files::{Initial, Tables};
+use crate::syscall::mappings::Maps;
 use crate::syscall::names::Abi;
 use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
@@ -52,6 +54,7 @@ pub struct Reader<'a> {
     observer: &'a mut dyn Observer,
     tracker: Tracker,
     tables: Tables,
+    maps: Maps,
     out: Vec<Observation>,
     out_of_sight: u64,
     left_group: u64,
@@ -89,6 +92,7 @@ impl<'a> Reader<'a> {
             observer,
             tracker: Tracker::new(setting.reads_memory),
             tables: Tables::new(setting.initial, plan.watched),
+            maps: Maps::new(plan.maps, page_size() as u64),
             out: Vec::new(),
             out_of_sight: 0,
             left_group: 0,
@@ -215,6 +219,7 @@ impl<'a> Reader<'a> {
     fn flush(&mut self) {
         for mut observation in self.out.drain(..) {
             self.tables.observe(&mut observation);
+            self.maps.observe(&mut observation);
             if let Observation::Call(Call {
                 entry: Entry::Uncorking,
                 ..

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
+use super::quantity::ByteSize;
 
 /// Whether and how strictly the trace is compared with a stored one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +21,13 @@ pub enum SnapshotSpec {
         hide: Vec<String>,
         /// The only names to keep, spelt as in `trace.events`; empty where the author wrote nothing, which keeps all.
         show: Vec<String>,
+        /// How many bytes of what is read and written to show; 0 for none.
+        contents: u16,
     },
 }
+
+/// So much of a buffer can be read at a time, in bytes.
+const MOST_CONTENTS: u16 = 4096;
 
 /// What of a trace must be the same in every run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +68,7 @@ impl Default for SnapshotSpec {
             level: SnapshotLevel::default(),
             hide: Vec::new(),
             show: Vec::new(),
+            contents: 0,
         }
     }
 }
@@ -75,10 +82,13 @@ pub(super) struct SnapshotMapping {
     hide: Vec<String>,
     #[serde(default)]
     show: Vec<String>,
+    #[serde(default)]
+    contents: Option<ByteSize>,
 }
 
 impl Flexible for SnapshotSpec {
-    const EXPECTED: &'static str = "`true`, `false`, or a mapping with `level`, `hide` or `show`";
+    const EXPECTED: &'static str =
+        "`true`, `false`, or a mapping with `level`, `hide`, `show` or `contents`";
     type Mapping = SnapshotMapping;
 
     fn from_flag(flag: bool) -> Option<Result<Self, String>> {
@@ -86,8 +96,24 @@ impl Flexible for SnapshotSpec {
     }
 
     fn from_mapping(mapping: SnapshotMapping) -> Option<Result<Self, String>> {
-        let SnapshotMapping { level, hide, show } = mapping;
-        Some(Ok(Self::On { level, hide, show }))
+        let SnapshotMapping {
+            level,
+            hide,
+            show,
+            contents,
+        } = mapping;
+        let contents = contents.map_or(0, |size| size.0);
+        Some(match u16::try_from(contents) {
+            Ok(contents @ 0..=MOST_CONTENTS) => Ok(Self::On {
+                level,
+                hide,
+                show,
+                contents,
+            }),
+            _ => Err(format!(
+                "`contents` must be {MOST_CONTENTS} bytes at most: that much of a buffer can be read at a time"
+            )),
+        })
     }
 }
 

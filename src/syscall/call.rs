@@ -1,6 +1,7 @@
 //! What comes out of the records: calls, and what became of the tasks that made them.
 
 use super::files::Files;
+use super::mappings::Places;
 use super::names::{self, Abi};
 use crate::memory::Memory;
 use crate::units::{Nanos, Pid, Tid};
@@ -113,6 +114,8 @@ pub struct Call {
     pub memory: Memory,
     /// What its descriptors referred to.
     pub files: Files,
+    /// Which mappings its addresses lay in.
+    pub places: Places,
 }
 
 impl Call {

@@ -8,9 +8,11 @@ pub mod constants;
 pub mod errno;
 pub mod files;
 pub mod kinds;
+pub mod mappings;
 mod meaning;
 pub mod names;
 pub mod pointers;
+mod pool;
 pub mod select;
 mod signature;
 pub mod structs;
@@ -25,7 +27,8 @@ pub use meaning::{Commands, Depends};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use structs::Varying;
 pub use text::{
-    Shown, UNREAD, Values, returns, write_argument, write_arguments, write_result, write_string,
+    Shown, UNREAD, Values, returns, write_argument, write_arguments, write_escaped, write_result,
+    write_string,
 };
 pub use track::Tracker;
 

@@ -419,6 +419,7 @@ fn a_result_is_written_as_what_the_program_sees() {
             outcome,
             memory: crate::memory::Memory::default(),
             files: files::Files::default(),
+            places: Default::default(),
         };
         write_result(&mut out, &call, returns, &mut Shown);
         out

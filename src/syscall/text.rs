@@ -6,6 +6,7 @@
 use super::constants::{permissions, write_constants, write_signal};
 use super::files::Lookup;
 use super::kinds::{ArgKind, ReturnKind};
+use super::mappings::Place;
 use super::structs::{StructKind, Varying, write_result_details, write_struct};
 use super::{Call, Entry, Outcome, Signature, errno};
 use crate::memory::{Moment, Piece, State};
@@ -17,8 +18,9 @@ pub trait Values {
     fn task(&mut self, id: i32, out: &mut String);
     /// An address of something in memory, never null.
     fn address(&mut self, address: u64, out: &mut String);
-    /// An address for its own sake, that of a mapping, never null.
-    fn mapping(&mut self, address: u64, out: &mut String) {
+    /// An address for its own sake, never null, and the mapping that it lies in, where that is known.
+    fn mapping(&mut self, address: u64, place: Option<&Place>, out: &mut String) {
+        let _ = place;
         self.address(address, out);
     }
     /// A descriptor, never negative, and what it refers to.
@@ -61,7 +63,7 @@ impl Values for Shown {
         match file {
             Lookup::Open(file) => {
                 out.push('<');
-                escape(out, &file.name());
+                write_escaped(out, &file.name());
                 out.push('>');
             }
             Lookup::Unknown => out.push_str("<?>"),
@@ -114,6 +116,7 @@ pub fn write_argument(
     };
     match kind {
         ArgKind::Fd => descriptor(out, word as i32, call.files.argument(place), values),
+        ArgKind::Address if word != 0 => values.mapping(word, call.places.argument(place), out),
         ArgKind::Path | ArgKind::Text => string(out, call, place, word, values),
         ArgKind::Strings => strings(out, call, place, word, values),
         ArgKind::Buffer => buffer(out, call, place, word, values),
@@ -154,7 +157,7 @@ pub(super) fn write_word(out: &mut String, kind: ArgKind, word: u64, values: &mu
         ArgKind::Octal => permissions(out, word & 0xffff),
         ArgKind::Pid => task(out, word as i32, values),
         ArgKind::Constants(constants) => write_constants(out, constants, word, values),
-        ArgKind::Address if word != 0 => values.mapping(word, out),
+        ArgKind::Address if word != 0 => values.mapping(word, None, out),
         ArgKind::Pointer
         | ArgKind::Address
         | ArgKind::Path
@@ -294,7 +297,8 @@ pub fn write_result(out: &mut String, call: &Call, returns: ReturnKind, values: 
             ReturnKind::Fd => descriptor(out, value as i32, call.files.result(), values),
             ReturnKind::Octal => octal(out, value as u64),
             ReturnKind::Pid => task(out, value as i32, values),
-            ReturnKind::Address => address(out, value as u64, values),
+            ReturnKind::Address if value == 0 => out.push_str("NULL"),
+            ReturnKind::Address => values.mapping(value as u64, call.places.result(), out),
             ReturnKind::Constants(names) => write_constants(out, names, value as u64, values),
         },
     }
@@ -361,11 +365,12 @@ fn octal(out: &mut String, value: u64) {
 /// Writes bytes as a C string literal with its quotes: `\n` and its like by letter, what is not printable in octal, never ambiguous.
 pub fn write_string(out: &mut String, bytes: &[u8]) {
     out.push('"');
-    escape(out, bytes);
+    write_escaped(out, bytes);
     out.push('"');
 }
 
-fn escape(out: &mut String, bytes: &[u8]) {
+/// The same without the quotes.
+pub fn write_escaped(out: &mut String, bytes: &[u8]) {
     for (place, byte) in bytes.iter().enumerate() {
         match byte {
             b'"' => out.push_str("\\\""),

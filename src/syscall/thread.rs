@@ -83,6 +83,7 @@ impl Pending {
             outcome,
             memory: self.memory,
             files: Files::default(),
+            places: Default::default(),
         }
     }
 

@@ -212,6 +212,7 @@ impl Tracker {
                     outcome,
                     memory,
                     files: Files::default(),
+                    places: Default::default(),
                 };
                 out.push(Observation::Entered {
                     actor,

@@ -1,9 +1,9 @@
 //! The normalised trace: what a run did, without what differs between two runs that did the same.
 //!
-//! # Grammar, version 1
+//! # Grammar, version 2
 //! ```text
 //! trace      = header { "\n" block }
-//! header     = "# trace 1, level " ( "sequence" | "counts" | "set" ) "\n"
+//! header     = "# trace 2, level " ( "sequence" | "counts" | "set" ) "\n"
 //!              [ "# rules: " rule { ", " rule } "\n" ]        only rules that changed something
 //! block      = process [ " " name ] [ ", child of " process ] "\n" { line }       processes in the order of the creation tree
 //!            | thread "\n" { line }                                               its further threads behind it
@@ -21,16 +21,28 @@
 //! | rule | what becomes what |
 //! |---|---|
 //! | `addresses` | pointers, and words that hold addresses, become `<addr>`; null stays `NULL` |
+//! | `mappings` | an address for its own sake becomes its mapping and an offset: `<heap+0x21000>`, `<map:2>`, `</lib/libc.so.6+0x26000>` |
 //! | `tasks` | ids of the run's own processes and threads become `P1`, `P2.T2` |
 //! | `foreign-tasks` | any other task's id becomes `<pid>` |
 //! | `directory` | the sandbox' working directory inside a string becomes `$DIR` |
+//! | `descriptors` | a descriptor from 3 on becomes what it refers to: `</etc/hostname>`, `<pipe:1 read>`; 0 to 2 keep their number beside it |
+//! | `times`, `durations` | points in time, and lengths of time that the kernel measured, in structures become `<time>`, `<duration>` |
+//! | `sizes` | sizes of files, as `stat(2)` tells them, become `<size>` |
+//! | `ports` | ports out of the range that the kernel chooses from become `<port>` |
+//! | `machine` | what is so on the machine at the moment, such as free blocks and free memory, becomes `<machine>` |
+//! | `cookies` | what a program keeps in the kernel for itself, and is no small number, becomes `<cookie>` |
 //!
-//! Times, durations and CPU numbers are left out.
+//! Pipes, sockets and other files without a name are numbered, each class by itself, in the order in which the text names them. A second
+//! description of a path that is open in the same table is `</etc/hostname:2>`. A descriptor that nothing is known of keeps its number, with
+//! `<?>`; one that is not open is its number alone. A string that could not be read is `<unread>`, one that was cut ends in `...`. The
+//! contents of buffers are shown only where the view asks for them. Times, durations and CPU numbers of the calls themselves are left out.
 
 mod build;
 mod event;
+mod mappings;
 mod people;
 mod render;
+mod values;
 
 pub use build::Builder;
 pub use event::{Naming, SUBMISSION};
@@ -40,7 +52,7 @@ use crate::syscall::{Call, ThreadId};
 use std::collections::{HashMap, HashSet};
 
 /// The version of the grammar above.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How much of the order a trace keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +89,8 @@ pub struct View {
     pub shown: HashSet<String>,
     /// The working directory, which becomes `$DIR`.
     pub directory: Option<String>,
+    /// How many bytes of what is read and written are shown.
+    pub contents: usize,
 }
 
 impl View {

@@ -1,15 +1,15 @@
 //! The trace as text.
 
+use super::mappings::Mappings;
 use super::people::{self, StableName};
+use super::values::Things;
 use super::{FieldValue, Item, Kind, Level, Log, Trace, TracedEvent, VERSION, View};
 use crate::syscall::{
     Call, Signature, Signatures, ThreadId, Values,
-    files::Lookup,
     names::{self, Abi},
     returns, write_arguments, write_result,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write;
 
 /// A trace's text, and the names that occur in it, hidden ones included.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ impl Trace {
             names,
             moment: 0,
             rules: BTreeSet::new(),
+            things: Things::default(),
+            mappings: Mappings::default(),
         };
         let mut blocks: Vec<(StableName, &Log)> = self
             .logs
@@ -88,13 +90,16 @@ impl Item {
     }
 }
 
-struct Writer<'a> {
-    trace: &'a Trace,
-    view: &'a View,
+/// Writes a trace, with the values that mean nothing outside their run replaced; [`super::values`] says by what.
+pub(super) struct Writer<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) view: &'a View,
     signatures: &'a Signatures<'a>,
-    names: HashMap<ThreadId, StableName>,
-    moment: u64,
-    rules: BTreeSet<&'static str>,
+    pub(super) names: HashMap<ThreadId, StableName>,
+    pub(super) moment: u64,
+    pub(super) rules: BTreeSet<&'static str>,
+    pub(super) things: Things,
+    pub(super) mappings: Mappings,
 }
 
 impl Writer<'_> {
@@ -178,49 +183,6 @@ impl Writer<'_> {
                 FieldValue::Other(text) => out.push_str(text),
             }
         }
-    }
-
-    fn string(&mut self, bytes: &[u8], out: &mut String) {
-        let mut text = bytes.escape_ascii().to_string();
-        if let Some(directory) = self
-            .view
-            .directory
-            .as_deref()
-            .filter(|dir| text.contains(dir))
-        {
-            text = text.replace(directory, "$DIR");
-            self.rules.insert("directory");
-        }
-        let _always_fits = write!(out, "\"{text}\"");
-    }
-
-    fn person(&mut self, thread: Option<ThreadId>, id: i32, out: &mut String) {
-        if let Some(name) = thread.and_then(|thread| self.names.get(&thread)) {
-            self.rules.insert("tasks");
-            let _always_fits = write!(out, "{name}");
-        } else if id <= 0 {
-            out.push_str(&id.to_string());
-        } else {
-            self.rules.insert("foreign-tasks");
-            out.push_str("<pid>");
-        }
-    }
-}
-
-impl Values for Writer<'_> {
-    fn task(&mut self, id: i32, out: &mut String) {
-        let thread = self.trace.ids.inner(id, self.moment);
-        self.person(thread, id, out);
-    }
-
-    fn address(&mut self, _: u64, out: &mut String) {
-        self.rules.insert("addresses");
-        out.push_str("<addr>");
-    }
-
-    fn descriptor(&mut self, number: i32, file: Lookup<'_>, out: &mut String) {
-        let _ = file;
-        out.push_str(&number.to_string());
     }
 }
 

@@ -94,6 +94,7 @@ impl Story {
             },
             memory: Memory::default(),
             files: Files::default(),
+            places: Default::default(),
         };
         self.tell(Observation::Call(call));
     }
@@ -134,7 +135,7 @@ fn scheduling_and_ids_do_not_change_the_text() {
     let text = two_children(1000, false);
     assert_eq!(text, two_children(77_000, true));
     let expected = "\
-# trace 1, level sequence
+# trace 2, level sequence
 # rules: addresses, tasks
 
 P1 sh
@@ -204,7 +205,7 @@ fn a_call_keeps_the_place_of_its_entry() {
     };
     let text = story.text(&view);
     let expected = "\
-# trace 1, level sequence
+# trace 2, level sequence
 # rules: addresses, directory, foreign-tasks, tasks
 
 P1 sh
@@ -285,6 +286,7 @@ fn levels_and_hidden_names_are_what_they_say() {
         hidden: hidden.iter().map(|name| (*name).to_owned()).collect(),
         shown: shown.iter().map(|name| (*name).to_owned()).collect(),
         directory: None,
+        contents: 0,
     };
     let body = |view: &View| story().text(view).split_once("\n\n").unwrap().1.to_owned();
     assert_eq!(
@@ -319,13 +321,14 @@ fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
         outcome: Outcome::NeverReturned,
         memory: Memory::default(),
         files: Files::default(),
+        places: Default::default(),
     };
     story.builder.observe(&Observation::Call(call), |_| false);
     let rendered = story
         .builder
         .finish()
         .render(&View::default(), &Signatures::new(Box::new(|_| None)));
-    assert_eq!(rendered.text, "# trace 1, level sequence\n\nP1 sh\n");
+    assert_eq!(rendered.text, "# trace 2, level sequence\n\nP1 sh\n");
     assert!(rendered.counts.is_empty());
 }
 

@@ -8,6 +8,7 @@ mod support;
 
 mod oracle_arguments;
 mod oracle_cold;
+mod oracle_mappings;
 mod oracle_perf;
 mod oracle_strace;
 mod trace_truth;

@@ -84,12 +84,11 @@ impl Paths {
         };
         // Of a call that the table has no name for nothing is known.
         let mut is_certain = call.name().is_some();
-        let meanings = signature.meanings(args);
-        let arguments = meanings.arguments.iter().zip(args).take(meanings.shown);
-        for (place, (kind, word)) in arguments.enumerate() {
+        for (place, kind) in signature.meanings(args).shown() {
+            let word = args.get(place).copied().unwrap_or_default();
             let is_named = match kind {
-                ArgKind::Path if *word != 0 => self.path(call, place),
-                ArgKind::Fd if *word as i32 >= 0 => self.descriptor(call, place),
+                ArgKind::Path if word != 0 => self.path(call, place),
+                ArgKind::Fd if word as i32 >= 0 => self.descriptor(call, place),
                 _ => Some(false),
             };
             match is_named {

@@ -30,6 +30,7 @@ fn call(name: &str, args: [u64; 6], value: i64) -> Call {
         },
         memory: Memory::default(),
         files: Default::default(),
+        places: Default::default(),
     }
 }
 

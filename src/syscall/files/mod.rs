@@ -21,7 +21,6 @@ mod effects;
 mod file;
 mod lookup;
 mod opening;
-mod pool;
 mod sharing;
 mod table;
 mod tables;

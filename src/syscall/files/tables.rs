@@ -1,12 +1,12 @@
 //! The tables of all processes, and who has which.
 
 use super::super::names::Abi;
+use super::super::pool::{Key, Pool};
 use super::super::{Actor, Call, Entry, Observation, ThreadId};
 use super::calls::{self, Plan};
 use super::directory::Directory;
 use super::file::{Description, FileKind, OpenFile};
 use super::lookup::{Files, State};
-use super::pool::{Key, Pool};
 use super::table::{Doing, Flight, Number, Range, Table};
 use crate::units::Pid;
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! Tasks that are made, that execute, that end: what they get of whose tables.
 
+use super::super::pool::Key;
 use super::super::{Actor, Shares, ThreadId};
 use super::calls;
 use super::directory::Directory;
-use super::pool::Key;
 use super::table::{Doing, Held, Number, Table};
 use super::tables::{At, Tables, Thread};
 use std::sync::Arc;

@@ -128,6 +128,7 @@ impl Story {
             outcome,
             memory: Memory::new(pieces),
             files: Files::default(),
+            places: Default::default(),
         });
         self.tables.observe(&mut observation);
         match observation {

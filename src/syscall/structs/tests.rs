@@ -143,6 +143,7 @@ impl Case<'_> {
             },
             memory: Memory::new(pieces.collect()),
             files: Files::default(),
+            places: Default::default(),
         }
     }
 

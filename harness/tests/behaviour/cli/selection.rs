@@ -87,6 +87,30 @@ fn what_failed_and_what_succeeded_can_be_seen_alone() {
 }
 
 #[test]
+fn calls_that_name_a_path_are_those_of_strace() {
+    require!(right_to_trace());
+    require!(program("strace"));
+    let project = laid_out();
+    let without_execve = |mut counts: Counts| {
+        // The workload's own first one has no arguments, so it cannot be excluded.
+        counts.remove("execve");
+        counts
+    };
+    for (path, command) in [
+        ("tree/a.txt", &["cat", "tree/a.txt", "missing"][..]),
+        ("missing", &["cat", "tree/a.txt", "missing"]),
+        ("tree/sub/b.txt", &CAT_EACH),
+        ("tree", &["ls", "-l", "tree"]),
+    ] {
+        let options = ["-P", path];
+        let strace = without_execve(by_strace(&project, &options, command));
+        assert!(!strace.is_empty());
+        let ours = without_execve(by_harness(&project, &options, command));
+        assert_eq!(ours, strace, "{path}: {command:?}");
+    }
+}
+
+#[test]
 fn a_call_whose_path_is_not_read_is_not_hidden_by_a_filter_on_paths() {
     require!(right_to_trace());
     let project = laid_out();
