@@ -83,7 +83,7 @@ impl Capture {
         let slots = map(MapKind::Array, 4, wire::slot::SIZE, MAX_SLOTS)?;
         let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, 1)?;
         let output = map(MapKind::PerfEventArray, 4, 4, MAX_SLOTS * n_cpus)?;
-        let others = map(MapKind::ProgramArray, 4, 4, 2)?;
+        let others = map(MapKind::ProgramArray, 4, 4, programs::N_OTHERS)?;
         let fd = |map: &Map| map.as_fd().as_raw_fd();
         let names = Names {
             tasks: fd(&tasks),
@@ -208,6 +208,7 @@ fn attach(
     let of_others = [
         (programs::ENTER_OF_EXEC, programs::enter_exec(names)),
         (programs::EXIT_OF_EXEC, programs::exit_exec(names)),
+        (programs::STRINGS, programs::strings(names)),
     ];
     for (place, program) in of_others {
         let program = load("execve", ProgramKind::RawTracepoint, program)?;
