@@ -2,12 +2,12 @@
 
 use crate::memory::{Captured, Extent, Fetch, Handled, Memory, Moment, Part, Piece, State};
 
-/// Runs that can be captured at a time.
-pub(super) const MAX_SLOTS: u32 = 64;
+/// Runs that can be captured at a time by one set of programs, at most: each takes 52 KiB.
+pub(super) const MAX_SLOTS: u32 = 1 << 10;
 /// Tasks that can be followed at a time.
 pub(super) const MAX_TASKS: u32 = 16 << 10;
 /// Numbers of calls below which there may be something to read.
-pub(super) const MAX_CALLS: u32 = 1 << 10;
+pub(super) const MAX_CALLS: u32 = 512;
 /// Fetches of a call, at each of its ends.
 pub(super) const MAX_FETCHES: usize = 6;
 /// Strings of a vector.

@@ -22,7 +22,7 @@ const VECTOR_OWED: i32 = 1 << VECTOR;
 const VECTOR_AT: i16 = spec::FETCHES + spec::FETCH_SIZE * VECTOR as i16;
 
 /// Strings that [`strings`] reads before it goes on with itself: the kernel lets it do so 32 times.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 3;
 
 /// More interpreters than this in front of a script the kernel does not allow, each with one argument.
 const MOST_IN_FRONT: i32 = 16;
