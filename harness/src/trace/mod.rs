@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, EventsError, MemoryPlan, StringSource};
+use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, StringSource};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{Bench, Patience, RunError, Setting, follow};
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
