@@ -14,7 +14,7 @@ use trace_harness::plan::{self, EventsPlan, Wanted};
 use trace_harness::run::{Bench, Control, Next, Observer, Patience, RunError, Setting, follow};
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload};
 use trace_harness::sys::process::World;
-use trace_harness::syscall::{Actor, Observation};
+use trace_harness::syscall::{Actor, Observation, UNREAD};
 use trace_harness::units::{Cpu, Nanos};
 use trace_harness::verdict::Ended;
 
@@ -80,6 +80,7 @@ fn examine(host: &Host) -> Vec<Finding> {
     };
     findings.insert(0, kernel(&bench));
     findings.push(events(&bench));
+    findings.push(strings(&bench));
     findings.push(whole_run(&bench, "a traced run", World::Host, false));
     findings.push(whole_run(
         &bench,
@@ -131,6 +132,21 @@ fn events(bench: &Bench<'_>) -> Finding {
         what: "perf events",
         result,
         needed: true,
+    }
+}
+
+fn strings(bench: &Bench<'_>) -> Finding {
+    let result = match bench.capture() {
+        Ok(_) => Ok("BPF programs read what calls point to".to_owned()),
+        Err(error) => Err((
+            format!("{}: they are shown as {UNREAD}", chain(error)),
+            error.hint().unwrap_or_else(|| HOW_TO_GET_RIGHTS.to_owned()),
+        )),
+    };
+    Finding {
+        what: "strings",
+        result,
+        needed: false,
     }
 }
 

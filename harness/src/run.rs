@@ -68,6 +68,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
             return status::TROUBLE;
         }
     };
+    let bench = bench.for_runs(jobs(arguments));
     match Suite::read(&bench, items) {
         Ok(suite) => match bench.check_access() {
             Ok(()) => run(arguments, &suite),
@@ -131,7 +132,7 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             (false, false) => Update::Pending,
         },
         repeat: arguments.repeat,
-        jobs: arguments.jobs.map_or_else(default_jobs, usize::from),
+        jobs: jobs(arguments),
         require_all: std::env::var("HARNESS_REQUIRE").is_ok_and(|value| value == "all"),
         fault: Fault::default(),
     };
@@ -152,8 +153,9 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     exit_status(&verdicts)
 }
 
-fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+fn jobs(arguments: &Arguments) -> usize {
+    let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
+    arguments.jobs.map_or_else(of_machine, usize::from)
 }
 
 fn exit_status(verdicts: &[Verdict]) -> u8 {

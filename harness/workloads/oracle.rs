@@ -69,6 +69,7 @@ usage: oracle SUBCOMMAND
   hold-stdout           ends, but leaves a child that keeps stdout open for ever
   ignore-sigterm        ignores SIGTERM and never ends
   cold-paths            gives the kernel paths and an address from memory that it has never touched
+  cold-vectors          children that execute true with long vectors, by a directory and by a descriptor
   cold-execs N          N children, each of which executes true by a path it has never touched
   tidy COMMAND...       executes the command with no other descriptors than the first three
 ";
@@ -120,6 +121,7 @@ fn run(words: &[&str]) -> Option<i32> {
         ["io-uring"] => uring::uring(false),
         ["io-uring-polled"] => uring::uring(true),
         ["cold-paths"] => cold::paths(),
+        ["cold-vectors"] => cold::vectors(),
         ["cold-execs", times] => cold::execs(times.parse().ok()?),
         ["unknown-number"] => unknown_number(),
         ["vfork" | "int80" | "x32"] => only_x86_64(words),

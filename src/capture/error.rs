@@ -24,6 +24,9 @@ pub enum CaptureError {
         /// Why.
         source: io::Error,
     },
+    /// As many runs as there is room for are captured already.
+    #[error("more runs at a time than there is room for in the BPF programs' maps")]
+    Full,
     /// A tracepoint that is needed.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -41,7 +44,7 @@ impl CaptureError {
             Self::System { source, .. } | Self::Refused { source, .. } => {
                 source.raw_os_error() == Some(libc::EPERM)
             }
-            Self::Host(_) | Self::Shape { .. } => false,
+            Self::Host(_) | Self::Full | Self::Shape { .. } => false,
         }
     }
 

@@ -56,6 +56,7 @@ pub struct Capture {
     slots: Map,
     output: Map,
     n_cpus: u32,
+    n_slots: u32,
     /// What each slot in use is told to read; `None` for a free one.
     used: Mutex<Vec<Option<Arc<Wanted>>>>,
     _tasks: Map,
@@ -65,25 +66,34 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Loads and attaches the programs.
+    /// Loads and attaches the programs, for so many runs at a time.
     ///
     /// # Errors
     /// [`CaptureError`]; `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or under lockdown.
-    pub fn start(catalogue: &dyn Catalogue, cpus: &[Cpu]) -> Result<Arc<Self>, CaptureError> {
-        with_locked_memory(|| Self::try_start(catalogue, cpus))
+    pub fn start(
+        catalogue: &dyn Catalogue,
+        cpus: &[Cpu],
+        runs: usize,
+    ) -> Result<Arc<Self>, CaptureError> {
+        let n_slots = u32::try_from(runs).map_or(MAX_SLOTS, |runs| runs.clamp(1, MAX_SLOTS));
+        with_locked_memory(|| Self::try_start(catalogue, cpus, n_slots))
     }
 
-    fn try_start(catalogue: &dyn Catalogue, cpus: &[Cpu]) -> Result<Arc<Self>, CaptureError> {
+    fn try_start(
+        catalogue: &dyn Catalogue,
+        cpus: &[Cpu],
+        n_slots: u32,
+    ) -> Result<Arc<Self>, CaptureError> {
         let n_cpus = cpus.iter().map(|cpu| cpu.0 + 1).max().unwrap_or(1);
         let map =
             |kind, key, value, n| Map::create(kind, key, value, n).map_err(system("create a map"));
         let tasks = map(MapKind::Hash, 4, task::SIZE, MAX_TASKS)?;
-        let claims = map(MapKind::Hash, 8, 4, MAX_SLOTS)?;
-        let specs = map(MapKind::Array, 4, spec::SIZE, MAX_SLOTS * MAX_CALLS)?;
-        let slots = map(MapKind::Array, 4, wire::slot::SIZE, MAX_SLOTS)?;
+        let claims = map(MapKind::Hash, 8, 4, n_slots)?;
+        let specs = map(MapKind::Array, 4, spec::SIZE, n_slots * MAX_CALLS)?;
+        let slots = map(MapKind::Array, 4, wire::slot::SIZE, n_slots)?;
         let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, 1)?;
-        let output = map(MapKind::PerfEventArray, 4, 4, MAX_SLOTS * n_cpus)?;
-        let others = map(MapKind::ProgramArray, 4, 4, 2)?;
+        let output = map(MapKind::PerfEventArray, 4, 4, n_slots * n_cpus)?;
+        let others = map(MapKind::ProgramArray, 4, 4, programs::N_OTHERS)?;
         let fd = |map: &Map| map.as_fd().as_raw_fd();
         let names = Names {
             tasks: fd(&tasks),
@@ -107,6 +117,7 @@ impl Capture {
             slots,
             output,
             n_cpus,
+            n_slots,
             used: Mutex::new(Vec::new()),
             _tasks: tasks,
             _scratch: scratch,
@@ -118,19 +129,16 @@ impl Capture {
     /// A slot for a run, whose records go to these rings (one for each CPU).
     ///
     /// # Errors
-    /// [`CaptureError::System`]; [`CaptureError::Shape`] where all slots are taken.
+    /// [`CaptureError::System`]; [`CaptureError::Full`] where all slots are taken.
     pub fn slot(self: &Arc<Self>, rings: &[(Cpu, BorrowedFd<'_>)]) -> Result<Slot, CaptureError> {
-        let full = CaptureError::Shape {
-            what: "more runs at a time than there is room for",
-        };
         let number = {
             let Ok(mut used) = self.used.lock() else {
-                return Err(full);
+                return Err(CaptureError::Full);
             };
             let free = used.iter().position(Option::is_none);
             let number = free.unwrap_or(used.len());
-            if number >= MAX_SLOTS as usize {
-                return Err(full);
+            if number >= self.n_slots as usize {
+                return Err(CaptureError::Full);
             }
             if number == used.len() {
                 used.push(None);
@@ -208,6 +216,7 @@ fn attach(
     let of_others = [
         (programs::ENTER_OF_EXEC, programs::enter_exec(names)),
         (programs::EXIT_OF_EXEC, programs::exit_exec(names)),
+        (programs::STRINGS, programs::strings(names)),
     ];
     for (place, program) in of_others {
         let program = load("execve", ProgramKind::RawTracepoint, program)?;

@@ -2,12 +2,12 @@
 
 use crate::memory::{Captured, Extent, Fetch, Handled, Memory, Moment, Part, Piece, State};
 
-/// Runs that can be captured at a time.
-pub(super) const MAX_SLOTS: u32 = 64;
+/// Runs that can be captured at a time by one set of programs, at most: each takes 52 KiB.
+pub(super) const MAX_SLOTS: u32 = 1 << 10;
 /// Tasks that can be followed at a time.
 pub(super) const MAX_TASKS: u32 = 16 << 10;
 /// Numbers of calls below which there may be something to read.
-pub(super) const MAX_CALLS: u32 = 1 << 10;
+pub(super) const MAX_CALLS: u32 = 512;
 /// Fetches of a call, at each of its ends.
 pub(super) const MAX_FETCHES: usize = 6;
 /// Strings of a vector.
@@ -27,13 +27,19 @@ pub(super) mod task {
     /// A bit for each fetch at the entry that is to be tried again at the exit, and [`AT_EXIT`].
     pub(in crate::capture) const OWED: i16 = 4;
     pub(in crate::capture) const NUMBER: i16 = 8;
-    /// How many strings the vector has.
+    /// How many strings the vector has; 0 unless its end was seen.
     pub(in crate::capture) const STRINGS: i16 = 12;
     /// Six words, and room for a masked index.
     pub(in crate::capture) const ARGS: i16 = 16;
     /// Not 0 while the last call was interrupted and nothing has followed yet.
     pub(in crate::capture) const INTERRUPTED: i16 = 80;
-    pub(in crate::capture) const SIZE: usize = 88;
+    /// The string of a vector that is to be read next.
+    pub(in crate::capture) const PLACE: i16 = 84;
+    /// Where the vector is.
+    pub(in crate::capture) const VECTOR: i16 = 88;
+    /// How long the record is that is being made.
+    pub(in crate::capture) const OFFSET: i16 = 96;
+    pub(in crate::capture) const SIZE: usize = 104;
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;
 }
 

@@ -110,6 +110,15 @@ impl Memory {
         }
     }
 
+    /// Changes what was read of an argument.
+    pub fn change(&mut self, argument: usize, how: impl Fn(&[u8]) -> Box<[u8]>) {
+        for piece in &mut self.pieces {
+            if usize::from(piece.argument) == argument {
+                piece.bytes = how(&piece.bytes);
+            }
+        }
+    }
+
     /// Whether nothing was to be read.
     #[must_use]
     pub fn is_empty(&self) -> bool {

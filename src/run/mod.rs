@@ -21,6 +21,9 @@ use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
 use std::sync::{Arc, Mutex, OnceLock};
 
+/// Runs at a time that there is room for, unless somebody says how many there will be.
+const RUNS: usize = 16;
+
 /// What one process needs to know and to hold for all its runs.
 #[derive(Debug)]
 pub struct Bench<'a> {
@@ -36,6 +39,7 @@ pub struct Bench<'a> {
     pub open_files: Option<(u64, u64)>,
     has_lost: bool,
     reads_memory: bool,
+    n_runs: usize,
     // Before the pins, as it goes: while they hold the tracepoints it goes fast.
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
     kept: Mutex<Vec<Rings>>,
@@ -52,9 +56,11 @@ impl<'a> Bench<'a> {
             let name = TracepointName::parse(&format!("syscalls:{event}"))?;
             host.format(&name).ok()
         }));
+        let cpus = host.online_cpus()?;
         Ok(Self {
             host,
-            cpus: host.online_cpus()?,
+            n_runs: RUNS.max(cpus.len() * 2),
+            cpus,
             release: host.kernel_release()?,
             signatures,
             open_files: raise_open_files(),
@@ -70,6 +76,13 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn without_lost_counts(mut self) -> Self {
         self.has_lost = false;
+        self
+    }
+
+    /// As above, with room for so many runs at a time.
+    #[must_use]
+    pub fn for_runs(mut self, n_runs: usize) -> Self {
+        self.n_runs = n_runs;
         self
     }
 
@@ -95,7 +108,7 @@ impl<'a> Bench<'a> {
                     self.pins.hold(format.id);
                 }
             }
-            Capture::start(self.host, &self.cpus)
+            Capture::start(self.host, &self.cpus, self.n_runs)
         });
         capture.as_ref().map(Some)
     }
@@ -142,7 +155,14 @@ impl<'a> Bench<'a> {
         if let (RingChoice::Kept(rings), false) = (&mut rings, plan.fetches.is_empty())
             && let Ok(Some(capture)) = self.capture()
         {
-            rings.capture(capture)?;
+            match rings.capture(capture) {
+                // Rings that nobody uses have a place there as well.
+                Err(CaptureError::Full) => {
+                    self.kept.lock().map(|mut kept| kept.clear()).ok();
+                    rings.capture(capture)?;
+                }
+                captured => captured?,
+            }
         }
         let mut set = events::open(&plan.requests, follow, rings, self.has_lost)?;
         set.read_memory(&plan.fetches, corked.token())?;

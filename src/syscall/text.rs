@@ -187,7 +187,7 @@ fn string(out: &mut String, call: &Call, place: usize, word: u64, values: &mut i
         return out.push_str("NULL");
     }
     match call.memory.piece(place, Moment::Enter) {
-        Some(piece) => one_string(out, piece, values),
+        Some(piece) => one_string(out, call, piece, values),
         None => out.push_str(UNREAD),
     }
 }
@@ -195,8 +195,17 @@ fn string(out: &mut String, call: &Call, place: usize, word: u64, values: &mut i
 /// What stands for memory that was not or could not be read.
 pub const UNREAD: &str = "<unread>";
 
-fn one_string(out: &mut String, piece: &Piece, values: &mut impl Values) {
+/// Whether the kernel could not read what the call was given either: then the address is all there is to it.
+fn is_bad_address(call: &Call) -> bool {
+    let fault = -i64::from(libc::EFAULT);
+    matches!(call.outcome, Outcome::Returned { value, .. } if value == fault)
+}
+
+fn one_string(out: &mut String, call: &Call, piece: &Piece, values: &mut impl Values) {
     match piece.state {
+        State::Unread if piece.address != 0 && is_bad_address(call) => {
+            values.address(piece.address, out);
+        }
         State::Unread | State::End => out.push_str(UNREAD),
         State::Whole => values.string(&piece.bytes, out),
         State::Cut => {
@@ -211,8 +220,17 @@ fn strings(out: &mut String, call: &Call, place: usize, word: u64, values: &mut 
         return out.push_str("NULL");
     }
     let mut pieces = call.memory.strings(place).peekable();
-    if pieces.peek().is_none() {
-        return out.push_str(UNREAD);
+    match pieces.peek() {
+        None => return out.push_str(UNREAD),
+        // The vector itself.
+        Some(piece) if piece.address == 0 && piece.state == State::Unread => {
+            return if is_bad_address(call) {
+                address(out, word, values)
+            } else {
+                out.push_str(UNREAD)
+            };
+        }
+        Some(_) => {}
     }
     out.push('[');
     let mut is_whole = false;
@@ -224,7 +242,7 @@ fn strings(out: &mut String, call: &Call, place: usize, word: u64, values: &mut 
         if number > 0 {
             out.push_str(", ");
         }
-        one_string(out, piece, values);
+        one_string(out, call, piece, values);
     }
     out.push_str(if is_whole { "]" } else { ", ...]" });
 }

@@ -46,9 +46,10 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// What was read for the call that is entered now.
-    pub(super) fn early(&mut self, number: i32) -> (Memory, bool) {
-        let early = self.early.take().filter(|early| early.number == number);
+    /// What was read for the call that is entered now. Only calls of the native convention are read.
+    pub(super) fn early(&mut self, abi: Abi, number: i32) -> (Memory, bool) {
+        let early = self.early.take();
+        let early = early.filter(|early| (abi, early.number) == (Abi::native(), number));
         early.map_or_else(Default::default, |early| (early.memory, early.more))
     }
 }
@@ -56,6 +57,38 @@ impl Thread {
 impl Pending {
     pub(super) fn has_contents(&self) -> bool {
         self.more || !self.memory.is_empty()
+    }
+
+    /// Whether what was read for a call of that number was read for this one.
+    pub(super) fn is_read_as(&self, number: i32) -> bool {
+        (self.abi, self.number) == (Abi::native(), number)
+    }
+
+    /// Whether a half that leaves with this number and result is this call's. One that has executed a program leaves as an `execve` of the
+    /// program's convention, whatever it was (`set_personality_64bit()`, `set_personality_ia32()`); `rt_sigreturn`, and any call whose
+    /// number a tracer replaced, leaves as -1.
+    pub(super) fn leaves_as(&self, number: i32, value: i64) -> bool {
+        number == self.number
+            || number == -1
+            || value == 0 && executes(self.abi, self.number) && leaves_an_exec(number)
+    }
+
+    /// What was read of the call between its halves. The kernel's own name for a program that `execveat` finds by a directory begins with
+    /// `/dev/fd/` and the directory (`alloc_bprm()`), which the program did not give.
+    pub(super) fn add_within(&mut self, mut memory: Memory) {
+        if is_one_of(self.abi, self.number, &["execveat"]) {
+            let directory = format!("/dev/fd/{}", self.args[0] as i32);
+            memory.change(1, |path| {
+                let below = path.strip_prefix(directory.as_bytes());
+                let given = match below {
+                    Some([b'/', rest @ ..]) => rest,
+                    Some([]) => &[],
+                    _ => path,
+                };
+                given.into()
+            });
+        }
+        self.memory.extend(memory);
     }
 
     pub(super) fn entry(&self) -> Entry {
@@ -199,6 +232,13 @@ pub(super) fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {
 
 pub(super) fn executes(abi: Abi, number: i32) -> bool {
     is_one_of(abi, number, &["execve", "execveat"])
+}
+
+/// Whether a call that has executed a program leaves under this number, in whichever convention the program is.
+pub(super) fn leaves_an_exec(number: i32) -> bool {
+    let conventions = [Some(Abi::native()), Abi::native().compat(), Some(Abi::X32)];
+    let mut conventions = conventions.into_iter().flatten();
+    conventions.any(|abi| is_one_of(abi, number, &["execve"]))
 }
 
 /// Whether a number is that of a call that creates tasks, in either convention: the child's half does not say which.

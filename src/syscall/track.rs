@@ -1,16 +1,17 @@
 //! From halves to calls: enter and exit are paired by thread and number, and the tasks are followed through fork, exec and exit.
 //!
-//! A half that has no other half is labelled as that, and never matched to a wrong one. Four cases are no loss but the way of the kernel,
+//! A half that has no other half is labelled as that, and never matched to a wrong one. Five cases are no loss but the way of the kernel,
 //! and are known here: the workload's own `execve`, whose entering half came before the events were enabled; the child's side of a fork,
-//! which returns from a call that its parent entered; a call refused by seccomp before its tracepoint; and `rt_sigreturn` (and any call
-//! whose number a tracer replaced), which leaves under the number -1.
+//! which returns from a call that its parent entered; a call refused by seccomp before its tracepoint; `rt_sigreturn` (and any call whose
+//! number a tracer replaced), which leaves under the number -1; and a successful exec, which leaves under that of an `execve` in the new
+//! program's convention.
 
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 use super::files::Files;
 use super::names::Abi;
 use super::thread::{
-    Early, Pending, Thread, abandon, executes, makes_tasks, outcome, settle, settle_before,
-    signalled,
+    Early, Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle,
+    settle_before, signalled,
 };
 use crate::memory::{Handled, Memory, Part};
 use crate::record::{Comm, Task};
@@ -78,7 +79,7 @@ impl Tracker {
         let thread = &mut self.threads[place];
         thread.fresh = false;
         thread.executing = false;
-        let (memory, more) = thread.early(number);
+        let (memory, more) = thread.early(abi, number);
         let pending = Pending {
             abi,
             number,
@@ -109,7 +110,7 @@ impl Tracker {
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         let pending = thread.pending.as_mut();
-        let pending = pending.filter(|pending| pending.number == number);
+        let pending = pending.filter(|pending| pending.is_read_as(number));
         let returned = thread.returned.as_mut();
         match (part, pending, returned, &mut thread.early) {
             (Part::Exit, _, Some(call), _) if call.number == number => {
@@ -122,7 +123,7 @@ impl Tracker {
                 pending.memory.extend(memory);
                 pending.more = false;
             }
-            (Part::Within, Some(pending), ..) => pending.memory.extend(memory),
+            (Part::Within, Some(pending), ..) => pending.add_within(memory),
             // The workload's own execve, which is not seen to enter.
             (Part::Within | Part::Exit, None, _, Some(early)) if early.number == number => {
                 early.memory.extend(memory);
@@ -172,7 +173,7 @@ impl Tracker {
         settle(thread, out);
         let outcome = outcome(time, value);
         match thread.pending.take() {
-            Some(pending) if pending.number == number || number == -1 => {
+            Some(pending) if pending.leaves_as(number, value) => {
                 if let (Some(child), true) = (
                     thread.child.take(),
                     value > 0 && makes_tasks(pending.number),
@@ -197,13 +198,13 @@ impl Tracker {
                 if let Some(unfinished) = unfinished {
                     out.push(Observation::Call(unfinished.call(actor, Outcome::Missing)));
                 }
-                let uncorking = first && value == 0 && executes(Abi::native(), number);
-                let entry = if uncorking {
-                    Entry::Uncorking
+                let uncorking = first && value == 0 && leaves_an_exec(number);
+                let (entry, number) = if uncorking {
+                    (Entry::Uncorking, libc::SYS_execve as i32)
                 } else {
-                    Entry::Missing
+                    (Entry::Missing, number)
                 };
-                let (memory, more) = thread.early(number);
+                let (memory, more) = thread.early(Abi::native(), number);
                 let call = Call {
                     actor,
                     abi: Abi::native(),

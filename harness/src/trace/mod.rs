@@ -15,13 +15,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, EventsError, MemoryPlan, StringSource};
+use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, StringSource};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{Bench, Patience, RunError, Setting, follow};
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
 use trace_harness::sys::process::World;
 use trace_harness::syscall::files::{FileKind, Initial};
-use trace_harness::syscall::{Choice, Ending};
+use trace_harness::syscall::names::Abi;
+use trace_harness::syscall::{Choice, Ending, UNREAD};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -143,6 +144,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         let hint = error.hint();
         other(error, hint)
     })?;
+    let bench = bench.for_runs(1);
     let wanted = events::wanted(&arguments.events).map_err(Trouble::Usage)?;
     let memory = MemoryPlan {
         strings: arguments.strings.into(),
@@ -165,6 +167,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let bytes = arguments.ring_size.unwrap_or(default);
     let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
     let mut events = bench.open(&plan, &corked, group.as_ref(), pages)?;
+    if !events.reads_memory() {
+        say_unread(&bench, &plan);
+    }
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;
@@ -213,6 +218,25 @@ fn inherited() -> Initial {
         files: (0..=2).filter_map(file).collect(),
         complete: true,
         directory: directory.map(|path| path.into_os_string().into_vec()),
+    }
+}
+
+/// Says once what the trace says at each string.
+fn say_unread(bench: &Bench<'_>, plan: &EventsPlan) {
+    let is_shown = |number: &u32| {
+        let selection = plan.selection.as_ref();
+        selection.is_some_and(|wanted| wanted.contains(Abi::native(), *number))
+    };
+    if !plan.fetches.keys().any(is_shown) {
+        return;
+    }
+    let (why, hint) = match bench.capture() {
+        Err(error) => (chain(error), error.hint()),
+        Ok(_) => ("no event of a whole CPU may be opened".to_owned(), None),
+    };
+    anstream::eprintln!("harness: strings are not read and shown as {UNREAD}: {why}");
+    if let Some(hint) = hint {
+        anstream::eprintln!("hint: {hint}");
     }
 }
 

@@ -72,3 +72,39 @@ fn a_program_executed_by_a_path_never_touched_has_its_path_and_arguments() {
     assert_eq!(of_children(0), ["\"/bin/../bin/true\""; EXECS]);
     assert_eq!(of_children(1), ["[\"cold-first\", \"cold-second\"]"; EXECS]);
 }
+
+#[test]
+fn an_argument_of_an_exec_is_its_own_or_unread_and_a_vector_that_is_cut_says_so() {
+    require!(require::right_to_trace());
+    let traced = trace(&["cold-vectors"]);
+    let vectors = texts(&traced, "execveat", 2);
+    let [many, long, ..] = vectors[..] else {
+        panic!("{vectors:?}");
+    };
+    let own: Vec<String> = (0..63).map(|place| format!("\"place-{place}\"")).collect();
+    assert_eq!(many, format!("[<unread>, {}, ...]", own.join(", ")));
+    let cut = |place: usize| format!("\"{place}{}\"...", "-".repeat(4095));
+    assert_eq!(
+        long,
+        format!("[<unread>, {}, {}, {}, ...]", cut(0), cut(1), cut(2))
+    );
+}
+
+#[test]
+fn a_program_executed_by_a_directory_or_a_descriptor_has_its_path_and_arguments() {
+    require!(require::right_to_trace());
+    let traced = trace(&["cold-vectors"]);
+    let paths = texts(&traced, "execveat", 1);
+    let own = [
+        "\"/bin/../bin/true\"",
+        "\"/bin/../bin/true\"",
+        "\"true\"",
+        "\"\"",
+    ];
+    assert_eq!(paths, own);
+    let vectors = texts(&traced, "execveat", 2);
+    assert_eq!(vectors.get(2..), Some(&["[\"cold-first\"]"; 2][..]));
+    let calls = traced.calls.iter().filter(|call| call.name == "execveat");
+    let results: Vec<_> = calls.map(|call| call.ret).collect();
+    assert_eq!(results, [Some(0); 4]);
+}

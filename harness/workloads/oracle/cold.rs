@@ -5,7 +5,7 @@
 //! (fault-around, 64 KiB), so that each constant has more than that around it. That its page is
 //! indeed not mapped, procfs says, which does not touch it.
 
-use std::ffi::{CStr, c_char, c_int, c_long};
+use std::ffi::{CStr, CString, c_char, c_int, c_long};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::ptr;
@@ -82,6 +82,8 @@ static ADDRESS: Cold<libc::sockaddr_un> = unix_address(c"/nonexistent/cold-socke
 static PROGRAM: Text = text(c"/bin/../bin/true");
 static FIRST: Text = text(c"cold-first");
 static SECOND: Text = text(c"cold-second");
+static BELOW: Text = text(c"true");
+static EMPTY: Text = text(c"");
 
 /// Begins in one window and ends in the next, of which only the first is mapped when it is used.
 #[repr(C, align(65536))]
@@ -193,6 +195,63 @@ fn exec() -> i32 {
             program,
             arguments.as_ptr(),
             nothing.as_ptr(),
+        )
+    };
+    127
+}
+
+/// Children that execute `true` with untouched arguments in vectors that are longer than a tracer
+/// may be able to tell, and by a directory and a descriptor.
+pub(crate) fn vectors() -> i32 {
+    let many = || -> Vec<CString> {
+        (0..70)
+            .map(|place| owned(&format!("place-{place}")))
+            .collect()
+    };
+    let long = || -> Vec<CString> {
+        let lines = (0..7).map(|place| format!("{place}{}", "-".repeat(6000)));
+        lines.map(|line| owned(&line)).collect()
+    };
+    let directory = || kernel_open(c"/bin");
+    let program = || kernel_open(c"/bin/true");
+    let children: [&dyn Fn() -> i32; 4] = [
+        &|| exec_at(libc::AT_FDCWD, &PROGRAM, &many(), 0),
+        &|| exec_at(libc::AT_FDCWD, &PROGRAM, &long(), 0),
+        &|| exec_at(directory(), &BELOW, &[], 0),
+        &|| exec_at(program(), &EMPTY, &[], libc::AT_EMPTY_PATH),
+    ];
+    let status = |child: &dyn Fn() -> i32| kernel::wait_for(kernel::fork_to(child));
+    children.into_iter().map(status).max().unwrap_or_default()
+}
+
+fn owned(text: &str) -> CString {
+    CString::new(text).expect("no zero byte")
+}
+
+fn kernel_open(path: &CStr) -> c_int {
+    // SAFETY: the path ends with a zero byte.
+    unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) }
+}
+
+/// Executes a program whose first argument was never touched, others follow.
+fn exec_at(directory: c_int, path: &'static Text, others: &[CString], flags: c_int) -> i32 {
+    let (path, first) = (path.untouched("path"), FIRST.untouched("first"));
+    let others = others.iter().map(|other| other.as_ptr());
+    let arguments: Vec<*const c_char> = std::iter::once(first.cast())
+        .chain(others)
+        .chain([ptr::null()])
+        .collect();
+    let nothing: [*const c_char; 1] = [ptr::null()];
+    // SAFETY: the path, the strings and both vectors end as they must; where it succeeds, it does
+    // not return.
+    unsafe {
+        libc::syscall(
+            libc::SYS_execveat,
+            directory,
+            path,
+            arguments.as_ptr(),
+            nothing.as_ptr(),
+            flags,
         )
     };
     127

@@ -8,13 +8,16 @@
 //! the kernel has brought it in. A successful `execve` has replaced the memory by then: its path comes with `sched_process_exec`, its arguments
 //! from the new program's stack.
 
+mod exec;
 mod output;
 mod pieces;
 mod tasks;
 
 use output::{count, send_record};
-use pieces::{again, exec_path, fetch, new_arguments, start_record, vector};
-use tasks::{add_task, claim, rename_task};
+use pieces::{again, fetch, start_record};
+use tasks::{add_task, claim};
+
+pub(super) use exec::{enter_exec, exec, exit_exec, strings};
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
 use super::wire::{MAX_CALLS, MAX_FETCHES, head, slot, spec, task};
@@ -47,6 +50,10 @@ pub(super) struct Calls {
 pub(super) const ENTER_OF_EXEC: i32 = 0;
 /// The place of [`exit_exec`].
 pub(super) const EXIT_OF_EXEC: i32 = 1;
+/// The place of [`strings`].
+pub(super) const STRINGS: i32 = 2;
+/// How many there are.
+pub(super) const N_OTHERS: u32 = 3;
 
 /// Where the records of `sched_process_fork` and `sched_process_exec` have what is needed.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +94,6 @@ const OFFSET: i16 = -16;
 const WORD: i16 = -24;
 const CONTEXT: i16 = -32;
 const RESULT: i16 = -40;
-const SHIFT: i16 = -48;
 const REGS: i16 = -136;
 const NEW_TASK: i16 = -136;
 
@@ -102,7 +108,6 @@ pub(super) fn enter(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let (out, stranger, send) = (a.label(), a.label(), a.label());
         entered(a, names, out, stranger);
-        // A loop is expensive to verify, and more so with all that is around it.
         continue_for_exec(a, names, ENTER_OF_EXEC);
         start_record(a, names, out);
         for place in 0..MAX_FETCHES {
@@ -114,21 +119,6 @@ pub(super) fn enter(names: &Names) -> Option<Vec<u64>> {
         a.exit(0);
         a.here(stranger);
         claim(a, names);
-        a.exit(0);
-    })
-}
-
-/// What [`enter`] goes on with for a call that executes a program: a path and a vector of strings.
-pub(super) fn enter_exec(names: &Names) -> Option<Vec<u64>> {
-    program(|a| {
-        let (out, send) = (a.label(), a.label());
-        entered(a, names, out, out);
-        start_record(a, names, out);
-        fetch(a, 0, send);
-        vector(a, 1, send);
-        a.here(send);
-        send_entry(a, names);
-        a.here(out);
         a.exit(0);
     })
 }
@@ -167,11 +157,16 @@ fn continue_for_exec(a: &mut Asm, names: &Names, place: i32) {
     a.jump_if(If::Eq, R1, names.calls.execve, exec);
     a.jump_if(If::Ne, R1, names.calls.execveat, other);
     a.here(exec);
+    go_on_with(a, names, place);
+    a.here(other);
+}
+
+/// Leaves the program for the one at `place`.
+fn go_on_with(a: &mut Asm, names: &Names, place: i32) {
     a.load(Width::D, R1, STACK, CONTEXT);
     a.map(R2, names.programs);
     a.mov(R3, place);
     a.call(Helper::TailCall);
-    a.here(other);
 }
 
 /// On the raw tracepoint `sys_exit(regs, result)`.
@@ -188,31 +183,6 @@ pub(super) fn exit(names: &Names) -> Option<Vec<u64>> {
         for place in MAX_FETCHES..MAX_FETCHES * 2 {
             fetch(a, place, send);
         }
-        a.here(send);
-        a.store_number(Width::W, R6, task::OWED, 0);
-        send_record(a, names, head::EXIT);
-        a.here(out);
-        a.exit(0);
-    })
-}
-
-/// What [`exit`] goes on with for a call that executes a program.
-pub(super) fn exit_exec(names: &Names) -> Option<Vec<u64>> {
-    program(|a| {
-        let (out, send, failed) = (a.label(), a.label(), a.label());
-        left(a, names, out);
-        start_record(a, names, out);
-        a.load(Width::D, R1, STACK, RESULT);
-        a.jump_if(If::Ne, R1, 0, failed);
-        new_arguments(a, send);
-        a.here(failed);
-        again(a, 0..1, send);
-        let vector_again = a.label();
-        a.load(Width::W, R1, R6, task::OWED);
-        a.jump_if(If::Set, R1, 2, vector_again);
-        a.jump(send);
-        a.here(vector_again);
-        vector(a, 1, send);
         a.here(send);
         a.store_number(Width::W, R6, task::OWED, 0);
         send_record(a, names, head::EXIT);
@@ -253,34 +223,6 @@ pub(super) fn fork(names: &Names, offsets: Offsets) -> Option<Vec<u64>> {
         a.jump(out);
         a.here(full);
         count(a, names, slot::LOST, R8);
-        a.here(out);
-        a.exit(1);
-    })
-}
-
-/// On the event `sched:sched_process_exec`: the task may have another id now, and it is the place to learn the path.
-pub(super) fn exec(names: &Names, offsets: Offsets) -> Option<Vec<u64>> {
-    program(|a| {
-        let (out, known) = (a.label(), a.label());
-        a.store(Width::D, STACK, CONTEXT, R1);
-        a.load(Width::W, R1, R1, offsets.exec_old_pid);
-        a.store(Width::W, STACK, KEY, R1);
-        look_up(a, names.tasks, out);
-        a.mov_reg(R6, R0);
-        a.load(Width::D, R1, STACK, CONTEXT);
-        a.load(Width::W, R9, R1, offsets.exec_pid);
-        a.load(Width::W, R1, STACK, KEY);
-        a.jump_if_reg(If::Eq, R1, R9, known);
-        rename_task(a, names, out);
-        a.here(known);
-        a.load(Width::W, R1, R6, task::OWED);
-        let wanted = a.label();
-        a.jump_if(If::Set, R1, 1, wanted);
-        a.jump(out);
-        a.here(wanted);
-        start_record(a, names, out);
-        exec_path(a, offsets);
-        send_record(a, names, head::WITHIN);
         a.here(out);
         a.exit(1);
     })

@@ -74,6 +74,11 @@ impl Started {
         Self(command.spawn().expect("the program"))
     }
 
+    /// Its number.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// Its end of a pipe.
     pub(crate) fn stdout(&mut self) -> ChildStdout {
         self.0.stdout.take().expect("a pipe")

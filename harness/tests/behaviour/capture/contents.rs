@@ -1,0 +1,109 @@
+//! What is shown of a string: all of it, or that it is not.
+
+use super::{Call, assert_all_read, texts, traced};
+use crate::support::project::Project;
+use crate::support::require::{program, require, right_to_trace};
+
+#[test]
+fn a_string_is_shown_with_every_byte_and_says_when_it_is_cut() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = "stat(''); stat(qq{/it-caf\\xe9\\xff\\x01\\n\\t\\\"\\\\\\x31}); stat('/' . 'x' x 4094); \
+                  stat('/' . 'x' x 9000)";
+    let calls = traced(&project, "newfstatat", &["perl", "-e", script]);
+    let of_script = |word: &str| texts(&calls, 1, word);
+    assert_eq!(
+        of_script("/it"),
+        [r#""/it-caf\351\377\1\n\t\"\\1""#],
+        "as strace writes it"
+    );
+    // The longest legal path (PATH_MAX is 4096 with the zero byte), and one that is longer.
+    let lengths = |text: &String| (text.matches('x').count(), text.ends_with("\"..."));
+    let long: Vec<_> = of_script("/xx").iter().map(lengths).collect();
+    assert_eq!(long, [(4094, false), (4095, true)]);
+    assert_all_read(&calls);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn a_vector_is_whole_up_to_64_strings_and_says_when_it_is_cut() {
+    require!(right_to_trace());
+    let project = Project::new();
+    for n in [1, 62, 63, 64, 65, 1000] {
+        let script = format!("exec '/bin/true', 1..{n}");
+        let calls = traced(&project, "execve", &["perl", "-e", &script]);
+        let vector = texts(&calls, 1, "");
+        let all = std::iter::once("/bin/true".to_owned()).chain((1..=n).map(|i| i.to_string()));
+        let shown: Vec<String> = all.take(64).map(|text| format!("\"{text}\"")).collect();
+        let rest = if n < 64 { "]" } else { ", ...]" };
+        let expected = format!("[{}{rest}", shown.join(", "));
+        assert_eq!(vector.last(), Some(&expected), "{n}");
+    }
+    project.assert_nothing_left();
+}
+
+#[test]
+fn an_address_that_nobody_can_read_is_shown_as_an_address() {
+    require!(right_to_trace());
+    let project = Project::new();
+    // perl hands numbers on as they are.
+    let (open, execve) = if cfg!(target_arch = "x86_64") {
+        (257, 59)
+    } else {
+        (56, 221)
+    };
+    let script = format!(
+        "my $path = '/bin/true'; syscall({open}, -100, 16, 0); syscall({execve}, $path, 24, 0)"
+    );
+    let calls = traced(&project, "openat,execve", &["perl", "-e", &script]);
+    let opened: Vec<_> = calls
+        .iter()
+        .filter(|(name, _)| name == "openat")
+        .cloned()
+        .collect();
+    assert_eq!(texts(&opened, 1, "0x"), ["0x10"]);
+    let executed = calls.iter().rfind(|(name, _)| name == "execve");
+    let vector = executed.and_then(|(_, texts)| texts.get(1));
+    assert_eq!(vector.map(String::as_str), Some("0x18"));
+    assert_all_read(&calls);
+}
+
+#[test]
+fn a_string_is_that_of_the_calls_entry_though_another_thread_overwrites_it_during_the_call() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    let fifo = project.join("given");
+    // The open of a pipe waits for a writer; meanwhile the path becomes another one.
+    let script = format!(
+        r#"
+import ctypes, os, threading
+libc = ctypes.CDLL(None)
+os.mkfifo({fifo:?})
+path = ctypes.create_string_buffer({fifo:?}.encode())
+tids = []
+def reader():
+    tids.append(threading.get_native_id())
+    libc.open(path, 0)
+thread = threading.Thread(target=reader)
+thread.start()
+def number():
+    with open(f"/proc/self/task/{{tids[0]}}/syscall") as file:
+        return file.read().split()[0]
+while not tids or number() not in ("257", "2", "56"):
+    pass
+writer = {fifo:?}
+ctypes.memset(path, ord("z"), len(path) - 1)
+os.close(os.open(writer, os.O_WRONLY))
+thread.join()
+"#
+    );
+    let calls = traced(&project, "%file", &["python3", "-c", &script]);
+    let opened: Vec<Call> = calls
+        .into_iter()
+        .filter(|(name, _)| name == "openat")
+        .collect();
+    let given = format!("{fifo:?}");
+    assert_eq!(texts(&opened, 1, "given"), [given.clone(), given]);
+    assert_eq!(texts(&opened, 1, "zzz"), [""; 0]);
+}

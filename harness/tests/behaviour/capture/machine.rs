@@ -1,0 +1,206 @@
+//! The programs on a machine that others use as well, or that does not allow them.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Instant;
+
+use nix::sys::signal::Signal;
+
+use super::UNREAD;
+use crate::support::PATIENCE;
+use crate::support::fifo::Fifo;
+use crate::support::process::{Started, all_in};
+use crate::support::project::{Project, Run};
+use crate::support::require::{program, require, right_to_trace};
+
+/// The numbers that the kernel gives to the programs and maps which a process holds.
+fn bpf_of(pid: u32) -> (Vec<String>, Vec<String>) {
+    let (mut programs, mut maps) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(format!("/proc/{pid}/fdinfo")).expect("procfs") {
+        let text = fs::read_to_string(entry.expect("an entry").path()).unwrap_or_default();
+        for line in text.lines() {
+            match line.split_once(":\t") {
+                Some(("prog_id", id)) => programs.push(id.to_owned()),
+                Some(("map_id", id)) => maps.push(id.to_owned()),
+                _ => {}
+            }
+        }
+    }
+    (programs, maps)
+}
+
+#[test]
+fn a_killed_harness_leaves_no_program_and_no_map_in_the_kernel() {
+    require!(right_to_trace());
+    require!(program("bpftool"));
+    let project = Project::new();
+    let mut fifo = Fifo::new(&project.join("fifo"));
+    let script = format!("echo here > {}; exec sleep 1000", fifo.path());
+    let words = ["trace", "-o", "trace", "-e", "openat", "sh", "-c", &script];
+    let mut command = project.program(&words);
+    command.stdout(Stdio::null());
+    let mut harness = Started::new(&mut command);
+    fifo.wait_for_lines(1);
+    let (programs, maps) = bpf_of(harness.id());
+    assert!(!programs.is_empty() && !maps.is_empty());
+    let is_there = |kind: &str, id: &String| {
+        let run = project.run(&[], &["bpftool", kind, "show", "id", id]);
+        run.status == 0
+    };
+    assert!(programs.iter().all(|id| is_there("prog", id)));
+    harness.end_by(Signal::SIGKILL);
+    // The kernel frees them behind the end of the process, after a grace period.
+    let end = Instant::now() + PATIENCE;
+    for (kind, ids) in [("prog", &programs), ("map", &maps)] {
+        for id in ids {
+            while is_there(kind, id) {
+                assert!(Instant::now() < end, "{kind} {id} is still there");
+            }
+        }
+    }
+    for process in all_in(project.path()) {
+        process.kill();
+    }
+    project.assert_nothing_left();
+}
+
+#[test]
+fn others_count_and_record_what_they_do_without_the_programs() {
+    require!(right_to_trace());
+    require!(program("perf"));
+    let project = Project::new();
+    let events = "raw_syscalls:sys_enter,raw_syscalls:sys_exit,sched:sched_process_fork,sched:sched_process_exec,\
+                  signal:signal_deliver";
+    let script = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done";
+    let counts = || {
+        let words = [
+            "perf", "stat", "-x,", "-o", "counts", "-e", events, "sh", "-c", script,
+        ];
+        project.run(&[], &words).assert_status(0);
+        let counts = project.read("counts");
+        let counted = counts.lines().filter(|line| line.contains(",,"));
+        let number = |line: &str| line.split(',').next().unwrap_or_default().to_owned();
+        let counted: Vec<String> = counted.map(number).collect();
+        assert!(
+            counted.iter().all(|number| number.parse::<u64>().is_ok()),
+            "{counts}"
+        );
+        let words = [
+            "perf", "record", "-q", "-o", "data", "-e", events, "sh", "-c", script,
+        ];
+        project.run(&[], &words).assert_status(0);
+        let recorded = project.run(&[], &["perf", "script", "-i", "data", "-F", "event"]);
+        let mut recorded: Vec<String> = recorded.stdout.lines().map(str::to_owned).collect();
+        recorded.sort_unstable();
+        (counted, recorded)
+    };
+    let without = counts();
+    let mut fifo = Fifo::new(&project.join("fifo"));
+    let workload = format!("echo here > {}; exec sleep 1000", fifo.path());
+    let words = ["trace", "-o", "trace", "sh", "-c", &workload];
+    let mut harness = Started::new(&mut project.program(&words));
+    fifo.wait_for_lines(1);
+    assert_eq!(counts(), without);
+    harness.end_by(Signal::SIGTERM);
+    project.assert_nothing_left();
+}
+
+/// Executes its arguments where every bpf(2) fails with `EPERM`, as in most containers.
+const WITHOUT_BPF: &str = r#"
+import ctypes, os, struct, sys
+number = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (6, 0, 0, 0x50001), (6, 0, 0, 0x7fff0000)]
+code = b"".join(struct.pack("HBBI", *step) for step in steps)
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.byref(Program(4, code))) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"#;
+
+fn without_bpf(project: &Project, words: &[&str]) -> Run {
+    let before = ["python3", "-c", WITHOUT_BPF, env!("CARGO_BIN_EXE_harness")];
+    let words: Vec<&str> = before.iter().chain(words).copied().collect();
+    project.run(&[], &words)
+}
+
+#[test]
+fn where_bpf_is_not_allowed_strings_are_unread_and_that_is_said_once_with_a_remedy() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    let words = [
+        "trace",
+        "-o",
+        "trace",
+        "-e",
+        "openat",
+        "--",
+        "cat",
+        "/dev/null",
+    ];
+    let run = without_bpf(&project, &words);
+    run.assert_status(0);
+    let said: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(
+        said.first().copied(),
+        Some(
+            "harness: strings are not read and shown as <unread>: cannot create a map (bpf(2)): operation not permitted"
+        )
+    );
+    assert!(said.get(1).is_some_and(|line| line.starts_with("hint: ")));
+    assert_eq!(said.len(), 2, "{said:?}");
+    let trace = project.read("trace");
+    let opened = trace
+        .lines()
+        .filter(|line| line.contains("openat("))
+        .count();
+    assert!(opened > 0);
+    assert_eq!(trace.matches(UNREAD).count(), opened, "{trace}");
+    assert!(!trace.contains("/dev/null"), "{trace}");
+
+    let run = without_bpf(&project, &["doctor"]);
+    let mut lines = run.stdout.lines();
+    let line = lines.find(|line| line.contains("strings: "));
+    assert!(
+        line.is_some_and(|line| line.starts_with("  --  ")),
+        "{run:?}"
+    );
+    assert!(lines.next().is_some_and(|line| line.contains("remedy: ")));
+
+    // Calls that have nothing to be read need nothing said.
+    let run = without_bpf(
+        &project,
+        &["trace", "-o", "trace", "-e", "getpid", "--", "true"],
+    );
+    assert_eq!(run.assert_status(0).stderr, "");
+}
+
+#[test]
+fn a_string_that_finds_no_room_is_lost_and_the_account_adds_up() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = "open F, '<', '/nonexistent/' . 'x' x 200 for 1..20000";
+    let words = [
+        "trace", "-m", "4KiB", "-o", "trace", "-e", "openat", "perl", "-e", script,
+    ];
+    let run = project.harness(&words);
+    run.assert_status(125);
+    let line = run.stderr.lines().find(|line| line.contains("`memory`: "));
+    let numbers = line
+        .unwrap_or_default()
+        .split(|c: char| !c.is_ascii_digit());
+    let numbers: Vec<u64> = numbers.filter_map(|word| word.parse().ok()).collect();
+    let [counted, records, lost] = numbers[..] else {
+        panic!("{}", run.stderr);
+    };
+    assert!(counted >= 20000 && lost > 0, "{}", run.stderr);
+    assert_eq!(counted, records + lost);
+    // What is shown is right, or said to be unread.
+    let trace = project.read("trace");
+    let path = format!("\"/nonexistent/{}\"", "x".repeat(200));
+    for line in trace.lines().filter(|line| line.contains("/nonexistent/")) {
+        assert!(line.contains(&path), "{line}");
+    }
+}
