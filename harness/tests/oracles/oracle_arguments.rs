@@ -9,6 +9,7 @@
 
 mod align;
 mod compare;
+mod descriptors;
 mod nature;
 mod programs;
 mod report;
@@ -86,7 +87,11 @@ impl Run {
 }
 
 /// Runs the programs that can run here, each in a place of its own.
-fn for_each(programs: &[Program], options: &[&str], mut look: impl FnMut(&Program, &Place, Run)) {
+fn for_each<'a>(
+    programs: impl IntoIterator<Item = &'a Program>,
+    options: &[&str],
+    mut look: impl FnMut(&Program, Run),
+) {
     let mut surprises: Vec<String> = Vec::new();
     for program in programs {
         let command = program.run.command();
@@ -103,7 +108,7 @@ fn for_each(programs: &[Program], options: &[&str], mut look: impl FnMut(&Progra
             continue;
         }
         surprises.extend(run.surprise(program));
-        look(program, &place, run);
+        look(program, run);
     }
     assert_eq!(surprises, [""; 0]);
 }
@@ -113,7 +118,7 @@ fn arguments_are_those_that_strace_shows() {
     require!(require::right_to_trace());
     require!(require::strace());
     let mut report = Report::default();
-    for_each(PROGRAMS, &[], |program, _, run| {
+    for_each(PROGRAMS, &[], |program, run| {
         let tally = run.tally(&mut report);
         report.program(program.name, tally);
     });

@@ -232,7 +232,8 @@ pub(crate) fn length_of_string(bytes: &[u8]) -> Option<usize> {
 fn outcome_at_the_end_of(event: &str) -> Option<Outcome> {
     let (_, result) = event.rsplit_once(" = ")?;
     let mut words = result.split(' ');
-    let value = words.next()?;
+    // With `-y` a descriptor is followed by what it refers to.
+    let value = words.next()?.split('<').next()?;
     let errno = words.next().filter(|word| word.starts_with('E'));
     match (value, errno) {
         ("?", None) => Some(Outcome::Never),
