@@ -135,7 +135,8 @@ impl fmt::Display for ExitKind {
 pub fn signal_name(number: i32) -> String {
     match nix::sys::signal::Signal::try_from(number) {
         Ok(signal) => signal.as_str().to_owned(),
-        Err(_) if (32..=64).contains(&number) => format!("SIGRT_{}", number.saturating_sub(32)),
+        Err(_) if number == 32 => "SIGRTMIN".to_owned(),
+        Err(_) if (33..=64).contains(&number) => format!("SIGRT_{}", number.saturating_sub(32)),
         Err(_) => format!("signal {number}"),
     }
 }

@@ -401,7 +401,7 @@ pub fn write_escaped(out: &mut String, bytes: &[u8]) {
             b' '..=b'~' => out.push(char::from(*byte)),
             _ => {
                 // As short as the next byte allows, as strace does.
-                let is_digit_next = bytes.get(place + 1).is_some_and(u8::is_ascii_digit);
+                let is_digit_next = matches!(bytes.get(place + 1), Some(b'0'..=b'7'));
                 let _always_fits = if is_digit_next {
                     write!(out, "\\{byte:03o}")
                 } else {

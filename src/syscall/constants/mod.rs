@@ -234,7 +234,8 @@ impl List<'_> {
 /// Writes a signal by its name; those for real time by their place, `SIGRT_2`, as the C library keeps the first two for itself.
 pub(super) fn write_signal(out: &mut String, number: i32) {
     match number {
-        32..=64 => {
+        32 => out.push_str("SIGRTMIN"),
+        33..=64 => {
             out.push_str("SIGRT_");
             decimal(out, i64::from(number) - 32);
         }

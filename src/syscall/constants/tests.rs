@@ -93,7 +93,7 @@ fn signals_are_written_by_name() {
     };
     let texts = [0, 9, 17, 31, 32, 34, 64, 65, -1].map(text);
     let expected = [
-        "0", "SIGKILL", "SIGCHLD", "SIGSYS", "SIGRT_0", "SIGRT_2", "SIGRT_32", "65", "-1",
+        "0", "SIGKILL", "SIGCHLD", "SIGSYS", "SIGRTMIN", "SIGRT_2", "SIGRT_32", "65", "-1",
     ];
     assert_eq!(texts, expected);
 }

@@ -183,22 +183,25 @@ impl Traced {
 
 /// Traces a command of which nothing but its calls is wanted.
 pub(crate) fn trace_in(place: &Place, prepare: &str, command: &[&str]) -> Traced {
-    trace_with(place, prepare, &[], command)
+    trace_with(place, prepare, (&[], &[]), command)
 }
 
-/// Traces the command. The words of `before` are put before the program under test.
+/// Traces the command. Some words are put before the program under test, and some among its
+/// options.
 pub(crate) fn trace_with(
     place: &Place,
     prepare: &str,
-    before: &[&str],
+    (before, options): (&[&str], &[&str]),
     command: &[&str],
 ) -> Traced {
     let file = place.beside("harness");
     let file = file.to_str().expect("a path of letters");
-    let trace = [PATH, "trace", "--format", "json", "-o", file, "--"];
+    let trace = [PATH, "trace", "--format", "json", "-o", file];
     let words: Vec<&str> = before
         .iter()
         .chain(&trace)
+        .chain(options)
+        .chain(&["--"])
         .chain(command)
         .copied()
         .collect();

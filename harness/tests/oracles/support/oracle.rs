@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use super::harness;
 
+/// What the workload ends with where the kernel does not have what it is to do.
+pub(crate) const UNSUPPORTED: i32 = 77;
+
 /// The built example, which lies beside the program under test.
 pub(crate) fn path() -> String {
     let mut path = PathBuf::from(harness::PATH);

@@ -13,7 +13,7 @@ pub(crate) const WITH_TRACEFS: [&str; 5] = [
     "--mount",
     "sh",
     "-c",
-    "mount -t tracefs nodev /sys/kernel/tracing && exec \"$@\"",
+    "{ test -d /sys/kernel/tracing/events || mount -t tracefs nodev /sys/kernel/tracing; } && exec \"$@\"",
     "sh",
 ];
 

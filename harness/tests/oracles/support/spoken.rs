@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 
 use super::calls::Outcome;
-use super::strace::outcome_at_the_end_of;
 
 /// A call as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +17,8 @@ pub(crate) struct Spoken {
     pub(crate) arguments: Vec<Argument>,
     /// How it ended.
     pub(crate) outcome: Outcome,
+    /// How many signals came before the next call.
+    signals: usize,
 }
 
 /// An argument as it is written.
@@ -34,32 +35,123 @@ pub(crate) type Threads = BTreeMap<i32, Vec<Spoken>>;
 
 /// Reads the text of `strace -f -o`; an error is what is like nothing that strace prints.
 pub(crate) fn threads(text: &str) -> Result<Threads, String> {
-    let mut threads = Threads::new();
-    let mut begun: BTreeMap<i32, String> = BTreeMap::new();
+    let mut reader = Reader::default();
     for line in text.lines() {
-        let (tid, event) = line.split_once(' ').ok_or(line)?;
-        let tid: i32 = tid.parse().map_err(|_| line)?;
-        let event = event.trim_start();
-        let whole = if event.starts_with("+++ ") || event.starts_with("--- ") {
-            continue;
-        } else if let Some(beginning) = event.strip_suffix(" <unfinished ...>") {
-            begun.insert(tid, beginning.to_owned());
-            continue;
-        } else if let Some(rest) = event.strip_prefix("<... ") {
-            let (_, rest) = rest.split_once(" resumed>").ok_or(line)?;
-            begun.remove(&tid).ok_or(line)? + rest
-        } else {
-            event.to_owned()
-        };
-        let call = call(&whole).ok_or(line)?;
-        threads.entry(tid).or_default().push(call);
+        reader.line(line).ok_or(line)?;
     }
-    // What was never resumed never returned: the thread was killed.
-    for (tid, beginning) in begun {
-        let call = call(&format!("{beginning}) = ?")).ok_or(beginning)?;
-        threads.entry(tid).or_default().push(call);
+    for tid in reader.begun.keys().copied().collect::<Vec<_>>() {
+        reader.never_returned(tid).ok_or("a call without an end")?;
     }
+    let mut threads = reader.threads;
+    threads
+        .values_mut()
+        .for_each(|calls| as_the_program_sees(calls));
     Ok(threads)
+}
+
+#[derive(Default)]
+struct Reader {
+    threads: Threads,
+    /// The beginnings of calls that have been entered and have not returned.
+    begun: BTreeMap<i32, String>,
+    /// Leaders whose id was taken over by the thread of theirs that executed a program.
+    superseded_by: BTreeMap<i32, i32>,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) -> Option<()> {
+        let (tid, event) = line.split_once(' ')?;
+        let tid: i32 = tid.parse().ok()?;
+        let event = event.trim_start();
+        if let Some(end) = event.strip_prefix("+++ ") {
+            if let Some(rest) = end.strip_prefix("superseded by execve in pid ") {
+                let executing = rest.strip_suffix(" +++")?.parse().ok()?;
+                self.superseded_by.insert(tid, executing);
+            }
+            return self.never_returned(tid);
+        }
+        if let Some(signal) = event.strip_prefix("--- ") {
+            let last = self
+                .threads
+                .get_mut(&tid)
+                .and_then(|calls| calls.last_mut());
+            if let Some(last) = last.filter(|_| !signal.starts_with("stopped by ")) {
+                last.signals += 1;
+            }
+            return Some(());
+        }
+        if let Some(beginning) = event.strip_suffix("<unfinished ...>") {
+            self.begun.insert(tid, beginning.trim_end().to_owned());
+            return Some(());
+        }
+        let Some(resumed) = event.strip_prefix("<... ") else {
+            return self.call(tid, event);
+        };
+        let (name, rest) = resumed.split_once(" resumed>")?;
+        let entered_by = self.superseded_by.remove(&tid).unwrap_or(tid);
+        let beginning = self.begun.remove(&entered_by)?;
+        let is_it = beginning.split_once('(')?.0 == name;
+        is_it.then(|| self.call(entered_by, &(beginning + rest)))?
+    }
+
+    fn call(&mut self, tid: i32, line: &str) -> Option<()> {
+        let call = call(line)?;
+        self.threads.entry(tid).or_default().push(call);
+        Some(())
+    }
+
+    /// The thread is gone: the call that it was in never returned.
+    fn never_returned(&mut self, tid: i32) -> Option<()> {
+        match self.begun.remove(&tid) {
+            Some(beginning) => self.call(tid, &format!("{beginning}) = ?")),
+            None => Some(()),
+        }
+    }
+}
+
+/// strace looks at an interrupted call before the signal is delivered, and cannot say whether it is
+/// made again or fails with `EINTR`. What follows tells: the call again, or the return from the
+/// handler, which restores the result, or nothing where the signal killed the thread.
+fn as_the_program_sees(calls: &mut [Spoken]) {
+    if let Some(last) = calls.last_mut()
+        && matches!(last.outcome, Outcome::Interrupted(_))
+    {
+        last.outcome = Outcome::Never;
+    }
+    let failed: Vec<bool> = (0..calls.len())
+        .map(|at| calls.get(at..).is_some_and(fails_at_last))
+        .collect();
+    for (call, _) in calls.iter_mut().zip(failed).filter(|(_, failed)| *failed) {
+        call.outcome = Outcome::Failed("EINTR".to_owned());
+    }
+}
+
+/// Whether the first call is interrupted, and its handler returns to an error.
+fn fails_at_last(calls: &[Spoken]) -> bool {
+    let [call, next, ..] = calls else {
+        return false;
+    };
+    let is_made_again = next.name == "restart_syscall"
+        || (&next.name, &next.arguments) == (&call.name, &call.arguments);
+    if !matches!(call.outcome, Outcome::Interrupted(_)) || is_made_again {
+        return false;
+    }
+    // Each signal that is handled puts a frame on the stack, and each return takes one away; it
+    // restores the result of the call behind which the signal came.
+    let mut frames = call.signals;
+    for call in calls.iter().skip(1) {
+        if frames == 0 || matches!(call.outcome, Outcome::Interrupted(_)) {
+            return false;
+        }
+        if call.name == "rt_sigreturn" {
+            if call.outcome == Outcome::Failed("EINTR".to_owned()) {
+                return true;
+            }
+            frames -= 1;
+        }
+        frames += call.signals;
+    }
+    false
 }
 
 /// Reads a whole call.
@@ -76,6 +168,7 @@ pub(crate) fn call(line: &str) -> Option<Spoken> {
         name: name.to_owned(),
         arguments: arguments.collect(),
         outcome,
+        signals: 0,
     })
 }
 
@@ -132,6 +225,32 @@ pub(crate) fn length_of_string(bytes: &[u8]) -> Option<usize> {
             b'\\' => at += 2,
             _ => at += 1,
         }
+    }
+}
+
+/// `... = 3`, `... = -1 ENOENT (No such file or directory)`, `... = 0x8002 (flags ...)`, `... = ?`.
+fn outcome_at_the_end_of(event: &str) -> Option<Outcome> {
+    let (_, result) = event.rsplit_once(" = ")?;
+    let mut words = result.split(' ');
+    // With `-y` a descriptor is followed by what it refers to.
+    let value = words.next()?.split('<').next()?;
+    let errno = words.next().filter(|word| word.starts_with('E'));
+    match (value, errno) {
+        ("?", None) => Some(Outcome::Never),
+        ("?", Some(errno)) => Some(Outcome::Interrupted(errno.to_owned())),
+        (_, Some(errno)) => Some(Outcome::Failed(errno.to_owned())),
+        (value, None) => number(value).map(Outcome::Value),
+    }
+}
+
+/// Decimal, or as `%#x` and `%#o` print it (addresses and flags; `umask`).
+fn number(word: &str) -> Option<i64> {
+    if let Some(digits) = word.strip_prefix("0x") {
+        return u64::from_str_radix(digits, 16).ok().map(u64::cast_signed);
+    }
+    match word.strip_prefix('0') {
+        Some(digits) if !digits.is_empty() => i64::from_str_radix(digits, 8).ok(),
+        _ => word.parse().ok(),
     }
 }
 
@@ -264,14 +383,42 @@ mod tests {
 ";
         let threads = threads(text).expect("strace's text");
         assert_eq!(threads.len(), 2);
+        let read = call("read(3, \"a, b\", 10) = 4").map(|read| Spoken { signals: 1, ..read });
         assert_eq!(
             threads.get(&7).map(|calls| calls.first().cloned()),
-            Some(call("read(3, \"a, b\", 10) = 4"))
+            Some(read)
         );
         assert_eq!(
             threads.get(&8).map(|calls| calls.first().cloned()),
             Some(call("futex(0x1, FUTEX_WAIT, 1, NULL) = ?"))
         );
+    }
+
+    #[test]
+    fn what_a_program_sees_of_an_interrupted_call_follows_from_what_comes_after() {
+        let handler = "7 --- SIGALRM {} ---\n7 kill(8, SIGINT) = 0\n";
+        let ignored = "7 --- SIGCHLD {} ---\n";
+        let nested = "7 --- SIGUSR1 {} ---\n7 getpid() = 7\n7 rt_sigreturn({mask=[]}) = 0\n";
+        let fails = "7 rt_sigreturn({mask=[]}) = -1 EINTR (Interrupted)\n";
+        let again = "7 rt_sigreturn({mask=[]}) = 0\n7 read(3, \"a\", 1) = 1\n";
+        let unfinished = "7 read(3, 0x1, 1) = ? ERESTARTSYS (To be restarted)\n";
+        let (failed, interrupted) = (
+            Outcome::Failed("EINTR".to_owned()),
+            Outcome::Interrupted("ERESTARTSYS".to_owned()),
+        );
+        for (lines, expected) in [
+            (&[handler, fails][..], &failed),
+            (&[handler, ignored, fails], &failed),
+            (&[handler, ignored, nested, fails], &failed),
+            (&[handler, again], &interrupted),
+            (&[ignored, unfinished, handler, fails], &interrupted),
+            (&[ignored], &Outcome::Never),
+        ] {
+            let text = unfinished.to_owned() + &lines.concat();
+            let threads = threads(&text).expect("strace's text");
+            let read = threads.get(&7).and_then(|calls| calls.first());
+            assert_eq!(read.map(|read| &read.outcome), Some(expected), "{text}");
+        }
     }
 
     #[test]

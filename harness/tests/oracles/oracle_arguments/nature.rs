@@ -1,0 +1,211 @@
+//! What differs by nature between the two witnesses, all of it.
+//!
+//! - A descriptor is shown with what it refers to, `3</etc/passwd>`, and by strace without: what is
+//!   in the angle brackets is not compared here.
+//! - strace counts the variables of an environment and the entries of a folder, and marks a number
+//!   that it has no name for, in comments.
+//! - It shows the old `clone` in another order than the kernel's, with names.
+//! - `rt_sigreturn` and `restart_syscall` have no arguments: what strace shows there it has read
+//!   from the stack, or knows from before.
+//! - It does not know `rseq`, and shows the length in hexadecimal.
+//! - Where two commands of ioctl(2) have one number it gives both names.
+//! - `wait4` has `WUNTRACED`, and `waitid` has `WSTOPPED` for the same bit; strace uses that for
+//!   both.
+//! - It shows the times of a child that `waitid` never fills in (`kernel/exit.c`).
+//! - The letters of `getrandom` are in hexadecimal.
+//! - It cuts every string that is no path at the length that it is given, those of `argv` too.
+
+use super::super::support::harness::{self, Syscall};
+use super::super::support::spoken::{self, Spoken};
+use trace_harness::syscall::write_string;
+
+/// Calls of which strace shows arguments that they do not have.
+pub(super) const WITHOUT_ARGUMENTS: [&str; 2] = ["rt_sigreturn", "restart_syscall"];
+
+/// Arguments of which strace alone shows what their addresses lead to.
+const LEFT: [(&str, usize); 17] = [
+    // What lies behind a second pointer is not read: contents, names and control messages.
+    ("preadv", 1),
+    ("preadv2", 1),
+    ("pwritev", 1),
+    ("pwritev2", 1),
+    ("readv", 1),
+    ("recvmmsg", 1),
+    ("recvmsg", 1),
+    ("sendmmsg", 1),
+    ("sendmsg", 1),
+    ("writev", 1),
+    ("clone3", 0),
+    // Messages of netlink, which are shown as the bytes that they are.
+    ("recvfrom", 1),
+    ("sendto", 1),
+    // Masks of nodes, and the parameters of a ring.
+    ("get_mempolicy", 0),
+    ("get_mempolicy", 1),
+    ("set_mempolicy", 1),
+    ("io_uring_setup", 1),
+];
+
+/// Whether what an argument leads to is left to strace.
+pub(super) fn is_left(call: &str, place: usize) -> bool {
+    LEFT.contains(&(call, place))
+}
+
+/// strace's text of an argument, as it is here.
+pub(super) fn as_ours(call: &str, place: usize, theirs: &str, ours: &str) -> String {
+    let text = without_comment(theirs);
+    match (call, place) {
+        ("rseq", 1) => match u32::from_str_radix(text.trim_start_matches("0x"), 16) {
+            Ok(length) => length.to_string(),
+            Err(_) => text.to_owned(),
+        },
+        ("ioctl", 1) => {
+            let mut names = text.split(" or ");
+            let same = names.find(|name| *name == ours);
+            same.unwrap_or(text).to_owned()
+        }
+        ("wait4", 2) => text.replace("WSTOPPED", "WUNTRACED"),
+        ("waitid", 2) => match text.split_once(", si_utime=") {
+            Some((before, _)) if !ours.contains("si_utime") => format!("{before}}}"),
+            _ => text.to_owned(),
+        },
+        ("getrandom", 0) => in_octal(text),
+        _ => text.to_owned(),
+    }
+}
+
+/// `"\x41\x00"` as `"A\0"`.
+fn in_octal(text: &str) -> String {
+    let Some(letters) = text.strip_prefix("\"\\x") else {
+        return text.to_owned();
+    };
+    let (letters, end) = letters.split_at(letters.find('"').unwrap_or(letters.len()));
+    let bytes = letters
+        .split("\\x")
+        .map(|digits| u8::from_str_radix(digits, 16).expect("a byte in hexadecimal"));
+    let mut octal = String::new();
+    write_string(&mut octal, &bytes.collect::<Vec<_>>());
+    octal + end.trim_start_matches('"')
+}
+
+/// The arguments in the kernel's order; nothing in place of those of `clone` that strace leaves out
+/// as the flags make them meaningless.
+pub(super) fn in_order_of_the_kernel(ours: &Syscall, theirs: &Spoken) -> Vec<Option<String>> {
+    let text = |argument: &spoken::Argument| argument.text.clone();
+    if theirs
+        .arguments
+        .iter()
+        .all(|argument| argument.label.is_none())
+    {
+        return theirs
+            .arguments
+            .iter()
+            .map(|argument| Some(text(argument)))
+            .collect();
+    }
+    let of_kernel = |argument: &harness::Argument| {
+        let label = label(&argument.name);
+        theirs
+            .arguments
+            .iter()
+            .find(|their| their.label.as_deref() == Some(label))
+            .map(text)
+    };
+    ours.args.iter().map(of_kernel).collect()
+}
+
+/// strace's name for an argument of `clone`.
+fn label(name: &str) -> &str {
+    match name {
+        "clone_flags" => "flags",
+        "newsp" => "child_stack",
+        "parent_tidptr" => "parent_tid",
+        other => other,
+    }
+}
+
+/// `0x7ffc /* 9 vars */` and `0x29 /* CAP_??? */` without the comment.
+fn without_comment(text: &str) -> &str {
+    const SAID: [&str; 5] = [" var */", " vars */", " entry */", " entries */", "??? */"];
+    match text.split_once(" /* ") {
+        Some((number, comment)) if SAID.iter().any(|end| comment.ends_with(end)) => number,
+        _ => text,
+    }
+}
+
+/// `3</etc/passwd>` without what is in the angle brackets, which follow a digit; strings stay as
+/// they are.
+pub(super) fn without_files(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => spoken::length_of_string(rest.as_bytes()).unwrap_or(rest.len()),
+            _ => first.len_utf8(),
+        };
+        let is_file = first == '<' && out.ends_with(|last: char| last.is_ascii_digit());
+        if let Some(end) = rest
+            .find('>')
+            .filter(|_| is_file && !rest.starts_with("<<"))
+        {
+            rest = rest.get(end + 1..).unwrap_or_default();
+            continue;
+        }
+        out.push_str(rest.get(..length).unwrap_or_default());
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_descriptors_are_taken_away() {
+        for (text, without) in [
+            ("3", "3"),
+            ("3</etc/passwd>", "3"),
+            (
+                "[{fd=3</a>, events=POLLIN}, {fd=4<pipe>}]",
+                "[{fd=3, events=POLLIN}, {fd=4}]",
+            ),
+            ("\"3</a>\"", "\"3</a>\""),
+            ("1<<CAP_KILL", "1<<CAP_KILL"),
+            ("<unread>", "<unread>"),
+        ] {
+            assert_eq!(without_files(text), without);
+        }
+    }
+
+    #[test]
+    fn only_some_comments_are_taken_away() {
+        assert_eq!(without_comment("0x7f /* 9 vars */"), "0x7f");
+        assert_eq!(without_comment("0x7f /* 0 entries */"), "0x7f");
+        assert_eq!(without_comment("0x29 /* CAP_??? */"), "0x29");
+        assert_eq!(without_comment("5 /* 0.05 s */"), "5 /* 0.05 s */");
+    }
+
+    #[test]
+    fn habits_of_strace_are_known_by_their_calls() {
+        for (call, place, theirs, ours, expected) in [
+            ("rseq", 1, "0x20", "32", "32"),
+            ("rseq", 1, "0x20", "33", "32"),
+            ("read", 1, "0x20", "32", "0x20"),
+            ("ioctl", 1, "A or B", "B", "B"),
+            ("ioctl", 1, "A or B", "C", "A or B"),
+            ("wait4", 2, "WNOHANG|WSTOPPED", "", "WNOHANG|WUNTRACED"),
+            ("waitid", 3, "WSTOPPED", "", "WSTOPPED"),
+            (
+                "waitid",
+                2,
+                "{a=1, si_utime=0, si_stime=0}",
+                "{a=2}",
+                "{a=1}",
+            ),
+            ("getrandom", 0, r#""\x41\x00\x31"..."#, "", r#""A\0001"..."#),
+        ] {
+            assert_eq!(as_ours(call, place, theirs, ours), expected, "{call}");
+        }
+    }
+}
