@@ -39,6 +39,7 @@ pub struct Bench<'a> {
     pub open_files: Option<(u64, u64)>,
     has_lost: bool,
     reads_memory: bool,
+    has_types: bool,
     n_runs: usize,
     // Before the pins, as it goes: while they hold the tracepoints it goes fast.
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
@@ -66,6 +67,7 @@ impl<'a> Bench<'a> {
             open_files: raise_open_files(),
             has_lost: events::kernel_counts_lost(),
             reads_memory: true,
+            has_types: true,
             capture: OnceLock::new(),
             kept: Mutex::default(),
             pins: Pins::default(),
@@ -76,6 +78,13 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn without_lost_counts(mut self) -> Self {
         self.has_lost = false;
+        self
+    }
+
+    /// As above on a kernel that does not describe its types.
+    #[must_use]
+    pub fn without_kernel_types(mut self) -> Self {
+        self.has_types = false;
         self
     }
 
@@ -108,7 +117,8 @@ impl<'a> Bench<'a> {
                     self.pins.hold(format.id);
                 }
             }
-            Capture::start(self.host, &self.cpus, self.n_runs)
+            let types = self.host.kernel_types().filter(|_| self.has_types);
+            Capture::start(self.host, &self.cpus, types.as_deref(), self.n_runs)
         });
         capture.as_ref().map(Some)
     }
