@@ -97,7 +97,9 @@ pub struct View {
 }
 
 impl View {
-    fn shows(&self, name: &str) -> bool {
+    /// Whether calls and events of this name are shown.
+    #[must_use]
+    pub fn shows(&self, name: &str) -> bool {
         !self.hidden.contains(name) && (self.shown.is_empty() || self.shown.contains(name))
     }
 }
