@@ -11,7 +11,9 @@ pub mod files;
 pub mod kinds;
 pub mod mappings;
 mod meaning;
+mod memory_text;
 pub mod names;
+mod numerals;
 pub mod pointers;
 mod pool;
 pub mod select;
@@ -25,12 +27,11 @@ pub mod uring;
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 pub use choice::{Choice, Ending, Paths};
 pub use meaning::{Commands, Depends};
+pub use memory_text::UNREAD;
+pub use numerals::{write_escaped, write_string};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use structs::Varying;
-pub use text::{
-    Shown, UNREAD, Values, returns, write_argument, write_arguments, write_escaped, write_result,
-    write_string,
-};
+pub use text::{Shown, Values, returns, write_argument, write_arguments, write_result};
 pub use track::Tracker;
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use super::constants::{permissions, write_constants, write_signal};
 use super::files::Lookup;
 use super::kinds::{ArgKind, ReturnKind};
 use super::mappings::Place;
-use super::structs::{StructKind, Varying, write_result_details, write_struct};
+use super::memory_text::{buffer, string, strings, structure};
+use super::numerals::{decimal, hex, hex_or_zero, octal, unsigned, write_escaped, write_string};
+use super::structs::{Varying, write_result_details};
 use super::{Call, Entry, Outcome, Signature, errno};
-use crate::memory::{Moment, Piece, State};
-use std::fmt::Write;
 
 /// How the values that differ from run to run are written.
 pub trait Values {
@@ -181,103 +181,6 @@ fn descriptor(out: &mut String, number: i32, file: Lookup<'_>, values: &mut impl
     }
 }
 
-/// A string that the call was given, or the mark of one that could not be read; never silently nothing.
-fn string(out: &mut String, call: &Call, place: usize, word: u64, values: &mut impl Values) {
-    if word == 0 {
-        return out.push_str("NULL");
-    }
-    match call.memory.piece(place, Moment::Enter) {
-        Some(piece) => one_string(out, call, piece, values),
-        None => out.push_str(UNREAD),
-    }
-}
-
-/// What stands for memory that was not or could not be read.
-pub const UNREAD: &str = "<unread>";
-
-/// Whether the kernel could not read what the call was given either: then the address is all there is to it.
-fn is_bad_address(call: &Call) -> bool {
-    let fault = -i64::from(libc::EFAULT);
-    matches!(call.outcome, Outcome::Returned { value, .. } if value == fault)
-}
-
-fn one_string(out: &mut String, call: &Call, piece: &Piece, values: &mut impl Values) {
-    match piece.state {
-        State::Unread if piece.address != 0 && is_bad_address(call) => {
-            values.address(piece.address, out);
-        }
-        State::Unread | State::End => out.push_str(UNREAD),
-        State::Whole => values.string(&piece.bytes, out),
-        State::Cut => {
-            values.string(&piece.bytes, out);
-            out.push_str("...");
-        }
-    }
-}
-
-fn strings(out: &mut String, call: &Call, place: usize, word: u64, values: &mut impl Values) {
-    if word == 0 {
-        return out.push_str("NULL");
-    }
-    let mut pieces = call.memory.strings(place).peekable();
-    match pieces.peek() {
-        None => return out.push_str(UNREAD),
-        // The vector itself.
-        Some(piece) if piece.address == 0 && piece.state == State::Unread => {
-            return if is_bad_address(call) {
-                address(out, word, values)
-            } else {
-                out.push_str(UNREAD)
-            };
-        }
-        Some(_) => {}
-    }
-    out.push('[');
-    let mut is_whole = false;
-    for (number, piece) in pieces.enumerate() {
-        if piece.state == State::End {
-            is_whole = true;
-            break;
-        }
-        if number > 0 {
-            out.push_str(", ");
-        }
-        one_string(out, call, piece, values);
-    }
-    out.push_str(if is_whole { "]" } else { ", ...]" });
-}
-
-/// The contents of a buffer where they were asked for, else where it is.
-fn buffer(out: &mut String, call: &Call, place: usize, word: u64, values: &mut impl Values) {
-    let shown = values.contents();
-    let piece = [Moment::Enter, Moment::Exit]
-        .into_iter()
-        .find_map(|moment| call.memory.piece(place, moment));
-    match piece.filter(|_| shown > 0) {
-        Some(piece) if piece.state != State::Unread => {
-            let first = piece.bytes.get(..shown).unwrap_or(&piece.bytes);
-            values.string(first, out);
-            if first.len() < piece.bytes.len() || piece.state == State::Cut {
-                out.push_str("...");
-            }
-        }
-        _ => address(out, word, values),
-    }
-}
-
-fn structure(
-    out: &mut String,
-    call: &Call,
-    (place, word): (usize, u64),
-    kind: StructKind,
-    values: &mut impl Values,
-) {
-    let is_written = word != 0 && write_struct(out, kind, (call, place), values);
-    if !is_written {
-        address(out, word, values);
-    }
-}
-
 /// What the result of a call is, by its command and flags where those were seen.
 #[must_use]
 pub fn returns(call: &Call, signature: &Signature) -> ReturnKind {
@@ -340,74 +243,5 @@ pub(super) fn address(out: &mut String, word: u64, values: &mut impl Values) {
         out.push_str("NULL")
     } else {
         values.address(word, out)
-    }
-}
-
-fn decimal(out: &mut String, value: i64) {
-    out.push_str(itoa::Buffer::new().format(value));
-}
-
-fn unsigned(out: &mut String, value: u64) {
-    out.push_str(itoa::Buffer::new().format(value));
-}
-
-fn hex(out: &mut String, value: u64) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.push_str("0x");
-    let n_digits = (64 - (value | 1).leading_zeros()).div_ceil(4);
-    for place in (0..n_digits).rev() {
-        let digit = (value >> (place * 4)) & 15;
-        out.push(char::from(
-            DIGITS.get(digit as usize).copied().unwrap_or(b'?'),
-        ));
-    }
-}
-
-pub(super) fn hex_or_zero(out: &mut String, value: u64) {
-    if value == 0 {
-        out.push('0')
-    } else {
-        hex(out, value)
-    }
-}
-
-fn octal(out: &mut String, value: u64) {
-    // Writing to a String cannot fail.
-    let _always_fits = if value == 0 {
-        out.write_char('0')
-    } else {
-        write!(out, "0{value:o}")
-    };
-}
-
-/// Writes bytes as a C string literal with its quotes: `\n` and its like by letter, what is not printable in octal, never ambiguous.
-pub fn write_string(out: &mut String, bytes: &[u8]) {
-    out.push('"');
-    write_escaped(out, bytes);
-    out.push('"');
-}
-
-/// The same without the quotes.
-pub fn write_escaped(out: &mut String, bytes: &[u8]) {
-    for (place, byte) in bytes.iter().enumerate() {
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\t' => out.push_str("\\t"),
-            b'\r' => out.push_str("\\r"),
-            0x0b => out.push_str("\\v"),
-            0x0c => out.push_str("\\f"),
-            b' '..=b'~' => out.push(char::from(*byte)),
-            _ => {
-                // As short as the next byte allows, as strace does.
-                let is_digit_next = matches!(bytes.get(place + 1), Some(b'0'..=b'7'));
-                let _always_fits = if is_digit_next {
-                    write!(out, "\\{byte:03o}")
-                } else {
-                    write!(out, "\\{byte:o}")
-                };
-            }
-        }
     }
 }

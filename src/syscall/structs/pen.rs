@@ -4,6 +4,7 @@ use super::Varying;
 use super::names::{Flags, Names};
 use crate::syscall::constants::{Constants, write_constants};
 use crate::syscall::files::Lookup;
+use crate::syscall::numerals;
 use crate::syscall::text::{self, Values};
 
 /// The text so far, and how values that differ between runs are written.
@@ -23,7 +24,7 @@ impl<V: Values> Pen<'_, V> {
 
     /// In hex; 0 as `0`.
     pub(super) fn hex(&mut self, number: u64) {
-        text::hex_or_zero(self.out, number);
+        numerals::hex_or_zero(self.out, number);
     }
 
     /// A mode without its type: three digits at least, and a zero in front.

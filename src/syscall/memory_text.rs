@@ -1,0 +1,121 @@
+//! What pointers point to, as text.
+
+use super::structs::{StructKind, write_struct};
+use super::text::{Values, address};
+use super::{Call, Outcome};
+use crate::memory::{Moment, Piece, State};
+
+/// A string that the call was given, or the mark of one that could not be read; never silently nothing.
+pub(super) fn string(
+    out: &mut String,
+    call: &Call,
+    place: usize,
+    word: u64,
+    values: &mut impl Values,
+) {
+    if word == 0 {
+        return out.push_str("NULL");
+    }
+    match call.memory.piece(place, Moment::Enter) {
+        Some(piece) => one_string(out, call, piece, values),
+        None => out.push_str(UNREAD),
+    }
+}
+
+/// What stands for memory that was not or could not be read.
+pub const UNREAD: &str = "<unread>";
+
+/// Whether the kernel could not read what the call was given either: then the address is all there is to it.
+pub(super) fn is_bad_address(call: &Call) -> bool {
+    let fault = -i64::from(libc::EFAULT);
+    matches!(call.outcome, Outcome::Returned { value, .. } if value == fault)
+}
+
+pub(super) fn one_string(out: &mut String, call: &Call, piece: &Piece, values: &mut impl Values) {
+    match piece.state {
+        State::Unread if piece.address != 0 && is_bad_address(call) => {
+            values.address(piece.address, out);
+        }
+        State::Unread | State::End => out.push_str(UNREAD),
+        State::Whole => values.string(&piece.bytes, out),
+        State::Cut => {
+            values.string(&piece.bytes, out);
+            out.push_str("...");
+        }
+    }
+}
+
+pub(super) fn strings(
+    out: &mut String,
+    call: &Call,
+    place: usize,
+    word: u64,
+    values: &mut impl Values,
+) {
+    if word == 0 {
+        return out.push_str("NULL");
+    }
+    let mut pieces = call.memory.strings(place).peekable();
+    match pieces.peek() {
+        None => return out.push_str(UNREAD),
+        // The vector itself.
+        Some(piece) if piece.address == 0 && piece.state == State::Unread => {
+            return if is_bad_address(call) {
+                address(out, word, values)
+            } else {
+                out.push_str(UNREAD)
+            };
+        }
+        Some(_) => {}
+    }
+    out.push('[');
+    let mut is_whole = false;
+    for (number, piece) in pieces.enumerate() {
+        if piece.state == State::End {
+            is_whole = true;
+            break;
+        }
+        if number > 0 {
+            out.push_str(", ");
+        }
+        one_string(out, call, piece, values);
+    }
+    out.push_str(if is_whole { "]" } else { ", ...]" });
+}
+
+/// The contents of a buffer where they were asked for, else where it is.
+pub(super) fn buffer(
+    out: &mut String,
+    call: &Call,
+    place: usize,
+    word: u64,
+    values: &mut impl Values,
+) {
+    let shown = values.contents();
+    let piece = [Moment::Enter, Moment::Exit]
+        .into_iter()
+        .find_map(|moment| call.memory.piece(place, moment));
+    match piece.filter(|_| shown > 0) {
+        Some(piece) if piece.state != State::Unread => {
+            let first = piece.bytes.get(..shown).unwrap_or(&piece.bytes);
+            values.string(first, out);
+            if first.len() < piece.bytes.len() || piece.state == State::Cut {
+                out.push_str("...");
+            }
+        }
+        _ => address(out, word, values),
+    }
+}
+
+pub(super) fn structure(
+    out: &mut String,
+    call: &Call,
+    (place, word): (usize, u64),
+    kind: StructKind,
+    values: &mut impl Values,
+) {
+    let is_written = word != 0 && write_struct(out, kind, (call, place), values);
+    if !is_written {
+        address(out, word, values);
+    }
+}
