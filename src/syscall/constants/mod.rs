@@ -231,7 +231,7 @@ impl List<'_> {
     }
 }
 
-/// Writes a signal by its name; those for real time by their place, `SIGRT_2`, as the C library keeps the first two for itself.
+/// Writes a signal by its name; those for real time by their place behind the kernel's `SIGRTMIN`, of which the C library keeps the first two for itself.
 pub(super) fn write_signal(out: &mut String, number: i32) {
     match number {
         32 => out.push_str("SIGRTMIN"),

@@ -406,7 +406,7 @@ pub static SETNS_TYPES: Constants = Constants { name: "setns_types", mask: 0xfff
 /// `wait_options` of the list.
 pub static WAIT_OPTIONS: Constants = Constants { name: "wait_options", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
-        ("WNOHANG", 1), ("WUNTRACED", 2), ("WEXITED", 4), ("WCONTINUED", 8), ("WNOWAIT", 0x1000000),
+        ("WNOHANG", 1), ("WEXITED", 4), ("WSTOPPED", 2), ("WCONTINUED", 8), ("WNOWAIT", 0x1000000),
         ("__WCLONE", 0x80000000), ("__WALL", 0x40000000), ("__WNOTHREAD", 0x20000000),
     ]),
 ] };
@@ -479,8 +479,8 @@ pub static IOPRIO_CLASSES: Constants = Constants { name: "ioprio_classes", mask:
 /// `sched_policies` of the list.
 pub static SCHED_POLICIES: Constants = Constants { name: "sched_policies", mask: 0xffff_ffff, parts: &[
     Part::Field(0xbfffffff, &[
-        ("SCHED_NORMAL", 0), ("SCHED_FIFO", 1), ("SCHED_RR", 2), ("SCHED_BATCH", 3), ("SCHED_ISO", 4),
-        ("SCHED_IDLE", 5), ("SCHED_DEADLINE", 6), ("SCHED_EXT", 7),
+        ("SCHED_OTHER", 0), ("SCHED_FIFO", 1), ("SCHED_RR", 2), ("SCHED_BATCH", 3), ("SCHED_ISO", 4), ("SCHED_IDLE", 5),
+        ("SCHED_DEADLINE", 6), ("SCHED_EXT", 7),
     ]),
     Part::Bits(&[
         ("SCHED_RESET_ON_FORK", 0x40000000),
@@ -662,7 +662,7 @@ pub static PTRACE_OPTIONS: Constants = Constants { name: "ptrace_options", mask:
 /// `register_sets` of the list.
 pub static REGISTER_SETS: Constants = Constants { name: "register_sets", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
-        ("NT_PRSTATUS", 1), ("NT_FPREGSET", 2), ("NT_PRPSINFO", 3), ("NT_TASKSTRUCT", 4), ("NT_AUXV", 6),
+        ("NT_PRSTATUS", 1), ("NT_FPREGSET", 2), ("NT_PRPSINFO", 3), ("NT_PRXREG", 4), ("NT_AUXV", 6),
         ("NT_386_TLS", 0x200), ("NT_386_IOPERM", 0x201), ("NT_X86_XSTATE", 0x202), ("NT_X86_SHSTK", 0x204),
         ("NT_ARM_VFP", 0x400), ("NT_ARM_TLS", 0x401), ("NT_ARM_HW_BREAK", 0x402), ("NT_ARM_HW_WATCH", 0x403),
         ("NT_ARM_SYSTEM_CALL", 0x404), ("NT_ARM_SVE", 0x405), ("NT_ARM_PAC_MASK", 0x406), ("NT_ARM_PACA_KEYS", 0x407),

@@ -27,6 +27,10 @@ pub(super) const DIFFERENT: &[(&str, &str)] = &[
     ("ioctl(0, USERFAULTFD_IOC_NEW", "the same"),
     ("ioctl(4660, USERFAULTFD_IOC_NEW", "the same"),
     (
+        "ioctl(0, EXT4_IOC_SETVERSION",
+        "strace knows another driver's request of that number",
+    ),
+    (
         "ioctl(0, TIOCSSERIAL",
         "strace has no argument there, the kernel has one",
     ),
