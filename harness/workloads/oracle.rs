@@ -64,6 +64,8 @@ usage: oracle SUBCOMMAND
   unknown-number        a call that no kernel has
   io-uring              8 operations through an io_uring, an fsync among them
   io-uring-polled       the same, submitted by a thread of the kernel's
+  refused               makes the calls of its stdin, `number word...` a line, under a filter that
+                        refuses all calls
   fds                   its open descriptors, signal mask, ignored signals
   spam-stdout BYTES     writes that many bytes
   hold-stdout           ends, but leaves a child that keeps stdout open for ever
@@ -117,6 +119,7 @@ fn run(words: &[&str]) -> Option<i32> {
         ["sigreturn", times] => interruptions::sigreturn(times.parse().ok()?),
         ["seccomp-kill"] => filters::killed(),
         ["seccomp-errno"] => filters::denied(),
+        ["refused"] => filters::refused(),
         ["tidy", program, ..] => births::tidy(program, &words[1..]),
         ["io-uring"] => uring::uring(false),
         ["io-uring-polled"] => uring::uring(true),

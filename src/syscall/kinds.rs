@@ -217,6 +217,7 @@ const SINGLE: &[(&str, usize, ArgKind)] = &[
     // The bounds of a range, which need not be open.
     ("close_range", 0, ArgKind::Uint32),
     ("close_range", 1, ArgKind::Uint32),
+    ("copy_file_range", 5, ArgKind::Uint32),
     ("fcntl", 2, ArgKind::Word),
     // A time or a count; mostly a mask.
     ("futex", 3, ArgKind::Word),
@@ -225,6 +226,8 @@ const SINGLE: &[(&str, usize, ArgKind)] = &[
     ("ioctl", 2, ArgKind::Word),
     ("ioprio_get", 1, ArgKind::Pid),
     ("ioprio_set", 1, ArgKind::Pid),
+    ("ioperm", 0, ArgKind::Hex),
+    ("ioperm", 1, ArgKind::Hex),
     ("kcmp", 3, ArgKind::Word),
     ("kcmp", 4, ArgKind::Word),
     ("kexec_load", 0, ArgKind::Address),
@@ -251,8 +254,13 @@ const SINGLE: &[(&str, usize, ArgKind)] = &[
     ("pwritev", 4, ArgKind::Offset),
     ("pwritev2", 3, ArgKind::Offset),
     ("pwritev2", 4, ArgKind::Offset),
+    ("process_vm_readv", 5, ArgKind::Size),
+    ("process_vm_writev", 5, ArgKind::Size),
+    ("rseq", 1, ArgKind::Hex),
     // A signature, not a signal.
     ("rseq", 3, ArgKind::Hex),
+    ("sched_getattr", 3, ArgKind::Uint32),
+    ("sched_setattr", 2, ArgKind::Uint32),
     ("semctl", 3, ArgKind::Word),
     ("setpriority", 1, ArgKind::Pid),
     ("shmat", 1, ArgKind::Address),

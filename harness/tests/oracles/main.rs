@@ -6,9 +6,11 @@
 
 mod support;
 
+mod header_values;
 mod oracle_arguments;
 mod oracle_cold;
 mod oracle_mappings;
 mod oracle_perf;
 mod oracle_strace;
+mod strace_words;
 mod trace_truth;

@@ -28,15 +28,46 @@ pub(crate) fn denied() -> i32 {
     0
 }
 
+/// Makes calls with words that no program should, none of which the kernel ever acts on.
+pub(crate) fn refused() -> i32 {
+    let calls: Vec<[i64; 7]> = std::io::stdin()
+        .lines()
+        .map(|line| call(&line.expect("lines")))
+        .collect();
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    install_on(libc::SYS_exit_group, libc::SECCOMP_RET_ALLOW, refuse);
+    for [number, a, b, c, d, e, f] in calls {
+        // SAFETY: the filter lets no call through but the one below.
+        unsafe { libc::syscall(number, a, b, c, d, e, f) };
+    }
+    // SAFETY: the process ends; all other ways to end make calls before.
+    unsafe { libc::syscall(libc::SYS_exit_group, 0) };
+    1
+}
+
+/// The number of a call and its words, all of 64 bits without a sign.
+fn call(line: &str) -> [i64; 7] {
+    let mut words = line.split(' ').map(|word| word.parse::<u64>());
+    std::array::from_fn(|_| match words.next() {
+        Some(word) => word.expect("a number").cast_signed(),
+        None => 0,
+    })
+}
+
 /// Answers `getpgid` with the action and allows everything else.
 fn install(action: u32) {
-    let number = u32::try_from(libc::SYS_getpgid).expect("a small number");
+    install_on(libc::SYS_getpgid, action, libc::SECCOMP_RET_ALLOW);
+}
+
+/// Answers one call with an action, all others with the other.
+fn install_on(number: libc::c_long, action: u32, otherwise: u32) {
+    let number = u32::try_from(number).expect("a small number");
     // The offset of the number is 0 in `struct seccomp_data`.
     let mut program = [
         statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
         statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, number),
         statement(libc::BPF_RET | libc::BPF_K, 0, 0, action),
-        statement(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, otherwise),
     ];
     let filter = libc::sock_fprog {
         len: 4,

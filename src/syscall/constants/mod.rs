@@ -16,8 +16,8 @@ use std::fmt::{self, Write};
 pub struct Constants {
     /// What to call the set.
     pub name: &'static str,
-    /// Whether more than the lower 32 bits of the register mean something.
-    pub wide: bool,
+    /// The bits of the register that mean something.
+    pub mask: u64,
     parts: &'static [Part],
 }
 
@@ -90,7 +90,7 @@ impl Constants {
     }
 
     fn bits_of(&self, word: u64) -> u64 {
-        if self.wide { word } else { word & 0xffff_ffff }
+        word & self.mask
     }
 }
 
@@ -231,7 +231,7 @@ impl List<'_> {
     }
 }
 
-/// Writes a signal by its name; those for real time by their place, `SIGRT_2`, as the C library keeps the first two for itself.
+/// Writes a signal by its name; those for real time by their place behind the kernel's `SIGRTMIN`, of which the C library keeps the first two for itself.
 pub(super) fn write_signal(out: &mut String, number: i32) {
     match number {
         32 => out.push_str("SIGRTMIN"),

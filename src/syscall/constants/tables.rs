@@ -4,7 +4,7 @@
 use super::{Constants, Own, Part, either};
 
 /// `open_flags` of the list.
-pub static OPEN_FLAGS: Constants = Constants { name: "open_flags", wide: false, parts: &[
+pub static OPEN_FLAGS: Constants = Constants { name: "open_flags", mask: 0xffff_ffff, parts: &[
     Part::Field(0x3, &[
         ("O_RDONLY", 0), ("O_WRONLY", 1), ("O_RDWR", 2), ("O_ACCMODE", 3),
     ]),
@@ -19,35 +19,33 @@ pub static OPEN_FLAGS: Constants = Constants { name: "open_flags", wide: false, 
 ] };
 
 /// `pipe_flags` of the list.
-pub static PIPE_FLAGS: Constants = Constants { name: "pipe_flags", wide: false, parts: &[
+pub static PIPE_FLAGS: Constants = Constants { name: "pipe_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
-        ("O_EXCL", 0x80), ("O_NONBLOCK", 0x800), ("O_DIRECT", either(0x4000, 0x10000)), ("O_CLOEXEC", 0x80000),
-    ]),
-] };
-
-/// `dup_flags` of the list.
-pub static DUP_FLAGS: Constants = Constants { name: "dup_flags", wide: false, parts: &[
-    Part::Bits(&[
-        ("O_CLOEXEC", 0x80000),
+        ("O_CREAT", 0x40), ("O_EXCL", 0x80), ("O_NOCTTY", 0x100), ("O_TRUNC", 0x200), ("O_APPEND", 0x400),
+        ("O_NONBLOCK", 0x800), ("O_SYNC", 0x101000), ("__O_SYNC", 0x100000), ("O_DSYNC", 0x1000),
+        ("O_DIRECT", either(0x4000, 0x10000)), ("O_LARGEFILE", either(0x8000, 0x20000)),
+        ("O_NOFOLLOW", either(0x20000, 0x8000)), ("O_NOATIME", 0x40000), ("O_CLOEXEC", 0x80000), ("O_PATH", 0x200000),
+        ("O_TMPFILE", either(0x410000, 0x404000)), ("__O_TMPFILE", 0x400000), ("O_DIRECTORY", either(0x10000, 0x4000)),
+        ("FASYNC", 0x2000),
     ]),
 ] };
 
 /// `access_modes` of the list.
-pub static ACCESS_MODES: Constants = Constants { name: "access_modes", wide: false, parts: &[
+pub static ACCESS_MODES: Constants = Constants { name: "access_modes", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("F_OK", 0), ("R_OK", 4), ("W_OK", 2), ("X_OK", 1),
     ]),
 ] };
 
 /// `faccessat_flags` of the list.
-pub static FACCESSAT_FLAGS: Constants = Constants { name: "faccessat_flags", wide: false, parts: &[
+pub static FACCESSAT_FLAGS: Constants = Constants { name: "faccessat_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_EACCESS", 0x200), ("AT_EMPTY_PATH", 0x1000),
     ]),
 ] };
 
 /// `at_flags` of the list.
-pub static AT_FLAGS: Constants = Constants { name: "at_flags", wide: false, parts: &[
+pub static AT_FLAGS: Constants = Constants { name: "at_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
         ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
@@ -55,17 +53,17 @@ pub static AT_FLAGS: Constants = Constants { name: "at_flags", wide: false, part
 ] };
 
 /// `execveat_flags` of the list.
-pub static EXECVEAT_FLAGS: Constants = Constants { name: "execveat_flags", wide: false, parts: &[
+pub static EXECVEAT_FLAGS: Constants = Constants { name: "execveat_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
-        ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_EMPTY_PATH", 0x1000), ("AT_EXECVE_CHECK", 0x10000),
+        ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
+        ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000), ("AT_EXECVE_CHECK", 0x10000),
     ]),
 ] };
 
 /// `statx_flags` of the list.
-pub static STATX_FLAGS: Constants = Constants { name: "statx_flags", wide: false, parts: &[
+pub static STATX_FLAGS: Constants = Constants { name: "statx_flags", mask: 0xffff_ffff, parts: &[
     Part::Field(0x6000, &[
         ("AT_STATX_SYNC_AS_STAT", 0), ("AT_STATX_FORCE_SYNC", 0x2000), ("AT_STATX_DONT_SYNC", 0x4000),
-        ("AT_STATX_SYNC_TYPE", 0x6000),
     ]),
     Part::Bits(&[
         ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
@@ -74,7 +72,7 @@ pub static STATX_FLAGS: Constants = Constants { name: "statx_flags", wide: false
 ] };
 
 /// `statx_mask` of the list.
-pub static STATX_MASK: Constants = Constants { name: "statx_mask", wide: false, parts: &[
+pub static STATX_MASK: Constants = Constants { name: "statx_mask", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("STATX_ALL", 0xfff), ("STATX_BASIC_STATS", 0x7ff), ("STATX_TYPE", 1), ("STATX_MODE", 2), ("STATX_NLINK", 4),
         ("STATX_UID", 8), ("STATX_GID", 0x10), ("STATX_ATIME", 0x20), ("STATX_MTIME", 0x40), ("STATX_CTIME", 0x80),
@@ -85,7 +83,7 @@ pub static STATX_MASK: Constants = Constants { name: "statx_mask", wide: false, 
 ] };
 
 /// `name_to_handle_at_flags` of the list.
-pub static NAME_TO_HANDLE_AT_FLAGS: Constants = Constants { name: "name_to_handle_at_flags", wide: false, parts: &[
+pub static NAME_TO_HANDLE_AT_FLAGS: Constants = Constants { name: "name_to_handle_at_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("AT_SYMLINK_FOLLOW", 0x400), ("AT_EMPTY_PATH", 0x1000), ("AT_HANDLE_FID", 0x200),
         ("AT_HANDLE_MNT_ID_UNIQUE", 1), ("AT_HANDLE_CONNECTABLE", 2),
@@ -93,21 +91,21 @@ pub static NAME_TO_HANDLE_AT_FLAGS: Constants = Constants { name: "name_to_handl
 ] };
 
 /// `rename_flags` of the list.
-pub static RENAME_FLAGS: Constants = Constants { name: "rename_flags", wide: false, parts: &[
+pub static RENAME_FLAGS: Constants = Constants { name: "rename_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("RENAME_NOREPLACE", 1), ("RENAME_EXCHANGE", 2), ("RENAME_WHITEOUT", 4),
     ]),
 ] };
 
 /// `xattr_flags` of the list.
-pub static XATTR_FLAGS: Constants = Constants { name: "xattr_flags", wide: false, parts: &[
+pub static XATTR_FLAGS: Constants = Constants { name: "xattr_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("XATTR_CREATE", 1), ("XATTR_REPLACE", 2),
     ]),
 ] };
 
 /// `file_mode` of the list.
-pub static FILE_MODE: Constants = Constants { name: "file_mode", wide: false, parts: &[
+pub static FILE_MODE: Constants = Constants { name: "file_mode", mask: 0xffff, parts: &[
     Part::Field(0xf000, &[
         ("S_IFREG", 0x8000), ("S_IFSOCK", 0xc000), ("S_IFIFO", 0x1000), ("S_IFLNK", 0xa000), ("S_IFDIR", 0x4000),
         ("S_IFBLK", 0x6000), ("S_IFCHR", 0x2000),
@@ -119,19 +117,19 @@ pub static FILE_MODE: Constants = Constants { name: "file_mode", wide: false, pa
 ] };
 
 /// `device` of the list.
-pub static DEVICE: Constants = Constants { name: "device", wide: false, parts: &[
+pub static DEVICE: Constants = Constants { name: "device", mask: 0xffff_ffff, parts: &[
     Part::Own(Own::Device),
 ] };
 
 /// `whence` of the list.
-pub static WHENCE: Constants = Constants { name: "whence", wide: false, parts: &[
+pub static WHENCE: Constants = Constants { name: "whence", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("SEEK_SET", 0), ("SEEK_CUR", 1), ("SEEK_END", 2), ("SEEK_DATA", 3), ("SEEK_HOLE", 4),
     ]),
 ] };
 
 /// `fallocate_modes` of the list.
-pub static FALLOCATE_MODES: Constants = Constants { name: "fallocate_modes", wide: false, parts: &[
+pub static FALLOCATE_MODES: Constants = Constants { name: "fallocate_modes", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("FALLOC_FL_KEEP_SIZE", 1), ("FALLOC_FL_PUNCH_HOLE", 2), ("FALLOC_FL_NO_HIDE_STALE", 4),
         ("FALLOC_FL_COLLAPSE_RANGE", 8), ("FALLOC_FL_ZERO_RANGE", 0x10), ("FALLOC_FL_INSERT_RANGE", 0x20),
@@ -140,21 +138,21 @@ pub static FALLOCATE_MODES: Constants = Constants { name: "fallocate_modes", wid
 ] };
 
 /// `sync_file_range_flags` of the list.
-pub static SYNC_FILE_RANGE_FLAGS: Constants = Constants { name: "sync_file_range_flags", wide: false, parts: &[
+pub static SYNC_FILE_RANGE_FLAGS: Constants = Constants { name: "sync_file_range_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("SYNC_FILE_RANGE_WAIT_BEFORE", 1), ("SYNC_FILE_RANGE_WRITE", 2), ("SYNC_FILE_RANGE_WAIT_AFTER", 4),
     ]),
 ] };
 
 /// `splice_flags` of the list.
-pub static SPLICE_FLAGS: Constants = Constants { name: "splice_flags", wide: false, parts: &[
+pub static SPLICE_FLAGS: Constants = Constants { name: "splice_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("SPLICE_F_MOVE", 1), ("SPLICE_F_NONBLOCK", 2), ("SPLICE_F_MORE", 4), ("SPLICE_F_GIFT", 8),
     ]),
 ] };
 
 /// `fadvise` of the list.
-pub static FADVISE: Constants = Constants { name: "fadvise", wide: false, parts: &[
+pub static FADVISE: Constants = Constants { name: "fadvise", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("POSIX_FADV_NORMAL", 0), ("POSIX_FADV_RANDOM", 1), ("POSIX_FADV_SEQUENTIAL", 2), ("POSIX_FADV_WILLNEED", 3),
         ("POSIX_FADV_DONTNEED", 4), ("POSIX_FADV_NOREUSE", 5),
@@ -162,7 +160,7 @@ pub static FADVISE: Constants = Constants { name: "fadvise", wide: false, parts:
 ] };
 
 /// `flock_operations` of the list.
-pub static FLOCK_OPERATIONS: Constants = Constants { name: "flock_operations", wide: false, parts: &[
+pub static FLOCK_OPERATIONS: Constants = Constants { name: "flock_operations", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("LOCK_SH", 1), ("LOCK_EX", 2), ("LOCK_NB", 4), ("LOCK_UN", 8), ("LOCK_MAND", 0x20), ("LOCK_RW", 0xc0),
         ("LOCK_READ", 0x40), ("LOCK_WRITE", 0x80),
@@ -170,7 +168,7 @@ pub static FLOCK_OPERATIONS: Constants = Constants { name: "flock_operations", w
 ] };
 
 /// `rwf_flags` of the list.
-pub static RWF_FLAGS: Constants = Constants { name: "rwf_flags", wide: false, parts: &[
+pub static RWF_FLAGS: Constants = Constants { name: "rwf_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("RWF_HIPRI", 1), ("RWF_DSYNC", 2), ("RWF_SYNC", 4), ("RWF_NOWAIT", 8), ("RWF_APPEND", 0x10),
         ("RWF_NOAPPEND", 0x20), ("RWF_ATOMIC", 0x40), ("RWF_DONTCACHE", 0x80), ("RWF_NOSIGNAL", 0x100),
@@ -178,14 +176,14 @@ pub static RWF_FLAGS: Constants = Constants { name: "rwf_flags", wide: false, pa
 ] };
 
 /// `close_range_flags` of the list.
-pub static CLOSE_RANGE_FLAGS: Constants = Constants { name: "close_range_flags", wide: false, parts: &[
+pub static CLOSE_RANGE_FLAGS: Constants = Constants { name: "close_range_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("CLOSE_RANGE_UNSHARE", 2), ("CLOSE_RANGE_CLOEXEC", 4),
     ]),
 ] };
 
 /// `memfd_create_flags` of the list.
-pub static MEMFD_CREATE_FLAGS: Constants = Constants { name: "memfd_create_flags", wide: false, parts: &[
+pub static MEMFD_CREATE_FLAGS: Constants = Constants { name: "memfd_create_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MFD_CLOEXEC", 1), ("MFD_ALLOW_SEALING", 2), ("MFD_HUGETLB", 4), ("MFD_NOEXEC_SEAL", 8), ("MFD_EXEC", 0x10),
     ]),
@@ -193,21 +191,21 @@ pub static MEMFD_CREATE_FLAGS: Constants = Constants { name: "memfd_create_flags
 ] };
 
 /// `memfd_secret_flags` of the list.
-pub static MEMFD_SECRET_FLAGS: Constants = Constants { name: "memfd_secret_flags", wide: false, parts: &[
+pub static MEMFD_SECRET_FLAGS: Constants = Constants { name: "memfd_secret_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
-        ("FD_CLOEXEC", 1), ("O_CLOEXEC", 0x80000),
+        ("O_CLOEXEC", 0x80000),
     ]),
 ] };
 
 /// `getrandom_flags` of the list.
-pub static GETRANDOM_FLAGS: Constants = Constants { name: "getrandom_flags", wide: false, parts: &[
+pub static GETRANDOM_FLAGS: Constants = Constants { name: "getrandom_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("GRND_NONBLOCK", 1), ("GRND_RANDOM", 2), ("GRND_INSECURE", 4),
     ]),
 ] };
 
 /// `swap_flags` of the list.
-pub static SWAP_FLAGS: Constants = Constants { name: "swap_flags", wide: false, parts: &[
+pub static SWAP_FLAGS: Constants = Constants { name: "swap_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("SWAP_FLAG_PREFER", 0x8000), ("SWAP_FLAG_DISCARD", 0x10000), ("SWAP_FLAG_DISCARD_ONCE", 0x20000),
         ("SWAP_FLAG_DISCARD_PAGES", 0x40000),
@@ -216,7 +214,7 @@ pub static SWAP_FLAGS: Constants = Constants { name: "swap_flags", wide: false, 
 ] };
 
 /// `fcntl_commands` of the list.
-pub static FCNTL_COMMANDS: Constants = Constants { name: "fcntl_commands", wide: false, parts: &[
+pub static FCNTL_COMMANDS: Constants = Constants { name: "fcntl_commands", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("F_DUPFD", 0), ("F_GETFD", 1), ("F_SETFD", 2), ("F_GETFL", 3), ("F_SETFL", 4), ("F_GETLK", 5), ("F_SETLK", 6),
         ("F_SETLKW", 7), ("F_SETOWN", 8), ("F_GETOWN", 9), ("F_SETSIG", 0xa), ("F_GETSIG", 0xb), ("F_SETOWN_EX", 0xf),
@@ -230,14 +228,14 @@ pub static FCNTL_COMMANDS: Constants = Constants { name: "fcntl_commands", wide:
 ] };
 
 /// `descriptor_flags` of the list.
-pub static DESCRIPTOR_FLAGS: Constants = Constants { name: "descriptor_flags", wide: false, parts: &[
+pub static DESCRIPTOR_FLAGS: Constants = Constants { name: "descriptor_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("FD_CLOEXEC", 1),
     ]),
 ] };
 
 /// `seals` of the list.
-pub static SEALS: Constants = Constants { name: "seals", wide: true, parts: &[
+pub static SEALS: Constants = Constants { name: "seals", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("F_SEAL_SEAL", 1), ("F_SEAL_SHRINK", 2), ("F_SEAL_GROW", 4), ("F_SEAL_WRITE", 8),
         ("F_SEAL_FUTURE_WRITE", 0x10), ("F_SEAL_EXEC", 0x20),
@@ -245,7 +243,7 @@ pub static SEALS: Constants = Constants { name: "seals", wide: true, parts: &[
 ] };
 
 /// `notify_flags` of the list.
-pub static NOTIFY_FLAGS: Constants = Constants { name: "notify_flags", wide: true, parts: &[
+pub static NOTIFY_FLAGS: Constants = Constants { name: "notify_flags", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("DN_ACCESS", 1), ("DN_MODIFY", 2), ("DN_CREATE", 4), ("DN_DELETE", 8), ("DN_RENAME", 0x10),
         ("DN_ATTRIB", 0x20), ("DN_MULTISHOT", 0x80000000),
@@ -253,14 +251,14 @@ pub static NOTIFY_FLAGS: Constants = Constants { name: "notify_flags", wide: tru
 ] };
 
 /// `leases` of the list.
-pub static LEASES: Constants = Constants { name: "leases", wide: true, parts: &[
+pub static LEASES: Constants = Constants { name: "leases", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("F_RDLCK", 0), ("F_WRLCK", 1), ("F_UNLCK", 2), ("F_EXLCK", 4), ("F_SHLCK", 8),
     ]),
 ] };
 
 /// `protections` of the list.
-pub static PROTECTIONS: Constants = Constants { name: "protections", wide: true, parts: &[
+pub static PROTECTIONS: Constants = Constants { name: "protections", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("PROT_NONE", 0), ("PROT_READ", 1), ("PROT_WRITE", 2), ("PROT_EXEC", 4), ("PROT_SEM", 8),
         #[cfg(target_arch = "aarch64")] ("PROT_BTI", 0x10), #[cfg(target_arch = "aarch64")] ("PROT_MTE", 0x20),
@@ -269,7 +267,7 @@ pub static PROTECTIONS: Constants = Constants { name: "protections", wide: true,
 ] };
 
 /// `mapping_flags` of the list.
-pub static MAPPING_FLAGS: Constants = Constants { name: "mapping_flags", wide: true, parts: &[
+pub static MAPPING_FLAGS: Constants = Constants { name: "mapping_flags", mask: u64::MAX, parts: &[
     Part::Field(0xf, &[
         ("MAP_SHARED", 1), ("MAP_PRIVATE", 2), ("MAP_SHARED_VALIDATE", 3), ("MAP_DROPPABLE", 8), ("MAP_FILE", 0),
     ]),
@@ -284,21 +282,21 @@ pub static MAPPING_FLAGS: Constants = Constants { name: "mapping_flags", wide: t
 ] };
 
 /// `mremap_flags` of the list.
-pub static MREMAP_FLAGS: Constants = Constants { name: "mremap_flags", wide: true, parts: &[
+pub static MREMAP_FLAGS: Constants = Constants { name: "mremap_flags", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("MREMAP_MAYMOVE", 1), ("MREMAP_FIXED", 2), ("MREMAP_DONTUNMAP", 4),
     ]),
 ] };
 
 /// `msync_flags` of the list.
-pub static MSYNC_FLAGS: Constants = Constants { name: "msync_flags", wide: false, parts: &[
+pub static MSYNC_FLAGS: Constants = Constants { name: "msync_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MS_SYNC", 4), ("MS_ASYNC", 1), ("MS_INVALIDATE", 2),
     ]),
 ] };
 
 /// `madvise` of the list.
-pub static MADVISE: Constants = Constants { name: "madvise", wide: false, parts: &[
+pub static MADVISE: Constants = Constants { name: "madvise", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("MADV_NORMAL", 0), ("MADV_RANDOM", 1), ("MADV_SEQUENTIAL", 2), ("MADV_WILLNEED", 3), ("MADV_DONTNEED", 4),
         ("MADV_FREE", 8), ("MADV_REMOVE", 9), ("MADV_DONTFORK", 0xa), ("MADV_DOFORK", 0xb), ("MADV_MERGEABLE", 0xc),
@@ -311,21 +309,21 @@ pub static MADVISE: Constants = Constants { name: "madvise", wide: false, parts:
 ] };
 
 /// `mlock_flags` of the list.
-pub static MLOCK_FLAGS: Constants = Constants { name: "mlock_flags", wide: false, parts: &[
+pub static MLOCK_FLAGS: Constants = Constants { name: "mlock_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MLOCK_ONFAULT", 1),
     ]),
 ] };
 
 /// `mlockall_flags` of the list.
-pub static MLOCKALL_FLAGS: Constants = Constants { name: "mlockall_flags", wide: false, parts: &[
+pub static MLOCKALL_FLAGS: Constants = Constants { name: "mlockall_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MCL_CURRENT", 1), ("MCL_FUTURE", 2), ("MCL_ONFAULT", 4),
     ]),
 ] };
 
 /// `pkey_rights` of the list.
-pub static PKEY_RIGHTS: Constants = Constants { name: "pkey_rights", wide: true, parts: &[
+pub static PKEY_RIGHTS: Constants = Constants { name: "pkey_rights", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("PKEY_DISABLE_ACCESS", 1), ("PKEY_DISABLE_WRITE", 2),
         #[cfg(target_arch = "aarch64")] ("PKEY_DISABLE_EXECUTE", 4),
@@ -334,14 +332,14 @@ pub static PKEY_RIGHTS: Constants = Constants { name: "pkey_rights", wide: true,
 ] };
 
 /// `shadow_stack_flags` of the list.
-pub static SHADOW_STACK_FLAGS: Constants = Constants { name: "shadow_stack_flags", wide: false, parts: &[
+pub static SHADOW_STACK_FLAGS: Constants = Constants { name: "shadow_stack_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("SHADOW_STACK_SET_TOKEN", 1), ("SHADOW_STACK_SET_MARKER", 2),
     ]),
 ] };
 
 /// `policy_modes` of the list.
-pub static POLICY_MODES: Constants = Constants { name: "policy_modes", wide: false, parts: &[
+pub static POLICY_MODES: Constants = Constants { name: "policy_modes", mask: 0xffff_ffff, parts: &[
     Part::Field(0xffff1fff, &[
         ("MPOL_DEFAULT", 0), ("MPOL_PREFERRED", 1), ("MPOL_BIND", 2), ("MPOL_INTERLEAVE", 3), ("MPOL_LOCAL", 4),
         ("MPOL_PREFERRED_MANY", 5), ("MPOL_WEIGHTED_INTERLEAVE", 6),
@@ -352,28 +350,28 @@ pub static POLICY_MODES: Constants = Constants { name: "policy_modes", wide: fal
 ] };
 
 /// `mbind_flags` of the list.
-pub static MBIND_FLAGS: Constants = Constants { name: "mbind_flags", wide: false, parts: &[
+pub static MBIND_FLAGS: Constants = Constants { name: "mbind_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MPOL_MF_STRICT", 1), ("MPOL_MF_MOVE", 2), ("MPOL_MF_MOVE_ALL", 4),
     ]),
 ] };
 
 /// `move_pages_flags` of the list.
-pub static MOVE_PAGES_FLAGS: Constants = Constants { name: "move_pages_flags", wide: false, parts: &[
+pub static MOVE_PAGES_FLAGS: Constants = Constants { name: "move_pages_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MPOL_MF_MOVE", 2), ("MPOL_MF_MOVE_ALL", 4),
     ]),
 ] };
 
 /// `get_mempolicy_flags` of the list.
-pub static GET_MEMPOLICY_FLAGS: Constants = Constants { name: "get_mempolicy_flags", wide: true, parts: &[
+pub static GET_MEMPOLICY_FLAGS: Constants = Constants { name: "get_mempolicy_flags", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("MPOL_F_NODE", 1), ("MPOL_F_ADDR", 2), ("MPOL_F_MEMS_ALLOWED", 4),
     ]),
 ] };
 
 /// `clone_flags` of the list.
-pub static CLONE_FLAGS: Constants = Constants { name: "clone_flags", wide: true, parts: &[
+pub static CLONE_FLAGS: Constants = Constants { name: "clone_flags", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("CLONE_VM", 0x100), ("CLONE_FS", 0x200), ("CLONE_FILES", 0x400), ("CLONE_SIGHAND", 0x800),
         ("CLONE_PIDFD", 0x1000), ("CLONE_PTRACE", 0x2000), ("CLONE_VFORK", 0x4000), ("CLONE_PARENT", 0x8000),
@@ -387,7 +385,7 @@ pub static CLONE_FLAGS: Constants = Constants { name: "clone_flags", wide: true,
 ] };
 
 /// `unshare_flags` of the list.
-pub static UNSHARE_FLAGS: Constants = Constants { name: "unshare_flags", wide: true, parts: &[
+pub static UNSHARE_FLAGS: Constants = Constants { name: "unshare_flags", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("CLONE_NEWTIME", 0x80), ("CLONE_VM", 0x100), ("CLONE_FS", 0x200), ("CLONE_FILES", 0x400),
         ("CLONE_SIGHAND", 0x800), ("CLONE_THREAD", 0x10000), ("CLONE_NEWNS", 0x20000), ("CLONE_SYSVSEM", 0x40000),
@@ -397,7 +395,7 @@ pub static UNSHARE_FLAGS: Constants = Constants { name: "unshare_flags", wide: t
 ] };
 
 /// `setns_types` of the list.
-pub static SETNS_TYPES: Constants = Constants { name: "setns_types", wide: false, parts: &[
+pub static SETNS_TYPES: Constants = Constants { name: "setns_types", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("CLONE_NEWTIME", 0x80), ("CLONE_NEWNS", 0x20000), ("CLONE_NEWCGROUP", 0x2000000), ("CLONE_NEWUTS", 0x4000000),
         ("CLONE_NEWIPC", 0x8000000), ("CLONE_NEWUSER", 0x10000000), ("CLONE_NEWPID", 0x20000000),
@@ -406,36 +404,36 @@ pub static SETNS_TYPES: Constants = Constants { name: "setns_types", wide: false
 ] };
 
 /// `wait_options` of the list.
-pub static WAIT_OPTIONS: Constants = Constants { name: "wait_options", wide: false, parts: &[
+pub static WAIT_OPTIONS: Constants = Constants { name: "wait_options", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
-        ("WNOHANG", 1), ("WUNTRACED", 2), ("WEXITED", 4), ("WCONTINUED", 8), ("WNOWAIT", 0x1000000),
+        ("WNOHANG", 1), ("WEXITED", 4), ("WSTOPPED", 2), ("WCONTINUED", 8), ("WNOWAIT", 0x1000000),
         ("__WCLONE", 0x80000000), ("__WALL", 0x40000000), ("__WNOTHREAD", 0x20000000),
     ]),
 ] };
 
 /// `waitid_types` of the list.
-pub static WAITID_TYPES: Constants = Constants { name: "waitid_types", wide: false, parts: &[
+pub static WAITID_TYPES: Constants = Constants { name: "waitid_types", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("P_ALL", 0), ("P_PID", 1), ("P_PGID", 2), ("P_PIDFD", 3),
     ]),
 ] };
 
 /// `pidfd_open_flags` of the list.
-pub static PIDFD_OPEN_FLAGS: Constants = Constants { name: "pidfd_open_flags", wide: false, parts: &[
+pub static PIDFD_OPEN_FLAGS: Constants = Constants { name: "pidfd_open_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("PIDFD_NONBLOCK", 0x800), ("PIDFD_THREAD", 0x80),
     ]),
 ] };
 
 /// `pidfd_signal_flags` of the list.
-pub static PIDFD_SIGNAL_FLAGS: Constants = Constants { name: "pidfd_signal_flags", wide: false, parts: &[
+pub static PIDFD_SIGNAL_FLAGS: Constants = Constants { name: "pidfd_signal_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("PIDFD_SIGNAL_THREAD", 1), ("PIDFD_SIGNAL_THREAD_GROUP", 2), ("PIDFD_SIGNAL_PROCESS_GROUP", 4),
     ]),
 ] };
 
 /// `resources` of the list.
-pub static RESOURCES: Constants = Constants { name: "resources", wide: false, parts: &[
+pub static RESOURCES: Constants = Constants { name: "resources", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("RLIMIT_CPU", 0), ("RLIMIT_FSIZE", 1), ("RLIMIT_DATA", 2), ("RLIMIT_STACK", 3), ("RLIMIT_CORE", 4),
         ("RLIMIT_RSS", 5), ("RLIMIT_NPROC", 6), ("RLIMIT_NOFILE", 7), ("RLIMIT_MEMLOCK", 8), ("RLIMIT_AS", 9),
@@ -445,7 +443,7 @@ pub static RESOURCES: Constants = Constants { name: "resources", wide: false, pa
 ] };
 
 /// `rusage_who` of the list.
-pub static RUSAGE_WHO: Constants = Constants { name: "rusage_who", wide: false, parts: &[
+pub static RUSAGE_WHO: Constants = Constants { name: "rusage_who", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("RUSAGE_SELF", 0), ("RUSAGE_CHILDREN", 0xffffffffffffffff), ("RUSAGE_BOTH", 0xfffffffffffffffe),
         ("RUSAGE_THREAD", 1),
@@ -453,36 +451,36 @@ pub static RUSAGE_WHO: Constants = Constants { name: "rusage_who", wide: false, 
 ] };
 
 /// `priority_which` of the list.
-pub static PRIORITY_WHICH: Constants = Constants { name: "priority_which", wide: false, parts: &[
+pub static PRIORITY_WHICH: Constants = Constants { name: "priority_which", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("PRIO_PROCESS", 0), ("PRIO_PGRP", 1), ("PRIO_USER", 2),
     ]),
 ] };
 
 /// `ioprio_which` of the list.
-pub static IOPRIO_WHICH: Constants = Constants { name: "ioprio_which", wide: false, parts: &[
+pub static IOPRIO_WHICH: Constants = Constants { name: "ioprio_which", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("IOPRIO_WHO_PROCESS", 1), ("IOPRIO_WHO_PGRP", 2), ("IOPRIO_WHO_USER", 3),
     ]),
 ] };
 
 /// `ioprio` of the list.
-pub static IOPRIO: Constants = Constants { name: "ioprio", wide: false, parts: &[
+pub static IOPRIO: Constants = Constants { name: "ioprio", mask: 0xffff_ffff, parts: &[
     Part::Own(Own::IoPriority),
 ] };
 
 /// `ioprio_classes` of the list.
-pub static IOPRIO_CLASSES: Constants = Constants { name: "ioprio_classes", wide: false, parts: &[
+pub static IOPRIO_CLASSES: Constants = Constants { name: "ioprio_classes", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("IOPRIO_CLASS_NONE", 0), ("IOPRIO_CLASS_RT", 1), ("IOPRIO_CLASS_BE", 2), ("IOPRIO_CLASS_IDLE", 3),
     ]),
 ] };
 
 /// `sched_policies` of the list.
-pub static SCHED_POLICIES: Constants = Constants { name: "sched_policies", wide: false, parts: &[
+pub static SCHED_POLICIES: Constants = Constants { name: "sched_policies", mask: 0xffff_ffff, parts: &[
     Part::Field(0xbfffffff, &[
-        ("SCHED_NORMAL", 0), ("SCHED_FIFO", 1), ("SCHED_RR", 2), ("SCHED_BATCH", 3), ("SCHED_ISO", 4),
-        ("SCHED_IDLE", 5), ("SCHED_DEADLINE", 6), ("SCHED_EXT", 7),
+        ("SCHED_OTHER", 0), ("SCHED_FIFO", 1), ("SCHED_RR", 2), ("SCHED_BATCH", 3), ("SCHED_ISO", 4), ("SCHED_IDLE", 5),
+        ("SCHED_DEADLINE", 6), ("SCHED_EXT", 7),
     ]),
     Part::Bits(&[
         ("SCHED_RESET_ON_FORK", 0x40000000),
@@ -490,12 +488,12 @@ pub static SCHED_POLICIES: Constants = Constants { name: "sched_policies", wide:
 ] };
 
 /// `clocks` of the list.
-pub static CLOCKS: Constants = Constants { name: "clocks", wide: false, parts: &[
+pub static CLOCKS: Constants = Constants { name: "clocks", mask: 0xffff_ffff, parts: &[
     Part::Own(Own::Clock),
 ] };
 
 /// `clock_names` of the list.
-pub static CLOCK_NAMES: Constants = Constants { name: "clock_names", wide: false, parts: &[
+pub static CLOCK_NAMES: Constants = Constants { name: "clock_names", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("CLOCK_REALTIME", 0), ("CLOCK_MONOTONIC", 1), ("CLOCK_PROCESS_CPUTIME_ID", 2), ("CLOCK_THREAD_CPUTIME_ID", 3),
         ("CLOCK_MONOTONIC_RAW", 4), ("CLOCK_REALTIME_COARSE", 5), ("CLOCK_MONOTONIC_COARSE", 6), ("CLOCK_BOOTTIME", 7),
@@ -504,35 +502,28 @@ pub static CLOCK_NAMES: Constants = Constants { name: "clock_names", wide: false
 ] };
 
 /// `timer_flags` of the list.
-pub static TIMER_FLAGS: Constants = Constants { name: "timer_flags", wide: false, parts: &[
+pub static TIMER_FLAGS: Constants = Constants { name: "timer_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("TIMER_ABSTIME", 1),
     ]),
 ] };
 
-/// `timerfd_create_flags` of the list.
-pub static TIMERFD_CREATE_FLAGS: Constants = Constants { name: "timerfd_create_flags", wide: false, parts: &[
+/// `timerfd_flags` of the list.
+pub static TIMERFD_FLAGS: Constants = Constants { name: "timerfd_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
-        ("TFD_CLOEXEC", 0x80000), ("TFD_NONBLOCK", 0x800),
-    ]),
-] };
-
-/// `timerfd_settime_flags` of the list.
-pub static TIMERFD_SETTIME_FLAGS: Constants = Constants { name: "timerfd_settime_flags", wide: false, parts: &[
-    Part::Bits(&[
-        ("TFD_TIMER_ABSTIME", 1), ("TFD_TIMER_CANCEL_ON_SET", 2),
+        ("TFD_TIMER_ABSTIME", 1), ("TFD_TIMER_CANCEL_ON_SET", 2), ("TFD_CLOEXEC", 0x80000), ("TFD_NONBLOCK", 0x800),
     ]),
 ] };
 
 /// `interval_timers` of the list.
-pub static INTERVAL_TIMERS: Constants = Constants { name: "interval_timers", wide: false, parts: &[
+pub static INTERVAL_TIMERS: Constants = Constants { name: "interval_timers", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("ITIMER_REAL", 0), ("ITIMER_VIRTUAL", 1), ("ITIMER_PROF", 2),
     ]),
 ] };
 
 /// `signals` of the list.
-pub static SIGNALS: Constants = Constants { name: "signals", wide: false, parts: &[
+pub static SIGNALS: Constants = Constants { name: "signals", mask: 0xffff_ffff, parts: &[
     Part::Decimal(&[
         ("SIGHUP", 1), ("SIGINT", 2), ("SIGQUIT", 3), ("SIGILL", 4), ("SIGTRAP", 5), ("SIGABRT", 6), ("SIGBUS", 7),
         ("SIGFPE", 8), ("SIGKILL", 9), ("SIGUSR1", 0xa), ("SIGSEGV", 0xb), ("SIGUSR2", 0xc), ("SIGPIPE", 0xd),
@@ -544,14 +535,14 @@ pub static SIGNALS: Constants = Constants { name: "signals", wide: false, parts:
 ] };
 
 /// `signal_mask_how` of the list.
-pub static SIGNAL_MASK_HOW: Constants = Constants { name: "signal_mask_how", wide: false, parts: &[
+pub static SIGNAL_MASK_HOW: Constants = Constants { name: "signal_mask_how", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("SIG_BLOCK", 0), ("SIG_UNBLOCK", 1), ("SIG_SETMASK", 2),
     ]),
 ] };
 
 /// `kcmp_types` of the list.
-pub static KCMP_TYPES: Constants = Constants { name: "kcmp_types", wide: false, parts: &[
+pub static KCMP_TYPES: Constants = Constants { name: "kcmp_types", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("KCMP_FILE", 0), ("KCMP_VM", 1), ("KCMP_FILES", 2), ("KCMP_FS", 3), ("KCMP_SIGHAND", 4), ("KCMP_IO", 5),
         ("KCMP_SYSVSEM", 6), ("KCMP_EPOLL_TFD", 7),
@@ -559,12 +550,12 @@ pub static KCMP_TYPES: Constants = Constants { name: "kcmp_types", wide: false, 
 ] };
 
 /// `personalities` of the list.
-pub static PERSONALITIES: Constants = Constants { name: "personalities", wide: false, parts: &[
+pub static PERSONALITIES: Constants = Constants { name: "personalities", mask: 0xffff_ffff, parts: &[
     Part::Own(Own::Personality),
 ] };
 
 /// `personality_parts` of the list.
-pub static PERSONALITY_PARTS: Constants = Constants { name: "personality_parts", wide: false, parts: &[
+pub static PERSONALITY_PARTS: Constants = Constants { name: "personality_parts", mask: 0xffff_ffff, parts: &[
     Part::Field(0xff, &[
         ("PER_LINUX", 0), ("PER_LINUX_32BIT", 0x800000), ("PER_LINUX_FDPIC", 0x80000), ("PER_SVR4", 0x4100001),
         ("PER_SVR3", 0x5000002), ("PER_SCOSVR3", 0x7000003), ("PER_OSR5", 0x6000003), ("PER_WYSEV386", 0x5000004),
@@ -582,7 +573,7 @@ pub static PERSONALITY_PARTS: Constants = Constants { name: "personality_parts",
 ] };
 
 /// `seccomp_operations` of the list.
-pub static SECCOMP_OPERATIONS: Constants = Constants { name: "seccomp_operations", wide: false, parts: &[
+pub static SECCOMP_OPERATIONS: Constants = Constants { name: "seccomp_operations", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("SECCOMP_SET_MODE_STRICT", 0), ("SECCOMP_SET_MODE_FILTER", 1), ("SECCOMP_GET_ACTION_AVAIL", 2),
         ("SECCOMP_GET_NOTIF_SIZES", 3),
@@ -590,7 +581,7 @@ pub static SECCOMP_OPERATIONS: Constants = Constants { name: "seccomp_operations
 ] };
 
 /// `seccomp_filter_flags` of the list.
-pub static SECCOMP_FILTER_FLAGS: Constants = Constants { name: "seccomp_filter_flags", wide: false, parts: &[
+pub static SECCOMP_FILTER_FLAGS: Constants = Constants { name: "seccomp_filter_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("SECCOMP_FILTER_FLAG_TSYNC", 1), ("SECCOMP_FILTER_FLAG_LOG", 2), ("SECCOMP_FILTER_FLAG_SPEC_ALLOW", 4),
         ("SECCOMP_FILTER_FLAG_NEW_LISTENER", 8), ("SECCOMP_FILTER_FLAG_TSYNC_ESRCH", 0x10),
@@ -599,14 +590,14 @@ pub static SECCOMP_FILTER_FLAGS: Constants = Constants { name: "seccomp_filter_f
 ] };
 
 /// `seccomp_modes` of the list.
-pub static SECCOMP_MODES: Constants = Constants { name: "seccomp_modes", wide: true, parts: &[
+pub static SECCOMP_MODES: Constants = Constants { name: "seccomp_modes", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("SECCOMP_MODE_DISABLED", 0), ("SECCOMP_MODE_STRICT", 1), ("SECCOMP_MODE_FILTER", 2),
     ]),
 ] };
 
 /// `membarrier_commands` of the list.
-pub static MEMBARRIER_COMMANDS: Constants = Constants { name: "membarrier_commands", wide: false, parts: &[
+pub static MEMBARRIER_COMMANDS: Constants = Constants { name: "membarrier_commands", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MEMBARRIER_CMD_QUERY", 0), ("MEMBARRIER_CMD_GLOBAL", 1), ("MEMBARRIER_CMD_GLOBAL_EXPEDITED", 2),
         ("MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED", 4), ("MEMBARRIER_CMD_PRIVATE_EXPEDITED", 8),
@@ -617,21 +608,21 @@ pub static MEMBARRIER_COMMANDS: Constants = Constants { name: "membarrier_comman
 ] };
 
 /// `membarrier_flags` of the list.
-pub static MEMBARRIER_FLAGS: Constants = Constants { name: "membarrier_flags", wide: false, parts: &[
+pub static MEMBARRIER_FLAGS: Constants = Constants { name: "membarrier_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MEMBARRIER_CMD_FLAG_CPU", 1),
     ]),
 ] };
 
 /// `rseq_flags` of the list.
-pub static RSEQ_FLAGS: Constants = Constants { name: "rseq_flags", wide: false, parts: &[
+pub static RSEQ_FLAGS: Constants = Constants { name: "rseq_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("RSEQ_FLAG_UNREGISTER", 1), ("RSEQ_FLAG_SLICE_EXT_DEFAULT_ON", 2),
     ]),
 ] };
 
 /// `ptrace_requests` of the list.
-pub static PTRACE_REQUESTS: Constants = Constants { name: "ptrace_requests", wide: true, parts: &[
+pub static PTRACE_REQUESTS: Constants = Constants { name: "ptrace_requests", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("PTRACE_TRACEME", 0), ("PTRACE_PEEKTEXT", 1), ("PTRACE_PEEKDATA", 2), ("PTRACE_PEEKUSER", 3),
         ("PTRACE_POKETEXT", 4), ("PTRACE_POKEDATA", 5), ("PTRACE_POKEUSER", 6), ("PTRACE_CONT", 7), ("PTRACE_KILL", 8),
@@ -660,7 +651,7 @@ pub static PTRACE_REQUESTS: Constants = Constants { name: "ptrace_requests", wid
 ] };
 
 /// `ptrace_options` of the list.
-pub static PTRACE_OPTIONS: Constants = Constants { name: "ptrace_options", wide: true, parts: &[
+pub static PTRACE_OPTIONS: Constants = Constants { name: "ptrace_options", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("PTRACE_O_TRACESYSGOOD", 1), ("PTRACE_O_TRACEFORK", 2), ("PTRACE_O_TRACEVFORK", 4), ("PTRACE_O_TRACECLONE", 8),
         ("PTRACE_O_TRACEEXEC", 0x10), ("PTRACE_O_TRACEVFORKDONE", 0x20), ("PTRACE_O_TRACEEXIT", 0x40),
@@ -669,9 +660,9 @@ pub static PTRACE_OPTIONS: Constants = Constants { name: "ptrace_options", wide:
 ] };
 
 /// `register_sets` of the list.
-pub static REGISTER_SETS: Constants = Constants { name: "register_sets", wide: false, parts: &[
+pub static REGISTER_SETS: Constants = Constants { name: "register_sets", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
-        ("NT_PRSTATUS", 1), ("NT_FPREGSET", 2), ("NT_PRPSINFO", 3), ("NT_TASKSTRUCT", 4), ("NT_AUXV", 6),
+        ("NT_PRSTATUS", 1), ("NT_FPREGSET", 2), ("NT_PRPSINFO", 3), ("NT_PRXREG", 4), ("NT_AUXV", 6),
         ("NT_386_TLS", 0x200), ("NT_386_IOPERM", 0x201), ("NT_X86_XSTATE", 0x202), ("NT_X86_SHSTK", 0x204),
         ("NT_ARM_VFP", 0x400), ("NT_ARM_TLS", 0x401), ("NT_ARM_HW_BREAK", 0x402), ("NT_ARM_HW_WATCH", 0x403),
         ("NT_ARM_SYSTEM_CALL", 0x404), ("NT_ARM_SVE", 0x405), ("NT_ARM_PAC_MASK", 0x406), ("NT_ARM_PACA_KEYS", 0x407),
@@ -681,7 +672,7 @@ pub static REGISTER_SETS: Constants = Constants { name: "register_sets", wide: f
 ] };
 
 /// `futex_operations` of the list.
-pub static FUTEX_OPERATIONS: Constants = Constants { name: "futex_operations", wide: false, parts: &[
+pub static FUTEX_OPERATIONS: Constants = Constants { name: "futex_operations", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("FUTEX_WAIT", 0), ("FUTEX_WAKE", 1), ("FUTEX_FD", 2), ("FUTEX_REQUEUE", 3), ("FUTEX_CMP_REQUEUE", 4),
         ("FUTEX_WAKE_OP", 5), ("FUTEX_LOCK_PI", 6), ("FUTEX_UNLOCK_PI", 7), ("FUTEX_TRYLOCK_PI", 8),
@@ -700,26 +691,26 @@ pub static FUTEX_OPERATIONS: Constants = Constants { name: "futex_operations", w
 ] };
 
 /// `futex_bits` of the list.
-pub static FUTEX_BITS: Constants = Constants { name: "futex_bits", wide: false, parts: &[
+pub static FUTEX_BITS: Constants = Constants { name: "futex_bits", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("FUTEX_BITSET_MATCH_ANY", 0xffffffff),
     ]),
 ] };
 
 /// `futex_wake_op` of the list.
-pub static FUTEX_WAKE_OP: Constants = Constants { name: "futex_wake_op", wide: false, parts: &[
+pub static FUTEX_WAKE_OP: Constants = Constants { name: "futex_wake_op", mask: 0xffff_ffff, parts: &[
     Part::Own(Own::WakeOperation),
 ] };
 
 /// `futex_wake_ops` of the list.
-pub static FUTEX_WAKE_OPS: Constants = Constants { name: "futex_wake_ops", wide: false, parts: &[
+pub static FUTEX_WAKE_OPS: Constants = Constants { name: "futex_wake_ops", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("FUTEX_OP_SET", 0), ("FUTEX_OP_ADD", 1), ("FUTEX_OP_OR", 2), ("FUTEX_OP_ANDN", 3), ("FUTEX_OP_XOR", 4),
     ]),
 ] };
 
 /// `futex_wake_comparisons` of the list.
-pub static FUTEX_WAKE_COMPARISONS: Constants = Constants { name: "futex_wake_comparisons", wide: false, parts: &[
+pub static FUTEX_WAKE_COMPARISONS: Constants = Constants { name: "futex_wake_comparisons", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("FUTEX_OP_CMP_EQ", 0), ("FUTEX_OP_CMP_NE", 1), ("FUTEX_OP_CMP_LT", 2), ("FUTEX_OP_CMP_LE", 3),
         ("FUTEX_OP_CMP_GT", 4), ("FUTEX_OP_CMP_GE", 5),
@@ -727,7 +718,7 @@ pub static FUTEX_WAKE_COMPARISONS: Constants = Constants { name: "futex_wake_com
 ] };
 
 /// `futex2_flags` of the list.
-pub static FUTEX2_FLAGS: Constants = Constants { name: "futex2_flags", wide: false, parts: &[
+pub static FUTEX2_FLAGS: Constants = Constants { name: "futex2_flags", mask: 0xffff_ffff, parts: &[
     Part::Field(0x3, &[
         ("FUTEX2_SIZE_U8", 0), ("FUTEX2_SIZE_U16", 1), ("FUTEX2_SIZE_U32", 2), ("FUTEX2_SIZE_U64", 3),
     ]),
@@ -737,7 +728,7 @@ pub static FUTEX2_FLAGS: Constants = Constants { name: "futex2_flags", wide: fal
 ] };
 
 /// `address_families` of the list.
-pub static ADDRESS_FAMILIES: Constants = Constants { name: "address_families", wide: false, parts: &[
+pub static ADDRESS_FAMILIES: Constants = Constants { name: "address_families", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("AF_UNSPEC", 0), ("AF_UNIX", 1), ("AF_INET", 2), ("AF_AX25", 3), ("AF_IPX", 4), ("AF_APPLETALK", 5),
         ("AF_NETROM", 6), ("AF_BRIDGE", 7), ("AF_ATMPVC", 8), ("AF_X25", 9), ("AF_INET6", 0xa), ("AF_ROSE", 0xb),
@@ -752,7 +743,7 @@ pub static ADDRESS_FAMILIES: Constants = Constants { name: "address_families", w
 ] };
 
 /// `socket_types` of the list.
-pub static SOCKET_TYPES: Constants = Constants { name: "socket_types", wide: false, parts: &[
+pub static SOCKET_TYPES: Constants = Constants { name: "socket_types", mask: 0xffff_ffff, parts: &[
     Part::Field(0xf, &[
         ("SOCK_STREAM", 1), ("SOCK_DGRAM", 2), ("SOCK_RAW", 3), ("SOCK_RDM", 4), ("SOCK_SEQPACKET", 5),
         ("SOCK_DCCP", 6), ("SOCK_PACKET", 0xa),
@@ -763,14 +754,14 @@ pub static SOCKET_TYPES: Constants = Constants { name: "socket_types", wide: fal
 ] };
 
 /// `accept_flags` of the list.
-pub static ACCEPT_FLAGS: Constants = Constants { name: "accept_flags", wide: false, parts: &[
+pub static ACCEPT_FLAGS: Constants = Constants { name: "accept_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("SOCK_CLOEXEC", 0x80000), ("SOCK_NONBLOCK", 0x800),
     ]),
 ] };
 
 /// `inet_protocols` of the list.
-pub static INET_PROTOCOLS: Constants = Constants { name: "inet_protocols", wide: false, parts: &[
+pub static INET_PROTOCOLS: Constants = Constants { name: "inet_protocols", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("IPPROTO_IP", 0), ("IPPROTO_ICMP", 1), ("IPPROTO_IGMP", 2), ("IPPROTO_IPIP", 4), ("IPPROTO_TCP", 6),
         ("IPPROTO_EGP", 8), ("IPPROTO_PUP", 0xc), ("IPPROTO_UDP", 0x11), ("IPPROTO_IDP", 0x16), ("IPPROTO_TP", 0x1d),
@@ -785,7 +776,7 @@ pub static INET_PROTOCOLS: Constants = Constants { name: "inet_protocols", wide:
 ] };
 
 /// `netlink_protocols` of the list.
-pub static NETLINK_PROTOCOLS: Constants = Constants { name: "netlink_protocols", wide: false, parts: &[
+pub static NETLINK_PROTOCOLS: Constants = Constants { name: "netlink_protocols", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("NETLINK_ROUTE", 0), ("NETLINK_UNUSED", 1), ("NETLINK_USERSOCK", 2), ("NETLINK_FIREWALL", 3),
         ("NETLINK_SOCK_DIAG", 4), ("NETLINK_NFLOG", 5), ("NETLINK_XFRM", 6), ("NETLINK_SELINUX", 7),
@@ -797,12 +788,12 @@ pub static NETLINK_PROTOCOLS: Constants = Constants { name: "netlink_protocols",
 ] };
 
 /// `packet_protocols` of the list.
-pub static PACKET_PROTOCOLS: Constants = Constants { name: "packet_protocols", wide: false, parts: &[
+pub static PACKET_PROTOCOLS: Constants = Constants { name: "packet_protocols", mask: 0xffff_ffff, parts: &[
     Part::Own(Own::EtherType),
 ] };
 
 /// `ether_types` of the list.
-pub static ETHER_TYPES: Constants = Constants { name: "ether_types", wide: false, parts: &[
+pub static ETHER_TYPES: Constants = Constants { name: "ether_types", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("ETH_P_LOOP", 0x60), ("ETH_P_IP", 0x800), ("ETH_P_ARP", 0x806), ("ETH_P_RARP", 0x8035),
         ("ETH_P_8021Q", 0x8100), ("ETH_P_IPV6", 0x86dd), ("ETH_P_PAE", 0x888e), ("ETH_P_PPP_DISC", 0x8863),
@@ -813,7 +804,7 @@ pub static ETHER_TYPES: Constants = Constants { name: "ether_types", wide: false
 ] };
 
 /// `bluetooth_protocols` of the list.
-pub static BLUETOOTH_PROTOCOLS: Constants = Constants { name: "bluetooth_protocols", wide: false, parts: &[
+pub static BLUETOOTH_PROTOCOLS: Constants = Constants { name: "bluetooth_protocols", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("BTPROTO_L2CAP", 0), ("BTPROTO_HCI", 1), ("BTPROTO_SCO", 2), ("BTPROTO_RFCOMM", 3), ("BTPROTO_BNEP", 4),
         ("BTPROTO_CMTP", 5), ("BTPROTO_HIDP", 6), ("BTPROTO_AVDTP", 7),
@@ -821,26 +812,26 @@ pub static BLUETOOTH_PROTOCOLS: Constants = Constants { name: "bluetooth_protoco
 ] };
 
 /// `shutdown_how` of the list.
-pub static SHUTDOWN_HOW: Constants = Constants { name: "shutdown_how", wide: false, parts: &[
+pub static SHUTDOWN_HOW: Constants = Constants { name: "shutdown_how", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("SHUT_RD", 0), ("SHUT_WR", 1), ("SHUT_RDWR", 2),
     ]),
 ] };
 
 /// `message_flags` of the list.
-pub static MESSAGE_FLAGS: Constants = Constants { name: "message_flags", wide: false, parts: &[
+pub static MESSAGE_FLAGS: Constants = Constants { name: "message_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MSG_OOB", 1), ("MSG_PEEK", 2), ("MSG_DONTROUTE", 4), ("MSG_CTRUNC", 8), ("MSG_PROBE", 0x10),
         ("MSG_TRUNC", 0x20), ("MSG_DONTWAIT", 0x40), ("MSG_EOR", 0x80), ("MSG_WAITALL", 0x100), ("MSG_FIN", 0x200),
         ("MSG_SYN", 0x400), ("MSG_CONFIRM", 0x800), ("MSG_RST", 0x1000), ("MSG_ERRQUEUE", 0x2000),
         ("MSG_NOSIGNAL", 0x4000), ("MSG_MORE", 0x8000), ("MSG_WAITFORONE", 0x10000), ("MSG_SENDPAGE_NOTLAST", 0x20000),
         ("MSG_BATCH", 0x40000), ("MSG_NO_SHARED_FRAGS", 0x80000), ("MSG_ZEROCOPY", 0x4000000),
-        ("MSG_FASTOPEN", 0x20000000), ("MSG_CMSG_CLOEXEC", 0x40000000),
+        ("MSG_FASTOPEN", 0x20000000), ("MSG_CMSG_CLOEXEC", 0x40000000), ("MSG_CMSG_COMPAT", 0x80000000),
     ]),
 ] };
 
 /// `socket_levels` of the list.
-pub static SOCKET_LEVELS: Constants = Constants { name: "socket_levels", wide: false, parts: &[
+pub static SOCKET_LEVELS: Constants = Constants { name: "socket_levels", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("SOL_IP", 0), ("SOL_SOCKET", 1), ("SOL_TCP", 6), ("SOL_UDP", 0x11), ("AF_VSOCK", 0x28), ("SOL_IPV6", 0x29),
         ("SOL_ICMPV6", 0x3a), ("SOL_CAN_BASE", 0x64), ("SOL_CAN_RAW", 0x65), ("SOL_SCTP", 0x84), ("SOL_UDPLITE", 0x88),
@@ -855,7 +846,7 @@ pub static SOCKET_LEVELS: Constants = Constants { name: "socket_levels", wide: f
 ] };
 
 /// `socket_options` of the list.
-pub static SOCKET_OPTIONS: Constants = Constants { name: "socket_options", wide: false, parts: &[
+pub static SOCKET_OPTIONS: Constants = Constants { name: "socket_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("SO_DEBUG", 1), ("SO_REUSEADDR", 2), ("SO_TYPE", 3), ("SO_ERROR", 4), ("SO_DONTROUTE", 5), ("SO_BROADCAST", 6),
         ("SO_SNDBUF", 7), ("SO_RCVBUF", 8), ("SO_KEEPALIVE", 9), ("SO_OOBINLINE", 0xa), ("SO_NO_CHECK", 0xb),
@@ -882,7 +873,7 @@ pub static SOCKET_OPTIONS: Constants = Constants { name: "socket_options", wide:
 ] };
 
 /// `ip_options` of the list.
-pub static IP_OPTIONS: Constants = Constants { name: "ip_options", wide: false, parts: &[
+pub static IP_OPTIONS: Constants = Constants { name: "ip_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("IP_TOS", 1), ("IP_TTL", 2), ("IP_HDRINCL", 3), ("IP_OPTIONS", 4), ("IP_ROUTER_ALERT", 5), ("IP_RECVOPTS", 6),
         ("IP_RETOPTS", 7), ("IP_PKTINFO", 8), ("IP_PKTOPTIONS", 9), ("IP_MTU_DISCOVER", 0xa), ("IP_RECVERR", 0xb),
@@ -900,7 +891,7 @@ pub static IP_OPTIONS: Constants = Constants { name: "ip_options", wide: false, 
 ] };
 
 /// `ipv6_options` of the list.
-pub static IPV6_OPTIONS: Constants = Constants { name: "ipv6_options", wide: false, parts: &[
+pub static IPV6_OPTIONS: Constants = Constants { name: "ipv6_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("IPV6_ADDRFORM", 1), ("IPV6_2292PKTINFO", 2), ("IPV6_2292HOPOPTS", 3), ("IPV6_2292DSTOPTS", 4),
         ("IPV6_2292RTHDR", 5), ("IPV6_2292PKTOPTIONS", 6), ("IPV6_CHECKSUM", 7), ("IPV6_2292HOPLIMIT", 8),
@@ -924,7 +915,7 @@ pub static IPV6_OPTIONS: Constants = Constants { name: "ipv6_options", wide: fal
 ] };
 
 /// `tcp_options` of the list.
-pub static TCP_OPTIONS: Constants = Constants { name: "tcp_options", wide: false, parts: &[
+pub static TCP_OPTIONS: Constants = Constants { name: "tcp_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("TCP_NODELAY", 1), ("TCP_MAXSEG", 2), ("TCP_CORK", 3), ("TCP_KEEPIDLE", 4), ("TCP_KEEPINTVL", 5),
         ("TCP_KEEPCNT", 6), ("TCP_SYNCNT", 7), ("TCP_LINGER2", 8), ("TCP_DEFER_ACCEPT", 9), ("TCP_WINDOW_CLAMP", 0xa),
@@ -942,7 +933,7 @@ pub static TCP_OPTIONS: Constants = Constants { name: "tcp_options", wide: false
 ] };
 
 /// `udp_options` of the list.
-pub static UDP_OPTIONS: Constants = Constants { name: "udp_options", wide: false, parts: &[
+pub static UDP_OPTIONS: Constants = Constants { name: "udp_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("UDP_CORK", 1), ("UDP_ENCAP", 0x64), ("UDP_NO_CHECK6_TX", 0x65), ("UDP_NO_CHECK6_RX", 0x66),
         ("UDP_SEGMENT", 0x67), ("UDP_GRO", 0x68),
@@ -950,7 +941,7 @@ pub static UDP_OPTIONS: Constants = Constants { name: "udp_options", wide: false
 ] };
 
 /// `netlink_options` of the list.
-pub static NETLINK_OPTIONS: Constants = Constants { name: "netlink_options", wide: false, parts: &[
+pub static NETLINK_OPTIONS: Constants = Constants { name: "netlink_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("NETLINK_ADD_MEMBERSHIP", 1), ("NETLINK_DROP_MEMBERSHIP", 2), ("NETLINK_PKTINFO", 3),
         ("NETLINK_BROADCAST_ERROR", 4), ("NETLINK_NO_ENOBUFS", 5), ("NETLINK_RX_RING", 6), ("NETLINK_TX_RING", 7),
@@ -960,7 +951,7 @@ pub static NETLINK_OPTIONS: Constants = Constants { name: "netlink_options", wid
 ] };
 
 /// `packet_options` of the list.
-pub static PACKET_OPTIONS: Constants = Constants { name: "packet_options", wide: false, parts: &[
+pub static PACKET_OPTIONS: Constants = Constants { name: "packet_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("PACKET_ADD_MEMBERSHIP", 1), ("PACKET_DROP_MEMBERSHIP", 2), ("PACKET_RECV_OUTPUT", 3), ("PACKET_RX_RING", 5),
         ("PACKET_STATISTICS", 6), ("PACKET_COPY_THRESH", 7), ("PACKET_AUXDATA", 8), ("PACKET_ORIGDEV", 9),
@@ -973,23 +964,23 @@ pub static PACKET_OPTIONS: Constants = Constants { name: "packet_options", wide:
 ] };
 
 /// `vsock_options` of the list.
-pub static VSOCK_OPTIONS: Constants = Constants { name: "vsock_options", wide: false, parts: &[
+pub static VSOCK_OPTIONS: Constants = Constants { name: "vsock_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("SO_VM_SOCKETS_BUFFER_SIZE", 0), ("SO_VM_SOCKETS_BUFFER_MIN_SIZE", 1), ("SO_VM_SOCKETS_BUFFER_MAX_SIZE", 2),
-        ("SO_VM_SOCKETS_PEER_HOST_VM_ID", 3), ("SO_VM_SOCKETS_TRUSTED", 5), ("SO_VM_SOCKETS_CONNECT_TIMEOUT", 6),
+        ("SO_VM_SOCKETS_PEER_HOST_VM_ID", 3), ("SO_VM_SOCKETS_TRUSTED", 5), ("SO_VM_SOCKETS_CONNECT_TIMEOUT_OLD", 6),
         ("SO_VM_SOCKETS_NONBLOCK_TXRX", 7), ("SO_VM_SOCKETS_CONNECT_TIMEOUT_NEW", 8),
     ]),
 ] };
 
 /// `raw_options` of the list.
-pub static RAW_OPTIONS: Constants = Constants { name: "raw_options", wide: false, parts: &[
+pub static RAW_OPTIONS: Constants = Constants { name: "raw_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("ICMP_FILTER", 1),
     ]),
 ] };
 
 /// `alg_options` of the list.
-pub static ALG_OPTIONS: Constants = Constants { name: "alg_options", wide: false, parts: &[
+pub static ALG_OPTIONS: Constants = Constants { name: "alg_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("ALG_SET_KEY", 1), ("ALG_SET_IV", 2), ("ALG_SET_OP", 3), ("ALG_SET_AEAD_ASSOCLEN", 4),
         ("ALG_SET_AEAD_AUTHSIZE", 5), ("ALG_SET_DRBG_ENTROPY", 6), ("ALG_SET_KEY_BY_KEY_SERIAL", 7),
@@ -997,49 +988,49 @@ pub static ALG_OPTIONS: Constants = Constants { name: "alg_options", wide: false
 ] };
 
 /// `tls_options` of the list.
-pub static TLS_OPTIONS: Constants = Constants { name: "tls_options", wide: false, parts: &[
+pub static TLS_OPTIONS: Constants = Constants { name: "tls_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("TLS_TX", 1), ("TLS_RX", 2), ("TLS_TX_ZEROCOPY_RO", 3), ("TLS_RX_EXPECT_NO_PAD", 4),
     ]),
 ] };
 
 /// `epoll_create_flags` of the list.
-pub static EPOLL_CREATE_FLAGS: Constants = Constants { name: "epoll_create_flags", wide: false, parts: &[
+pub static EPOLL_CREATE_FLAGS: Constants = Constants { name: "epoll_create_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("EPOLL_CLOEXEC", 0x80000),
     ]),
 ] };
 
 /// `epoll_operations` of the list.
-pub static EPOLL_OPERATIONS: Constants = Constants { name: "epoll_operations", wide: false, parts: &[
+pub static EPOLL_OPERATIONS: Constants = Constants { name: "epoll_operations", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("EPOLL_CTL_ADD", 1), ("EPOLL_CTL_DEL", 2), ("EPOLL_CTL_MOD", 3),
     ]),
 ] };
 
 /// `eventfd_flags` of the list.
-pub static EVENTFD_FLAGS: Constants = Constants { name: "eventfd_flags", wide: false, parts: &[
+pub static EVENTFD_FLAGS: Constants = Constants { name: "eventfd_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("EFD_SEMAPHORE", 1), ("EFD_CLOEXEC", 0x80000), ("EFD_NONBLOCK", 0x800),
     ]),
 ] };
 
 /// `signalfd_flags` of the list.
-pub static SIGNALFD_FLAGS: Constants = Constants { name: "signalfd_flags", wide: false, parts: &[
+pub static SIGNALFD_FLAGS: Constants = Constants { name: "signalfd_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("SFD_CLOEXEC", 0x80000), ("SFD_NONBLOCK", 0x800),
     ]),
 ] };
 
 /// `inotify_init_flags` of the list.
-pub static INOTIFY_INIT_FLAGS: Constants = Constants { name: "inotify_init_flags", wide: false, parts: &[
+pub static INOTIFY_INIT_FLAGS: Constants = Constants { name: "inotify_init_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("IN_NONBLOCK", 0x800), ("IN_CLOEXEC", 0x80000),
     ]),
 ] };
 
 /// `inotify_mask` of the list.
-pub static INOTIFY_MASK: Constants = Constants { name: "inotify_mask", wide: false, parts: &[
+pub static INOTIFY_MASK: Constants = Constants { name: "inotify_mask", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("IN_ACCESS", 1), ("IN_MODIFY", 2), ("IN_ATTRIB", 4), ("IN_CLOSE_WRITE", 8), ("IN_CLOSE_NOWRITE", 0x10),
         ("IN_OPEN", 0x20), ("IN_MOVED_FROM", 0x40), ("IN_MOVED_TO", 0x80), ("IN_CREATE", 0x100), ("IN_DELETE", 0x200),
@@ -1051,7 +1042,7 @@ pub static INOTIFY_MASK: Constants = Constants { name: "inotify_mask", wide: fal
 ] };
 
 /// `fanotify_init_flags` of the list.
-pub static FANOTIFY_INIT_FLAGS: Constants = Constants { name: "fanotify_init_flags", wide: false, parts: &[
+pub static FANOTIFY_INIT_FLAGS: Constants = Constants { name: "fanotify_init_flags", mask: 0xffff_ffff, parts: &[
     Part::Field(0xc, &[
         ("FAN_CLASS_NOTIF", 0), ("FAN_CLASS_CONTENT", 4), ("FAN_CLASS_PRE_CONTENT", 8),
     ]),
@@ -1064,7 +1055,7 @@ pub static FANOTIFY_INIT_FLAGS: Constants = Constants { name: "fanotify_init_fla
 ] };
 
 /// `fanotify_mark_flags` of the list.
-pub static FANOTIFY_MARK_FLAGS: Constants = Constants { name: "fanotify_mark_flags", wide: false, parts: &[
+pub static FANOTIFY_MARK_FLAGS: Constants = Constants { name: "fanotify_mark_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("FAN_MARK_ADD", 1), ("FAN_MARK_REMOVE", 2), ("FAN_MARK_DONT_FOLLOW", 4), ("FAN_MARK_ONLYDIR", 8),
         ("FAN_MARK_MOUNT", 0x10), ("FAN_MARK_IGNORED_MASK", 0x20), ("FAN_MARK_IGNORED_SURV_MODIFY", 0x40),
@@ -1074,7 +1065,7 @@ pub static FANOTIFY_MARK_FLAGS: Constants = Constants { name: "fanotify_mark_fla
 ] };
 
 /// `fanotify_mask` of the list.
-pub static FANOTIFY_MASK: Constants = Constants { name: "fanotify_mask", wide: true, parts: &[
+pub static FANOTIFY_MASK: Constants = Constants { name: "fanotify_mask", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("FAN_ACCESS", 1), ("FAN_MODIFY", 2), ("FAN_ATTRIB", 4), ("FAN_CLOSE_WRITE", 8), ("FAN_CLOSE_NOWRITE", 0x10),
         ("FAN_OPEN", 0x20), ("FAN_MOVED_FROM", 0x40), ("FAN_MOVED_TO", 0x80), ("FAN_CREATE", 0x100),
@@ -1087,12 +1078,12 @@ pub static FANOTIFY_MASK: Constants = Constants { name: "fanotify_mask", wide: t
 ] };
 
 /// `mount_flags` of the list.
-pub static MOUNT_FLAGS: Constants = Constants { name: "mount_flags", wide: true, parts: &[
+pub static MOUNT_FLAGS: Constants = Constants { name: "mount_flags", mask: u64::MAX, parts: &[
     Part::Own(Own::Mount),
 ] };
 
 /// `mount_flag_bits` of the list.
-pub static MOUNT_FLAG_BITS: Constants = Constants { name: "mount_flag_bits", wide: true, parts: &[
+pub static MOUNT_FLAG_BITS: Constants = Constants { name: "mount_flag_bits", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("MS_RDONLY", 1), ("MS_NOSUID", 2), ("MS_NODEV", 4), ("MS_NOEXEC", 8), ("MS_SYNCHRONOUS", 0x10),
         ("MS_REMOUNT", 0x20), ("MS_MANDLOCK", 0x40), ("MS_DIRSYNC", 0x80), ("MS_NOSYMFOLLOW", 0x100),
@@ -1101,33 +1092,33 @@ pub static MOUNT_FLAG_BITS: Constants = Constants { name: "mount_flag_bits", wid
         ("MS_SLAVE", 0x80000), ("MS_SHARED", 0x100000), ("MS_RELATIME", 0x200000), ("MS_KERNMOUNT", 0x400000),
         ("MS_I_VERSION", 0x800000), ("MS_STRICTATIME", 0x1000000), ("MS_LAZYTIME", 0x2000000),
         ("MS_SUBMOUNT", 0x4000000), ("MS_NOREMOTELOCK", 0x8000000), ("MS_NOSEC", 0x10000000), ("MS_BORN", 0x20000000),
-        ("MS_ACTIVE", 0x40000000), ("MS_NOUSER", 0xffffffff80000000),
+        ("MS_ACTIVE", 0x40000000), ("MS_NOUSER", 0x80000000),
     ]),
 ] };
 
 /// `umount_flags` of the list.
-pub static UMOUNT_FLAGS: Constants = Constants { name: "umount_flags", wide: false, parts: &[
+pub static UMOUNT_FLAGS: Constants = Constants { name: "umount_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MNT_FORCE", 1), ("MNT_DETACH", 2), ("MNT_EXPIRE", 4), ("UMOUNT_NOFOLLOW", 8),
     ]),
 ] };
 
 /// `fsopen_flags` of the list.
-pub static FSOPEN_FLAGS: Constants = Constants { name: "fsopen_flags", wide: false, parts: &[
+pub static FSOPEN_FLAGS: Constants = Constants { name: "fsopen_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("FSOPEN_CLOEXEC", 1),
     ]),
 ] };
 
 /// `fspick_flags` of the list.
-pub static FSPICK_FLAGS: Constants = Constants { name: "fspick_flags", wide: false, parts: &[
+pub static FSPICK_FLAGS: Constants = Constants { name: "fspick_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("FSPICK_CLOEXEC", 1), ("FSPICK_SYMLINK_NOFOLLOW", 2), ("FSPICK_NO_AUTOMOUNT", 4), ("FSPICK_EMPTY_PATH", 8),
     ]),
 ] };
 
 /// `fsconfig_commands` of the list.
-pub static FSCONFIG_COMMANDS: Constants = Constants { name: "fsconfig_commands", wide: false, parts: &[
+pub static FSCONFIG_COMMANDS: Constants = Constants { name: "fsconfig_commands", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("FSCONFIG_SET_FLAG", 0), ("FSCONFIG_SET_STRING", 1), ("FSCONFIG_SET_BINARY", 2), ("FSCONFIG_SET_PATH", 3),
         ("FSCONFIG_SET_PATH_EMPTY", 4), ("FSCONFIG_SET_FD", 5), ("FSCONFIG_CMD_CREATE", 6),
@@ -1136,14 +1127,14 @@ pub static FSCONFIG_COMMANDS: Constants = Constants { name: "fsconfig_commands",
 ] };
 
 /// `fsmount_flags` of the list.
-pub static FSMOUNT_FLAGS: Constants = Constants { name: "fsmount_flags", wide: false, parts: &[
+pub static FSMOUNT_FLAGS: Constants = Constants { name: "fsmount_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("FSMOUNT_CLOEXEC", 1), ("FSMOUNT_NAMESPACE", 2),
     ]),
 ] };
 
 /// `mount_attributes` of the list.
-pub static MOUNT_ATTRIBUTES: Constants = Constants { name: "mount_attributes", wide: false, parts: &[
+pub static MOUNT_ATTRIBUTES: Constants = Constants { name: "mount_attributes", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MOUNT_ATTR_RDONLY", 1), ("MOUNT_ATTR_NOSUID", 2), ("MOUNT_ATTR_NODEV", 4), ("MOUNT_ATTR_NOEXEC", 8),
         ("MOUNT_ATTR_NOATIME", 0x10), ("MOUNT_ATTR_STRICTATIME", 0x20), ("MOUNT_ATTR_NODIRATIME", 0x80),
@@ -1152,7 +1143,7 @@ pub static MOUNT_ATTRIBUTES: Constants = Constants { name: "mount_attributes", w
 ] };
 
 /// `move_mount_flags` of the list.
-pub static MOVE_MOUNT_FLAGS: Constants = Constants { name: "move_mount_flags", wide: false, parts: &[
+pub static MOVE_MOUNT_FLAGS: Constants = Constants { name: "move_mount_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MOVE_MOUNT_F_SYMLINKS", 1), ("MOVE_MOUNT_F_AUTOMOUNTS", 2), ("MOVE_MOUNT_F_EMPTY_PATH", 4),
         ("MOVE_MOUNT_T_SYMLINKS", 0x10), ("MOVE_MOUNT_T_AUTOMOUNTS", 0x20), ("MOVE_MOUNT_T_EMPTY_PATH", 0x40),
@@ -1161,7 +1152,7 @@ pub static MOVE_MOUNT_FLAGS: Constants = Constants { name: "move_mount_flags", w
 ] };
 
 /// `open_tree_flags` of the list.
-pub static OPEN_TREE_FLAGS: Constants = Constants { name: "open_tree_flags", wide: false, parts: &[
+pub static OPEN_TREE_FLAGS: Constants = Constants { name: "open_tree_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("OPEN_TREE_CLONE", 1), ("OPEN_TREE_CLOEXEC", 0x80000), ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200),
         ("AT_SYMLINK_FOLLOW", 0x400), ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
@@ -1170,33 +1161,33 @@ pub static OPEN_TREE_FLAGS: Constants = Constants { name: "open_tree_flags", wid
 ] };
 
 /// `mount_setattr_flags` of the list.
-pub static MOUNT_SETATTR_FLAGS: Constants = Constants { name: "mount_setattr_flags", wide: false, parts: &[
+pub static MOUNT_SETATTR_FLAGS: Constants = Constants { name: "mount_setattr_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
     ]),
 ] };
 
 /// `listmount_flags` of the list.
-pub static LISTMOUNT_FLAGS: Constants = Constants { name: "listmount_flags", wide: false, parts: &[
+pub static LISTMOUNT_FLAGS: Constants = Constants { name: "listmount_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("LISTMOUNT_REVERSE", 1),
     ]),
 ] };
 
 /// `statmount_flags` of the list.
-pub static STATMOUNT_FLAGS: Constants = Constants { name: "statmount_flags", wide: false, parts: &[
+pub static STATMOUNT_FLAGS: Constants = Constants { name: "statmount_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("STATMOUNT_BY_FD", 1),
     ]),
 ] };
 
 /// `quota_commands` of the list.
-pub static QUOTA_COMMANDS: Constants = Constants { name: "quota_commands", wide: false, parts: &[
+pub static QUOTA_COMMANDS: Constants = Constants { name: "quota_commands", mask: 0xffff_ffff, parts: &[
     Part::Own(Own::Quota),
 ] };
 
 /// `quota_operations` of the list.
-pub static QUOTA_OPERATIONS: Constants = Constants { name: "quota_operations", wide: false, parts: &[
+pub static QUOTA_OPERATIONS: Constants = Constants { name: "quota_operations", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("Q_SYNC", 0x800001), ("Q_QUOTAON", 0x800002), ("Q_QUOTAOFF", 0x800003), ("Q_GETFMT", 0x800004),
         ("Q_GETINFO", 0x800005), ("Q_SETINFO", 0x800006), ("Q_GETQUOTA", 0x800007), ("Q_SETQUOTA", 0x800008),
@@ -1207,21 +1198,21 @@ pub static QUOTA_OPERATIONS: Constants = Constants { name: "quota_operations", w
 ] };
 
 /// `quota_types` of the list.
-pub static QUOTA_TYPES: Constants = Constants { name: "quota_types", wide: false, parts: &[
+pub static QUOTA_TYPES: Constants = Constants { name: "quota_types", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("USRQUOTA", 0), ("GRPQUOTA", 1), ("PRJQUOTA", 2),
     ]),
 ] };
 
 /// `quota_formats` of the list.
-pub static QUOTA_FORMATS: Constants = Constants { name: "quota_formats", wide: false, parts: &[
+pub static QUOTA_FORMATS: Constants = Constants { name: "quota_formats", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("QFMT_VFS_OLD", 1), ("QFMT_VFS_V0", 2), ("QFMT_OCFS2", 3), ("QFMT_VFS_V1", 4), ("QFMT_SHMEM", 5),
     ]),
 ] };
 
 /// `bpf_commands` of the list.
-pub static BPF_COMMANDS: Constants = Constants { name: "bpf_commands", wide: false, parts: &[
+pub static BPF_COMMANDS: Constants = Constants { name: "bpf_commands", mask: 0xffff_ffff, parts: &[
     Part::Field(0xfffeffff, &[
         ("BPF_MAP_CREATE", 0), ("BPF_MAP_LOOKUP_ELEM", 1), ("BPF_MAP_UPDATE_ELEM", 2), ("BPF_MAP_DELETE_ELEM", 3),
         ("BPF_MAP_GET_NEXT_KEY", 4), ("BPF_PROG_LOAD", 5), ("BPF_OBJ_PIN", 6), ("BPF_OBJ_GET", 7),
@@ -1242,7 +1233,7 @@ pub static BPF_COMMANDS: Constants = Constants { name: "bpf_commands", wide: fal
 ] };
 
 /// `perf_event_flags` of the list.
-pub static PERF_EVENT_FLAGS: Constants = Constants { name: "perf_event_flags", wide: true, parts: &[
+pub static PERF_EVENT_FLAGS: Constants = Constants { name: "perf_event_flags", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("PERF_FLAG_FD_NO_GROUP", 1), ("PERF_FLAG_FD_OUTPUT", 2), ("PERF_FLAG_PID_CGROUP", 4),
         ("PERF_FLAG_FD_CLOEXEC", 8),
@@ -1250,7 +1241,7 @@ pub static PERF_EVENT_FLAGS: Constants = Constants { name: "perf_event_flags", w
 ] };
 
 /// `io_uring_enter_flags` of the list.
-pub static IO_URING_ENTER_FLAGS: Constants = Constants { name: "io_uring_enter_flags", wide: false, parts: &[
+pub static IO_URING_ENTER_FLAGS: Constants = Constants { name: "io_uring_enter_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("IORING_ENTER_GETEVENTS", 1), ("IORING_ENTER_SQ_WAKEUP", 2), ("IORING_ENTER_SQ_WAIT", 4),
         ("IORING_ENTER_EXT_ARG", 8), ("IORING_ENTER_REGISTERED_RING", 0x10), ("IORING_ENTER_ABS_TIMER", 0x20),
@@ -1259,7 +1250,7 @@ pub static IO_URING_ENTER_FLAGS: Constants = Constants { name: "io_uring_enter_f
 ] };
 
 /// `io_uring_register_opcodes` of the list.
-pub static IO_URING_REGISTER_OPCODES: Constants = Constants { name: "io_uring_register_opcodes", wide: false, parts: &[
+pub static IO_URING_REGISTER_OPCODES: Constants = Constants { name: "io_uring_register_opcodes", mask: 0xffff_ffff, parts: &[
     Part::Field(0x7fffffff, &[
         ("IORING_REGISTER_BUFFERS", 0), ("IORING_UNREGISTER_BUFFERS", 1), ("IORING_REGISTER_FILES", 2),
         ("IORING_UNREGISTER_FILES", 3), ("IORING_REGISTER_EVENTFD", 4), ("IORING_UNREGISTER_EVENTFD", 5),
@@ -1283,14 +1274,14 @@ pub static IO_URING_REGISTER_OPCODES: Constants = Constants { name: "io_uring_re
 ] };
 
 /// `landlock_create_flags` of the list.
-pub static LANDLOCK_CREATE_FLAGS: Constants = Constants { name: "landlock_create_flags", wide: false, parts: &[
+pub static LANDLOCK_CREATE_FLAGS: Constants = Constants { name: "landlock_create_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("LANDLOCK_CREATE_RULESET_VERSION", 1), ("LANDLOCK_CREATE_RULESET_ERRATA", 2),
     ]),
 ] };
 
 /// `landlock_restrict_flags` of the list.
-pub static LANDLOCK_RESTRICT_FLAGS: Constants = Constants { name: "landlock_restrict_flags", wide: false, parts: &[
+pub static LANDLOCK_RESTRICT_FLAGS: Constants = Constants { name: "landlock_restrict_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF", 1), ("LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON", 2),
         ("LANDLOCK_RESTRICT_SELF_LOG_SUBDOMAINS_OFF", 4), ("LANDLOCK_RESTRICT_SELF_TSYNC", 8),
@@ -1298,14 +1289,14 @@ pub static LANDLOCK_RESTRICT_FLAGS: Constants = Constants { name: "landlock_rest
 ] };
 
 /// `landlock_rule_types` of the list.
-pub static LANDLOCK_RULE_TYPES: Constants = Constants { name: "landlock_rule_types", wide: false, parts: &[
+pub static LANDLOCK_RULE_TYPES: Constants = Constants { name: "landlock_rule_types", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("LANDLOCK_RULE_PATH_BENEATH", 1), ("LANDLOCK_RULE_NET_PORT", 2),
     ]),
 ] };
 
 /// `lsm_attributes` of the list.
-pub static LSM_ATTRIBUTES: Constants = Constants { name: "lsm_attributes", wide: false, parts: &[
+pub static LSM_ATTRIBUTES: Constants = Constants { name: "lsm_attributes", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("LSM_ATTR_CURRENT", 0x64), ("LSM_ATTR_EXEC", 0x65), ("LSM_ATTR_FSCREATE", 0x66), ("LSM_ATTR_KEYCREATE", 0x67),
         ("LSM_ATTR_PREV", 0x68), ("LSM_ATTR_SOCKCREATE", 0x69),
@@ -1313,14 +1304,14 @@ pub static LSM_ATTRIBUTES: Constants = Constants { name: "lsm_attributes", wide:
 ] };
 
 /// `lsm_flags` of the list.
-pub static LSM_FLAGS: Constants = Constants { name: "lsm_flags", wide: false, parts: &[
+pub static LSM_FLAGS: Constants = Constants { name: "lsm_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("LSM_FLAG_SINGLE", 1),
     ]),
 ] };
 
 /// `key_commands` of the list.
-pub static KEY_COMMANDS: Constants = Constants { name: "key_commands", wide: false, parts: &[
+pub static KEY_COMMANDS: Constants = Constants { name: "key_commands", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("KEYCTL_GET_KEYRING_ID", 0), ("KEYCTL_JOIN_SESSION_KEYRING", 1), ("KEYCTL_UPDATE", 2), ("KEYCTL_REVOKE", 3),
         ("KEYCTL_CHOWN", 4), ("KEYCTL_SETPERM", 5), ("KEYCTL_DESCRIBE", 6), ("KEYCTL_CLEAR", 7), ("KEYCTL_LINK", 8),
@@ -1336,7 +1327,7 @@ pub static KEY_COMMANDS: Constants = Constants { name: "key_commands", wide: fal
 ] };
 
 /// `keys` of the list.
-pub static KEYS: Constants = Constants { name: "keys", wide: false, parts: &[
+pub static KEYS: Constants = Constants { name: "keys", mask: 0xffff_ffff, parts: &[
     Part::Decimal(&[
         ("KEY_SPEC_THREAD_KEYRING", 0xffffffffffffffff), ("KEY_SPEC_PROCESS_KEYRING", 0xfffffffffffffffe),
         ("KEY_SPEC_SESSION_KEYRING", 0xfffffffffffffffd), ("KEY_SPEC_USER_KEYRING", 0xfffffffffffffffc),
@@ -1346,7 +1337,7 @@ pub static KEYS: Constants = Constants { name: "keys", wide: false, parts: &[
 ] };
 
 /// `key_permissions` of the list.
-pub static KEY_PERMISSIONS: Constants = Constants { name: "key_permissions", wide: false, parts: &[
+pub static KEY_PERMISSIONS: Constants = Constants { name: "key_permissions", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("KEY_POS_VIEW", 0x1000000), ("KEY_POS_READ", 0x2000000), ("KEY_POS_WRITE", 0x4000000),
         ("KEY_POS_SEARCH", 0x8000000), ("KEY_POS_LINK", 0x10000000), ("KEY_POS_SETATTR", 0x20000000),
@@ -1359,7 +1350,7 @@ pub static KEY_PERMISSIONS: Constants = Constants { name: "key_permissions", wid
 ] };
 
 /// `key_request_keyrings` of the list.
-pub static KEY_REQUEST_KEYRINGS: Constants = Constants { name: "key_request_keyrings", wide: false, parts: &[
+pub static KEY_REQUEST_KEYRINGS: Constants = Constants { name: "key_request_keyrings", mask: 0xffff_ffff, parts: &[
     Part::Decimal(&[
         ("KEY_REQKEY_DEFL_NO_CHANGE", 0xffffffffffffffff), ("KEY_REQKEY_DEFL_DEFAULT", 0),
         ("KEY_REQKEY_DEFL_THREAD_KEYRING", 1), ("KEY_REQKEY_DEFL_PROCESS_KEYRING", 2),
@@ -1370,21 +1361,21 @@ pub static KEY_REQUEST_KEYRINGS: Constants = Constants { name: "key_request_keyr
 ] };
 
 /// `key_move_flags` of the list.
-pub static KEY_MOVE_FLAGS: Constants = Constants { name: "key_move_flags", wide: false, parts: &[
+pub static KEY_MOVE_FLAGS: Constants = Constants { name: "key_move_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("KEYCTL_MOVE_EXCL", 1),
     ]),
 ] };
 
 /// `ipc_keys` of the list.
-pub static IPC_KEYS: Constants = Constants { name: "ipc_keys", wide: false, parts: &[
+pub static IPC_KEYS: Constants = Constants { name: "ipc_keys", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("IPC_PRIVATE", 0),
     ]),
 ] };
 
 /// `ipc_get_flags` of the list.
-pub static IPC_GET_FLAGS: Constants = Constants { name: "ipc_get_flags", wide: false, parts: &[
+pub static IPC_GET_FLAGS: Constants = Constants { name: "ipc_get_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("IPC_CREAT", 0x200), ("IPC_EXCL", 0x400), ("IPC_NOWAIT", 0x800),
     ]),
@@ -1392,7 +1383,7 @@ pub static IPC_GET_FLAGS: Constants = Constants { name: "ipc_get_flags", wide: f
 ] };
 
 /// `shmget_flags` of the list.
-pub static SHMGET_FLAGS: Constants = Constants { name: "shmget_flags", wide: false, parts: &[
+pub static SHMGET_FLAGS: Constants = Constants { name: "shmget_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("IPC_CREAT", 0x200), ("IPC_EXCL", 0x400), ("SHM_HUGETLB", 0x800), ("SHM_NORESERVE", 0x1000),
     ]),
@@ -1401,21 +1392,21 @@ pub static SHMGET_FLAGS: Constants = Constants { name: "shmget_flags", wide: fal
 ] };
 
 /// `shmat_flags` of the list.
-pub static SHMAT_FLAGS: Constants = Constants { name: "shmat_flags", wide: false, parts: &[
+pub static SHMAT_FLAGS: Constants = Constants { name: "shmat_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("SHM_RDONLY", 0x1000), ("SHM_RND", 0x2000), ("SHM_REMAP", 0x4000), ("SHM_EXEC", 0x8000),
     ]),
 ] };
 
 /// `message_queue_flags` of the list.
-pub static MESSAGE_QUEUE_FLAGS: Constants = Constants { name: "message_queue_flags", wide: false, parts: &[
+pub static MESSAGE_QUEUE_FLAGS: Constants = Constants { name: "message_queue_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MSG_NOERROR", 0x1000), ("MSG_EXCEPT", 0x2000), ("MSG_COPY", 0x4000), ("IPC_NOWAIT", 0x800),
     ]),
 ] };
 
 /// `msgctl_commands` of the list.
-pub static MSGCTL_COMMANDS: Constants = Constants { name: "msgctl_commands", wide: false, parts: &[
+pub static MSGCTL_COMMANDS: Constants = Constants { name: "msgctl_commands", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("IPC_64", 0x100),
     ]),
@@ -1426,7 +1417,7 @@ pub static MSGCTL_COMMANDS: Constants = Constants { name: "msgctl_commands", wid
 ] };
 
 /// `semctl_commands` of the list.
-pub static SEMCTL_COMMANDS: Constants = Constants { name: "semctl_commands", wide: false, parts: &[
+pub static SEMCTL_COMMANDS: Constants = Constants { name: "semctl_commands", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("IPC_64", 0x100),
     ]),
@@ -1438,7 +1429,7 @@ pub static SEMCTL_COMMANDS: Constants = Constants { name: "semctl_commands", wid
 ] };
 
 /// `shmctl_commands` of the list.
-pub static SHMCTL_COMMANDS: Constants = Constants { name: "shmctl_commands", wide: false, parts: &[
+pub static SHMCTL_COMMANDS: Constants = Constants { name: "shmctl_commands", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("IPC_64", 0x100),
     ]),
@@ -1449,14 +1440,14 @@ pub static SHMCTL_COMMANDS: Constants = Constants { name: "shmctl_commands", wid
 ] };
 
 /// `reboot_magic` of the list.
-pub static REBOOT_MAGIC: Constants = Constants { name: "reboot_magic", wide: false, parts: &[
+pub static REBOOT_MAGIC: Constants = Constants { name: "reboot_magic", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("LINUX_REBOOT_MAGIC1", 0xfee1dead),
     ]),
 ] };
 
 /// `reboot_magic2` of the list.
-pub static REBOOT_MAGIC2: Constants = Constants { name: "reboot_magic2", wide: false, parts: &[
+pub static REBOOT_MAGIC2: Constants = Constants { name: "reboot_magic2", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("LINUX_REBOOT_MAGIC2", 0x28121969), ("LINUX_REBOOT_MAGIC2A", 0x5121996), ("LINUX_REBOOT_MAGIC2B", 0x16041998),
         ("LINUX_REBOOT_MAGIC2C", 0x20112000),
@@ -1464,7 +1455,7 @@ pub static REBOOT_MAGIC2: Constants = Constants { name: "reboot_magic2", wide: f
 ] };
 
 /// `reboot_commands` of the list.
-pub static REBOOT_COMMANDS: Constants = Constants { name: "reboot_commands", wide: false, parts: &[
+pub static REBOOT_COMMANDS: Constants = Constants { name: "reboot_commands", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("LINUX_REBOOT_CMD_RESTART", 0x1234567), ("LINUX_REBOOT_CMD_HALT", 0xcdef0123),
         ("LINUX_REBOOT_CMD_CAD_ON", 0x89abcdef), ("LINUX_REBOOT_CMD_CAD_OFF", 0),
@@ -1474,8 +1465,8 @@ pub static REBOOT_COMMANDS: Constants = Constants { name: "reboot_commands", wid
 ] };
 
 /// `syslog_actions` of the list.
-pub static SYSLOG_ACTIONS: Constants = Constants { name: "syslog_actions", wide: false, parts: &[
-    Part::Field(u64::MAX, &[
+pub static SYSLOG_ACTIONS: Constants = Constants { name: "syslog_actions", mask: 0xffff_ffff, parts: &[
+    Part::Decimal(&[
         ("SYSLOG_ACTION_CLOSE", 0), ("SYSLOG_ACTION_OPEN", 1), ("SYSLOG_ACTION_READ", 2), ("SYSLOG_ACTION_READ_ALL", 3),
         ("SYSLOG_ACTION_READ_CLEAR", 4), ("SYSLOG_ACTION_CLEAR", 5), ("SYSLOG_ACTION_CONSOLE_OFF", 6),
         ("SYSLOG_ACTION_CONSOLE_ON", 7), ("SYSLOG_ACTION_CONSOLE_LEVEL", 8), ("SYSLOG_ACTION_SIZE_UNREAD", 9),
@@ -1484,21 +1475,21 @@ pub static SYSLOG_ACTIONS: Constants = Constants { name: "syslog_actions", wide:
 ] };
 
 /// `delete_module_flags` of the list.
-pub static DELETE_MODULE_FLAGS: Constants = Constants { name: "delete_module_flags", wide: false, parts: &[
+pub static DELETE_MODULE_FLAGS: Constants = Constants { name: "delete_module_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("O_NONBLOCK", 0x800), ("O_TRUNC", 0x200),
     ]),
 ] };
 
 /// `module_flags` of the list.
-pub static MODULE_FLAGS: Constants = Constants { name: "module_flags", wide: false, parts: &[
+pub static MODULE_FLAGS: Constants = Constants { name: "module_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("MODULE_INIT_IGNORE_MODVERSIONS", 1), ("MODULE_INIT_IGNORE_VERMAGIC", 2), ("MODULE_INIT_COMPRESSED_FILE", 4),
     ]),
 ] };
 
 /// `kexec_flags` of the list.
-pub static KEXEC_FLAGS: Constants = Constants { name: "kexec_flags", wide: true, parts: &[
+pub static KEXEC_FLAGS: Constants = Constants { name: "kexec_flags", mask: u64::MAX, parts: &[
     Part::Field(0xffff0000, &[
         ("KEXEC_ARCH_DEFAULT", 0), ("KEXEC_ARCH_386", 0x30000), ("KEXEC_ARCH_68K", 0x40000),
         ("KEXEC_ARCH_PARISC", 0xf0000), ("KEXEC_ARCH_X86_64", 0x3e0000), ("KEXEC_ARCH_PPC", 0x140000),
@@ -1514,7 +1505,7 @@ pub static KEXEC_FLAGS: Constants = Constants { name: "kexec_flags", wide: true,
 ] };
 
 /// `kexec_file_flags` of the list.
-pub static KEXEC_FILE_FLAGS: Constants = Constants { name: "kexec_file_flags", wide: true, parts: &[
+pub static KEXEC_FILE_FLAGS: Constants = Constants { name: "kexec_file_flags", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("KEXEC_FILE_UNLOAD", 1), ("KEXEC_FILE_ON_CRASH", 2), ("KEXEC_FILE_NO_INITRAMFS", 4), ("KEXEC_FILE_DEBUG", 8),
         ("KEXEC_FILE_NO_CMA", 0x10), ("KEXEC_FILE_FORCE_DTB", 0x20),
@@ -1522,14 +1513,14 @@ pub static KEXEC_FILE_FLAGS: Constants = Constants { name: "kexec_file_flags", w
 ] };
 
 /// `userfaultfd_flags` of the list.
-pub static USERFAULTFD_FLAGS: Constants = Constants { name: "userfaultfd_flags", wide: false, parts: &[
+pub static USERFAULTFD_FLAGS: Constants = Constants { name: "userfaultfd_flags", mask: 0xffff_ffff, parts: &[
     Part::Bits(&[
         ("UFFD_USER_MODE_ONLY", 1), ("O_NONBLOCK", 0x800), ("O_CLOEXEC", 0x80000),
     ]),
 ] };
 
 /// `arch_options` of the list.
-pub static ARCH_OPTIONS: Constants = Constants { name: "arch_options", wide: false, parts: &[
+pub static ARCH_OPTIONS: Constants = Constants { name: "arch_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         #[cfg(target_arch = "x86_64")] ("ARCH_SET_GS", 0x1001), #[cfg(target_arch = "x86_64")] ("ARCH_SET_FS", 0x1002),
         #[cfg(target_arch = "x86_64")] ("ARCH_GET_FS", 0x1003), #[cfg(target_arch = "x86_64")] ("ARCH_GET_GS", 0x1004),
@@ -1556,7 +1547,7 @@ pub static ARCH_OPTIONS: Constants = Constants { name: "arch_options", wide: fal
 ] };
 
 /// `prctl_options` of the list.
-pub static PRCTL_OPTIONS: Constants = Constants { name: "prctl_options", wide: false, parts: &[
+pub static PRCTL_OPTIONS: Constants = Constants { name: "prctl_options", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_SET_PDEATHSIG", 1), ("PR_GET_PDEATHSIG", 2), ("PR_GET_DUMPABLE", 3), ("PR_SET_DUMPABLE", 4),
         ("PR_GET_UNALIGN", 5), ("PR_SET_UNALIGN", 6), ("PR_GET_KEEPCAPS", 7), ("PR_SET_KEEPCAPS", 8),
@@ -1584,7 +1575,7 @@ pub static PRCTL_OPTIONS: Constants = Constants { name: "prctl_options", wide: f
 ] };
 
 /// `capabilities` of the list.
-pub static CAPABILITIES: Constants = Constants { name: "capabilities", wide: true, parts: &[
+pub static CAPABILITIES: Constants = Constants { name: "capabilities", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("CAP_CHOWN", 0), ("CAP_DAC_OVERRIDE", 1), ("CAP_DAC_READ_SEARCH", 2), ("CAP_FOWNER", 3), ("CAP_FSETID", 4),
         ("CAP_KILL", 5), ("CAP_SETGID", 6), ("CAP_SETUID", 7), ("CAP_SETPCAP", 8), ("CAP_LINUX_IMMUTABLE", 9),
@@ -1600,14 +1591,14 @@ pub static CAPABILITIES: Constants = Constants { name: "capabilities", wide: tru
 ] };
 
 /// `dumpable` of the list.
-pub static DUMPABLE: Constants = Constants { name: "dumpable", wide: true, parts: &[
+pub static DUMPABLE: Constants = Constants { name: "dumpable", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("SUID_DUMP_DISABLE", 0), ("SUID_DUMP_USER", 1), ("SUID_DUMP_ROOT", 2),
     ]),
 ] };
 
 /// `ambient_operations` of the list.
-pub static AMBIENT_OPERATIONS: Constants = Constants { name: "ambient_operations", wide: true, parts: &[
+pub static AMBIENT_OPERATIONS: Constants = Constants { name: "ambient_operations", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_CAP_AMBIENT_IS_SET", 1), ("PR_CAP_AMBIENT_RAISE", 2), ("PR_CAP_AMBIENT_LOWER", 3),
         ("PR_CAP_AMBIENT_CLEAR_ALL", 4),
@@ -1615,7 +1606,7 @@ pub static AMBIENT_OPERATIONS: Constants = Constants { name: "ambient_operations
 ] };
 
 /// `secure_bits` of the list.
-pub static SECURE_BITS: Constants = Constants { name: "secure_bits", wide: true, parts: &[
+pub static SECURE_BITS: Constants = Constants { name: "secure_bits", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("SECBIT_NOROOT", 1), ("SECBIT_NOROOT_LOCKED", 2), ("SECBIT_NO_SETUID_FIXUP", 4),
         ("SECBIT_NO_SETUID_FIXUP_LOCKED", 8), ("SECBIT_KEEP_CAPS", 0x10), ("SECBIT_KEEP_CAPS_LOCKED", 0x20),
@@ -1626,7 +1617,7 @@ pub static SECURE_BITS: Constants = Constants { name: "secure_bits", wide: true,
 ] };
 
 /// `memory_fields` of the list.
-pub static MEMORY_FIELDS: Constants = Constants { name: "memory_fields", wide: false, parts: &[
+pub static MEMORY_FIELDS: Constants = Constants { name: "memory_fields", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_SET_MM_START_CODE", 1), ("PR_SET_MM_END_CODE", 2), ("PR_SET_MM_START_DATA", 3), ("PR_SET_MM_END_DATA", 4),
         ("PR_SET_MM_START_STACK", 5), ("PR_SET_MM_START_BRK", 6), ("PR_SET_MM_BRK", 7), ("PR_SET_MM_ARG_START", 8),
@@ -1636,56 +1627,56 @@ pub static MEMORY_FIELDS: Constants = Constants { name: "memory_fields", wide: f
 ] };
 
 /// `machine_check_actions` of the list.
-pub static MACHINE_CHECK_ACTIONS: Constants = Constants { name: "machine_check_actions", wide: true, parts: &[
+pub static MACHINE_CHECK_ACTIONS: Constants = Constants { name: "machine_check_actions", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_MCE_KILL_CLEAR", 0), ("PR_MCE_KILL_SET", 1),
     ]),
 ] };
 
 /// `machine_check_policies` of the list.
-pub static MACHINE_CHECK_POLICIES: Constants = Constants { name: "machine_check_policies", wide: true, parts: &[
+pub static MACHINE_CHECK_POLICIES: Constants = Constants { name: "machine_check_policies", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_MCE_KILL_LATE", 0), ("PR_MCE_KILL_EARLY", 1), ("PR_MCE_KILL_DEFAULT", 2),
     ]),
 ] };
 
 /// `speculation` of the list.
-pub static SPECULATION: Constants = Constants { name: "speculation", wide: true, parts: &[
+pub static SPECULATION: Constants = Constants { name: "speculation", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_SPEC_STORE_BYPASS", 0), ("PR_SPEC_INDIRECT_BRANCH", 1), ("PR_SPEC_L1D_FLUSH", 2),
     ]),
 ] };
 
 /// `speculation_controls` of the list.
-pub static SPECULATION_CONTROLS: Constants = Constants { name: "speculation_controls", wide: true, parts: &[
+pub static SPECULATION_CONTROLS: Constants = Constants { name: "speculation_controls", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_SPEC_ENABLE", 2), ("PR_SPEC_DISABLE", 4), ("PR_SPEC_FORCE_DISABLE", 8), ("PR_SPEC_DISABLE_NOEXEC", 0x10),
     ]),
 ] };
 
 /// `time_stamp_counter` of the list.
-pub static TIME_STAMP_COUNTER: Constants = Constants { name: "time_stamp_counter", wide: false, parts: &[
+pub static TIME_STAMP_COUNTER: Constants = Constants { name: "time_stamp_counter", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_TSC_ENABLE", 1), ("PR_TSC_SIGSEGV", 2),
     ]),
 ] };
 
 /// `dispatch_operations` of the list.
-pub static DISPATCH_OPERATIONS: Constants = Constants { name: "dispatch_operations", wide: true, parts: &[
+pub static DISPATCH_OPERATIONS: Constants = Constants { name: "dispatch_operations", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_SYS_DISPATCH_OFF", 0), ("PR_SYS_DISPATCH_ON", 1), ("PR_SYS_DISPATCH_INCLUSIVE_ON", 2),
     ]),
 ] };
 
 /// `memory_names` of the list.
-pub static MEMORY_NAMES: Constants = Constants { name: "memory_names", wide: true, parts: &[
+pub static MEMORY_NAMES: Constants = Constants { name: "memory_names", mask: u64::MAX, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_SET_VMA_ANON_NAME", 0),
     ]),
 ] };
 
 /// `core_commands` of the list.
-pub static CORE_COMMANDS: Constants = Constants { name: "core_commands", wide: false, parts: &[
+pub static CORE_COMMANDS: Constants = Constants { name: "core_commands", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("PR_SCHED_CORE_GET", 0), ("PR_SCHED_CORE_CREATE", 1), ("PR_SCHED_CORE_SHARE_TO", 2),
         ("PR_SCHED_CORE_SHARE_FROM", 3),
@@ -1693,48 +1684,90 @@ pub static CORE_COMMANDS: Constants = Constants { name: "core_commands", wide: f
 ] };
 
 /// `core_scopes` of the list.
-pub static CORE_SCOPES: Constants = Constants { name: "core_scopes", wide: false, parts: &[
+pub static CORE_SCOPES: Constants = Constants { name: "core_scopes", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
-        ("PR_SCHED_CORE_SCOPE_THREAD", 0), ("PR_SCHED_CORE_SCOPE_THREAD_GROUP", 1),
-        ("PR_SCHED_CORE_SCOPE_PROCESS_GROUP", 2),
+        ("PIDTYPE_PID", 0), ("PIDTYPE_TGID", 1), ("PIDTYPE_PGID", 2), ("PIDTYPE_SID", 3),
+    ]),
+] };
+
+/// `vector_lengths` of the list.
+pub static VECTOR_LENGTHS: Constants = Constants { name: "vector_lengths", mask: u64::MAX, parts: &[
+    Part::Bits(&[
+        ("PR_SVE_SET_VL_ONEXEC", 0x40000), ("PR_SVE_VL_INHERIT", 0x20000),
+    ]),
+] };
+
+/// `matrix_lengths` of the list.
+pub static MATRIX_LENGTHS: Constants = Constants { name: "matrix_lengths", mask: u64::MAX, parts: &[
+    Part::Bits(&[
+        ("PR_SME_SET_VL_ONEXEC", 0x40000), ("PR_SME_VL_INHERIT", 0x20000),
+    ]),
+] };
+
+/// `pointer_keys` of the list.
+pub static POINTER_KEYS: Constants = Constants { name: "pointer_keys", mask: u64::MAX, parts: &[
+    Part::Bits(&[
+        ("PR_PAC_APIAKEY", 1), ("PR_PAC_APIBKEY", 2), ("PR_PAC_APDAKEY", 4), ("PR_PAC_APDBKEY", 8),
+        ("PR_PAC_APGAKEY", 0x10),
+    ]),
+] };
+
+/// `alignments` of the list.
+pub static ALIGNMENTS: Constants = Constants { name: "alignments", mask: 0xffff_ffff, parts: &[
+    Part::Bits(&[
+        ("PR_UNALIGN_NOPRINT", 1), ("PR_UNALIGN_SIGBUS", 2),
     ]),
 ] };
 
 /// `tracers` of the list.
-pub static TRACERS: Constants = Constants { name: "tracers", wide: false, parts: &[
+pub static TRACERS: Constants = Constants { name: "tracers", mask: 0xffff_ffff, parts: &[
     Part::Decimal(&[
         ("PR_SET_PTRACER_ANY", 0xffffffffffffffff),
     ]),
 ] };
 
 /// `write_execute_flags` of the list.
-pub static WRITE_EXECUTE_FLAGS: Constants = Constants { name: "write_execute_flags", wide: true, parts: &[
+pub static WRITE_EXECUTE_FLAGS: Constants = Constants { name: "write_execute_flags", mask: u64::MAX, parts: &[
     Part::Bits(&[
         ("PR_MDWE_REFUSE_EXEC_GAIN", 1), ("PR_MDWE_NO_INHERIT", 2),
     ]),
 ] };
 
 /// `terminal_queues` of the list.
-pub static TERMINAL_QUEUES: Constants = Constants { name: "terminal_queues", wide: false, parts: &[
+pub static TERMINAL_QUEUES: Constants = Constants { name: "terminal_queues", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("TCIFLUSH", 0), ("TCOFLUSH", 1), ("TCIOFLUSH", 2),
     ]),
 ] };
 
 /// `terminal_actions` of the list.
-pub static TERMINAL_ACTIONS: Constants = Constants { name: "terminal_actions", wide: false, parts: &[
+pub static TERMINAL_ACTIONS: Constants = Constants { name: "terminal_actions", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("TCOOFF", 0), ("TCOON", 1), ("TCIOFF", 2), ("TCION", 3),
     ]),
 ] };
 
+/// `console_modes` of the list.
+pub static CONSOLE_MODES: Constants = Constants { name: "console_modes", mask: u64::MAX, parts: &[
+    Part::Field(u64::MAX, &[
+        ("KD_TEXT", 0), ("KD_GRAPHICS", 1), ("KD_TEXT0", 2), ("KD_TEXT1", 3),
+    ]),
+] };
+
+/// `keyboard_modes` of the list.
+pub static KEYBOARD_MODES: Constants = Constants { name: "keyboard_modes", mask: 0xffff_ffff, parts: &[
+    Part::Decimal(&[
+        ("K_RAW", 0), ("K_XLATE", 1), ("K_MEDIUMRAW", 2), ("K_UNICODE", 3), ("K_OFF", 4),
+    ]),
+] };
+
 /// `ioctl_commands` of the list.
-pub static IOCTL_COMMANDS: Constants = Constants { name: "ioctl_commands", wide: false, parts: &[
+pub static IOCTL_COMMANDS: Constants = Constants { name: "ioctl_commands", mask: 0xffff_ffff, parts: &[
     Part::Own(Own::Ioctl),
 ] };
 
 /// `ioctl_names` of the list.
-pub static IOCTL_NAMES: Constants = Constants { name: "ioctl_names", wide: false, parts: &[
+pub static IOCTL_NAMES: Constants = Constants { name: "ioctl_names", mask: 0xffff_ffff, parts: &[
     Part::Field(u64::MAX, &[
         ("FIBMAP", 1), ("FIGETBSZ", 2), ("TCGETS", 0x5401), ("TCGETA", 0x5405), ("TCGETX", 0x5432),
         ("TCGETS2", 0x802c542a), ("TCSETS", 0x5402), ("TCSETSW", 0x5403), ("TCSETSF", 0x5404), ("TCSETA", 0x5406),
@@ -1865,7 +1898,7 @@ pub static IOCTL_NAMES: Constants = Constants { name: "ioctl_names", wide: false
 
 /// Every set.
 pub static ALL: &[&Constants] = &[
-        &OPEN_FLAGS, &PIPE_FLAGS, &DUP_FLAGS, &ACCESS_MODES, &FACCESSAT_FLAGS, &AT_FLAGS, &EXECVEAT_FLAGS, &STATX_FLAGS,
+        &OPEN_FLAGS, &PIPE_FLAGS, &ACCESS_MODES, &FACCESSAT_FLAGS, &AT_FLAGS, &EXECVEAT_FLAGS, &STATX_FLAGS,
         &STATX_MASK, &NAME_TO_HANDLE_AT_FLAGS, &RENAME_FLAGS, &XATTR_FLAGS, &FILE_MODE, &DEVICE, &WHENCE,
         &FALLOCATE_MODES, &SYNC_FILE_RANGE_FLAGS, &SPLICE_FLAGS, &FADVISE, &FLOCK_OPERATIONS, &RWF_FLAGS,
         &CLOSE_RANGE_FLAGS, &MEMFD_CREATE_FLAGS, &MEMFD_SECRET_FLAGS, &GETRANDOM_FLAGS, &SWAP_FLAGS, &FCNTL_COMMANDS,
@@ -1873,27 +1906,27 @@ pub static ALL: &[&Constants] = &[
         &MADVISE, &MLOCK_FLAGS, &MLOCKALL_FLAGS, &PKEY_RIGHTS, &SHADOW_STACK_FLAGS, &POLICY_MODES, &MBIND_FLAGS,
         &MOVE_PAGES_FLAGS, &GET_MEMPOLICY_FLAGS, &CLONE_FLAGS, &UNSHARE_FLAGS, &SETNS_TYPES, &WAIT_OPTIONS,
         &WAITID_TYPES, &PIDFD_OPEN_FLAGS, &PIDFD_SIGNAL_FLAGS, &RESOURCES, &RUSAGE_WHO, &PRIORITY_WHICH, &IOPRIO_WHICH,
-        &IOPRIO, &IOPRIO_CLASSES, &SCHED_POLICIES, &CLOCKS, &CLOCK_NAMES, &TIMER_FLAGS, &TIMERFD_CREATE_FLAGS,
-        &TIMERFD_SETTIME_FLAGS, &INTERVAL_TIMERS, &SIGNALS, &SIGNAL_MASK_HOW, &KCMP_TYPES, &PERSONALITIES,
-        &PERSONALITY_PARTS, &SECCOMP_OPERATIONS, &SECCOMP_FILTER_FLAGS, &SECCOMP_MODES, &MEMBARRIER_COMMANDS,
-        &MEMBARRIER_FLAGS, &RSEQ_FLAGS, &PTRACE_REQUESTS, &PTRACE_OPTIONS, &REGISTER_SETS, &FUTEX_OPERATIONS,
-        &FUTEX_BITS, &FUTEX_WAKE_OP, &FUTEX_WAKE_OPS, &FUTEX_WAKE_COMPARISONS, &FUTEX2_FLAGS, &ADDRESS_FAMILIES,
-        &SOCKET_TYPES, &ACCEPT_FLAGS, &INET_PROTOCOLS, &NETLINK_PROTOCOLS, &PACKET_PROTOCOLS, &ETHER_TYPES,
-        &BLUETOOTH_PROTOCOLS, &SHUTDOWN_HOW, &MESSAGE_FLAGS, &SOCKET_LEVELS, &SOCKET_OPTIONS, &IP_OPTIONS,
-        &IPV6_OPTIONS, &TCP_OPTIONS, &UDP_OPTIONS, &NETLINK_OPTIONS, &PACKET_OPTIONS, &VSOCK_OPTIONS, &RAW_OPTIONS,
-        &ALG_OPTIONS, &TLS_OPTIONS, &EPOLL_CREATE_FLAGS, &EPOLL_OPERATIONS, &EVENTFD_FLAGS, &SIGNALFD_FLAGS,
-        &INOTIFY_INIT_FLAGS, &INOTIFY_MASK, &FANOTIFY_INIT_FLAGS, &FANOTIFY_MARK_FLAGS, &FANOTIFY_MASK, &MOUNT_FLAGS,
-        &MOUNT_FLAG_BITS, &UMOUNT_FLAGS, &FSOPEN_FLAGS, &FSPICK_FLAGS, &FSCONFIG_COMMANDS, &FSMOUNT_FLAGS,
-        &MOUNT_ATTRIBUTES, &MOVE_MOUNT_FLAGS, &OPEN_TREE_FLAGS, &MOUNT_SETATTR_FLAGS, &LISTMOUNT_FLAGS,
-        &STATMOUNT_FLAGS, &QUOTA_COMMANDS, &QUOTA_OPERATIONS, &QUOTA_TYPES, &QUOTA_FORMATS, &BPF_COMMANDS,
-        &PERF_EVENT_FLAGS, &IO_URING_ENTER_FLAGS, &IO_URING_REGISTER_OPCODES, &LANDLOCK_CREATE_FLAGS,
-        &LANDLOCK_RESTRICT_FLAGS, &LANDLOCK_RULE_TYPES, &LSM_ATTRIBUTES, &LSM_FLAGS, &KEY_COMMANDS, &KEYS,
-        &KEY_PERMISSIONS, &KEY_REQUEST_KEYRINGS, &KEY_MOVE_FLAGS, &IPC_KEYS, &IPC_GET_FLAGS, &SHMGET_FLAGS,
-        &SHMAT_FLAGS, &MESSAGE_QUEUE_FLAGS, &MSGCTL_COMMANDS, &SEMCTL_COMMANDS, &SHMCTL_COMMANDS, &REBOOT_MAGIC,
-        &REBOOT_MAGIC2, &REBOOT_COMMANDS, &SYSLOG_ACTIONS, &DELETE_MODULE_FLAGS, &MODULE_FLAGS, &KEXEC_FLAGS,
-        &KEXEC_FILE_FLAGS, &USERFAULTFD_FLAGS, &ARCH_OPTIONS, &PRCTL_OPTIONS, &CAPABILITIES, &DUMPABLE,
-        &AMBIENT_OPERATIONS, &SECURE_BITS, &MEMORY_FIELDS, &MACHINE_CHECK_ACTIONS, &MACHINE_CHECK_POLICIES,
-        &SPECULATION, &SPECULATION_CONTROLS, &TIME_STAMP_COUNTER, &DISPATCH_OPERATIONS, &MEMORY_NAMES, &CORE_COMMANDS,
-        &CORE_SCOPES, &TRACERS, &WRITE_EXECUTE_FLAGS, &TERMINAL_QUEUES, &TERMINAL_ACTIONS, &IOCTL_COMMANDS,
-        &IOCTL_NAMES,
+        &IOPRIO, &IOPRIO_CLASSES, &SCHED_POLICIES, &CLOCKS, &CLOCK_NAMES, &TIMER_FLAGS, &TIMERFD_FLAGS,
+        &INTERVAL_TIMERS, &SIGNALS, &SIGNAL_MASK_HOW, &KCMP_TYPES, &PERSONALITIES, &PERSONALITY_PARTS,
+        &SECCOMP_OPERATIONS, &SECCOMP_FILTER_FLAGS, &SECCOMP_MODES, &MEMBARRIER_COMMANDS, &MEMBARRIER_FLAGS,
+        &RSEQ_FLAGS, &PTRACE_REQUESTS, &PTRACE_OPTIONS, &REGISTER_SETS, &FUTEX_OPERATIONS, &FUTEX_BITS, &FUTEX_WAKE_OP,
+        &FUTEX_WAKE_OPS, &FUTEX_WAKE_COMPARISONS, &FUTEX2_FLAGS, &ADDRESS_FAMILIES, &SOCKET_TYPES, &ACCEPT_FLAGS,
+        &INET_PROTOCOLS, &NETLINK_PROTOCOLS, &PACKET_PROTOCOLS, &ETHER_TYPES, &BLUETOOTH_PROTOCOLS, &SHUTDOWN_HOW,
+        &MESSAGE_FLAGS, &SOCKET_LEVELS, &SOCKET_OPTIONS, &IP_OPTIONS, &IPV6_OPTIONS, &TCP_OPTIONS, &UDP_OPTIONS,
+        &NETLINK_OPTIONS, &PACKET_OPTIONS, &VSOCK_OPTIONS, &RAW_OPTIONS, &ALG_OPTIONS, &TLS_OPTIONS,
+        &EPOLL_CREATE_FLAGS, &EPOLL_OPERATIONS, &EVENTFD_FLAGS, &SIGNALFD_FLAGS, &INOTIFY_INIT_FLAGS, &INOTIFY_MASK,
+        &FANOTIFY_INIT_FLAGS, &FANOTIFY_MARK_FLAGS, &FANOTIFY_MASK, &MOUNT_FLAGS, &MOUNT_FLAG_BITS, &UMOUNT_FLAGS,
+        &FSOPEN_FLAGS, &FSPICK_FLAGS, &FSCONFIG_COMMANDS, &FSMOUNT_FLAGS, &MOUNT_ATTRIBUTES, &MOVE_MOUNT_FLAGS,
+        &OPEN_TREE_FLAGS, &MOUNT_SETATTR_FLAGS, &LISTMOUNT_FLAGS, &STATMOUNT_FLAGS, &QUOTA_COMMANDS, &QUOTA_OPERATIONS,
+        &QUOTA_TYPES, &QUOTA_FORMATS, &BPF_COMMANDS, &PERF_EVENT_FLAGS, &IO_URING_ENTER_FLAGS,
+        &IO_URING_REGISTER_OPCODES, &LANDLOCK_CREATE_FLAGS, &LANDLOCK_RESTRICT_FLAGS, &LANDLOCK_RULE_TYPES,
+        &LSM_ATTRIBUTES, &LSM_FLAGS, &KEY_COMMANDS, &KEYS, &KEY_PERMISSIONS, &KEY_REQUEST_KEYRINGS, &KEY_MOVE_FLAGS,
+        &IPC_KEYS, &IPC_GET_FLAGS, &SHMGET_FLAGS, &SHMAT_FLAGS, &MESSAGE_QUEUE_FLAGS, &MSGCTL_COMMANDS,
+        &SEMCTL_COMMANDS, &SHMCTL_COMMANDS, &REBOOT_MAGIC, &REBOOT_MAGIC2, &REBOOT_COMMANDS, &SYSLOG_ACTIONS,
+        &DELETE_MODULE_FLAGS, &MODULE_FLAGS, &KEXEC_FLAGS, &KEXEC_FILE_FLAGS, &USERFAULTFD_FLAGS, &ARCH_OPTIONS,
+        &PRCTL_OPTIONS, &CAPABILITIES, &DUMPABLE, &AMBIENT_OPERATIONS, &SECURE_BITS, &MEMORY_FIELDS,
+        &MACHINE_CHECK_ACTIONS, &MACHINE_CHECK_POLICIES, &SPECULATION, &SPECULATION_CONTROLS, &TIME_STAMP_COUNTER,
+        &DISPATCH_OPERATIONS, &MEMORY_NAMES, &CORE_COMMANDS, &CORE_SCOPES, &VECTOR_LENGTHS, &MATRIX_LENGTHS,
+        &POINTER_KEYS, &ALIGNMENTS, &TRACERS, &WRITE_EXECUTE_FLAGS, &TERMINAL_QUEUES, &TERMINAL_ACTIONS, &CONSOLE_MODES,
+        &KEYBOARD_MODES, &IOCTL_COMMANDS, &IOCTL_NAMES,
 ];

@@ -226,6 +226,8 @@ const GO_ON: &[ArgKind] = &[Pid, Pointer, Signal];
 const OPTIONS: &[ArgKind] = &[Pid, Pointer, Of(&names::PTRACE_OPTIONS)];
 const LENGTH: &[ArgKind] = &[Pid, Size, Pointer];
 const REGISTERS: &[ArgKind] = &[Pid, Of(&names::REGISTER_SETS), Pointer];
+/// All registers at once: the address is not looked at.
+const ALL_REGISTERS: &[ArgKind] = &[Pid, Unused, Pointer];
 const POKE: &[ArgKind] = &[Pid, Address, Hex];
 
 pub(super) static PTRACE: Commands = Commands::at(
@@ -245,6 +247,11 @@ pub(super) static PTRACE: Commands = Commands::at(
         trace("PTRACE_SYSEMU_SINGLESTEP", GO_ON),
         trace("PTRACE_SEIZE", OPTIONS),
         trace("PTRACE_SETOPTIONS", OPTIONS),
+        trace("PTRACE_OLDSETOPTIONS", OPTIONS),
+        trace("PTRACE_GETREGS", ALL_REGISTERS),
+        trace("PTRACE_SETREGS", ALL_REGISTERS),
+        trace("PTRACE_GETFPREGS", ALL_REGISTERS),
+        trace("PTRACE_SETFPREGS", ALL_REGISTERS),
         trace("PTRACE_GETREGSET", REGISTERS),
         trace("PTRACE_SETREGSET", REGISTERS),
         trace("PTRACE_GETSIGMASK", LENGTH),
@@ -316,21 +323,37 @@ pub(super) static SECCOMP: Commands = Commands::of_some(
     None,
 );
 
-const fn semaphore(name: &str, argument: &'static [ArgKind]) -> Case {
-    case(&names::SEMCTL_COMMANDS, name, argument)
-}
-
 /// Without the bit that asks for the newer structures, which all do.
 pub(super) static SEMCTL: Commands = Commands {
     mask: 0xffff_feff,
-    ..Commands::at(2, &[semaphore("SETVAL", &[Int])], Some(POINTER))
+    ..Commands::at(2, &[], Some(POINTER))
 };
+
+const fn log(name: &str) -> Case {
+    case(&names::SYSLOG_ACTIONS, name, NONE)
+}
+
+/// Those that take no buffer.
+pub(super) static SYSLOG: Commands = Commands::at(
+    0,
+    &[
+        log("SYSLOG_ACTION_CLOSE"),
+        log("SYSLOG_ACTION_OPEN"),
+        log("SYSLOG_ACTION_CLEAR"),
+        log("SYSLOG_ACTION_CONSOLE_OFF"),
+        log("SYSLOG_ACTION_CONSOLE_ON"),
+        log("SYSLOG_ACTION_SIZE_UNREAD"),
+        log("SYSLOG_ACTION_SIZE_BUFFER"),
+    ],
+    None,
+);
 
 const fn by_number(command: u64, arguments: &'static [ArgKind]) -> Case {
     Case {
         command,
         arguments,
         returns: None,
+        then: None,
     }
 }
 
@@ -367,5 +390,6 @@ pub(super) static ALL: &[&Commands] = &[
     &REBOOT,
     &SECCOMP,
     &SEMCTL,
+    &SYSLOG,
     &WAITID,
 ];

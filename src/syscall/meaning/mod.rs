@@ -69,6 +69,8 @@ struct Case {
     /// The kinds from the first dependent argument on.
     arguments: &'static [ArgKind],
     returns: Option<ReturnKind>,
+    /// The command has a command of its own.
+    then: Option<&'static Commands>,
 }
 
 const WORD: u64 = 0xffff_ffff;
@@ -124,6 +126,9 @@ impl Commands {
         if let Some(returns) = case.and_then(|case| case.returns) {
             meanings.returns = returns;
         }
+        if let Some(then) = case.and_then(|case| case.then) {
+            then.resolve(words, meanings);
+        }
     }
 }
 
@@ -144,10 +149,18 @@ const fn case(names: &Constants, name: &str, arguments: &'static [ArgKind]) -> C
         command: names.value(name),
         arguments,
         returns: None,
+        then: None,
     }
 }
 
 impl Case {
+    const fn then(self, commands: &'static Commands) -> Self {
+        Self {
+            then: Some(commands),
+            ..self
+        }
+    }
+
     const fn returning(self, returns: ReturnKind) -> Self {
         Self {
             returns: Some(returns),
@@ -205,8 +218,9 @@ fn of_command(call: &str) -> Option<&'static Commands> {
         "reboot" => &commands::REBOOT,
         "seccomp" => &commands::SECCOMP,
         "semctl" => &commands::SEMCTL,
-        "socket" | "socketpair" => &sockets::PROTOCOL,
+        "socket" => &sockets::PROTOCOL,
         "getsockopt" | "setsockopt" => &sockets::OPTION,
+        "syslog" => &commands::SYSLOG,
         "sysfs" => &commands::SYSFS,
         "waitid" => &commands::WAITID,
         _ => return None,

@@ -24,6 +24,7 @@ pub(super) static PRCTL: Commands = Commands::at(
         option("PR_GET_DUMPABLE", NONE).returning(ReturnKind::Constants(&names::DUMPABLE)),
         option("PR_SET_DUMPABLE", &[Of(&names::DUMPABLE)]),
         option("PR_GET_UNALIGN", POINTER),
+        option("PR_SET_UNALIGN", &[Of(&names::ALIGNMENTS)]),
         option("PR_GET_KEEPCAPS", NONE),
         option("PR_SET_KEEPCAPS", NUMBER),
         option("PR_GET_FPEMU", POINTER),
@@ -37,7 +38,11 @@ pub(super) static PRCTL: Commands = Commands::at(
         option("PR_GET_ENDIAN", POINTER),
         option("PR_SET_ENDIAN", NUMBER),
         option("PR_GET_SECCOMP", NONE),
-        option("PR_SET_SECCOMP", &[Of(&names::SECCOMP_MODES), Pointer]),
+        option(
+            "PR_SET_SECCOMP",
+            &[Of(&names::SECCOMP_MODES), Hex, Hex, Hex],
+        )
+        .then(&SECCOMP),
         option("PR_CAPBSET_READ", &[Of(&names::CAPABILITIES)]),
         option("PR_CAPBSET_DROP", &[Of(&names::CAPABILITIES)]),
         option("PR_GET_TSC", POINTER),
@@ -50,13 +55,9 @@ pub(super) static PRCTL: Commands = Commands::at(
         option("PR_TASK_PERF_EVENTS_ENABLE", NONE),
         option(
             "PR_MCE_KILL",
-            &[
-                Of(&names::MACHINE_CHECK_ACTIONS),
-                Of(&names::MACHINE_CHECK_POLICIES),
-                Hex,
-                Hex,
-            ],
-        ),
+            &[Of(&names::MACHINE_CHECK_ACTIONS), Hex, Hex, Hex],
+        )
+        .then(&MACHINE_CHECK),
         option("PR_SET_MM", &[Of(&names::MEMORY_FIELDS), Address, Hex, Hex]),
         option("PR_SET_CHILD_SUBREAPER", NUMBER),
         option("PR_GET_CHILD_SUBREAPER", POINTER),
@@ -67,17 +68,24 @@ pub(super) static PRCTL: Commands = Commands::at(
         option("PR_GET_THP_DISABLE", ONLY_ZEROS),
         option(
             "PR_CAP_AMBIENT",
-            &[
-                Of(&names::AMBIENT_OPERATIONS),
-                Of(&names::CAPABILITIES),
-                Hex,
-                Hex,
-            ],
-        ),
+            &[Of(&names::AMBIENT_OPERATIONS), Hex, Hex, Hex],
+        )
+        .then(&AMBIENT),
         option("PR_GET_SPECULATION_CTRL", &[Of(&names::SPECULATION)]),
+        option("PR_SET_SPECULATION_CTRL", &[Of(&names::SPECULATION), Hex]).then(&SPECULATION),
+        option("PR_SVE_SET_VL", &[Of(&names::VECTOR_LENGTHS)]),
+        option("PR_SVE_GET_VL", NONE),
+        option("PR_SME_SET_VL", &[Of(&names::MATRIX_LENGTHS)]),
+        option("PR_SME_GET_VL", NONE),
+        option("PR_SET_FP_MODE", &[Hex]),
+        option("PR_GET_FP_MODE", NONE),
         option(
-            "PR_SET_SPECULATION_CTRL",
-            &[Of(&names::SPECULATION), Of(&names::SPECULATION_CONTROLS)],
+            "PR_PAC_RESET_KEYS",
+            &[Of(&names::POINTER_KEYS), Hex, Hex, Hex],
+        ),
+        option(
+            "PR_PAC_SET_ENABLED_KEYS",
+            &[Of(&names::POINTER_KEYS), Of(&names::POINTER_KEYS), Hex, Hex],
         ),
         option("PR_SET_IO_FLUSHER", ONLY_NUMBER),
         option("PR_GET_IO_FLUSHER", ONLY_ZEROS),
@@ -98,11 +106,73 @@ pub(super) static PRCTL: Commands = Commands::at(
             "PR_SET_MDWE",
             &[Of(&names::WRITE_EXECUTE_FLAGS), Hex, Hex, Hex],
         ),
-        option(
-            "PR_SET_VMA",
-            &[Of(&names::MEMORY_NAMES), Address, Size, Pointer],
-        ),
+        option("PR_SET_VMA", &[Of(&names::MEMORY_NAMES), Hex, Hex, Hex]).then(&MEMORY_NAME),
         option("PR_SET_PTRACER", &[Of(&names::TRACERS)]),
     ],
     Some(ONLY_ZEROS),
+);
+
+static SECCOMP: Commands = Commands::at(
+    1,
+    &[
+        case(&names::SECCOMP_MODES, "SECCOMP_MODE_STRICT", NONE),
+        case(&names::SECCOMP_MODES, "SECCOMP_MODE_FILTER", POINTER),
+    ],
+    None,
+);
+
+static MACHINE_CHECK: Commands = Commands::of_some(
+    1,
+    2,
+    &[case(
+        &names::MACHINE_CHECK_ACTIONS,
+        "PR_MCE_KILL_SET",
+        &[Of(&names::MACHINE_CHECK_POLICIES)],
+    )],
+    None,
+);
+
+const CAPABILITY: &[ArgKind] = &[Of(&names::CAPABILITIES)];
+
+const fn ambient(name: &str) -> Case {
+    case(&names::AMBIENT_OPERATIONS, name, CAPABILITY)
+}
+
+static AMBIENT: Commands = Commands::of_some(
+    1,
+    2,
+    &[
+        ambient("PR_CAP_AMBIENT_RAISE"),
+        ambient("PR_CAP_AMBIENT_LOWER"),
+        ambient("PR_CAP_AMBIENT_IS_SET"),
+    ],
+    None,
+);
+
+const CONTROL: &[ArgKind] = &[Of(&names::SPECULATION_CONTROLS)];
+
+const fn speculation(name: &str) -> Case {
+    case(&names::SPECULATION, name, CONTROL)
+}
+
+static SPECULATION: Commands = Commands::of_some(
+    1,
+    2,
+    &[
+        speculation("PR_SPEC_STORE_BYPASS"),
+        speculation("PR_SPEC_INDIRECT_BRANCH"),
+        speculation("PR_SPEC_L1D_FLUSH"),
+    ],
+    None,
+);
+
+static MEMORY_NAME: Commands = Commands::of_some(
+    1,
+    2,
+    &[case(
+        &names::MEMORY_NAMES,
+        "PR_SET_VMA_ANON_NAME",
+        &[Address, Size, Pointer],
+    )],
+    None,
 );

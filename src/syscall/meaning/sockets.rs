@@ -8,7 +8,7 @@ const fn family(name: &str, protocols: &'static [ArgKind]) -> Case {
     case(&names::ADDRESS_FAMILIES, name, protocols)
 }
 
-/// `socket` and `socketpair`.
+/// `socket`; the pairs of `socketpair` are of families with one protocol.
 pub(super) static PROTOCOL: Commands = Commands::of_some(
     0,
     2,
