@@ -39,6 +39,9 @@ fn strings_of_runs_at_the_same_time_are_not_mixed_up() {
     project.assert_nothing_left();
 }
 
+/// Words before the shell, its script, and how often which words are opened.
+type Kind<'a> = (&'a [&'a str], &'a str, &'a [(&'a str, usize)]);
+
 #[test]
 fn descendants_of_every_kind_are_read() {
     require!(right_to_trace());
@@ -68,7 +71,7 @@ threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
 
     let tree = "for i in $(seq 20); do (cat /nonexistent/tree-$i; (cat /nonexistent/grand-$i)) & done; wait";
     let daemon = "(setsid sh -c 'cat /nonexistent/daemon' &); cat /nonexistent/parent";
-    let kinds: [(&[&str], &str, &[(&str, usize)]); 4] = [
+    let kinds: [Kind<'_>; 4] = [
         (&[], tree, &[("/tree-", 20), ("/grand-", 20)]),
         (&[], daemon, &[("/daemon", 1), ("/parent", 1)]),
         (
