@@ -8,8 +8,10 @@ pub(super) const MAX_SLOTS: u32 = 1 << 10;
 pub(super) const MAX_TASKS: u32 = 16 << 10;
 /// Numbers of calls below which there may be something to read.
 pub(super) const MAX_CALLS: u32 = 512;
-/// Fetches of a call, at each of its ends.
-pub(super) const MAX_FETCHES: usize = 6;
+/// Fetches of a call at its entry; no call has more, and each costs the verifier time.
+pub(super) const MAX_FETCHES: usize = 5;
+/// Fetches of a call at its exit, whose places follow those.
+pub(super) const MAX_AT_EXIT: usize = 4;
 /// Strings of a vector.
 pub(super) const MAX_STRINGS: i32 = 64;
 /// What one fetch may bring, in bytes: `PATH_MAX`.
@@ -51,7 +53,7 @@ pub(super) mod spec {
     pub(in crate::capture) const AT_EXIT: i16 = 1;
     pub(in crate::capture) const FETCHES: i16 = 8;
     pub(in crate::capture) const FETCH_SIZE: i16 = 8;
-    pub(in crate::capture) const SIZE: usize = 8 + 12 * 8;
+    pub(in crate::capture) const SIZE: usize = 8 + (super::MAX_FETCHES + super::MAX_AT_EXIT) * 8;
 
     pub(in crate::capture) const ARGUMENT: i16 = 0;
     pub(in crate::capture) const KIND: i16 = 1;
@@ -189,13 +191,12 @@ pub(super) fn specification(fetches: &[Fetch]) -> Option<[u8; spec::SIZE]> {
     let mut value = [0; spec::SIZE];
     for moment in [Moment::Enter, Moment::Exit] {
         let of_moment = fetches.iter().filter(|fetch| fetch.moment == moment);
-        let first = if moment == Moment::Enter {
-            0
-        } else {
-            MAX_FETCHES
+        let (first, most) = match moment {
+            Moment::Enter => (0, MAX_FETCHES),
+            Moment::Exit => (MAX_FETCHES, MAX_AT_EXIT),
         };
         for (place, fetch) in of_moment.enumerate() {
-            if place >= MAX_FETCHES || i32::from(fetch.limit) > MAX_PIECE {
+            if place >= most || i32::from(fetch.limit) > MAX_PIECE {
                 return None;
             }
             let at = 8 + (first + place) * 8;

@@ -57,7 +57,7 @@ const LONGEST_STRUCT: u16 = 1024;
 
 /// What of a call's pointers is to be read, with no more than `contents` bytes of what it reads or writes; 0 for none.
 ///
-/// At most six are read at each moment, and each argument once at each.
+/// At most five are read at the entry and four at the exit, and each argument once at each.
 #[must_use]
 pub fn fetches(abi: Abi, name: &str, contents: u16) -> Vec<Fetch> {
     if abi != Abi::native() {
@@ -286,12 +286,12 @@ mod tests {
     }
 
     #[test]
-    fn no_call_needs_more_than_six_fetches_at_a_moment_or_two_for_an_argument() {
+    fn no_call_needs_more_fetches_than_programs_make_or_two_for_an_argument() {
         for (call, _) in table::TABLE {
             let fetches = fetches(Abi::native(), call, 64);
-            for moment in [Moment::Enter, Moment::Exit] {
+            for (moment, most) in [(Moment::Enter, 5), (Moment::Exit, 4)] {
                 let at: Vec<_> = fetches.iter().filter(|one| one.moment == moment).collect();
-                assert!(at.len() <= 6, "{call}");
+                assert!(at.len() <= most, "{call}");
                 let is_alone = |one: &&Fetch| {
                     at.iter()
                         .filter(|other| other.argument == one.argument)

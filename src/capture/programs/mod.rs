@@ -20,7 +20,7 @@ use tasks::{add_task, claim};
 pub(super) use exec::{enter_exec, exec, exit_exec, strings};
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
-use super::wire::{MAX_CALLS, MAX_FETCHES, head, slot, spec, task};
+use super::wire::{MAX_AT_EXIT, MAX_CALLS, MAX_FETCHES, head, slot, spec, task};
 
 /// What the programs refer to: descriptors of maps, and facts about the machine.
 #[derive(Clone, Copy, Debug)]
@@ -198,7 +198,7 @@ pub(super) fn exit(names: &Names) -> Option<Vec<u64>> {
         // What a call that failed would have given is not there.
         a.load(Width::D, R1, STACK, RESULT);
         a.jump_if(If::Slt, R1, 0, send);
-        for place in MAX_FETCHES..MAX_FETCHES * 2 {
+        for place in MAX_FETCHES..MAX_FETCHES + MAX_AT_EXIT {
             fetch(a, place, send);
         }
         a.here(send);

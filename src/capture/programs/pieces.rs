@@ -45,7 +45,7 @@ pub(super) fn at_most(a: &mut Asm, to: Reg, limit: i32) {
     a.here(within);
 }
 
-/// One fetch: place 0 to 5 at the entry, 6 to 11 at the exit.
+/// One fetch: from [`MAX_FETCHES`] on they are those of the exit.
 pub(super) fn fetch(a: &mut Asm, place: usize, end: Label) {
     let at = spec::FETCHES + spec::FETCH_SIZE * place as i16;
     let of_exit = if place < MAX_FETCHES {

@@ -42,6 +42,9 @@ fn strings_of_runs_at_the_same_time_are_not_mixed_up() {
     project.assert_nothing_left();
 }
 
+/// Words before the shell, its script, and how often which words are opened.
+type Kind<'a> = (&'a [&'a str], &'a str, &'a [(&'a str, usize)]);
+
 #[test]
 fn descendants_of_every_kind_are_read() {
     require!(right_to_trace());
