@@ -1,11 +1,13 @@
 /* The workloads of the benchmark that no ordinary program is.
  *
  *   load getppid N      N calls of getppid in a tight loop
+ *   load access N       N calls of faccessat with one and the same path
  *   load fork-exec N    N times fork, exec of true, wait
  *   load forks N        N times fork and wait, the child exits at once
  *   load busy           keeps one CPU busy until its parent is gone
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,12 +49,15 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "getppid"))
 		while (n-- > 0)
 			syscall(SYS_getppid);
+	else if (!strcmp(what, "access"))
+		while (n-- > 0)
+			syscall(SYS_faccessat, AT_FDCWD, "/etc/hostname", 0);
 	else if (!strcmp(what, "fork-exec") || !strcmp(what, "forks"))
 		while (n-- > 0)
 			fork_and_wait(what[4] == '-');
 	else if (!strcmp(what, "busy"))
 		busy();
 	else
-		return fputs("usage: load getppid|fork-exec|forks N | busy\n", stderr), 2;
+		return fputs("usage: load getppid|access|fork-exec|forks N | busy\n", stderr), 2;
 	return 0;
 }

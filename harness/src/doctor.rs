@@ -10,8 +10,10 @@ use std::path::Path;
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::{HOW_TO_GET_RIGHTS, Host};
-use trace_harness::plan::{self, EventsPlan, Wanted};
-use trace_harness::run::{Bench, Control, Next, Observer, Patience, RunError, Setting, follow};
+use trace_harness::plan::{self, EventsPlan, MemoryReader, Wanted};
+use trace_harness::run::{
+    Bench, Control, LIMITS_OF_COPIES, Next, Observer, Patience, RunError, Setting, follow,
+};
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload};
 use trace_harness::sys::process::World;
 use trace_harness::syscall::{Actor, Observation, UNREAD};
@@ -136,12 +138,17 @@ fn events(bench: &Bench<'_>) -> Finding {
 }
 
 fn strings(bench: &Bench<'_>) -> Finding {
-    let result = match bench.capture() {
-        Ok(_) => Ok("BPF programs read what calls point to".to_owned()),
-        Err(error) => Err((
-            format!("{}: they are shown as {UNREAD}", chain(error)),
-            error.hint().unwrap_or_else(|| HOW_TO_GET_RIGHTS.to_owned()),
-        )),
+    let (reader, why) = bench.reader();
+    let why = why.unwrap_or_default();
+    let lacking = |what: String| {
+        let remedy =
+            "let BPF read them; until then scenarios whose snapshots show them are skipped";
+        Err((format!("{why}: they are {what}"), remedy.to_owned()))
+    };
+    let result = match reader {
+        MemoryReader::Bpf => Ok("BPF programs read what calls point to".to_owned()),
+        MemoryReader::Kernel => lacking(format!("the kernel's own copies, {LIMITS_OF_COPIES}")),
+        MemoryReader::Nobody => lacking(format!("shown as {UNREAD}")),
     };
     Finding {
         what: "strings",

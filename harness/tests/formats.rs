@@ -9,7 +9,9 @@ use std::sync::Arc;
 use flate2::read::GzDecoder;
 use trace_harness::format::{self, Content, Extent, Field, Format, Shape};
 use trace_harness::host::{Catalogue, Host, HostError};
-use trace_harness::plan::{self, Wanted};
+use trace_harness::memory;
+use trace_harness::plan::{self, MemoryPlan, MemoryReader, Wanted};
+use trace_harness::syscall::names::{self, Abi};
 use trace_harness::units::TracepointName;
 
 /// The captured kernels by release, each with its events by `system/event`.
@@ -214,5 +216,66 @@ fn every_captured_kernel_shows_what_is_submitted_to_io_uring() {
         };
         assert_eq!(submit.name, format!("io_uring:{name}"), "{release}");
         assert_eq!(submit.filter.as_deref(), Some("opcode == 3"), "{release}");
+    }
+}
+
+/// Strings that no tracepoint of Linux 7.2 has: the calls whose own tracepoint lacks them all.
+const NOT_COPIED: &[&str] = &[
+    "stat",
+    "lstat",
+    "uselib",
+    "prctl",
+    "keyctl",
+    "kexec_file_load",
+    "file_getattr",
+    "file_setattr",
+];
+
+#[test]
+fn only_the_newest_kernel_copies_strings_into_the_tracepoints_of_calls() {
+    for (release, events) in captured() {
+        let systems = ["syscalls/", "raw_syscalls/", "cgroup/"];
+        let of_calls = |event: &str| systems.iter().any(|system| event.starts_with(system));
+        let formats = events.into_iter().filter(|(event, _)| of_calls(event));
+        let formats = formats.map(|(event, text)| {
+            let format = format::parse(&text).expect("a captured format parses");
+            (event.replace('/', ":"), Arc::new(format))
+        });
+        let kernel = Captured(formats.collect());
+        let plan = |reader| {
+            let memory = MemoryPlan {
+                reader,
+                ..MemoryPlan::default()
+            };
+            plan::events_and_memory(&[], memory, &kernel).expect("a plan")
+        };
+        let copies = plan(MemoryReader::Kernel).copies;
+        let is_new = release.starts_with("7.2.");
+        assert_eq!(plan::has_copies(&kernel).expect("formats"), is_new);
+        assert_eq!(copies.is_empty(), !is_new, "{release}");
+        if !is_new {
+            continue;
+        }
+        let name = |number| names::name(Abi::native(), number).expect("a call");
+        let has_string = |extent: &memory::Extent| {
+            matches!(extent, memory::Extent::String | memory::Extent::Strings)
+        };
+        let fetches = plan(MemoryReader::Bpf).fetches;
+        let strings: usize = fetches
+            .values()
+            .flatten()
+            .filter(|fetch| has_string(&fetch.extent))
+            .count();
+        let copied: usize = copies.iter().map(|copies| copies.copied.len()).sum();
+        println!(
+            "{release}: {copied} of {strings} strings, of {} calls",
+            copies.len()
+        );
+        let lacking = fetches.iter().filter(|(number, fetches)| {
+            fetches.iter().any(|fetch| has_string(&fetch.extent))
+                && copies.iter().all(|copies| copies.number != **number)
+        });
+        let lacking: Vec<_> = lacking.map(|(number, _)| name(*number)).collect();
+        assert_eq!(lacking, NOT_COPIED);
     }
 }

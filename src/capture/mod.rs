@@ -10,6 +10,7 @@ mod asm;
 mod error;
 mod programs;
 mod slot;
+mod types;
 mod wire;
 
 pub use error::CaptureError;
@@ -23,7 +24,7 @@ use crate::memory::Fetch;
 use crate::sys::bpf::{self, Map, MapKind, ProgramKind};
 use crate::sys::perf;
 use crate::units::{Cpu, TracepointName};
-use programs::{Calls, Names, Offsets};
+use programs::{Calls, Members, Names, Offsets, Place};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io;
@@ -66,22 +67,25 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Loads and attaches the programs, for so many runs at a time.
+    /// Loads and attaches the programs, for so many runs at a time. `types` is the kernel's description of its types (BTF).
     ///
     /// # Errors
     /// [`CaptureError`]; `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or under lockdown.
     pub fn start(
         catalogue: &dyn Catalogue,
         cpus: &[Cpu],
+        types: Option<&[u8]>,
         runs: usize,
     ) -> Result<Arc<Self>, CaptureError> {
         let n_slots = u32::try_from(runs).map_or(MAX_SLOTS, |runs| runs.clamp(1, MAX_SLOTS));
-        with_locked_memory(|| Self::try_start(catalogue, cpus, n_slots))
+        let members = types.and_then(members);
+        with_locked_memory(|| Self::try_start(catalogue, cpus, members, n_slots))
     }
 
     fn try_start(
         catalogue: &dyn Catalogue,
         cpus: &[Cpu],
+        members: Option<Members>,
         n_slots: u32,
     ) -> Result<Arc<Self>, CaptureError> {
         let n_cpus = cpus.iter().map(|cpu| cpu.0 + 1).max().unwrap_or(1);
@@ -110,7 +114,7 @@ impl Capture {
                 execveat: libc::SYS_execveat as i32,
             },
         };
-        let attached = attach(&names, &others, catalogue)?;
+        let attached = attach(&names, &others, catalogue, members)?;
         Ok(Arc::new(Self {
             claims,
             specs,
@@ -189,8 +193,8 @@ fn attach(
     names: &Names,
     others: &Map,
     catalogue: &dyn Catalogue,
+    members: Option<Members>,
 ) -> Result<Vec<OwnedFd>, CaptureError> {
-    let (fork_id, exec_id, offsets) = offsets(catalogue)?;
     let raw: [(&CStr, &'static str, Option<Vec<u64>>); 4] = [
         (
             c"sched_process_exit",
@@ -200,18 +204,6 @@ fn attach(
         (c"signal_deliver", "signal_deliver", programs::signal(names)),
         (c"sys_exit", "sys_exit", programs::exit(names)),
         (c"sys_enter", "sys_enter", programs::enter(names)),
-    ];
-    let of_events = [
-        (
-            "sched_process_fork",
-            fork_id,
-            programs::fork(names, offsets),
-        ),
-        (
-            "sched_process_exec",
-            exec_id,
-            programs::exec(names, offsets),
-        ),
     ];
     let of_others = [
         (programs::ENTER_OF_EXEC, programs::enter_exec(names)),
@@ -225,19 +217,64 @@ fn attach(
             .map_err(system("fill a map"))?;
     }
     let mut attached = Vec::new();
-    for (name, id, program) in of_events {
+    match members {
+        Some(members) => {
+            let fork = programs::fork(names, Place::Tracepoint(members));
+            let exec = programs::exec(names, Place::Tracepoint(members));
+            attached.push(attach_raw(
+                c"sched_process_fork",
+                "sched_process_fork",
+                fork,
+            )?);
+            attached.push(attach_raw(
+                c"sched_process_exec",
+                "sched_process_exec",
+                exec,
+            )?);
+        }
+        None => attached.extend(attach_to_events(names, catalogue)?),
+    }
+    for (c_name, name, program) in raw {
+        attached.push(attach_raw(c_name, name, program)?);
+    }
+    Ok(attached)
+}
+
+fn attach_raw(
+    c_name: &CStr,
+    name: &'static str,
+    program: Option<Vec<u64>>,
+) -> Result<OwnedFd, CaptureError> {
+    let program = load(name, ProgramKind::RawTracepoint, program)?;
+    bpf::attach_raw(c_name, program.as_fd()).map_err(system("attach a program"))
+}
+
+/// Without a description of the kernel's types only the records of events tell the new ids. To detach these programs takes a tenth of a
+/// second since Linux 6.13, which waits for a grace period (`perf_event_detach_bpf_prog()`).
+fn attach_to_events(
+    names: &Names,
+    catalogue: &dyn Catalogue,
+) -> Result<[OwnedFd; 2], CaptureError> {
+    let (fork_id, exec_id, offsets) = offsets(catalogue)?;
+    let attach = |name, id, program| {
         let program = load(name, ProgramKind::Tracepoint, program)?;
         let event = perf::open(&carrier(id).raw(), perf::Target::Myself, None)
             .map_err(system("open an event for a program"))?;
         perf::set_bpf(event.as_fd(), program.as_fd()).map_err(system("attach a program"))?;
-        attached.push(event);
-    }
-    for (c_name, name, program) in raw {
-        let program = load(name, ProgramKind::RawTracepoint, program)?;
-        let link = bpf::attach_raw(c_name, program.as_fd()).map_err(system("attach a program"))?;
-        attached.push(link);
-    }
-    Ok(attached)
+        Ok::<_, CaptureError>(event)
+    };
+    let place = Place::Record(offsets);
+    Ok([
+        attach("sched_process_fork", fork_id, programs::fork(names, place))?,
+        attach("sched_process_exec", exec_id, programs::exec(names, place))?,
+    ])
+}
+
+fn members(types: &[u8]) -> Option<Members> {
+    Some(Members {
+        pid: types::offset_of(types, "task_struct", "pid")?,
+        exec_file: types::offset_of(types, "linux_binprm", "filename")?,
+    })
 }
 
 fn load(

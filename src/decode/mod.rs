@@ -18,5 +18,5 @@ mod text;
 mod value;
 
 pub use error::{DecodeError, Fault};
-pub use read::{array, bits, field, fields, text};
+pub use read::{array, bits, content, field, fields, text};
 pub use value::{Array, ArrayIter, CpuMask, Value};

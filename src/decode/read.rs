@@ -64,6 +64,19 @@ pub fn text<'a>(payload: &'a [u8], field: &Field) -> Result<&'a [u8], DecodeErro
     text.map_err(|fault| named(field, fault))
 }
 
+/// The bytes of `field` as they are, NULs included, whatever they hold.
+///
+/// # Errors
+///
+/// Where they do not lie in the payload, or the field is a number.
+pub fn content<'a>(payload: &'a [u8], field: &Field) -> Result<&'a [u8], DecodeError> {
+    let bytes = match field.shape {
+        Shape::Block(extent, _) => block(payload, field, extent),
+        _ => Err(Fault::WrongShape { wanted: "bytes" }),
+    };
+    bytes.map_err(|fault| named(field, fault))
+}
+
 /// The elements of `field`: `args` of `raw_syscalls:sys_enter`.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ mod rings;
 pub use account::{Account, EventAccount};
 pub use error::OpenError;
 pub use pins::Pins;
-pub use request::{EventRequest, Follow, Origin};
+pub use request::{EventRequest, Follow, Origin, can_count_for};
 pub use rings::{RingChoice, Rings};
 
 use request::{SIDE_BAND, request_attr, side_band_attr};

@@ -1,7 +1,8 @@
 //! What is asked of the kernel for one event.
 
 use crate::attr::{Attr, ReadFormat, SAMPLE_TYPE, SampleType, Source};
-use crate::units::Pid;
+use crate::sys::perf;
+use crate::units::{Cpu, Pid};
 use std::os::fd::BorrowedFd;
 
 /// One event, as the plan wants it.
@@ -83,4 +84,13 @@ fn lost_format(has_lost: bool) -> ReadFormat {
     } else {
         ReadFormat(0)
     }
+}
+
+/// Whether events can be counted for a control group, found by opening one. In a version 2 hierarchy whose root never had a controller
+/// enabled for its children, groups have none for perf events either (`cgroup_calc_subtree_ss_mask()`, `kernel/cgroup/cgroup.c`).
+#[must_use]
+pub fn can_count_for(group: BorrowedFd<'_>, cpu: Cpu) -> bool {
+    let mut attr = side_band_attr(0, false);
+    (attr.inherit, attr.enable_on_exec, attr.side_band) = (false, false, false);
+    perf::open(&attr.raw(), perf::Target::Cgroup(group), Some(cpu)).is_ok()
 }

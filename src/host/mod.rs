@@ -162,6 +162,12 @@ impl Host {
         self.number("proc/sys/kernel/io_uring_disabled")
     }
 
+    /// The kernel's description of its types (BTF); `None` where it has none.
+    #[must_use]
+    pub fn kernel_types(&self) -> Option<Vec<u8>> {
+        std::fs::read(self.root.join("sys/kernel/btf/vmlinux")).ok()
+    }
+
     /// The effective capabilities of the calling process, one bit each (`capabilities(7)`).
     #[must_use]
     pub fn effective_capabilities(&self) -> Option<u64> {

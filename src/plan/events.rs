@@ -1,5 +1,6 @@
 //! From the names that an author wrote to the events that are opened.
 
+use super::copies::Copies;
 use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
 use super::filter;
@@ -52,6 +53,8 @@ pub enum Meaning {
     },
     /// The tracepoint at this place of [`EventsPlan::tracepoints`].
     Tracepoint(usize),
+    /// What the kernel copied for the call at this place of [`EventsPlan::copies`].
+    Copies(usize),
     /// A task of the workload moves a task to another control group: what is counted for the group no longer sees it.
     LeavesGroup,
 }
@@ -99,8 +102,10 @@ pub struct EventsPlan {
     pub memory: MemoryPlan,
     /// Whether every call is recorded that following mappings takes.
     pub maps: bool,
-    /// What is read from memory, for each call that is recorded.
+    /// What a program reads from memory, for each call that is recorded.
     pub fetches: Arc<Wants>,
+    /// What the kernel copies from memory by itself, where no program reads it.
+    pub copies: Vec<Copies>,
 }
 
 /// What is to be read from memory: for each number of a call of the native convention.
@@ -150,12 +155,14 @@ pub fn events_and_memory(
         memory,
         maps: false,
         fetches: Arc::default(),
+        copies: Vec::new(),
     };
     let (selection, recorded, watched) = selections(wants, memory.paths)?;
     plan.watched = watched;
     plan.fetches = Arc::new(following::fetches(&recorded, memory));
     plan.maps = following::has_mappings(&recorded);
     plan.add_calls(&recorded, catalogue)?;
+    plan.add_copies(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {
         if let Wanted::Tracepoint { name, filter } = want
@@ -219,7 +226,7 @@ impl EventsPlan {
             .tracepoints
             .iter()
             .any(|tracepoint| *tracepoint.name == *NOT_OF_TASKS);
-        self.grouping = match self.tracepoints.len() {
+        self.grouping = match self.tracepoints.len() + self.copies.len() {
             _ if needed => Grouping::Needed,
             0..=INHERITED => Grouping::No,
             _ => Grouping::Faster,
@@ -314,7 +321,7 @@ impl EventsPlan {
         });
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         name: &str,
         tracepoint: u16,
@@ -323,12 +330,13 @@ impl EventsPlan {
         meaning: Meaning,
     ) {
         let is_tracepoint = matches!(meaning, Meaning::Tracepoint(_));
+        let is_copies = matches!(meaning, Meaning::Copies(_));
         self.requests.push(EventRequest {
             name: name.to_owned(),
             tracepoint,
             filter,
             user_registers,
-            of_group: is_tracepoint,
+            of_group: is_tracepoint || is_copies,
             with_period: is_tracepoint,
         });
         self.meanings.push(meaning);

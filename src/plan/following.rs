@@ -1,7 +1,7 @@
 //! What is recorded for the sake of what was asked for: the calls that tasks, descriptors and mappings are followed by, and what is read from memory.
 
 use super::events::{EventsPlan, Wants};
-use super::memory::{MemoryPlan, StringSource};
+use super::memory::{MemoryPlan, MemoryReader};
 use crate::syscall::class;
 use crate::syscall::files::{self, Watched};
 use crate::syscall::mappings;
@@ -58,14 +58,19 @@ pub(super) fn has_mappings(recorded: &Selection) -> bool {
     numbers.all(|number| recorded.contains(native, number))
 }
 
-/// What is read from memory for the calls that are recorded.
+/// What a program reads from memory for the calls that are recorded.
 pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Wants {
-    if memory.strings == StringSource::None {
+    if memory.reader != MemoryReader::Bpf {
         return Wants::new();
     }
+    wanted(recorded, memory.contents)
+}
+
+/// What of memory is of interest, whoever reads it.
+pub(super) fn wanted(recorded: &Selection, contents: u16) -> Wants {
     let native = Abi::native();
     let calls = recorded.numbers(native).filter_map(|number| {
-        let fetches = pointers::fetches(native, names::name(native, number)?, memory.contents);
+        let fetches = pointers::fetches(native, names::name(native, number)?, contents);
         (!fetches.is_empty()).then_some((number, fetches))
     });
     calls.collect()

@@ -1,5 +1,12 @@
 //! What is to be read of the memory behind the arguments of calls, and by whom.
 
+use super::events::EventsPlan;
+use crate::syscall::names::Abi;
+use crate::syscall::select::Selection;
+use crate::syscall::{files, pointers};
+use crate::trace::{Level, View};
+use std::collections::BTreeSet;
+
 /// Who reads the strings that calls are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StringSource {
@@ -14,13 +21,70 @@ pub enum StringSource {
     None,
 }
 
+/// Who reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemoryReader {
+    /// A BPF program, which reads all that pointers point to.
+    #[default]
+    Bpf,
+    /// The kernel, which copies the strings of some calls into their own tracepoints ([`Copies`](super::Copies)).
+    Kernel,
+    /// Nobody.
+    Nobody,
+}
+
 /// What is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
     /// Who reads.
-    pub strings: StringSource,
+    pub reader: MemoryReader,
     /// How many bytes of the buffers of `read(2)`, `write(2)` and their like, at most; 0 for none.
     pub contents: u16,
     /// Whether calls get the absolute paths that they name, which takes following of working directories.
     pub paths: bool,
+}
+
+impl EventsPlan {
+    /// Whether any of the calls that were asked for points to something that is of interest.
+    #[must_use]
+    pub fn points(&self) -> bool {
+        let mut selected = self.selection.iter().flat_map(Selection::names);
+        selected.any(|name| points(name, self.memory.contents))
+    }
+}
+
+fn points(call: &str, contents: u16) -> bool {
+    !pointers::fetches(Abi::native(), call, contents).is_empty()
+}
+
+/// Why a trace would not be what its snapshot is, which was recorded where BPF reads; `None` where it would.
+///
+/// What is read decides what the shown calls' own arguments say, and to what their descriptors refer. What the kernel copies by itself is
+/// less than that, and what is cut or unread must not be compared at all.
+pub(super) fn unread(
+    events: &EventsPlan,
+    view: &View,
+    without_bpf: Option<&str>,
+) -> Option<String> {
+    if events.memory.reader == MemoryReader::Bpf || view.level != Level::Sequence {
+        return None;
+    }
+    let selected = events.selection.iter().flat_map(Selection::names);
+    let shown = selected.filter(|name| view.shows(name));
+    let followed = events.watched.complete.then_some(files::needed());
+    let calls: BTreeSet<&str> = shown
+        .chain(followed.into_iter().flatten().copied())
+        .filter(|name| points(name, events.memory.contents))
+        .collect();
+    let first = calls.first()?;
+    let more = match calls.len() - 1 {
+        0 => String::new(),
+        1 => " and one more call".to_owned(),
+        n => format!(" and {n} more calls"),
+    };
+    let why = without_bpf.map(|why| format!(": {why}"));
+    Some(format!(
+        "its snapshot needs BPF, to read what the arguments of `{first}`{more} point to{}",
+        why.unwrap_or_default()
+    ))
 }

@@ -3,6 +3,7 @@
 //! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and nothing is a name that may turn out not
 //! to exist.
 
+mod copies;
 mod error;
 mod events;
 mod expand;
@@ -11,13 +12,14 @@ mod following;
 mod memory;
 mod operations;
 
+pub use copies::{Copied, Copies, Form, has_copies};
 pub use error::EventsError;
 pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, Wants, events,
     events_and_memory,
 };
 pub use filter::{FilterError, check as check_filter};
-pub use memory::{MemoryPlan, StringSource};
+pub use memory::{MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
 
 use crate::host::{Catalogue, HostError};
@@ -43,6 +45,10 @@ pub struct Facts<'a> {
     pub page_size: usize,
     /// `kernel.io_uring_disabled`, 2 where nobody may use io_uring; `None` where the kernel has no such switch (before Linux 6.6).
     pub io_uring_disabled: Option<i64>,
+    /// Who reads the memory of workloads.
+    pub reader: MemoryReader,
+    /// Why it is not BPF, if it is not.
+    pub without_bpf: Option<&'a str>,
 }
 
 impl std::fmt::Debug for Facts<'_> {
@@ -121,12 +127,20 @@ pub fn resolve(
         SnapshotSpec::Off => 0,
     };
     let memory = MemoryPlan {
+        reader: facts.reader,
         contents,
         ..MemoryPlan::default()
     };
     let events =
         events_and_memory(&wants, memory, catalogue).map_err(|error| placed(scenario, error))?;
     let counts = counts(scenario, &events)?;
+    let view = view(scenario, &events)?;
+    // A known failure is judged by its expectations alone.
+    let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
+    let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
+    if let Some(reason) = reason {
+        return Ok(Resolved::Unmet(vec![reason]));
+    }
     let ring_bytes = scenario
         .trace
         .ring
@@ -135,7 +149,7 @@ pub fn resolve(
     Ok(Resolved::Plan(Box::new(Plan {
         workload: scenario.workload.clone(),
         ring_pages: ring_pages(ring_bytes, facts.page_size),
-        view: view(scenario, &events)?,
+        view,
         events,
         expect: scenario.expect.clone(),
         counts,
@@ -346,6 +360,7 @@ fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanEr
         hide,
         show,
         contents,
+        temporary,
     } = &scenario.snapshot
     else {
         return Ok(None);
@@ -371,6 +386,7 @@ fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanEr
         shown: names("show", show)?,
         directory: None,
         contents: usize::from(*contents),
+        temporary: temporary.clone(),
     }))
 }
 

@@ -33,9 +33,23 @@ impl Kernel {
         kernel
     }
 
+    /// The same with copies of what `openat`, `renameat2` and `write` are given.
+    fn with_copies() -> Self {
+        let mut kernel = Self::captured();
+        let calls = [
+            include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_openat@7.2.txt"),
+            include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_renameat2@7.2.txt"),
+            include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_write@7.2.txt"),
+        ];
+        kernel.0.append(&mut Self::of(&["syscalls"; 3], &calls).0);
+        kernel
+    }
+
     fn of(systems: &[&str], captures: &[&str]) -> Self {
         let formats = systems.iter().zip(captures).map(|(system, capture)| {
-            let text = capture.get(capture.find("name: ").unwrap()..).unwrap();
+            let text = capture
+                .get(capture.find("\nname: ").unwrap() + 1..)
+                .unwrap();
             let format = crate::format::parse(text).unwrap();
             (format!("{system}:{}", format.name), Arc::new(format))
         });
@@ -176,6 +190,15 @@ fn resolved_on(
     io_uring_disabled: Option<i64>,
     text: &str,
 ) -> Result<Resolved, PlanError> {
+    resolved_by(MemoryReader::Bpf, kernel, io_uring_disabled, text)
+}
+
+fn resolved_by(
+    reader: MemoryReader,
+    kernel: &Kernel,
+    io_uring_disabled: Option<i64>,
+    text: &str,
+) -> Result<Resolved, PlanError> {
     let scenario = crate::scenario::read(Path::new("x.yaml"), text).unwrap();
     let has_command = |command: &str| command == "true";
     let facts = Facts {
@@ -184,6 +207,8 @@ fn resolved_on(
         n_cpus: 2,
         page_size: 4096,
         io_uring_disabled,
+        reader,
+        without_bpf: (reader != MemoryReader::Bpf).then_some("it is forbidden"),
     };
     resolve(&scenario, &facts, kernel)
 }
@@ -437,4 +462,84 @@ fn the_names_of_operations_are_resolved_as_those_of_calls() {
         message("snapshot: { hide: ['io_uring:IORING_OP_FSNC'] }"),
         "io_uring has no operation `io_uring:IORING_OP_FSNC`"
     );
+}
+
+/// What is opened beside the two events of all calls, and how it is counted.
+fn copied(words: &[&str], reader: MemoryReader, contents: u16) -> (Vec<String>, Grouping) {
+    let memory = MemoryPlan {
+        reader,
+        contents,
+        ..MemoryPlan::default()
+    };
+    let plan = events_and_memory(&[calls(words)], memory, &Kernel::with_copies()).unwrap();
+    assert_eq!(plan.fetches.is_empty(), reader != MemoryReader::Bpf);
+    let beside = plan.requests.into_iter().skip(2);
+    let beside: Vec<_> = beside
+        .map(|request| (request.name, request.of_group))
+        .collect();
+    assert!(beside.iter().all(|(_, of_group)| *of_group));
+    (
+        beside.into_iter().map(|(name, _)| name).collect(),
+        plan.grouping,
+    )
+}
+
+#[test]
+fn where_the_kernel_copies_strings_the_calls_that_have_some_are_opened_one_by_one() {
+    let openat = "syscalls:sys_enter_openat".to_owned();
+    let rename = "syscalls:sys_enter_renameat2".to_owned();
+    let write = "syscalls:sys_enter_write".to_owned();
+    let few = |names: &[&String]| (names.iter().copied().cloned().collect(), Grouping::No);
+    let kernel = MemoryReader::Kernel;
+    assert_eq!(copied(&["getpid"], kernel, 8), few(&[]));
+    assert_eq!(copied(&["*"], kernel, 0), few(&[&openat, &rename]));
+    assert_eq!(copied(&["*"], kernel, 8), few(&[&write, &openat, &rename]));
+    for reader in [MemoryReader::Bpf, MemoryReader::Nobody] {
+        assert_eq!(copied(&["*"], reader, 8), few(&[]));
+    }
+    assert!(has_copies(&Kernel::with_copies()).unwrap());
+    assert!(!has_copies(&Kernel::captured()).unwrap());
+}
+
+#[test]
+fn a_snapshot_that_shows_what_only_bpf_reads_is_an_unmet_requirement_without_it() {
+    let unmet = |reader, events: &str, rest: &str| {
+        let text = format!(
+            "description: d\nworkload: {{ run: [a] }}\ntrace: {{ events: [{{ syscalls: [{events}] }}] }}\n{rest}\n"
+        );
+        match resolved_by(reader, &Kernel::with_copies(), None, &text) {
+            Ok(Resolved::Unmet(reasons)) => reasons.join("\n"),
+            Ok(Resolved::Plan(_)) => String::new(),
+            Err(error) => panic!("{error:?}"),
+        }
+    };
+    let reason = |calls: &str| {
+        format!(
+            "its snapshot needs BPF, to read what the arguments of {calls} point to: it is forbidden"
+        )
+    };
+    for reader in [MemoryReader::Kernel, MemoryReader::Nobody] {
+        assert_eq!(unmet(reader, "sethostname", ""), reason("`sethostname`"));
+        assert_eq!(
+            unmet(reader, "sethostname, setdomainname, getpid", ""),
+            reason("`setdomainname` and one more call")
+        );
+        // Descriptors have the names that other calls gave.
+        assert!(unmet(reader, "fsync", "").contains("`accept` and "));
+        for shows_none in [
+            "snapshot: false",
+            "snapshot: { level: counts }",
+            "snapshot: { hide: [sethostname] }",
+            "snapshot: { show: [getpid] }",
+            "expect_failure: known",
+        ] {
+            assert_eq!(
+                unmet(reader, "sethostname, getpid", shows_none),
+                "",
+                "{shows_none}"
+            );
+        }
+        assert_eq!(unmet(reader, "getpid", ""), "");
+    }
+    assert_eq!(unmet(MemoryReader::Bpf, "sethostname", ""), "");
 }

@@ -1,11 +1,14 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
+mod copies;
 mod reader;
+mod reading;
 mod scenario;
 mod session;
 mod suite;
 
 pub use reader::{Fault, Observer, Reader, Setting};
+pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
@@ -15,10 +18,11 @@ use crate::events::{
     self, Account, EventRequest, EventSet, Follow, OpenError, Pins, RingChoice, Rings,
 };
 use crate::host::{Catalogue, Host, HostError};
-use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS};
+use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, StringSource};
 use crate::sandbox::{Cgroup, Corked};
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Runs at a time that there is room for, unless somebody says how many there will be.
@@ -38,8 +42,9 @@ pub struct Bench<'a> {
     /// The limits of open files that the process was started with, which its workloads get.
     pub open_files: Option<(u64, u64)>,
     has_lost: bool,
-    reads_memory: bool,
+    has_types: bool,
     n_runs: usize,
+    strings: StringSource,
     // Before the pins, as it goes: while they hold the tracepoints it goes fast.
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
     kept: Mutex<Vec<Rings>>,
@@ -65,7 +70,8 @@ impl<'a> Bench<'a> {
             signatures,
             open_files: raise_open_files(),
             has_lost: events::kernel_counts_lost(),
-            reads_memory: true,
+            has_types: true,
+            strings: StringSource::Auto,
             capture: OnceLock::new(),
             kept: Mutex::default(),
             pins: Pins::default(),
@@ -79,6 +85,13 @@ impl<'a> Bench<'a> {
         self
     }
 
+    /// As above on a kernel that does not describe its types.
+    #[must_use]
+    pub fn without_kernel_types(mut self) -> Self {
+        self.has_types = false;
+        self
+    }
+
     /// As above, with room for so many runs at a time.
     #[must_use]
     pub fn for_runs(mut self, n_runs: usize) -> Self {
@@ -86,19 +99,19 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// As above, but nothing is read from the memory of workloads.
+    /// As above, but the memory of workloads is read by the one who is asked for here, and else by nobody.
     #[must_use]
-    pub fn without_memory(mut self) -> Self {
-        self.reads_memory = false;
+    pub fn with_strings(mut self, strings: StringSource) -> Self {
+        self.strings = strings;
         self
     }
 
-    /// What reads the memory of workloads, started when it is first asked for; `None` where it is not wanted.
+    /// The programs that read the memory of workloads, started when they are first asked for; `None` where they are not wanted.
     ///
     /// # Errors
     /// [`CaptureError`], each time the same.
     pub fn capture(&self) -> Result<Option<&Arc<Capture>>, &CaptureError> {
-        if !self.reads_memory {
+        if matches!(self.strings, StringSource::Kernel | StringSource::None) {
             return Ok(None);
         }
         let capture = self.capture.get_or_init(|| {
@@ -108,7 +121,8 @@ impl<'a> Bench<'a> {
                     self.pins.hold(format.id);
                 }
             }
-            Capture::start(self.host, &self.cpus, self.n_runs)
+            let types = self.host.kernel_types().filter(|_| self.has_types);
+            Capture::start(self.host, &self.cpus, types.as_deref(), self.n_runs)
         });
         capture.as_ref().map(Some)
     }
@@ -148,7 +162,7 @@ impl<'a> Bench<'a> {
             .iter()
             .for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
         let follow = match group {
-            Some(group) => Follow::Group(corked.pid(), std::os::fd::AsFd::as_fd(group)),
+            Some(group) => Follow::Group(corked.pid(), group.as_fd()),
             None => Follow::Tasks(corked.pid()),
         };
         let mut rings = self.rings(ring_pages);
@@ -219,6 +233,8 @@ impl<'a> Bench<'a> {
             .cgroup2()
             .filter(|_| self.host.cgroup2_has_perf_events());
         let group = hierarchy.and_then(|hierarchy| Cgroup::below(&hierarchy).ok());
+        let cpu = self.cpus.first().copied().unwrap_or(Cpu(0));
+        let group = group.filter(|group| events::can_count_for(group.as_fd(), cpu));
         if group.is_none() && plan.grouping == Grouping::Needed {
             return Err(OpenError::NeedsGroup {
                 event: NOT_OF_TASKS.to_owned(),

@@ -1,9 +1,10 @@
 //! From records to observations: the middle of the diagram, without the rings.
 
+use super::copies;
 use super::session::SessionError;
 use crate::capture;
 use crate::events::{Account, EventSet, Origin};
-use crate::memory::Captured;
+use crate::memory::{Captured, Part};
 use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
@@ -178,12 +179,19 @@ impl<'a> Reader<'a> {
             }
             Record::Fork(task, _) => self.tracker.fork(&task, &mut self.out),
             Record::Exit(task, _) => self.tracker.exit(&task, &mut self.out),
-            Record::Lost(lost, _) => self.lost_records += lost.count,
-            Record::LostSamples(count, _) => self.lost_records += count,
+            Record::Lost(lost, _) => self.lost(lost.count),
+            Record::LostSamples(count, _) => self.lost(count),
             Record::Unknown { .. } => {}
         }
         self.flush();
         Ok(())
+    }
+
+    /// Records are missing: what was known of descriptors and mappings may be wrong from here on.
+    fn lost(&mut self, count: u64) {
+        self.lost_records += count;
+        self.tables.lost();
+        self.maps.lost();
     }
 
     /// Takes what a program read.
@@ -242,6 +250,15 @@ impl<'a> Reader<'a> {
         self.observer.pause();
     }
 
+    /// Whether the records of a request are of interest before the workload's program runs.
+    fn starts(&self, place: usize) -> bool {
+        let Some(Meaning::Copies(copies)) = self.plan.meanings.get(place) else {
+            return false;
+        };
+        let copies = self.plan.copies.get(*copies);
+        copies.is_some_and(|copies| is_exec(copies.number as i32))
+    }
+
     fn sample(&mut self, cpu: Cpu, place: usize, sample: &Sample<'_>) -> Result<(), SessionError> {
         let lacks = |field| {
             let event = self
@@ -255,7 +272,7 @@ impl<'a> Reader<'a> {
         let (mut pid, mut tid) = sample.task.ok_or_else(|| lacks("thread"))?;
         let time = sample.time.ok_or_else(|| lacks("time"))?;
         let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
-        if !self.started || Some(pid) == self.init {
+        if !(self.started || self.starts(place)) || Some(pid) == self.init {
             return Ok(());
         }
         let common = raw.get(COMMON_PID..).and_then(|rest| rest.first_chunk());
@@ -294,6 +311,17 @@ impl<'a> Reader<'a> {
                     .leave((pid, tid), time, number, value, &mut self.out);
             }
             Meaning::LeavesGroup => self.left_group += 1,
+            Meaning::Copies(copies) => {
+                let copies = self
+                    .plan
+                    .copies
+                    .get(copies)
+                    .ok_or_else(|| lacks("meaning"))?;
+                let memory = copies::read(copies, raw).map_err(|_| lacks("strings"))?;
+                let (number, part) = (copies.number as i32, Part::Entry { more: false });
+                self.tracker
+                    .contents((pid, tid), number, part, memory, &mut self.out);
+            }
             Meaning::Tracepoint(tracepoint) => {
                 let actor = self.tracker.actor(pid, tid, &mut self.out);
                 self.flush();

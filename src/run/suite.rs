@@ -147,7 +147,10 @@ impl<'a> Suite<'a> {
             )
             .is_ok()
         };
+        let (reader, without_bpf) = bench.reader();
         let facts = Facts {
+            reader,
+            without_bpf: without_bpf.as_deref(),
             release: &bench.release,
             has_command: &has_command,
             n_cpus: bench.cpus.len(),

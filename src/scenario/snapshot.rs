@@ -23,6 +23,8 @@ pub enum SnapshotSpec {
         show: Vec<String>,
         /// How many bytes of what is read and written to show; 0 for none.
         contents: u16,
+        /// Names of files that are other ones in each run, as globs.
+        temporary: Vec<String>,
     },
 }
 
@@ -69,6 +71,7 @@ impl Default for SnapshotSpec {
             hide: Vec::new(),
             show: Vec::new(),
             contents: 0,
+            temporary: Vec::new(),
         }
     }
 }
@@ -84,11 +87,13 @@ pub(super) struct SnapshotMapping {
     show: Vec<String>,
     #[serde(default)]
     contents: Option<ByteSize>,
+    #[serde(default)]
+    temporary: Vec<String>,
 }
 
 impl Flexible for SnapshotSpec {
     const EXPECTED: &'static str =
-        "`true`, `false`, or a mapping with `level`, `hide`, `show` or `contents`";
+        "`true`, `false`, or a mapping with `level`, `hide`, `show`, `contents` or `temporary`";
     type Mapping = SnapshotMapping;
 
     fn from_flag(flag: bool) -> Option<Result<Self, String>> {
@@ -101,6 +106,7 @@ impl Flexible for SnapshotSpec {
             hide,
             show,
             contents,
+            temporary,
         } = mapping;
         let contents = contents.map_or(0, |size| size.0);
         Some(match u16::try_from(contents) {
@@ -109,6 +115,7 @@ impl Flexible for SnapshotSpec {
                 hide,
                 show,
                 contents,
+                temporary,
             }),
             _ => Err(format!(
                 "`contents` must be {MOST_CONTENTS} bytes at most: that much of a buffer can be read at a time"

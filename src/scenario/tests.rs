@@ -41,7 +41,7 @@ expect:
   stdout: "saved\n"
   stderr: { matches: "^warning: .*$" }
   count: { fsync: 2, openat: "1..=4", write: 2.., sched:sched_process_exec: "..=3" }
-snapshot: { level: counts, hide: [brk], show: ["%file"], contents: 2KiB }
+snapshot: { level: counts, hide: [brk], show: ["%file"], contents: 2KiB, temporary: ["Cu??????"] }
 requires: { kernel: ">= 5.10", tracepoints: ["sched:sched_switch"], commands: [python3] }
 expect_failure: the directory is not synced yet
 "##;
@@ -173,6 +173,7 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
             hide,
             show,
             contents: 2048,
+            temporary: owned(&["Cu??????"]),
         }
     );
     assert_eq!(scenario.requires.kernel.unwrap().to_string(), ">= 5.10");

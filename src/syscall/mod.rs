@@ -1,6 +1,7 @@
 //! System calls: pairing of their halves, their names, and what their arguments are.
 
 mod assigned;
+mod attach;
 mod call;
 mod choice;
 pub mod class;

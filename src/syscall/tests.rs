@@ -4,6 +4,7 @@ use super::constants::tables::OPEN_FLAGS;
 use super::kinds::{ArgKind, ReturnKind};
 use super::names::{self, Abi};
 use super::*;
+use crate::memory::{Memory, Moment, Part, Piece, State};
 use crate::record::{Comm, Task};
 use crate::units::{Nanos, Pid, Tid};
 
@@ -263,6 +264,103 @@ fn an_exec_by_another_thread_returns_in_the_leader() {
     run.enter(10, 10, "exit_group");
     run.exit(10, 10);
     assert_eq!(run.lines(), ["10 exit_group = never", "thread 0 gone"]);
+}
+
+#[test]
+fn an_exec_that_succeeds_leaves_as_the_execve_of_the_new_programs_convention() {
+    let execve = |abi| names::number(abi, "execve").unwrap() as i32;
+    let conventions = [Some(Abi::native()), Abi::native().compat()];
+    for (call, abi) in ["execve", "execveat"].into_iter().flat_map(|call| {
+        conventions
+            .into_iter()
+            .flatten()
+            .map(move |abi| (call, abi))
+    }) {
+        let mut run = Run::started();
+        run.enter(10, 10, call);
+        run.exec(10, 10);
+        let now = run.now();
+        let who = (Pid(10), Tid(10));
+        run.tracker.leave(who, now, execve(abi), 0, &mut run.out);
+        let calls = run.out.iter().filter_map(|observation| match observation {
+            Observation::Call(call) => Some((call.number, call.outcome)),
+            _ => None,
+        });
+        let returned = Outcome::Returned {
+            time: now,
+            value: 0,
+        };
+        assert_eq!(calls.collect::<Vec<_>>(), [(nr(call), returned)], "{abi:?}");
+    }
+}
+
+#[test]
+fn what_was_read_of_a_native_call_is_not_taken_for_that_of_another_convention() {
+    let Some(compat) = Abi::native().compat() else {
+        return;
+    };
+    let piece = Piece {
+        argument: 1,
+        element: 0,
+        moment: Moment::Enter,
+        address: 1,
+        state: State::Whole,
+        bytes: (*b"another's").into(),
+    };
+    let entry = Part::Entry { more: false };
+    for comes_first in [true, false] {
+        let mut run = Run::started();
+        let (who, number) = ((Pid(10), Tid(10)), nr("openat"));
+        let memory = || Memory::new(vec![piece.clone()]);
+        if comes_first {
+            run.tracker
+                .contents(who, number, entry, memory(), &mut run.out);
+        }
+        let now = run.now();
+        run.tracker
+            .enter(who, now, compat, number, [7; 6], &mut run.out);
+        if !comes_first {
+            run.tracker
+                .contents(who, number, entry, memory(), &mut run.out);
+        }
+        run.tracker.leave(who, now, number, 3, &mut run.out);
+        let call = run.out.iter().find_map(|observation| match observation {
+            Observation::Call(call) => Some(call.memory.is_empty()),
+            _ => None,
+        });
+        assert_eq!(call, Some(true));
+    }
+}
+
+#[test]
+fn the_kernels_name_for_a_program_below_a_directory_becomes_the_path_that_was_given() {
+    // The directory of `enter` is 7.
+    for (kernel, given) in [
+        ("/dev/fd/7/bin/true", "bin/true"),
+        ("/dev/fd/7", ""),
+        ("/dev/fd/70/true", "/dev/fd/70/true"),
+        ("/bin/true", "/bin/true"),
+    ] {
+        let mut run = Run::started();
+        run.enter(10, 10, "execveat");
+        let memory = Memory::new(vec![Piece {
+            argument: 1,
+            element: 0,
+            moment: Moment::Enter,
+            address: 0,
+            state: State::Whole,
+            bytes: kernel.as_bytes().into(),
+        }]);
+        let (who, number) = ((Pid(10), Tid(10)), nr("execveat"));
+        run.tracker
+            .contents(who, number, Part::Within, memory, &mut run.out);
+        run.leave(10, 10, "execve", 0);
+        let Some(Observation::Call(call)) = run.out.last() else {
+            panic!("{:?}", run.out);
+        };
+        let piece = call.memory.piece(1, Moment::Enter);
+        assert_eq!(piece.map(|piece| &*piece.bytes), Some(given.as_bytes()));
+    }
 }
 
 #[test]

@@ -10,10 +10,8 @@ use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, T
 use super::files::Files;
 use super::names::Abi;
 use super::thread::{
-    Early, Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle,
-    settle_before, signalled,
+    Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
 };
-use crate::memory::{Handled, Memory, Part};
 use crate::record::{Comm, Task};
 use crate::units::{Nanos, Pid, Tid};
 use std::collections::HashMap;
@@ -21,7 +19,7 @@ use std::collections::HashMap;
 /// Follows the tasks of one run and pairs their calls.
 #[derive(Debug, Default)]
 pub struct Tracker {
-    threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread>,
     by_tid: HashMap<Tid, usize>,
     /// Who had an id last, as an event may follow the record of its thread's end.
     gone: HashMap<Tid, Actor>,
@@ -96,65 +94,6 @@ impl Tracker {
             ));
         }
         out.push(entered);
-    }
-
-    /// What was read from memory for a call; it may come before or behind the half that it belongs to.
-    pub fn contents(
-        &mut self,
-        (pid, tid): (Pid, Tid),
-        number: i32,
-        part: Part,
-        memory: Memory,
-        out: &mut Vec<Observation>,
-    ) {
-        let place = self.place(pid, tid, out);
-        let thread = &mut self.threads[place];
-        let pending = thread.pending.as_mut();
-        let pending = pending.filter(|pending| pending.is_read_as(number));
-        let returned = thread.returned.as_mut();
-        match (part, pending, returned, &mut thread.early) {
-            (Part::Exit, _, Some(call), _) if call.number == number => {
-                call.memory.extend(memory);
-                if !matches!(call.outcome, Outcome::Interrupted { .. }) {
-                    settle(thread, out);
-                }
-            }
-            (Part::Exit, Some(pending), ..) => {
-                pending.memory.extend(memory);
-                pending.more = false;
-            }
-            (Part::Within, Some(pending), ..) => pending.add_within(memory),
-            // The workload's own execve, which is not seen to enter.
-            (Part::Within | Part::Exit, None, _, Some(early)) if early.number == number => {
-                early.memory.extend(memory);
-                early.more &= part != Part::Exit;
-            }
-            (Part::Entry { more }, Some(pending), ..) if !pending.has_contents() => {
-                (pending.memory, pending.more) = (memory, more);
-            }
-            (Part::Entry { more }, ..) => {
-                thread.early = Some(Early {
-                    number,
-                    memory,
-                    more,
-                });
-            }
-            // Of a call whose halves are not in the records.
-            (Part::Within | Part::Exit, ..) => {}
-        }
-    }
-
-    /// A signal that came while an interrupted call returned.
-    pub fn signal(
-        &mut self,
-        (pid, tid): (Pid, Tid),
-        handled: Option<Handled>,
-        out: &mut Vec<Observation>,
-    ) {
-        let place = self.place(pid, tid, out);
-        if let Some(handled) = handled {
-            signalled(&mut self.threads[place], handled, out);
-        }
     }
 
     /// The leaving half of a call.
@@ -342,7 +281,7 @@ impl Tracker {
         }
     }
 
-    fn place(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> usize {
+    pub(super) fn place(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> usize {
         if let Some((known, place)) = self.last
             && known == tid
         {

@@ -25,6 +25,7 @@
 //! | `tasks` | ids of the run's own processes and threads become `P1`, `P2.T2` |
 //! | `foreign-tasks` | any other task's id becomes `<pid>` |
 //! | `directory` | the sandbox' working directory inside a string becomes `$DIR` |
+//! | `temporary` | a component of a path that the view says is another one in each run becomes `<temporary:1>`, numbered likewise |
 //! | `descriptors` | a descriptor from 3 on becomes what it refers to: `</etc/hostname>`, `<pipe:1 read>`; 0 to 2 keep their number beside it |
 //! | `times`, `durations` | points in time, and lengths of time that the kernel measured, in structures become `<time>`, `<duration>` |
 //! | `sizes` | sizes of files, as `stat(2)` tells them, become `<size>` |
@@ -91,10 +92,14 @@ pub struct View {
     pub directory: Option<String>,
     /// How many bytes of what is read and written are shown.
     pub contents: usize,
+    /// Globs for the names of files that are other ones in each run.
+    pub temporary: Vec<String>,
 }
 
 impl View {
-    fn shows(&self, name: &str) -> bool {
+    /// Whether calls and events of this name are shown.
+    #[must_use]
+    pub fn shows(&self, name: &str) -> bool {
         !self.hidden.contains(name) && (self.shown.is_empty() || self.shown.contains(name))
     }
 }

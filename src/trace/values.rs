@@ -3,6 +3,7 @@
 use super::render::Writer;
 use crate::syscall::files::{Lookup, OpenFile};
 use crate::syscall::mappings::Place;
+use crate::syscall::select::glob_matches;
 use crate::syscall::{ThreadId, Values, Varying, write_escaped, write_string};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -12,6 +13,7 @@ use std::fmt::Write;
 pub(super) struct Things {
     numbers: HashMap<u64, u32>,
     of_class: HashMap<&'static str, u32>,
+    temporary: Vec<Vec<u8>>,
 }
 
 impl Things {
@@ -21,6 +23,15 @@ impl Things {
             *last += 1;
             *last
         })
+    }
+
+    fn temporary(&mut self, name: &[u8]) -> usize {
+        let known = self.temporary.iter().position(|known| known == name);
+        let place = known.unwrap_or_else(|| {
+            self.temporary.push(name.to_owned());
+            self.temporary.len() - 1
+        });
+        place + 1
     }
 }
 
@@ -56,10 +67,39 @@ impl Writer<'_> {
         replaced
     }
 
+    /// The same bytes with `$DIR` for the working directory and a number for each temporary name.
+    fn stable(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let bytes = self.without_directory(bytes);
+        let is_temporary = |name: &&[u8]| {
+            let globs = &self.view.temporary;
+            globs.iter().any(|glob| glob_matches(glob.as_bytes(), name))
+        };
+        if !bytes
+            .split(|byte| *byte == b'/')
+            .any(|name| is_temporary(&name))
+        {
+            return bytes;
+        }
+        let mut replaced = Vec::new();
+        for (place, name) in bytes.split(|byte| *byte == b'/').enumerate() {
+            if place > 0 {
+                replaced.push(b'/');
+            }
+            if is_temporary(&name) {
+                let number = self.things.temporary(name);
+                replaced.extend_from_slice(format!("<temporary:{number}>").as_bytes());
+            } else {
+                replaced.extend_from_slice(name);
+            }
+        }
+        self.rules.insert("temporary");
+        replaced
+    }
+
     fn file(&mut self, file: &OpenFile, out: &mut String) {
         let name = match file.class() {
             Some(class) => file.name_as(self.things.number(class, file.thing)),
-            None => self.without_directory(&file.name()),
+            None => self.stable(&file.name()),
         };
         out.push('<');
         write_escaped(out, &name);
@@ -120,7 +160,7 @@ impl Values for Writer<'_> {
     }
 
     fn string(&mut self, bytes: &[u8], out: &mut String) {
-        let bytes = self.without_directory(bytes);
+        let bytes = self.stable(bytes);
         write_string(out, &bytes);
     }
 

@@ -15,13 +15,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, StringSource};
+use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader};
 use trace_harness::report::{Plain, Summary};
-use trace_harness::run::{Bench, Patience, RunError, Setting, follow};
+use trace_harness::run::{Bench, LIMITS_OF_COPIES, Patience, Reading, RunError, Setting, follow};
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
 use trace_harness::sys::process::World;
 use trace_harness::syscall::files::{FileKind, Initial};
-use trace_harness::syscall::names::Abi;
 use trace_harness::syscall::{Choice, Ending, UNREAD};
 
 #[derive(Debug, clap::Args)]
@@ -144,10 +143,14 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         let hint = error.hint();
         other(error, hint)
     })?;
-    let bench = bench.for_runs(1);
+    let bench = bench.for_runs(1).with_strings(arguments.strings.into());
     let wanted = events::wanted(&arguments.events).map_err(Trouble::Usage)?;
+    let reading = bench.reading().map_err(|error| {
+        let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
+        Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
+    })?;
     let memory = MemoryPlan {
-        strings: arguments.strings.into(),
+        reader: reading.reader,
         contents: arguments.string_limit,
         paths: !arguments.paths.is_empty(),
     };
@@ -157,7 +160,6 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         let hint = error.hint();
         other(error, hint)
     })?;
-    check_strings(memory.strings, &bench)?;
     let workload = workload(&arguments.command, &bench)?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
@@ -167,9 +169,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let bytes = arguments.ring_size.unwrap_or(default);
     let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
     let mut events = bench.open(&plan, &corked, group.as_ref(), pages)?;
-    if !events.reads_memory() {
-        say_unread(&bench, &plan);
-    }
+    say_unread(&reading, &plan, events.reads_memory());
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;
@@ -221,36 +221,25 @@ fn inherited() -> Initial {
     }
 }
 
-/// Says once what the trace says at each string.
-fn say_unread(bench: &Bench<'_>, plan: &EventsPlan) {
-    let is_shown = |number: &u32| {
-        let selection = plan.selection.as_ref();
-        selection.is_some_and(|wanted| wanted.contains(Abi::native(), *number))
+/// Says once what the trace says at each string, where strings are not read by what reads them best.
+fn say_unread(reading: &Reading<'_>, plan: &EventsPlan, is_read: bool) {
+    let (why, hint) = match reading.without_bpf {
+        Some(error) => (chain(error), error.hint()),
+        None if reading.reader == MemoryReader::Bpf && !is_read => {
+            ("no event of a whole CPU may be opened".to_owned(), None)
+        }
+        None => return,
     };
-    if !plan.fetches.keys().any(is_shown) {
+    if !plan.points() {
         return;
     }
-    let (why, hint) = match bench.capture() {
-        Err(error) => (chain(error), error.hint()),
-        Ok(_) => ("no event of a whole CPU may be opened".to_owned(), None),
+    let shown = match reading.reader {
+        MemoryReader::Kernel => format!("the kernel's own copies, {LIMITS_OF_COPIES}"),
+        MemoryReader::Bpf | MemoryReader::Nobody => format!("not read and shown as {UNREAD}"),
     };
-    anstream::eprintln!("harness: strings are not read and shown as {UNREAD}: {why}");
+    anstream::eprintln!("harness: strings are {shown}: {why}");
     if let Some(hint) = hint {
         anstream::eprintln!("hint: {hint}");
-    }
-}
-
-/// Whether strings can be read by the one who was asked for.
-fn check_strings(source: StringSource, bench: &Bench<'_>) -> Result<(), Trouble> {
-    match source {
-        StringSource::Auto | StringSource::None => Ok(()),
-        StringSource::Kernel => Err(Trouble::Usage(
-            "the strings of the kernel's own tracepoints are not read yet\nhint: leave out --strings".to_owned(),
-        )),
-        StringSource::Bpf => bench.capture().map(drop).map_err(|error| {
-            let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
-            Trouble::Usage(chain(error) + &hint.unwrap_or_default())
-        }),
     }
 }
 

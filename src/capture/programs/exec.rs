@@ -12,7 +12,7 @@ use super::pieces::{
 };
 use super::tasks::rename_task;
 use super::{
-    CONTEXT, KEY, Names, OFFSET, Offsets, REGS, RESULT, STRINGS, WORD, current_task, entered,
+    CONTEXT, KEY, Names, OFFSET, Place, REGS, RESULT, STRINGS, WORD, current_task, entered,
     find_spec, go_on_with, left, look_up, program, regs, send_entry,
 };
 
@@ -240,17 +240,30 @@ fn contents(a: &mut Asm, full: Label) {
     finish_piece(a, R4);
 }
 
-/// On the event `sched:sched_process_exec`: the task may have another id now, and it is the place to learn the path.
-pub(in crate::capture) fn exec(names: &Names, offsets: Offsets) -> Option<Vec<u64>> {
+/// On `sched_process_exec(task, old_pid, bprm)`: the task may have another id now, and it is the place to learn the path.
+pub(in crate::capture) fn exec(names: &Names, place: Place) -> Option<Vec<u64>> {
     program(|a| {
         let (out, known) = (a.label(), a.label());
         a.store(Width::D, STACK, CONTEXT, R1);
-        a.load(Width::W, R1, R1, offsets.exec_old_pid);
+        match place {
+            Place::Record(offsets) => a.load(Width::W, R1, R1, offsets.exec_old_pid),
+            Place::Tracepoint(_) => a.load(Width::D, R1, R1, 8),
+        }
         a.store(Width::W, STACK, KEY, R1);
         look_up(a, names.tasks, out);
         a.mov_reg(R6, R0);
-        a.load(Width::D, R1, STACK, CONTEXT);
-        a.load(Width::W, R9, R1, offsets.exec_pid);
+        match place {
+            Place::Record(offsets) => {
+                a.load(Width::D, R1, STACK, CONTEXT);
+                a.load(Width::W, R9, R1, offsets.exec_pid);
+            }
+            Place::Tracepoint(_) => {
+                a.call(Helper::CurrentPidTgid);
+                // The id of the thread is the lower half.
+                a.store(Width::W, STACK, WORD, R0);
+                a.load(Width::W, R9, STACK, WORD);
+            }
+        }
         a.load(Width::W, R1, STACK, KEY);
         a.jump_if_reg(If::Eq, R1, R9, known);
         rename_task(a, names, out);
@@ -261,7 +274,7 @@ pub(in crate::capture) fn exec(names: &Names, offsets: Offsets) -> Option<Vec<u6
         a.jump(out);
         a.here(wanted);
         start_record(a, names, out);
-        exec_path(a, names, offsets);
+        exec_path(a, names, place);
         send_record(a, names, head::WITHIN);
         a.here(out);
         a.exit(1);
@@ -269,7 +282,7 @@ pub(in crate::capture) fn exec(names: &Names, offsets: Offsets) -> Option<Vec<u6
 }
 
 /// The piece for the path of an exec, from the record of `sched_process_exec`.
-fn exec_path(a: &mut Asm, names: &Names, offsets: Offsets) {
+fn exec_path(a: &mut Asm, names: &Names, place: Place) {
     let (failed, done, first) = (a.label(), a.label(), a.label());
     a.store_number(Width::B, R7, PIECES + piece::ARGUMENT, 0);
     a.load(Width::W, R1, R6, task::NUMBER);
@@ -279,12 +292,25 @@ fn exec_path(a: &mut Asm, names: &Names, offsets: Offsets) {
     a.store_number(Width::B, R7, PIECES + piece::STATE, piece::WHOLE);
     a.store_number(Width::H, R7, PIECES + piece::ELEMENT, 0);
     a.store_number(Width::D, R7, PIECES + piece::ADDRESS, 0);
+    a.load(Width::D, R3, STACK, CONTEXT);
+    match place {
+        Place::Record(offsets) => {
+            a.load(Width::W, R4, R3, offsets.exec_file);
+            a.op(Op::And, R4, 0xffff);
+            a.op_reg(Op::Add, R3, R4);
+        }
+        Place::Tracepoint(members) => {
+            a.load(Width::D, R3, R3, 16);
+            a.op(Op::Add, R3, members.exec_file);
+            a.lea(R1, STACK, WORD.into());
+            a.mov(R2, 8);
+            a.call(Helper::ProbeReadKernel);
+            a.jump_if(If::Ne, R0, 0, failed);
+            a.load(Width::D, R3, STACK, WORD);
+        }
+    }
     a.lea(R1, R7, i32::from(PIECES + piece::SIZE));
     a.mov(R2, MAX_PIECE);
-    a.load(Width::D, R3, STACK, CONTEXT);
-    a.load(Width::W, R4, R3, offsets.exec_file);
-    a.op(Op::And, R4, 0xffff);
-    a.op_reg(Op::Add, R3, R4);
     a.call(Helper::ProbeReadKernelStr);
     a.jump_if(If::Slt, R0, 1, failed);
     a.op(Op::Sub, R0, 1);

@@ -1,8 +1,8 @@
 //! The programs, one instruction a line.
 //!
 //! All of them run for every task of the machine, and so start with the look-up that sends the others home. Those on raw tracepoints
-//! stand beside the events of a tracepoint and cannot hide its records. A fork and an exec must be seen through their tracepoints'
-//! records, as only those name the new id by a stable layout: those programs return 1.
+//! stand beside the events of a tracepoint and cannot hide its records. Where the kernel does not describe its types, a fork and an exec
+//! must be seen through their tracepoints' records, which name the new id by a stable layout: those programs return 1.
 //!
 //! A read may not sleep: memory that is not resident at a call's entry (a constant that nobody touched yet) is read again at its exit, when
 //! the kernel has brought it in. A successful `execve` has replaced the memory by then: its path comes with `sched_process_exec`, its arguments
@@ -62,6 +62,24 @@ pub(super) struct Offsets {
     pub(super) exec_file: i16,
     pub(super) exec_pid: i16,
     pub(super) exec_old_pid: i16,
+}
+
+/// Where the kernel's structures have it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Members {
+    /// `task_struct.pid`.
+    pub(super) pid: i32,
+    /// `linux_binprm.filename`.
+    pub(super) exec_file: i32,
+}
+
+/// What a program for forks or execs stands on.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// The tracepoint itself, which hands over the kernel's structures.
+    Tracepoint(Members),
+    /// An event of it, which hands over its record.
+    Record(Offsets),
 }
 
 // Where struct pt_regs has things; the layout is that of ptrace(2) and will not change.
@@ -212,12 +230,25 @@ fn left(a: &mut Asm, names: &Names, out: Label) {
     find_spec(a, names, out);
 }
 
-/// On the event `sched:sched_process_fork`: what a followed task creates is followed.
-pub(super) fn fork(names: &Names, offsets: Offsets) -> Option<Vec<u64>> {
+/// On `sched_process_fork(parent, child)`: what a followed task creates is followed.
+pub(super) fn fork(names: &Names, place: Place) -> Option<Vec<u64>> {
     program(|a| {
         let (out, full) = (a.label(), a.label());
-        a.load(Width::W, R9, R1, offsets.child);
+        a.store(Width::D, STACK, CONTEXT, R1);
         current_task(a, names, out);
+        a.load(Width::D, R1, STACK, CONTEXT);
+        match place {
+            Place::Record(offsets) => a.load(Width::W, R9, R1, offsets.child),
+            Place::Tracepoint(members) => {
+                a.load(Width::D, R3, R1, 8);
+                a.op(Op::Add, R3, members.pid);
+                a.lea(R1, STACK, WORD.into());
+                a.mov(R2, 4);
+                a.call(Helper::ProbeReadKernel);
+                a.jump_if(If::Ne, R0, 0, out);
+                a.load(Width::W, R9, STACK, WORD);
+            }
+        }
         a.load(Width::W, R8, R6, task::SLOT);
         add_task(a, names, R9, full);
         a.jump(out);

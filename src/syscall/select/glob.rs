@@ -3,7 +3,7 @@
 /// Whether the pattern matches the whole text: `*`, `?`, `[a-c]`, `[!a]`; an unclosed `[` matches nothing.
 ///
 /// Goes back to the last `*` only, so that the time is at most the product of the lengths.
-pub(super) fn glob_matches(pattern: &[u8], text: &[u8]) -> bool {
+pub fn glob_matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut rest, mut left) = (pattern, text);
     let mut retry: Option<(&[u8], &[u8])> = None;
     loop {

@@ -6,6 +6,7 @@ mod glob;
 mod words;
 
 pub use filter::{FilterPlan, in_kernel_filter};
+pub use glob::glob_matches;
 
 use super::names::{self, Abi};
 use words::{is_match_all, nearest, rows_of_word, served_rows};

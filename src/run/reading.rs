@@ -1,0 +1,98 @@
+//! Who reads what the arguments of calls point to, on this machine.
+
+use super::Bench;
+use crate::capture::CaptureError;
+use crate::errors::chain;
+use crate::plan::{self, MemoryReader, StringSource};
+
+/// Who reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// It.
+    pub reader: MemoryReader,
+    /// Why it is not BPF, where that would be best.
+    pub without_bpf: Option<&'a CaptureError>,
+}
+
+/// Why the one who is asked for cannot read.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadError {
+    /// BPF.
+    #[error("{why}")]
+    Bpf {
+        /// Why, with all causes.
+        why: String,
+        /// What the user can do about it.
+        hint: Option<String>,
+    },
+    /// The kernel.
+    #[error("this kernel copies no strings into its tracepoints of calls: Linux before 6.19")]
+    NoCopies,
+}
+
+impl UnreadError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Bpf { hint, .. } => hint.clone(),
+            Self::NoCopies => Some("let BPF read them: --strings bpf".to_owned()),
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Why BPF does not read, and what can be done about it, on one line.
+    #[must_use]
+    pub fn why_not_bpf(&self) -> Option<String> {
+        let error = self.without_bpf?;
+        let hint = error.hint().map(|hint| format!(" ({hint})"));
+        Some(chain(error) + &hint.unwrap_or_default())
+    }
+}
+
+/// What is to be known of the kernel's own copies of strings.
+pub const LIMITS_OF_COPIES: &str = "at most 63 bytes of each, a dot in place of every byte that cannot be printed, and none of what \
+`execve` passes on, of `stat` and a few other calls, of structures and of socket addresses";
+
+impl Bench<'_> {
+    /// Who reads the memory of workloads, if need be nobody, and why it is not BPF where it is not.
+    #[must_use]
+    pub fn reader(&self) -> (MemoryReader, Option<String>) {
+        match self.reading() {
+            Ok(reading) => (reading.reader, reading.why_not_bpf()),
+            Err(error) => (MemoryReader::Nobody, Some(chain(&error))),
+        }
+    }
+
+    /// Who reads the memory of workloads.
+    ///
+    /// # Errors
+    /// [`UnreadError`], where the one who is asked for cannot. Where that is nobody in particular, it is the best that there is.
+    pub fn reading(&self) -> Result<Reading<'_>, UnreadError> {
+        let has_copies = || plan::has_copies(self.host).unwrap_or(false);
+        let mut without_bpf = None;
+        let reader = match (self.strings, self.capture()) {
+            (StringSource::None, _) => MemoryReader::Nobody,
+            (StringSource::Auto | StringSource::Bpf, Ok(_)) => MemoryReader::Bpf,
+            (StringSource::Bpf, Err(error)) => {
+                let (why, hint) = (chain(error), error.hint());
+                return Err(UnreadError::Bpf { why, hint });
+            }
+            (StringSource::Kernel, _) if !has_copies() => return Err(UnreadError::NoCopies),
+            (StringSource::Kernel, _) => MemoryReader::Kernel,
+            (StringSource::Auto, Err(error)) => {
+                without_bpf = Some(error);
+                if has_copies() {
+                    MemoryReader::Kernel
+                } else {
+                    MemoryReader::Nobody
+                }
+            }
+        };
+        Ok(Reading {
+            reader,
+            without_bpf,
+        })
+    }
+}
