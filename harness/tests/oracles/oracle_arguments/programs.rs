@@ -276,7 +276,8 @@ except FileExistsError: pass
 with tempfile.TemporaryDirectory(dir='.') as d: open(os.path.join(d, 'z'), 'wb').write(b'0' * 9000)
 with tempfile.NamedTemporaryFile(dir='.') as f: f.write(b'1')
 with tempfile.TemporaryFile(dir='.') as f: f.truncate(8192); m = mmap.mmap(f.fileno(), 8192); m[0] = 1; m.flush(); m.madvise(mmap.MADV_DONTNEED); m.resize(16384); m.close()
-os.setxattr('a.txt', 'user.name', b'value'); os.getxattr('a.txt', 'user.name'); os.listxattr('a.txt'); os.removexattr('a.txt', 'user.name')
+try: os.setxattr('a.txt', 'user.name', b'value'); os.getxattr('a.txt', 'user.name'); os.listxattr('a.txt'); os.removexattr('a.txt', 'user.name')
+except OSError: pass  # not on every file system
 os.mkfifo('fifo', 0o600); os.mknod('node', 0o600 | 0o010000); os.access('a.txt', os.W_OK | os.X_OK, effective_ids=True)
 os.chdir('sub'); os.umask(0o027); os.statvfs('.'); os.sync; os.truncate('c.txt', 1); os.chown('c.txt', -1, 5); os.lchown('c.txt', 1, -1)
 shutil.rmtree('../x'); list(os.scandir('.'))
