@@ -206,6 +206,9 @@ impl<'a> Reader<'a> {
         if let Some(delivered) = self.delivered.last_mut() {
             *delivered += 1;
         }
+        if Some(who.0) == self.init {
+            return Ok(());
+        }
         match captured {
             Captured::Contents {
                 number,

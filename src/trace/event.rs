@@ -39,9 +39,13 @@ impl TracedEvent {
             }
         }
         let [opcode, user_data, flags, sq_thread] = words;
+        // The program's own: a number, or a pointer to what it knows of the operation.
+        let user_data = match u32::try_from(user_data) {
+            Ok(small) => FieldValue::Number(small.into()),
+            Err(_) => FieldValue::Address(user_data),
+        };
         let mut fields = vec![
-            // The program's own number, which often is a pointer.
-            ("user_data".into(), FieldValue::Address(user_data)),
+            ("user_data".into(), user_data),
             ("flags".into(), FieldValue::Other(uring::flags_text(flags))),
         ];
         if sq_thread != 0 {

@@ -346,7 +346,7 @@ fn a_submission_is_named_after_its_operation_and_keeps_what_is_the_programs_own(
     assert_eq!(
         event.fields,
         [
-            field("user_data", FieldValue::Address(0)),
+            field("user_data", FieldValue::Number(0)),
             // The kernel has set the bit of IOSQE_ASYNC: the program has not.
             field("flags", FieldValue::Other("0".to_owned())),
         ]

@@ -26,6 +26,17 @@ pub(super) enum State {
     Unknown,
 }
 
+impl State {
+    fn lookup(&self) -> Lookup<'_> {
+        match self {
+            Self::Untracked => Lookup::Untracked,
+            Self::Open(file) => Lookup::Open(file),
+            Self::Closed => Lookup::Closed,
+            Self::Unknown => Lookup::Unknown,
+        }
+    }
+}
+
 /// What the descriptors of one call referred to: those of its arguments when it was entered, and that of its result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
@@ -35,6 +46,7 @@ pub struct Files {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Known {
     states: [State; RESULT + 1],
+    opened: Vec<(i32, State)>,
     paths: Vec<(u8, Box<[u8]>)>,
 }
 
@@ -45,18 +57,24 @@ impl Files {
     #[must_use]
     pub fn argument(&self, place: usize) -> Lookup<'_> {
         let known = self.known.as_ref();
-        match known.and_then(|known| known.states.get(place)) {
-            None | Some(State::Untracked) => Lookup::Untracked,
-            Some(State::Open(file)) => Lookup::Open(file),
-            Some(State::Closed) => Lookup::Closed,
-            Some(State::Unknown) => Lookup::Unknown,
-        }
+        let state = known.and_then(|known| known.states.get(place));
+        state.map_or(Lookup::Untracked, State::lookup)
     }
 
     /// Of the result.
     #[must_use]
     pub fn result(&self) -> Lookup<'_> {
         self.argument(RESULT)
+    }
+
+    /// Of a number that the call wrote into memory for what it opened: the ends of a pipe, a pair of sockets.
+    #[must_use]
+    pub fn opened(&self, number: i32) -> Lookup<'_> {
+        let opened = self.known.iter().flat_map(|known| &known.opened);
+        let mut found = opened.filter(|(at, _)| *at == number);
+        found
+            .next()
+            .map_or(Lookup::Untracked, |(_, state)| state.lookup())
     }
 
     /// The absolute path that an argument names, where paths were asked for and this one and its directory are known.
@@ -91,6 +109,11 @@ impl Files {
 
     pub(super) fn set_result(&mut self, state: State) {
         self.set_argument(RESULT, state);
+    }
+
+    pub(super) fn add_opened(&mut self, number: i32, state: State) {
+        let known = self.known.get_or_insert_default();
+        known.opened.push((number, state));
     }
 
     pub(super) fn add_path(&mut self, place: u8, path: Vec<u8>) {

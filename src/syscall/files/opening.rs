@@ -226,7 +226,7 @@ impl Tables {
     }
 
     /// A pipe or a pair of sockets: the numbers are in memory.
-    pub(super) fn opened_two(&mut self, over: Over<'_>, effect: Effect, call: &Call) {
+    pub(super) fn opened_two(&mut self, over: Over<'_>, effect: Effect, call: &mut Call) {
         let (place, flags) = match effect {
             Effect::Pipes { flags: true } => (0, over.args[1]),
             Effect::Pipes { flags: false } => (0, 0),
@@ -259,6 +259,8 @@ impl Tables {
         };
         let on_exec = Some(flags & CLOSE_ON_EXEC != 0);
         for (number, description) in [(first, one), (second, other)] {
+            let file = State::Open(description.now());
+            call.files.add_opened(number as i32, file);
             let held = Held {
                 description,
                 on_exec,

@@ -445,7 +445,11 @@ fn a_range_is_closed_marked_or_parted() {
 #[test]
 fn a_pipe_has_two_ends_where_its_numbers_were_read() {
     let mut it = Story::new();
-    it.call(1, "pipe2", &[0x1000, 0], 0, vec![numbers(0, [3, 4])]);
+    let first = it.call(1, "pipe2", &[0x1000, 0], 0, vec![numbers(0, [3, 4])]);
+    assert!(
+        matches!(first.files.opened(4), Lookup::Open(file) if *file.name() == *b"pipe:1 write")
+    );
+    assert_eq!(first.files.opened(5), Lookup::Untracked);
     it.call(1, "pipe2", &[0x1000, 0], 0, vec![numbers(0, [5, 6])]);
     let ends = [3, 4, 5, 6].map(|number| it.read(1, number));
     let expected = [

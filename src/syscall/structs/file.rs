@@ -248,7 +248,9 @@ pub(super) fn directory<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Opti
 pub(super) fn descriptors<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = site.filled()?;
     pen.list([0, 4], false, |pen, offset| {
-        pen.descriptor(bytes.i32(offset)?);
+        let number = bytes.i32(offset)?;
+        let file = site.call.files.opened(number);
+        pen.values.descriptor(number, file, pen.out);
         Some(())
     })
 }
