@@ -95,7 +95,7 @@ impl Capture {
         let claims = map(MapKind::Hash, 8, 4, n_slots)?;
         let specs = map(MapKind::Array, 4, spec::SIZE, n_slots * MAX_CALLS)?;
         let slots = map(MapKind::Array, 4, wire::slot::SIZE, n_slots)?;
-        let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, 1)?;
+        let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, programs::Scratch::NUMBER)?;
         let output = map(MapKind::PerfEventArray, 4, 4, n_slots * n_cpus)?;
         let others = map(MapKind::ProgramArray, 4, 4, programs::N_OTHERS)?;
         let fd = |map: &Map| map.as_fd().as_raw_fd();
@@ -155,6 +155,7 @@ impl Capture {
             number,
             events: Vec::new(),
             before: (0, 0),
+            token: None,
         };
         for (cpu, ring) in rings {
             let event = perf::open(&output_attr().raw(), perf::Target::Everybody, Some(*cpu))

@@ -14,6 +14,8 @@ pub struct Slot {
     pub(super) number: u32,
     pub(super) events: Vec<(Cpu, OwnedFd)>,
     pub(super) before: (u64, u64),
+    /// By which a task asks to be let in, while a run goes on.
+    pub(super) token: Option<u64>,
 }
 
 impl Slot {
@@ -30,18 +32,23 @@ impl Slot {
     /// # Errors
     /// [`CaptureError::System`]; [`CaptureError::Shape`] for more than the programs can read of one call.
     pub fn begin(&mut self, wanted: &Arc<Wanted>, token: u64) -> Result<(), CaptureError> {
+        self.end();
         self.tell(wanted)?;
         self.before = self.numbers().map_err(system("read a map"))?;
         self.capture
             .claims
             .set(&token.to_ne_bytes(), &self.number.to_ne_bytes())
-            .map_err(system("fill a map"))
+            .map_err(system("fill a map"))?;
+        self.token = Some(token);
+        Ok(())
     }
 
-    /// Ends a run: nobody is let in any more.
-    pub fn end(&self, token: u64) {
-        // What cannot be taken out is a token that nobody knows any more.
-        let _harmless = self.capture.claims.remove(&token.to_ne_bytes());
+    /// Ends a run, as its drop does: nobody is let in any more.
+    pub fn end(&mut self) {
+        if let Some(token) = self.token.take() {
+            // What cannot be taken out is a token that nobody knows any more.
+            let _harmless = self.capture.claims.remove(&token.to_ne_bytes());
+        }
     }
 
     /// How many records were written since the run began, and how many found no room.
@@ -104,6 +111,7 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
+        self.end();
         for (cpu, _) in &self.events {
             let place = self.number * self.capture.n_cpus + cpu.0;
             // The map holds the event as well; what cannot be taken out goes with the map.

@@ -41,6 +41,8 @@ pub(super) mod task {
     pub(in crate::capture) const VECTOR: i16 = 88;
     /// How long the record is that is being made.
     pub(in crate::capture) const OFFSET: i16 = 96;
+    /// In which buffer.
+    pub(in crate::capture) const SCRATCH: i16 = 100;
     pub(in crate::capture) const SIZE: usize = 104;
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;
 }

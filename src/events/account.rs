@@ -66,6 +66,8 @@ pub struct Account {
     pub out_of_sight: u64,
     /// How many calls set up an io_uring or submitted to one, on a kernel that shows no submissions though they were asked for.
     pub blind_rings: u64,
+    /// How many calls no program read the memory of, though it was to be read: the kernel skipped the program.
+    pub unread: u64,
     /// Whether not even the return of the workload's own `execve(2)` was seen: whatever it did, it did where no event looks, or a BPF
     /// program of somebody else keeps the records from everybody.
     pub never_started: bool,
@@ -82,6 +84,7 @@ impl Account {
         self.events.iter().all(EventAccount::is_complete)
             && self.side_band_lost == 0
             && self.out_of_sight == 0
+            && self.unread == 0
             && self.blind_rings == 0
             && !self.never_started
             && !self.other_cpus
@@ -115,6 +118,12 @@ impl Account {
             lines.push(
                 "not even the workload's own execve was seen: it ran on a CPU without events, or a BPF program hides the calls".to_owned(),
             );
+        }
+        if self.unread > 0 && lines.is_empty() {
+            lines.push(format!(
+                "calls that the kernel ran no program for, to read what they point to: {}",
+                self.unread
+            ));
         }
         if self.other_cpus {
             lines.push("CPUs came or went during the run".to_owned());

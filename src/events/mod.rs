@@ -50,8 +50,7 @@ pub struct EventSet {
     table: LayoutTable<Origin>,
     n_requests: usize,
     has_lost: bool,
-    /// By which the task asks to be let in whose memory is read.
-    token: Option<u64>,
+    reads_memory: bool,
 }
 
 /// Opens the requested events on every CPU.
@@ -116,7 +115,7 @@ pub fn open(
         table,
         n_requests: requests.len(),
         has_lost,
-        token: None,
+        reads_memory: false,
     })
 }
 
@@ -195,7 +194,7 @@ impl EventSet {
     pub fn read_memory(&mut self, wanted: &Arc<Wanted>, token: u64) -> Result<(), CaptureError> {
         if let Some(slot) = self.rings.slot() {
             slot.begin(wanted, token)?;
-            self.token = Some(token);
+            self.reads_memory = true;
         }
         Ok(())
     }
@@ -203,7 +202,7 @@ impl EventSet {
     /// Whether the memory of the workload is read.
     #[must_use]
     pub fn reads_memory(&self) -> bool {
-        self.token.is_some()
+        self.reads_memory
     }
 
     /// Starts those events that no `execve(2)` starts: the ones of a control group.
@@ -256,14 +255,11 @@ impl EventSet {
     #[must_use]
     pub fn into_rings(self) -> Option<Rings> {
         let Self {
-            mut rings,
-            events,
-            token,
-            ..
+            mut rings, events, ..
         } = self;
         drop(events);
-        if let (Some(token), Some(slot)) = (token, rings.slot()) {
-            slot.end(token);
+        if let Some(slot) = rings.slot() {
+            slot.end();
         }
         rings.drains().iter_mut().for_each(Drain::discard);
         rings.is_lasting().then_some(rings)
@@ -294,7 +290,7 @@ impl EventSet {
             )?);
         }
         let side_band = self.sum(Origin::SideBand, 0)?;
-        if let Some(slot) = self.rings.slot().filter(|_| self.token.is_some()) {
+        if let Some(slot) = self.rings.slot().filter(|_| self.reads_memory) {
             let (sent, lost) = slot.counts()?;
             events.push(EventAccount {
                 name: MEMORY.to_owned(),

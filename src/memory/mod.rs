@@ -87,17 +87,23 @@ pub struct Piece {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     pieces: Vec<Piece>,
+    /// Whether somebody read for the call at all, even if there was nothing.
+    is_read: bool,
 }
 
 impl Memory {
     /// Takes the pieces as they were read.
     #[must_use]
     pub fn new(pieces: Vec<Piece>) -> Self {
-        Self { pieces }
+        Self {
+            pieces,
+            is_read: true,
+        }
     }
 
     /// Adds what was read later; it replaces what could not be read before.
     pub fn extend(&mut self, later: Self) {
+        self.is_read |= later.is_read;
         for piece in later.pieces {
             let same = |known: &&mut Piece| {
                 (known.argument, known.element, known.moment)
@@ -117,6 +123,12 @@ impl Memory {
                 piece.bytes = how(&piece.bytes);
             }
         }
+    }
+
+    /// Whether somebody read for the call at all, even if there was nothing to read.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.is_read
     }
 
     /// Whether nothing was to be read.

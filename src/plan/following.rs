@@ -8,6 +8,7 @@ use crate::syscall::mappings;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::pointers;
 use crate::syscall::select::Selection;
+use crate::syscall::{Call, Entry};
 use crate::trace::Naming;
 
 /// Without these tasks could not be followed.
@@ -77,6 +78,15 @@ pub(super) fn wanted(recorded: &Selection, contents: u16) -> Wants {
 }
 
 impl EventsPlan {
+    /// Whether something is read from memory for a call: one of the native convention that was seen to enter.
+    #[must_use]
+    pub fn reads(&self, call: &Call) -> bool {
+        let number = u32::try_from(call.number);
+        call.abi == Abi::native()
+            && matches!(call.entry, Entry::Seen { .. })
+            && number.is_ok_and(|number| self.fetches.contains_key(&number))
+    }
+
     /// The operation that a record of this tracepoint submits to an io_uring, where it is one of those.
     #[must_use]
     pub fn operation(&self, tracepoint: usize, record: &[u8]) -> Option<u8> {

@@ -60,6 +60,8 @@ pub struct Reader<'a> {
     out_of_sight: u64,
     left_group: u64,
     blind_rings: u64,
+    reads_memory: bool,
+    unread: u64,
     saw_uncorking: bool,
     delivered: Vec<u64>,
     lost_records: u64,
@@ -98,6 +100,8 @@ impl<'a> Reader<'a> {
             out_of_sight: 0,
             left_group: 0,
             blind_rings: 0,
+            reads_memory: setting.reads_memory,
+            unread: 0,
             saw_uncorking: false,
             // The last number is that of what programs read.
             delivered: vec![0; n_requests + 1],
@@ -121,6 +125,7 @@ impl<'a> Reader<'a> {
         let mut account = events.account(&self.delivered, self.lost_records, out_of_sight)?;
         account.blind_rings = self.blind_rings;
         account.never_started = !self.saw_uncorking;
+        account.unread = self.unread;
         Ok(account)
     }
 
@@ -240,6 +245,9 @@ impl<'a> Reader<'a> {
             }
             if let (true, Observation::Call(call)) = (self.plan.operations.is_blind, &observation) {
                 self.blind_rings += u64::from(works_on_a_ring(call));
+            }
+            if let (true, Observation::Call(call)) = (self.reads_memory, &observation) {
+                self.unread += u64::from(self.plan.reads(call) && !call.memory.is_read());
             }
             self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
             self.observer.observe(&observation);

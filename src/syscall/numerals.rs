@@ -30,15 +30,6 @@ pub(super) fn hex_or_zero(out: &mut String, value: u64) {
     }
 }
 
-pub(super) fn octal(out: &mut String, value: u64) {
-    // Writing to a String cannot fail.
-    let _always_fits = if value == 0 {
-        out.write_char('0')
-    } else {
-        write!(out, "0{value:o}")
-    };
-}
-
 /// Writes bytes as a C string literal with its quotes: `\n` and its like by letter, what is not printable in octal, never ambiguous.
 pub fn write_string(out: &mut String, bytes: &[u8]) {
     out.push('"');

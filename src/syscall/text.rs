@@ -8,7 +8,7 @@ use super::files::Lookup;
 use super::kinds::{ArgKind, ReturnKind};
 use super::mappings::Place;
 use super::memory_text::{buffer, string, strings, structure};
-use super::numerals::{decimal, hex, hex_or_zero, octal, unsigned, write_escaped, write_string};
+use super::numerals::{decimal, hex, hex_or_zero, unsigned, write_escaped, write_string};
 use super::structs::{Varying, write_result_details};
 use super::{Call, Entry, Outcome, Signature, errno};
 
@@ -216,7 +216,7 @@ pub fn write_result(out: &mut String, call: &Call, returns: ReturnKind, values: 
                 write_result_details(out, call, values);
             }
             ReturnKind::Fd => descriptor(out, value as i32, call.files.result(), values),
-            ReturnKind::Octal => octal(out, value as u64),
+            ReturnKind::Octal => permissions(out, value as u64),
             ReturnKind::Pid => task(out, value as i32, values),
             ReturnKind::Address if value == 0 => out.push_str("NULL"),
             ReturnKind::Address => values.mapping(value as u64, call.places.result(), out),

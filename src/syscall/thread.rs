@@ -56,7 +56,7 @@ impl Thread {
 
 impl Pending {
     pub(super) fn has_contents(&self) -> bool {
-        self.more || !self.memory.is_empty()
+        self.memory.is_read()
     }
 
     /// Whether what was read for a call of that number was read for this one.

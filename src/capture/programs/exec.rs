@@ -8,7 +8,8 @@ use super::super::asm::{
 use super::super::wire::{MAX_PIECE, MAX_STRINGS, head, piece, spec, task};
 use super::output::send_record;
 use super::pieces::{
-    PIECES, again, count_the_zero, fetch, finish_piece, next_piece, start_record, try_again_at_exit,
+    PIECES, Scratch, again, count_the_zero, fetch, finish_piece, next_piece, start_record,
+    try_again_at_exit,
 };
 use super::tasks::rename_task;
 use super::{
@@ -32,7 +33,7 @@ pub(in crate::capture) fn enter_exec(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
         entered(a, names, out, out);
-        start_record(a, names, out);
+        start_record(a, names, Scratch::Enter, out);
         fetch(a, 0, send);
         a.store_number(Width::W, R6, task::STRINGS, 0);
         given_vector(a, names, head::ENTER, send);
@@ -48,7 +49,7 @@ pub(in crate::capture) fn exit_exec(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send, failed) = (a.label(), a.label(), a.label());
         left(a, names, out);
-        start_record(a, names, out);
+        start_record(a, names, Scratch::Exit, out);
         a.load(Width::D, R1, STACK, RESULT);
         a.jump_if(If::Ne, R1, 0, failed);
         vector_is_owed(a, send);
@@ -147,7 +148,8 @@ pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
         current_task(a, names, out);
         a.load(Width::W, R9, R6, task::NUMBER);
         find_spec(a, names, out);
-        a.store_number(Width::W, STACK, KEY, 0);
+        a.load(Width::W, R1, R6, task::SCRATCH);
+        a.store(Width::W, STACK, KEY, R1);
         look_up(a, names.scratch, out);
         a.mov_reg(R7, R0);
         a.load(Width::W, R1, R6, task::OFFSET);
@@ -273,7 +275,7 @@ pub(in crate::capture) fn exec(names: &Names, place: Place) -> Option<Vec<u64>> 
         a.jump_if(If::Set, R1, 1, wanted);
         a.jump(out);
         a.here(wanted);
-        start_record(a, names, out);
+        start_record(a, names, Scratch::Exec, out);
         exec_path(a, names, place);
         send_record(a, names, head::WITHIN);
         a.here(out);

@@ -15,6 +15,8 @@ mod tasks;
 
 use output::{count, send_record};
 use pieces::{again, fetch, start_record};
+
+pub(super) use pieces::Scratch;
 use tasks::{add_task, claim};
 
 pub(super) use exec::{enter_exec, exec, exit_exec, strings};
@@ -127,7 +129,7 @@ pub(super) fn enter(names: &Names) -> Option<Vec<u64>> {
         let (out, stranger, send) = (a.label(), a.label(), a.label());
         entered(a, names, out, stranger);
         continue_for_exec(a, names, ENTER_OF_EXEC);
-        start_record(a, names, out);
+        start_record(a, names, Scratch::Enter, out);
         for place in 0..MAX_FETCHES {
             fetch(a, place, send);
         }
@@ -193,7 +195,7 @@ pub(super) fn exit(names: &Names) -> Option<Vec<u64>> {
         let (out, send) = (a.label(), a.label());
         left(a, names, out);
         continue_for_exec(a, names, EXIT_OF_EXEC);
-        start_record(a, names, out);
+        start_record(a, names, Scratch::Exit, out);
         again(a, 0..MAX_FETCHES, send);
         // What a call that failed would have given is not there.
         a.load(Width::D, R1, STACK, RESULT);
@@ -287,7 +289,7 @@ pub(super) fn signal(names: &Names) -> Option<Vec<u64>> {
         a.mov_reg(R3, R9);
         a.call(Helper::ProbeReadKernel);
         a.jump_if(If::Ne, R0, 0, out);
-        start_record(a, names, out);
+        start_record(a, names, Scratch::Signal, out);
         a.mov(R2, 0);
         a.load(Width::D, R1, STACK, REGS);
         // SIG_DFL and SIG_IGN.

@@ -9,14 +9,29 @@ use super::{KEY, Names, OFFSET, RESULT, WORD, look_up};
 /// Where a piece starts in the scratch buffer, given its offset in the body.
 pub(super) const PIECES: i16 = head::SIZE;
 
+/// The buffers in which records are made, on each CPU. From Linux 6.19 on a program can be preempted by another task that comes to run
+/// one too. The same one is then not run (the kernel counts that as a miss), so that each has a buffer to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::capture) enum Scratch {
+    Enter,
+    Exit,
+    Exec,
+    Signal,
+}
+
+impl Scratch {
+    pub(in crate::capture) const NUMBER: u32 = 4;
+}
+
 /// `R7 = ` this CPU's scratch buffer, with an empty record in it.
-pub(super) fn start_record(a: &mut Asm, names: &Names, out: Label) {
-    a.store_number(Width::W, STACK, KEY, 0);
+pub(super) fn start_record(a: &mut Asm, names: &Names, whose: Scratch, out: Label) {
+    a.store_number(Width::W, STACK, KEY, whose as i32);
     look_up(a, names.scratch, out);
     a.mov_reg(R7, R0);
     a.store_number(Width::D, R7, head::LENGTH, 0);
     a.store_number(Width::D, R7, head::SIGNAL, 0);
     a.store_number(Width::W, STACK, OFFSET, 0);
+    a.store_number(Width::W, R6, task::SCRATCH, whose as i32);
 }
 
 /// `to = ` the next piece, as long as there is room for one. Kept on the stack in 32 bits, the offset is any number to the verifier, which

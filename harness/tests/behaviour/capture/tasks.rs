@@ -5,8 +5,6 @@ use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
 /// Runs which open differently named files, at the same time.
-/// What stands before the shell, its script, and how often which words are to be among the paths.
-type Kind<'a> = (&'a [&'a str], &'a str, &'a [(&'a str, usize)]);
 
 #[test]
 fn strings_of_runs_at_the_same_time_are_not_mixed_up() {

@@ -7,10 +7,7 @@
 //! - It shows the old `clone` in another order than the kernel's, with names.
 //! - `rt_sigreturn` and `restart_syscall` have no arguments: what strace shows there it has read
 //!   from the stack, or knows from before.
-//! - It does not know `rseq`, and shows the length in hexadecimal.
 //! - Where two commands of ioctl(2) have one number it gives both names.
-//! - `wait4` has `WUNTRACED`, and `waitid` has `WSTOPPED` for the same bit; strace uses that for
-//!   both.
 //! - It shows the times of a child that `waitid` never fills in (`kernel/exit.c`).
 //! - The letters of `getrandom` are in hexadecimal.
 //! - It cuts every string that is no path at the length that it is given, those of `argv` too.
@@ -55,16 +52,11 @@ pub(super) fn is_left(call: &str, place: usize) -> bool {
 pub(super) fn as_ours(call: &str, place: usize, theirs: &str, ours: &str) -> String {
     let text = without_comment(theirs);
     match (call, place) {
-        ("rseq", 1) => match u32::from_str_radix(text.trim_start_matches("0x"), 16) {
-            Ok(length) => length.to_string(),
-            Err(_) => text.to_owned(),
-        },
         ("ioctl", 1) => {
             let mut names = text.split(" or ");
             let same = names.find(|name| *name == ours);
             same.unwrap_or(text).to_owned()
         }
-        ("wait4", 2) => text.replace("WSTOPPED", "WUNTRACED"),
         ("waitid", 2) => match text.split_once(", si_utime=") {
             Some((before, _)) if !ours.contains("si_utime") => format!("{before}}}"),
             _ => text.to_owned(),
@@ -189,12 +181,9 @@ mod tests {
     #[test]
     fn habits_of_strace_are_known_by_their_calls() {
         for (call, place, theirs, ours, expected) in [
-            ("rseq", 1, "0x20", "32", "32"),
-            ("rseq", 1, "0x20", "33", "32"),
             ("read", 1, "0x20", "32", "0x20"),
             ("ioctl", 1, "A or B", "B", "B"),
             ("ioctl", 1, "A or B", "C", "A or B"),
-            ("wait4", 2, "WNOHANG|WSTOPPED", "", "WNOHANG|WUNTRACED"),
             ("waitid", 3, "WSTOPPED", "", "WSTOPPED"),
             (
                 "waitid",
