@@ -24,7 +24,7 @@ use crate::memory::Fetch;
 use crate::sys::bpf::{self, Map, MapKind, ProgramKind};
 use crate::sys::perf;
 use crate::units::{Cpu, TracepointName};
-use programs::{Calls, Members, Names, Offsets, Place};
+use programs::{Calls, Copy, Members, Names, Offsets, Place};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io;
@@ -66,26 +66,37 @@ pub struct Capture {
     _attached: Vec<OwnedFd>,
 }
 
+/// What is to be known of the kernel.
+#[derive(Clone, Copy, Debug)]
+struct Kernel {
+    members: Option<Members>,
+    may_preempt: bool,
+}
+
 impl Capture {
-    /// Loads and attaches the programs, for so many runs at a time. `types` is the kernel's description of its types (BTF).
+    /// Loads and attaches the programs, for so many runs at a time. `types` is the kernel's description of its types (BTF);
+    /// `may_preempt` says whether it may preempt a program on a tracepoint of calls (Linux 6.19 and later).
     ///
     /// # Errors
     /// [`CaptureError`]; `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or under lockdown.
     pub fn start(
         catalogue: &dyn Catalogue,
         cpus: &[Cpu],
-        types: Option<&[u8]>,
+        (types, may_preempt): (Option<&[u8]>, bool),
         runs: usize,
     ) -> Result<Arc<Self>, CaptureError> {
         let n_slots = u32::try_from(runs).map_or(MAX_SLOTS, |runs| runs.clamp(1, MAX_SLOTS));
-        let members = types.and_then(members);
-        with_locked_memory(|| Self::try_start(catalogue, cpus, members, n_slots))
+        let kernel = Kernel {
+            members: types.and_then(members),
+            may_preempt,
+        };
+        with_locked_memory(|| Self::try_start(catalogue, cpus, kernel, n_slots))
     }
 
     fn try_start(
         catalogue: &dyn Catalogue,
         cpus: &[Cpu],
-        members: Option<Members>,
+        kernel: Kernel,
         n_slots: u32,
     ) -> Result<Arc<Self>, CaptureError> {
         let n_cpus = cpus.iter().map(|cpu| cpu.0 + 1).max().unwrap_or(1);
@@ -114,7 +125,7 @@ impl Capture {
                 execveat: libc::SYS_execveat as i32,
             },
         };
-        let attached = attach(&names, &others, catalogue, members)?;
+        let attached = attach(&names, &others, catalogue, kernel)?;
         Ok(Arc::new(Self {
             claims,
             specs,
@@ -194,7 +205,7 @@ fn attach(
     names: &Names,
     others: &Map,
     catalogue: &dyn Catalogue,
-    members: Option<Members>,
+    kernel: Kernel,
 ) -> Result<Vec<OwnedFd>, CaptureError> {
     let raw: [(&CStr, &'static str, Option<Vec<u64>>); 4] = [
         (
@@ -203,8 +214,12 @@ fn attach(
             programs::gone(names),
         ),
         (c"signal_deliver", "signal_deliver", programs::signal(names)),
-        (c"sys_exit", "sys_exit", programs::exit(names)),
-        (c"sys_enter", "sys_enter", programs::enter(names)),
+        (c"sys_exit", "sys_exit", programs::exit(names, Copy::First)),
+        (
+            c"sys_enter",
+            "sys_enter",
+            programs::enter(names, Copy::First),
+        ),
     ];
     let of_others = [
         (programs::ENTER_OF_EXEC, programs::enter_exec(names)),
@@ -218,7 +233,7 @@ fn attach(
             .map_err(system("fill a map"))?;
     }
     let mut attached = Vec::new();
-    match members {
+    match kernel.members {
         Some(members) => {
             let fork = programs::fork(names, Place::Tracepoint(members));
             let exec = programs::exec(names, Place::Tracepoint(members));
@@ -237,6 +252,14 @@ fn attach(
     }
     for (c_name, name, program) in raw {
         attached.push(attach_raw(c_name, name, program)?);
+    }
+    if kernel.may_preempt {
+        let (enter, exit) = (
+            programs::enter(names, Copy::Second),
+            programs::exit(names, Copy::Second),
+        );
+        attached.push(attach_raw(c"sys_exit", "sys_exit", exit)?);
+        attached.push(attach_raw(c"sys_enter", "sys_enter", enter)?);
     }
     Ok(attached)
 }

@@ -43,7 +43,9 @@ pub(super) mod task {
     pub(in crate::capture) const OFFSET: i16 = 96;
     /// In which buffer.
     pub(in crate::capture) const SCRATCH: i16 = 100;
-    pub(in crate::capture) const SIZE: usize = 104;
+    /// Whether the first copy of the program was here, and the second one has nothing to do.
+    pub(in crate::capture) const ENTERED: i16 = 104;
+    pub(in crate::capture) const SIZE: usize = 112;
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;
 }
 

@@ -20,6 +20,7 @@ use crate::events::{
 use crate::host::{Catalogue, Host, HostError};
 use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, StringSource};
 use crate::sandbox::{Cgroup, Corked};
+use crate::scenario::KernelVersion;
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
 use std::os::fd::AsFd;
@@ -122,7 +123,11 @@ impl<'a> Bench<'a> {
                 }
             }
             let types = self.host.kernel_types().filter(|_| self.has_types);
-            Capture::start(self.host, &self.cpus, types.as_deref(), self.n_runs)
+            let version = KernelVersion::of_release(&self.release);
+            let may_preempt =
+                version.is_none_or(|version| (version.major, version.minor) >= (6, 19));
+            let kernel = (types.as_deref(), may_preempt);
+            Capture::start(self.host, &self.cpus, kernel, self.n_runs)
         });
         capture.as_ref().map(Some)
     }

@@ -32,7 +32,7 @@ const MOST_IN_FRONT: i32 = 16;
 pub(in crate::capture) fn enter_exec(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
-        entered(a, names, out, out);
+        entered(a, names, None, (out, out));
         start_record(a, names, Scratch::Enter, out);
         fetch(a, 0, send);
         a.store_number(Width::W, R6, task::STRINGS, 0);

@@ -115,7 +115,7 @@ const WORD: i16 = -24;
 const CONTEXT: i16 = -32;
 const RESULT: i16 = -40;
 const REGS: i16 = -136;
-const NEW_TASK: i16 = -136;
+const NEW_TASK: i16 = -144;
 
 fn program(build: impl FnOnce(&mut Asm)) -> Option<Vec<u64>> {
     let mut asm = Asm::default();
@@ -123,13 +123,25 @@ fn program(build: impl FnOnce(&mut Asm)) -> Option<Vec<u64>> {
     asm.finish()
 }
 
+/// Which of two copies of a program, one attached behind the other. From Linux 6.19 on a program can be preempted, and the kernel skips it for
+/// another task that comes to its tracepoint meanwhile; the other copy is there for that task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copy {
+    First,
+    Second,
+}
+
 /// On the raw tracepoint `sys_enter(regs, number)`.
-pub(super) fn enter(names: &Names) -> Option<Vec<u64>> {
+pub(super) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
+    let whose = match copy {
+        Copy::First => Scratch::Enter,
+        Copy::Second => Scratch::EnterAgain,
+    };
     program(|a| {
         let (out, stranger, send) = (a.label(), a.label(), a.label());
-        entered(a, names, out, stranger);
+        entered(a, names, Some(copy), (out, stranger));
         continue_for_exec(a, names, ENTER_OF_EXEC);
-        start_record(a, names, Scratch::Enter, out);
+        start_record(a, names, whose, out);
         for place in 0..MAX_FETCHES {
             fetch(a, place, send);
         }
@@ -144,10 +156,19 @@ pub(super) fn enter(names: &Names) -> Option<Vec<u64>> {
 }
 
 /// `R6 = ` the task, with the call's number and words; `R8 = ` what is to be read.
-fn entered(a: &mut Asm, names: &Names, out: Label, stranger: Label) {
+fn entered(a: &mut Asm, names: &Names, copy: Option<Copy>, (out, stranger): (Label, Label)) {
     a.store(Width::D, STACK, CONTEXT, R1);
     a.load(Width::D, R9, R1, 8);
     current_task(a, names, stranger);
+    match copy {
+        Some(Copy::First) => a.store_number(Width::W, R6, task::ENTERED, 1),
+        Some(Copy::Second) => {
+            a.load(Width::W, R1, R6, task::ENTERED);
+            a.store_number(Width::W, R6, task::ENTERED, 0);
+            a.jump_if(If::Ne, R1, 0, out);
+        }
+        None => {}
+    }
     a.store(Width::W, R6, task::NUMBER, R9);
     a.store_number(Width::W, R6, task::OWED, 0);
     a.store_number(Width::W, R6, task::INTERRUPTED, 0);
@@ -189,13 +210,17 @@ fn go_on_with(a: &mut Asm, names: &Names, place: i32) {
     a.call(Helper::TailCall);
 }
 
-/// On the raw tracepoint `sys_exit(regs, result)`.
-pub(super) fn exit(names: &Names) -> Option<Vec<u64>> {
+/// On the raw tracepoint `sys_exit(regs, result)`. What the first copy has done is not owed any more when the second one looks.
+pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
+    let whose = match copy {
+        Copy::First => Scratch::Exit,
+        Copy::Second => Scratch::ExitAgain,
+    };
     program(|a| {
         let (out, send) = (a.label(), a.label());
         left(a, names, out);
         continue_for_exec(a, names, EXIT_OF_EXEC);
-        start_record(a, names, Scratch::Exit, out);
+        start_record(a, names, whose, out);
         again(a, 0..MAX_FETCHES, send);
         // What a call that failed would have given is not there.
         a.load(Width::D, R1, STACK, RESULT);

@@ -17,10 +17,12 @@ pub(in crate::capture) enum Scratch {
     Exit,
     Exec,
     Signal,
+    EnterAgain,
+    ExitAgain,
 }
 
 impl Scratch {
-    pub(in crate::capture) const NUMBER: u32 = 4;
+    pub(in crate::capture) const NUMBER: u32 = 6;
 }
 
 /// `R7 = ` this CPU's scratch buffer, with an empty record in it.
