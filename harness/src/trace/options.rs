@@ -59,7 +59,7 @@ pub(super) enum Strings {
     Bpf,
     /// The kernel's own tracepoints (Linux 6.19 and later)
     Kernel,
-    /// Nobody: strings are shown as <unread>, buffers by their addresses
+    /// Nobody: strings are shown as `<unread>`, buffers by their addresses
     None,
 }
 
