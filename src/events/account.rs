@@ -232,4 +232,19 @@ mod tests {
         );
         assert_eq!(account.lost(), 428);
     }
+
+    #[test]
+    fn a_call_that_nobody_read_for_makes_a_run_incomplete() {
+        let account = Account {
+            events: vec![event(2, 2, Some(0))],
+            unread: 1,
+            ..Account::default()
+        };
+        assert!(!account.is_complete());
+        let complaints = account.complaints();
+        assert_eq!(
+            complaints,
+            ["calls that the kernel ran no program for, to read what they point to: 1"]
+        );
+    }
 }

@@ -66,3 +66,122 @@ impl Tracker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Moment, Piece, State};
+    use crate::syscall::names::{self, Abi};
+    use crate::units::Nanos;
+
+    const WHO: (Pid, Tid) = (Pid(10), Tid(10));
+
+    fn number(name: &str) -> i32 {
+        names::number(Abi::native(), name).unwrap() as i32
+    }
+
+    fn read(path: &str, argument: u8) -> Memory {
+        Memory::new(vec![Piece {
+            argument,
+            element: 0,
+            moment: Moment::Enter,
+            address: 1,
+            state: State::Whole,
+            bytes: path.as_bytes().into(),
+        }])
+    }
+
+    fn enter(tracker: &mut Tracker, name: &str, out: &mut Vec<Observation>) {
+        tracker.enter(WHO, Nanos(1), Abi::native(), number(name), [7; 6], out);
+    }
+
+    fn leave(tracker: &mut Tracker, name: &str, value: i64, out: &mut Vec<Observation>) {
+        tracker.leave(WHO, Nanos(2), number(name), value, out);
+    }
+
+    /// The outcomes of the calls so far, and the paths that were read for them.
+    fn calls(out: &mut Vec<Observation>) -> Vec<(Outcome, String)> {
+        let call = |observation: Observation| match observation {
+            Observation::Call(call) => {
+                let pieces = call.memory.strings(1);
+                let paths = pieces.map(|piece| String::from_utf8_lossy(&piece.bytes).into_owned());
+                Some((call.outcome, paths.collect()))
+            }
+            _ => None,
+        };
+        out.drain(..).filter_map(call).collect()
+    }
+
+    fn returned(value: i64) -> Outcome {
+        Outcome::Returned {
+            time: Nanos(2),
+            value,
+        }
+    }
+
+    #[test]
+    fn what_was_read_is_the_calls_own_whichever_comes_first() {
+        let open = number("openat");
+        let entry = Part::Entry { more: true };
+        for is_first in [true, false] {
+            let (mut tracker, mut out) = (Tracker::default(), Vec::new());
+            if is_first {
+                tracker.contents(WHO, open, entry, read("", 1), &mut out);
+            }
+            enter(&mut tracker, "openat", &mut out);
+            if !is_first {
+                tracker.contents(WHO, open, entry, read("", 1), &mut out);
+                tracker.contents(WHO, open, Part::Exit, read("/a", 1), &mut out);
+            }
+            leave(&mut tracker, "openat", 3, &mut out);
+            if is_first {
+                assert_eq!(calls(&mut out), [], "its exit's memory has not come");
+                tracker.contents(WHO, open, Part::Exit, read("/a", 1), &mut out);
+            }
+            assert_eq!(calls(&mut out), [(returned(3), "/a".to_owned())]);
+            enter(&mut tracker, "openat", &mut out);
+            leave(&mut tracker, "openat", 4, &mut out);
+            assert_eq!(calls(&mut out), [(returned(4), String::new())]);
+        }
+    }
+
+    /// What becomes of a `read` that leaves with this error, after a signal that is handled so.
+    fn interrupted(error: i64, handled: Option<Handled>) -> Vec<Outcome> {
+        let (mut tracker, mut out) = (Tracker::new(true), Vec::new());
+        enter(&mut tracker, "read", &mut out);
+        leave(&mut tracker, "read", error, &mut out);
+        assert_eq!(calls(&mut out), [], "nobody knows yet");
+        tracker.signal(WHO, handled, &mut out);
+        let next = if handled.is_some() { "write" } else { "read" };
+        enter(&mut tracker, next, &mut out);
+        calls(&mut out)
+            .into_iter()
+            .map(|(outcome, _)| outcome)
+            .collect()
+    }
+
+    #[test]
+    fn an_interrupted_call_is_what_the_program_sees_of_it() {
+        let again = |errno| Outcome::Restarted {
+            time: Nanos(2),
+            errno,
+        };
+        let with = |restarts| Some(Handled { restarts });
+        let eintr = returned(-i64::from(libc::EINTR));
+        assert_eq!(interrupted(-512, with(true)), [again(512)]);
+        assert_eq!(interrupted(-512, with(false)), [eintr]);
+        assert_eq!(interrupted(-513, with(false)), [again(513)]);
+        assert_eq!(interrupted(-514, with(true)), [eintr]);
+        assert_eq!(interrupted(-516, with(true)), [eintr]);
+        assert_eq!(interrupted(-512, None), [again(512)]);
+    }
+
+    #[test]
+    fn a_thread_that_dies_in_an_interrupted_call_never_sees_it_return() {
+        let (mut tracker, mut out) = (Tracker::new(true), Vec::new());
+        enter(&mut tracker, "read", &mut out);
+        leave(&mut tracker, "read", -512, &mut out);
+        tracker.finish(&mut out);
+        assert_eq!(calls(&mut out), [(Outcome::NeverReturned, String::new())]);
+    }
+}
