@@ -107,7 +107,9 @@ fn a_mounted_tracefs_serves_root_and_is_named_to_others() {
     require!(program("unshare"));
     require!(program("setpriv"));
     let project = Project::with("a", PASSES);
-    let script = "mount -t tracefs nodev /sys/kernel/tracing || exit 3
+    // In a namespace of its own, and from scratch, as others may have mounted it.
+    let script = "umount /sys/kernel/tracing 2>/dev/null
+        mount -t tracefs nodev /sys/kernel/tracing || exit 3
         \"$0\" run scenarios >&2 || exit 4
         exec setpriv --reuid=65534 --regid=65534 --clear-groups ./program run scenarios";
     // For the copy.
