@@ -122,7 +122,7 @@ impl Call {
     /// The call's name in its convention, if the number has one.
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
-        names::name(self.abi, u32::try_from(self.number).ok()?)
+        names::name_of(self.abi, self.number)
     }
 
     /// The number of the error that it returned; one of `ERESTART*` where a signal interrupted it.

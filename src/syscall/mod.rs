@@ -2,6 +2,7 @@
 
 mod assigned;
 mod attach;
+mod by_row;
 mod call;
 mod choice;
 pub mod class;

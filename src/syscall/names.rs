@@ -90,6 +90,11 @@ pub fn name(abi: Abi, nr: u32) -> Option<&'static str> {
     row(abi, nr).map(row_name)
 }
 
+/// The same for a number as records have it, where -1 is that of a call which the kernel no longer knew.
+pub fn name_of(abi: Abi, number: i32) -> Option<&'static str> {
+    name(abi, u32::try_from(number).ok()?)
+}
+
 /// The number of the call `name`, with bit 30 set for `X32`.
 pub fn number(abi: Abi, name: &str) -> Option<u32> {
     row_number(abi, row_of(name)?)

@@ -130,10 +130,9 @@ impl<'a> Signatures<'a> {
     }
 
     fn read(&self, abi: Abi, number: i32) -> Signature {
-        let name = u32::try_from(number)
-            .ok()
-            .and_then(|number| names::name(abi, number));
-        let Some(name) = name else { return six_words() };
+        let Some(name) = names::name_of(abi, number) else {
+            return six_words();
+        };
         let formats = names::tracefs_names(name);
         let mut formats = formats.filter_map(|event| (self.source)(&format!("sys_enter_{event}")));
         match formats.next() {

@@ -122,10 +122,7 @@ impl Pending {
 
     /// What a task that is created in this call shares with its creator: the flags of `clone(2)`.
     pub(super) fn shares(&self) -> Shares {
-        let name = u32::try_from(self.number)
-            .ok()
-            .and_then(|number| names::name(self.abi, number));
-        let flags = match name {
+        let flags = match names::name_of(self.abi, self.number) {
             Some("fork") => Some(0),
             Some("vfork") => Some(libc::CLONE_VM as u64),
             Some("clone") => Some(self.args[0]),
@@ -224,10 +221,7 @@ pub(super) fn outcome(time: Nanos, value: i64) -> Outcome {
 }
 
 pub(super) fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {
-    let name = u32::try_from(number)
-        .ok()
-        .and_then(|number| names::name(abi, number));
-    name.is_some_and(|name| wanted.contains(&name))
+    names::name_of(abi, number).is_some_and(|name| wanted.contains(&name))
 }
 
 pub(super) fn executes(abi: Abi, number: i32) -> bool {

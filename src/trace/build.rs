@@ -149,8 +149,8 @@ impl Builder {
 
 /// Whether a call makes threads: one of the kernel's own making comes in the midst of another call, or of none.
 fn makes_tasks(abi: Abi, number: i32) -> bool {
-    let name = u32::try_from(number)
-        .ok()
-        .and_then(|number| names::name(abi, number));
-    matches!(name, Some("clone" | "clone3" | "fork" | "vfork"))
+    matches!(
+        names::name_of(abi, number),
+        Some("clone" | "clone3" | "fork" | "vfork")
+    )
 }

@@ -71,9 +71,7 @@ impl Kind {
     fn name(&self) -> String {
         match self {
             Self::Call(abi, number) => {
-                let name = u32::try_from(*number)
-                    .ok()
-                    .and_then(|number| names::name(*abi, number));
+                let name = names::name_of(*abi, *number);
                 name.map_or_else(|| format!("syscall_{number}"), str::to_owned)
             }
             Self::Event(name) => name.as_ref().to_owned(),

@@ -1,5 +1,6 @@
 //! Which calls have descriptors for arguments, and which change a table: by name, once.
 
+use super::super::by_row::ByRow;
 use super::super::names::{self, Abi};
 use super::arguments::{PathArgument, descriptors, paths};
 use super::file::Object;
@@ -96,24 +97,16 @@ const NOTHING: Plan = Plan {
     paths: &[],
 };
 
-static PLANS: LazyLock<Vec<Plan>> = LazyLock::new(|| {
-    let plan = |row| {
-        let name = names::row_name(row);
-        Plan {
-            effect: effect(name),
-            descriptors: descriptors(name),
-            paths: paths(name),
-        }
-    };
-    (0..names::ROW_COUNT).map(plan).collect()
+static PLANS: LazyLock<ByRow<Plan>> = LazyLock::new(|| {
+    ByRow::new(|name| Plan {
+        effect: effect(name),
+        descriptors: descriptors(name),
+        paths: paths(name),
+    })
 });
 
-static NEEDED: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let rows = PLANS.iter().enumerate();
-    rows.filter(|(_, plan)| plan.effect != Effect::None)
-        .map(|(row, _)| names::row_name(row))
-        .collect()
-});
+static NEEDED: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| PLANS.names(|plan| plan.effect != Effect::None));
 
 /// The calls that must be recorded for the tables to be right, sorted by name.
 #[must_use]
@@ -123,16 +116,13 @@ pub fn needed() -> &'static [&'static str] {
 
 /// What is to be done about a call.
 pub(super) fn plan(abi: Abi, number: i32) -> Plan {
-    let row = u32::try_from(number)
-        .ok()
-        .and_then(|number| names::row(abi, number));
-    let plan = row
-        .and_then(|row| PLANS.get(row))
-        .copied()
-        .unwrap_or(NOTHING);
+    let Some((row, plan)) = PLANS.get(abi, number) else {
+        return NOTHING;
+    };
     // In 32-bit conventions the mask of fanotify_mark() takes two words, and mmap() of i386 has its arguments in memory.
-    let is_displaced =
-        plan.descriptors & !0b111 != 0 && matches!(abi, Abi::I386 | Abi::Arm) && row != mmap2();
+    let is_displaced = plan.descriptors & !0b111 != 0
+        && matches!(abi, Abi::I386 | Abi::Arm)
+        && Some(row) != mmap2();
     if is_displaced {
         Plan {
             descriptors: plan.descriptors & 0b111,

@@ -24,10 +24,7 @@ pub(super) fn makes_pidfd(
     args: &[u64; 6],
     memory: Option<&Memory>,
 ) -> Option<bool> {
-    let name = u32::try_from(number)
-        .ok()
-        .and_then(|number| names::name(abi, number));
-    let flags = match name {
+    let flags = match names::name_of(abi, number) {
         Some("clone") => args[0],
         Some("clone3") => {
             let piece = memory?.piece(0, Moment::Enter)?;

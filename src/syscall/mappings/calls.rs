@@ -1,5 +1,6 @@
 //! Which calls have addresses for arguments, and which change an address space: by name, once.
 
+use super::super::by_row::ByRow;
 use super::super::names::{self, Abi};
 use std::sync::LazyLock;
 
@@ -40,23 +41,15 @@ const NOTHING: Plan = Plan {
     addresses: 0,
 };
 
-static PLANS: LazyLock<Vec<Plan>> = LazyLock::new(|| {
-    let plan = |row| {
-        let name = names::row_name(row);
-        Plan {
-            effect: effect(name),
-            addresses: addresses(name),
-        }
-    };
-    (0..names::ROW_COUNT).map(plan).collect()
+static PLANS: LazyLock<ByRow<Plan>> = LazyLock::new(|| {
+    ByRow::new(|name| Plan {
+        effect: effect(name),
+        addresses: addresses(name),
+    })
 });
 
-static NEEDED: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let rows = PLANS.iter().enumerate();
-    rows.filter(|(_, plan)| !matches!(plan.effect, Effect::None | Effect::MakesTask))
-        .map(|(row, _)| names::row_name(row))
-        .collect()
-});
+static NEEDED: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| PLANS.names(|plan| !matches!(plan.effect, Effect::None | Effect::MakesTask)));
 
 /// The calls that must be recorded for the places to be right, beside those that tasks are followed by; sorted by name.
 #[must_use]
@@ -66,17 +59,13 @@ pub fn needed() -> &'static [&'static str] {
 
 /// What is to be done about a call.
 pub(super) fn plan(abi: Abi, number: i32) -> Plan {
-    let row = u32::try_from(number)
-        .ok()
-        .and_then(|number| names::row(abi, number));
-    let plan = row
-        .and_then(|row| PLANS.get(row))
-        .copied()
-        .unwrap_or(NOTHING);
+    let Some((row, plan)) = PLANS.get(abi, number) else {
+        return NOTHING;
+    };
     let is_x86_64 = matches!(abi, Abi::X86_64 | Abi::X32);
     match plan.effect {
         // Its arguments are in memory (sys_old_mmap() of i386); the others have mmap2().
-        Effect::Maps if matches!(abi, Abi::I386 | Abi::Arm) && row == row_of_mmap() => Plan {
+        Effect::Maps if matches!(abi, Abi::I386 | Abi::Arm) && Some(row) == row_of_mmap() => Plan {
             effect: Effect::Anything,
             addresses: 0,
         },
