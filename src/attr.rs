@@ -137,6 +137,21 @@ pub struct Attr {
 }
 
 impl Attr {
+    /// An event that only holds its tracepoint, and never counts.
+    #[must_use]
+    pub fn holding(tracepoint: u16) -> Self {
+        Self {
+            source: Source::Tracepoint(tracepoint),
+            sample_type: SampleType::IDENTIFIER,
+            user_registers: 0,
+            read_format: ReadFormat(0),
+            inherit: false,
+            enable_on_exec: false,
+            side_band: false,
+            wakeup_bytes: 0,
+        }
+    }
+
     /// The kernel's form. The period is 1 (each occurrence is a record), the clock `CLOCK_MONOTONIC`, and all records carry their sample id.
     #[must_use]
     pub fn raw(&self) -> bindings::perf_event_attr {

@@ -17,15 +17,14 @@ pub use error::CaptureError;
 pub use slot::Slot;
 pub use wire::parse;
 
-use crate::attr::{Attr, ReadFormat, SampleType, Source};
+use crate::attr::{Attr, Source};
 use crate::format::Format;
 use crate::host::Catalogue;
-use crate::memory::Fetch;
+use crate::memory::Fetches;
 use crate::sys::bpf::{self, Map, MapKind, ProgramKind};
 use crate::sys::perf;
 use crate::units::{Cpu, TracepointName};
 use programs::{Calls, Copy, Members, Names, Offsets, Place};
-use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -35,9 +34,6 @@ use wire::{MAX_CALLS, MAX_SLOTS, MAX_TASKS, SCRATCH, spec, task};
 fn system(doing: &'static str) -> impl Fn(io::Error) -> CaptureError {
     move |source| CaptureError::System { doing, source }
 }
-
-/// What is to be read: for each number of a call of the native convention.
-pub type Wanted = BTreeMap<u32, Vec<Fetch>>;
 
 /// The tracepoints that programs are attached to. While an event of another descriptor holds them, programs come and go in no time.
 pub const TRACEPOINTS: [&str; 6] = [
@@ -59,7 +55,7 @@ pub struct Capture {
     n_cpus: u32,
     n_slots: u32,
     /// What each slot in use is told to read; `None` for a free one.
-    used: Mutex<Vec<Option<Arc<Wanted>>>>,
+    used: Mutex<Vec<Option<Arc<Fetches>>>>,
     _tasks: Map,
     _scratch: Map,
     _others: Map,
@@ -282,7 +278,7 @@ fn attach_to_events(
     let (fork_id, exec_id, offsets) = offsets(catalogue)?;
     let attach = |name, id, program| {
         let program = load(name, ProgramKind::Tracepoint, program)?;
-        let event = perf::open(&carrier(id).raw(), perf::Target::Myself, None)
+        let event = perf::open(&Attr::holding(id).raw(), perf::Target::Myself, None)
             .map_err(system("open an event for a program"))?;
         perf::set_bpf(event.as_fd(), program.as_fd()).map_err(system("attach a program"))?;
         Ok::<_, CaptureError>(event)
@@ -316,26 +312,12 @@ fn load(
     })
 }
 
-/// The event that a program for a tracepoint's record is attached to; it never counts.
-fn carrier(tracepoint: u16) -> Attr {
-    Attr {
-        source: Source::Tracepoint(tracepoint),
-        sample_type: SampleType::IDENTIFIER,
-        user_registers: 0,
-        read_format: ReadFormat(0),
-        inherit: false,
-        enable_on_exec: false,
-        side_band: false,
-        wakeup_bytes: 0,
-    }
-}
-
 /// The event that programs write to. Their records have the fields of all others.
 fn output_attr() -> Attr {
     Attr {
         source: Source::BpfOutput,
         sample_type: crate::attr::SAMPLE_TYPE,
-        ..carrier(0)
+        ..Attr::holding(0)
     }
 }
 

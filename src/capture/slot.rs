@@ -1,7 +1,8 @@
 //! A run's part of the capture.
 
 use super::wire::{self, MAX_CALLS, slot, spec};
-use super::{Capture, CaptureError, Wanted, output_attr, system};
+use super::{Capture, CaptureError, output_attr, system};
+use crate::memory::Fetches;
 use crate::units::Cpu;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -31,7 +32,7 @@ impl Slot {
     ///
     /// # Errors
     /// [`CaptureError::System`]; [`CaptureError::Shape`] for more than the programs can read of one call.
-    pub fn begin(&mut self, wanted: &Arc<Wanted>, token: u64) -> Result<(), CaptureError> {
+    pub fn begin(&mut self, wanted: &Arc<Fetches>, token: u64) -> Result<(), CaptureError> {
         self.end();
         self.tell(wanted)?;
         self.before = self.numbers().map_err(system("read a map"))?;
@@ -78,7 +79,7 @@ impl Slot {
     }
 
     /// Writes down what is to be read, where that is not what the slot read before.
-    fn tell(&self, wanted: &Arc<Wanted>) -> Result<(), CaptureError> {
+    fn tell(&self, wanted: &Arc<Fetches>) -> Result<(), CaptureError> {
         let Ok(mut used) = self.capture.used.lock() else {
             return Ok(());
         };

@@ -18,7 +18,8 @@ pub use rings::{RingChoice, Rings};
 use request::{SIDE_BAND, request_attr, side_band_attr};
 
 use crate::attr::{Attr, Layout};
-use crate::capture::{CaptureError, Wanted};
+use crate::capture::CaptureError;
+use crate::memory::Fetches;
 use crate::record::LayoutTable;
 use crate::ring::Drain;
 use crate::sys::perf;
@@ -191,7 +192,7 @@ impl EventSet {
     ///
     /// # Errors
     /// [`CaptureError`].
-    pub fn read_memory(&mut self, wanted: &Arc<Wanted>, token: u64) -> Result<(), CaptureError> {
+    pub fn read_memory(&mut self, wanted: &Arc<Fetches>, token: u64) -> Result<(), CaptureError> {
         if let Some(slot) = self.rings.slot() {
             slot.begin(wanted, token)?;
             self.reads_memory = true;

@@ -4,7 +4,7 @@
 //! same tracepoint a close is free. So one disabled event a tracepoint is held by the process, and at the end handed to a child that
 //! nobody waits for.
 
-use crate::attr::{Attr, ReadFormat, SampleType, Source};
+use crate::attr::Attr;
 use crate::sys::{perf, process};
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -24,7 +24,7 @@ impl Pins {
             return;
         };
         if !held.contains_key(&tracepoint)
-            && let Ok(fd) = perf::open(&pin(tracepoint).raw(), perf::Target::Myself, None)
+            && let Ok(fd) = perf::open(&Attr::holding(tracepoint).raw(), perf::Target::Myself, None)
         {
             held.insert(tracepoint, fd);
         }
@@ -38,18 +38,5 @@ impl Drop for Pins {
             // Where no child can be had the descriptors are closed here, which takes longer and is just as right.
             let _in_background = process::close_in_background(held.into_values().collect());
         }
-    }
-}
-
-fn pin(tracepoint: u16) -> Attr {
-    Attr {
-        source: Source::Tracepoint(tracepoint),
-        sample_type: SampleType::IDENTIFIER,
-        user_registers: 0,
-        read_format: ReadFormat(0),
-        inherit: false,
-        enable_on_exec: false,
-        side_band: false,
-        wakeup_bytes: 0,
     }
 }

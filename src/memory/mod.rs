@@ -3,6 +3,8 @@
 //! A record of a call has six words; what the pointers among them point to must be read while the call is made, as the memory may hold
 //! something else a moment later.
 
+use std::collections::BTreeMap;
+
 /// When memory is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Moment {
@@ -52,6 +54,9 @@ pub struct Fetch {
     /// No more than so many bytes; of a vector of strings, of each.
     pub limit: u16,
 }
+
+/// What is to be read: for each number of a call of the native convention.
+pub type Fetches = BTreeMap<u32, Vec<Fetch>>;
 
 /// How much of what was to be read is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

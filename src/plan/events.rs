@@ -10,14 +10,13 @@ use super::operations::{self, Operations};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
-use crate::memory::Fetch;
+use crate::memory::Fetches;
 use crate::syscall::Call;
 use crate::syscall::files::Watched;
 use crate::syscall::names::Abi;
 use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
 use crate::trace::Naming;
 use crate::units::TracepointName;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What an author asked for, in order.
@@ -103,13 +102,10 @@ pub struct EventsPlan {
     /// Whether every call is recorded that following mappings takes.
     pub maps: bool,
     /// What a program reads from memory, for each call that is recorded.
-    pub fetches: Arc<Wants>,
+    pub fetches: Arc<Fetches>,
     /// What the kernel copies from memory by itself, where no program reads it.
     pub copies: Vec<Copies>,
 }
-
-/// What is to be read from memory: for each number of a call of the native convention.
-pub type Wants = BTreeMap<u32, Vec<Fetch>>;
 
 // Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times as slow, 200 of them 48 times.
 const INHERITED: usize = 6;

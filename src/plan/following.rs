@@ -1,7 +1,8 @@
 //! What is recorded for the sake of what was asked for: the calls that tasks, descriptors and mappings are followed by, and what is read from memory.
 
-use super::events::{EventsPlan, Wants};
+use super::events::EventsPlan;
 use super::memory::{MemoryPlan, MemoryReader};
+use crate::memory::Fetches;
 use crate::syscall::class;
 use crate::syscall::files::{self, Watched};
 use crate::syscall::mappings;
@@ -60,15 +61,15 @@ pub(super) fn has_mappings(recorded: &Selection) -> bool {
 }
 
 /// What a program reads from memory for the calls that are recorded.
-pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Wants {
+pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Fetches {
     if memory.reader != MemoryReader::Bpf {
-        return Wants::new();
+        return Fetches::new();
     }
     wanted(recorded, memory.contents)
 }
 
 /// What of memory is of interest, whoever reads it.
-pub(super) fn wanted(recorded: &Selection, contents: u16) -> Wants {
+pub(super) fn wanted(recorded: &Selection, contents: u16) -> Fetches {
     let native = Abi::native();
     let calls = recorded.numbers(native).filter_map(|number| {
         let fetches = pointers::fetches(native, names::name(native, number)?, contents);

@@ -15,7 +15,7 @@ mod operations;
 pub use copies::{Copied, Copies, Form, has_copies};
 pub use error::EventsError;
 pub use events::{
-    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, Wants, events,
+    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events,
     events_and_memory,
 };
 pub use filter::{FilterError, check as check_filter};
