@@ -1,5 +1,6 @@
 //! Newtypes that every room shares; none of them knows where its value came from.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A process id (the kernel's `tgid`) as the harness sees it: in the pid namespace of whoever opened the events.
@@ -130,15 +131,24 @@ impl fmt::Display for ExitKind {
     }
 }
 
-/// The name of a signal, `SIGKILL` or `SIGRT_2`, as strace writes it.
+/// The name of a signal, `SIGKILL` or `SIGRT_2`, as strace writes it: those for real time by their place behind the kernel's `SIGRTMIN`, of
+/// which the C library keeps the first two for itself. `None` for a number that is no signal's.
+#[must_use]
+pub fn known_signal(number: i32) -> Option<Cow<'static, str>> {
+    match nix::sys::signal::Signal::try_from(number) {
+        Ok(signal) => Some(signal.as_str().into()),
+        Err(_) if number == 32 => Some("SIGRTMIN".into()),
+        Err(_) if (33..=64).contains(&number) => {
+            Some(format!("SIGRT_{}", number.saturating_sub(32)).into())
+        }
+        Err(_) => None,
+    }
+}
+
+/// The same, `signal 99` for what is none.
 #[must_use]
 pub fn signal_name(number: i32) -> String {
-    match nix::sys::signal::Signal::try_from(number) {
-        Ok(signal) => signal.as_str().to_owned(),
-        Err(_) if number == 32 => "SIGRTMIN".to_owned(),
-        Err(_) if (33..=64).contains(&number) => format!("SIGRT_{}", number.saturating_sub(32)),
-        Err(_) => format!("signal {number}"),
-    }
+    known_signal(number).map_or_else(|| format!("signal {number}"), Cow::into_owned)
 }
 
 #[cfg(test)]

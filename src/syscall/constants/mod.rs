@@ -7,7 +7,9 @@ mod own;
 #[rustfmt::skip]
 pub mod tables;
 
+use super::numerals::{decimal, hex_or_zero};
 use super::text::Values;
+use crate::units::known_signal;
 pub(super) use own::Own;
 use std::fmt::{self, Write};
 
@@ -146,7 +148,7 @@ pub fn write_constants(
                 match row {
                     Some(row) => list.item(|out| out.push_str(row.0)),
                     None if value != 0 || constants.parts.len() == 1 => {
-                        list.item(|out| hex(out, value));
+                        list.item(|out| hex_or_zero(out, value));
                     }
                     None => {}
                 }
@@ -170,7 +172,7 @@ pub fn write_constants(
                     }
                 }
                 if left != 0 {
-                    list.item(|out| hex(out, left));
+                    list.item(|out| hex_or_zero(out, left));
                 }
             }
             Part::Signal(mask) => match word & mask {
@@ -231,18 +233,11 @@ impl List<'_> {
     }
 }
 
-/// Writes a signal by its name; those for real time by their place behind the kernel's `SIGRTMIN`, of which the C library keeps the first two for itself.
+/// Writes a signal by its name, or the number of what is none.
 pub(super) fn write_signal(out: &mut String, number: i32) {
-    match number {
-        32 => out.push_str("SIGRTMIN"),
-        33..=64 => {
-            out.push_str("SIGRT_");
-            decimal(out, i64::from(number) - 32);
-        }
-        _ => match tables::SIGNALS.find(number as u32 as u64) {
-            Some(name) => out.push_str(name),
-            None => decimal(out, number.into()),
-        },
+    match known_signal(number) {
+        Some(name) => out.push_str(&name),
+        None => decimal(out, number.into()),
     }
 }
 
@@ -250,18 +245,6 @@ pub(super) fn write_signal(out: &mut String, number: i32) {
 pub(super) fn permissions(out: &mut String, mode: u64) {
     // Writing to a String cannot fail.
     let _always_fits = write!(out, "0{mode:02o}");
-}
-
-pub(super) fn decimal(out: &mut String, value: i64) {
-    out.push_str(itoa::Buffer::new().format(value));
-}
-
-/// 0 is written without a prefix, as C's `%#x` does.
-pub(super) fn hex(out: &mut String, value: u64) {
-    let _always_fits = match value {
-        0 => out.write_char('0'),
-        _ => write!(out, "{value:#x}"),
-    };
 }
 
 #[cfg(test)]

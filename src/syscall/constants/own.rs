@@ -4,8 +4,9 @@ use super::tables::{
     CLOCK_NAMES, ETHER_TYPES, FUTEX_WAKE_COMPARISONS, FUTEX_WAKE_OPS, IOCTL_NAMES, IOPRIO_CLASSES,
     MOUNT_FLAG_BITS, PERSONALITY_PARTS, QUOTA_OPERATIONS, QUOTA_TYPES,
 };
-use super::{Constants, decimal, hex, write_constants};
+use super::{Constants, write_constants};
 use crate::syscall::files::Lookup;
+use crate::syscall::numerals::{decimal, hex_or_zero};
 use crate::syscall::text::Values;
 
 /// Which of them.
@@ -37,7 +38,7 @@ impl Own {
             Self::Device => device(out, word),
             Self::Clock => clock(out, word as u32 as i32, values),
             Self::IoPriority => io_priority(out, word),
-            Self::Personality if word == 0xffff_ffff => hex(out, word),
+            Self::Personality if word == 0xffff_ffff => hex_or_zero(out, word),
             Self::Personality => write_constants(out, &PERSONALITY_PARTS, word, values),
             Self::WakeOperation => wake_operation(out, word),
             Self::Mount => mount(out, word, values),
@@ -55,15 +56,15 @@ impl Own {
 fn name_or_hex(out: &mut String, names: &Constants, value: u64) {
     match names.find(value) {
         Some(name) => out.push_str(name),
-        None => hex(out, value),
+        None => hex_or_zero(out, value),
     }
 }
 
 fn device(out: &mut String, word: u64) {
     out.push_str("makedev(");
-    hex(out, (word >> 8) & 0xfff);
+    hex_or_zero(out, (word >> 8) & 0xfff);
     out.push_str(", ");
-    hex(out, (word & 0xff) | ((word >> 12) & 0xf_ff00));
+    hex_or_zero(out, (word & 0xff) | ((word >> 12) & 0xf_ff00));
     out.push(')');
 }
 
@@ -117,11 +118,11 @@ fn wake_operation(out: &mut String, word: u64) {
     }
     name_or_hex(out, &FUTEX_WAKE_OPS, operation & !SHIFT_OPERAND);
     out.push_str("<<28|");
-    hex(out, (word >> 12) & 0xfff);
+    hex_or_zero(out, (word >> 12) & 0xfff);
     out.push_str("<<12|");
     name_or_hex(out, &FUTEX_WAKE_COMPARISONS, (word >> 24) & 15);
     out.push_str("<<24|");
-    hex(out, word & 0xfff);
+    hex_or_zero(out, word & 0xfff);
 }
 
 fn mount(out: &mut String, word: u64, values: &mut impl Values) {
@@ -161,7 +162,7 @@ fn ioctl(out: &mut String, word: u64) {
     });
     for field in [word >> 8 & 0xff, word & 0xff, word >> 16 & 0x3fff] {
         out.push_str(", ");
-        hex(out, field);
+        hex_or_zero(out, field);
     }
     out.push(')');
 }

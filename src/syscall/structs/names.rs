@@ -27,19 +27,6 @@ macro_rules! of_libc {
     };
 }
 
-/// The name of a signal without its `SIG`; those above 32 have none.
-pub(super) fn signal(number: i32) -> Option<&'static str> {
-    let place = usize::try_from(number).ok()?.checked_sub(1)?;
-    SIGNALS.get(place).copied()
-}
-
-/// In the order of the numbers, which is the same on both architectures.
-const SIGNALS: &[&str] = &[
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS", "RTMIN",
-];
-
 /// `linux/openat2.h`.
 pub(super) const RESOLVE: Flags = Flags {
     table: &[

@@ -2,7 +2,7 @@
 
 use super::Varying;
 use super::names::{Flags, Names};
-use crate::syscall::constants::{Constants, write_constants};
+use crate::syscall::constants::{Constants, permissions, write_constants, write_signal};
 use crate::syscall::files::Lookup;
 use crate::syscall::numerals;
 use crate::syscall::text::{self, Values};
@@ -29,11 +29,7 @@ impl<V: Values> Pen<'_, V> {
 
     /// A mode without its type: three digits at least, and a zero in front.
     pub(super) fn octal(&mut self, mode: u64) {
-        let digits = format!("{mode:03o}");
-        if !digits.starts_with('0') {
-            self.out.push('0');
-        }
-        self.out.push_str(&digits);
+        permissions(self.out, mode);
     }
 
     pub(super) fn address(&mut self, address: u64) {
@@ -107,17 +103,7 @@ impl<V: Values> Pen<'_, V> {
 
     /// The signal of a number.
     pub(super) fn signal(&mut self, number: i32) {
-        match super::names::signal(number) {
-            Some(name) => {
-                self.text("SIG");
-                self.text(name);
-            }
-            None if number > 32 && number <= 64 => {
-                self.text("SIGRT_");
-                self.number(number - 32);
-            }
-            None => self.number(number),
-        }
+        write_signal(self.out, number);
     }
 
     /// Elements in brackets, parted by commas, and dots where not all are there; nothing where one of them cannot be written.

@@ -5,6 +5,7 @@ use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time;
 use crate::syscall::text::Values;
+use crate::units::known_signal;
 
 /// `[CHLD]`, or `~[KILL STOP]` for those that are not in it, where that is shorter.
 pub(super) fn set<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
@@ -26,13 +27,8 @@ fn write_set<V: Values>(pen: &mut Pen<'_, V>, set: u64) {
         if pen.out.len() > start {
             pen.text(" ");
         }
-        match names::signal(number) {
-            Some(name) => pen.text(name),
-            None => {
-                pen.text("RT_");
-                pen.number(number - 32);
-            }
-        }
+        let name = known_signal(number).unwrap_or_default();
+        pen.text(name.strip_prefix("SIG").unwrap_or(&name));
     }
     pen.text("]");
 }
