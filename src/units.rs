@@ -1,5 +1,9 @@
 //! Newtypes that every room shares; none of them knows where its value came from.
 
+mod limits;
+
+pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
+
 use std::borrow::Cow;
 use std::fmt;
 

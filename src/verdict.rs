@@ -4,7 +4,7 @@ use crate::events::Account;
 use crate::plan::Plan;
 use crate::sandbox::{Captured, Exited};
 use crate::scenario::ExpectedOutput;
-use crate::units::ExitKind;
+use crate::units::{ExitKind, Struck, Survivor, Usage};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -75,6 +75,12 @@ pub struct Ended {
     pub interrupted: bool,
     /// Whether descendants were left alone while they lived on.
     pub left: bool,
+    /// The limits that it ran into.
+    pub struck: Vec<Struck>,
+    /// Who lived on when the main process had ended, where none may.
+    pub survivors: Vec<Survivor>,
+    /// What it used.
+    pub usage: Usage,
     /// Every record accounted for.
     pub account: Account,
 }

@@ -24,13 +24,14 @@ pub use operations::Operations;
 
 use crate::host::{Catalogue, HostError};
 use crate::scenario::{
-    CountRange, Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, Scenario, SnapshotLevel,
-    SnapshotSpec, Workload,
+    CountRange, Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario,
+    SnapshotLevel, SnapshotSpec, UserSpec, Workload, WorldSpec,
 };
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
 use crate::trace::{Level, View};
+use crate::units::User;
 use std::collections::{BTreeMap, HashSet};
 
 /// What must be known of a machine.
@@ -49,6 +50,10 @@ pub struct Facts<'a> {
     pub reader: MemoryReader,
     /// Why it is not BPF, if it is not.
     pub without_bpf: Option<&'a str>,
+    /// Looks somebody up in the table of users.
+    pub user: &'a dyn Fn(&UserSpec) -> Option<User>,
+    /// Whether the harness runs as root, who may become anybody.
+    pub is_root: bool,
 }
 
 impl std::fmt::Debug for Facts<'_> {
@@ -64,6 +69,8 @@ impl std::fmt::Debug for Facts<'_> {
 pub struct Plan {
     /// What is run.
     pub workload: Workload,
+    /// The world that it runs in; `None` for the bare host.
+    pub world: Option<WorldPlan>,
     /// What is recorded.
     pub events: EventsPlan,
     /// Data pages of each CPU's ring, a power of two.
@@ -76,6 +83,15 @@ pub struct Plan {
     pub view: Option<View>,
     /// Why it is known to fail.
     pub expect_failure: Option<String>,
+}
+
+/// A world of the workload's own.
+#[derive(Clone, Debug)]
+pub struct WorldPlan {
+    /// As it was chosen.
+    pub spec: WorldSpec,
+    /// Who the workload runs as; `None` for who the harness runs as.
+    pub user: Option<User>,
 }
 
 /// What came of a scenario on this host.
@@ -121,6 +137,10 @@ pub fn resolve(
     if !unmet.is_empty() {
         return Ok(Resolved::Unmet(unmet));
     }
+    let world = match &scenario.sandbox {
+        SandboxSpec::None => None,
+        SandboxSpec::Own(spec) => Some(world(scenario, spec, facts)?),
+    };
     let wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
     let contents = match &scenario.snapshot {
         SnapshotSpec::On { contents, .. } => *contents,
@@ -148,6 +168,7 @@ pub fn resolve(
         .unwrap_or(default_ring(facts.n_cpus));
     Ok(Resolved::Plan(Box::new(Plan {
         workload: scenario.workload.clone(),
+        world,
         ring_pages: ring_pages(ring_bytes, facts.page_size),
         view,
         events,
@@ -155,6 +176,21 @@ pub fn resolve(
         counts,
         expect_failure: scenario.expect_failure.clone(),
     })))
+}
+
+/// Looks up what a world names.
+fn world(scenario: &Scenario, spec: &WorldSpec, facts: &Facts<'_>) -> Result<WorldPlan, PlanError> {
+    let find = |user: &UserSpec| {
+        (facts.user)(user).ok_or_else(|| {
+            let message = format!("there is no user `{user}` on this machine");
+            let path = KeyPath::root().key("sandbox").key("user");
+            invalid(scenario.complaint(&path, message, None))
+        })
+    };
+    Ok(WorldPlan {
+        user: spec.user.as_ref().map(find).transpose()?,
+        spec: spec.clone(),
+    })
 }
 
 /// Data pages for a ring of at least so many bytes: a power of two, as `perf_mmap()` demands.
@@ -200,6 +236,11 @@ fn unmet(
         .filter(|command| !(facts.has_command)(command))
     {
         unmet.push(format!("needs command `{command}`"));
+    }
+    if let SandboxSpec::Own(WorldSpec { user: Some(_), .. }) = &scenario.sandbox
+        && !facts.is_root
+    {
+        unmet.push("needs root, to run the workload as another user".to_owned());
     }
     if names_operations(scenario) {
         let [tracepoint, _] = operations::TRACEPOINTS;

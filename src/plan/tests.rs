@@ -202,6 +202,8 @@ fn resolved_by(
     let scenario = crate::scenario::read(Path::new("x.yaml"), text).unwrap();
     let has_command = |command: &str| command == "true";
     let facts = Facts {
+        user: &|_| None,
+        is_root: true,
         release: "6.1.0-18-amd64",
         has_command: &has_command,
         n_cpus: 2,

@@ -54,6 +54,7 @@ mod tests {
     #[test]
     fn each_kind_of_verdict_has_its_element() {
         let report = |name: &str, verdict| ScenarioReport {
+            usage: crate::units::Usage::default(),
             name: name.to_owned(),
             file: name.into(),
             verdict,

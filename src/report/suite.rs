@@ -88,6 +88,7 @@ mod tests {
 
     fn report() -> ScenarioReport {
         ScenarioReport {
+            usage: crate::units::Usage::default(),
             name: "mv".to_owned(),
             file: "scenarios/mv.yaml".into(),
             verdict: Verdict::Fail,

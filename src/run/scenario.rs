@@ -10,7 +10,7 @@ use crate::sys::process::World;
 use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Actor, Observation};
 use crate::trace::{Builder, Rendered, TracedEvent, View};
-use crate::units::{Cpu, Nanos};
+use crate::units::{Cpu, Nanos, Usage};
 use crate::verdict::{self, Ended, Verdict};
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -28,6 +28,8 @@ pub struct Outcome {
     pub events: u64,
     /// How many records are missing.
     pub lost: u64,
+    /// What the workload used.
+    pub usage: Usage,
     /// The trace's text, where there is a snapshot to it.
     pub text: Option<String>,
     /// What came of the comparison with the stored one.
@@ -163,6 +165,7 @@ fn judge(
         reasons,
         events: rendered.counts.values().sum(),
         lost: ended.account.lost(),
+        usage: ended.usage,
         text: is_trace.then_some(rendered.text),
         snapshot,
     })
@@ -193,6 +196,7 @@ fn not_executed(error: &sandbox::NotExecuted) -> Outcome {
         reasons: vec![format!("{}{hint}", chain(error))],
         events: 0,
         lost: 0,
+        usage: Usage::default(),
         text: None,
         snapshot: SnapshotOutcome::NotCompared,
         only_snapshot: false,

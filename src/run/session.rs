@@ -8,7 +8,7 @@ use crate::record::RecordError;
 use crate::ring::Corrupt;
 use crate::sandbox::Running;
 use crate::sys;
-use crate::units::{Cpu, Nanos};
+use crate::units::{Cpu, Nanos, Usage};
 use crate::verdict::Ended;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
@@ -161,6 +161,9 @@ pub fn follow(
         timed_out,
         interrupted: next == Next::Kill && !timed_out,
         left: next == Next::Leave,
+        struck: Vec::new(),
+        survivors: Vec::new(),
+        usage: Usage::default(),
         account,
     })
 }

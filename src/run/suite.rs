@@ -3,9 +3,10 @@
 use super::{Bench, Control, Fault, Outcome, RunError, SnapshotOutcome, attempt, scenario};
 use crate::errors::chain;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
-use crate::sandbox::Program;
+use crate::sandbox::{self, Program};
 use crate::scenario::{Diagnostic, Scenario};
 use crate::snapshot::{self, Place};
+use crate::units::Usage;
 use crate::verdict::Verdict;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -68,6 +69,8 @@ pub struct ScenarioReport {
     pub events: u64,
     /// Missing records of the (last) run.
     pub lost: u64,
+    /// What the (last) run used.
+    pub usage: Usage,
     /// The kernel's release.
     pub kernel: String,
     /// Whether the only thing against it is its snapshot.
@@ -156,6 +159,8 @@ impl<'a> Suite<'a> {
             n_cpus: bench.cpus.len(),
             page_size: crate::sys::page_size(),
             io_uring_disabled: bench.host.io_uring_disabled(),
+            user: &sandbox::find_user,
+            is_root: nix::unistd::geteuid().is_root(),
         };
         for item in items {
             let text = std::fs::read(&item.file)
@@ -229,6 +234,7 @@ impl<'a> Suite<'a> {
             reasons: Vec::new(),
             events: 0,
             lost: 0,
+            usage: Usage::default(),
             kernel: self.bench.release.clone(),
             only_snapshot: false,
         };
@@ -282,6 +288,7 @@ impl<'a> Suite<'a> {
                     report.verdict = outcome.verdict;
                     report.reasons = outcome.reasons;
                     (report.events, report.lost) = (outcome.events, outcome.lost);
+                    report.usage = outcome.usage;
                     report.only_snapshot =
                         outcome.only_snapshot && outcome.verdict == Verdict::Fail;
                     if let Some(diff) = differs {

@@ -15,6 +15,7 @@ mod launch;
 mod output;
 mod program;
 mod stdio;
+mod user;
 
 pub use cgroup::{Cgroup, CgroupError};
 pub use error::LaunchError;
@@ -23,3 +24,4 @@ pub use launch::{Corked, Exited, Running, Workload, launch};
 pub use output::Captured;
 pub use program::{NotExecuted, Program};
 pub use stdio::Stdio;
+pub use user::find_user;

@@ -35,12 +35,14 @@ pub(super) fn assemble(
     Ok(Scenario {
         description,
         workload,
+        sandbox: written.sandbox,
         trace,
         expect: Expect {
             exit: expect.exit.map(|exit| exit.0),
             stdout: expect.stdout,
             stderr: expect.stderr,
             count: expect.count,
+            limit: expect.limit.map(|limit| limit.0),
         },
         snapshot: written.snapshot,
         requires: Requires {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
-use crate::units::ExitKind;
+use crate::units::{ExitKind, Limit};
 
 /// What must come out of a run.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub struct Expect {
     pub stderr: Option<ExpectedOutput>,
     /// How often each named syscall or tracepoint must occur.
     pub count: BTreeMap<String, CountRange>,
+    /// Which limit it must run into.
+    pub limit: Option<Limit>,
 }
 
 /// What a stream must hold; compared as bytes, since a program may write any.
@@ -87,7 +89,11 @@ pub(super) struct WrittenExpect {
     pub(super) stderr: Option<ExpectedOutput>,
     #[serde(default)]
     pub(super) count: BTreeMap<String, CountRange>,
+    pub(super) limit: Option<WrittenLimit>,
 }
+
+#[derive(Debug)]
+pub(super) struct WrittenLimit(pub(super) Limit);
 
 #[derive(Debug)]
 pub(super) struct WrittenExit(pub(super) ExitKind);
@@ -130,6 +136,22 @@ impl Flexible for WrittenExit {
     fn from_mapping(mapping: SignalMapping) -> Option<Result<Self, String>> {
         // The discriminants of nix's enum are the kernel's signal numbers.
         Some(Ok(Self(ExitKind::Signal(mapping.signal.0 as i32))))
+    }
+}
+
+impl Flexible for WrittenLimit {
+    const EXPECTED: &'static str = "a limit's name such as `memory`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let known = Limit::ALL.into_iter().find(|limit| limit.word() == text);
+        Some(known.map(Self).ok_or_else(|| {
+            let message = format!("unknown limit `{}`", text.escape_debug());
+            match nearest(text, Limit::ALL.map(Limit::word)) {
+                Some(near) => format!("{message}\ndid you mean `{near}`?"),
+                None => message,
+            }
+        }))
     }
 }
 
@@ -209,7 +231,14 @@ impl Flexible for CountRange {
     }
 }
 
-deserialize_flexible!(WrittenExit, SignalName, ExpectedOutput, Pattern, CountRange);
+deserialize_flexible!(
+    WrittenExit,
+    WrittenLimit,
+    SignalName,
+    ExpectedOutput,
+    Pattern,
+    CountRange
+);
 
 /// A count in decimal digits; unlike `u64::from_str`, without a sign.
 fn count(text: &str) -> Option<u64> {

@@ -33,6 +33,7 @@ mod places;
 mod quantity;
 mod reader;
 mod requires;
+mod sandbox;
 mod snapshot;
 mod survey;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub use model::Scenario;
 pub use nearest::nearest;
 pub use reader::read;
 pub use requires::{KernelRange, KernelVersion, Requires};
+pub use sandbox::{Addresses, Network, Root, SandboxSpec, Survivors, UserSpec, WorldSpec};
 pub use snapshot::{SnapshotLevel, SnapshotSpec};
 pub use trace::{EventSpec, RingSpec, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};

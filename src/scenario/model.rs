@@ -5,6 +5,7 @@ use super::expect::Expect;
 use super::key_path::KeyPath;
 use super::places::Places;
 use super::requires::Requires;
+use super::sandbox::SandboxSpec;
 use super::snapshot::SnapshotSpec;
 use super::trace::TraceSpec;
 use super::workload::Workload;
@@ -18,6 +19,8 @@ pub struct Scenario {
     pub description: String,
     /// The program to run and what it finds around it.
     pub workload: Workload,
+    /// The world that it runs in.
+    pub sandbox: SandboxSpec,
     /// The events to record.
     pub trace: TraceSpec,
     /// What must come out of the run.

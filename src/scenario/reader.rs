@@ -12,6 +12,7 @@ use super::explain::explain;
 use super::model::Scenario;
 use super::places::Places;
 use super::requires::WrittenRequires;
+use super::sandbox::SandboxSpec;
 use super::snapshot::SnapshotSpec;
 use super::survey::survey;
 use super::trace::WrittenTrace;
@@ -23,6 +24,8 @@ use super::workload::WrittenWorkload;
 pub(super) struct WrittenScenario {
     pub(super) description: String,
     pub(super) workload: WrittenWorkload,
+    #[serde(default)]
+    pub(super) sandbox: SandboxSpec,
     #[serde(default)]
     pub(super) trace: WrittenTrace,
     #[serde(default)]

@@ -94,7 +94,7 @@ struct SourcePath(PathBuf);
 
 /// Permission bits in octal.
 #[derive(Debug, PartialEq, Eq)]
-struct Mode(u32);
+pub(super) struct Mode(pub(super) u32);
 
 impl Flexible for FileSpec {
     const EXPECTED: &'static str = "a string, or a mapping with `content` or `from`";

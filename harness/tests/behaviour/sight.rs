@@ -151,6 +151,8 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         return require::skip("kernel.io_uring_disabled forbids io_uring");
     }
     let facts = Facts {
+        user: &|_| None,
+        is_root: true,
         release: &bench.release,
         has_command: &|_| true,
         n_cpus: bench.cpus.len(),

@@ -27,7 +27,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "events",
         &["attr", "capture", "host", "record", "ring", "sys", "units"],
     ),
-    ("sandbox", &["host", "sys", "units"]),
+    ("sandbox", &["host", "scenario", "sys", "units"]),
     ("decode", &["format"]),
     ("syscall", &["format", "memory", "record", "units"]),
     ("trace", &["decode", "format", "syscall", "units"]),

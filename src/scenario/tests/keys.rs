@@ -28,16 +28,16 @@ fn unknown_key_without_a_neighbour() {
         "\
 description: d
 workload: { run: [ls] }
-sandbox: { network: none }
+matrix: { network: none }
 ",
         "
-error: unknown key `sandbox` in the scenario
+error: unknown key `matrix` in the scenario
  --> x.yaml:3:1
   |
-3 | sandbox: { network: none }
-  | ^^^^^^^
+3 | matrix: { network: none }
+  | ^^^^^^
   |
-  = help: the keys here are `description`, `workload`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`
 ",
     );
 }
@@ -163,7 +163,7 @@ error: unknown key `exit_code` in `expect`
 3 | expect: { exit_code: 0 }
   |           ^^^^^^^^^
   |
-  = help: the keys here are `exit`, `stdout`, `stderr`, `count`
+  = help: the keys here are `exit`, `stdout`, `stderr`, `count`, `limit`
 ",
     );
 }
@@ -263,7 +263,7 @@ error: unknown key `sequence` in `expect`
 4 |   sequence: []
   |   ^^^^^^^^
   |
-  = help: the keys here are `exit`, `stdout`, `stderr`, `count`
+  = help: the keys here are `exit`, `stdout`, `stderr`, `count`, `limit`
 ",
     );
 }
@@ -554,7 +554,7 @@ error: unknown key `a`b` in the scenario
 3 | a`b: 1
   | ^^^
   |
-  = help: the keys here are `description`, `workload`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`
 ",
     );
 }

@@ -248,6 +248,8 @@ fn forks_and_execs_are_followed_with_and_without_the_kernels_description_of_its_
     let file = project.join("scenarios/it.yaml");
     let trace = |bench: &Bench<'_>| {
         let facts = Facts {
+            user: &|_| None,
+            is_root: true,
             release: &bench.release,
             has_command: &|_| true,
             n_cpus: bench.cpus.len(),

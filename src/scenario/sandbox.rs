@@ -1,0 +1,417 @@
+//! The key `sandbox`.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::nearest::nearest;
+use super::quantity::{ByteSize, Timeout};
+use super::workload::Mode;
+use crate::units::Limits;
+
+/// The world that the workload runs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SandboxSpec {
+    /// The bare host.
+    None,
+    /// One of its own.
+    Own(WorldSpec),
+}
+
+/// A world of the workload's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorldSpec {
+    /// What it sees of the network.
+    pub network: Network,
+    /// What it may write of the host's files.
+    pub root: Root,
+    /// Who it runs as; that is who the harness runs as, where the author wrote nothing.
+    pub user: Option<UserSpec>,
+    /// The name of its machine.
+    pub hostname: String,
+    /// The file mode creation mask, `0o777` at most.
+    pub umask: u32,
+    /// Whether addresses are the same in each run.
+    pub addresses: Addresses,
+    /// What it may use.
+    pub limits: Limits,
+    /// What becomes of processes that outlive the main one.
+    pub survivors: Survivors,
+}
+
+impl Default for WorldSpec {
+    fn default() -> Self {
+        Self {
+            network: Network::None,
+            root: Root::ReadOnly,
+            user: None,
+            hostname: "sandbox".to_owned(),
+            umask: 0o022,
+            addresses: Addresses::Fixed,
+            limits: Limits::default(),
+            survivors: Survivors::Forbidden,
+        }
+    }
+}
+
+impl Default for SandboxSpec {
+    fn default() -> Self {
+        Self::Own(WorldSpec::default())
+    }
+}
+
+/// What a workload sees of the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// A loopback interface of its own.
+    #[default]
+    None,
+    /// The host's.
+    Host,
+}
+
+/// What a workload may write of the host's files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Root {
+    /// None; it has a `/tmp` and a `/dev` of its own.
+    #[default]
+    ReadOnly,
+    /// Whatever its user may.
+    Host,
+}
+
+/// Whether the kernel places stack, libraries and heap at random.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Addresses {
+    /// It does not.
+    #[default]
+    Fixed,
+    /// It does.
+    Random,
+}
+
+/// What becomes of processes that outlive the main one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Survivors {
+    /// They are a leak.
+    #[default]
+    Forbidden,
+    /// The run goes on until they have ended.
+    Allowed,
+}
+
+/// Somebody in the machine's table of users.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserSpec {
+    /// By name; never empty.
+    Name(String),
+    /// By number.
+    Id(u32),
+}
+
+impl fmt::Display for UserSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Id(id) => id.fmt(f),
+        }
+    }
+}
+
+/// A word out of a few.
+trait Words: Sized + Copy + 'static {
+    /// What it stands for, for the message.
+    const WHAT: &'static str;
+    /// All of them.
+    const ALL: &'static [(&'static str, Self)];
+
+    fn read(text: &str) -> Option<Result<Self, String>> {
+        if let Some((_, value)) = Self::ALL.iter().find(|(word, _)| *word == text) {
+            return Some(Ok(*value));
+        }
+        let near = nearest(text, Self::ALL.iter().map(|(word, _)| *word))?;
+        Some(Err(format!(
+            "unknown {} `{}`\ndid you mean `{near}`?",
+            Self::WHAT,
+            text.escape_debug()
+        )))
+    }
+}
+
+impl Words for Network {
+    const WHAT: &'static str = "network";
+    const ALL: &'static [(&'static str, Self)] = &[("none", Self::None), ("host", Self::Host)];
+}
+
+impl Words for Root {
+    const WHAT: &'static str = "root";
+    const ALL: &'static [(&'static str, Self)] =
+        &[("readonly", Self::ReadOnly), ("host", Self::Host)];
+}
+
+impl Words for Addresses {
+    const WHAT: &'static str = "choice of addresses";
+    const ALL: &'static [(&'static str, Self)] =
+        &[("fixed", Self::Fixed), ("random", Self::Random)];
+}
+
+impl Words for Survivors {
+    const WHAT: &'static str = "choice of survivors";
+    const ALL: &'static [(&'static str, Self)] =
+        &[("forbidden", Self::Forbidden), ("allowed", Self::Allowed)];
+}
+
+impl Flexible for Network {
+    const EXPECTED: &'static str = "`none` or `host`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Self::read(text)
+    }
+}
+
+impl Flexible for Root {
+    const EXPECTED: &'static str = "`readonly` or `host`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Self::read(text)
+    }
+}
+
+impl Flexible for Addresses {
+    const EXPECTED: &'static str = "`fixed` or `random`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Self::read(text)
+    }
+}
+
+impl Flexible for Survivors {
+    const EXPECTED: &'static str = "`forbidden` or `allowed`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Self::read(text)
+    }
+}
+
+impl Flexible for UserSpec {
+    const EXPECTED: &'static str = "a user's name or number";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Some(if text.is_empty() || text.contains(['\0', ':', '\n']) {
+            Err("this is no user's name".to_owned())
+        } else {
+            Ok(Self::Name(text.to_owned()))
+        })
+    }
+
+    fn from_number(number: u64) -> Option<Result<Self, String>> {
+        // The highest number is the kernel's word for nobody at all.
+        Some(match u32::try_from(number) {
+            Ok(id) if id != u32::MAX => Ok(Self::Id(id)),
+            _ => Err("this is no user's number".to_owned()),
+        })
+    }
+}
+
+/// The name of a machine.
+#[derive(Debug)]
+struct Hostname(String);
+
+// `__NEW_UTS_LEN`, include/uapi/linux/utsname.h.
+const MAX_HOSTNAME: usize = 64;
+
+impl Flexible for Hostname {
+    const EXPECTED: &'static str = "a string such as `sandbox`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.');
+        Some(if text.is_empty() || !text.bytes().all(is_word) {
+            Err("a machine's name has letters, digits, `-` and `.` only".to_owned())
+        } else if text.len() > MAX_HOSTNAME {
+            Err(format!("a machine's name has {MAX_HOSTNAME} bytes at most"))
+        } else {
+            Ok(Self(text.to_owned()))
+        })
+    }
+}
+
+/// A number of something, above zero.
+#[derive(Debug)]
+struct Number(u64);
+
+impl Flexible for Number {
+    const EXPECTED: &'static str = "a number above zero";
+    type Mapping = NoMapping;
+
+    fn from_number(number: u64) -> Option<Result<Self, String>> {
+        (number > 0).then_some(Ok(Self(number)))
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping")]
+struct WrittenLimits {
+    cpu: Option<Timeout>,
+    memory: Option<ByteSize>,
+    processes: Option<Number>,
+    open_files: Option<Number>,
+    file_size: Option<ByteSize>,
+    output: Option<ByteSize>,
+}
+
+impl WrittenLimits {
+    fn limits(self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            cpu: self.cpu.map(|time| time.0),
+            memory: self.memory.map(|size| size.0),
+            processes: self.processes.map(|n| n.0).or(default.processes),
+            open_files: self.open_files.map(|n| n.0),
+            file_size: self.file_size.map(|size| size.0),
+            output: self.output.map(|size| size.0),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WrittenSandbox {
+    #[serde(default)]
+    network: Network,
+    #[serde(default)]
+    root: Root,
+    user: Option<UserSpec>,
+    hostname: Option<Hostname>,
+    umask: Option<Mode>,
+    #[serde(default)]
+    addresses: Addresses,
+    #[serde(default)]
+    limits: WrittenLimits,
+    #[serde(default)]
+    survivors: Survivors,
+}
+
+impl Flexible for SandboxSpec {
+    const EXPECTED: &'static str = "`none`, or a mapping with `network`, `root`, `user`, `hostname`, `umask`, `addresses`, `limits` or \
+`survivors`";
+    type Mapping = WrittenSandbox;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        (text == "none").then_some(Ok(Self::None))
+    }
+
+    fn from_mapping(written: WrittenSandbox) -> Option<Result<Self, String>> {
+        let default = WorldSpec::default();
+        let umask = written.umask.map_or(default.umask, |mode| mode.0);
+        if umask > 0o777 {
+            return Some(Err("a `umask` is \"0777\" at most".to_owned()));
+        }
+        Some(Ok(Self::Own(WorldSpec {
+            network: written.network,
+            root: written.root,
+            user: written.user,
+            hostname: written.hostname.map_or(default.hostname, |name| name.0),
+            umask,
+            addresses: written.addresses,
+            limits: written.limits.limits(),
+            survivors: written.survivors,
+        })))
+    }
+}
+
+deserialize_flexible!(
+    SandboxSpec,
+    Network,
+    Root,
+    Addresses,
+    Survivors,
+    UserSpec,
+    Hostname,
+    Number
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::read;
+    use std::path::Path;
+    use std::time::Duration;
+
+    fn sandbox(text: &str) -> Result<SandboxSpec, String> {
+        let text = format!("description: x\nworkload: {{ run: [ls] }}\nsandbox: {text}\n");
+        match read(Path::new("x.yaml"), &text) {
+            Ok(scenario) => Ok(scenario.sandbox),
+            Err(complaint) => Err(complaint.message),
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_has_its_default() {
+        assert_eq!(sandbox("{}"), Ok(SandboxSpec::default()));
+        assert_eq!(sandbox("none"), Ok(SandboxSpec::None));
+        let Ok(SandboxSpec::Own(world)) = sandbox("{ limits: { cpu: 500ms, memory: 1MiB } }")
+        else {
+            panic!("a world of its own");
+        };
+        let expected = Limits {
+            cpu: Some(Duration::from_millis(500)),
+            memory: Some(1 << 20),
+            ..Limits::default()
+        };
+        assert_eq!(world.limits, expected);
+    }
+
+    #[test]
+    fn each_choice_is_read() {
+        let read = sandbox(
+            "{ network: host, root: host, user: nobody, hostname: a-b.c, umask: \"0077\", addresses: random, survivors: allowed, \
+             limits: { processes: 3, open_files: 4, file_size: 5KiB, output: 6KiB } }",
+        );
+        let expected = WorldSpec {
+            network: Network::Host,
+            root: Root::Host,
+            user: Some(UserSpec::Name("nobody".to_owned())),
+            hostname: "a-b.c".to_owned(),
+            umask: 0o077,
+            addresses: Addresses::Random,
+            survivors: Survivors::Allowed,
+            limits: Limits {
+                processes: Some(3),
+                open_files: Some(4),
+                file_size: Some(5 << 10),
+                output: Some(6 << 10),
+                ..Limits::NONE
+            },
+        };
+        assert_eq!(read, Ok(SandboxSpec::Own(expected)));
+    }
+
+    #[test]
+    fn what_no_kernel_takes_is_refused() {
+        for (text, part) in [
+            ("bare", "must be `none`, or a mapping"),
+            ("{ network: hots }", "unknown network `hots`"),
+            ("{ root: 1 }", "must be `readonly` or `host`"),
+            ("{ user: \"\" }", "no user's name"),
+            ("{ user: 4294967295 }", "no user's number"),
+            ("{ hostname: a_b }", "letters, digits"),
+            ("{ umask: \"7777\" }", "at most"),
+            (
+                "{ limits: { processes: 0 } }",
+                "must be a number above zero",
+            ),
+            ("{ limits: { memory: 0 } }", "larger than zero"),
+            ("{ limits: { memry: 1KiB } }", "unknown key `memry`"),
+        ] {
+            let complaint = sandbox(text).unwrap_err();
+            assert!(complaint.contains(part), "{text}: {complaint}");
+        }
+    }
+}

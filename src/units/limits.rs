@@ -1,0 +1,143 @@
+//! What a run may use, and what it used.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What can be limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Limit {
+    /// The time on the wall.
+    Timeout,
+    /// The time on CPUs, of all processes together.
+    Cpu,
+    /// Memory, of all processes together.
+    Memory,
+    /// Processes and threads at a time.
+    Processes,
+    /// Open files of a process.
+    OpenFiles,
+    /// The size of a file.
+    FileSize,
+    /// What is written to standard output and standard error together.
+    Output,
+}
+
+impl Limit {
+    /// All of them, in the order of a report.
+    pub const ALL: [Self; 7] = [
+        Self::Timeout,
+        Self::Cpu,
+        Self::Memory,
+        Self::Processes,
+        Self::OpenFiles,
+        Self::FileSize,
+        Self::Output,
+    ];
+
+    /// Its word in scenarios and in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::Processes => "processes",
+            Self::OpenFiles => "open_files",
+            Self::FileSize => "file_size",
+            Self::Output => "output",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// The limits of a run; `None` for what is not limited. The timeout stands elsewhere, as every run has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Time on CPUs, of all processes together.
+    pub cpu: Option<Duration>,
+    /// Bytes of memory, of all processes together.
+    pub memory: Option<u64>,
+    /// Processes and threads at a time.
+    pub processes: Option<u64>,
+    /// Open files of a process.
+    pub open_files: Option<u64>,
+    /// Bytes of a file.
+    pub file_size: Option<u64>,
+    /// Bytes of standard output and standard error together.
+    pub output: Option<u64>,
+}
+
+impl Limits {
+    /// How many processes and threads a run may have at a time where its scenario says nothing: more than any test needs, and too few to take
+    /// a machine down.
+    pub const PROCESSES: u64 = 1024;
+    /// No limit at all.
+    pub const NONE: Self = Self {
+        cpu: None,
+        memory: None,
+        processes: None,
+        open_files: None,
+        file_size: None,
+        output: None,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            processes: Some(Self::PROCESSES),
+            ..Self::NONE
+        }
+    }
+}
+
+/// What a run used; `None` for what this machine does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Time on CPUs, of all processes together.
+    pub cpu: Option<Duration>,
+    /// The most memory at a time in bytes, of all processes together (`memory.peak` of the control group).
+    pub memory_peak: Option<u64>,
+    /// The most memory that one process had in its address space at a time, in bytes (`ru_maxrss`).
+    pub largest_process: Option<u64>,
+    /// The most processes and threads at a time.
+    pub processes_peak: Option<u64>,
+    /// How often a task gave its CPU up or lost it.
+    pub context_switches: Option<u64>,
+}
+
+/// A limit that a run ran into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Struck {
+    /// Which.
+    pub limit: Limit,
+    /// How that showed, in words: "the kernel killed 2 processes at 64 MiB".
+    pub how: String,
+}
+
+/// A process that lived on when the main one had ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survivor {
+    /// Its number where the workload lives.
+    pub pid: i32,
+    /// Its command line; its name in brackets where it has none.
+    pub command: Vec<String>,
+    /// Who started it, as far as the trace tells: number and command line.
+    pub parent: Option<(i32, Vec<String>)>,
+}
+
+/// Somebody whom a workload can run as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// User number.
+    pub uid: u32,
+    /// Number of the main group.
+    pub gid: u32,
+    /// Numbers of all groups.
+    pub groups: Vec<u32>,
+}
