@@ -15,8 +15,8 @@ use trace_harness::plan::{self, EventsPlan, Wanted};
 use trace_harness::record::LayoutTable;
 use trace_harness::report;
 use trace_harness::run::{Bench, Observer, PATH, Reader, Setting};
+use trace_harness::sandbox::World;
 use trace_harness::sandbox::{self, Program, Stdio, Workload};
-use trace_harness::sys::process::World;
 use trace_harness::syscall::{Actor, Observation, Signatures};
 use trace_harness::units::{Cpu, Nanos};
 

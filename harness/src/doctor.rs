@@ -14,8 +14,8 @@ use trace_harness::plan::{self, EventsPlan, MemoryReader, Wanted};
 use trace_harness::run::{
     Bench, Control, LIMITS_OF_COPIES, Next, Observer, Patience, RunError, Setting, follow,
 };
-use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload};
-use trace_harness::sys::process::World;
+use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
+use trace_harness::scenario::WorldSpec;
 use trace_harness::syscall::{Actor, Observation, UNREAD};
 use trace_harness::units::{Cpu, Nanos};
 use trace_harness::verdict::Ended;
@@ -87,7 +87,7 @@ fn examine(host: &Host) -> Vec<Finding> {
     findings.push(whole_run(
         &bench,
         "a traced run in a sandbox",
-        World::PidNamespace,
+        bench.worlds.own(&WorldSpec::default(), None),
         true,
     ));
     findings.push(lost_counts(&bench));

@@ -4,8 +4,10 @@
 //! kept: a host's tracepoints do not change while it is looked at.
 
 mod tracefs;
+mod world;
 
 pub use tracefs::TracefsError;
+pub use world::{IdMaps, Mounted, map_ids};
 
 use crate::format::{self, Format, FormatError};
 use crate::units::{Cpu, TracepointName};

@@ -10,6 +10,7 @@ mod expand;
 mod filter;
 mod following;
 mod memory;
+mod named;
 mod operations;
 
 pub use copies::{Copied, Copies, Form, has_copies};
@@ -25,12 +26,9 @@ pub use operations::Operations;
 use crate::host::{Catalogue, HostError};
 use crate::scenario::{
     CountRange, Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario,
-    SnapshotLevel, SnapshotSpec, UserSpec, Workload, WorldSpec,
+    SnapshotSpec, UserSpec, Workload, WorldSpec,
 };
-use crate::syscall::names::Abi;
-use crate::syscall::select::Selection;
-use crate::syscall::uring;
-use crate::trace::{Level, View};
+use crate::trace::View;
 use crate::units::User;
 use std::collections::{BTreeMap, HashSet};
 
@@ -153,8 +151,8 @@ pub fn resolve(
     };
     let events =
         events_and_memory(&wants, memory, catalogue).map_err(|error| placed(scenario, error))?;
-    let counts = counts(scenario, &events)?;
-    let view = view(scenario, &events)?;
+    let counts = named::counts(scenario, &events)?;
+    let view = named::view(scenario, &events)?;
     // A known failure is judged by its expectations alone.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
     let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
@@ -301,134 +299,6 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         EventsError::Shape { .. } => (KeyPath::root().key("trace"), None),
     };
     invalid(scenario.complaint(&path, message, help))
-}
-
-/// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
-///
-/// # Errors
-/// With `all`, where the word also stands for a call that is not traced: how often that one occurs nobody knows.
-fn names_of(
-    word: &str,
-    events: &EventsPlan,
-    all: bool,
-) -> Result<HashSet<String>, (String, Option<String>)> {
-    if operations::is_operation(word) {
-        return operations_of(word, events, all);
-    }
-    if word.contains(':') {
-        let opened = events
-            .tracepoints
-            .iter()
-            .any(|tracepoint| *tracepoint.name == *word);
-        return if opened {
-            Ok(HashSet::from([word.to_owned()]))
-        } else {
-            Err((never(word), None))
-        };
-    }
-    let meant = Selection::parse(&[word], Abi::native())
-        .map_err(|unknown| (format!("unknown system call `{word}`"), unknown.hint()))?;
-    let is_traced = |name: &&str| {
-        events
-            .selection
-            .as_ref()
-            .is_some_and(|selection| selection.names().any(|traced| traced == *name))
-    };
-    let names: HashSet<String> = meant.names().filter(is_traced).map(str::to_owned).collect();
-    if let Some(missing) = meant
-        .names()
-        .find(|name| all && !names.is_empty() && !is_traced(name))
-    {
-        return Err((also_means(word, missing), None));
-    }
-    if names.is_empty() {
-        return Err((never(word), None));
-    }
-    Ok(names)
-}
-
-/// The same for operations of io_uring.
-fn operations_of(
-    word: &str,
-    events: &EventsPlan,
-    all: bool,
-) -> Result<HashSet<String>, (String, Option<String>)> {
-    let meant = operations::meant(word).map_err(|nearest| {
-        let help = nearest.map(|name| format!("did you mean `{name}`?"));
-        (format!("io_uring has no operation `{word}`"), help)
-    })?;
-    let recorded = &events.operations.recorded;
-    let name = |opcode: &u8| uring::event_name(*opcode).as_ref().to_owned();
-    let names: HashSet<String> = meant.intersection(recorded).map(name).collect();
-    if names.is_empty() {
-        return Err((never(word), None));
-    }
-    if let Some(missing) = meant.difference(recorded).next().filter(|_| all) {
-        return Err((also_means(word, &name(missing)), None));
-    }
-    Ok(names)
-}
-
-fn never(word: &str) -> String {
-    format!("`{word}` is not among the events of this scenario, so it can never occur")
-}
-
-fn also_means(word: &str, missing: &str) -> String {
-    format!("`{word}` also means `{missing}`, which is not among the events of this scenario")
-}
-
-type Counts = BTreeMap<String, (CountRange, HashSet<String>)>;
-
-fn counts(scenario: &Scenario, events: &EventsPlan) -> Result<Counts, PlanError> {
-    let mut counts = BTreeMap::new();
-    for (word, range) in &scenario.expect.count {
-        let names = names_of(word, events, true).map_err(|(message, help)| {
-            let path = KeyPath::root()
-                .key("expect")
-                .key("count")
-                .key(word)
-                .key_itself();
-            invalid(scenario.complaint(&path, message, help))
-        })?;
-        counts.insert(word.clone(), (*range, names));
-    }
-    Ok(counts)
-}
-
-fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanError> {
-    let SnapshotSpec::On {
-        level,
-        hide,
-        show,
-        contents,
-        temporary,
-    } = &scenario.snapshot
-    else {
-        return Ok(None);
-    };
-    let names = |key: &str, words: &[String]| {
-        let mut all = HashSet::new();
-        for (place, word) in words.iter().enumerate() {
-            all.extend(names_of(word, events, false).map_err(|(message, help)| {
-                let path = KeyPath::root().key("snapshot").key(key).index(place);
-                invalid(scenario.complaint(&path, message, help))
-            })?);
-        }
-        Ok::<_, PlanError>(all)
-    };
-    let level = match level {
-        SnapshotLevel::Sequence => Level::Sequence,
-        SnapshotLevel::Counts => Level::Counts,
-        SnapshotLevel::Set => Level::Set,
-    };
-    Ok(Some(View {
-        level,
-        hidden: names("hide", hide)?,
-        shown: names("show", show)?,
-        directory: None,
-        contents: usize::from(*contents),
-        temporary: temporary.clone(),
-    }))
 }
 
 #[cfg(test)]

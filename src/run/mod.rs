@@ -19,7 +19,7 @@ use crate::events::{
 };
 use crate::host::{Catalogue, Host, HostError};
 use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, StringSource};
-use crate::sandbox::{Cgroup, Corked};
+use crate::sandbox::{Cgroup, Corked, Worlds};
 use crate::scenario::KernelVersion;
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
@@ -42,6 +42,8 @@ pub struct Bench<'a> {
     pub signatures: Signatures<'a>,
     /// The limits of open files that the process was started with, which its workloads get.
     pub open_files: Option<(u64, u64)>,
+    /// What sandboxes are made of.
+    pub worlds: Arc<Worlds>,
     has_lost: bool,
     has_types: bool,
     n_runs: usize,
@@ -70,6 +72,7 @@ impl<'a> Bench<'a> {
             release: host.kernel_release()?,
             signatures,
             open_files: raise_open_files(),
+            worlds: Worlds::new(host)?.into(),
             has_lost: events::kernel_counts_lost(),
             has_types: true,
             strings: StringSource::Auto,

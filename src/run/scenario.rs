@@ -2,11 +2,10 @@
 
 use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow};
 use crate::errors::chain;
-use crate::plan::{Plan, PlannedTracepoint};
-use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir};
-use crate::scenario::FileSource;
+use crate::plan::{Plan, PlannedTracepoint, WorldPlan};
+use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir, World};
+use crate::scenario::{Addresses, FileSource};
 use crate::snapshot::{self, Place, Provenance};
-use crate::sys::process::World;
 use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Actor, Observation};
 use crate::trace::{Builder, Rendered, TracedEvent, View};
@@ -78,6 +77,7 @@ pub fn attempt(
         }
         other => other?,
     };
+    let inside = workload.world.inside(dir.path());
     let group = bench.group_for(&plan.events)?;
     let corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
@@ -104,7 +104,7 @@ pub fn attempt(
         &mut collector,
         Setting {
             init,
-            initial: initial(dir.path()),
+            initial: initial(&inside),
             fault,
             ..Setting::default()
         },
@@ -118,7 +118,7 @@ pub fn attempt(
         collector.builder.main_process(id);
     }
     let view = View {
-        directory: Some(dir.path().to_string_lossy().into_owned()),
+        directory: Some(inside.to_string_lossy().into_owned()),
         ..plan.view.clone().unwrap_or_default()
     };
     let rendered = collector.builder.finish().render(&view, &bench.signatures);
@@ -250,12 +250,21 @@ fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workl
             text: String::from_utf8_lossy(&error.into_vec()).into_owned(),
         })
     };
+    let (world, umask, fixed_addresses) = match &plan.world {
+        None => (World::Host, 0o022, true),
+        Some(WorldPlan { spec, user }) => (
+            bench.worlds.own(spec, user.as_ref()),
+            spec.umask,
+            spec.addresses == Addresses::Fixed,
+        ),
+    };
+    let home = world.inside(dir);
     let argv = plan.workload.command.argv();
     let mut environment: std::collections::BTreeMap<String, String> = [("PATH", PATH)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
     for name in ["HOME", "TMPDIR"] {
-        environment.insert(name.to_owned(), dir.to_string_lossy().into_owned());
+        environment.insert(name.to_owned(), home.to_string_lossy().into_owned());
     }
     environment.extend(plan.workload.env.clone());
     let path = environment.get("PATH").cloned().unwrap_or_default();
@@ -275,9 +284,9 @@ fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workl
         stdio: Stdio::Captured {
             input: plan.workload.stdin.clone().map(String::into_bytes),
         },
-        world: World::PidNamespace,
-        umask: Some(0o022),
-        fixed_addresses: true,
+        world,
+        umask: Some(umask),
+        fixed_addresses,
         open_files: bench.open_files,
     })
 }

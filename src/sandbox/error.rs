@@ -1,7 +1,7 @@
 //! Why there is no running workload, and what can be done about it.
 
 use super::NotExecuted;
-use crate::sys::process::Stage;
+use crate::sys::process::{Stage, Step};
 use std::io;
 
 /// Why there is no running workload.
@@ -18,6 +18,17 @@ pub enum LaunchError {
         /// Why.
         source: io::Error,
     },
+    /// A step of laying out its world.
+    #[error("the sandbox could not be made: it failed while {step}")]
+    Step {
+        /// The step.
+        step: Box<Step>,
+        /// Why.
+        source: io::Error,
+    },
+    /// The ids of its user namespace.
+    #[error("cannot map the ids of the workload's user namespace")]
+    Map(#[source] io::Error),
     /// A step between the start of the process and its `execve(2)`.
     #[error("the workload's process failed while {}", doing(*.stage))]
     Stage {
@@ -59,10 +70,11 @@ impl LaunchError {
 
 fn doing(stage: Stage) -> &'static str {
     match stage {
-        Stage::Mounts => "giving its namespace a /proc of its own",
+        Stage::Step(_) => "laying out its world",
         Stage::Descriptors => "putting its descriptors in place",
         Stage::Signals => "resetting its signals",
         Stage::Session => "starting its session",
+        Stage::User => "becoming the user that it runs as",
         Stage::Directory => "changing to its working directory",
         Stage::Personality => "switching address space randomisation off",
         Stage::Fork => "forking",

@@ -1,18 +1,20 @@
 //! The cork and what follows it.
 
 use super::error::LaunchError;
-use super::output::Reader;
+use super::process::{Process, nonblocking};
 use super::stdio::{self, Stdio};
+use super::world::{Layout, World};
 use super::{Captured, Program};
-use crate::sys::process::{self, Failure, Spawn, Stage, World};
+use crate::host;
+use crate::sys::process::{self, Message, Own, Spawn, Stage, Step};
 use crate::units::{ExitKind, Pid};
-use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// What is to be run, with nothing left open.
 #[derive(Clone, Debug)]
@@ -27,7 +29,7 @@ pub struct Workload {
     pub directory: Option<PathBuf>,
     /// Descriptors 0, 1 and 2.
     pub stdio: Stdio,
-    /// Bare host or namespace.
+    /// Bare host or a world of its own.
     pub world: World,
     /// The file mode creation mask; `None` keeps that of the harness.
     pub umask: Option<u32>,
@@ -46,6 +48,7 @@ pub struct Corked {
     status: OwnedFd,
     program: Program,
     directory: PathBuf,
+    layout: Option<Layout>,
 }
 
 /// A workload on its way.
@@ -67,20 +70,6 @@ pub struct Exited {
     pub stderr: Captured,
 }
 
-/// The process and our ends of its pipes; ended and reaped when dropped.
-#[derive(Debug)]
-struct Process {
-    pid: Pid,
-    pidfd: OwnedFd,
-    main_pid: Option<i32>,
-    exit: Option<ExitKind>,
-    killed: bool,
-    reaped: bool,
-    obituary: Option<OwnedFd>,
-    outputs: Option<[Reader; 2]>,
-    world: World,
-}
-
 /// Starts the workload's process and parks it in front of its `execve(2)`.
 ///
 /// # Errors
@@ -96,33 +85,46 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
     let directory = workload
         .directory
         .as_ref()
-        .map(|path| c_string(path.as_os_str()))
+        .map(|path| c_string(workload.world.inside(path).as_os_str()))
         .transpose()?;
+    let own = match &workload.world {
+        World::Host => None,
+        World::Own(own) => Some((own.layout(workload.directory.as_deref()), own.user.as_ref())),
+    };
+    let world = match &own {
+        None => process::World::Host,
+        Some((layout, user)) => process::World::Own(Own {
+            namespaces: layout.namespaces,
+            steps: &layout.steps,
+            user: *user,
+            words: layout.words,
+        }),
+    };
     let parked = process::park(&Spawn {
         program: &program,
         arguments: &workload.arguments,
         environment: &workload.environment,
         directory: directory.as_deref(),
         stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
-        world: workload.world,
+        world,
         umask: workload.umask,
         fixed_addresses: workload.fixed_addresses,
         open_files: workload.open_files,
     })
     .map_err(|source| LaunchError::Fork {
-        namespace: workload.world == World::PidNamespace,
+        namespace: own.is_some(),
         source,
     })?;
     let process = Process {
         pid: parked.pid,
         pidfd: parked.pidfd,
-        main_pid: (workload.world == World::Host).then_some(parked.pid.0 as i32),
+        main_pid: own.is_none().then_some(parked.pid.0 as i32),
         exit: None,
         killed: false,
         reaped: false,
         obituary: parked.obituary,
         outputs,
-        world: workload.world,
+        has_init: own.is_some(),
     };
     if let Some(pipe) = &process.obituary {
         nonblocking(pipe).map_err(LaunchError::Pipe)?;
@@ -138,6 +140,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         status: parked.status,
         program: workload.program.clone(),
         directory,
+        layout: own.map(|(layout, _)| layout),
     })
 }
 
@@ -157,7 +160,7 @@ impl Corked {
     /// Whether [`pid`](Self::pid) is an init, whose own doings are none of the workload's.
     #[must_use]
     pub fn has_init(&self) -> bool {
-        self.process.world == World::PidNamespace
+        self.process.has_init
     }
 
     /// Lets it go and waits until its program runs.
@@ -168,47 +171,82 @@ impl Corked {
         let Self {
             mut process,
             go,
-            token: _,
             status,
-            program,
-            directory,
+            ..
         } = self;
+        let deadline = Instant::now() + patience;
+        if let Some(layout) = &self.layout {
+            match message(&status, deadline)? {
+                Some(Message::Ready) => {}
+                other => return Err(failed(other, &self.program, &self.directory, &layout.steps)),
+            }
+            if let Some(maps) = &layout.maps {
+                host::map_ids(process.pid, maps).map_err(LaunchError::Map)?;
+            }
+        }
         // A child that has failed already has closed its end (SIGPIPE is ignored in a Rust program): its message is in the status pipe.
         match nix::unistd::write(&go, b"g") {
             Ok(_) | Err(nix::Error::EPIPE) => drop(go),
             Err(error) => return Err(LaunchError::Pipe(error.into())),
         }
-        let milliseconds = u16::try_from(patience.as_millis()).unwrap_or(u16::MAX);
-        let mut ready = [PollFd::new(status.as_fd(), PollFlags::POLLIN)];
-        loop {
-            match poll(&mut ready, PollTimeout::from(milliseconds)) {
-                Ok(0) => return Err(LaunchError::TimedOut),
-                Ok(_) => break,
-                Err(nix::Error::EINTR) => {}
-                Err(error) => return Err(LaunchError::Pipe(error.into())),
-            }
-        }
-        let mut message = [0; 8];
-        let got = nix::unistd::read(&status, &mut message)
-            .map_err(|error| LaunchError::Pipe(error.into()))?;
-        match (got, Failure::from_bytes(message)) {
-            (0, _) => {
+        match message(&status, deadline)? {
+            None => {
                 process.collect().map_err(LaunchError::Pipe)?;
                 Ok(Running { process })
             }
-            (
-                8,
-                Some(Failure {
-                    stage: Stage::Exec,
-                    error,
-                }),
-            ) => Err(program.explain(error, &directory).into()),
-            (8, Some(Failure { stage, error })) => Err(LaunchError::Stage {
-                stage,
-                source: error,
-            }),
-            _ => Err(LaunchError::Vanished),
+            other => Err(failed(other, &self.program, &self.directory, &[])),
         }
+    }
+}
+
+/// The next message of a child; `None` at the end of the pipe.
+fn message(status: &OwnedFd, deadline: Instant) -> Result<Option<Message>, LaunchError> {
+    let mut ready = [PollFd::new(status.as_fd(), PollFlags::POLLIN)];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let milliseconds = u16::try_from(left.as_millis()).unwrap_or(u16::MAX);
+        match poll(&mut ready, PollTimeout::from(milliseconds)) {
+            Ok(0) => return Err(LaunchError::TimedOut),
+            Ok(_) => break,
+            Err(nix::Error::EINTR) => {}
+            Err(error) => return Err(LaunchError::Pipe(error.into())),
+        }
+    }
+    let mut bytes = [0; 8];
+    match nix::unistd::read(status, &mut bytes) {
+        Ok(0) => Ok(None),
+        Ok(8) => Message::from_bytes(bytes)
+            .map(Some)
+            .ok_or(LaunchError::Vanished),
+        Ok(_) => Err(LaunchError::Vanished),
+        Err(error) => Err(LaunchError::Pipe(error.into())),
+    }
+}
+
+/// What a message says of a child that did not get to its program.
+fn failed(
+    message: Option<Message>,
+    program: &Program,
+    directory: &Path,
+    steps: &[Step],
+) -> LaunchError {
+    let Some(Message::Failed { stage, error }) = message else {
+        return LaunchError::Vanished;
+    };
+    let step = match stage {
+        Stage::Step(place) => steps.get(place as usize),
+        _ => None,
+    };
+    match (stage, step) {
+        (Stage::Exec, _) => program.explain(error, directory).into(),
+        (_, Some(step)) => LaunchError::Step {
+            step: Box::new(step.clone()),
+            source: error,
+        },
+        (stage, None) => LaunchError::Stage {
+            stage,
+            source: error,
+        },
     }
 }
 
@@ -285,109 +323,4 @@ impl Running {
             stderr,
         })
     }
-}
-
-impl Process {
-    fn collect(&mut self) -> io::Result<()> {
-        for reader in self.outputs.iter_mut().flatten() {
-            reader.take()?;
-        }
-        self.read_obituary()?;
-        self.reap(false)
-    }
-
-    /// Two messages of eight bytes: the main process' pid, then its wait status.
-    fn read_obituary(&mut self) -> io::Result<()> {
-        while let Some(pipe) = &self.obituary {
-            let mut message = [0; 8];
-            match nix::unistd::read(pipe, &mut message) {
-                Ok(8) => {
-                    let [a, b, c, d, is_status, ..] = message;
-                    let word = i32::from_ne_bytes([a, b, c, d]);
-                    if is_status == 1 {
-                        self.exit = ExitKind::from_wait_status(word);
-                    } else {
-                        self.main_pid = Some(word);
-                    }
-                }
-                Ok(_) => self.obituary = None,
-                Err(nix::Error::EAGAIN) => break,
-                Err(nix::Error::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-
-    /// In a namespace init closes its pipe when it has reaped everybody else. One that was killed closes it before the others are dead.
-    fn is_over(&self) -> bool {
-        let init_has_ended = self.world == World::PidNamespace && self.obituary.is_none();
-        self.reaped || (init_has_ended && self.exit.is_some() && !self.killed)
-    }
-
-    /// Leaves init to a thread: to take a namespace and its mounts down costs the kernel some milliseconds, for which nobody need wait.
-    fn reap_in_background(&mut self) -> io::Result<()> {
-        use nix::sys::wait::{Id, WaitPidFlag, waitid};
-        if !std::mem::replace(&mut self.reaped, true) {
-            let pidfd = self.pidfd.try_clone()?;
-            let reap = move || waitid(Id::PIDFd(pidfd.as_fd()), WaitPidFlag::WEXITED);
-            std::thread::Builder::new()
-                .name("reaper".to_owned())
-                .spawn(reap)?;
-        }
-        Ok(())
-    }
-
-    fn reap(&mut self, wait: bool) -> io::Result<()> {
-        use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-        while !self.reaped {
-            let no_wait = if wait {
-                WaitPidFlag::empty()
-            } else {
-                WaitPidFlag::WNOHANG
-            };
-            match waitid(
-                Id::PIDFd(self.pidfd.as_fd()),
-                WaitPidFlag::WEXITED | no_wait,
-            ) {
-                Ok(WaitStatus::StillAlive) => break,
-                Ok(status) => {
-                    self.reaped = true;
-                    if self.world == World::Host {
-                        self.exit = exit_kind(status);
-                    }
-                }
-                Err(nix::Error::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        if !self.reaped {
-            // Errors have nobody to go to here, and a process that cannot be signalled is dead already.
-            let _ended = process::signal(self.pidfd.as_fd(), libc::SIGKILL);
-            // A second, no more: what not even SIGKILL ends at once (a frozen group, a device that hangs) must not hang the harness.
-            let mut end = [PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN)];
-            let _waited = poll(&mut end, PollTimeout::from(1000_u16));
-            let _reaped = self.reap(false);
-        }
-    }
-}
-
-fn exit_kind(status: nix::sys::wait::WaitStatus) -> Option<ExitKind> {
-    use nix::sys::wait::WaitStatus;
-    match status {
-        WaitStatus::Exited(_, code) => Some(ExitKind::Code(code)),
-        WaitStatus::Signaled(_, signal, _) => Some(ExitKind::Signal(signal as i32)),
-        _ => None,
-    }
-}
-
-fn nonblocking(pipe: &OwnedFd) -> io::Result<()> {
-    nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-    Ok(())
 }

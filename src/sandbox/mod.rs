@@ -13,9 +13,11 @@ mod error;
 mod files;
 mod launch;
 mod output;
+mod process;
 mod program;
 mod stdio;
 mod user;
+mod world;
 
 pub use cgroup::{Cgroup, CgroupError};
 pub use error::LaunchError;
@@ -25,3 +27,4 @@ pub use output::Captured;
 pub use program::{NotExecuted, Program};
 pub use stdio::Stdio;
 pub use user::find_user;
+pub use world::{INSIDE, OwnWorld, World, Worlds};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! harness ---- go pipe (one byte: run; end of file: give up) ------> the parked child
-//!         <--- status pipe (8 bytes: a stage and its errno; end of file: execve succeeded or the child died) ---
+//!         <--- status pipe (8 bytes: ready, or a stage and its errno; end of file: execve succeeded or the child died) ---
 //!         <--- obituary pipe (namespace only: the main process' pid there, then its wait status) --- the namespace's init
 //! ```
 //!
@@ -10,8 +10,12 @@
 //! end of file that cancels one arrives whatever the others do. A harness that dies closes its end as well, and the child leaves by itself.
 
 mod child;
+mod step;
+
+pub use step::{NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
 
 use super::check;
+use crate::units::User;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -21,13 +25,27 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 pub const CLAIM: i32 = 0x6872_6e73;
 
 /// Where the workload lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum World {
+#[derive(Clone, Copy, Debug)]
+pub enum World<'a> {
     /// On the bare host, as the direct child of the harness, in its session.
     Host,
-    /// In a pid namespace of its own with its own `/proc`, under an init that reaps whatever is orphaned there. The end of that init is
-    /// the end of everything in the namespace (`zap_pid_ns_processes()`), and init ends when the harness does.
-    PidNamespace,
+    /// In namespaces of its own, under an init that reaps whatever is orphaned there. The end of that init is the end of everything in its
+    /// pid namespace (`zap_pid_ns_processes()`), and init ends when the harness does.
+    Own(Own<'a>),
+}
+
+/// A world of the workload's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Own<'a> {
+    /// The namespaces that its init is born into (`CLONE_NEW*`), a pid namespace among them.
+    pub namespaces: i32,
+    /// What init does before it is ready.
+    pub steps: &'a [Step],
+    /// Who the workload runs as; `None` for who the harness runs as.
+    pub user: Option<&'a User>,
+    /// Where the words of the harness' command line and its environment lie in its memory, of which init has a copy: their beginning and
+    /// length in bytes. They are blotted out there, as `/proc/1/cmdline` shows them to everybody.
+    pub words: Option<(usize, usize)>,
 }
 
 /// Everything the child needs, laid out beforehand: between `clone3(2)` and `execve(2)` nothing may be allocated.
@@ -44,7 +62,7 @@ pub struct Spawn<'a> {
     /// What becomes descriptors 0, 1 and 2.
     pub stdio: [BorrowedFd<'a>; 3],
     /// Where it lives.
-    pub world: World,
+    pub world: World<'a>,
     /// The file mode creation mask; `None` keeps the harness'.
     pub umask: Option<u32>,
     /// Whether address space randomisation is switched off for it (`personality(2)`, `ADDR_NO_RANDOMIZE`).
@@ -55,59 +73,94 @@ pub struct Spawn<'a> {
 
 /// What the child was doing when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
 pub enum Stage {
-    /// Making the namespace's mounts private and mounting its `/proc`.
-    Mounts = 1,
+    /// A step of laying out its world, by its place in [`Own::steps`].
+    Step(u32),
     /// Putting the descriptors in their places and closing the others.
-    Descriptors = 2,
+    Descriptors,
     /// Resetting signal dispositions and mask.
-    Signals = 3,
+    Signals,
     /// Starting a session.
-    Session = 4,
+    Session,
+    /// Becoming the user that it runs as.
+    User,
     /// Changing to the working directory.
-    Directory = 5,
+    Directory,
     /// Switching address space randomisation off.
-    Personality = 6,
+    Personality,
     /// Forking the main process under the namespace's init.
-    Fork = 7,
+    Fork,
     /// `execve(2)`.
-    Exec = 8,
+    Exec,
 }
 
+// The numbers of steps begin here.
+const STEPS: u32 = 1000;
+// The message of an init that is ready.
+const READY: u32 = 1;
+
 impl Stage {
+    const NAMED: [Self; 8] = [
+        Self::Descriptors,
+        Self::Signals,
+        Self::Session,
+        Self::User,
+        Self::Directory,
+        Self::Personality,
+        Self::Fork,
+        Self::Exec,
+    ];
+
+    /// Its number on the pipe.
+    const fn number(self) -> u32 {
+        match self {
+            Self::Step(place) => STEPS + place,
+            Self::Descriptors => 2,
+            Self::Signals => 3,
+            Self::Session => 4,
+            Self::User => 5,
+            Self::Directory => 6,
+            Self::Personality => 7,
+            Self::Fork => 8,
+            Self::Exec => 9,
+        }
+    }
+
     fn from_number(number: u32) -> Option<Self> {
-        [
-            Self::Mounts,
-            Self::Descriptors,
-            Self::Signals,
-            Self::Session,
-            Self::Directory,
-            Self::Personality,
-            Self::Fork,
-            Self::Exec,
-        ]
-        .into_iter()
-        .find(|stage| *stage as u32 == number)
+        match number.checked_sub(STEPS) {
+            Some(place) => Some(Self::Step(place)),
+            None => Self::NAMED
+                .into_iter()
+                .find(|stage| stage.number() == number),
+        }
     }
 }
 
 /// A message of the status pipe.
 #[derive(Debug)]
-pub struct Failure {
-    /// What the child was doing.
-    pub stage: Stage,
-    /// The error of the system call that failed.
-    pub error: io::Error,
+pub enum Message {
+    /// The world is laid out, and the ids of its user namespace may be mapped. Only an init says so.
+    Ready,
+    /// The child failed, and is gone.
+    Failed {
+        /// What it was doing.
+        stage: Stage,
+        /// The error of the system call that failed.
+        error: io::Error,
+    },
 }
 
-impl Failure {
+impl Message {
     /// Reads the eight bytes that the child wrote; `None` where they are no such message.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
         let [a, b, c, d, e, f, g, h] = bytes;
-        Some(Self {
-            stage: Stage::from_number(u32::from_ne_bytes([a, b, c, d]))?,
+        let number = u32::from_ne_bytes([a, b, c, d]);
+        if number == READY {
+            return Some(Self::Ready);
+        }
+        Some(Self::Failed {
+            stage: Stage::from_number(number)?,
             error: io::Error::from_raw_os_error(i32::from_ne_bytes([e, f, g, h])),
         })
     }
@@ -134,8 +187,8 @@ pub struct Parked {
 /// Starts the child and leaves it parked.
 ///
 /// # Errors
-/// Those of `pipe2(2)` and `clone3(2)`: `EPERM` for a namespace without `CAP_SYS_ADMIN`, `EAGAIN` at a process limit. What fails later,
-/// in the child, comes as a [`Failure`] through the status pipe.
+/// Those of `pipe2(2)` and `clone3(2)`: `EPERM` for a namespace without the right to it, `EAGAIN` at a process limit. What fails later,
+/// in the child, comes as a [`Message`] through the status pipe.
 ///
 /// # References
 /// `clone3` in `clone(2)`; `pid_namespaces(7)`.
@@ -147,7 +200,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     let (status_read, status_write) = pipe()?;
     let obituary = match spawn.world {
         World::Host => None,
-        World::PidNamespace => Some(pipe()?),
+        World::Own(_) => Some(pipe()?),
     };
     let prepared = child::Prepared {
         program: spawn.program.as_ptr(),
@@ -162,10 +215,14 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         fixed_addresses: spawn.fixed_addresses,
         open_files: spawn.open_files,
         token: token(),
+        own: match spawn.world {
+            World::Host => None,
+            World::Own(own) => Some(own),
+        },
     };
     let namespaces = match spawn.world {
         World::Host => 0,
-        World::PidNamespace => libc::CLONE_NEWPID | libc::CLONE_NEWNS,
+        World::Own(own) => own.namespaces,
     };
     let mut pidfd: libc::c_int = -1;
     let flags = libc::CLONE_PIDFD | namespaces;

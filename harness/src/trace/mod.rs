@@ -18,8 +18,8 @@ use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{Bench, LIMITS_OF_COPIES, Patience, Reading, RunError, Setting, follow};
+use trace_harness::sandbox::World;
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
-use trace_harness::sys::process::World;
 use trace_harness::syscall::files::{FileKind, Initial};
 use trace_harness::syscall::{Choice, Ending, UNREAD};
 

@@ -39,7 +39,7 @@ pub(crate) fn needing_each_other(timeout: &str) -> Project {
         project.scenario(
             name,
             &format!(
-                "workload:\n  shell: \": {end} '{}'\"\n  timeout: {timeout}\nsnapshot: false",
+                "sandbox: {{ root: host }}\nworkload:\n  shell: \": {end} '{}'\"\n  timeout: {timeout}\nsnapshot: false",
                 path.display()
             ),
         );

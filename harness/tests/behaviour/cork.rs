@@ -9,11 +9,16 @@ use std::ffi::{CString, OsStr};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
-use trace_harness::sandbox::{Corked, Exited, Program, Running, Stdio, Workload, launch};
-use trace_harness::sys::process::{Parked, Spawn, World, park};
+use trace_harness::host::Host;
+use trace_harness::sandbox::{
+    Corked, Exited, Program, Running, Stdio, Workload, World, Worlds, launch,
+};
+use trace_harness::scenario::WorldSpec;
+use trace_harness::sys::process::{Message, Own, Parked, Spawn, World as ParkedIn, park};
 use trace_harness::units::ExitKind;
 
 use crate::support::PATIENCE;
@@ -21,13 +26,21 @@ use crate::support::process::{Watched, any_is_ready, is_ready};
 use crate::support::project::PATH;
 use crate::support::require::{require, right_to_trace};
 
-const WORLDS: [World; 2] = [World::Host, World::PidNamespace];
+/// The bare host, and a world of one's own.
+pub(crate) fn worlds() -> [World; 2] {
+    [World::Host, own_world(&WorldSpec::default())]
+}
+
+pub(crate) fn own_world(spec: &WorldSpec) -> World {
+    let worlds = Worlds::new(&Host::running()).expect("the machine's facts");
+    Arc::new(worlds).own(spec, None)
+}
 
 /// What the contract allows for the end of a workload that is cancelled at its cork.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// A workload whose outputs are captured.
-pub(crate) fn workload(words: &[&str], world: World) -> Workload {
+pub(crate) fn workload(words: &[&str], world: &World) -> Workload {
     let words_of_c = |words: &[&str]| -> Vec<CString> {
         words
             .iter()
@@ -42,7 +55,7 @@ pub(crate) fn workload(words: &[&str], world: World) -> Workload {
         environment: words_of_c(&["LANG=C"]),
         directory: None,
         stdio: Stdio::Captured { input: None },
-        world,
+        world: world.clone(),
         umask: None,
         fixed_addresses: false,
         open_files: None,
@@ -66,11 +79,11 @@ fn watch(corked: &Corked) -> Watched {
 #[test]
 fn any_of_fifty_corked_workloads_can_be_cancelled_at_once_and_the_others_still_run() {
     require!(right_to_trace());
-    for world in WORLDS {
+    for world in worlds() {
         let number = |index: usize| index.to_string();
         let mut corked: Vec<Option<(Corked, Watched)>> = (0..50)
             .map(|index| {
-                let corked = launch(&workload(&["echo", &number(index)], world)).expect("a cork");
+                let corked = launch(&workload(&["echo", &number(index)], &world)).expect("a cork");
                 let watched = watch(&corked);
                 Some((corked, watched))
             })
@@ -119,7 +132,13 @@ fn any_of_fifty_corked_workloads_can_be_cancelled_at_once_and_the_others_still_r
 #[test]
 fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_later() {
     require!(right_to_trace());
-    for world in WORLDS {
+    let own = Own {
+        namespaces: libc::CLONE_NEWPID | libc::CLONE_NEWNS,
+        steps: &[],
+        user: None,
+        words: None,
+    };
+    for world in [ParkedIn::Host, ParkedIn::Own(own)] {
         let null = File::open("/dev/null").expect("/dev/null");
         let arguments = [CString::from(c"/bin/false")];
         let spawn = Spawn {
@@ -159,7 +178,11 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             File::from(status)
                 .read_to_end(&mut message)
                 .expect("the status pipe");
-            assert!(message.is_empty(), "it says why it left: {message:?}");
+            let failed = message.chunks(8).any(|message| {
+                let message = message.try_into().ok().and_then(Message::from_bytes);
+                !matches!(message, Some(Message::Ready))
+            });
+            assert!(!failed, "it says why it left: {message:?}");
             for other in left.as_slice() {
                 assert!(
                     !is_ready(&other.pidfd, Duration::ZERO),

@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use trace_harness::sandbox::launch;
-use trace_harness::sys::process::World;
+use trace_harness::sandbox::{World, launch};
+use trace_harness::scenario::WorldSpec;
 
-use crate::cork::workload;
+use crate::cork::{own_world, workload};
 use crate::support::fifo::Fifo;
 use crate::support::oracle;
 use crate::support::process::{self, Started, Watched};
@@ -25,11 +25,11 @@ const ROLE: &str = "BEHAVIOUR_PARKS_IN";
 fn parks_and_waits() {
     let world = match std::env::var(ROLE).as_deref() {
         Ok("host") => World::Host,
-        Ok("namespace") => World::PidNamespace,
+        Ok("namespace") => own_world(&WorldSpec::default()),
         _ => return,
     };
     let corked: Vec<_> = (0..5)
-        .map(|_| launch(&workload(&["true"], world)).expect("a cork"))
+        .map(|_| launch(&workload(&["true"], &world)).expect("a cork"))
         .collect();
     let mut said = std::io::stdout().lock();
     for corked in &corked {
@@ -70,7 +70,7 @@ fn a_killed_harness_leaves_no_parked_workload() {
 fn endless(fifo: &Fifo) -> String {
     let (oracle, path) = (oracle::path(), fifo.path());
     format!(
-        "workload:\n  shell: |\n    exec > '{path}'\n    setsid '{oracle}' ignore-sigterm &\n    \
+        "sandbox: {{ root: host }}\nworkload:\n  shell: |\n    exec > '{path}'\n    setsid '{oracle}' ignore-sigterm &\n    \
          exec '{oracle}' ignore-sigterm\n  timeout: 60m"
     )
 }
@@ -91,8 +91,8 @@ fn a_harness_killed_in_the_middle_of_a_run_leaves_no_process() {
     let project = Project::new();
     let (mut harness, mut fifo) = started(&project, &[]);
     assert!(
-        process::all_in(project.path()).len() >= 4,
-        "the harness, init and two of the workload"
+        process::all_in(project.path()).len() >= 3,
+        "the harness and two of the workload"
     );
     assert_eq!(harness.end_by(Signal::SIGKILL), 137);
     fifo.wait_for_end();
@@ -138,7 +138,7 @@ fn a_harness_killed_between_two_workloads_leaves_no_process() {
         let project = Project::new();
         let mut fifo = Fifo::new(&project.join("fifo"));
         let yaml = format!(
-            "workload: {{ shell: \"echo ran > '{}'\" }}\nsnapshot: false",
+            "sandbox: {{ root: host }}\nworkload: {{ shell: \"echo ran > '{}'\" }}\nsnapshot: false",
             fifo.path()
         );
         project.scenario("again", &yaml);

@@ -52,7 +52,7 @@ fn a_panic_ends_the_workload_removes_its_directory_and_spares_the_others() {
     );
     project.scenario(
         "a",
-        &format!("workload:\n  shell: |\n    {script}\n  timeout: 60m\nsnapshot: false"),
+        &format!("sandbox: {{ root: host }}\nworkload:\n  shell: |\n    {script}\n  timeout: 60m\nsnapshot: false"),
     );
     for name in ["b", "c"] {
         project.scenario(name, "workload: { run: [\"true\"] }\nsnapshot: false");

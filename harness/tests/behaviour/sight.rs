@@ -71,7 +71,7 @@ fn a_workload_that_leaves_its_control_group_makes_the_run_incomplete_and_leaves_
     let script = "open M, '/proc/mounts'; my ($m) = map { (split)[1] } grep { (split)[2] eq 'cgroup2' } <M>; \
                   open F, qq{>$m/cgroup.procs} or die; print F $$; close F or die; mkdir 'a'; rmdir 'a'";
     let yaml = format!(
-        "workload:\n  run: [perl, -e, {script:?}]\ntrace: {{ events: [\"sched:sched_process_exit\", {{ syscalls: [mkdir, rmdir] }}] }}\n\
+        "sandbox: {{ root: host }}\nworkload:\n  run: [perl, -e, {script:?}]\ntrace: {{ events: [\"sched:sched_process_exit\", {{ syscalls: [mkdir, rmdir] }}] }}\n\
          snapshot: false\nexpect: {{ count: {{ rmdir: 1 }} }}"
     );
     let (verdict, reason) = verdict(&yaml);
@@ -164,7 +164,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
     let outcome = |subcommand: &str, catalogue: &dyn Catalogue| {
         let oracle = oracle::path();
         let text = format!(
-            "description: d\nworkload: {{ run: [{oracle:?}, {subcommand}] }}\ntrace: {{ events: [{{ syscalls: [\"%desc\"] }}] }}\n\
+            "description: d\nsandbox: {{ root: host }}\nworkload: {{ run: [{oracle:?}, {subcommand}] }}\ntrace: {{ events: [{{ syscalls: [\"%desc\"] }}] }}\n\
              snapshot: false\n"
         );
         let scenario = scenario::read(Path::new("it.yaml"), &text).expect("a scenario");

@@ -25,7 +25,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "events",
-        &["attr", "capture", "host", "record", "ring", "sys", "units"],
+        &[
+            "attr", "capture", "host", "memory", "record", "ring", "sys", "units",
+        ],
     ),
     ("sandbox", &["host", "scenario", "sys", "units"]),
     ("decode", &["format"]),

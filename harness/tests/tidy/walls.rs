@@ -30,11 +30,10 @@ const EFFECTS: &[&[&str]] = &[
 /// Pseudo file systems named outside `host`: the file, the word, and why.
 const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     (
-        "src/sys/process/child.rs",
+        "src/sandbox/world.rs",
         "/proc",
-        "the mount point of the namespace's own; nothing is read",
+        "where the sandbox mounts its own; nothing of the host's is read",
     ),
-    ("src/sandbox/error.rs", "/proc", "a word in a message"),
     ("harness/src/doctor.rs", "/proc", "a word in a remedy"),
     ("harness/src/doctor.rs", "/sys", "a word in a remedy"),
 ];

@@ -2,11 +2,11 @@
 //!
 //! The parent has many threads, of which the child has one and a copy of all locks: it must not allocate, panic, print or take a lock.
 
-use super::{CLAIM, Stage, clone3};
+use super::{CLAIM, Own, READY, Stage, clone3, step};
 use libc::{c_char, c_int};
 
 /// Everything the child reads, as plain pointers and numbers.
-pub(super) struct Prepared {
+pub(super) struct Prepared<'a> {
     pub(super) program: *const c_char,
     pub(super) argv: *const *const c_char,
     pub(super) envp: *const *const c_char,
@@ -19,13 +19,14 @@ pub(super) struct Prepared {
     pub(super) fixed_addresses: bool,
     pub(super) open_files: Option<(u64, u64)>,
     pub(super) token: u64,
+    pub(super) own: Option<Own<'a>>,
 }
 
 // Where the pipes' ends are once the descriptors are in their places.
 const GO: c_int = 3;
 const STATUS: c_int = 4;
 const OBITUARY: c_int = 5;
-const LAST: c_int = OBITUARY;
+pub(super) const LAST: c_int = OBITUARY;
 
 /// The child, from its first instruction to `execve(2)`.
 ///
@@ -35,7 +36,7 @@ const LAST: c_int = OBITUARY;
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
 )]
-pub(super) unsafe fn main(prepared: &Prepared) -> ! {
+pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
     // SAFETY: the caller's promise; each call below takes numbers or those pointers.
     unsafe {
         let placed = place_descriptors(prepared);
@@ -46,35 +47,49 @@ pub(super) unsafe fn main(prepared: &Prepared) -> ! {
         };
         or_die(status, Stage::Descriptors, placed);
         or_die(status, Stage::Signals, reset_signals());
-        match prepared.obituary {
+        match &prepared.own {
             None => {
                 or_die(STATUS, Stage::Directory, settle(prepared));
                 wait_for_go(prepared.token);
                 execute(prepared)
             }
-            Some(_) => init(prepared),
+            Some(own) => init(prepared, own),
         }
     }
 }
 
-/// Pid 1 of the namespace: starts the main process at the go, reaps whatever ends up with it, tells of the main process' end, and ends
-/// when nobody is left.
+/// Pid 1 of the namespace: lays its world out, starts the main process at the go, reaps whatever ends up with it, tells of the main process'
+/// end, and ends when nobody is left.
 #[expect(
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
 )]
-unsafe fn init(prepared: &Prepared) -> ! {
+unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
     // SAFETY: the caller's promise, as in main().
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::setsid();
-        or_die(STATUS, Stage::Mounts, own_proc());
+        for (place, step) in (0..).zip(own.steps) {
+            or_die(STATUS, Stage::Step(place), step::take(step));
+        }
+        // Whoever changes his credentials may lose it (commit_creds()). A harness that died before is seen at the go pipe's end.
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if let Some((start, length)) = own.words {
+            let blotted = std::ptr::with_exposed_provenance_mut::<u8>(start);
+            blotted.write_bytes(0, length);
+        }
+        libc::prctl(libc::PR_SET_NAME, c"sandbox-init".as_ptr());
+        send(STATUS, READY, 0);
         wait_for_go(prepared.token);
+        // Now that events are opened, which an ordinary user may do on a dumpable process only: nobody in the world may look into this copy of
+        // the harness, whatever his capabilities there (__ptrace_may_access()).
+        libc::prctl(libc::PR_SET_DUMPABLE, 0);
         let main = clone3(0, std::ptr::null_mut(), libc::SIGCHLD) as c_int;
         if main == 0 {
             if libc::setsid() == -1 {
                 or_die(STATUS, Stage::Session, Err(errno()));
             }
+            or_die(STATUS, Stage::User, become_user(own));
             or_die(STATUS, Stage::Directory, settle(prepared));
             execute(prepared)
         }
@@ -100,7 +115,7 @@ unsafe fn init(prepared: &Prepared) -> ! {
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
 )]
-unsafe fn place_descriptors(prepared: &Prepared) -> Result<(), c_int> {
+unsafe fn place_descriptors(prepared: &Prepared<'_>) -> Result<(), c_int> {
     let [stdin, stdout, stderr] = prepared.stdio;
     let obituary = prepared.obituary.unwrap_or(prepared.status);
     let wanted = [
@@ -172,7 +187,7 @@ unsafe fn reset_signals() -> Result<(), c_int> {
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
 )]
-unsafe fn settle(prepared: &Prepared) -> Result<(), c_int> {
+unsafe fn settle(prepared: &Prepared<'_>) -> Result<(), c_int> {
     // SAFETY: the directory is null or a valid string; the rest are numbers.
     unsafe {
         if !prepared.directory.is_null() && libc::chdir(prepared.directory) == -1 {
@@ -198,22 +213,21 @@ unsafe fn settle(prepared: &Prepared) -> Result<(), c_int> {
     Ok(())
 }
 
-/// The namespace's own `/proc`, seen by nobody outside.
-#[expect(
-    clippy::multiple_unsafe_ops_per_block,
-    reason = "a straight line of system calls"
-)]
-unsafe fn own_proc() -> Result<(), c_int> {
-    let none = std::ptr::null();
-    let private = libc::MS_REC | libc::MS_PRIVATE;
-    let plain = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    // SAFETY: literal strings, null data.
-    unsafe {
-        if libc::mount(c"none".as_ptr(), c"/".as_ptr(), none, private, none.cast()) == -1 {
-            return Err(errno());
-        }
-        let proc = c"proc".as_ptr();
-        if libc::mount(proc, c"/proc".as_ptr(), proc, plain, none.cast()) == -1 {
+/// The kernel's own calls: libc's wrappers speak to the threads that it knows of, which this copy of the process has not.
+unsafe fn become_user(own: &Own<'_>) -> Result<(), c_int> {
+    let Some(user) = own.user else { return Ok(()) };
+    let groups = (user.groups.len(), user.groups.as_ptr());
+    let calls = [
+        (libc::SYS_setresgid, user.gid),
+        (libc::SYS_setresuid, user.uid),
+    ];
+    // SAFETY: as many groups as are said.
+    if unsafe { libc::syscall(libc::SYS_setgroups, groups.0, groups.1) } == -1 {
+        return Err(errno());
+    }
+    for (call, id) in calls {
+        // SAFETY: numbers only.
+        if unsafe { libc::syscall(call, id, id, id) } == -1 {
             return Err(errno());
         }
     }
@@ -238,7 +252,7 @@ unsafe fn wait_for_go(token: u64) {
     }
 }
 
-unsafe fn execute(prepared: &Prepared) -> ! {
+unsafe fn execute(prepared: &Prepared<'_>) -> ! {
     // SAFETY: NULL-terminated arrays of valid strings, by the caller's promise.
     unsafe { libc::execve(prepared.program, prepared.argv, prepared.envp) };
     // SAFETY: as the caller's.
@@ -251,7 +265,7 @@ unsafe fn or_die(status: c_int, stage: Stage, result: Result<(), c_int>) {
     if let Err(error) = result {
         // SAFETY: writes to a pipe and ends the process.
         unsafe {
-            send(status, stage as u32, error as u32);
+            send(status, stage.number(), error as u32);
             libc::_exit(127)
         }
     }
@@ -264,7 +278,7 @@ unsafe fn send(fd: c_int, first: u32, second: u32) {
     unsafe { libc::write(fd, words.as_ptr().cast(), 8) };
 }
 
-fn errno() -> c_int {
+pub(super) fn errno() -> c_int {
     // SAFETY: the address of the calling thread's errno is always valid.
     unsafe { *libc::__errno_location() }
 }

@@ -243,7 +243,7 @@ fn forks_and_execs_are_followed_with_and_without_the_kernels_description_of_its_
     let host = Host::running();
     let oracle = oracle::path();
     let text = format!(
-        "description: d\nworkload: {{ run: [{oracle:?}, cold-execs, \"3\"] }}\ntrace: {{ events: [{{ syscalls: [execve, access] }}] }}\n"
+        "description: d\nsandbox: {{ root: host }}\nworkload: {{ run: [{oracle:?}, cold-execs, \"3\"] }}\ntrace: {{ events: [{{ syscalls: [execve, access] }}] }}\n"
     );
     let file = project.join("scenarios/it.yaml");
     let trace = |bench: &Bench<'_>| {

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use trace_harness::sandbox::{LaunchError, Workload, launch};
+use trace_harness::sandbox::{LaunchError, Workload, World, launch};
 
-use super::{WORLDS, watch, workload};
+use super::{watch, workload, worlds};
 use crate::support::PATIENCE;
 use crate::support::require::{require, right_to_trace};
 
@@ -55,11 +55,11 @@ fn each_reason_why_a_program_does_not_run_has_a_message_of_its_own() {
             "`./text` could not be executed: not a program and no `#!` line",
         ),
     ];
-    for world in WORLDS {
+    for world in worlds() {
         for (program, status, message) in cases {
             let corked = launch(&Workload {
                 directory: Some(folder.path().to_owned()),
-                ..workload(&[program], world)
+                ..workload(&[program], &world)
             });
             let corked = corked.expect("the cork does not look at the program");
             let watched = watch(&corked);
@@ -80,21 +80,22 @@ fn each_reason_why_a_program_does_not_run_has_a_message_of_its_own() {
 #[test]
 fn a_step_before_the_program_that_fails_is_named() {
     require!(right_to_trace());
-    for world in WORLDS {
+    for world in worlds() {
         let corked = launch(&Workload {
             directory: Some(Path::new("/no/such/folder").to_owned()),
-            ..workload(&["true"], world)
+            ..workload(&["true"], &world)
         });
         let error = corked
             .expect("a cork")
             .uncork(PATIENCE)
             .expect_err("no such folder");
         let text = trace_harness::errors::chain(&error);
-        assert_eq!(
-            text,
-            "the workload's process failed while changing to its working directory: \
-             no such file or directory",
-            "{world:?}"
-        );
+        let doing = match world {
+            World::Host => "the workload's process failed while changing to its working directory",
+            World::Own(_) => {
+                "the sandbox could not be made: it failed while getting hold of `/no/such/folder`"
+            }
+        };
+        assert_eq!(text, format!("{doing}: no such file or directory"));
     }
 }

@@ -6,7 +6,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::signal::{SigSet, Signal};
 use trace_harness::sandbox::launch;
 
-use super::{WORLDS, end_of, workload};
+use super::{end_of, workload, worlds};
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 use crate::support::{PATIENCE, oracle};
@@ -20,8 +20,8 @@ fn a_workload_gets_three_descriptors_and_no_trace_of_the_harness_signals() {
     fcntl(&open, FcntlArg::F_SETFD(FdFlag::empty())).expect("fcntl");
     let blocked: SigSet = [Signal::SIGUSR1, Signal::SIGTERM].into_iter().collect();
     blocked.thread_block().expect("a mask");
-    for world in WORLDS {
-        let corked = launch(&workload(&[&oracle::path(), "fds"], world)).expect("a cork");
+    for world in worlds() {
+        let corked = launch(&workload(&[&oracle::path(), "fds"], &world)).expect("a cork");
         let exited = end_of(corked.uncork(PATIENCE).expect("a running workload"));
         let said = String::from_utf8(exited.stdout.bytes).expect("text");
         assert_clean_start(&said);

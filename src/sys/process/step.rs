@@ -1,0 +1,271 @@
+//! The steps in which the init of a world lays it out: data, so that the child needs no memory of its own to take them.
+
+use super::child::errno;
+use libc::{c_char, c_int, c_ulong};
+use std::ffi::{CStr, CString};
+use std::fmt;
+
+/// One step. Paths are absolute and mean what they mean when the step is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing that is mounted from now on is seen elsewhere, nor the other way round (`MS_PRIVATE` for all mounts).
+    Private,
+    /// `mount(2)`.
+    Mount {
+        /// The type of the file system; empty where the flags need none.
+        kind: CString,
+        /// What is mounted.
+        source: CString,
+        /// Where.
+        target: CString,
+        /// `MS_*`.
+        flags: c_ulong,
+        /// The file system's own options.
+        options: CString,
+    },
+    /// Sets attributes of a mount and of all below it (`mount_setattr(2)`, Linux 5.12).
+    Attributes {
+        /// Where it is mounted.
+        target: CString,
+        /// `MOUNT_ATTR_*`.
+        set: u64,
+    },
+    /// `umount2(2)` with `MNT_DETACH`.
+    Unmount(CString),
+    /// Takes a copy of what is at a path, with all that is mounted below, out of the tree (`open_tree(2)`).
+    Take {
+        /// One of [`SLOTS`] places to keep it in.
+        slot: u8,
+        /// The path.
+        source: CString,
+    },
+    /// Mounts what was taken (`move_mount(2)`); at a symbolic link itself, if it is one.
+    Place {
+        /// Where it was kept.
+        slot: u8,
+        /// Where it is to be seen.
+        target: CString,
+    },
+    /// `mkdir(2)`.
+    Folder(CString, u32),
+    /// An empty file, for something to be mounted on.
+    File(CString),
+    /// `symlink(2)`.
+    Link {
+        /// What it points to.
+        to: CString,
+        /// Where it is.
+        at: CString,
+    },
+    /// Writes a text into a file with one `write(2)`.
+    Write(CString, CString),
+    /// Other namespaces for the process itself (`unshare(2)`, `CLONE_NEW*`).
+    Unshare(c_int),
+    /// A keyring of its own for the session (`KEYCTL_JOIN_SESSION_KEYRING`); nothing where the kernel has none or lets nobody have one.
+    Keyring,
+    /// The loopback interface goes up.
+    Loopback,
+    /// `sethostname(2)`.
+    Hostname(CString),
+}
+
+/// How many mounts can be kept at a time between [`Step::Take`] and [`Step::Place`].
+pub const SLOTS: u8 = 2;
+
+/// The first descriptor of the kept mounts.
+pub(super) const FIRST_SLOT: c_int = super::child::LAST + 1;
+
+/// `MOUNT_ATTR_RDONLY` and `MOUNT_ATTR_NODEV`, include/uapi/linux/mount.h.
+pub const READ_ONLY: u64 = 1;
+/// As above: no device can be opened by a file there.
+pub const NO_DEVICES: u64 = 4;
+
+const OPEN_TREE_CLONE: libc::c_uint = 1;
+const AT_RECURSIVE: libc::c_uint = 0x8000;
+const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
+const KEYCTL_JOIN_SESSION_KEYRING: c_int = 1;
+
+/// `struct mount_attr`.
+#[repr(C)]
+struct MountAttr {
+    set: u64,
+    clear: u64,
+    propagation: u64,
+    user_namespace: u64,
+}
+
+/// Whether the kernel has `mount_setattr(2)` (Linux 5.12).
+#[must_use]
+pub fn has_mount_attributes() -> bool {
+    let empty = c"".as_ptr();
+    // SAFETY: a size of zero is refused before the attributes are looked at.
+    let result = unsafe { set_attributes(-1, empty, 0, std::ptr::null(), 0) };
+    result != Err(libc::ENOSYS)
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = CStr::to_string_lossy;
+        match self {
+            Self::Private => f.write_str("making its mounts private"),
+            Self::Mount {
+                kind,
+                source,
+                target,
+                ..
+            } if kind.is_empty() => {
+                write!(f, "mounting `{}` at `{}`", text(source), text(target))
+            }
+            Self::Mount { kind, target, .. } => {
+                write!(f, "mounting a {} at `{}`", text(kind), text(target))
+            }
+            Self::Attributes { target, .. } => {
+                write!(f, "making `{}` read-only", text(target))
+            }
+            Self::Unmount(target) => write!(f, "unmounting `{}`", text(target)),
+            Self::Take { source, .. } => write!(f, "getting hold of `{}`", text(source)),
+            Self::Place { target, .. } => write!(f, "mounting at `{}`", text(target)),
+            Self::Folder(path, _) => write!(f, "making the folder `{}`", text(path)),
+            Self::File(path) => write!(f, "making the file `{}`", text(path)),
+            Self::Link { at, .. } => write!(f, "making the link `{}`", text(at)),
+            Self::Write(path, _) => write!(f, "writing `{}`", text(path)),
+            Self::Unshare(_) => f.write_str("unsharing its namespaces"),
+            Self::Keyring => f.write_str("starting a keyring of its own"),
+            Self::Loopback => f.write_str("bringing its loopback interface up"),
+            Self::Hostname(_) => f.write_str("setting its host name"),
+        }
+    }
+}
+
+/// Takes a step, in the child; the error is an errno.
+pub(super) fn take(step: &Step) -> Result<(), c_int> {
+    let none: *const c_char = std::ptr::null();
+    // SAFETY: for all calls below: strings of ours that end in NUL, numbers, and null where the kernel takes null.
+    unsafe {
+        match step {
+            Step::Private => {
+                let flags = libc::MS_REC | libc::MS_PRIVATE;
+                done(libc::mount(none, c"/".as_ptr(), none, flags, none.cast()))
+            }
+            Step::Mount {
+                kind,
+                source,
+                target,
+                flags,
+                options,
+            } => {
+                let (source, target, kind) = (source.as_ptr(), target.as_ptr(), kind.as_ptr());
+                let options = options.as_ptr().cast();
+                done(libc::mount(source, target, kind, *flags, options))
+            }
+            Step::Attributes { target, set } => {
+                let attributes = MountAttr {
+                    set: *set,
+                    clear: 0,
+                    propagation: 0,
+                    user_namespace: 0,
+                };
+                let size = size_of::<MountAttr>();
+                let at = (libc::AT_FDCWD, target.as_ptr());
+                set_attributes(at.0, at.1, AT_RECURSIVE, &raw const attributes, size)
+            }
+            Step::Unmount(target) => done(libc::umount2(target.as_ptr(), libc::MNT_DETACH)),
+            Step::Take { slot, source } => take_tree(FIRST_SLOT + c_int::from(*slot), source),
+            Step::Place { slot, target } => {
+                let kept = FIRST_SLOT + c_int::from(*slot);
+                let empty = c"".as_ptr();
+                let flags = MOVE_MOUNT_F_EMPTY_PATH;
+                let target = (libc::AT_FDCWD, target.as_ptr());
+                let number = libc::SYS_move_mount;
+                done_long(libc::syscall(
+                    number, kept, empty, target.0, target.1, flags,
+                ))?;
+                done(libc::close(kept))
+            }
+            Step::Folder(path, mode) => done(libc::mkdir(path.as_ptr(), *mode)),
+            Step::File(path) => {
+                let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
+                let file = libc::open(path.as_ptr(), flags, 0o666);
+                done(file)?;
+                done(libc::close(file))
+            }
+            Step::Link { to, at } => done(libc::symlink(to.as_ptr(), at.as_ptr())),
+            Step::Write(path, text) => write_text(path, text),
+            Step::Unshare(namespaces) => done(libc::unshare(*namespaces)),
+            Step::Keyring => {
+                let number = libc::SYS_keyctl;
+                let name: *const c_char = none;
+                match done_long(libc::syscall(number, KEYCTL_JOIN_SESSION_KEYRING, name)) {
+                    Err(libc::ENOSYS | libc::EPERM) => Ok(()),
+                    other => other,
+                }
+            }
+            Step::Loopback => loopback(),
+            Step::Hostname(name) => done(libc::sethostname(name.as_ptr(), name.as_bytes().len())),
+        }
+    }
+}
+
+/// # Safety
+/// `path` ends in NUL; `attributes` has `size` bytes, or `size` is 0.
+unsafe fn set_attributes(
+    at: c_int,
+    path: *const c_char,
+    flags: libc::c_uint,
+    attributes: *const MountAttr,
+    size: usize,
+) -> Result<(), c_int> {
+    // SAFETY: the caller's promise.
+    done_long(unsafe { libc::syscall(libc::SYS_mount_setattr, at, path, flags, attributes, size) })
+}
+
+fn take_tree(slot: c_int, source: &CStr) -> Result<(), c_int> {
+    let flags = OPEN_TREE_CLONE | AT_RECURSIVE | libc::O_CLOEXEC as libc::c_uint;
+    let (number, at) = (libc::SYS_open_tree, libc::AT_FDCWD);
+    // SAFETY: a string that ends in NUL, and numbers.
+    let tree = unsafe { libc::syscall(number, at, source.as_ptr(), flags) } as c_int;
+    done(tree)?;
+    if tree == slot {
+        return Ok(());
+    }
+    // SAFETY: descriptor numbers only.
+    done(unsafe { libc::dup3(tree, slot, libc::O_CLOEXEC) })?;
+    // SAFETY: as above.
+    done(unsafe { libc::close(tree) })
+}
+
+fn write_text(path: &CStr, text: &CStr) -> Result<(), c_int> {
+    let text = text.to_bytes();
+    // SAFETY: a string that ends in NUL.
+    let file = unsafe { libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
+    done(file)?;
+    // SAFETY: as many bytes of ours as are said.
+    let written = unsafe { libc::write(file, text.as_ptr().cast(), text.len()) };
+    done_long(written as libc::c_long)?;
+    // SAFETY: descriptor numbers only.
+    done(unsafe { libc::close(file) })
+}
+
+fn loopback() -> Result<(), c_int> {
+    // SAFETY: ifreq is plain numbers, for which all zeroes is valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(c"lo".to_bytes()) {
+        *to = *from as c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: numbers only.
+    let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    done(socket)?;
+    // SAFETY: a whole ifreq.
+    done(unsafe { libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw const request) })?;
+    // SAFETY: descriptor numbers only.
+    done(unsafe { libc::close(socket) })
+}
+
+fn done(result: c_int) -> Result<(), c_int> {
+    done_long(result.into())
+}
+
+fn done_long(result: libc::c_long) -> Result<(), c_int> {
+    if result == -1 { Err(errno()) } else { Ok(()) }
+}
