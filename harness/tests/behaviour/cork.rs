@@ -63,7 +63,7 @@ pub(crate) fn workload(words: &[&str], world: &World) -> Workload {
 }
 
 /// Collects what a running workload says until it ends.
-fn end_of(mut running: Running) -> Exited {
+pub(crate) fn end_of(mut running: Running) -> Exited {
     while !running.is_gone() {
         let ready = any_is_ready(&running.descriptors(), PATIENCE);
         assert!(ready, "the workload neither speaks nor ends");

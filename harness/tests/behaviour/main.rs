@@ -14,3 +14,4 @@ mod loss;
 mod panics;
 mod sight;
 mod trials;
+mod world;

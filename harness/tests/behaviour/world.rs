@@ -1,0 +1,93 @@
+//! The world of a workload, without its trace: whoever may not trace has it too.
+
+use std::ffi::CString;
+use std::process::Command;
+
+use trace_harness::sandbox::{File, WorkDir, Workload, World, launch};
+use trace_harness::scenario::{Root, WorldSpec};
+use trace_harness::units::ExitKind;
+
+use crate::cork::{end_of, own_world, workload};
+use crate::support::PATIENCE;
+use crate::support::require::{require, right_to_trace};
+
+/// What `sh` says of its world, a line each.
+fn say(world: &World, script: &str) -> String {
+    let directory = WorkDir::lay_out(&[] as &[File]).expect("a working directory");
+    let corked = launch(&Workload {
+        directory: Some(directory.path().to_owned()),
+        environment: vec![CString::from(c"PATH=/usr/sbin:/usr/bin:/sbin:/bin")],
+        ..workload(&["sh", "-c", script], world)
+    });
+    let exited = end_of(corked.expect("a cork").uncork(PATIENCE).expect("a world"));
+    let said = String::from_utf8_lossy(&exited.stdout.bytes).into_owned();
+    assert_eq!(
+        exited.exit,
+        ExitKind::Code(0),
+        "{said}{}",
+        String::from_utf8_lossy(&exited.stderr.bytes)
+    );
+    said
+}
+
+const LOOK: &str = "pwd; hostname; echo $$ $PPID; ls /tmp /run /dev; touch here /tmp/there; \
+                    ! touch /etc/x 2>/dev/null; ! touch /usr/x 2>/dev/null; \
+                    tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '; date +%Z; cat < /dev/null; echo x > /dev/null";
+
+const SEEN: &str = "/tmp/sandbox\nsandbox\n2 1\n/dev:\ncore\nfd\nfull\nnull\nptmx\npts\nrandom\nshm\nstderr\nstdin\nstdout\ntty\nurandom\nzero\n\
+                    \n/run:\n\n/tmp:\nsandbox\nlo\nUTC\n";
+
+#[test]
+fn a_world_has_what_is_documented_and_nothing_else() {
+    require!(right_to_trace());
+    assert_eq!(say(&own_world(&WorldSpec::default()), LOOK), SEEN);
+}
+
+/// Not a test by itself: what the next one runs as somebody else.
+#[test]
+#[ignore = "a part of another test, which runs it as a process of its own"]
+fn says_what_it_sees() {
+    let world = own_world(&WorldSpec::default());
+    print!("{}", say(&world, LOOK));
+    let host = own_world(&WorldSpec {
+        root: Root::Host,
+        ..WorldSpec::default()
+    });
+    print!("{}", say(&host, "id -u; id -ur; touch here; hostname"));
+}
+
+#[test]
+fn an_ordinary_user_has_the_same_world() {
+    require!(right_to_trace());
+    let this = std::env::current_exe().expect("this program");
+    // Where everybody may execute it.
+    let place = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let program = place.path().join("tests");
+    std::fs::copy(this, &program).expect("a copy");
+    std::fs::set_permissions(
+        place.path(),
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .expect("permissions");
+    let run = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(program)
+        .args([
+            "--ignored",
+            "--exact",
+            "world::says_what_it_sees",
+            "--nocapture",
+            "--quiet",
+        ])
+        .env_remove("TMPDIR")
+        .output()
+        .expect("setpriv of util-linux");
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        run.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let expected = format!("{SEEN}65534\n65534\nsandbox\n");
+    assert!(said.contains(&expected), "{said}");
+}
