@@ -31,6 +31,7 @@ use crate::scenario::{
 use crate::trace::View;
 use crate::units::User;
 use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 
 /// What must be known of a machine.
 pub struct Facts<'a> {
@@ -69,6 +70,8 @@ pub struct Plan {
     pub workload: Workload,
     /// The world that it runs in; `None` for the bare host.
     pub world: Option<WorldPlan>,
+    /// Whose the files are that are not the workload's user's.
+    pub owners: BTreeMap<PathBuf, User>,
     /// What is recorded.
     pub events: EventsPlan,
     /// Data pages of each CPU's ring, a power of two.
@@ -139,6 +142,7 @@ pub fn resolve(
         SandboxSpec::None => None,
         SandboxSpec::Own(spec) => Some(world(scenario, spec, facts)?),
     };
+    let owners = owners(scenario, facts)?;
     let wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
     let contents = match &scenario.snapshot {
         SnapshotSpec::On { contents, .. } => *contents,
@@ -167,6 +171,7 @@ pub fn resolve(
     Ok(Resolved::Plan(Box::new(Plan {
         workload: scenario.workload.clone(),
         world,
+        owners,
         ring_pages: ring_pages(ring_bytes, facts.page_size),
         view,
         events,
@@ -176,18 +181,39 @@ pub fn resolve(
     })))
 }
 
-/// Looks up what a world names.
 fn world(scenario: &Scenario, spec: &WorldSpec, facts: &Facts<'_>) -> Result<WorldPlan, PlanError> {
-    let find = |user: &UserSpec| {
-        (facts.user)(user).ok_or_else(|| {
-            let message = format!("there is no user `{user}` on this machine");
-            let path = KeyPath::root().key("sandbox").key("user");
-            invalid(scenario.complaint(&path, message, None))
-        })
-    };
+    let at = KeyPath::root().key("sandbox").key("user");
+    let user = spec.user.as_ref();
     Ok(WorldPlan {
-        user: spec.user.as_ref().map(find).transpose()?,
+        user: user
+            .map(|user| find(user, &at, scenario, facts))
+            .transpose()?,
         spec: spec.clone(),
+    })
+}
+
+fn owners(scenario: &Scenario, facts: &Facts<'_>) -> Result<BTreeMap<PathBuf, User>, PlanError> {
+    let at = KeyPath::root().key("workload").key("files");
+    let files = scenario.workload.files.iter();
+    files
+        .filter_map(|(path, file)| {
+            let owner = file.owner.as_ref()?;
+            let at = at.clone().key(path.to_string_lossy()).key("owner");
+            Some(find(owner, &at, scenario, facts).map(|user| (path.clone(), user)))
+        })
+        .collect()
+}
+
+/// Looks somebody up.
+fn find(
+    user: &UserSpec,
+    at: &KeyPath,
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+) -> Result<User, PlanError> {
+    (facts.user)(user).ok_or_else(|| {
+        let message = format!("there is no user `{user}` on this machine");
+        invalid(scenario.complaint(at, message, None))
     })
 }
 
@@ -239,6 +265,10 @@ fn unmet(
         && !facts.is_root
     {
         unmet.push("needs root, to run the workload as another user".to_owned());
+    }
+    let mut files = scenario.workload.files.values();
+    if !facts.is_root && files.any(|file| file.owner.is_some()) {
+        unmet.push("needs root, to give files to others".to_owned());
     }
     if names_operations(scenario) {
         let [tracepoint, _] = operations::TRACEPOINTS;

@@ -70,7 +70,9 @@ pub fn attempt(
     control: &mut dyn Control,
     fault: Fault,
 ) -> Result<Outcome, RunError> {
-    let dir = WorkDir::lay_out(&files(plan, file))?;
+    let user = plan.world.as_ref().and_then(|world| world.user.as_ref());
+    let owner = user.map(|user| (user.uid, user.gid));
+    let dir = WorkDir::lay_out(&files(plan, file, owner), owner)?;
     let workload = match workload(bench, plan, dir.path()) {
         Err(RunError::Launch(sandbox::LaunchError::NotExecuted(error))) => {
             return Ok(not_executed(&error));
@@ -216,7 +218,7 @@ pub(super) fn provenance<'a>(
     }
 }
 
-fn files(plan: &Plan, scenario: &Path) -> Vec<File> {
+fn files(plan: &Plan, scenario: &Path, owner: Option<(u32, u32)>) -> Vec<File> {
     let base = scenario.parent().unwrap_or(Path::new(""));
     let content = |source: &FileSource| match source {
         FileSource::Content(text) => Content::Bytes(text.clone().into_bytes()),
@@ -228,6 +230,11 @@ fn files(plan: &Plan, scenario: &Path) -> Vec<File> {
             path: path.clone(),
             content: content(&file.source),
             mode: file.mode,
+            owner: plan
+                .owners
+                .get(path)
+                .map(|user| (user.uid, user.gid))
+                .or(owner),
         })
         .collect()
 }

@@ -13,6 +13,8 @@ pub struct File {
     pub content: Content,
     /// Its permission bits; `None` gives 0644, or those of the file that it is a copy of.
     pub mode: Option<u32>,
+    /// Whose it is: user and group; `None` for the harness'.
+    pub owner: Option<(u32, u32)>,
 }
 
 /// What is in a file.
@@ -58,11 +60,11 @@ pub enum WorkDirError {
 pub struct WorkDir(tempfile::TempDir);
 
 impl WorkDir {
-    /// Makes the directory and lays the files into it.
+    /// Makes the directory, and the folders in it, as `owner`'s (user and group; `None` for the harness'), and lays the files into it.
     ///
     /// # Errors
     /// [`WorkDirError`], which names the file; nothing is left behind.
-    pub fn lay_out(files: &[File]) -> Result<Self, WorkDirError> {
+    pub fn lay_out(files: &[File], owner: Option<(u32, u32)>) -> Result<Self, WorkDirError> {
         let below = std::env::temp_dir();
         let make = |source| WorkDirError::Make {
             below: below.clone(),
@@ -82,7 +84,10 @@ impl WorkDir {
         std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))
             .map_err(make)?;
         for file in files {
-            lay(dir.path(), file)?;
+            lay(dir.path(), file, owner)?;
+        }
+        if let Some((uid, gid)) = owner {
+            std::os::unix::fs::chown(dir.path(), Some(uid), Some(gid)).map_err(make)?;
         }
         Ok(Self(dir))
     }
@@ -94,7 +99,7 @@ impl WorkDir {
     }
 }
 
-fn lay(root: &Path, file: &File) -> Result<(), WorkDirError> {
+fn lay(root: &Path, file: &File, owner: Option<(u32, u32)>) -> Result<(), WorkDirError> {
     let failed = |source| WorkDirError::Lay {
         path: file.path.clone(),
         source,
@@ -114,11 +119,14 @@ fn lay(root: &Path, file: &File) -> Result<(), WorkDirError> {
     let place = root.join(&file.path);
     if let Some(folder) = place.parent() {
         let mut builder = std::fs::DirBuilder::new();
-        builder
-            .recursive(true)
-            .mode(0o755)
-            .create(folder)
-            .map_err(failed)?;
+        builder.recursive(true).mode(0o755);
+        builder.create(folder).map_err(failed)?;
+        let own = folder.ancestors().take_while(|folder| *folder != root);
+        for folder in own {
+            if let Some((uid, gid)) = owner {
+                std::os::unix::fs::chown(folder, Some(uid), Some(gid)).map_err(failed)?;
+            }
+        }
     }
     let mut options = std::fs::OpenOptions::new();
     let mut opened = options
@@ -129,6 +137,10 @@ fn lay(root: &Path, file: &File) -> Result<(), WorkDirError> {
         .map_err(failed)?;
     io::Write::write_all(&mut opened, &bytes).map_err(failed)?;
     let mode = file.mode.or(copied_mode).unwrap_or(0o644);
+    // Before the mode: a change of owner takes set-user-ID bits away.
+    if let Some((uid, gid)) = file.owner {
+        std::os::unix::fs::fchown(&opened, Some(uid), Some(gid)).map_err(failed)?;
+    }
     // Not through open(2): the umask is to have no say.
     opened
         .set_permissions(std::fs::Permissions::from_mode(mode))
@@ -145,9 +157,13 @@ mod tests {
             path: path.into(),
             content: Content::Bytes(b"x".to_vec()),
             mode,
+            owner: None,
         };
-        let dir =
-            WorkDir::lay_out(&[file("a/b/tool.sh", Some(0o755)), file("plain", None)]).unwrap();
+        let dir = WorkDir::lay_out(
+            &[file("a/b/tool.sh", Some(0o755)), file("plain", None)],
+            None,
+        )
+        .unwrap();
         let mode = |name: &str| {
             dir.path()
                 .join(name)
@@ -169,8 +185,9 @@ mod tests {
             path: "x".into(),
             content: Content::CopyOf("/nonexistent/source".into()),
             mode: None,
+            owner: None,
         };
-        let error = WorkDir::lay_out(&[file]).unwrap_err();
+        let error = WorkDir::lay_out(&[file], None).unwrap_err();
         assert_eq!(
             error.to_string(),
             "cannot read `/nonexistent/source` for the working directory"

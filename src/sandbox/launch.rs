@@ -6,14 +6,14 @@ use super::stdio::{self, Stdio};
 use super::world::{Layout, World};
 use super::{Captured, Program};
 use crate::host;
-use crate::sys::process::{self, Message, Own, Spawn, Stage, Step};
+use crate::sys::process::{self, Message, Own, Spawn, Stage};
 use crate::units::{ExitKind, Pid};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// What is to be run, with nothing left open.
@@ -48,6 +48,7 @@ pub struct Corked {
     status: OwnedFd,
     program: Program,
     directory: PathBuf,
+    world: World,
     layout: Option<Layout>,
 }
 
@@ -140,6 +141,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         status: parked.status,
         program: workload.program.clone(),
         directory,
+        world: workload.world.clone(),
         layout: own.map(|(layout, _)| layout),
     })
 }
@@ -178,7 +180,19 @@ impl Corked {
         if let Some(layout) = &self.layout {
             match message(&status, deadline)? {
                 Some(Message::Ready) => {}
-                other => return Err(failed(other, &self.program, &self.directory, &layout.steps)),
+                Some(Message::Failed {
+                    stage: Stage::Step(place),
+                    error,
+                }) => {
+                    let Some(step) = layout.steps.get(place as usize) else {
+                        return Err(LaunchError::Vanished);
+                    };
+                    return Err(LaunchError::Step {
+                        step: Box::new(step.clone()),
+                        source: error,
+                    });
+                }
+                other => return Err(failed(other)),
             }
             if let Some(maps) = &layout.maps {
                 host::map_ids(process.pid, maps).map_err(LaunchError::Map)?;
@@ -194,7 +208,14 @@ impl Corked {
                 process.collect().map_err(LaunchError::Pipe)?;
                 Ok(Running { process })
             }
-            other => Err(failed(other, &self.program, &self.directory, &[])),
+            Some(Message::Failed {
+                stage: Stage::Exec,
+                error,
+            }) => {
+                let (directory, world) = (&self.directory, &self.world);
+                Err(self.program.explain(error, directory, world).into())
+            }
+            other => Err(failed(other)),
         }
     }
 }
@@ -224,29 +245,13 @@ fn message(status: &OwnedFd, deadline: Instant) -> Result<Option<Message>, Launc
 }
 
 /// What a message says of a child that did not get to its program.
-fn failed(
-    message: Option<Message>,
-    program: &Program,
-    directory: &Path,
-    steps: &[Step],
-) -> LaunchError {
-    let Some(Message::Failed { stage, error }) = message else {
-        return LaunchError::Vanished;
-    };
-    let step = match stage {
-        Stage::Step(place) => steps.get(place as usize),
-        _ => None,
-    };
-    match (stage, step) {
-        (Stage::Exec, _) => program.explain(error, directory).into(),
-        (_, Some(step)) => LaunchError::Step {
-            step: Box::new(step.clone()),
-            source: error,
-        },
-        (stage, None) => LaunchError::Stage {
+fn failed(message: Option<Message>) -> LaunchError {
+    match message {
+        Some(Message::Failed { stage, error }) => LaunchError::Stage {
             stage,
             source: error,
         },
+        _ => LaunchError::Vanished,
     }
 }
 

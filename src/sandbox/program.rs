@@ -1,5 +1,6 @@
 //! Which file `argv[0]` names, and why it could not be executed.
 
+use super::World;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -32,6 +33,14 @@ pub enum NotExecuted {
         program: String,
         /// The interpreter, where the file has a `#!` line.
         interpreter: Option<String>,
+    },
+    /// There is such a file, but the sandbox has a folder of its own in the place of the host's.
+    #[error("`{program}` could not be executed: the sandbox has a `{folder}` of its own")]
+    Hidden {
+        /// As it was named.
+        program: String,
+        /// The folder.
+        folder: &'static str,
     },
     /// It is a directory.
     #[error("`{program}` could not be executed: it is a directory")]
@@ -73,6 +82,10 @@ impl NotExecuted {
             Self::Missing { .. } | Self::Other { .. } => None,
             Self::Permission { program } => Some(format!("chmod +x {program}")),
             Self::Interpreter { .. } => Some("install it, or correct the first line".to_owned()),
+            Self::Hidden { .. } => Some(
+                "lay it into the working directory with `workload.files`, or choose `sandbox: { root: host }`"
+                    .to_owned(),
+            ),
             Self::Directory { .. } => Some("name a file in it".to_owned()),
             Self::Format { program } => Some(format!(
                 "give it a first line such as `#!/bin/sh`, or run `sh {program}`"
@@ -119,12 +132,15 @@ impl Program {
         &self.0
     }
 
-    /// Tells apart what `execve(2)` folds into one errno, by a look at the file as seen from `directory`.
+    /// Tells apart what `execve(2)` folds into one errno, by a look at the file as seen from `directory` in `world`.
     #[must_use]
-    pub fn explain(&self, error: io::Error, directory: &Path) -> NotExecuted {
+    pub fn explain(&self, error: io::Error, directory: &Path, world: &World) -> NotExecuted {
         let program = self.0.to_string_lossy().into_owned();
         let file = directory.join(&self.0);
         let metadata = file.metadata();
+        if let Some(folder) = world.hides(&self.0).filter(|_| metadata.is_ok()) {
+            return NotExecuted::Hidden { program, folder };
+        }
         match (error.raw_os_error(), metadata) {
             (Some(libc::EACCES), Ok(metadata)) if metadata.is_dir() => {
                 NotExecuted::Directory { program }

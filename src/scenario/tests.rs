@@ -81,6 +81,7 @@ fn every_key_is_read_as_it_is_written() {
     assert_eq!(
         file("save.py"),
         FileSpec {
+            owner: None,
             source: from,
             mode: None
         }
@@ -88,11 +89,13 @@ fn every_key_is_read_as_it_is_written() {
     assert_eq!(
         file("config.toml"),
         FileSpec {
+            owner: None,
             source: content("a = 1\n"),
             mode: None
         }
     );
     let tool = FileSpec {
+        owner: None,
         source: content("#!/bin/sh\nexit 0\n"),
         mode: Some(0o755),
     };
@@ -100,6 +103,7 @@ fn every_key_is_read_as_it_is_written() {
     assert_eq!(
         file("notes"),
         FileSpec {
+            owner: None,
             source: content("one\ntwo\n"),
             mode: None
         }

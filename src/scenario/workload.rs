@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::quantity::Timeout;
+use super::sandbox::UserSpec;
 
 /// The program to run and what it finds around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct FileSpec {
     pub source: FileSource,
     /// Its permission bits, `0o7777` at most, as the author wrote them.
     pub mode: Option<u32>,
+    /// Whose it is; the workload's user's, where the author wrote nothing.
+    pub owner: Option<UserSpec>,
 }
 
 /// Where the bytes of a file come from.
@@ -86,6 +89,7 @@ pub(super) struct WrittenFile {
     content: Option<String>,
     from: Option<SourcePath>,
     mode: Option<Mode>,
+    owner: Option<UserSpec>,
 }
 
 /// A path relative to the scenario file.
@@ -104,6 +108,7 @@ impl Flexible for FileSpec {
         Some(Ok(Self {
             source: FileSource::Content(text.to_owned()),
             mode: None,
+            owner: None,
         }))
     }
 
@@ -119,6 +124,7 @@ impl Flexible for FileSpec {
         Some(Ok(Self {
             source,
             mode: written.mode.map(|Mode(bits)| bits),
+            owner: written.owner,
         }))
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::process::Command;
 
-use trace_harness::sandbox::{File, WorkDir, Workload, World, launch};
+use trace_harness::sandbox::{WorkDir, Workload, World, launch};
 use trace_harness::scenario::{Root, WorldSpec};
 use trace_harness::units::ExitKind;
 
@@ -13,7 +13,7 @@ use crate::support::require::{require, right_to_trace};
 
 /// What `sh` says of its world, a line each.
 fn say(world: &World, script: &str) -> String {
-    let directory = WorkDir::lay_out(&[] as &[File]).expect("a working directory");
+    let directory = WorkDir::lay_out(&[], None).expect("a working directory");
     let corked = launch(&Workload {
         directory: Some(directory.path().to_owned()),
         environment: vec![CString::from(c"PATH=/usr/sbin:/usr/bin:/sbin:/bin")],
