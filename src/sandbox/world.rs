@@ -7,7 +7,7 @@
 
 use crate::host::{Host, HostError, IdMaps, Mounted};
 use crate::scenario::{Network, Root, WorldSpec};
-use crate::sys::process::{NO_DEVICES, READ_ONLY, Step, has_mount_attributes};
+use crate::sys::process::{FIRST_SLOT, NO_DEVICES, READ_ONLY, Step, has_mount_attributes};
 use crate::units::User;
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -36,9 +36,10 @@ const UTC: [&str; 3] = [
     "/dev/null",
 ];
 
-// Where the working directory and the new /dev are kept while all else is made read-only.
+// Where the working directory, the new /dev and the limits of namespaces are kept while all else is made read-only.
 const DIRECTORY: u8 = 0;
 const NEW_DEV: u8 = 1;
+const NAMESPACES: u8 = 2;
 
 /// Where a workload lives.
 #[derive(Clone, Debug)]
@@ -163,11 +164,16 @@ impl Worlds {
         steps.0.push(Step::Private);
         match spec.root {
             Root::ReadOnly => self.own_root(&mut steps, spec, directory),
-            Root::Host => steps.mount("proc", "/proc", PLAIN, ""),
+            Root::Host => steps.new_proc(),
         }
         if self.is_root {
             steps.0.push(Step::Unshare(others | libc::CLONE_NEWNS));
         }
+        // Whoever may make namespaces of control groups may mount those that he is in, and root may then change what limits him.
+        let kept = FIRST_SLOT + i32::from(NAMESPACES);
+        let file = format!("/proc/self/fd/{kept}/max_cgroup_namespaces");
+        steps.write(&file, "0");
+        steps.0.push(Step::Drop(NAMESPACES));
         steps.0.push(Step::Keyring);
         if spec.network == Network::None {
             steps.0.push(Step::Loopback);
@@ -209,7 +215,7 @@ impl Worlds {
                 steps.place(DIRECTORY, LOCALTIME);
             }
         }
-        steps.mount("proc", "/proc", PLAIN, "");
+        steps.new_proc();
         // Root's writes there need no capability: proc_sys_permission() asks for his number alone. An ordinary user's do not get through.
         for part in self.machine_wide.iter().filter(|_| self.is_root) {
             self.write_protect(steps, part);
@@ -306,6 +312,11 @@ impl Steps {
             flags,
             options: text(options),
         });
+    }
+
+    fn new_proc(&mut self) {
+        self.mount("proc", "/proc", PLAIN, "");
+        self.take(NAMESPACES, "/proc/sys/user".as_ref());
     }
 
     fn write(&mut self, path: &str, what: &str) {

@@ -12,7 +12,7 @@
 mod child;
 mod step;
 
-pub use step::{NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
+pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
 
 use super::check;
 use crate::units::User;

@@ -46,6 +46,8 @@ pub enum Step {
         /// Where it is to be seen.
         target: CString,
     },
+    /// Lets go of what was taken.
+    Drop(u8),
     /// `mkdir(2)`.
     Folder(CString, u32),
     /// An empty file, for something to be mounted on.
@@ -70,10 +72,10 @@ pub enum Step {
 }
 
 /// How many mounts can be kept at a time between [`Step::Take`] and [`Step::Place`].
-pub const SLOTS: u8 = 2;
+pub const SLOTS: u8 = 3;
 
-/// The first descriptor of the kept mounts.
-pub(super) const FIRST_SLOT: c_int = super::child::LAST + 1;
+/// The descriptor of the first of the kept mounts.
+pub const FIRST_SLOT: c_int = super::child::LAST + 1;
 
 /// `MOUNT_ATTR_RDONLY` and `MOUNT_ATTR_NODEV`, include/uapi/linux/mount.h.
 pub const READ_ONLY: u64 = 1;
@@ -125,6 +127,7 @@ impl fmt::Display for Step {
             Self::Unmount(target) => write!(f, "unmounting `{}`", text(target)),
             Self::Take { source, .. } => write!(f, "getting hold of `{}`", text(source)),
             Self::Place { target, .. } => write!(f, "mounting at `{}`", text(target)),
+            Self::Drop(_) => f.write_str("letting go of a mount"),
             Self::Folder(path, _) => write!(f, "making the folder `{}`", text(path)),
             Self::File(path) => write!(f, "making the file `{}`", text(path)),
             Self::Link { at, .. } => write!(f, "making the link `{}`", text(at)),
@@ -182,6 +185,7 @@ pub(super) fn take(step: &Step) -> Result<(), c_int> {
                 ))?;
                 done(libc::close(kept))
             }
+            Step::Drop(slot) => done(libc::close(FIRST_SLOT + c_int::from(*slot))),
             Step::Folder(path, mode) => done(libc::mkdir(path.as_ptr(), *mode)),
             Step::File(path) => {
                 let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
