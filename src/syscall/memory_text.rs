@@ -18,7 +18,7 @@ pub(super) fn string(
     }
     match call.memory.piece(place, Moment::Enter) {
         Some(piece) => one_string(out, call, piece, values),
-        None => out.push_str(UNREAD),
+        None => values.unread(out),
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn one_string(out: &mut String, call: &Call, piece: &Piece, values: &
         State::Unread if piece.address != 0 && is_bad_address(call) => {
             values.address(piece.address, out);
         }
-        State::Unread | State::End => out.push_str(UNREAD),
+        State::Unread | State::End => values.unread(out),
         State::Whole => values.string(&piece.bytes, out),
         State::Cut => {
             values.string(&piece.bytes, out);
@@ -57,13 +57,13 @@ pub(super) fn strings(
     }
     let mut pieces = call.memory.strings(place).peekable();
     match pieces.peek() {
-        None => return out.push_str(UNREAD),
+        None => return values.unread(out),
         // The vector itself.
         Some(piece) if piece.address == 0 && piece.state == State::Unread => {
             return if is_bad_address(call) {
                 address(out, word, values)
             } else {
-                out.push_str(UNREAD)
+                values.unread(out)
             };
         }
         Some(_) => {}

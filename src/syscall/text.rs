@@ -7,7 +7,7 @@ use super::constants::{permissions, write_constants, write_signal};
 use super::files::Lookup;
 use super::kinds::{ArgKind, ReturnKind};
 use super::mappings::Place;
-use super::memory_text::{buffer, string, strings, structure};
+use super::memory_text::{UNREAD, buffer, string, strings, structure};
 use super::numerals::{decimal, hex, hex_or_zero, unsigned, write_escaped, write_string};
 use super::structs::{Varying, write_result_details};
 use super::{Call, Entry, Outcome, Signature, errno};
@@ -28,6 +28,10 @@ pub trait Values {
     /// A string, in quotes.
     fn string(&mut self, bytes: &[u8], out: &mut String) {
         write_string(out, bytes);
+    }
+    /// The mark of memory that was not or could not be read.
+    fn unread(&mut self, out: &mut String) {
+        out.push_str(UNREAD);
     }
     /// A number in a structure that is another one in another run, by its nature. True where the number itself was written, so that more
     /// may be said of it.

@@ -18,6 +18,8 @@ pub struct Rendered {
     pub text: String,
     /// How often each call and event occurred over all processes.
     pub counts: BTreeMap<String, u64>,
+    /// How often the text says of something in memory that it was not read. Such a text is that of another workload just as well.
+    pub unread: u64,
 }
 
 impl Trace {
@@ -34,6 +36,7 @@ impl Trace {
             rules: BTreeSet::new(),
             things: Things::default(),
             mappings: Mappings::default(),
+            unread: 0,
         };
         let mut blocks: Vec<(StableName, &Log)> = self
             .logs
@@ -54,6 +57,7 @@ impl Trace {
         Rendered {
             text,
             counts: self.counts(),
+            unread: writer.unread,
         }
     }
 
@@ -98,6 +102,7 @@ pub(super) struct Writer<'a> {
     pub(super) rules: BTreeSet<&'static str>,
     pub(super) things: Things,
     pub(super) mappings: Mappings,
+    pub(super) unread: u64,
 }
 
 impl Writer<'_> {

@@ -4,7 +4,7 @@ use super::render::Writer;
 use crate::syscall::files::{Lookup, OpenFile};
 use crate::syscall::mappings::Place;
 use crate::syscall::select::glob_matches;
-use crate::syscall::{ThreadId, Values, Varying, write_escaped, write_string};
+use crate::syscall::{ThreadId, UNREAD, Values, Varying, write_escaped, write_string};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -122,6 +122,10 @@ impl Values for Writer<'_> {
         self.person(thread, id, out);
     }
 
+    fn unread(&mut self, out: &mut String) {
+        self.unread += 1;
+        out.push_str(UNREAD);
+    }
     fn address(&mut self, _: u64, out: &mut String) {
         self.rules.insert("addresses");
         out.push_str("<addr>");

@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, Facts, Resolved};
+use trace_harness::plan::{self, Facts, Resolved, StringSource};
 use trace_harness::run::{Bench, Control, Fault, Next, attempt};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
+use trace_harness::verdict::Verdict;
 
 use super::UNREAD;
 use crate::support::PATIENCE;
@@ -237,7 +238,8 @@ impl Control for Nobody {
 }
 
 #[test]
-fn forks_and_execs_are_followed_with_and_without_the_kernels_description_of_its_types() {
+fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_unread_is_incomplete()
+{
     require!(right_to_trace());
     let project = Project::new();
     let host = Host::running();
@@ -262,13 +264,16 @@ fn forks_and_execs_are_followed_with_and_without_the_kernels_description_of_its_
         let Ok(Resolved::Plan(plan)) = plan::resolve(&scenario, &facts, &host) else {
             panic!("no plan for {text}");
         };
-        let outcome = attempt(bench, &plan, &file, &mut Nobody, Fault::default());
-        outcome.expect("a run").text.expect("a trace")
+        attempt(bench, &plan, &file, &mut Nobody, Fault::default()).expect("a run")
     };
     let bench = || Bench::new(&host).expect("this machine");
-    let with = trace(&bench());
+    let with = trace(&bench()).text.expect("a trace");
     let executed = "execve(\"/bin/../bin/true\", [\"cold-first\", \"cold-second\"]";
     assert_eq!(with.matches(executed).count(), 3, "{with}");
     assert!(!with.contains(UNREAD), "{with}");
-    assert_eq!(trace(&bench().without_kernel_types()), with);
+    let without = trace(&bench().without_kernel_types());
+    assert_eq!(without.text.expect("a trace"), with);
+    let unread = trace(&bench().with_strings(StringSource::None));
+    assert_eq!(unread.verdict, Verdict::Incomplete, "{:?}", unread.reasons);
+    assert_eq!((unread.text, unread.only_snapshot), (None, false));
 }
