@@ -156,7 +156,9 @@ impl<'a> Suite<'a> {
             without_bpf: without_bpf.as_deref(),
             release: &bench.release,
             has_command: &has_command,
-            n_cpus: bench.cpus.len(),
+            default_ring: bench.default_ring(),
+            // Without any right it is said by whoever runs the suite.
+            reach: bench.reach().unwrap_or_default(),
             page_size: crate::sys::page_size(),
             io_uring_disabled: bench.host.io_uring_disabled(),
             user: &sandbox::find_user,
@@ -372,7 +374,10 @@ fn read_one(
         .map_err(|diagnostic| PlanError::Invalid(Box::new(diagnostic)))?;
     let description = scenario.description.clone();
     Ok(match plan::resolve(&scenario, facts, bench.host)? {
-        Resolved::Plan(plan) => Ready::Plan(plan, description),
+        Resolved::Plan(plan) => match bench.out_of_reach(&plan.events) {
+            Some(event) => Ready::Unmet(vec![format!("needs the right to trace `{event}`")]),
+            None => Ready::Plan(plan, description),
+        },
         Resolved::Unmet(reasons) => Ready::Unmet(reasons),
     })
 }

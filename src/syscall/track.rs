@@ -26,15 +26,18 @@ pub struct Tracker {
     free: Vec<usize>,
     n_threads: u32,
     sees_signals: bool,
+    by_own_tracepoints: bool,
     last: Option<(Tid, usize)>,
 }
 
 impl Tracker {
-    /// A tracker; `sees_signals` says whether [`signal`](Self::signal) is told of the signals that come while a call returns.
+    /// A tracker; `sees_signals` says whether [`signal`](Self::signal) is told of the signals that come while a call returns, and
+    /// `by_own_tracepoints` whether the halves come from tracepoints of each call's own: a call that leaves as -1 has no second half then.
     #[must_use]
-    pub fn new(sees_signals: bool) -> Self {
+    pub fn new(sees_signals: bool, by_own_tracepoints: bool) -> Self {
         Self {
             sees_signals,
+            by_own_tracepoints,
             ..Self::default()
         }
     }
@@ -89,9 +92,8 @@ impl Tracker {
         settle_before(&pending, thread, out);
         let entered = pending.entered(thread.actor);
         if let Some(unfinished) = thread.pending.replace(pending) {
-            out.push(Observation::Call(
-                unfinished.call(thread.actor, Outcome::Missing),
-            ));
+            let outcome = unfinished.without_end(self.by_own_tracepoints);
+            out.push(Observation::Call(unfinished.call(thread.actor, outcome)));
         }
         out.push(entered);
     }
@@ -135,7 +137,8 @@ impl Tracker {
             unfinished => {
                 let actor = thread.actor;
                 if let Some(unfinished) = unfinished {
-                    out.push(Observation::Call(unfinished.call(actor, Outcome::Missing)));
+                    let outcome = unfinished.without_end(self.by_own_tracepoints);
+                    out.push(Observation::Call(unfinished.call(actor, outcome)));
                 }
                 let uncorking = first && value == 0 && leaves_an_exec(number);
                 let (entry, number) = if uncorking {
@@ -228,6 +231,12 @@ impl Tracker {
         let place = self.place(comm.pid, comm.tid, out);
         self.threads[place].actor.comm = ShortName::new(comm.name);
         if comm.exec {
+            if self.threads[place].executing {
+                // It went on by another exec, and nothing that it did in between was seen.
+                out.push(Observation::OutOfSight(self.threads[place].actor));
+                abandon(&mut self.threads[place], out);
+                self.threads[place].fresh = false;
+            }
             self.take_over(place, out);
             self.threads[place].ended = false;
             self.threads[place].executing = true;

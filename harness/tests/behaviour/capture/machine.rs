@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, Facts, Resolved};
+use trace_harness::plan::{self, Facts, Reach, Resolved};
 use trace_harness::run::{Bench, Control, Fault, Next, attempt};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
@@ -252,7 +252,8 @@ fn forks_and_execs_are_followed_with_and_without_the_kernels_description_of_its_
             is_root: true,
             release: &bench.release,
             has_command: &|_| true,
-            n_cpus: bench.cpus.len(),
+            default_ring: bench.default_ring(),
+            reach: Reach::Everything,
             page_size: trace_harness::sys::page_size(),
             io_uring_disabled: None,
             reader: trace_harness::plan::MemoryReader::Bpf,
