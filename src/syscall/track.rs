@@ -373,3 +373,63 @@ impl Tracker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syscall::names;
+
+    const WHO: (Pid, Tid) = (Pid(10), Tid(10));
+
+    fn number(name: &str) -> i32 {
+        names::number(Abi::native(), name).unwrap() as i32
+    }
+
+    #[test]
+    fn where_calls_have_tracepoints_of_their_own_no_half_of_rt_sigreturn_is_missed() {
+        for (by_own_tracepoints, outcome) in
+            [(true, Outcome::NeverReturned), (false, Outcome::Missing)]
+        {
+            let (mut tracker, mut out) = (Tracker::new(false, by_own_tracepoints), Vec::new());
+            for call in ["rt_sigreturn", "read"] {
+                let native = Abi::native();
+                tracker.enter(WHO, Nanos(1), native, number(call), [0; 6], &mut out);
+            }
+            let outcomes: Vec<Outcome> = out
+                .iter()
+                .filter_map(|observation| match observation {
+                    Observation::Call(call) => Some(call.outcome),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(outcomes, [outcome]);
+        }
+    }
+
+    #[test]
+    fn an_exec_that_returns_only_by_the_next_one_ran_a_program_out_of_sight() {
+        let (mut tracker, mut out) = (Tracker::new(false, true), Vec::new());
+        let exec = Comm {
+            pid: Pid(10),
+            tid: Tid(10),
+            name: b"it",
+            exec: true,
+        };
+        tracker.comm(&exec, &mut out);
+        tracker.leave(WHO, Nanos(1), number("execve"), 0, &mut out);
+        let native = Abi::native();
+        tracker.enter(WHO, Nanos(2), native, number("execve"), [0; 6], &mut out);
+        tracker.comm(&exec, &mut out);
+        out.clear();
+        tracker.comm(&exec, &mut out);
+        let out_of_sight =
+            |observation: &Observation| matches!(observation, Observation::OutOfSight(_));
+        assert_eq!(out.iter().filter(|it| out_of_sight(it)).count(), 1);
+        out.clear();
+        tracker.leave(WHO, Nanos(3), number("execve"), 0, &mut out);
+        let Some(Observation::Call(call)) = out.last() else {
+            panic!("{out:?}");
+        };
+        assert_eq!(call.entry, Entry::Missing, "not the half of the first");
+    }
+}
