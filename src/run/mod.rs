@@ -1,6 +1,7 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
 mod copies;
+mod discover;
 mod halves;
 mod reach;
 mod reader;
@@ -9,12 +10,13 @@ mod scenario;
 mod session;
 mod suite;
 
+pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::{Fault, Observer, Reader, Setting};
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
-pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
+pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
 
 use crate::capture::{self, Capture, CaptureError};
 use crate::events::{
