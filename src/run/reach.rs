@@ -26,8 +26,13 @@ impl Bench<'_> {
         let reach = match self.probe(ALL_CALLS, false) {
             Ok(()) => Reach::Everything,
             Err(AccessError::Open(error)) if error.is_permission() => {
+                let paranoid = self.host.perf_event_paranoid();
                 // The less that is asked for is not what a user without any right is to hear of.
-                self.probe(OWN_CALLS, true).map_err(|_| error)?;
+                let refused = |_| AccessError::Nothing {
+                    source: error,
+                    paranoid,
+                };
+                self.probe(OWN_CALLS, true).map_err(refused)?;
                 Reach::OwnCalls
             }
             Err(error) => return Err(error),
@@ -86,6 +91,14 @@ pub enum AccessError {
     /// To open events.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// To open any event at all, those that show only one's own programs included.
+    #[error("not even the calls of one's own programs can be traced")]
+    Nothing {
+        /// What was refused.
+        source: OpenError,
+        /// `kernel.perf_event_paranoid`.
+        paranoid: Option<i64>,
+    },
 }
 
 impl AccessError {
@@ -95,6 +108,14 @@ impl AccessError {
         match self {
             Self::Host(error) => error.hint(),
             Self::Open(error) => error.hint(),
+            // 3 and more is not in the kernel's own sources; distributions have it, and it leaves nothing to an ordinary user.
+            Self::Nothing {
+                source,
+                paranoid: Some(3..),
+            } => source.hint().map(|hint| {
+                hint + "; or, to trace the calls of your own programs and nothing else: sysctl kernel.perf_event_paranoid=2"
+            }),
+            Self::Nothing { source, .. } => source.hint(),
         }
     }
 }

@@ -11,8 +11,21 @@ const AS_NOBODY: &str = "mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null
     exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_read_search \
         --ambient-caps=+dac_read_search -- \"$@\"";
 
+/// The right of an ordinary user to open any event, which some distributions take away.
+fn right_of_users() -> Result<(), String> {
+    let number = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    match number
+        .ok()
+        .and_then(|number| number.trim().parse::<i32>().ok())
+    {
+        Some(3..) => Err("perf_event_paranoid leaves no event to users".to_owned()),
+        _ => Ok(()),
+    }
+}
+
 fn needs() -> Result<(), String> {
     right_to_trace()?;
+    right_of_users()?;
     program("unshare")?;
     program("setpriv").map(drop)
 }

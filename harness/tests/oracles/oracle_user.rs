@@ -48,9 +48,22 @@ const CALLS: &[&str] = &[
 const STEADY: usize = 1;
 const VARYING: usize = 20;
 
+/// The right of an ordinary user to open any event, which some distributions take away.
+fn right_of_users() -> Result<(), String> {
+    let number = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    match number
+        .ok()
+        .and_then(|number| number.trim().parse::<i32>().ok())
+    {
+        Some(3..) => Err("perf_event_paranoid leaves no event to users".to_owned()),
+        _ => Ok(()),
+    }
+}
+
 fn check(attempts: usize, command: &[&str]) {
     require!(require::right_to_trace());
     require!(require::strace());
+    require!(right_of_users());
     for program in ["unshare", "setpriv"] {
         require!(require::program(program));
     }
