@@ -132,6 +132,8 @@ pub struct Attr {
     pub enable_on_exec: bool,
     /// Whether it reports names, execs, forks and exits.
     pub side_band: bool,
+    /// Whether occurrences in kernel mode are left out. More than this a user without further rights cannot ask for.
+    pub exclude_kernel: bool,
     /// How many bytes of records wake the reader; 0 leaves it to the kernel (half the ring).
     pub wakeup_bytes: u32,
 }
@@ -148,6 +150,7 @@ impl Attr {
             inherit: false,
             enable_on_exec: false,
             side_band: false,
+            exclude_kernel: true,
             wakeup_bytes: 0,
         }
     }
@@ -183,6 +186,7 @@ impl Attr {
         raw.set_disabled((self.source != Source::BpfOutput).into());
         raw.set_inherit(self.inherit.into());
         raw.set_enable_on_exec(self.enable_on_exec.into());
+        raw.set_exclude_kernel(self.exclude_kernel.into());
         raw.set_use_clockid(1);
         raw.set_sample_id_all(1);
         if self.side_band {
@@ -272,6 +276,7 @@ mod tests {
             inherit: true,
             enable_on_exec: true,
             side_band: false,
+            exclude_kernel: false,
             wakeup_bytes: 4096,
         }
     }

@@ -29,7 +29,7 @@ fn main() {
     }
     let host = Host::running();
     let bench = Bench::new(&host).expect("a host with procfs");
-    if let Err(error) = bench.check_access() {
+    if let Err(error) = bench.reach() {
         println!("skipped: {error}");
         return;
     }

@@ -10,9 +10,10 @@ use std::path::Path;
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::{HOW_TO_GET_RIGHTS, Host};
-use trace_harness::plan::{self, EventsPlan, MemoryReader, Wanted};
+use trace_harness::plan::{self, EventsPlan, MOST_CALLS, MemoryPlan, MemoryReader, Reach, Wanted};
 use trace_harness::run::{
-    Bench, Control, LIMITS_OF_COPIES, Next, Observer, Patience, RunError, Setting, follow,
+    Bench, Control, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Next, Observer, Patience, RunError,
+    Setting, follow,
 };
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
 use trace_harness::scenario::WorldSpec;
@@ -123,8 +124,16 @@ fn tracefs(host: &Host) -> Finding {
 }
 
 fn events(bench: &Bench<'_>) -> Finding {
-    let result = match bench.check_access() {
-        Ok(()) => Ok("tracepoint events can be opened".to_owned()),
+    let mut needed = true;
+    let result = match bench.reach() {
+        Ok(Reach::Everything) => Ok("tracepoint events can be opened".to_owned()),
+        Ok(Reach::OwnCalls) => {
+            needed = false;
+            let what = format!(
+                "as an ordinary user: calls of your own programs, at most {MOST_CALLS} at a time, and no other tracepoints; {LIMITS_OF_OWN_CALLS}"
+            );
+            Err((what, format!("for all of it {HOW_TO_GET_RIGHTS}")))
+        }
         Err(error) => Err((
             chain(&error),
             error.hint().unwrap_or_else(|| HOW_TO_GET_RIGHTS.to_owned()),
@@ -133,7 +142,7 @@ fn events(bench: &Bench<'_>) -> Finding {
     Finding {
         what: "perf events",
         result,
-        needed: true,
+        needed,
     }
 }
 
@@ -255,8 +264,16 @@ fn whole_run(bench: &Bench<'_>, what: &'static str, world: World, needed: bool) 
 }
 
 fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError> {
-    let everything = [Wanted::Syscalls(vec!["*".to_owned()])];
-    let plan: EventsPlan = plan::events(&everything, bench.host).map_err(RunError::Plan)?;
+    // Without any right to trace, opening the events says so.
+    let reach = bench.reach().unwrap_or_default();
+    let words: &[&str] = match reach {
+        Reach::Everything => &["*"],
+        Reach::OwnCalls => &["openat", "close", "%memory", "%process"],
+    };
+    let words = words.iter().map(|word| (*word).to_owned());
+    let wants = [Wanted::Syscalls(words.collect())];
+    let plan: EventsPlan = plan::events_within(reach, &wants, MemoryPlan::default(), bench.host)
+        .map_err(RunError::Plan)?;
     let path = OsStr::new(trace_harness::run::PATH);
     let corked = sandbox::launch(&Workload {
         program: Program::find(OsStr::new("true"), path, Path::new("."))
@@ -271,10 +288,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
         open_files: bench.open_files,
     })?;
     let init = corked.has_init().then(|| corked.pid());
-    let pages = plan::ring_pages(
-        plan::default_ring(bench.cpus.len()),
-        trace_harness::sys::page_size(),
-    );
+    let pages = plan::ring_pages(bench.default_ring(), trace_harness::sys::page_size());
     let mut events = bench.open(&plan, &corked, None, pages)?;
     let running = corked.uncork(Duration::from_secs(10))?;
     let patience = Patience {

@@ -70,8 +70,8 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     };
     let bench = bench.for_runs(jobs(arguments));
     match Suite::read(&bench, items) {
-        Ok(suite) => match bench.check_access() {
-            Ok(()) => run(arguments, &suite),
+        Ok(suite) => match bench.reach() {
+            Ok(_) => run(arguments, &suite),
             Err(error) => {
                 complain(&error, error.hint());
                 status::TROUBLE

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use trace_harness::format::{self, Content, Extent, Field, Format, Shape};
 use trace_harness::host::{Catalogue, Host, HostError};
 use trace_harness::memory;
-use trace_harness::plan::{self, MemoryPlan, MemoryReader, Wanted};
+use trace_harness::plan::{self, MemoryPlan, MemoryReader, Reach, Wanted};
 use trace_harness::syscall::names::{self, Abi};
 use trace_harness::units::TracepointName;
 
@@ -247,7 +247,7 @@ fn only_the_newest_kernel_copies_strings_into_the_tracepoints_of_calls() {
                 reader,
                 ..MemoryPlan::default()
             };
-            plan::events_and_memory(&[], memory, &kernel).expect("a plan")
+            plan::events_within(Reach::Everything, &[], memory, &kernel).expect("a plan")
         };
         let copies = plan(MemoryReader::Kernel).copies;
         let is_new = release.starts_with("7.2.");

@@ -130,13 +130,13 @@ impl Account {
         }
         if self.out_of_sight > 0 {
             lines.push(format!(
-                "programs of which the kernel shows nothing (set-user-ID, or moved to another control group): {}",
+                "programs of which the kernel shows nothing (set-user-ID, moved to another control group, or 32-bit where each call has its own tracepoint): {}",
                 self.out_of_sight
             ));
         }
         if self.blind_rings > 0 {
             lines.push(format!(
-                "this kernel has no tracepoint for what is submitted to io_uring: {} calls worked on one",
+                "there is no tracepoint for what is submitted to io_uring, or none for this user: {} calls worked on one",
                 self.blind_rings
             ));
         }

@@ -329,16 +329,18 @@ impl EventSet {
     }
 }
 
-/// Tries to open a tracepoint's event on the calling thread, and closes it again: whether this user may trace at all.
+/// Tries to open a tracepoint's event on the calling thread, and closes it again: whether this user may trace it, in user mode alone if
+/// so asked.
 ///
 /// # Errors
 /// [`OpenError::Open`].
-pub fn probe(name: &str, tracepoint: u16) -> Result<(), OpenError> {
+pub fn probe(name: &str, tracepoint: u16, exclude_kernel: bool) -> Result<(), OpenError> {
     let request = EventRequest {
         name: name.to_owned(),
         tracepoint,
         filter: None,
         user_registers: 0,
+        exclude_kernel,
         of_group: false,
         with_period: false,
     };

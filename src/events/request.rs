@@ -16,6 +16,8 @@ pub struct EventRequest {
     pub filter: Option<String>,
     /// User registers wanted with each record, as a mask.
     pub user_registers: u64,
+    /// Whether it shows what happens in user mode alone, which is what a user may ask for who has no right to more.
+    pub exclude_kernel: bool,
     /// Whether it is counted for the control group, where there is one. Calls never are: a workload may leave the group, not its tasks.
     pub of_group: bool,
     /// Whether each record says by how much it moved the counter. Most tracepoints count by one; those of scheduler statistics count
@@ -54,6 +56,8 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
         inherit: true,
         enable_on_exec: true,
         side_band: true,
+        // It never fires, and names and tasks come all the same: so it takes no right.
+        exclude_kernel: true,
         wakeup_bytes,
     }
 }
@@ -74,6 +78,7 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         inherit: of_tasks,
         enable_on_exec: of_tasks,
         side_band: false,
+        exclude_kernel: request.exclude_kernel,
         wakeup_bytes: 0,
     }
 }

@@ -66,6 +66,9 @@ impl HostError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Tracefs(error) => Some(error.hint()),
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                Some(tracefs::how_to_read(Path::new("/sys/kernel/tracing")))
+            }
             _ => None,
         }
     }

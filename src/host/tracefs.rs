@@ -37,8 +37,20 @@ impl TracefsError {
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> String {
-        super::HOW_TO_GET_RIGHTS.to_owned()
+        match self {
+            Self::Unreadable { path, .. } => how_to_read(path),
+            Self::NotMounted | Self::Mount { .. } => super::HOW_TO_GET_RIGHTS.to_owned(),
+        }
     }
+}
+
+/// What makes it readable. Its files have the mode 0440, so that to open its folders to all (`mode=755`) is not enough.
+pub(super) fn how_to_read(path: &Path) -> String {
+    format!(
+        "{}; or, to trace the calls of your own programs and nothing else: mount -o remount,mode=750,gid=GROUP {}",
+        super::HOW_TO_GET_RIGHTS,
+        path.display()
+    )
 }
 
 /// A tracefs that can be read.

@@ -3,6 +3,7 @@
 //! From Linux 6.19 on a call's own tracepoint holds some of its strings: `sys_enter_openat` has `__filename_val` behind `filename`
 //! (`sys_fault_user()`, `kernel/trace/trace_syscalls.c`). What `raw_syscalls` has not, these have; but a tracepoint a call it takes.
 
+use super::calls::own_tracepoint;
 use super::error::EventsError;
 use super::events::{EventsPlan, Meaning};
 use super::following;
@@ -13,8 +14,6 @@ use crate::memory::{Extent, Fetch, Moment};
 use crate::syscall::names::{self, Abi};
 use crate::syscall::pointers;
 use crate::syscall::select::Selection;
-use crate::units::TracepointName;
-use std::sync::Arc;
 
 /// A call, and where its own tracepoint has what of its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +91,7 @@ impl Copies {
 /// [`HostError`].
 pub fn has_copies(catalogue: &dyn Catalogue) -> Result<bool, HostError> {
     let openat = pointers::fetches(Abi::native(), "openat", 0);
-    let format = own_tracepoint("openat", catalogue)?;
+    let format = own_tracepoint("sys_enter", "openat", catalogue)?;
     Ok(format.is_some_and(|(_, format)| Copies::of(0, &format, &openat).is_some()))
 }
 
@@ -110,7 +109,7 @@ impl EventsPlan {
             let Some(call) = names::name(Abi::native(), number) else {
                 continue;
             };
-            if let Some((name, format)) = own_tracepoint(call, catalogue)?
+            if let Some((name, format)) = own_tracepoint("sys_enter", call, catalogue)?
                 && let Some(copies) = Copies::of(number, &format, &wanted)
             {
                 let meaning = Meaning::Copies(self.copies.len());
@@ -120,21 +119,4 @@ impl EventsPlan {
         }
         Ok(())
     }
-}
-
-/// The tracepoint of a call's entry, which not every call has.
-fn own_tracepoint(
-    call: &str,
-    catalogue: &dyn Catalogue,
-) -> Result<Option<(TracepointName, Arc<Format>)>, HostError> {
-    for kernel_name in names::tracefs_names(call) {
-        let Some(name) = TracepointName::parse(&format!("syscalls:sys_enter_{kernel_name}")) else {
-            continue;
-        };
-        match catalogue.format(&name) {
-            Err(HostError::NoTracepoint { .. }) => {}
-            format => return Ok(Some((name, format?))),
-        }
-    }
-    Ok(None)
 }

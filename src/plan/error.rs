@@ -1,7 +1,8 @@
 //! Why an author's names are no plan.
 
+use super::calls::MOST_CALLS;
 use super::filter::FilterError;
-use crate::host::HostError;
+use crate::host::{HOW_TO_GET_RIGHTS, HostError};
 use crate::syscall::select::UnknownWord;
 
 /// Why names are no plan; `at` is the place in the list of wants, and within it.
@@ -53,6 +54,20 @@ pub enum EventsError {
         /// Why.
         source: FilterError,
     },
+    /// More calls than such a user can have recorded.
+    #[error(
+        "without the right to trace everything each call takes two events of its own, which every fork inherits: at most {MOST_CALLS} calls \
+         can be traced at a time"
+    )]
+    TooMany,
+    /// It can be opened without the right to trace everything, and then shows nothing.
+    #[error("`{name}` shows nothing without the right to trace everything")]
+    OutOfReach {
+        /// The want's place.
+        at: usize,
+        /// The tracepoint.
+        name: String,
+    },
     /// The host could not be asked.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -60,8 +75,35 @@ pub enum EventsError {
     #[error("`{name}` has no field `{field}` of the known form on this kernel")]
     Shape {
         /// The tracepoint.
-        name: &'static str,
+        name: String,
         /// The field.
         field: &'static str,
     },
+}
+
+impl EventsError {
+    /// Whether it is a missing right and no mistake.
+    #[must_use]
+    pub fn is_permission(&self) -> bool {
+        matches!(self, Self::TooMany | Self::OutOfReach { .. })
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let did_you_mean = |name: &String| format!("did you mean `{name}`?");
+        match self {
+            Self::Syscall { unknown, .. } => unknown.hint(),
+            Self::Tracepoint { nearest, .. } | Self::Operation { nearest, .. } => {
+                nearest.as_ref().map(did_you_mean)
+            }
+            Self::Filter { source, .. } => source.hint(),
+            Self::TooMany => Some(format!(
+                "name those of interest: -e openat,write, or `syscalls` in a scenario's `trace.events`; for all of them {HOW_TO_GET_RIGHTS}"
+            )),
+            Self::OutOfReach { .. } => Some(HOW_TO_GET_RIGHTS.to_owned()),
+            Self::Host(error) => error.hint(),
+            Self::NoEvent { .. } | Self::Shape { .. } => None,
+        }
+    }
 }

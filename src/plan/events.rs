@@ -1,5 +1,6 @@
 //! From the names that an author wrote to the events that are opened.
 
+use super::calls::Reach;
 use super::copies::Copies;
 use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
@@ -14,7 +15,7 @@ use crate::memory::Fetches;
 use crate::syscall::Call;
 use crate::syscall::files::Watched;
 use crate::syscall::names::Abi;
-use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
+use crate::syscall::select::Selection;
 use crate::trace::Naming;
 use crate::units::TracepointName;
 use std::sync::Arc;
@@ -38,14 +39,18 @@ pub enum Wanted {
 pub enum Meaning {
     /// The entering halves of calls.
     Enter {
-        /// Where the number is in the raw record.
+        /// Where the number is in the raw record: an `int`.
         id: usize,
-        /// Where the six arguments are.
+        /// Where the first argument is, eight bytes each.
         args: usize,
+        /// How many arguments the record has.
+        n_args: usize,
+        /// What the kernel copied for the call: a place in [`EventsPlan::copies`].
+        copies: Option<usize>,
     },
     /// The leaving halves.
     Leave {
-        /// Where the number is in the raw record.
+        /// Where the number is in the raw record: an `int`.
         id: usize,
         /// Where the return value is.
         ret: usize,
@@ -105,6 +110,10 @@ pub struct EventsPlan {
     pub fetches: Arc<Fetches>,
     /// What the kernel copies from memory by itself, where no program reads it.
     pub copies: Vec<Copies>,
+    /// How far the right to trace goes that it was made for.
+    pub reach: Reach,
+    /// Calls that are not seen, as this kernel has no tracepoint for them: where each call has its own, it does not have these calls.
+    pub without_tracepoint: Vec<&'static str>,
 }
 
 // Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times as slow, 200 of them 48 times.
@@ -116,26 +125,21 @@ const INHERITED: usize = 6;
 pub const NOT_OF_TASKS: &str = "sched:sched_process_exit";
 
 const ATTACH: &str = "cgroup:cgroup_attach_task";
-const ENTER: &str = "raw_syscalls:sys_enter";
-const LEAVE: &str = "raw_syscalls:sys_exit";
-
-/// The user registers that tell which instruction made a call: `ip` and `cx` (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall`
-/// instruction leaves the return address in `cx`; `int 0x80` leaves the program's own value there.
-const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
 
 /// Decides which events to open. Nothing wanted means all system calls.
 ///
 /// # Errors
 /// [`EventsError`], for the first want that cannot be.
 pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan, EventsError> {
-    events_and_memory(wants, MemoryPlan::default(), catalogue)
+    events_within(Reach::Everything, wants, MemoryPlan::default(), catalogue)
 }
 
-/// The same, and what of memory is read is said too.
+/// The same for whoever may trace so far, and what of memory is read is said too.
 ///
 /// # Errors
 /// As above.
-pub fn events_and_memory(
+pub fn events_within(
+    reach: Reach,
     wants: &[Wanted],
     memory: MemoryPlan,
     catalogue: &dyn Catalogue,
@@ -152,13 +156,14 @@ pub fn events_and_memory(
         maps: false,
         fetches: Arc::default(),
         copies: Vec::new(),
+        reach,
+        without_tracepoint: Vec::new(),
     };
-    let (selection, recorded, watched) = selections(wants, memory.paths)?;
+    let (selection, recorded, watched) = selections(wants, memory.paths, reach)?;
     plan.watched = watched;
     plan.fetches = Arc::new(following::fetches(&recorded, memory));
     plan.maps = following::has_mappings(&recorded);
     plan.add_calls(&recorded, catalogue)?;
-    plan.add_copies(&recorded, catalogue)?;
     plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {
         if let Wanted::Tracepoint { name, filter } = want
@@ -180,6 +185,7 @@ pub fn events_and_memory(
 fn selections(
     wants: &[Wanted],
     paths: bool,
+    reach: Reach,
 ) -> Result<(Option<Selection>, Selection, Watched), EventsError> {
     let mut places = Vec::new();
     let mut words = Vec::new();
@@ -200,7 +206,7 @@ fn selections(
     } else {
         Some(parse(&words)?)
     };
-    let (beside, watched) = following::beside(selection.as_ref(), paths);
+    let (beside, watched) = following::beside(selection.as_ref(), paths, reach);
     words.extend(beside);
     Ok((selection, parse(&words)?, watched))
 }
@@ -224,6 +230,8 @@ impl EventsPlan {
             .any(|tracepoint| *tracepoint.name == *NOT_OF_TASKS);
         self.grouping = match self.tracepoints.len() + self.copies.len() {
             _ if needed => Grouping::Needed,
+            // To count for a group takes the right to follow whole CPUs.
+            _ if self.reach == Reach::OwnCalls => Grouping::No,
             0..=INHERITED => Grouping::No,
             _ => Grouping::Faster,
         };
@@ -237,37 +245,6 @@ impl EventsPlan {
         Ok(())
     }
 
-    fn add_calls(
-        &mut self,
-        recorded: &Selection,
-        catalogue: &dyn Catalogue,
-    ) -> Result<(), EventsError> {
-        let (enter_id, enter) = own_format(ENTER, catalogue)?;
-        let meaning = Meaning::Enter {
-            id: long_field(&enter, ENTER, "id")?,
-            args: args_field(&enter)?,
-        };
-        let registers = if cfg!(target_arch = "x86_64") {
-            X86_IP_AND_CX
-        } else {
-            0
-        };
-        self.add(
-            ENTER,
-            enter_id,
-            filter_text(recorded, true),
-            registers,
-            meaning,
-        );
-        let (leave_id, leave) = own_format(LEAVE, catalogue)?;
-        let meaning = Meaning::Leave {
-            id: long_field(&leave, LEAVE, "id")?,
-            ret: long_field(&leave, LEAVE, "ret")?,
-        };
-        self.add(LEAVE, leave_id, filter_text(recorded, false), 0, meaning);
-        Ok(())
-    }
-
     fn add_tracepoint(
         &mut self,
         at: usize,
@@ -275,13 +252,15 @@ impl EventsPlan {
         filter: Option<&str>,
         catalogue: &dyn Catalogue,
     ) -> Result<(), EventsError> {
-        if self
-            .requests
-            .iter()
-            .any(|request| request.name == name.as_str() && request.filter.as_deref() == filter)
-        {
+        let mut opened = self.requests.iter().zip(&self.meanings);
+        if opened.any(|(request, meaning)| {
+            matches!(meaning, Meaning::Tracepoint(_))
+                && request.name == name.as_str()
+                && request.filter.as_deref() == filter
+        }) {
             return Ok(());
         }
+        self.check_reach(at, name)?;
         let format = match catalogue.format(name) {
             Err(HostError::NoTracepoint { .. }) => {
                 return Err(unknown_tracepoint(at, name.as_str(), catalogue));
@@ -332,46 +311,10 @@ impl EventsPlan {
             tracepoint,
             filter,
             user_registers,
+            exclude_kernel: self.reach == Reach::OwnCalls,
             of_group: is_tracepoint || is_copies,
             with_period: is_tracepoint,
         });
         self.meanings.push(meaning);
     }
-}
-
-fn filter_text(selection: &Selection, enter: bool) -> Option<String> {
-    match in_kernel_filter(selection, enter) {
-        // Nothing is never left: the calls that create tasks are always among them.
-        FilterPlan::Everything | FilterPlan::Nothing => None,
-        FilterPlan::Only(text) => Some(text),
-    }
-}
-
-fn own_format(
-    name: &'static str,
-    catalogue: &dyn Catalogue,
-) -> Result<(u16, Arc<Format>), EventsError> {
-    let shape = || EventsError::Shape { name, field: "id" };
-    let format = catalogue.format(&TracepointName::parse(name).ok_or_else(shape)?)?;
-    Ok((format.id, format))
-}
-
-/// The offset of a field of eight bytes.
-fn long_field(
-    format: &Format,
-    name: &'static str,
-    field: &'static str,
-) -> Result<usize, EventsError> {
-    let found = format.field(field).filter(|found| found.size == 8);
-    found
-        .map(|found| found.offset)
-        .ok_or(EventsError::Shape { name, field })
-}
-
-fn args_field(format: &Format) -> Result<usize, EventsError> {
-    let found = format.field("args").filter(|found| found.size == 48);
-    found.map(|found| found.offset).ok_or(EventsError::Shape {
-        name: ENTER,
-        field: "args",
-    })
 }

@@ -1,5 +1,6 @@
 //! What is recorded for the sake of what was asked for: the calls that tasks, descriptors and mappings are followed by, and what is read from memory.
 
+use super::calls::Reach;
 use super::events::EventsPlan;
 use super::memory::{MemoryPlan, MemoryReader};
 use crate::memory::Fetches;
@@ -16,9 +17,16 @@ use crate::trace::Naming;
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
 
 /// The words for what is recorded beside a selection (none where only tracepoints are wanted), and what following descriptors can rely on.
-/// Absolute paths take that wherever a call is wanted.
-pub(super) fn beside(selection: Option<&Selection>, paths: bool) -> (Vec<&'static str>, Watched) {
-    let has_descriptors = selection.is_some_and(|selection| {
+/// Absolute paths take that wherever a call is wanted. Where each call takes events of its own, only tasks are followed.
+pub(super) fn beside(
+    selection: Option<&Selection>,
+    paths: bool,
+    reach: Reach,
+) -> (Vec<&'static str>, Watched) {
+    let is_cheap = reach == Reach::Everything;
+    let paths = paths && is_cheap;
+    let selected = selection.filter(|_| is_cheap);
+    let has_descriptors = selected.is_some_and(|selection| {
         paths || selection.is_everything() || selection.names().any(concerns_descriptors)
     });
     let mut words = Vec::new();
@@ -27,7 +35,7 @@ pub(super) fn beside(selection: Option<&Selection>, paths: bool) -> (Vec<&'stati
         if has_descriptors {
             words.extend(files::needed());
         }
-        if selection.is_some_and(|selection| selection.names().any(concerns_mappings)) {
+        if selected.is_some_and(|selection| selection.names().any(concerns_mappings)) {
             words.extend(mappings::needed());
         }
     }
@@ -41,13 +49,13 @@ pub(super) fn beside(selection: Option<&Selection>, paths: bool) -> (Vec<&'stati
     (words, watched)
 }
 
-fn concerns_descriptors(name: &str) -> bool {
+pub(super) fn concerns_descriptors(name: &str) -> bool {
     files::needed().contains(&name)
         || class::class_members("desc")
             .is_some_and(|mut members| members.any(|member| member == name))
 }
 
-fn concerns_mappings(name: &str) -> bool {
+pub(super) fn concerns_mappings(name: &str) -> bool {
     matches!(name, "mmap" | "munmap" | "mremap" | "brk")
 }
 

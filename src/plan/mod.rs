@@ -3,6 +3,7 @@
 //! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and nothing is a name that may turn out not
 //! to exist.
 
+mod calls;
 mod copies;
 mod error;
 mod events;
@@ -12,16 +13,18 @@ mod following;
 mod memory;
 mod named;
 mod operations;
+mod rings;
 
+pub use calls::{MOST_CALLS, Reach};
 pub use copies::{Copied, Copies, Form, has_copies};
 pub use error::EventsError;
 pub use events::{
-    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events,
-    events_and_memory,
+    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events, events_within,
 };
 pub use filter::{FilterError, check as check_filter};
 pub use memory::{MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
+pub use rings::{allowed_ring, default_ring, ring_pages};
 
 use crate::host::{Catalogue, HostError};
 use crate::scenario::{
@@ -39,8 +42,10 @@ pub struct Facts<'a> {
     pub release: &'a str,
     /// Whether a command can be found in the path that workloads get.
     pub has_command: &'a dyn Fn(&str) -> bool,
-    /// How many CPUs are online.
-    pub n_cpus: usize,
+    /// The size of a CPU's ring where a scenario says nothing of it, in bytes.
+    pub default_ring: u64,
+    /// How far the right to trace goes.
+    pub reach: Reach,
     /// The size of a page in bytes.
     pub page_size: usize,
     /// `kernel.io_uring_disabled`, 2 where nobody may use io_uring; `None` where the kernel has no such switch (before Linux 6.6).
@@ -115,16 +120,6 @@ pub enum PlanError {
     Host(#[from] HostError),
 }
 
-/// All rings of a run together, in bytes: what a machine with many CPUs divides among them.
-const ALL_RINGS: usize = 64 << 20;
-
-/// The default size of a CPU's ring, in bytes: up to 16 MiB, some 90 ms of the fastest flood of calls, which a reader that has to share its
-/// CPU with busy loops may need; at a quarter of it some such runs lost records. Many CPUs have smaller ones.
-#[must_use]
-pub fn default_ring(n_cpus: usize) -> u64 {
-    (ALL_RINGS / n_cpus.max(1)).clamp(512 << 10, 16 << 20) as u64
-}
-
 /// Decides how a scenario is run on this host.
 ///
 /// # Errors
@@ -153,21 +148,24 @@ pub fn resolve(
         contents,
         ..MemoryPlan::default()
     };
-    let events =
-        events_and_memory(&wants, memory, catalogue).map_err(|error| placed(scenario, error))?;
+    let events = match events_within(facts.reach, &wants, memory, catalogue) {
+        Err(error) if error.is_permission() => {
+            return Ok(Resolved::Unmet(vec![format!("{error}")]));
+        }
+        events => events.map_err(|error| placed(scenario, error))?,
+    };
     let counts = named::counts(scenario, &events)?;
     let view = named::view(scenario, &events)?;
     // A known failure is judged by its expectations alone.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
     let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
+    let counted = counts.values().flat_map(|(_, names)| names);
+    let counted = counted.map(String::as_str).collect();
+    let reason = reason.or_else(|| calls::unseen(&events, &counted, compared));
     if let Some(reason) = reason {
         return Ok(Resolved::Unmet(vec![reason]));
     }
-    let ring_bytes = scenario
-        .trace
-        .ring
-        .size
-        .unwrap_or(default_ring(facts.n_cpus));
+    let ring_bytes = scenario.trace.ring.size.unwrap_or(facts.default_ring);
     Ok(Resolved::Plan(Box::new(Plan {
         workload: scenario.workload.clone(),
         world,
@@ -215,15 +213,6 @@ fn find(
         let message = format!("there is no user `{user}` on this machine");
         invalid(scenario.complaint(at, message, None))
     })
-}
-
-/// Data pages for a ring of at least so many bytes: a power of two, as `perf_mmap()` demands.
-#[must_use]
-pub fn ring_pages(bytes: u64, page_size: usize) -> usize {
-    let bytes = usize::try_from(bytes)
-        .unwrap_or(usize::MAX / 4)
-        .min(usize::MAX / 4);
-    bytes.div_ceil(page_size.max(1)).max(1).next_power_of_two()
 }
 
 fn wanted(spec: &EventSpec) -> Wanted {
@@ -309,26 +298,19 @@ fn invalid(diagnostic: Diagnostic) -> PlanError {
 fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
     let event = |at: usize| KeyPath::root().key("trace").key("events").index(at);
     let message = crate::errors::chain(&error);
-    let did_you_mean = |nearest: &Option<String>| {
-        nearest
-            .as_ref()
-            .map(|name| format!("did you mean `{name}`?"))
-    };
-    let (path, help) = match &error {
+    let path = match &error {
         EventsError::Syscall {
-            at: (want, word),
-            unknown,
-        } => (event(*want).key("syscalls").index(*word), unknown.hint()),
-        EventsError::Tracepoint { at, nearest, .. }
-        | EventsError::Operation { at, nearest, .. } => {
-            (event(*at).key("event"), did_you_mean(nearest))
-        }
-        EventsError::NoEvent { at, .. } => (event(*at).key("event"), None),
-        EventsError::Filter { at, source, .. } => (event(*at).key("filter"), source.hint()),
+            at: (want, word), ..
+        } => event(*want).key("syscalls").index(*word),
+        EventsError::Tracepoint { at, .. }
+        | EventsError::Operation { at, .. }
+        | EventsError::NoEvent { at, .. }
+        | EventsError::OutOfReach { at, .. } => event(*at).key("event"),
+        EventsError::Filter { at, .. } => event(*at).key("filter"),
         EventsError::Host(source) => return source.clone().into(),
-        EventsError::Shape { .. } => (KeyPath::root().key("trace"), None),
+        EventsError::Shape { .. } | EventsError::TooMany => KeyPath::root().key("trace"),
     };
-    invalid(scenario.complaint(&path, message, help))
+    invalid(scenario.complaint(&path, message, error.hint()))
 }
 
 #[cfg(test)]

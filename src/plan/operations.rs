@@ -1,5 +1,6 @@
 //! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that shows them.
 
+use super::calls::Reach;
 use super::error::EventsError;
 use super::events::{EventsPlan, Wanted};
 use super::expand::glob;
@@ -26,7 +27,7 @@ pub(super) const TRACEPOINTS: [&str; 2] = [
 pub struct Operations {
     /// The operations that are recorded, by number.
     pub recorded: BTreeSet<u8>,
-    /// Submissions belong to what was asked for, and this kernel has no tracepoint for them. A kernel without io_uring has none, and
+    /// Submissions belong to what was asked for, and this kernel has no tracepoint for them, or none for this user. A kernel without io_uring has none, and
     /// nothing is amiss; that a ring is set up or entered all the same is looked for during the run.
     pub is_blind: bool,
 }
@@ -99,6 +100,11 @@ impl EventsPlan {
             return Ok(());
         }
         let [newest, _] = TRACEPOINTS;
+        if self.reach == Reach::OwnCalls {
+            self.operations.is_blind = true;
+            let name = newest.to_owned();
+            return asked.map_or(Ok(()), |at| Err(EventsError::OutOfReach { at, name }));
+        }
         let Some((name, format)) = tracepoint(catalogue)? else {
             self.operations.is_blind = true;
             return asked.map_or(Ok(()), |at| {
@@ -113,7 +119,10 @@ impl EventsPlan {
             .iter()
             .find(|field| format.field(field).is_none())
         {
-            return Err(EventsError::Shape { name, field });
+            return Err(EventsError::Shape {
+                name: name.to_owned(),
+                field,
+            });
         }
         for (at, meant, written) in filtered {
             filter::check(written, &format).map_err(|source| EventsError::Filter {

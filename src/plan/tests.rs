@@ -206,7 +206,8 @@ fn resolved_by(
         is_root: true,
         release: "6.1.0-18-amd64",
         has_command: &has_command,
-        n_cpus: 2,
+        default_ring: default_ring(2),
+        reach: Reach::Everything,
         page_size: 4096,
         io_uring_disabled,
         reader,
@@ -473,7 +474,13 @@ fn copied(words: &[&str], reader: MemoryReader, contents: u16) -> (Vec<String>, 
         contents,
         ..MemoryPlan::default()
     };
-    let plan = events_and_memory(&[calls(words)], memory, &Kernel::with_copies()).unwrap();
+    let plan = events_within(
+        Reach::Everything,
+        &[calls(words)],
+        memory,
+        &Kernel::with_copies(),
+    )
+    .unwrap();
     assert_eq!(plan.fetches.is_empty(), reader != MemoryReader::Bpf);
     let beside = plan.requests.into_iter().skip(2);
     let beside: Vec<_> = beside

@@ -1,24 +1,29 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
 mod copies;
+mod discover;
+mod halves;
+mod reach;
 mod reader;
 mod reading;
 mod scenario;
 mod session;
 mod suite;
 
+pub use discover::{Item, discover};
+pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::{Fault, Observer, Reader, Setting};
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
-pub use suite::{Item, Options, ScenarioReport, Suite, SuiteError, Update, discover};
+pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
 
 use crate::capture::{self, Capture, CaptureError};
 use crate::events::{
     self, Account, EventRequest, EventSet, Follow, OpenError, Pins, RingChoice, Rings,
 };
 use crate::host::{Catalogue, Host, HostError};
-use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, StringSource};
+use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, Reach, StringSource};
 use crate::sandbox::{Cgroup, Corked, Worlds};
 use crate::scenario::KernelVersion;
 use crate::syscall::Signatures;
@@ -50,6 +55,7 @@ pub struct Bench<'a> {
     strings: StringSource,
     // Before the pins, as it goes: while they hold the tracepoints it goes fast.
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
+    reach: OnceLock<Reach>,
     kept: Mutex<Vec<Rings>>,
     pins: Pins,
 }
@@ -77,6 +83,7 @@ impl<'a> Bench<'a> {
             has_types: true,
             strings: StringSource::Auto,
             capture: OnceLock::new(),
+            reach: OnceLock::new(),
             kept: Mutex::default(),
             pins: Pins::default(),
         })
@@ -139,20 +146,6 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn has_lost_counts(&self) -> bool {
         self.has_lost
-    }
-
-    /// Whether this user may trace: opens one event and closes it. Worth a look before a suite, so that the missing right is said once.
-    ///
-    /// # Errors
-    /// [`AccessError`], with a hint that works.
-    pub fn check_access(&self) -> Result<(), AccessError> {
-        let name = "raw_syscalls:sys_enter";
-        if let Some(name) = TracepointName::parse(name) {
-            let format = self.host.format(&name)?;
-            self.pins.hold(format.id);
-            events::probe(name.as_str(), format.id)?;
-        }
-        Ok(())
     }
 
     /// Opens the events of a plan on a corked workload, for the group that [`group_for`](Self::group_for) gave.
@@ -249,28 +242,6 @@ impl<'a> Bench<'a> {
             });
         }
         Ok(group)
-    }
-}
-
-/// A missing right.
-#[derive(Debug, thiserror::Error)]
-pub enum AccessError {
-    /// To tracefs.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// To open events.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-}
-
-impl AccessError {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Host(error) => error.hint(),
-            Self::Open(error) => error.hint(),
-        }
     }
 }
 

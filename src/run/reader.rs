@@ -1,17 +1,17 @@
 //! From records to observations: the middle of the diagram, without the rings.
 
 use super::copies;
+use super::halves::{convention, number, word};
 use super::session::SessionError;
 use crate::capture;
 use crate::events::{Account, EventSet, Origin};
 use crate::memory::{Captured, Part};
 use crate::merge::Merge;
-use crate::plan::{EventsPlan, Meaning};
+use crate::plan::{EventsPlan, Meaning, Reach};
 use crate::record::{self, LayoutTable, Record, Sample};
 use crate::sys::page_size;
 use crate::syscall::files::{Initial, Tables};
 use crate::syscall::mappings::Maps;
-use crate::syscall::names::Abi;
 use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::io;
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
         Self {
             plan,
             observer,
-            tracker: Tracker::new(setting.reads_memory),
+            tracker: Tracker::new(setting.reads_memory, plan.reach == Reach::OwnCalls),
             tables: Tables::new(setting.initial, plan.watched),
             maps: Maps::new(plan.maps, page_size() as u64),
             out: Vec::new(),
@@ -294,6 +294,7 @@ impl<'a> Reader<'a> {
         }
         self.tracker.global((pid, tid), common, &mut self.out);
         let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
+        let number = |at: usize| number(raw, at).ok_or_else(|| lacks("number or arguments"));
         match self
             .plan
             .meanings
@@ -301,11 +302,20 @@ impl<'a> Reader<'a> {
             .copied()
             .ok_or_else(|| lacks("meaning"))?
         {
-            Meaning::Enter { id, args } => {
-                let number = word(id)? as i32;
+            Meaning::Enter {
+                id,
+                args,
+                n_args,
+                copies,
+            } => {
+                let number = number(id)?;
                 let mut words = [0; 6];
-                for (at, to) in (args..).step_by(8).zip(&mut words) {
+                for (at, to) in (args..).step_by(8).zip(&mut words).take(n_args) {
                     *to = word(at)?;
+                }
+                if let Some(copies) = copies {
+                    self.copied((pid, tid), copies, raw)
+                        .ok_or_else(|| lacks("strings"))?;
                 }
                 self.tracker.enter(
                     (pid, tid),
@@ -317,21 +327,14 @@ impl<'a> Reader<'a> {
                 );
             }
             Meaning::Leave { id, ret } => {
-                let (number, value) = (word(id)? as i32, word(ret)? as i64);
+                let (number, value) = (number(id)?, word(ret)? as i64);
                 self.tracker
                     .leave((pid, tid), time, number, value, &mut self.out);
             }
             Meaning::LeavesGroup => self.left_group += 1,
             Meaning::Copies(copies) => {
-                let copies = self
-                    .plan
-                    .copies
-                    .get(copies)
-                    .ok_or_else(|| lacks("meaning"))?;
-                let memory = copies::read(copies, raw).map_err(|_| lacks("strings"))?;
-                let (number, part) = (copies.number as i32, Part::Entry { more: false });
-                self.tracker
-                    .contents((pid, tid), number, part, memory, &mut self.out);
+                self.copied((pid, tid), copies, raw)
+                    .ok_or_else(|| lacks("strings"))?;
             }
             Meaning::Tracepoint(tracepoint) => {
                 let actor = self.tracker.actor(pid, tid, &mut self.out);
@@ -343,6 +346,16 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Takes what the kernel copied for a call; `None` where that does not lie in the record.
+    fn copied(&mut self, who: (Pid, Tid), place: usize, raw: &[u8]) -> Option<()> {
+        let copies = self.plan.copies.get(place)?;
+        let memory = copies::read(copies, raw).ok()?;
+        let (number, part) = (copies.number as i32, Part::Entry { more: false });
+        self.tracker
+            .contents(who, number, part, memory, &mut self.out);
+        Some(())
     }
 }
 
@@ -357,30 +370,5 @@ fn works_on_a_ring(call: &Call) -> bool {
         (Some("io_uring_setup"), Outcome::Returned { value, .. }) => *value >= 0,
         (Some("io_uring_enter"), Outcome::Returned { value, .. }) => *value > 0,
         _ => false,
-    }
-}
-
-fn word(raw: &[u8], at: usize) -> Option<u64> {
-    raw.get(at..)?
-        .first_chunk()
-        .map(|bytes| u64::from_ne_bytes(*bytes))
-}
-
-/// By which convention a call was made, as its number alone does not say.
-///
-/// On x86 the `syscall` instruction leaves its return address in `cx`, so that it equals `ip` when the call is entered; `int 0x80` from
-/// 64-bit code leaves the program's own value there, and 32-bit code is told by the registers' own mark.
-fn convention(number: i32, sample: &Sample<'_>) -> Abi {
-    const ABI_32: u64 = 1;
-    const X32_BIT: i32 = 1 << 30;
-    let native = Abi::native();
-    let Some(registers) = sample.user_registers else {
-        return native;
-    };
-    let by_syscall = native != Abi::X86_64 || registers.get(0) == registers.get(1);
-    match native.compat() {
-        Some(compat) if registers.abi == ABI_32 || !by_syscall => compat,
-        _ if native == Abi::X86_64 && number & X32_BIT != 0 => Abi::X32,
-        _ => native,
     }
 }

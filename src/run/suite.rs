@@ -1,6 +1,6 @@
 //! Many scenarios: found, run side by side, reported as they end.
 
-use super::{Bench, Control, Fault, Outcome, RunError, SnapshotOutcome, attempt, scenario};
+use super::{Bench, Control, Fault, Item, Outcome, RunError, SnapshotOutcome, attempt, scenario};
 use crate::errors::chain;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
 use crate::sandbox::{self, Program};
@@ -43,15 +43,6 @@ pub struct Options {
     pub fault: Fault,
 }
 
-/// A scenario file that was found.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Item {
-    /// Its name in reports, that of its snapshot.
-    pub name: String,
-    /// The file.
-    pub file: PathBuf,
-}
-
 /// The report on one scenario.
 #[derive(Clone, Debug)]
 pub struct ScenarioReport {
@@ -91,40 +82,6 @@ pub struct Suite<'a> {
     scenarios: Vec<(Item, Ready)>,
 }
 
-/// The scenario files that paths stand for: a file for itself, a folder for every `.yaml` and `.yml` below it.
-///
-/// # Errors
-/// For the first path that cannot be read, with that path.
-pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
-    let mut items = Vec::new();
-    for path in paths {
-        let mut waiting = vec![path.clone()];
-        while let Some(path) = waiting.pop() {
-            let failed = |error| (path.clone(), error);
-            if path.is_dir() {
-                for entry in std::fs::read_dir(&path).map_err(failed)? {
-                    let entry = entry.map_err(failed)?.path();
-                    let is_scenario = entry
-                        .extension()
-                        .is_some_and(|end| end == "yaml" || end == "yml");
-                    if entry.is_dir() || is_scenario {
-                        waiting.push(entry);
-                    }
-                }
-            } else {
-                std::fs::metadata(&path).map_err(failed)?;
-                items.push(Item {
-                    name: Place::of(&path).name,
-                    file: path,
-                });
-            }
-        }
-    }
-    items.sort();
-    items.dedup();
-    Ok(items)
-}
-
 impl<'a> Suite<'a> {
     /// Reads and resolves the scenarios.
     ///
@@ -156,7 +113,9 @@ impl<'a> Suite<'a> {
             without_bpf: without_bpf.as_deref(),
             release: &bench.release,
             has_command: &has_command,
-            n_cpus: bench.cpus.len(),
+            default_ring: bench.default_ring(),
+            // Without any right it is said by whoever runs the suite.
+            reach: bench.reach().unwrap_or_default(),
             page_size: crate::sys::page_size(),
             io_uring_disabled: bench.host.io_uring_disabled(),
             user: &sandbox::find_user,
@@ -372,7 +331,10 @@ fn read_one(
         .map_err(|diagnostic| PlanError::Invalid(Box::new(diagnostic)))?;
     let description = scenario.description.clone();
     Ok(match plan::resolve(&scenario, facts, bench.host)? {
-        Resolved::Plan(plan) => Ready::Plan(plan, description),
+        Resolved::Plan(plan) => match bench.out_of_reach(&plan.events) {
+            Some(event) => Ready::Unmet(vec![format!("needs the right to trace `{event}`")]),
+            None => Ready::Plan(plan, description),
+        },
         Resolved::Unmet(reasons) => Ready::Unmet(reasons),
     })
 }

@@ -91,6 +91,16 @@ impl Pending {
         self.memory.extend(memory);
     }
 
+    /// What became of it if the thread goes on and its end is not in the records. Tracepoints of calls never tell that `rt_sigreturn` was
+    /// left, as its number is gone by then (`trace_get_syscall_nr()`).
+    pub(super) fn without_end(&self, by_own_tracepoints: bool) -> Outcome {
+        if by_own_tracepoints && is_one_of(self.abi, self.number, &["rt_sigreturn"]) {
+            Outcome::NeverReturned
+        } else {
+            Outcome::Missing
+        }
+    }
+
     pub(super) fn entry(&self) -> Entry {
         Entry::Seen {
             time: self.time,

@@ -26,15 +26,18 @@ pub struct Tracker {
     free: Vec<usize>,
     n_threads: u32,
     sees_signals: bool,
+    by_own_tracepoints: bool,
     last: Option<(Tid, usize)>,
 }
 
 impl Tracker {
-    /// A tracker; `sees_signals` says whether [`signal`](Self::signal) is told of the signals that come while a call returns.
+    /// A tracker; `sees_signals` says whether [`signal`](Self::signal) is told of the signals that come while a call returns, and
+    /// `by_own_tracepoints` whether the halves come from tracepoints of each call's own: a call that leaves as -1 has no second half then.
     #[must_use]
-    pub fn new(sees_signals: bool) -> Self {
+    pub fn new(sees_signals: bool, by_own_tracepoints: bool) -> Self {
         Self {
             sees_signals,
+            by_own_tracepoints,
             ..Self::default()
         }
     }
@@ -89,9 +92,8 @@ impl Tracker {
         settle_before(&pending, thread, out);
         let entered = pending.entered(thread.actor);
         if let Some(unfinished) = thread.pending.replace(pending) {
-            out.push(Observation::Call(
-                unfinished.call(thread.actor, Outcome::Missing),
-            ));
+            let outcome = unfinished.without_end(self.by_own_tracepoints);
+            out.push(Observation::Call(unfinished.call(thread.actor, outcome)));
         }
         out.push(entered);
     }
@@ -135,7 +137,8 @@ impl Tracker {
             unfinished => {
                 let actor = thread.actor;
                 if let Some(unfinished) = unfinished {
-                    out.push(Observation::Call(unfinished.call(actor, Outcome::Missing)));
+                    let outcome = unfinished.without_end(self.by_own_tracepoints);
+                    out.push(Observation::Call(unfinished.call(actor, outcome)));
                 }
                 let uncorking = first && value == 0 && leaves_an_exec(number);
                 let (entry, number) = if uncorking {
@@ -228,6 +231,12 @@ impl Tracker {
         let place = self.place(comm.pid, comm.tid, out);
         self.threads[place].actor.comm = ShortName::new(comm.name);
         if comm.exec {
+            if self.threads[place].executing {
+                // It went on by another exec, and nothing that it did in between was seen.
+                out.push(Observation::OutOfSight(self.threads[place].actor));
+                abandon(&mut self.threads[place], out);
+                self.threads[place].fresh = false;
+            }
             self.take_over(place, out);
             self.threads[place].ended = false;
             self.threads[place].executing = true;
@@ -362,5 +371,65 @@ impl Tracker {
         if self.by_tid.values().filter(of_process).count() == 1 {
             self.end(place, out);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syscall::names;
+
+    const WHO: (Pid, Tid) = (Pid(10), Tid(10));
+
+    fn number(name: &str) -> i32 {
+        names::number(Abi::native(), name).unwrap() as i32
+    }
+
+    #[test]
+    fn where_calls_have_tracepoints_of_their_own_no_half_of_rt_sigreturn_is_missed() {
+        for (by_own_tracepoints, outcome) in
+            [(true, Outcome::NeverReturned), (false, Outcome::Missing)]
+        {
+            let (mut tracker, mut out) = (Tracker::new(false, by_own_tracepoints), Vec::new());
+            for call in ["rt_sigreturn", "read"] {
+                let native = Abi::native();
+                tracker.enter(WHO, Nanos(1), native, number(call), [0; 6], &mut out);
+            }
+            let outcomes: Vec<Outcome> = out
+                .iter()
+                .filter_map(|observation| match observation {
+                    Observation::Call(call) => Some(call.outcome),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(outcomes, [outcome]);
+        }
+    }
+
+    #[test]
+    fn an_exec_that_returns_only_by_the_next_one_ran_a_program_out_of_sight() {
+        let (mut tracker, mut out) = (Tracker::new(false, true), Vec::new());
+        let exec = Comm {
+            pid: Pid(10),
+            tid: Tid(10),
+            name: b"it",
+            exec: true,
+        };
+        tracker.comm(&exec, &mut out);
+        tracker.leave(WHO, Nanos(1), number("execve"), 0, &mut out);
+        let native = Abi::native();
+        tracker.enter(WHO, Nanos(2), native, number("execve"), [0; 6], &mut out);
+        tracker.comm(&exec, &mut out);
+        out.clear();
+        tracker.comm(&exec, &mut out);
+        let out_of_sight =
+            |observation: &Observation| matches!(observation, Observation::OutOfSight(_));
+        assert_eq!(out.iter().filter(|it| out_of_sight(it)).count(), 1);
+        out.clear();
+        tracker.leave(WHO, Nanos(3), number("execve"), 0, &mut out);
+        let Some(Observation::Call(call)) = out.last() else {
+            panic!("{out:?}");
+        };
+        assert_eq!(call.entry, Entry::Missing, "not the half of the first");
     }
 }

@@ -15,12 +15,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader};
+use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
 use trace_harness::report::{Plain, Summary};
-use trace_harness::run::{Bench, LIMITS_OF_COPIES, Patience, Reading, RunError, Setting, follow};
+use trace_harness::run::{
+    Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Setting, follow,
+};
 use trace_harness::sandbox::World;
 use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
 use trace_harness::syscall::files::{FileKind, Initial};
+use trace_harness::syscall::select::Selection;
 use trace_harness::syscall::{Choice, Ending, UNREAD};
 
 #[derive(Debug, clap::Args)]
@@ -154,9 +157,12 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         contents: arguments.string_limit,
         paths: !arguments.paths.is_empty(),
     };
-    let plan = plan::events_and_memory(&wanted, memory, &host).map_err(unusable)?;
+    // A want that cannot be is said in any case, and first.
+    let reach = bench.reach();
+    let within = reach.as_ref().copied().unwrap_or_default();
+    let plan = plan::events_within(within, &wanted, memory, &host).map_err(unusable)?;
     let form = form(arguments)?;
-    bench.check_access().map_err(|error| {
+    reach.map_err(|error| {
         let hint = error.hint();
         other(error, hint)
     })?;
@@ -165,11 +171,11 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let sink = sink(arguments.output.as_ref())?;
     let group = bench.group_for(&plan).map_err(RunError::Open)?;
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
-    let default = plan::default_ring(bench.cpus.len());
-    let bytes = arguments.ring_size.unwrap_or(default);
+    let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());
     let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
     let mut events = bench.open(&plan, &corked, group.as_ref(), pages)?;
     say_unread(&reading, &plan, events.reads_memory());
+    say_unseen(&plan);
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;
@@ -243,6 +249,33 @@ fn say_unread(reading: &Reading<'_>, plan: &EventsPlan, is_read: bool) {
     }
 }
 
+/// Says once what is not seen of the calls, where each is seen by tracepoints of its own.
+fn say_unseen(plan: &EventsPlan) {
+    if plan.reach == Reach::Everything {
+        return;
+    }
+    anstream::eprintln!(
+        "harness: traced with the rights of an ordinary user: {}",
+        LIMITS_OF_OWN_CALLS
+    );
+    let wanted = |call: &&&str| {
+        let selected = plan.selection.iter().flat_map(Selection::names);
+        selected.into_iter().any(|name| name == **call)
+    };
+    let unseen: Vec<&str> = plan
+        .without_tracepoint
+        .iter()
+        .filter(wanted)
+        .copied()
+        .collect();
+    if !unseen.is_empty() {
+        let unseen = unseen.join(", ");
+        anstream::eprintln!(
+            "harness: of calls that this kernel does not have nothing is seen: {unseen}"
+        );
+    }
+}
+
 /// What is written of the run.
 fn form(arguments: &Arguments) -> Result<Form, Trouble> {
     let ending = match (arguments.failed_only, arguments.successful_only) {
@@ -265,21 +298,12 @@ fn form(arguments: &Arguments) -> Result<Form, Trouble> {
 }
 
 fn unusable(error: EventsError) -> Trouble {
-    let nearest = match &error {
-        EventsError::Syscall { unknown, .. } => unknown.hint(),
-        EventsError::Tracepoint { nearest, .. } | EventsError::Operation { nearest, .. } => nearest
-            .as_ref()
-            .map(|name| format!("did you mean `{name}`?")),
-        EventsError::Host(host) => {
-            let hint = host.hint();
-            return other(error, hint);
-        }
-        _ => None,
-    };
-    let nearest = nearest
-        .map(|nearest| format!("\nhint: {nearest}"))
-        .unwrap_or_default();
-    Trouble::Usage(format!("{}{nearest}", chain(&error)))
+    if let EventsError::Host(host) = &error {
+        let hint = host.hint();
+        return other(error, hint);
+    }
+    let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
+    Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
 }
 
 fn workload(command: &[OsString], bench: &Bench<'_>) -> Result<Workload, Trouble> {

@@ -14,4 +14,5 @@ mod loss;
 mod panics;
 mod sight;
 mod trials;
+mod user;
 mod world;

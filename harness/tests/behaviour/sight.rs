@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use trace_harness::format::Format;
 use trace_harness::host::{Catalogue, Host, HostError};
-use trace_harness::plan::{self, Facts, MemoryReader, Resolved};
+use trace_harness::plan::{self, Facts, MemoryReader, Reach, Resolved};
 use trace_harness::run::{Bench, Control, Fault, Next, attempt};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
@@ -155,7 +155,8 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         is_root: true,
         release: &bench.release,
         has_command: &|_| true,
-        n_cpus: bench.cpus.len(),
+        default_ring: bench.default_ring(),
+        reach: Reach::Everything,
         page_size: trace_harness::sys::page_size(),
         io_uring_disabled: Some(0),
         reader: MemoryReader::Nobody,

@@ -12,5 +12,6 @@ mod oracle_cold;
 mod oracle_mappings;
 mod oracle_perf;
 mod oracle_strace;
+mod oracle_user;
 mod strace_words;
 mod trace_truth;

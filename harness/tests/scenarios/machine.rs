@@ -112,7 +112,7 @@ fn look() -> Result<Bench<'static>, String> {
     };
     let bench = Bench::new(host).map_err(|error| with_hint(chain(&error), error.hint()))?;
     bench
-        .check_access()
+        .reach()
         .map_err(|error| with_hint(chain(&error), error.hint()))?;
     Ok(bench)
 }

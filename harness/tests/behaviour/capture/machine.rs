@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, Facts, Resolved, StringSource};
+use trace_harness::plan::{self, Facts, Reach, Resolved, StringSource};
 use trace_harness::run::{Bench, Control, Fault, Next, attempt};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
@@ -254,7 +254,8 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
             is_root: true,
             release: &bench.release,
             has_command: &|_| true,
-            n_cpus: bench.cpus.len(),
+            default_ring: bench.default_ring(),
+            reach: Reach::Everything,
             page_size: trace_harness::sys::page_size(),
             io_uring_disabled: None,
             reader: trace_harness::plan::MemoryReader::Bpf,

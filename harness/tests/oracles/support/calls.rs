@@ -91,6 +91,14 @@ impl Trace {
         self
     }
 
+    /// What is left with the calls of these names alone.
+    pub(crate) fn only(mut self, names: &[&str]) -> Self {
+        for calls in self.threads.values_mut() {
+            calls.retain(|call| names.contains(&call.name.as_str()));
+        }
+        self
+    }
+
     /// The threads under names that are the same in every run: `0` is the first, `0.1` the second
     /// thread that it made.
     ///

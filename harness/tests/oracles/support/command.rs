@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
@@ -46,6 +47,12 @@ impl Place {
     /// A path beside the working directory, for what a tracer writes.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Lets everybody make files in it.
+    pub(crate) fn open_to_everybody(&self) {
+        let everybody = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(self.folder.path(), everybody).expect("the folder is ours");
     }
 
     fn working_directory(&self) -> PathBuf {

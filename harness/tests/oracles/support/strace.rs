@@ -15,11 +15,22 @@ pub(crate) fn trace(place: &Place, prepare: &str, command: &[&str]) -> Trace {
 
 /// The calls that strace saw, and what the command printed.
 pub(crate) fn trace_and_output(place: &Place, prepare: &str, command: &[&str]) -> (Trace, Output) {
+    trace_behind(place, prepare, &[], command)
+}
+
+/// The same, with words in front of strace.
+pub(crate) fn trace_behind(
+    place: &Place,
+    prepare: &str,
+    before: &[&str],
+    command: &[&str],
+) -> (Trace, Output) {
     let file = place.beside("strace");
     let file = file.to_str().expect("a path of letters");
     // Strings are of no interest, and what is not printed cannot be mistaken for a result.
     let strace = ["strace", "-f", "-s", "0", "-o", file];
-    let words: Vec<&str> = strace.iter().chain(command).copied().collect();
+    let words = before.iter().chain(&strace).chain(command);
+    let words: Vec<&str> = words.copied().collect();
     let output = place.run(prepare, &words);
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{error}: {output:?}"));
     let trace = parse(&text);

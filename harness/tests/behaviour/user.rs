@@ -1,0 +1,183 @@
+//! What an ordinary user can trace, and what he is told of the rest.
+
+use crate::support::oracle;
+use crate::support::project::{Project, Run};
+use crate::support::require::{program, require, right_to_trace};
+
+/// A machine whose tracefs this user may read. Its owner and mode belong to the file system and not
+/// to a mount of it, so that to change them would change the machine: the right to read comes as a
+/// capability, which opens no event.
+const AS_NOBODY: &str = "mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null
+    exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_read_search \
+        --ambient-caps=+dac_read_search -- \"$@\"";
+
+/// The right of an ordinary user to open any event, which some distributions take away.
+fn right_of_users() -> Result<(), String> {
+    let number = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    match number
+        .ok()
+        .and_then(|number| number.trim().parse::<i32>().ok())
+    {
+        Some(3..) => Err("perf_event_paranoid leaves no event to users".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn needs() -> Result<(), String> {
+    right_to_trace()?;
+    right_of_users()?;
+    program("unshare")?;
+    program("setpriv").map(drop)
+}
+
+fn as_nobody(project: &Project, arguments: &[&str]) -> Run {
+    let harness = env!("CARGO_BIN_EXE_harness");
+    let before = ["unshare", "--mount", "sh", "-c", AS_NOBODY, "sh", harness];
+    project.run(&[], &[&before[..], arguments].concat())
+}
+
+/// `` `event`: N counted, N records, N lost ``.
+fn account(said: &str, event: &str) -> [u64; 3] {
+    let start = format!("`{event}`: ");
+    let mut lines = said.lines().map(str::trim);
+    let line = lines.find_map(|line| line.strip_prefix(start.as_str()));
+    let line = line.unwrap_or_else(|| panic!("nothing about `{event}`: {said}"));
+    let numbers = line.split(|c: char| !c.is_ascii_digit());
+    let numbers: Vec<u64> = numbers.filter_map(|word| word.parse().ok()).collect();
+    numbers.try_into().expect("three numbers")
+}
+
+#[test]
+fn a_flood_that_a_user_traces_into_a_one_page_ring_is_lost_to_the_last_record() {
+    require!(needs());
+    let project = Project::new();
+    let oracle = oracle::path();
+    let words = [
+        "trace",
+        "-m",
+        "4KiB",
+        "-o",
+        "/dev/null",
+        "-e",
+        "getppid",
+        "--",
+    ];
+    let run = as_nobody(
+        &project,
+        &[&words[..], &[&oracle, "flood", "200000"]].concat(),
+    );
+    run.assert_status(125);
+    for half in ["enter", "exit"] {
+        let [counted, records, lost] =
+            account(&run.stderr, &format!("syscalls:sys_{half}_getppid"));
+        assert_eq!(counted, 200_000, "{half}");
+        assert_eq!(counted, records + lost, "{half}");
+        assert!(lost > 0, "{half}");
+    }
+    project.assert_nothing_left();
+}
+
+#[test]
+fn a_user_is_told_which_right_is_missing_for_what_he_cannot_trace() {
+    require!(needs());
+    let project = Project::new();
+    for (events, said) in [
+        ("all", "at most 100 calls can be traced at a time"),
+        ("!futex", "at most 100 calls can be traced at a time"),
+        (
+            "sched:sched_switch",
+            "cannot open `sched:sched_switch`: operation not permitted",
+        ),
+        (
+            "raw_syscalls:sys_enter",
+            "`raw_syscalls:sys_enter` shows nothing without the right",
+        ),
+        (
+            "io_uring:IORING_OP_FSYNC",
+            "`io_uring:io_uring_submit_req` shows nothing without",
+        ),
+    ] {
+        let run = as_nobody(&project, &["trace", "-e", events, "--", "true"]);
+        run.assert_status(125);
+        assert!(run.stderr.contains(said), "{events}: {}", run.stderr);
+        let hint = run.stderr.lines().find(|line| line.starts_with("hint: "));
+        let names_it = hint.is_some_and(|hint| hint.contains("cap_perfmon"));
+        assert!(names_it, "{events}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn the_doctor_tells_a_user_what_he_can_trace() {
+    require!(needs());
+    let run = as_nobody(&Project::new(), &["doctor"]);
+    let can = "as an ordinary user: calls of your own programs, at most 100 at a time";
+    assert!(run.stdout.contains(can), "{}", run.stdout);
+    let whole = run.stdout.lines().any(|line| {
+        line.starts_with("  ok  a traced run: ") && line.ends_with("every record accounted for")
+    });
+    assert!(whole, "{}", run.stdout);
+}
+
+/// A 32-bit program that calls `exit(0)`.
+#[cfg(target_arch = "x86_64")]
+fn program_of_32_bits() -> Vec<u8> {
+    const BASE: u32 = 0x0804_8000;
+    let code = [0x31, 0xdb, 0xb8, 1, 0, 0, 0, 0xcd, 0x80];
+    let size = 52 + 32 + code.len() as u32;
+    let mut file = b"\x7fELF\x01\x01\x01".to_vec();
+    file.resize(16, 0);
+    // Elf32_Ehdr (elf(5)): ET_EXEC for EM_386, and one program header behind it.
+    file.extend([2_u16, 3].iter().flat_map(|half| half.to_le_bytes()));
+    let words = [1, BASE + 52 + 32, 52, 0, 0];
+    file.extend(words.iter().flat_map(|word: &u32| word.to_le_bytes()));
+    let halves = [52_u16, 32, 1, 0, 0, 0];
+    file.extend(halves.iter().flat_map(|half| half.to_le_bytes()));
+    // Elf32_Phdr: PT_LOAD of the whole file, to be read and executed.
+    let words = [1, 0, BASE, BASE, size, size, 5, 0x1000];
+    file.extend(words.iter().flat_map(|word: &u32| word.to_le_bytes()));
+    file.extend(code);
+    file
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_32_bit_program_is_out_of_a_users_sight_and_makes_the_run_incomplete() {
+    use std::os::unix::fs::PermissionsExt;
+    require!(needs());
+    let project = Project::new();
+    let file = project.join("i386");
+    std::fs::write(&file, program_of_32_bits()).expect("a program");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&file, executable).expect("a program");
+    let path = file.to_str().expect("a path of letters");
+    let status = std::process::Command::new(path).status();
+    if !status.is_ok_and(|status| status.success()) {
+        return crate::support::require::skip("this kernel runs no 32-bit programs");
+    }
+    let script = "\"$0\"; exec \"$0\"";
+    let run = as_nobody(
+        &project,
+        &[
+            "trace",
+            "-o",
+            "/dev/null",
+            "-e",
+            "getppid",
+            "--",
+            "sh",
+            "-c",
+            script,
+            path,
+        ],
+    );
+    run.assert_status(125);
+    let programs = run
+        .stderr
+        .lines()
+        .find(|line| line.trim().starts_with("programs of which"));
+    assert!(
+        programs.is_some_and(|line| line.ends_with(": 2")),
+        "{}",
+        run.stderr
+    );
+}

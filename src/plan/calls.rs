@@ -1,0 +1,364 @@
+//! Which events show the calls: `raw_syscalls` with a filter, or for a user without further rights the own tracepoints of each call.
+
+use super::copies::Copies;
+use super::error::EventsError;
+use super::events::{EventsPlan, Meaning};
+use super::following;
+use super::memory::MemoryReader;
+use crate::format::Format;
+use crate::host::{Catalogue, HostError};
+use crate::syscall::names::{self, Abi};
+use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
+use crate::trace::{Level, View};
+use crate::units::TracepointName;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How far the right to trace goes, found by opening an event and not by the number in `perf_event_paranoid`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To every tracepoint.
+    #[default]
+    Everything,
+    /// To what one's own programs do in user mode (`exclude_kernel`): their calls, each by its own tracepoints, as these alone are handed
+    /// the registers of the program (`perf_syscall_enter()`). `raw_syscalls` can be opened then too, and never shows anything.
+    OwnCalls,
+}
+
+/// At most so many calls are recorded by tracepoints of their own, those included that tasks are followed by. Each takes two events on
+/// each CPU, and each of these makes every fork some 8 µs longer: with 200 a fork takes 3 ms on two CPUs, where it takes 0.1 ms with none.
+pub const MOST_CALLS: usize = 100;
+
+const RAW: &str = "raw_syscalls";
+const ENTER: &str = "raw_syscalls:sys_enter";
+const LEAVE: &str = "raw_syscalls:sys_exit";
+
+/// The user registers that tell which instruction made a call: `ip` and `cx` (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall`
+/// instruction leaves the return address in `cx`; `int 0x80` leaves the program's own value there.
+const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
+
+impl EventsPlan {
+    /// Opens what shows the calls to record.
+    pub(super) fn add_calls(
+        &mut self,
+        recorded: &Selection,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        match self.reach {
+            Reach::Everything => {
+                self.add_raw_calls(recorded, catalogue)?;
+                self.add_copies(recorded, catalogue)
+            }
+            Reach::OwnCalls => self.add_own_calls(recorded, catalogue),
+        }
+    }
+
+    fn add_raw_calls(
+        &mut self,
+        recorded: &Selection,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        let enter = raw_format(ENTER, catalogue)?;
+        let args = enter.field("args").filter(|found| found.size == 48);
+        let meaning = Meaning::Enter {
+            id: number_field(&enter, ENTER, "id")?,
+            args: args.ok_or_else(|| shape(ENTER, "args"))?.offset,
+            n_args: 6,
+            copies: None,
+        };
+        let registers = if cfg!(target_arch = "x86_64") {
+            X86_IP_AND_CX
+        } else {
+            0
+        };
+        let filter = filter_text(recorded, true);
+        self.add(ENTER, enter.id, filter, registers, meaning);
+        let leave = raw_format(LEAVE, catalogue)?;
+        let meaning = Meaning::Leave {
+            id: number_field(&leave, LEAVE, "id")?,
+            ret: long_field(&leave, LEAVE, "ret")?,
+        };
+        let filter = filter_text(recorded, false);
+        self.add(LEAVE, leave.id, filter, 0, meaning);
+        Ok(())
+    }
+
+    /// Opens both tracepoints of each call. One that this kernel has none for is one that it does not have: whoever makes it gets `ENOSYS`.
+    fn add_own_calls(
+        &mut self,
+        recorded: &Selection,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        let native = Abi::native();
+        if recorded.is_everything() || recorded.numbers(native).count() > MOST_CALLS {
+            return Err(EventsError::TooMany);
+        }
+        let mut wanted = following::wanted(recorded, self.memory.contents);
+        for number in recorded.numbers(native) {
+            let Some(call) = names::name(native, number) else {
+                continue;
+            };
+            let half = |half| own_tracepoint(half, call, catalogue);
+            let (Some((enter, enters)), Some((leave, leaves))) =
+                (half("sys_enter")?, half("sys_exit")?)
+            else {
+                self.without_tracepoint.push(call);
+                continue;
+            };
+            let reads = self.memory.reader == MemoryReader::Kernel;
+            let wanted = wanted.remove(&number).filter(|_| reads);
+            let copies = wanted.and_then(|wanted| Copies::of(number, &enters, &wanted));
+            let place = copies.is_some().then_some(self.copies.len());
+            self.copies.extend(copies);
+            let meaning = entering(&enters, enter.as_str(), place)?;
+            self.add(enter.as_str(), enters.id, None, 0, meaning);
+            let meaning = Meaning::Leave {
+                id: number_field(&leaves, leave.as_str(), NUMBER)?,
+                ret: long_field(&leaves, leave.as_str(), "ret")?,
+            };
+            self.add(leave.as_str(), leaves.id, None, 0, meaning);
+        }
+        Ok(())
+    }
+
+    /// Refuses a tracepoint that never shows anything to this user though it can be opened.
+    pub(super) fn check_reach(&self, at: usize, name: &TracepointName) -> Result<(), EventsError> {
+        if self.reach == Reach::OwnCalls && name.system() == RAW {
+            let name = name.to_string();
+            return Err(EventsError::OutOfReach { at, name });
+        }
+        if self.reach == Reach::OwnCalls && self.requests.len() >= 2 * MOST_CALLS {
+            return Err(EventsError::TooMany);
+        }
+        Ok(())
+    }
+}
+
+/// Why a scenario would not be judged by what it is about without the right to trace everything; `None` where it would.
+pub(super) fn unseen(
+    events: &EventsPlan,
+    counted: &HashSet<&str>,
+    view: Option<&View>,
+) -> Option<String> {
+    if events.reach == Reach::Everything {
+        return None;
+    }
+    let mut absent = events.without_tracepoint.iter();
+    if let Some(call) = absent.find(|call| counted.contains(**call)) {
+        return Some(format!(
+            "needs the right to trace everything: `{call}` has no tracepoint of its own here"
+        ));
+    }
+    let view = view.filter(|view| view.level == Level::Sequence)?;
+    let mut selected = events.selection.iter().flat_map(Selection::names);
+    // Of the one the result is not seen, and what the arguments of the others stand for is not followed.
+    let is_less = |name: &str| {
+        name == "rt_sigreturn"
+            || following::concerns_descriptors(name)
+            || following::concerns_mappings(name)
+    };
+    let call = selected.find(|name| view.shows(name) && is_less(name))?;
+    Some(format!(
+        "its snapshot needs the right to trace everything, for what it shows of `{call}`"
+    ))
+}
+
+const NUMBER: &str = "__syscall_nr";
+
+/// `struct syscall_trace_enter` (`include/trace/syscall.h`): the number, and as many words as the call has arguments.
+fn entering(format: &Format, name: &str, copies: Option<usize>) -> Result<Meaning, EventsError> {
+    let id = number_field(format, name, NUMBER)?;
+    let own = format.fields.iter().filter(|field| field.name != NUMBER);
+    let words = own.take_while(|field| field.size == 8 && !field.name.starts_with("__"));
+    let words: Vec<usize> = words.map(|field| field.offset).collect();
+    let args = words.first().copied().unwrap_or_default();
+    let in_a_row = |(place, at): (usize, &usize)| *at == args + 8 * place;
+    if words.len() > 6 || !words.iter().enumerate().all(in_a_row) {
+        return Err(shape(name, "arguments"));
+    }
+    Ok(Meaning::Enter {
+        id,
+        args,
+        n_args: words.len(),
+        copies,
+    })
+}
+
+/// A tracepoint of a call, which not every call has.
+pub(super) fn own_tracepoint(
+    half: &str,
+    call: &str,
+    catalogue: &dyn Catalogue,
+) -> Result<Option<(TracepointName, Arc<Format>)>, HostError> {
+    for kernel_name in names::tracefs_names(call) {
+        let Some(name) = TracepointName::parse(&format!("syscalls:{half}_{kernel_name}")) else {
+            continue;
+        };
+        match catalogue.format(&name) {
+            Err(HostError::NoTracepoint { .. }) => {}
+            format => return Ok(Some((name, format?))),
+        }
+    }
+    Ok(None)
+}
+
+fn filter_text(selection: &Selection, enter: bool) -> Option<String> {
+    match in_kernel_filter(selection, enter) {
+        // Nothing is never left: the calls that create tasks are always among them.
+        FilterPlan::Everything | FilterPlan::Nothing => None,
+        FilterPlan::Only(text) => Some(text),
+    }
+}
+
+fn raw_format(name: &str, catalogue: &dyn Catalogue) -> Result<Arc<Format>, EventsError> {
+    let parsed = TracepointName::parse(name).ok_or_else(|| shape(name, "id"))?;
+    Ok(catalogue.format(&parsed)?)
+}
+
+fn shape(name: &str, field: &'static str) -> EventsError {
+    let name = name.to_owned();
+    EventsError::Shape { name, field }
+}
+
+/// Where the low four bytes of a call's number are: an `int` in the call's own tracepoints, a `long` in `raw_syscalls`.
+fn number_field(format: &Format, name: &str, field: &'static str) -> Result<usize, EventsError> {
+    let found = format.field(field).ok_or_else(|| shape(name, field))?;
+    match found.size {
+        8 if cfg!(target_endian = "big") => Ok(found.offset + 4),
+        4 | 8 => Ok(found.offset),
+        _ => Err(shape(name, field)),
+    }
+}
+
+/// The offset of a field of eight bytes.
+fn long_field(format: &Format, name: &str, field: &'static str) -> Result<usize, EventsError> {
+    let found = format.field(field).filter(|found| found.size == 8);
+    Ok(found.ok_or_else(|| shape(name, field))?.offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{MemoryPlan, Wanted, events_within};
+
+    const ENTERS: &str =
+        include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_openat.txt");
+    const COPIES: &str =
+        include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_openat@7.2.txt");
+    const LEAVES: &str =
+        include_str!("../../harness/fixtures/payloads/syscalls.sys_exit_openat.txt");
+
+    /// A kernel in which every call looks like `openat`, and that has no `uselib`.
+    struct Kernel(&'static str);
+
+    impl Catalogue for Kernel {
+        fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
+            let capture = match name.event() {
+                "sys_enter_uselib" | "sys_exit_uselib" => {
+                    let name = name.clone();
+                    return Err(HostError::NoTracepoint { name });
+                }
+                event if event.starts_with("sys_enter_") => self.0,
+                _ => LEAVES,
+            };
+            let at = capture.find("\nname: ").expect("a format") + 1;
+            Ok(Arc::new(
+                crate::format::parse(&capture[at..]).expect("a format"),
+            ))
+        }
+        fn systems(&self) -> Result<Vec<String>, HostError> {
+            Ok(vec!["syscalls".to_owned()])
+        }
+        fn events(&self, _: &str) -> Result<Vec<String>, HostError> {
+            Ok(Vec::new())
+        }
+    }
+
+    fn plan(words: &[&str], memory: MemoryPlan) -> Result<EventsPlan, EventsError> {
+        let words = words.iter().map(|word| (*word).to_owned());
+        let wants = [Wanted::Syscalls(words.collect())];
+        let kernel = match memory.reader {
+            MemoryReader::Kernel => Kernel(COPIES),
+            _ => Kernel(ENTERS),
+        };
+        events_within(Reach::OwnCalls, &wants, memory, &kernel)
+    }
+
+    #[test]
+    fn a_user_without_rights_gets_both_tracepoints_of_each_call_and_of_those_that_make_tasks() {
+        let plan = plan(&["close", "uselib"], MemoryPlan::default()).expect("a plan");
+        let names: Vec<&str> = plan.requests.iter().map(|event| &*event.name).collect();
+        for half in ["enter", "exit"] {
+            for call in ["close", "execve", "execveat", "clone", "clone3"] {
+                assert!(
+                    names.contains(&&*format!("syscalls:sys_{half}_{call}")),
+                    "{names:?}"
+                );
+            }
+        }
+        let read = names.iter().any(|name| name.ends_with("_dup2"));
+        assert!(!read, "descriptors are not followed: {names:?}");
+        assert!(plan.requests.iter().all(|event| event.exclude_kernel));
+        if names::number(Abi::native(), "uselib").is_some() {
+            assert_eq!(plan.without_tracepoint, ["uselib"]);
+        }
+        let entering = Meaning::Enter {
+            id: 8,
+            args: 16,
+            n_args: 4,
+            copies: None,
+        };
+        assert!(plan.meanings.contains(&entering), "{:?}", plan.meanings);
+    }
+
+    #[test]
+    fn the_kernels_copies_come_with_the_tracepoint_that_is_open_already() {
+        let memory = MemoryPlan {
+            reader: MemoryReader::Kernel,
+            ..MemoryPlan::default()
+        };
+        let plan = plan(&["openat"], memory).expect("a plan");
+        let of_openat = plan.requests.iter().zip(&plan.meanings);
+        let meanings: Vec<&Meaning> = of_openat
+            .filter(|(event, _)| event.name == "syscalls:sys_enter_openat")
+            .map(|(_, meaning)| meaning)
+            .collect();
+        let [
+            Meaning::Enter {
+                copies: Some(place),
+                n_args: 4,
+                ..
+            },
+        ] = meanings.as_slice()
+        else {
+            panic!("{meanings:?}");
+        };
+        let number = names::number(Abi::native(), "openat").expect("a number");
+        assert_eq!(plan.copies[*place].number, number);
+    }
+
+    #[test]
+    fn more_calls_than_forks_can_carry_are_refused() {
+        for words in [&["*"][..], &["!futex"], &["%file", "%desc"]] {
+            let refused = plan(words, MemoryPlan::default());
+            assert!(matches!(refused, Err(EventsError::TooMany)), "{words:?}");
+        }
+        assert!(plan(&["%file"], MemoryPlan::default()).is_ok());
+    }
+
+    #[test]
+    fn what_opens_and_shows_nothing_is_refused() {
+        for name in ["raw_syscalls:sys_enter", "io_uring:IORING_OP_FSYNC"] {
+            let wants = [Wanted::Tracepoint {
+                name: name.to_owned(),
+                filter: None,
+            }];
+            let memory = MemoryPlan::default();
+            let refused = events_within(Reach::OwnCalls, &wants, memory, &Kernel(ENTERS));
+            assert!(
+                matches!(refused, Err(EventsError::OutOfReach { at: 0, .. })),
+                "{name}"
+            );
+        }
+    }
+}

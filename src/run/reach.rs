@@ -1,0 +1,121 @@
+//! How far the right to trace goes on this machine, and what rings it has room for.
+
+use super::Bench;
+use crate::events::{self, OpenError, Rings};
+use crate::host::{Catalogue, HostError};
+use crate::plan::{self, EventsPlan, Meaning, Reach};
+use crate::sys::page_size;
+use crate::units::TracepointName;
+
+const ALL_CALLS: &str = "raw_syscalls:sys_enter";
+const OWN_CALLS: &str = "syscalls:sys_exit_execve";
+
+/// What is to be known of tracing with the rights of an ordinary user.
+pub const LIMITS_OF_OWN_CALLS: &str = "descriptors and mappings are not followed, and calls of 32-bit programs and through int 0x80 are not seen";
+
+impl Bench<'_> {
+    /// How far this user's right to trace goes, found by opening an event and closing it. Worth a look before a suite, so that a missing
+    /// right is said once.
+    ///
+    /// # Errors
+    /// [`AccessError`], with a hint that works, where not even one's own programs can be traced.
+    pub fn reach(&self) -> Result<Reach, AccessError> {
+        if let Some(reach) = self.reach.get() {
+            return Ok(*reach);
+        }
+        let reach = match self.probe(ALL_CALLS, false) {
+            Ok(()) => Reach::Everything,
+            Err(AccessError::Open(error)) if error.is_permission() => {
+                let paranoid = self.host.perf_event_paranoid();
+                // The less that is asked for is not what a user without any right is to hear of.
+                let refused = |_| AccessError::Nothing {
+                    source: error,
+                    paranoid,
+                };
+                self.probe(OWN_CALLS, true).map_err(refused)?;
+                Reach::OwnCalls
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(*self.reach.get_or_init(|| reach))
+    }
+
+    fn probe(&self, name: &str, exclude_kernel: bool) -> Result<(), AccessError> {
+        if let Some(name) = TracepointName::parse(name) {
+            let format = self.host.format(&name)?;
+            self.pins.hold(format.id);
+            events::probe(name.as_str(), format.id, exclude_kernel)?;
+        }
+        Ok(())
+    }
+
+    /// The first tracepoint of a plan that this user may not trace.
+    #[must_use]
+    pub fn out_of_reach<'p>(&self, plan: &'p EventsPlan) -> Option<&'p str> {
+        let mut events = plan.requests.iter().zip(&plan.meanings);
+        let refused = events.find(|(request, meaning)| {
+            plan.reach == Reach::OwnCalls
+                && matches!(meaning, Meaning::Tracepoint(_))
+                && self.probe(&request.name, request.exclude_kernel).is_err()
+        });
+        refused.map(|(request, _)| request.name.as_str())
+    }
+
+    /// The size of each CPU's ring where nobody asks for another one, in bytes: the best, or what a user without the right to lock memory
+    /// may map on all CPUs.
+    #[must_use]
+    pub fn default_ring(&self) -> u64 {
+        let best = plan::default_ring(self.cpus.len());
+        let pages = plan::ring_pages(best, page_size());
+        let is_kept = self.kept.lock().is_ok_and(|mut kept| {
+            let has_one = kept.iter().any(|rings| rings.pages() == pages);
+            has_one
+                || Rings::lasting(&self.cpus, pages)
+                    .map(|rings| kept.push(rings))
+                    .is_ok()
+        });
+        let allowed = self.host.perf_event_mlock_kb();
+        match allowed.and_then(|kib| u64::try_from(kib).ok()) {
+            Some(kib) if !is_kept => best.min(plan::allowed_ring(kib, page_size())),
+            _ => best,
+        }
+    }
+}
+
+/// A missing right.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// To tracefs.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// To open events.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// To open any event at all, those that show only one's own programs included.
+    #[error("not even the calls of one's own programs can be traced")]
+    Nothing {
+        /// What was refused.
+        source: OpenError,
+        /// `kernel.perf_event_paranoid`.
+        paranoid: Option<i64>,
+    },
+}
+
+impl AccessError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Host(error) => error.hint(),
+            Self::Open(error) => error.hint(),
+            // 3 and more is not in the kernel's own sources; distributions have it, and it leaves nothing to an ordinary user.
+            Self::Nothing {
+                source,
+                paranoid: Some(3..),
+            } => source.hint().map(|hint| {
+                hint + "; or, to trace the calls of your own programs and nothing else: sysctl kernel.perf_event_paranoid=2"
+            }),
+            Self::Nothing { source, .. } => source.hint(),
+        }
+    }
+}
