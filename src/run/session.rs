@@ -121,7 +121,7 @@ pub fn follow(
     while hung_up.contains(&false) || !running.is_gone() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
-        let wait = survivors.wait(wait, next == Next::Kill);
+        let wait = survivors.wait(wait, &running);
         let is_called = wait_for(events, &running, control, wait, &mut hung_up)?;
         running
             .collect()

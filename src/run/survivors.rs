@@ -51,21 +51,26 @@ impl Survivors {
     }
 
     /// How long to wait at most, so as to be called in time.
-    pub(super) fn wait(&self, otherwise: Duration, is_ending: bool) -> Duration {
-        // On the bare host nobody ends what was born in the meantime.
-        let again = (is_ending && self.ends_all).then_some(AGAIN);
-        let look = self.next_look.filter(|_| !is_ending);
-        let look = look.map(|look| look.saturating_duration_since(Instant::now()));
-        otherwise.min(again.or(look).unwrap_or(otherwise))
+    pub(super) fn wait(&mut self, otherwise: Duration, running: &Running) -> Duration {
+        if running.is_killed() {
+            // On the bare host nobody ends what was born in the meantime.
+            let again = if self.ends_all { AGAIN } else { otherwise };
+            return otherwise.min(again);
+        }
+        let now = Instant::now();
+        if self.is_forbidden && running.exit().is_some() {
+            self.next_look.get_or_insert(now + GRACE);
+        }
+        let look = self
+            .next_look
+            .map(|look| look.saturating_duration_since(now));
+        otherwise.min(look.unwrap_or(otherwise))
     }
 
     /// Whether somebody has outlived the main process and may not. Called as long as the run is not over.
     pub(super) fn outlive(&mut self, running: &Running, lineage: &Lineage) -> bool {
-        if !self.is_forbidden || running.exit().is_none() {
-            return false;
-        }
         let now = Instant::now();
-        if now < *self.next_look.get_or_insert(now + GRACE) {
+        if self.next_look.is_none_or(|look| now < look) {
             return false;
         }
         self.next_look = Some(now + AGAIN);

@@ -310,6 +310,12 @@ impl Running {
         group.map_or_else(Vec::new, Members::pids)
     }
 
+    /// Whether it was sent a `SIGKILL`.
+    #[must_use]
+    pub fn is_killed(&self) -> bool {
+        self.process.killed
+    }
+
     /// Whether nothing is left of it: on the host the main process reaped and the group empty that ends with it, in a namespace all of it dead but for an init on its way out.
     #[must_use]
     pub fn is_gone(&self) -> bool {

@@ -268,3 +268,193 @@ fn executed(call: &Call) -> Option<Rc<[String]>> {
         .collect();
     (!words.is_empty()).then_some(words)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Memory, Moment, Piece};
+    use crate::syscall::files::Files;
+    use crate::syscall::{Actor, Entry, Shares, ShortName};
+
+    const INIT: u32 = 1;
+    const MAIN: u32 = 10;
+
+    /// A lineage in which the main process runs.
+    fn run() -> Lineage {
+        let mut lineage = Lineage::new(Some(Pid(INIT)));
+        fork(&mut lineage, INIT, MAIN, MAIN);
+        exec(&mut lineage, MAIN, MAIN, &["main", "x"]);
+        lineage.name_main(2);
+        lineage
+    }
+
+    fn task(parent: u32, pid: u32, tid: u32) -> Task {
+        Task {
+            pid: Pid(pid),
+            parent_pid: Pid(parent),
+            tid: Tid(tid),
+            parent_tid: Tid(parent),
+            time: Nanos(u64::from(tid)),
+        }
+    }
+
+    fn actor(pid: u32, tid: u32) -> Actor {
+        Actor {
+            thread: ThreadId(tid),
+            pid: Pid(pid),
+            tid: Tid(tid),
+            comm: ShortName::new(b"x"),
+        }
+    }
+
+    fn fork(lineage: &mut Lineage, parent: u32, pid: u32, tid: u32) {
+        lineage.fork(&task(parent, pid, tid));
+        lineage.observe(&Observation::Born {
+            child: actor(pid, tid),
+            parent: Some(ThreadId(parent)),
+            shares: Shares::default(),
+        });
+    }
+
+    fn name(lineage: &mut Lineage, tid: u32, id: i32) {
+        let thread = ThreadId(tid);
+        lineage.observe(&Observation::Named { thread, id });
+    }
+
+    fn exit(lineage: &mut Lineage, pid: u32, tid: u32) {
+        lineage.exit(&task(INIT, pid, tid));
+        lineage.observe(&Observation::Gone(ThreadId(tid)));
+    }
+
+    fn exec(lineage: &mut Lineage, pid: u32, tid: u32, words: &[&str]) {
+        let (pid, tid) = (Pid(pid), Tid(tid));
+        let name = b"name";
+        let exec = true;
+        lineage.comm(&Comm {
+            pid,
+            tid,
+            name,
+            exec,
+        });
+        let piece = |(element, word): (u16, &&str)| Piece {
+            argument: 1,
+            element,
+            moment: Moment::Enter,
+            address: 0,
+            state: State::Whole,
+            bytes: word.as_bytes().into(),
+        };
+        let call = Call {
+            actor: actor(pid.0, tid.0),
+            abi: Abi::native(),
+            number: libc::SYS_execve as i32,
+            entry: Entry::Uncorking,
+            outcome: Outcome::Returned {
+                time: Nanos(0),
+                value: 0,
+            },
+            memory: Memory::new((0..).zip(words).map(piece).collect()),
+            files: Files::default(),
+            places: Default::default(),
+        };
+        lineage.observe(&Observation::Call(call));
+    }
+
+    /// `id command < id command of the creator`, in the order of creation.
+    fn told(lineage: &Lineage) -> Vec<String> {
+        let id = |id: Option<i32>| id.map_or("?".to_owned(), |id| id.to_string());
+        let living = lineage.living();
+        living
+            .iter()
+            .map(|one| {
+                let main = if one.is_main { "main " } else { "" };
+                let creator = one
+                    .creator
+                    .as_ref()
+                    .map(|creator| format!(" < {} {}", id(creator.id), creator.command.join(" ")));
+                let creator = creator.unwrap_or_default();
+                format!("{main}{} {}{creator}", id(one.id), one.command.join(" "))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_main_process_is_the_first_that_executes_something() {
+        assert_eq!(told(&run()), ["main 2 main x"]);
+        let mut without_fork = Lineage::new(None);
+        exec(&mut without_fork, MAIN, MAIN, &[]);
+        assert_eq!(told(&without_fork), ["main ? [name]"]);
+    }
+
+    #[test]
+    fn a_daemon_is_its_creators_when_that_one_is_dead() {
+        let mut lineage = run();
+        fork(&mut lineage, MAIN, 11, 11);
+        // It forks before the call returns that made it.
+        fork(&mut lineage, 11, 12, 12);
+        name(&mut lineage, 11, 3);
+        name(&mut lineage, 12, 4);
+        exit(&mut lineage, 11, 11);
+        exec(&mut lineage, 12, 12, &["sleep", "9"]);
+        exit(&mut lineage, MAIN, MAIN);
+        assert_eq!(told(&lineage), ["4 sleep 9 < 3 main x"]);
+    }
+
+    #[test]
+    fn an_id_that_is_told_when_its_owner_is_dead_is_told_to_its_children() {
+        let mut lineage = run();
+        fork(&mut lineage, MAIN, 11, 11);
+        fork(&mut lineage, 11, 12, 12);
+        exit(&mut lineage, 11, 11);
+        assert_eq!(told(&lineage), ["main 2 main x", "? main x < ? main x"]);
+        name(&mut lineage, 11, 3);
+        assert_eq!(told(&lineage), ["main 2 main x", "? main x < 3 main x"]);
+    }
+
+    #[test]
+    fn what_a_creator_executes_later_is_not_what_it_was() {
+        let mut lineage = run();
+        fork(&mut lineage, MAIN, 11, 11);
+        exec(&mut lineage, MAIN, MAIN, &["other"]);
+        assert_eq!(told(&lineage), ["main 2 other", "? main x < 2 main x"]);
+    }
+
+    #[test]
+    fn a_process_lives_until_its_last_thread_has_ended() {
+        let mut lineage = run();
+        fork(&mut lineage, MAIN, MAIN, 11);
+        exit(&mut lineage, MAIN, MAIN);
+        assert_eq!(told(&lineage).len(), 1);
+        exit(&mut lineage, MAIN, 11);
+        assert_eq!(told(&lineage), [""; 0]);
+    }
+
+    #[test]
+    fn an_exec_by_another_thread_leaves_one_thread() {
+        let mut lineage = run();
+        fork(&mut lineage, MAIN, MAIN, 11);
+        exit(&mut lineage, MAIN, MAIN);
+        // The caller's own end under its old id is told by nobody.
+        exec(&mut lineage, MAIN, MAIN, &["other"]);
+        assert_eq!(told(&lineage), ["main 2 other"]);
+        exit(&mut lineage, MAIN, MAIN);
+        assert_eq!(told(&lineage), [""; 0]);
+    }
+
+    #[test]
+    fn an_id_that_comes_again_is_somebody_else() {
+        let mut lineage = run();
+        fork(&mut lineage, MAIN, 11, 11);
+        exec(&mut lineage, 11, 11, &["stale"]);
+        fork(&mut lineage, MAIN, 11, 11);
+        assert_eq!(told(&lineage), ["main 2 main x", "? main x < 2 main x"]);
+    }
+
+    #[test]
+    fn a_command_line_has_an_end() {
+        let mut lineage = run();
+        let long = "y".repeat(LONGEST_COMMAND - 10);
+        exec(&mut lineage, MAIN, MAIN, &["a", &long, &long, "b"]);
+        assert_eq!(told(&lineage), [format!("main 2 a {long}")]);
+    }
+}
