@@ -259,3 +259,61 @@ fn excerpt(text: &str) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    fn said(pid: i32, of: &str, parent: Option<(i32, &str)>) -> String {
+        let survivor = Survivor {
+            pid,
+            command: words(of),
+            parent: parent.map(|(pid, of)| (pid, words(of))),
+        };
+        survivors(&[survivor], "lived").concat()
+    }
+
+    #[test]
+    fn a_survivor_is_named_as_far_as_it_is_known() {
+        assert_eq!(
+            said(7, "sleep 100", Some((5, "sh -c x"))),
+            "process 7 (`sleep 100`), started by 5 (`sh -c x`), lived"
+        );
+        assert_eq!(said(7, "[sleep]", None), "process 7 (`[sleep]`) lived");
+        assert_eq!(
+            said(0, "a", Some((0, "b"))),
+            "a process (`a`), started by `b`, lived"
+        );
+    }
+
+    #[test]
+    fn a_command_line_is_one_line_and_has_an_end() {
+        assert_eq!(
+            said(1, "a\nb\u{1b}[1m \u{e9}", None),
+            "process 1 (`a\\nb\\u{1b}[1m \u{e9}`) lived"
+        );
+        let long = said(1, &"x".repeat(81), None);
+        assert_eq!(long, format!("process 1 (`{}...`) lived", "x".repeat(80)));
+    }
+
+    #[test]
+    fn ten_survivors_are_named_and_the_others_counted() {
+        let all = vec![
+            Survivor {
+                pid: 1,
+                command: words("a"),
+                parent: None
+            };
+            13
+        ];
+        let reasons = survivors(&all, "lived");
+        assert_eq!(reasons.len(), 11);
+        assert_eq!(reasons.last().map(String::as_str), Some("and 3 more lived"));
+        assert_eq!(survivors(&all[..10], "lived").len(), 10);
+        assert_eq!(survivors(&[], "lived"), [""; 0]);
+    }
+}

@@ -13,5 +13,6 @@ mod insta;
 mod loss;
 mod panics;
 mod sight;
+mod survivors;
 mod trials;
 mod world;
