@@ -7,7 +7,7 @@ mod process;
 mod tracefs;
 mod world;
 
-pub use process::Process;
+pub use process::ProcessStatus;
 pub use tracefs::TracefsError;
 pub use world::{IdMaps, Mounted, map_ids};
 

@@ -15,9 +15,9 @@ const PF_SIGNALED: u64 = 0x400;
 // How much of a command line is read: nobody wants to see more, and a program can make it as long as its memory.
 const LONGEST_COMMAND: u64 = 4096;
 
-/// A process.
+/// A process at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Process {
+pub struct ProcessStatus {
     /// Its name, as `/proc/PID/status` has it.
     pub name: String,
     /// Its ids, from the namespace of the asking process inwards to its own.
@@ -31,12 +31,12 @@ pub struct Process {
 impl Host {
     /// A process; `None` where there is none of that id. Never waits for the process.
     #[must_use]
-    pub fn process(&self, pid: Pid) -> Option<Process> {
+    pub fn process(&self, pid: Pid) -> Option<ProcessStatus> {
         let stat = self.read_lossy(&format!("proc/{pid}/stat"))?;
         let status = self.read_lossy(&format!("proc/{pid}/status"))?;
         let ids = value(&status, "NSpid:")?.split_whitespace();
         let ticks = stat_field(&stat, 22)?;
-        Some(Process {
+        Some(ProcessStatus {
             name: value(&status, "Name:")?.to_owned(),
             ids: ids.filter_map(|id| id.parse().ok()).collect(),
             started: Duration::from_millis(ticks.saturating_mul(TICK_IN_MILLISECONDS)),
@@ -173,7 +173,7 @@ mod tests {
     fn ids_and_start_are_read_behind_any_name() {
         for name in ["sleep", "a) R 9 9 (9)", "x y", "\u{ff}\n"] {
             let (_tree, host) = tree(&[("7", stat(name, 0x40_0000), status(NONE))]);
-            let expected = Process {
+            let expected = ProcessStatus {
                 name: "x".to_owned(),
                 ids: vec![7, 3],
                 started: Duration::from_millis(123_450),

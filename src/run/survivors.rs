@@ -1,7 +1,7 @@
 //! The end of a run: who lives when the main process has ended, and the end of them all.
 
 use super::reader::Setting;
-use crate::host::{Host, Process};
+use crate::host::{Host, ProcessStatus};
 use crate::sandbox::Running;
 use crate::sys::{self, process};
 use crate::syscall::{Lineage, Living};
@@ -181,7 +181,7 @@ impl Survivors {
     }
 
     /// Whether a process is the one that the records tell of, and not another to whom its id went.
-    fn is(&self, living: &Living, now: &Process) -> bool {
+    fn is(&self, living: &Living, now: &ProcessStatus) -> bool {
         let asleep = sys::boottime_now().0.saturating_sub(sys::monotonic_now().0);
         let is_as_old = living.started.is_none_or(|started| {
             let started = Duration::from_nanos(started.0.saturating_add(asleep));
