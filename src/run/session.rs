@@ -136,7 +136,7 @@ pub fn follow(
             if is_late {
                 return Err(SessionError::Unkillable);
             }
-            survivors.end(reader.lineage());
+            survivors.end_again(&running, reader.lineage());
             continue;
         }
         if is_called {

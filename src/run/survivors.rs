@@ -114,6 +114,12 @@ impl Survivors {
         }
     }
 
+    /// Ends whoever was born since.
+    pub(super) fn end_again(&self, running: &Running, lineage: &Lineage) {
+        running.end_members();
+        self.end(lineage);
+    }
+
     /// Who was found.
     pub(super) fn into_found(self) -> Vec<Survivor> {
         self.found

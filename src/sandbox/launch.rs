@@ -310,6 +310,14 @@ impl Running {
         group.map_or_else(Vec::new, Members::pids)
     }
 
+    /// Sends a `SIGKILL` to whoever is left in the group that ends with it.
+    pub fn end_members(&self) {
+        let group = self.process.group.as_ref();
+        if let Some(group) = group.filter(|group| !group.is_empty()) {
+            group.kill();
+        }
+    }
+
     /// Whether it was sent a `SIGKILL`.
     #[must_use]
     pub fn is_killed(&self) -> bool {

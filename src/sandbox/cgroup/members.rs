@@ -38,16 +38,15 @@ impl Members {
     }
 
     /// Sends `SIGKILL` to all of them. From Linux 5.14 on the kernel does that, and nobody can escape by a fork; before, the group is frozen
-    /// first, as each pass over a group that forks would leave somebody out.
+    /// meanwhile, as each pass over a group that forks would leave somebody out. Whoever is just being born then is left to the next call.
     ///
     /// What fails here fails as the group is gone, or was taken out of our hands: whoever lives on is seen by
     /// [`is_empty`](Self::is_empty).
     pub fn kill(&self) {
-        if self.write("cgroup.kill").is_ok() {
+        if self.write("cgroup.kill", "1").is_ok() {
             return;
         }
-        // A task that is killed leaves the freezer by itself.
-        let _frozen = self.write("cgroup.freeze");
+        let _frozen = self.write("cgroup.freeze", "1");
         for pid in self.pids() {
             // The descriptor first, then a second look: the id may have changed hands in between.
             if let Ok(Some(process)) = process::open(pid)
@@ -56,13 +55,15 @@ impl Members {
                 let _killed = process::signal(process.as_fd(), libc::SIGKILL);
             }
         }
+        // A killed task leaves the freezer by itself, but one that its tracer had stopped did not end on Linux 5.10 until it was thawed.
+        let _thawed = self.write("cgroup.freeze", "0");
     }
 
-    fn write(&self, file: &str) -> io::Result<()> {
+    fn write(&self, file: &str, word: &str) -> io::Result<()> {
         // Not created where there is no such file: cgroupfs refuses that with EPERM, and a folder that is gone must not come back.
         let file = self.group.join(file);
         let mut file = std::fs::File::options().write(true).open(file)?;
-        io::Write::write_all(&mut file, b"1")
+        io::Write::write_all(&mut file, word.as_bytes())
     }
 }
 
