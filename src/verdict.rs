@@ -77,7 +77,7 @@ pub struct Ended {
     pub left: bool,
     /// The limits that it ran into.
     pub struck: Vec<Struck>,
-    /// Who lived on when the main process had ended, where none may.
+    /// Who lived when everything was ended: at the timeout, or after the end of the main process where nobody may outlive it.
     pub survivors: Vec<Survivor>,
     /// What it used.
     pub usage: Usage,
@@ -88,7 +88,8 @@ pub struct Ended {
 /// Judges a run by everything but its snapshot: the reasons against it, none for a pass.
 ///
 /// A workload that had to be ended has not failed its expectations but its time. Otherwise loss comes before all else: from an incomplete
-/// trace nothing follows, neither a failure nor a pass.
+/// trace nothing follows, neither a failure nor a pass. Where somebody had to be ended who outlived the main process, what the others
+/// would have done is not known, and nothing else is judged.
 #[must_use]
 pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Verdict, Vec<String>) {
     let mut missing = ended.account.complaints();
@@ -98,10 +99,16 @@ pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Ver
             0,
             format!("the workload did not end within {limit:?} and was killed"),
         );
+        missing.splice(1..1, survivors(&ended.survivors, "was still alive"));
         return (Verdict::Timeout, missing);
     }
+    let outlived = survivors(&ended.survivors, "outlived the main process");
     if !ended.account.is_complete() {
+        missing.extend(outlived);
         return (Verdict::Incomplete, missing);
+    }
+    if !outlived.is_empty() {
+        return (Verdict::Leak, outlived);
     }
     let mut reasons = Vec::new();
     let wanted = plan.expect.exit.unwrap_or(ExitKind::Code(0));
@@ -138,6 +145,57 @@ pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Ver
         },
         reasons,
     )
+}
+
+/// A reason for each process, and one for all that are too many.
+fn survivors(survivors: &[Survivor], did: &str) -> Vec<String> {
+    const MOST: usize = 10;
+    let named = survivors.iter().take(MOST).map(|survivor| {
+        let mut text = match survivor.pid {
+            0 => "a process".to_owned(),
+            pid => format!("process {pid}"),
+        };
+        text += &format!(" (`{}`)", command(&survivor.command));
+        if let Some((pid, words)) = &survivor.parent {
+            text += match pid {
+                0 => ", started by".to_owned(),
+                pid => format!(", started by {pid}"),
+            }
+            .as_str();
+            text += &match (pid, command(words)) {
+                (0, command) => format!(" `{command}`"),
+                (_, command) => format!(" (`{command}`)"),
+            };
+            text += ",";
+        }
+        format!("{text} {did}")
+    });
+    let more = survivors.len().saturating_sub(MOST);
+    named
+        .chain((more > 0).then(|| format!("and {more} more {did}")))
+        .collect()
+}
+
+/// A command line on one line: its words as they are, without what would be more than one line or no text.
+fn command(words: &[String]) -> String {
+    const ROOM: usize = 80;
+    let text = words.join(" ");
+    let mut shown: String = text
+        .chars()
+        .take(ROOM)
+        .flat_map(|letter| {
+            let is_plain = !letter.is_control();
+            let escaped = (!is_plain).then(|| letter.escape_default());
+            is_plain
+                .then_some(letter)
+                .into_iter()
+                .chain(escaped.into_iter().flatten())
+        })
+        .collect();
+    if text.chars().nth(ROOM).is_some() {
+        shown += "...";
+    }
+    shown
 }
 
 /// A scenario that is known to fail passes by failing, and only by failing.
@@ -199,5 +257,63 @@ fn excerpt(text: &str) -> String {
             text.get(..end).unwrap_or_default(),
             text.len()
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    fn said(pid: i32, of: &str, parent: Option<(i32, &str)>) -> String {
+        let survivor = Survivor {
+            pid,
+            command: words(of),
+            parent: parent.map(|(pid, of)| (pid, words(of))),
+        };
+        survivors(&[survivor], "lived").concat()
+    }
+
+    #[test]
+    fn a_survivor_is_named_as_far_as_it_is_known() {
+        assert_eq!(
+            said(7, "sleep 100", Some((5, "sh -c x"))),
+            "process 7 (`sleep 100`), started by 5 (`sh -c x`), lived"
+        );
+        assert_eq!(said(7, "[sleep]", None), "process 7 (`[sleep]`) lived");
+        assert_eq!(
+            said(0, "a", Some((0, "b"))),
+            "a process (`a`), started by `b`, lived"
+        );
+    }
+
+    #[test]
+    fn a_command_line_is_one_line_and_has_an_end() {
+        assert_eq!(
+            said(1, "a\nb\u{1b}[1m \u{e9}", None),
+            "process 1 (`a\\nb\\u{1b}[1m \u{e9}`) lived"
+        );
+        let long = said(1, &"x".repeat(81), None);
+        assert_eq!(long, format!("process 1 (`{}...`) lived", "x".repeat(80)));
+    }
+
+    #[test]
+    fn ten_survivors_are_named_and_the_others_counted() {
+        let all = vec![
+            Survivor {
+                pid: 1,
+                command: words("a"),
+                parent: None
+            };
+            13
+        ];
+        let reasons = survivors(&all, "lived");
+        assert_eq!(reasons.len(), 11);
+        assert_eq!(reasons.last().map(String::as_str), Some("and 3 more lived"));
+        assert_eq!(survivors(&all[..10], "lived").len(), 10);
+        assert_eq!(survivors(&[], "lived"), [""; 0]);
     }
 }

@@ -3,9 +3,11 @@
 //! [`Host::running`] is this machine; [`Host::at`] is a captured tree of one, for which nothing is ever mounted. Whatever is read once is
 //! kept: a host's tracepoints do not change while it is looked at.
 
+mod process;
 mod tracefs;
 mod world;
 
+pub use process::ProcessStatus;
 pub use tracefs::TracefsError;
 pub use world::{IdMaps, Mounted, map_ids};
 

@@ -9,6 +9,7 @@ mod reading;
 mod scenario;
 mod session;
 mod suite;
+mod survivors;
 
 pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
@@ -17,6 +18,7 @@ pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
+pub use survivors::GRACE;
 
 use crate::capture::{self, Capture, CaptureError};
 use crate::events::{
@@ -217,6 +219,24 @@ impl<'a> Bench<'a> {
         {
             kept.push(rings);
         }
+    }
+
+    /// A control group with which all of a workload on the bare host ends, where none was made to count for; `None` where this user may
+    /// make none.
+    ///
+    /// # Errors
+    /// [`CgroupError`](crate::sandbox::CgroupError).
+    fn group_to_end_with(
+        &self,
+        corked: &Corked,
+        group: Option<&Cgroup>,
+    ) -> Result<Option<Cgroup>, RunError> {
+        let hierarchy = self.host.cgroup2().filter(|_| group.is_none());
+        let group = hierarchy.and_then(|hierarchy| Cgroup::below(&hierarchy).ok());
+        if let Some(group) = &group {
+            group.join(corked.pid())?;
+        }
+        Ok(group)
     }
 
     /// A control group to count for, where there are many events or one that tasks do not deliver, and the host can count for one. Many

@@ -12,7 +12,7 @@ use crate::record::{self, LayoutTable, Record, Sample};
 use crate::sys::page_size;
 use crate::syscall::files::{Initial, Tables};
 use crate::syscall::mappings::Maps;
-use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Tracker};
+use crate::syscall::{Actor, Call, Entry, Lineage, Observation, Outcome, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::io;
 
@@ -44,6 +44,10 @@ pub struct Setting {
     pub fault: Fault,
     /// Whether the workload's memory is read, and signals are told of.
     pub reads_memory: bool,
+    /// Whether processes that outlive the main one are looked for and ended, after [`GRACE`](super::GRACE).
+    pub forbids_survivors: bool,
+    /// Whether the end of a run on the bare host is the end of all its processes: nobody may leave some of them alone.
+    pub ends_all: bool,
 }
 
 // Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
@@ -54,6 +58,7 @@ pub struct Reader<'a> {
     plan: &'a EventsPlan,
     observer: &'a mut dyn Observer,
     tracker: Tracker,
+    lineage: Lineage,
     tables: Tables,
     maps: Maps,
     out: Vec<Observation>,
@@ -94,6 +99,7 @@ impl<'a> Reader<'a> {
             plan,
             observer,
             tracker: Tracker::new(setting.reads_memory, plan.reach == Reach::OwnCalls),
+            lineage: Lineage::new(setting.init),
             tables: Tables::new(setting.initial, plan.watched),
             maps: Maps::new(plan.maps, page_size() as u64),
             out: Vec::new(),
@@ -112,6 +118,11 @@ impl<'a> Reader<'a> {
             fault: setting.fault,
             error: None,
         }
+    }
+
+    /// Who lives, as far as the records that were read tell.
+    pub(super) fn lineage(&mut self) -> &mut Lineage {
+        &mut self.lineage
     }
 
     /// Draws up the account of the events whose records were all read here.
@@ -181,9 +192,20 @@ impl<'a> Reader<'a> {
             Record::Comm(comm, _) => {
                 self.started |= comm.exec;
                 self.tracker.comm(&comm, &mut self.out);
+                self.lineage.comm(&comm);
             }
-            Record::Fork(task, _) => self.tracker.fork(&task, &mut self.out),
-            Record::Exit(task, _) => self.tracker.exit(&task, &mut self.out),
+            Record::Fork(task, _) => {
+                self.tracker.fork(&task, &mut self.out);
+                self.lineage.fork(&task);
+            }
+            Record::Exit(task, _) => {
+                self.tracker.exit(&task, &mut self.out);
+                let is_out_of_sight =
+                    |seen: &Observation| matches!(seen, Observation::OutOfSight(_));
+                if !self.out.iter().any(is_out_of_sight) {
+                    self.lineage.exit(&task);
+                }
+            }
             Record::Lost(lost, _) => self.lost(lost.count),
             Record::LostSamples(count, _) => self.lost(count),
             Record::Unknown { .. } => {}
@@ -236,6 +258,7 @@ impl<'a> Reader<'a> {
         for mut observation in self.out.drain(..) {
             self.tables.observe(&mut observation);
             self.maps.observe(&mut observation);
+            self.lineage.observe(&observation);
             if let Observation::Call(Call {
                 entry: Entry::Uncorking,
                 ..

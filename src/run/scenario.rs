@@ -4,7 +4,7 @@ use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow
 use crate::errors::chain;
 use crate::plan::{Plan, PlannedTracepoint, WorldPlan};
 use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir, World};
-use crate::scenario::{Addresses, FileSource};
+use crate::scenario::{Addresses, FileSource, Survivors};
 use crate::snapshot::{self, Place, Provenance};
 use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Actor, Observation, UNREAD};
@@ -81,9 +81,17 @@ pub fn attempt(
     };
     let inside = workload.world.inside(dir.path());
     let group = bench.group_for(&plan.events)?;
-    let corked = sandbox::launch(&workload)?;
+    let mut corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
     let mut events = bench.open(&plan.events, &corked, group.as_ref(), plan.ring_pages)?;
+    // Dropped behind what is to end with it.
+    let own_group;
+    if plan.world.is_none() {
+        own_group = bench.group_to_end_with(&corked, group.as_ref())?;
+        if let Some(group) = group.as_ref().or(own_group.as_ref()) {
+            corked.end_with(group.members());
+        }
+    }
     let running = match corked.uncork(UNCORKING) {
         Err(sandbox::LaunchError::NotExecuted(error)) => return Ok(not_executed(&error)),
         other => other?,
@@ -93,6 +101,8 @@ pub fn attempt(
         builder: Builder::new(plan.view.as_ref().map(|view| view.level)),
         error: None,
     };
+    let world = plan.world.as_ref();
+    let survivors = world.map_or_else(Survivors::default, |world| world.spec.survivors);
     let patience = Patience {
         timeout: Some(plan.workload.timeout),
         tick: Duration::from_secs(1),
@@ -108,6 +118,8 @@ pub fn attempt(
             init,
             initial: initial(&inside),
             fault,
+            forbids_survivors: survivors == Survivors::Forbidden,
+            ends_all: true,
             ..Setting::default()
         },
     )?;

@@ -1,6 +1,7 @@
 //! One run: from the corked workload to the account of its events.
 
 use super::reader::{Observer, Reader, Setting};
+use super::survivors::Survivors;
 use crate::events::EventSet;
 use crate::merge::Merge;
 use crate::plan::EventsPlan;
@@ -110,26 +111,32 @@ pub fn follow(
         reads_memory: events.reads_memory(),
         ..setting
     };
+    let mut survivors = Survivors::new(&setting);
     let mut reader = Reader::new(plan, events.n_requests(), observer, setting);
     let mut merge = Merge::default();
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
     let mut hung_up = vec![false; events.descriptors().len()];
-    let (mut timed_out, mut next) = (false, Next::Follow);
+    let (mut timed_out, mut leaked, mut next) = (false, false, Next::Follow);
     // Not the rings alone: those of a workload whose events the kernel has ended hang up while it lives.
     while hung_up.contains(&false) || !running.is_gone() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
+        let wait = survivors.wait(wait, &running);
         let is_called = wait_for(events, &running, control, wait, &mut hung_up)?;
         running
             .collect()
             .map_err(system("look after the workload's output and its end"))?;
         let horizon = Nanos(sys::monotonic_now().0.saturating_sub(SETTLING));
         reader.drain(&mut merge, events, Some(horizon))?;
+        if let Some(id) = running.main_pid() {
+            reader.lineage().name_main(id);
+        }
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if next == Next::Kill {
             if is_late {
                 return Err(SessionError::Unkillable);
             }
+            survivors.end_again(&running, reader.lineage());
             continue;
         }
         if is_called {
@@ -140,12 +147,19 @@ pub fn follow(
         if next == Next::Leave {
             break;
         }
-        if is_late || next == Next::Kill {
-            (timed_out, next) = (next != Next::Kill, Next::Kill);
+        let now = Instant::now();
+        timed_out = is_late && next != Next::Kill;
+        if timed_out {
+            survivors.note(reader.lineage());
+        }
+        leaked = !timed_out && next != Next::Kill && survivors.outlive(&running, reader.lineage());
+        if timed_out || leaked || next == Next::Kill {
+            next = Next::Kill;
             running
                 .signal(libc::SIGKILL)
                 .map_err(system("end the workload"))?;
-            deadline = Some(Instant::now() + Duration::from_secs(1));
+            survivors.end(reader.lineage());
+            deadline = Some(now + Duration::from_secs(1));
         }
     }
     // A control group's events still fire for tasks that are dead, and those of a workload that is left alone for living ones.
@@ -159,10 +173,10 @@ pub fn follow(
     Ok(Ended {
         exited,
         timed_out,
-        interrupted: next == Next::Kill && !timed_out,
+        interrupted: next == Next::Kill && !timed_out && !leaked,
         left: next == Next::Leave,
         struck: Vec::new(),
-        survivors: Vec::new(),
+        survivors: survivors.into_found(),
         usage: Usage::default(),
         account,
     })

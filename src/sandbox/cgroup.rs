@@ -1,5 +1,9 @@
 //! A control group (version 2) around the workload, for events that are counted per group.
 
+mod members;
+
+pub use members::Members;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -56,6 +60,12 @@ impl Cgroup {
             below: hierarchy.to_owned(),
             source,
         })
+    }
+
+    /// Whoever is in the group.
+    #[must_use]
+    pub fn members(&self) -> Members {
+        Members::of(&self.path)
     }
 
     /// Moves a process into the group; what it creates from then on is born there.

@@ -1,5 +1,6 @@
 //! The cork and what follows it.
 
+use super::cgroup::Members;
 use super::error::LaunchError;
 use super::process::{Process, nonblocking};
 use super::stdio::{self, Stdio};
@@ -108,6 +109,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         directory: directory.as_deref(),
         stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
         world,
+        own_session: matches!(workload.stdio, Stdio::Captured { .. }),
         umask: workload.umask,
         fixed_addresses: workload.fixed_addresses,
         open_files: workload.open_files,
@@ -126,6 +128,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         obituary: parked.obituary,
         outputs,
         has_init: own.is_some(),
+        group: None,
     };
     if let Some(pipe) = &process.obituary {
         nonblocking(pipe).map_err(LaunchError::Pipe)?;
@@ -157,6 +160,11 @@ impl Corked {
     #[must_use]
     pub fn token(&self) -> u64 {
         self.token
+    }
+
+    /// Makes a control group, which it has joined, end with it: whatever it creates is then ended as one, on the bare host, too.
+    pub fn end_with(&mut self, group: Members) {
+        self.process.group = Some(group);
     }
 
     /// Whether [`pid`](Self::pid) is an init, whose own doings are none of the workload's.
@@ -289,19 +297,51 @@ impl Running {
         self.process.exit
     }
 
-    /// Whether nothing is left of it: on the host the main process reaped, in a namespace all of it dead but for an init on its way out.
+    /// The main process' pid in its own namespace, once it is told.
+    #[must_use]
+    pub fn main_pid(&self) -> Option<i32> {
+        self.process.main_pid
+    }
+
+    /// Who is in the group that ends with it; nobody where there is no such group.
+    #[must_use]
+    pub fn members(&self) -> Vec<Pid> {
+        let group = self.process.group.as_ref();
+        group.map_or_else(Vec::new, Members::pids)
+    }
+
+    /// Sends a `SIGKILL` to whoever is left in the group that ends with it.
+    pub fn end_members(&self) {
+        let group = self.process.group.as_ref();
+        if let Some(group) = group.filter(|group| !group.is_empty()) {
+            group.kill();
+        }
+    }
+
+    /// Whether it was sent a `SIGKILL`.
+    #[must_use]
+    pub fn is_killed(&self) -> bool {
+        self.process.killed
+    }
+
+    /// Whether nothing is left of it: on the host the main process reaped and the group empty that ends with it, in a namespace all of it dead but for an init on its way out.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.process.is_over()
     }
 
     /// Sends a signal to the main process on the host; in a namespace to its init, for which only `SIGKILL` counts, and ends everything.
+    /// `SIGKILL` ends the members of its group, too.
     ///
     /// # Errors
     /// Those of `pidfd_send_signal(2)`.
     pub fn signal(&mut self, signal: i32) -> io::Result<()> {
-        self.process.killed |= signal == libc::SIGKILL;
-        process::signal(self.process.pidfd.as_fd(), signal)
+        let process = &mut self.process;
+        process.killed |= signal == libc::SIGKILL;
+        if let (libc::SIGKILL, Some(group)) = (signal, &process.group) {
+            group.kill();
+        }
+        process::signal(process.pidfd.as_fd(), signal)
     }
 
     /// Waits for the end of a workload that is dead or dying, takes the rest of its output, and says how the main process ended: as

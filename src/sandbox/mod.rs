@@ -19,7 +19,7 @@ mod stdio;
 mod user;
 mod world;
 
-pub use cgroup::{Cgroup, CgroupError};
+pub use cgroup::{Cgroup, CgroupError, Members};
 pub use error::LaunchError;
 pub use files::{Content, File, WorkDir, WorkDirError};
 pub use launch::{Corked, Exited, Running, Workload, launch};

@@ -1,5 +1,6 @@
 //! The process of a workload, as its parent sees it.
 
+use super::cgroup::Members;
 use super::output::Reader;
 use crate::sys::process;
 use crate::units::{ExitKind, Pid};
@@ -20,6 +21,8 @@ pub(super) struct Process {
     pub(super) obituary: Option<OwnedFd>,
     pub(super) outputs: Option<[Reader; 2]>,
     pub(super) has_init: bool,
+    /// The group that ends with it.
+    pub(super) group: Option<Members>,
 }
 
 impl Process {
@@ -57,7 +60,8 @@ impl Process {
     /// In a namespace init closes its pipe when it has reaped everybody else. One that was killed closes it before the others are dead.
     pub(super) fn is_over(&self) -> bool {
         let init_has_ended = self.has_init && self.obituary.is_none();
-        self.reaped || (init_has_ended && self.exit.is_some() && !self.killed)
+        let is_empty = || self.group.as_ref().is_none_or(Members::is_empty);
+        (self.reaped && is_empty()) || (init_has_ended && self.exit.is_some() && !self.killed)
     }
 
     /// Leaves init to a thread: to take a namespace and its mounts down costs the kernel some milliseconds, for which nobody need wait.
@@ -102,6 +106,9 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if let Some(group) = &self.group {
+            group.kill();
+        }
         if !self.reaped {
             // Errors have nobody to go to here, and a process that cannot be signalled is dead already.
             let _ended = process::signal(self.pidfd.as_fd(), libc::SIGKILL);

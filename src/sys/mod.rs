@@ -25,12 +25,26 @@ pub fn page_size() -> usize {
 /// `clock_gettime(2)`; `perf_event_attr.use_clockid` in `perf_event_open(2)`.
 #[must_use]
 pub fn monotonic_now() -> crate::units::Nanos {
+    now(libc::CLOCK_MONOTONIC)
+}
+
+/// Now, on `CLOCK_BOOTTIME`, in nanoseconds: the clock by which procfs says when a process was created. It counts while the machine
+/// sleeps.
+///
+/// # References
+/// `clock_gettime(2)`; `starttime` in `proc_pid_stat(5)`.
+#[must_use]
+pub fn boottime_now() -> crate::units::Nanos {
+    now(libc::CLOCK_BOOTTIME)
+}
+
+fn now(clock: libc::clockid_t) -> crate::units::Nanos {
     let mut now = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the pointer is to a timespec of our own; CLOCK_MONOTONIC always exists.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    // SAFETY: the pointer is to a timespec of our own; both clocks always exist.
+    unsafe { libc::clock_gettime(clock, &raw mut now) };
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
     let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or(0);
     crate::units::Nanos(

@@ -27,7 +27,7 @@ pub const CLAIM: i32 = 0x6872_6e73;
 /// Where the workload lives.
 #[derive(Clone, Copy, Debug)]
 pub enum World<'a> {
-    /// On the bare host, as the direct child of the harness, in its session.
+    /// On the bare host, as the direct child of the harness.
     Host,
     /// In namespaces of its own, under an init that reaps whatever is orphaned there. The end of that init is the end of everything in its
     /// pid namespace (`zap_pid_ns_processes()`), and init ends when the harness does.
@@ -63,6 +63,9 @@ pub struct Spawn<'a> {
     pub stdio: [BorrowedFd<'a>; 3],
     /// Where it lives.
     pub world: World<'a>,
+    /// Whether it leads a session of its own on the bare host, as it always does in a namespace: what it sends to its process group and
+    /// what a terminal sends to the harness' then stay apart.
+    pub own_session: bool,
     /// The file mode creation mask; `None` keeps the harness'.
     pub umask: Option<u32>,
     /// Whether address space randomisation is switched off for it (`personality(2)`, `ADDR_NO_RANDOMIZE`).
@@ -211,6 +214,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         go: go_read.as_raw_fd(),
         status: status_write.as_raw_fd(),
         obituary: obituary.as_ref().map(|(_, write)| write.as_raw_fd()),
+        own_session: spawn.own_session,
         umask: spawn.umask,
         fixed_addresses: spawn.fixed_addresses,
         open_files: spawn.open_files,
@@ -266,6 +270,23 @@ pub fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     match check(sent) {
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
         other => other.map(drop),
+    }
+}
+
+/// A descriptor of a process that is not a child; `None` where it is gone.
+///
+/// # Errors
+/// `EMFILE`, `ENFILE`, `ENOMEM`.
+///
+/// # References
+/// `pidfd_open(2)`.
+pub fn open(pid: crate::units::Pid) -> io::Result<Option<OwnedFd>> {
+    // SAFETY: numbers only.
+    match check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.0, 0) }) {
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
+        Err(error) => Err(error),
+        // SAFETY: the kernel has just made it, and nobody else knows it.
+        Ok(descriptor) => Ok(Some(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })),
     }
 }
 

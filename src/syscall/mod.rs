@@ -10,6 +10,7 @@ pub mod constants;
 pub mod errno;
 pub mod files;
 pub mod kinds;
+mod lineage;
 pub mod mappings;
 mod meaning;
 mod memory_text;
@@ -27,6 +28,7 @@ pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 pub use choice::{Choice, Ending, Paths};
+pub use lineage::{Creator, Lineage, Living};
 pub use meaning::{Commands, Depends};
 pub use memory_text::UNREAD;
 pub use numerals::{write_escaped, write_string};

@@ -120,14 +120,14 @@ pub struct Struck {
     pub how: String,
 }
 
-/// A process that lived on when the main one had ended.
+/// A process that lived when it should not: when the main one had ended, or at the timeout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survivor {
-    /// Its number where the workload lives.
+    /// Its number where the workload lives; 0 where nobody could tell.
     pub pid: i32,
     /// Its command line; its name in brackets where it has none.
     pub command: Vec<String>,
-    /// Who started it, as far as the trace tells: number and command line.
+    /// Who started it, as far as the trace tells: number, or 0, and command line at that time.
     pub parent: Option<(i32, Vec<String>)>,
 }
 

@@ -148,6 +148,7 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             directory: None,
             stdio: [null.as_fd(); 3],
             world,
+            own_session: false,
             umask: None,
             fixed_addresses: false,
             open_files: None,

@@ -13,6 +13,7 @@ mod insta;
 mod loss;
 mod panics;
 mod sight;
+mod survivors;
 mod trials;
 mod user;
 mod world;

@@ -55,6 +55,7 @@ const FAILS: &str = "workload: { run: [\"false\"] }\nsnapshot: false";
 const SKIPPED: &str = "workload: { run: [\"true\"] }\nrequires: { commands: [no-such-command] }";
 const NEW: &str = "workload: { run: [\"true\"] }\nsnapshot: { show: [execve] }";
 const NEW_AND_FAILS: &str = "workload: { run: [\"false\"] }\nsnapshot: { show: [execve] }";
+const LEAKS: &str = "workload: { shell: \"sleep 1000 &\" }\nsnapshot: false";
 const WRONG: &str = "workload: { rum: [\"true\"] }";
 
 fn project(scenarios: &[(&str, &str)]) -> Project {
@@ -168,6 +169,23 @@ fn a_failure_says_what_is_wrong_and_how_to_see_it_again() {
             .read("snapshots/e.snap.new")
             .contains("source: \"scenarios/e.yaml\"")
     );
+    project.assert_nothing_left();
+}
+
+#[test]
+fn a_leak_fails_its_trial_and_names_who_lived_on() {
+    require!(right_to_trace());
+    let project = project(&[("a", PASSES), ("b", LEAKS)]);
+    let run = run(&project, &[], &[]);
+    run.assert_status(101);
+    let words = ["ok", "FAILED"].map(str::to_owned);
+    assert!(outcomes(&run).into_values().eq(words), "{}", run.stdout);
+    for said in [
+        "(`sleep 1000`), started by 2 (`/bin/sh -c sleep 1000 &`), outlived the main process",
+        "1 passed; 1 failed",
+    ] {
+        assert!(run.stdout.contains(said), "no `{said}` in\n{}", run.stdout);
+    }
     project.assert_nothing_left();
 }
 

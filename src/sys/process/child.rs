@@ -15,6 +15,7 @@ pub(super) struct Prepared<'a> {
     pub(super) go: c_int,
     pub(super) status: c_int,
     pub(super) obituary: Option<c_int>,
+    pub(super) own_session: bool,
     pub(super) umask: Option<u32>,
     pub(super) fixed_addresses: bool,
     pub(super) open_files: Option<(u64, u64)>,
@@ -49,6 +50,9 @@ pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
         or_die(status, Stage::Signals, reset_signals());
         match &prepared.own {
             None => {
+                if prepared.own_session && libc::setsid() == -1 {
+                    or_die(STATUS, Stage::Session, Err(errno()));
+                }
                 or_die(STATUS, Stage::Directory, settle(prepared));
                 wait_for_go(prepared.token);
                 execute(prepared)

@@ -1,0 +1,244 @@
+//! The end of a run: who lives when the main process has ended, and the end of them all.
+
+use super::reader::Setting;
+use crate::host::{Host, ProcessStatus};
+use crate::sandbox::Running;
+use crate::sys::{self, process};
+use crate::syscall::{Lineage, Living};
+use crate::units::{Pid, Survivor};
+use std::collections::HashMap;
+use std::os::fd::AsFd;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How long after the main process' end the others may take for theirs: one that was just killed, or whose pipe was just closed, is no
+/// survivor.
+pub const GRACE: Duration = Duration::from_millis(200);
+
+// When to look again where somebody is left, but nobody who is not dying already.
+const AGAIN: Duration = Duration::from_millis(20);
+
+// After so many looks whoever can be seen by other means than the records counts, too.
+const PATIENT_LOOKS: u32 = 10;
+
+// How long command lines may take to be read, which lie in the memory of their processes.
+const READING: Duration = Duration::from_millis(100);
+
+// How far the time of a fork's record may lie from the start that procfs tells. No id comes round again as fast.
+const SAME: Duration = Duration::from_secs(1);
+
+/// Watches over the end of one run.
+#[derive(Debug)]
+pub(super) struct Survivors {
+    is_forbidden: bool,
+    ends_all: bool,
+    init: Option<Pid>,
+    next_look: Option<Instant>,
+    n_looks: u32,
+    found: Vec<Survivor>,
+}
+
+impl Survivors {
+    pub(super) fn new(setting: &Setting) -> Self {
+        Self {
+            is_forbidden: setting.forbids_survivors,
+            ends_all: setting.ends_all && setting.init.is_none(),
+            init: setting.init,
+            next_look: None,
+            n_looks: 0,
+            found: Vec::new(),
+        }
+    }
+
+    /// How long to wait at most, so as to be called in time.
+    pub(super) fn wait(&mut self, otherwise: Duration, running: &Running) -> Duration {
+        if running.is_killed() {
+            // On the bare host nobody ends what was born in the meantime.
+            let again = if self.ends_all { AGAIN } else { otherwise };
+            return otherwise.min(again);
+        }
+        let now = Instant::now();
+        if self.is_forbidden && running.exit().is_some() {
+            self.next_look.get_or_insert(now + GRACE);
+        }
+        let look = self
+            .next_look
+            .map(|look| look.saturating_duration_since(now));
+        otherwise.min(look.unwrap_or(otherwise))
+    }
+
+    /// Whether somebody has outlived the main process and may not. Called as long as the run is not over.
+    pub(super) fn outlive(&mut self, running: &Running, lineage: &Lineage) -> bool {
+        let now = Instant::now();
+        if self.next_look.is_none_or(|look| now < look) {
+            return false;
+        }
+        self.next_look = Some(now + AGAIN);
+        self.n_looks += 1;
+        let mut others = lineage.living();
+        others.retain(|living| !living.is_main);
+        let is_patient = self.n_looks >= PATIENT_LOOKS;
+        if is_patient {
+            self.add_unrecorded(running, &mut others);
+        }
+        let looked = self.look(others);
+        self.found = looked.alive;
+        if is_patient && self.found.is_empty() {
+            // Each is gone before it is looked at, but has left somebody like itself.
+            self.found = looked.missed;
+        }
+        !self.found.is_empty()
+    }
+
+    /// Takes note of who lives at the timeout, the main process included.
+    pub(super) fn note(&mut self, lineage: &Lineage) {
+        self.found = self.look(lineage.living()).alive;
+    }
+
+    /// Ends whoever lives on the bare host, where no namespace does that; a group of theirs has its own end.
+    pub(super) fn end(&self, lineage: &Lineage) {
+        if !self.ends_all {
+            return;
+        }
+        let host = Host::running();
+        for living in lineage.living().iter().filter(|living| !living.is_main) {
+            // The descriptor first, then the look: the id may have changed hands in between.
+            if let Ok(Some(descriptor)) = process::open(living.pid)
+                && living.started.is_some()
+                && host
+                    .process(living.pid)
+                    .is_some_and(|now| self.is(living, &now))
+            {
+                let _killed = process::signal(descriptor.as_fd(), libc::SIGKILL);
+            }
+        }
+    }
+
+    /// Ends whoever was born since.
+    pub(super) fn end_again(&self, running: &Running, lineage: &Lineage) {
+        running.end_members();
+        self.end(lineage);
+    }
+
+    /// Who was found.
+    pub(super) fn into_found(self) -> Vec<Survivor> {
+        self.found
+    }
+
+    /// Those of whom no record tells: they follow a program that took its events off, or records were lost.
+    fn add_unrecorded(&self, running: &Running, others: &mut Vec<Living>) {
+        let seen = match self.init {
+            Some(init) => Host::running().descendants(init),
+            None => running.members(),
+        };
+        for pid in seen {
+            if !others.iter().any(|known| known.pid == pid) {
+                others.push(Living {
+                    pid,
+                    id: None,
+                    started: None,
+                    is_main: false,
+                    command: Vec::new(),
+                    creator: None,
+                });
+            }
+        }
+    }
+
+    fn look(&self, living: Vec<Living>) -> Looked {
+        let host = Host::running();
+        let mut missed = Vec::new();
+        let mut alive = Vec::new();
+        for living in living {
+            match host.process(living.pid).filter(|now| self.is(&living, now)) {
+                None => missed.push(survivor(living)),
+                Some(now) if now.is_ending => {}
+                Some(now) => alive.push((living, now)),
+            }
+        }
+        let mut commands = commands(alive.iter().map(|(living, _)| living.pid).collect());
+        // As it is numbered in the workload's namespace, whatever namespaces are in it.
+        let level = self.level();
+        let ids: HashMap<Pid, i32> = alive
+            .iter()
+            .filter_map(|(living, now)| Some((living.pid, *now.ids.get(level)?)))
+            .collect();
+        for (living, now) in &mut alive {
+            living.id = ids.get(&living.pid).copied();
+            if let Some(creator) = &mut living.creator {
+                creator.id = ids.get(&creator.pid).copied().or(creator.id);
+            }
+            if let Some(command) = commands.remove(&living.pid) {
+                living.command = command;
+            } else if living.command.is_empty() {
+                living.command = vec![format!("[{}]", now.name)];
+            }
+        }
+        let alive = alive.into_iter().map(|(living, _)| survivor(living));
+        Looked {
+            alive: alive.collect(),
+            missed,
+        }
+    }
+
+    /// How many pid namespaces lie between the harness and the workload.
+    fn level(&self) -> usize {
+        usize::from(self.init.is_some())
+    }
+
+    /// Whether a process is the one that the records tell of, and not another to whom its id went.
+    fn is(&self, living: &Living, now: &ProcessStatus) -> bool {
+        let asleep = sys::boottime_now().0.saturating_sub(sys::monotonic_now().0);
+        let is_as_old = living.started.is_none_or(|started| {
+            let started = Duration::from_nanos(started.0.saturating_add(asleep));
+            now.started.abs_diff(started) < SAME
+        });
+        now.ids.len() > self.level() && is_as_old
+    }
+}
+
+#[derive(Debug)]
+struct Looked {
+    alive: Vec<Survivor>,
+    /// By the records alive, but gone by now.
+    missed: Vec<Survivor>,
+}
+
+fn survivor(living: Living) -> Survivor {
+    let creator = living.creator;
+    Survivor {
+        pid: living.id.unwrap_or(0),
+        command: living.command,
+        parent: creator.map(|creator| (creator.id.unwrap_or(0), creator.command)),
+    }
+}
+
+/// The command lines of these processes, as far as they can be read in time: to read one means to wait for whoever handles the page faults
+/// of its process, which may be the process itself. A thread that waits so goes on when the process is dead.
+fn commands(of: Vec<Pid>) -> HashMap<Pid, Vec<String>> {
+    let mut commands = HashMap::new();
+    if of.is_empty() {
+        return commands;
+    }
+    let (sender, receiver) = mpsc::channel();
+    let read = move || {
+        let host = Host::running();
+        for pid in of {
+            // Nobody listens any more when the time is over.
+            if sender.send((pid, host.command_line(pid))).is_err() {
+                break;
+            }
+        }
+    };
+    let reader = std::thread::Builder::new().name("command lines".to_owned());
+    if reader.spawn(read).is_err() {
+        return commands;
+    }
+    let end = Instant::now() + READING;
+    while let Ok((pid, command)) =
+        receiver.recv_timeout(end.saturating_duration_since(Instant::now()))
+    {
+        commands.extend(command.map(|command| (pid, command)));
+    }
+    commands
+}
