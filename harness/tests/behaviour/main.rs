@@ -9,6 +9,7 @@ mod capture;
 mod cli;
 mod cork;
 mod dying;
+mod hostile;
 mod insta;
 mod loss;
 mod panics;

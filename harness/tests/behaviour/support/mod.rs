@@ -1,6 +1,7 @@
 //! What the tests have in common.
 
 pub(crate) mod fifo;
+pub(crate) mod leavings;
 pub(crate) mod oracle;
 pub(crate) mod process;
 pub(crate) mod project;

@@ -2,15 +2,20 @@
 
 use std::path::PathBuf;
 
-/// The built example, which lies beside the program under test.
+/// The built oracle.
 pub(crate) fn path() -> String {
+    example("oracle")
+}
+
+/// A built example, which lies beside the program under test.
+pub(crate) fn example(name: &str) -> String {
     let mut path = PathBuf::from(env!("CARGO_BIN_EXE_harness"));
     path.set_file_name("examples");
-    path.push("oracle");
+    path.push(name);
     assert!(
         path.is_file(),
         "`{}` is not built; `cargo test` builds it, `cargo test --test NAME` needs \
-         `cargo build --example oracle` before",
+         `cargo build --examples` before",
         path.display()
     );
     path.to_str().expect("a path of letters").to_owned()

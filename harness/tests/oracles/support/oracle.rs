@@ -16,7 +16,7 @@ pub(crate) fn path() -> String {
     assert!(
         path.is_file(),
         "`{}` is not built; `cargo test` builds it, `cargo test --test NAME` needs \
-         `cargo build --example oracle` before",
+         `cargo build --examples` before",
         path.display()
     );
     path.to_str().expect("a path of letters").to_owned()
