@@ -16,6 +16,8 @@
 mod crowds;
 #[path = "hostile/daemons.rs"]
 mod daemons;
+#[path = "hostile/escapes.rs"]
+mod escapes;
 #[path = "hostile/files.rs"]
 mod files;
 #[path = "hostile/kernel.rs"]
@@ -106,25 +108,45 @@ const BEHAVIOURS: &[(&str, Behaviour)] = &[
     ("faults-for-ever", objects::faults_for_ever),
 ];
 
-/// Runs the subcommand; without one, it lists them.
+/// Runs the subcommand; without one, it lists those of the table.
 // SAFETY: the program has no other `main`; the name is what the C runtime looks for.
 #[unsafe(no_mangle)]
 pub extern "C" fn main(_argc: c_int, _argv: *const *const c_char) -> c_int {
-    let Some(wanted) = std::env::args().nth(1) else {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if words.is_empty() {
         for (name, _) in BEHAVIOURS {
             kernel::say(name);
         }
         return 0;
-    };
-    let Some((_, behaviour)) = BEHAVIOURS.iter().find(|(name, _)| *name == wanted) else {
-        kernel::say("there is no such behaviour");
-        return 2;
-    };
-    if is_the_bare_host() {
-        kernel::say("it kills, unmounts and exhausts: only in a sandbox");
-        return 2;
     }
-    behaviour()
+    match run(&words) {
+        Some(status) => status,
+        None => {
+            kernel::say("there is no such behaviour");
+            2
+        }
+    }
+}
+
+fn run(words: &[&str]) -> Option<i32> {
+    let status = match *words {
+        ["talk-to-itself"] => escapes::network::talks_to_itself(),
+        ["reach-network", ref places @ ..] => escapes::network::reach(places),
+        _ if is_the_bare_host() => {
+            kernel::say("it kills, unmounts and exhausts: only in a sandbox");
+            2
+        }
+        ["write-everywhere", bait] => escapes::writes::everywhere(bait),
+        ["reach-processes", ref pids @ ..] => escapes::processes::reach(pids),
+        ["look-for", ref words @ ..] => escapes::processes::look_for(words),
+        [name] => {
+            let (_, behaviour) = BEHAVIOURS.iter().find(|(known, _)| *known == name)?;
+            behaviour()
+        }
+        _ => return None,
+    };
+    Some(status)
 }
 
 /// Whether there is nothing between this program and the machine: the first namespaces of a kernel

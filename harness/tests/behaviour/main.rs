@@ -11,6 +11,7 @@ mod cork;
 mod dying;
 mod hostile;
 mod insta;
+mod isolation;
 mod loss;
 mod panics;
 mod sight;

@@ -1,0 +1,203 @@
+//! A workload finds the same world on every machine, or what its scenario asks for.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+
+use super::{assert_pass, attempt, bait, script};
+use crate::support::project::Project;
+use crate::support::require::{program, require, right_to_trace};
+
+#[test]
+fn a_server_and_a_client_talk_over_a_loopback_of_their_own() {
+    require!(right_to_trace());
+    let project = Project::new();
+    // The port is taken outside, which does not matter inside.
+    let _taken = TcpListener::bind("127.0.0.1:4242");
+    project.scenario("root", &attempt(&["talk-to-itself"], "{}"));
+    project.scenario("nobody", &attempt(&["talk-to-itself"], "{ user: nobody }"));
+    project.scenario(
+        "only",
+        &script(
+            "sed -n 's/^ *\\([^:|]*\\):.*/\\1/p' /proc/net/dev",
+            "{}",
+            "lo\n",
+        ),
+    );
+    assert_pass(&project);
+}
+
+#[test]
+fn the_machine_has_the_name_and_the_mask_that_the_scenario_says() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.scenario("fixed", &script("uname -n; umask", "{}", "sandbox\n0022\n"));
+    let sandbox = "{ hostname: other.name, umask: \"0077\" }";
+    project.scenario(
+        "own",
+        &script("uname -n; umask", sandbox, "other.name\n0077\n"),
+    );
+    project.scenario(
+        "user",
+        &script(
+            "uname -n; umask; id -un",
+            "{ user: nobody }",
+            "sandbox\n0022\nnobody\n",
+        ),
+    );
+    // Its own to change, and nobody else's.
+    let rename = "hostname renamed 2>/dev/null || echo renamed > /proc/sys/kernel/hostname; true";
+    project.scenario("renames", &script(rename, "{}", ""));
+    let before = nix::sys::utsname::uname()
+        .expect("uname")
+        .nodename()
+        .to_owned();
+    assert_pass(&project);
+    assert_eq!(
+        nix::sys::utsname::uname().expect("uname").nodename(),
+        before
+    );
+}
+
+#[test]
+fn times_texts_and_input_do_not_depend_on_who_started_the_harness() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let says = "date -d @0 +%H; locale 2>/dev/null | sed -n s/LC_ALL=//p; cat | wc -c; env | cut -d= -f1 | grep -v ^_ | sort | tr '\\n' ' '";
+    project.scenario("it", &script(says, "{}", "00\n\n0\nHOME PATH PWD TMPDIR "));
+    let more = [
+        ("TZ", "Asia/Tokyo"),
+        ("LC_ALL", "de_DE.UTF-8"),
+        ("LD_PRELOAD", "/nowhere.so"),
+        ("SECRET", "x"),
+    ];
+    let run = project.harness_with(&more, &["run", "--format", "json", "scenarios"]);
+    assert_eq!(run.verdicts()["it"].0, "pass", "{run:?}");
+    project.assert_nothing_left();
+}
+
+#[test]
+fn addresses_are_the_same_in_each_process_unless_they_shall_differ() {
+    require!(right_to_trace());
+    let project = Project::new();
+    // Stack and libraries of two executions of the same program.
+    let look =
+        "one() { grep -e stack -e libc.so /proc/self/maps | cut -d' ' -f1 | cut -d- -f1; }; ";
+    let same = format!("{look} [ \"$(one)\" = \"$(one)\" ] && echo same || echo other");
+    project.scenario("fixed", &script(&same, "{}", "same\n"));
+    project.scenario("user", &script(&same, "{ user: nobody }", "same\n"));
+    project.scenario("random", &script(&same, "{ addresses: random }", "other\n"));
+    assert_pass(&project);
+}
+
+#[test]
+fn a_workload_runs_as_the_user_that_the_scenario_names() {
+    require!(right_to_trace());
+    let nobody = nix::unistd::User::from_name("nobody")
+        .expect("the users")
+        .expect("nobody");
+    let (uid, gid) = (nobody.uid, nobody.gid);
+    let project = Project::new();
+    let says = "id -u; id -g; id -G; touch made && stat -c '%u %g' made; sed -n 's/^Cap\\(Inh\\|Prm\\|Eff\\|Amb\\):.//p' /proc/self/status | sort -u; \
+                touch /etc/x 2>/dev/null || echo refused";
+    let expected = format!("{uid}\n{gid}\n{gid}\n{uid} {gid}\n0000000000000000\nrefused\n");
+    project.scenario("by-name", &script(says, "{ user: nobody }", &expected));
+    project.scenario(
+        "by-number",
+        &script(says, &format!("{{ user: {uid} }}"), &expected),
+    );
+    project.scenario(
+        "host",
+        &script(
+            "id -u",
+            "{ user: nobody, root: host, network: host }",
+            &format!("{uid}\n"),
+        ),
+    );
+    assert_pass(&project);
+}
+
+#[test]
+fn the_root_of_the_host_can_be_written_where_the_scenario_says_so() {
+    require!(right_to_trace());
+    let (project, folder) = (Project::new(), bait());
+    let path = folder.path().display();
+    project.scenario(
+        "host",
+        &script(&format!("echo new > {path}/made"), "{ root: host }", ""),
+    );
+    assert_pass(&project);
+    assert_eq!(
+        fs::read_to_string(folder.path().join("made")).expect("what was made"),
+        "new\n"
+    );
+    assert_eq!(
+        fs::metadata(folder.path().join("made")).expect("it").uid(),
+        0
+    );
+}
+
+#[test]
+fn the_network_of_the_host_is_there_where_the_scenario_says_so() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let place = format!("tcp:{}", listener.local_addr().expect("an address"));
+    let reached = format!("reached {place}\n");
+    let yaml = attempt(&["reach-network", &place], "{ network: host }");
+    let yaml = yaml.replace(
+        "stdout: \"\"",
+        &format!("exit: 1, stdout: {{ contains: {reached:?} }}"),
+    );
+    project.scenario("it", &yaml);
+    assert_pass(&project);
+    listener.set_nonblocking(true).expect("fcntl");
+    assert!(listener.accept().is_ok());
+}
+
+#[test]
+fn without_a_sandbox_a_workload_is_on_the_bare_host() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let kinds = ["ipc", "mnt", "net", "pid", "user", "uts"];
+    let link = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).expect("procfs");
+    let host: String = kinds
+        .map(|kind| format!("{}\n", link(kind).display()))
+        .concat();
+    let says = format!(
+        "for kind in ipc mnt net pid user uts; do readlink /proc/self/ns/$kind; done; uname -n; [ -d /proc/{} ] && echo seen",
+        std::process::id()
+    );
+    let name = nix::sys::utsname::uname()
+        .expect("uname")
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    let expected = format!("{host}{name}\nseen\n");
+    project.scenario("bare", &script(&says, "none", &expected));
+    // A sandbox has none of them.
+    let none = "for kind in ipc mnt net pid user uts; do readlink /proc/self/ns/$kind; done | sort > inside; sort host inside | uniq -d";
+    let yaml = script(none, "{}", "").replace(
+        "\ntrace:",
+        &format!("\n  files: {{ host: {host:?} }}\ntrace:"),
+    );
+    project.scenario("own", &yaml);
+    assert_pass(&project);
+}
+
+#[test]
+fn a_set_user_id_program_has_its_effect_in_a_sandbox() {
+    require!(right_to_trace());
+    let id = require!(program("id"));
+    let project = Project::new();
+    // The kernel takes the events off it (`begin_new_exec()`): the run is incomplete, and says so. What the
+    // program itself did is in its output.
+    let yaml = format!(
+        "workload:\n  shell: ./id -u\n  files: {{ id: {{ from: {id:?}, mode: \"4755\" }} }}\nsnapshot: false\n\
+         trace: {{ events: [{{ syscalls: [exit_group] }}] }}\nsandbox: {{ user: nobody }}\nexpect: {{ stdout: \"0\\n\" }}"
+    );
+    project.scenario("laid-in", &yaml);
+    let run = project.harness(&["run", "--format", "json", "scenarios"]);
+    let (verdict, reason) = run.verdicts()["laid-in"].clone();
+    assert_eq!(verdict, "incomplete", "{reason}");
+}
