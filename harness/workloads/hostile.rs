@@ -82,6 +82,7 @@ const BEHAVIOURS: &[(&str, Behaviour)] = &[
     ("mounts-over-its-directory", worlds::mounts),
     ("binds-the-root", worlds::binds_the_root),
     ("unmounts-everything", worlds::unmounts),
+    ("makes-control-groups", worlds::makes_control_groups),
     // Files and output.
     ("fills-a-pipe", files::fills_a_pipe),
     ("floods-output", files::floods_output),

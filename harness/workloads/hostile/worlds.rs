@@ -131,3 +131,44 @@ pub(crate) fn unmounts() -> i32 {
     let _refused = nix::unistd::pivot_root(".", ".");
     0
 }
+
+/// Makes control groups below its own, moves into one, and tries to lift the limits of its own.
+pub(crate) fn makes_control_groups() -> i32 {
+    let flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWCGROUP;
+    unshare(flags).expect("unshare");
+    let mut lifted = false;
+    for (kind, options) in [
+        (c"cgroup2", c""),
+        (c"cgroup", c"pids"),
+        (c"cgroup", c"memory"),
+    ] {
+        let folder = std::path::PathBuf::from(format!("groups-{}", options.to_string_lossy()));
+        fs::create_dir(&folder).expect("mkdir");
+        if mount(
+            Some(c"none"),
+            &folder,
+            Some(kind),
+            MsFlags::empty(),
+            Some(options),
+        )
+        .is_err()
+        {
+            continue;
+        }
+        for file in [
+            "pids.max",
+            "memory.max",
+            "memory.limit_in_bytes",
+            "cgroup.freeze",
+        ] {
+            let file = folder.join(file);
+            lifted |= file.exists() && fs::write(file, "max").is_ok();
+        }
+        let below = folder.join("harness-hostile");
+        if fs::create_dir(&below).is_ok() {
+            let _refused = fs::write(below.join("cgroup.procs"), "0");
+            let _refused = fs::write(below.join("cgroup.type"), "threaded");
+        }
+    }
+    lifted.into()
+}
