@@ -11,14 +11,20 @@ use tempfile::TempDir;
 use crate::support::oracle::example;
 use crate::support::project::Project;
 
+/// A project with the hostile program in it.
+fn project() -> Project {
+    let project = Project::new();
+    fs::copy(example("hostile"), project.join("hostile")).expect("a copy");
+    project
+}
+
 /// A scenario that runs the hostile program with those words, and expects that it achieves nothing.
 fn attempt(words: &[&str], sandbox: &str) -> String {
     let words: String = words.iter().map(|word| format!(", {word:?}")).collect();
     format!(
-        "workload:\n  run: [./hostile{words}]\n  files: {{ hostile: {{ from: {:?}, mode: \"0755\" }} }}\n\
+        "workload:\n  run: [./hostile{words}]\n  files: {{ hostile: {{ from: ../hostile, mode: \"0755\" }} }}\n\
          trace: {{ events: [{{ syscalls: [exit_group] }}] }}\nsnapshot: false\nsandbox: {sandbox}\n\
-         expect: {{ stdout: \"\" }}",
-        example("hostile")
+         expect: {{ stdout: \"\" }}"
     )
 }
 

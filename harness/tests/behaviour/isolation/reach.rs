@@ -8,10 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{assert_pass, assert_untouched, attempt, bait};
+use super::{assert_pass, assert_untouched, attempt, bait, project};
 use crate::support::leavings::Leavings;
 use crate::support::process::{Started, Watched};
-use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 
 /// Where the hostile program tries to write, and where a private file system must not have been the host's.
@@ -38,7 +37,7 @@ const FOLDERS: [&str; 17] = [
 #[test]
 fn nothing_outside_the_directory_can_be_written() {
     require!(right_to_trace());
-    let (project, bait) = (Project::new(), bait());
+    let (project, bait) = (project(), bait());
     let path = bait.path().to_str().expect("a path of letters");
     for (name, sandbox) in [
         ("root", "{}"),
@@ -65,7 +64,7 @@ fn nothing_outside_the_directory_can_be_written() {
 #[test]
 fn nobody_who_listens_outside_is_reached() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = project();
     let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
     let all = TcpListener::bind("[::]:0").expect("a port");
     let udp = UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -144,7 +143,7 @@ fn own_address() -> String {
 #[test]
 fn no_process_outside_is_reached_by_its_number() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = project();
     let victim = Started::new(Command::new("sleep").arg("infinity"));
     let pid = victim.id().to_string();
     let own = std::process::id().to_string();
@@ -167,7 +166,7 @@ fn no_process_outside_is_reached_by_its_number() {
 #[test]
 fn environment_arguments_and_descriptors_of_the_harness_are_not_seen() {
     require!(right_to_trace());
-    let (project, folder) = (Project::new(), bait());
+    let (project, folder) = (project(), bait());
     let (environment, argument) = ("dZq3vJ0xW-environment", "dZq3vJ0xW-argument");
     let descriptor = "dZq3vJ0xW-descriptor";
     let backwards = |word: &str| -> String { word.chars().rev().collect() };

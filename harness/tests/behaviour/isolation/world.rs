@@ -4,14 +4,13 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 
-use super::{assert_pass, attempt, bait, script};
-use crate::support::project::Project;
+use super::{assert_pass, attempt, bait, project, script};
 use crate::support::require::{program, require, right_to_trace};
 
 #[test]
 fn a_server_and_a_client_talk_over_a_loopback_of_their_own() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = project();
     // The port is taken outside, which does not matter inside.
     let _taken = TcpListener::bind("127.0.0.1:4242");
     project.scenario("root", &attempt(&["talk-to-itself"], "{}"));
@@ -30,7 +29,7 @@ fn a_server_and_a_client_talk_over_a_loopback_of_their_own() {
 #[test]
 fn the_machine_has_the_name_and_the_mask_that_the_scenario_says() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = project();
     project.scenario("fixed", &script("uname -n; umask", "{}", "sandbox\n0022\n"));
     let sandbox = "{ hostname: other.name, umask: \"0077\" }";
     project.scenario(
@@ -62,7 +61,7 @@ fn the_machine_has_the_name_and_the_mask_that_the_scenario_says() {
 #[test]
 fn times_texts_and_input_do_not_depend_on_who_started_the_harness() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = project();
     let says = "date -d @0 +%H; locale 2>/dev/null | sed -n s/LC_ALL=//p; cat | wc -c; env | cut -d= -f1 | grep -v ^_ | sort | tr '\\n' ' '";
     project.scenario("it", &script(says, "{}", "00\n\n0\nHOME PATH PWD TMPDIR "));
     let more = [
@@ -79,7 +78,7 @@ fn times_texts_and_input_do_not_depend_on_who_started_the_harness() {
 #[test]
 fn addresses_are_the_same_in_each_process_unless_they_shall_differ() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = project();
     // Stack and libraries of two executions of the same program.
     let look =
         "one() { grep -e stack -e libc.so /proc/self/maps | cut -d' ' -f1 | cut -d- -f1; }; ";
@@ -97,7 +96,7 @@ fn a_workload_runs_as_the_user_that_the_scenario_names() {
         .expect("the users")
         .expect("nobody");
     let (uid, gid) = (nobody.uid, nobody.gid);
-    let project = Project::new();
+    let project = project();
     let says = "id -u; id -g; id -G; touch made && stat -c '%u %g' made; sed -n 's/^Cap\\(Inh\\|Prm\\|Eff\\|Amb\\):.//p' /proc/self/status | sort -u; \
                 touch /etc/x 2>/dev/null || echo refused";
     let expected = format!("{uid}\n{gid}\n{gid}\n{uid} {gid}\n0000000000000000\nrefused\n");
@@ -120,7 +119,7 @@ fn a_workload_runs_as_the_user_that_the_scenario_names() {
 #[test]
 fn the_root_of_the_host_can_be_written_where_the_scenario_says_so() {
     require!(right_to_trace());
-    let (project, folder) = (Project::new(), bait());
+    let (project, folder) = (project(), bait());
     let path = folder.path().display();
     project.scenario(
         "host",
@@ -140,7 +139,7 @@ fn the_root_of_the_host_can_be_written_where_the_scenario_says_so() {
 #[test]
 fn the_network_of_the_host_is_there_where_the_scenario_says_so() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = project();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let place = format!("tcp:{}", listener.local_addr().expect("an address"));
     let reached = format!("reached {place}\n");
@@ -158,7 +157,7 @@ fn the_network_of_the_host_is_there_where_the_scenario_says_so() {
 #[test]
 fn without_a_sandbox_a_workload_is_on_the_bare_host() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = project();
     let kinds = ["ipc", "mnt", "net", "pid", "user", "uts"];
     let link = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).expect("procfs");
     let host: String = kinds
@@ -188,16 +187,20 @@ fn without_a_sandbox_a_workload_is_on_the_bare_host() {
 #[test]
 fn a_set_user_id_program_has_its_effect_in_a_sandbox() {
     require!(right_to_trace());
-    let id = require!(program("id"));
-    let project = Project::new();
-    // The kernel takes the events off it (`begin_new_exec()`): the run is incomplete, and says so. What the
-    // program itself did is in its output.
-    let yaml = format!(
-        "workload:\n  shell: ./id -u\n  files: {{ id: {{ from: {id:?}, mode: \"4755\" }} }}\nsnapshot: false\n\
-         trace: {{ events: [{{ syscalls: [exit_group] }}] }}\nsandbox: {{ user: nobody }}\nexpect: {{ stdout: \"0\\n\" }}"
+    let touch = require!(program("touch"));
+    let project = project();
+    fs::copy(touch, project.join("touch")).expect("a copy");
+    // The kernel takes the events off who is not root and executes such a program (`begin_new_exec()`), so
+    // that the run is incomplete and no output is judged: without the effect it is a timeout.
+    project.scenario(
+        "laid-in",
+        "workload:\n  shell: ./touch made; [ $(stat -c %u made) = 0 ] || exec sleep infinity\n  timeout: 2s\n  \
+         files: { touch: { from: ../touch, mode: \"4755\", owner: root } }\nsnapshot: false\n\
+         trace: { events: [{ syscalls: [exit_group] }] }\nsandbox: { user: nobody }",
     );
-    project.scenario("laid-in", &yaml);
     let run = project.harness(&["run", "--format", "json", "scenarios"]);
     let (verdict, reason) = run.verdicts()["laid-in"].clone();
     assert_eq!(verdict, "incomplete", "{reason}");
+    assert!(reason.contains("set-user-ID"), "{reason}");
+    project.assert_nothing_left();
 }

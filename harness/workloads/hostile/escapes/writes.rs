@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::libc;
@@ -108,7 +109,7 @@ fn once(bait: &Path) {
     }
 }
 
-/// Says which files could be opened for writing. It only asks: to write there could take the machine down.
+/// Says which files somebody may write, and it too. It only asks: to write there could take the machine down.
 fn writable_below(folder: &Path) {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -121,7 +122,9 @@ fn writable_below(folder: &Path) {
                     folders.push(path);
                 }
             } else if !kind.is_symlink()
-                && !is_of_the_sandbox(&path)
+                && entry
+                    .metadata()
+                    .is_ok_and(|of| of.permissions().mode() & 0o222 != 0)
                 && access(&path, AccessFlags::W_OK).is_ok()
             {
                 achieved(format_args!("may write `{}`", path.display()));
@@ -213,8 +216,12 @@ fn through_init() {
             achieved(format_args!("read `{path}`"));
         }
     }
+    // Their numbers are no secret.
     for entry in fs::read_dir("/proc/1/fd").into_iter().flatten().flatten() {
-        achieved(format_args!("saw `{}`", entry.path().display()));
+        let path = entry.path();
+        if fs::read_link(&path).is_ok() || File::open(&path).is_ok() {
+            achieved(format_args!("saw `{}`", path.display()));
+        }
     }
     if File::options().write(true).open("/proc/1/mem").is_ok() {
         achieved("opened the memory of process 1");
