@@ -50,7 +50,11 @@ fn nothing_outside_the_directory_can_be_written() {
     assert_pass(&project);
     before.assert_no_more();
     assert_untouched(bait.path());
-    for name in ["harness-hostile", "harness-hostile.d", "node"] {
+    for name in [
+        "harness-hostile",
+        "harness-hostile.d",
+        "harness-hostile.node",
+    ] {
         for folder in FOLDERS.map(Path::new) {
             assert!(
                 !folder.join(name).exists(),

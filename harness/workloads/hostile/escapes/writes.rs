@@ -43,6 +43,7 @@ pub(crate) fn everywhere(bait: &str) -> i32 {
     let bait = Path::new(bait);
     once(bait);
     by_handle(bait);
+    through_a_copy();
     devices(Path::new("."));
     devices(Path::new("/dev"));
     through_init();
@@ -54,6 +55,7 @@ pub(crate) fn everywhere(bait: &str) -> i32 {
             .is_ok()
         {
             by_handle(bait);
+            through_a_copy();
             unmount();
             once(bait);
             fresh_mounts();
@@ -186,6 +188,43 @@ fn by_handle(bait: &Path) {
     }
 }
 
+/// A copy of a mount that is mounted nowhere, made writable (`open_tree(2)`, `mount_setattr(2)`).
+fn through_a_copy() {
+    const READ_ONLY: u64 = 1;
+    let recursive = 0x8000;
+    // `struct mount_attr`: what is set, cleared, propagation, user namespace.
+    let writable = [0, READ_ONLY, 0, 0_u64];
+    let attributes = writable.as_ptr() as usize;
+    for folder in [c"/", c"/etc", c"/usr", c"/proc", c"/sys"] {
+        let at = word(libc::AT_FDCWD);
+        let change = [
+            at,
+            address(folder),
+            recursive,
+            attributes,
+            size_of_val(&writable),
+        ];
+        if call(libc::SYS_mount_setattr, &change).is_ok() {
+            achieved(format_args!("made {folder:?} writable"));
+        }
+        let clone = 1 | recursive | libc::O_CLOEXEC as usize;
+        let Ok(copy) = call(libc::SYS_open_tree, &[at, address(folder), clone]) else {
+            continue;
+        };
+        let flags = recursive | libc::AT_EMPTY_PATH as usize;
+        let change = [
+            copy,
+            address(c""),
+            flags,
+            attributes,
+            size_of_val(&writable),
+        ];
+        if call(libc::SYS_mount_setattr, &change).is_ok() {
+            achieved(format_args!("made a copy of {folder:?} writable"));
+        }
+    }
+}
+
 /// Nodes of the machine's disks and memory. It opens them and does nothing with them.
 fn devices(folder: &Path) {
     let mounted = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -196,7 +235,7 @@ fn devices(folder: &Path) {
     // /dev/mem, /dev/kmsg.
     let memory = [(SFlag::S_IFCHR, 1, 1), (SFlag::S_IFCHR, 1, 11)];
     for (kind, major, minor) in numbers.chain(memory) {
-        let node = folder.join("node");
+        let node = folder.join("harness-hostile.node");
         let made = mknod(&node, kind, Mode::S_IRWXU, makedev(major, minor));
         if made.is_ok() && File::options().read(true).write(true).open(&node).is_ok() {
             achieved(format_args!(
