@@ -134,8 +134,10 @@ pub(crate) fn unmounts() -> i32 {
 
 /// Makes control groups below its own, moves into one, and sees whether it could lift the limits of its own.
 pub(crate) fn makes_control_groups() -> i32 {
-    let flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWCGROUP;
+    let flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS;
     unshare(flags).expect("unshare");
+    // Whoever has made a namespace of control groups may mount them.
+    let _refused = unshare(CloneFlags::CLONE_NEWCGROUP);
     let mut lifted = false;
     for (kind, options) in [
         (c"cgroup2", c""),
