@@ -98,7 +98,7 @@ const PROGRAMS: &[(&str, End)] = &[
 
 /// The time that a program has which never ends, and that which the others do not need.
 const SHORT: Duration = Duration::from_millis(300);
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(60);
 
 /// What those others need at most, on a machine that does nothing else.
 const ENOUGH: Duration = Duration::from_secs(1);

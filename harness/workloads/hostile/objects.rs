@@ -52,14 +52,15 @@ pub(crate) fn plays_with_limits() -> i32 {
     0
 }
 
-/// Limits are set by whoever has the same user: those of process 1 too.
+/// Limits are set by whoever has the same user: those of process 1 too. Not that of its time on a CPU, by
+/// which the kernel would end it at its next tick there, and with it the caller.
 pub(crate) fn limits_init() -> i32 {
     let none = libc::rlimit64 {
         rlim_cur: 0,
         rlim_max: 0,
     };
     let limits = (&raw const none) as usize;
-    for resource in 0..16 {
+    for resource in (0..16).filter(|resource| *resource != libc::RLIMIT_CPU as usize) {
         let _refused = call(libc::SYS_prlimit64, &[1, resource, limits, 0]);
     }
     let idle = libc::sched_param { sched_priority: 0 };
