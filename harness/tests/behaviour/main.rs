@@ -12,6 +12,7 @@ mod dying;
 mod insta;
 mod loss;
 mod panics;
+mod removal;
 mod sight;
 mod trials;
 mod world;
