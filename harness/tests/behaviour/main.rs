@@ -10,6 +10,7 @@ mod cli;
 mod cork;
 mod dying;
 mod insta;
+mod keep;
 mod loss;
 mod panics;
 mod removal;

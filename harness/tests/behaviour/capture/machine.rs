@@ -8,7 +8,7 @@ use std::time::Instant;
 use nix::sys::signal::Signal;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, Facts, Resolved};
-use trace_harness::run::{Bench, Control, Fault, Next, attempt};
+use trace_harness::run::{Bench, Control, Fault, Next, attempt, lay_out};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
 
@@ -262,7 +262,8 @@ fn forks_and_execs_are_followed_with_and_without_the_kernels_description_of_its_
         let Ok(Resolved::Plan(plan)) = plan::resolve(&scenario, &facts, &host) else {
             panic!("no plan for {text}");
         };
-        let outcome = attempt(bench, &plan, &file, &mut Nobody, Fault::default());
+        let dir = lay_out(bench, &plan, &file).expect("a directory");
+        let outcome = attempt(bench, &plan, &file, &mut Nobody, Fault::default(), &dir);
         outcome.expect("a run").text.expect("a trace")
     };
     let bench = || Bench::new(&host).expect("this machine");
