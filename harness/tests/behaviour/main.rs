@@ -11,6 +11,7 @@ mod cork;
 mod dying;
 mod insta;
 mod keep;
+mod killed;
 mod loss;
 mod panics;
 mod removal;
