@@ -33,6 +33,9 @@ pub(crate) struct Arguments {
     /// Run each scenario so many times; every trace must be the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
+    /// Keep the directory that each scenario was run in, and say where it is; with --repeat that of the last run
+    #[arg(long)]
+    keep: bool,
     /// Only scenarios whose name matches
     #[arg(long, value_name = "RE")]
     filter: Option<Regex>,
@@ -134,6 +137,7 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
         repeat: arguments.repeat,
         jobs: jobs(arguments),
         require_all: std::env::var("HARNESS_REQUIRE").is_ok_and(|value| value == "all"),
+        keep: arguments.keep,
         fault: Fault::default(),
     };
     let printer = Printer {

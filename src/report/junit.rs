@@ -16,6 +16,9 @@ pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::Serializ
         case.add_property(("events", report.events.to_string().as_str()));
         case.add_property(("lost", report.lost.to_string().as_str()));
         case.add_property(("kernel", report.kernel.as_str()));
+        if let Some(path) = &report.kept {
+            case.add_property(("kept", path.to_string_lossy().as_ref()));
+        }
         suite.add_test_case(case);
     }
     let mut document = Report::new("harness");
@@ -63,6 +66,7 @@ mod tests {
             events: 1,
             lost: 0,
             kernel: "6.1".to_owned(),
+            kept: None,
             only_snapshot: false,
         };
         let verdicts = [

@@ -26,6 +26,9 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
             let _always_fits = writeln!(out, "            {start}{line}{end}");
         }
     }
+    if let Some(path) = &report.kept {
+        let _always_fits = writeln!(out, "            kept in {}", path.display());
+    }
 }
 
 fn verdict_color(verdict: Verdict) -> &'static str {
@@ -69,6 +72,10 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         report.events, report.lost
     );
     string(out, &report.kernel);
+    if let Some(path) = &report.kept {
+        out.push_str(",\"kept\":");
+        string(out, &path.to_string_lossy());
+    }
     out.push_str("}\n");
 }
 
@@ -97,6 +104,7 @@ mod tests {
             events: 812,
             lost: 0,
             kernel: "6.18.44".to_owned(),
+            kept: None,
             only_snapshot: false,
         }
     }
@@ -110,6 +118,19 @@ mod tests {
             "{\"type\":\"scenario\",\"name\":\"mv\",\"file\":\"scenarios/mv.yaml\",\"verdict\":\"fail\",\"duration_ms\":7,\
              \"reasons\":[\"expected \\\"a\\\"\\nand more\"],\"events\":812,\"lost\":0,\"kernel\":\"6.18.44\"}\n"
         );
+    }
+
+    #[test]
+    fn a_directory_that_was_kept_is_named() {
+        let kept = ScenarioReport {
+            kept: Some("/tmp/it".into()),
+            ..report()
+        };
+        let (mut text, mut json) = (String::new(), String::new());
+        human(&mut text, &kept, false);
+        scenario_json(&mut json, &kept);
+        assert!(text.ends_with("\n            kept in /tmp/it\n"), "{text}");
+        assert!(json.ends_with(",\"kept\":\"/tmp/it\"}\n"), "{json}");
     }
 
     #[test]

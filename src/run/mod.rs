@@ -1,6 +1,7 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
 mod copies;
+mod directory;
 mod discover;
 mod halves;
 mod reach;
@@ -8,6 +9,7 @@ mod reader;
 mod reading;
 mod scenario;
 mod session;
+mod storing;
 mod suite;
 mod survivors;
 
@@ -15,7 +17,7 @@ pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::{Fault, Observer, Reader, Setting};
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
-pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
+pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt, lay_out};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
 pub use survivors::GRACE;
@@ -26,12 +28,13 @@ use crate::events::{
 };
 use crate::host::{Catalogue, Host, HostError};
 use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, Reach, StringSource};
-use crate::sandbox::{Cgroup, Corked, Worlds};
+use crate::sandbox::{Base, Cgroup, Corked, WorkDirError, Worlds};
 use crate::scenario::KernelVersion;
+use crate::sys::removal::Members;
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Runs at a time that there is room for, unless somebody says how many there will be.
 const RUNS: usize = 16;
@@ -59,6 +62,8 @@ pub struct Bench<'a> {
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
     reach: OnceLock<Reach>,
     kept: Mutex<Vec<Rings>>,
+    members: Members,
+    base: Mutex<Option<Arc<Base>>>,
     pins: Pins,
 }
 
@@ -87,6 +92,8 @@ impl<'a> Bench<'a> {
             capture: OnceLock::new(),
             reach: OnceLock::new(),
             kept: Mutex::default(),
+            members: Members::Kill,
+            base: Mutex::default(),
             pins: Pins::default(),
         })
     }
@@ -117,6 +124,30 @@ impl<'a> Bench<'a> {
     pub fn with_strings(mut self, strings: StringSource) -> Self {
         self.strings = strings;
         self
+    }
+
+    /// As above, for workloads that may outlive the harness.
+    #[must_use]
+    pub fn sparing_workloads(mut self) -> Self {
+        self.members = Members::Spare;
+        self
+    }
+
+    /// Where runs have their directories and groups, made when it is first asked for.
+    ///
+    /// # Errors
+    /// [`WorkDirError::Make`].
+    pub fn base(&self) -> Result<Arc<Base>, WorkDirError> {
+        let mut base = self.base.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(base) = &*base {
+            return Ok(Arc::clone(base));
+        }
+        let hierarchy = self
+            .host
+            .cgroup2()
+            .filter(|_| self.host.cgroup2_has_perf_events());
+        let made = Arc::new(Base::new(hierarchy.as_deref(), self.members)?);
+        Ok(Arc::clone(base.insert(made)))
     }
 
     /// The programs that read the memory of workloads, started when they are first asked for; `None` where they are not wanted.
@@ -249,11 +280,9 @@ impl<'a> Bench<'a> {
         if plan.grouping == Grouping::No {
             return Ok(None);
         }
-        let hierarchy = self
-            .host
-            .cgroup2()
-            .filter(|_| self.host.cgroup2_has_perf_events());
-        let group = hierarchy.and_then(|hierarchy| Cgroup::below(&hierarchy).ok());
+        let base = self.base().ok();
+        let groups = base.as_ref().and_then(|base| base.groups());
+        let group = groups.and_then(|groups| Cgroup::below(groups).ok());
         let cpu = self.cpus.first().copied().unwrap_or(Cpu(0));
         let group = group.filter(|group| events::can_count_for(group.as_fd(), cpu));
         if group.is_none() && plan.grouping == Grouping::Needed {
@@ -280,7 +309,7 @@ pub enum RunError {
     Plan(crate::plan::EventsError),
     /// Its working directory.
     #[error(transparent)]
-    WorkDir(#[from] crate::sandbox::WorkDirError),
+    WorkDir(#[from] WorkDirError),
     /// Its start.
     #[error(transparent)]
     Launch(#[from] crate::sandbox::LaunchError),

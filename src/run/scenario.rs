@@ -3,7 +3,7 @@
 use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow};
 use crate::errors::chain;
 use crate::plan::{Plan, PlannedTracepoint, WorldPlan};
-use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir, World};
+use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir, WorkDirError, World};
 use crate::scenario::{Addresses, FileSource, Survivors};
 use crate::snapshot::{self, Place, Provenance};
 use crate::syscall::files::{FileKind, Initial};
@@ -59,20 +59,28 @@ pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 // What the uncorking may take: a file system that hangs must not hang the suite.
 const UNCORKING: Duration = Duration::from_secs(10);
 
-/// Runs a planned scenario and judges it. Nothing is written.
+/// Makes the directory of a planned scenario, with its files.
 ///
 /// # Errors
-/// [`RunError`], where the harness could not do its work; the workload is dead and its directory gone by then.
+/// [`WorkDirError`]; nothing is left of it then.
+pub fn lay_out(bench: &Bench<'_>, plan: &Plan, file: &Path) -> Result<WorkDir, WorkDirError> {
+    let user = plan.world.as_ref().and_then(|world| world.user.as_ref());
+    let owner = user.map(|user| (user.uid, user.gid));
+    WorkDir::lay_out(bench.base()?, &files(plan, file, owner), owner)
+}
+
+/// Runs a planned scenario in the directory that was laid out for it, and judges it. Nothing is written.
+///
+/// # Errors
+/// [`RunError`], where the harness could not do its work; the workload is dead by then.
 pub fn attempt(
     bench: &Bench<'_>,
     plan: &Plan,
     file: &Path,
     control: &mut dyn Control,
     fault: Fault,
+    dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
-    let user = plan.world.as_ref().and_then(|world| world.user.as_ref());
-    let owner = user.map(|user| (user.uid, user.gid));
-    let dir = WorkDir::lay_out(&files(plan, file, owner), owner)?;
     let workload = match workload(bench, plan, dir.path()) {
         Err(RunError::Launch(sandbox::LaunchError::NotExecuted(error))) => {
             return Ok(not_executed(&error));

@@ -1,11 +1,12 @@
 //! Many scenarios: found, run side by side, reported as they end.
 
-use super::{Bench, Control, Fault, Item, Outcome, RunError, SnapshotOutcome, attempt, scenario};
+use super::storing::differs;
+use super::{Bench, Control, Fault, Item, RunError, attempt, lay_out, scenario};
 use crate::errors::chain;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
 use crate::sandbox::{self, Program};
 use crate::scenario::{Diagnostic, Scenario};
-use crate::snapshot::{self, Place};
+use crate::snapshot::Place;
 use crate::units::Usage;
 use crate::verdict::Verdict;
 use std::collections::HashMap;
@@ -39,6 +40,8 @@ pub struct Options {
     pub jobs: usize,
     /// Whether a skip is a failure (`HARNESS_REQUIRE=all`).
     pub require_all: bool,
+    /// Whether the directory of each scenario's last run is kept.
+    pub keep: bool,
     /// A planted defect.
     pub fault: Fault,
 }
@@ -64,6 +67,8 @@ pub struct ScenarioReport {
     pub usage: Usage,
     /// The kernel's release.
     pub kernel: String,
+    /// Where the directory of the (last) run was kept.
+    pub kept: Option<PathBuf>,
     /// Whether the only thing against it is its snapshot.
     pub only_snapshot: bool,
 }
@@ -78,7 +83,7 @@ enum Ready {
 /// A set of scenarios, all of them read and resolved before the first runs.
 #[derive(Debug)]
 pub struct Suite<'a> {
-    bench: &'a Bench<'a>,
+    pub(super) bench: &'a Bench<'a>,
     scenarios: Vec<(Item, Ready)>,
 }
 
@@ -195,6 +200,7 @@ impl<'a> Suite<'a> {
             lost: 0,
             usage: Usage::default(),
             kernel: self.bench.release.clone(),
+            kept: None,
             only_snapshot: false,
         };
         match found {
@@ -231,15 +237,17 @@ impl<'a> Suite<'a> {
         report: &mut ScenarioReport,
     ) {
         let mut first: Option<String> = None;
-        for round in 1..=options.repeat.max(1) {
-            let outcome = attempt(
-                self.bench,
-                plan,
-                &item.file,
-                control().as_mut(),
-                options.fault,
-            )
-            .and_then(|outcome| self.store(item, description, options.update, outcome));
+        let n_rounds = options.repeat.max(1);
+        for round in 1..=n_rounds {
+            let mut directory = None;
+            let outcome = lay_out(self.bench, plan, &item.file)
+                .map_err(RunError::from)
+                .and_then(|laid_out| {
+                    let dir = directory.insert(laid_out);
+                    let (control, fault) = (&mut *control(), options.fault);
+                    attempt(self.bench, plan, &item.file, control, fault, dir)
+                })
+                .and_then(|outcome| self.store(item, description, options.update, outcome));
             match outcome {
                 Ok(outcome) => {
                     let differs = differs(first.as_deref(), outcome.text.as_deref());
@@ -266,6 +274,8 @@ impl<'a> Suite<'a> {
                     report.reasons = vec![format!("{}{hint}", chain(&error))];
                 }
             }
+            let is_last = report.verdict != Verdict::Pass || round == n_rounds;
+            report.part_with(directory, options.keep && is_last);
             if report.verdict != Verdict::Pass {
                 if options.repeat > 1 {
                     report
@@ -276,49 +286,6 @@ impl<'a> Suite<'a> {
             }
         }
     }
-
-    /// Writes what is to be written of a trace, and says what that changes.
-    fn store(
-        &self,
-        item: &Item,
-        description: &str,
-        update: Update,
-        mut outcome: Outcome,
-    ) -> Result<Outcome, RunError> {
-        let provenance = scenario::provenance(self.bench, &item.file, description);
-        match (&outcome.snapshot, &outcome.text) {
-            (SnapshotOutcome::Same, _) if update != Update::Never => {
-                snapshot::forget_pending(&Place::of(&item.file).choose(&self.bench.release))?;
-            }
-            // A run that failed otherwise has no trace to keep.
-            (SnapshotOutcome::Differs { file, .. }, Some(text)) if outcome.only_snapshot => {
-                match update {
-                    Update::Never => {}
-                    Update::Pending => {
-                        let pending = snapshot::pending(file);
-                        snapshot::write(&pending, text, &provenance)?;
-                        outcome.reasons.push(format!(
-                            "the new trace waits in `{}`: harness review",
-                            pending.display()
-                        ));
-                    }
-                    Update::Accept => {
-                        snapshot::write(file, text, &provenance)?;
-                        snapshot::forget_pending(file)?;
-                        outcome.reasons.clear();
-                        outcome.verdict = Verdict::Pass;
-                    }
-                }
-            }
-            _ => {}
-        }
-        Ok(outcome)
-    }
-}
-
-fn differs(first: Option<&str>, text: Option<&str>) -> Option<String> {
-    let (first, text) = first.zip(text)?;
-    (first != text).then(|| snapshot::diff(first, text).replace("stored", "first run"))
 }
 
 fn read_one(

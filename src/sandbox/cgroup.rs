@@ -4,6 +4,7 @@ mod members;
 
 pub use members::Members;
 
+use super::base;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -91,23 +92,7 @@ impl AsFd for Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        remove(&self.path);
-    }
-}
-
-/// Removes a group and those that the workload made below it, deepest first. Fails only while members are alive, and the sandbox has ended
-/// them before; a kernel may take a moment to let go of the dead.
-fn remove(group: &Path) {
-    for entry in std::fs::read_dir(group).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            remove(&entry.path());
-        }
-    }
-    let started = std::time::Instant::now();
-    while std::fs::remove_dir(group).is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY)) {
-        if started.elapsed() > std::time::Duration::from_millis(100) {
-            break;
-        }
-        std::thread::yield_now();
+        // Fails only while members are alive, and the sandbox has ended them before.
+        let _left = base::remove_group(&self.path);
     }
 }

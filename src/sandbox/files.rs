@@ -1,8 +1,10 @@
 //! The private working directory and what the scenario lays into it.
 
+use super::base::{self, Base};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A file to lay into the working directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub enum Content {
     CopyOf(PathBuf),
 }
 
-/// Why the working directory could not be laid out.
+/// Why the working directory could not be laid out, removed or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkDirError {
     /// The directory itself.
@@ -53,49 +55,115 @@ pub enum WorkDirError {
         /// Why.
         source: io::Error,
     },
+    /// What is left of it.
+    #[error("cannot remove the working directory `{path}`")]
+    Remove {
+        /// Where it is.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Its way to where it is kept.
+    #[error("cannot keep the working directory `{path}`")]
+    Keep {
+        /// Where it was.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
 }
 
 /// A private directory that is removed, with all in it, when this value goes.
 #[derive(Debug)]
-pub struct WorkDir(tempfile::TempDir);
+pub struct WorkDir {
+    path: PathBuf,
+    /// Held, as it goes with all that is in it.
+    base: Arc<Base>,
+    is_done: bool,
+}
 
 impl WorkDir {
     /// Makes the directory, and the folders in it, as `owner`'s (user and group; `None` for the harness'), and lays the files into it.
     ///
     /// # Errors
     /// [`WorkDirError`], which names the file; nothing is left behind.
-    pub fn lay_out(files: &[File], owner: Option<(u32, u32)>) -> Result<Self, WorkDirError> {
-        let below = std::env::temp_dir();
-        let make = |source| WorkDirError::Make {
-            below: below.clone(),
-            source,
-        };
-        // The path that getcwd(2) will give, so that it is recognised in strings.
-        let below = below.canonicalize().map_err(make)?;
+    pub fn lay_out(
+        base: Arc<Base>,
+        files: &[File],
+        owner: Option<(u32, u32)>,
+    ) -> Result<Self, WorkDirError> {
+        let below = base.directory().to_owned();
         let make = |source| WorkDirError::Make {
             below: below.clone(),
             source,
         };
         let dir = tempfile::Builder::new()
-            .prefix("harness-")
+            .prefix("run-")
             .tempdir_in(&below)
             .map_err(make)?;
+        let dir = Self {
+            path: dir.keep(),
+            base,
+            is_done: false,
+        };
         // The mode of a home directory: the workload may run programs of other users in it.
-        std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755))
+        std::fs::set_permissions(&dir.path, std::fs::Permissions::from_mode(0o755))
             .map_err(make)?;
         for file in files {
-            lay(dir.path(), file, owner)?;
+            lay(&dir.path, file, owner)?;
         }
         if let Some((uid, gid)) = owner {
-            std::os::unix::fs::chown(dir.path(), Some(uid), Some(gid)).map_err(make)?;
+            std::os::unix::fs::chown(&dir.path, Some(uid), Some(gid)).map_err(make)?;
         }
-        Ok(Self(dir))
+        Ok(dir)
     }
 
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// [`WorkDirError::Remove`]; it is tried once more when its base goes.
+    pub fn remove(mut self) -> Result<(), WorkDirError> {
+        self.is_done = true;
+        base::remove_tree(&self.path).map_err(|source| WorkDirError::Remove {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    /// Moves it to where nobody removes it, beside the base, and gives that place.
+    ///
+    /// # Errors
+    /// [`WorkDirError::Keep`]; it is removed then.
+    pub fn keep(mut self) -> Result<PathBuf, WorkDirError> {
+        let below = self.base.directory().parent().unwrap_or(Path::new("/"));
+        let moved = tempfile::Builder::new()
+            .prefix("harness-kept-")
+            .tempdir_in(below)
+            .and_then(|place| {
+                // In the place of an empty directory, which rename(2) replaces.
+                std::fs::rename(&self.path, place.path())?;
+                Ok(place.keep())
+            });
+        self.is_done = moved.is_ok();
+        moved.map_err(|source| WorkDirError::Keep {
+            path: self.path.clone(),
+            source,
+        })
+    }
+}
+
+impl Drop for WorkDir {
+    fn drop(&mut self) {
+        if !self.is_done {
+            // There is an error to be reported already, or a panic; and the end of the base is the next try.
+            let _left = base::remove_tree(&self.path);
+        }
     }
 }
 
@@ -150,6 +218,11 @@ fn lay(root: &Path, file: &File, owner: Option<(u32, u32)>) -> Result<(), WorkDi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::removal::Members;
+
+    fn base() -> Arc<Base> {
+        Arc::new(Base::new(None, Members::Spare).unwrap())
+    }
 
     #[test]
     fn files_are_laid_with_their_modes_and_removed_with_the_directory() {
@@ -160,6 +233,7 @@ mod tests {
             owner: None,
         };
         let dir = WorkDir::lay_out(
+            base(),
             &[file("a/b/tool.sh", Some(0o755)), file("plain", None)],
             None,
         )
@@ -187,7 +261,7 @@ mod tests {
             mode: None,
             owner: None,
         };
-        let error = WorkDir::lay_out(&[file], None).unwrap_err();
+        let error = WorkDir::lay_out(base(), &[file], None).unwrap_err();
         assert_eq!(
             error.to_string(),
             "cannot read `/nonexistent/source` for the working directory"

@@ -8,6 +8,7 @@
 //! ```
 //! Dropping one of the first two ends the workload: nothing survives an error or a panic.
 
+mod base;
 mod cgroup;
 mod error;
 mod files;
@@ -19,6 +20,7 @@ mod stdio;
 mod user;
 mod world;
 
+pub use base::Base;
 pub use cgroup::{Cgroup, CgroupError, Members};
 pub use error::LaunchError;
 pub use files::{Content, File, WorkDir, WorkDirError};

@@ -7,6 +7,7 @@ pub mod bpf;
 pub mod mount;
 pub mod perf;
 pub mod process;
+pub mod removal;
 pub mod ring;
 
 use std::io;

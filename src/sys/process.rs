@@ -10,8 +10,10 @@
 //! end of file that cancels one arrives whatever the others do. A harness that dies closes its end as well, and the child leaves by itself.
 
 mod child;
+mod janitor;
 mod step;
 
+pub use janitor::{Duty, Janitor};
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
 
 use super::check;

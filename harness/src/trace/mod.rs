@@ -146,7 +146,10 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         let hint = error.hint();
         other(error, hint)
     })?;
-    let bench = bench.for_runs(1).with_strings(arguments.strings.into());
+    let bench = bench
+        .for_runs(1)
+        .with_strings(arguments.strings.into())
+        .sparing_workloads();
     let wanted = events::wanted(&arguments.events).map_err(Trouble::Usage)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));

@@ -243,6 +243,7 @@ fn run_here(project: &Project, bench: &Bench<'_>, drop_sample: Option<u64>) -> S
         repeat: 1,
         jobs: 1,
         require_all: true,
+        keep: false,
         fault: Fault { drop_sample },
     };
     let items = discover(&[project.join("scenarios")]).expect("scenarios");

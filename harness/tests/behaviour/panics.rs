@@ -66,6 +66,7 @@ fn a_panic_ends_the_workload_removes_its_directory_and_spares_the_others() {
         repeat: 1,
         jobs: 1,
         require_all: true,
+        keep: false,
         fault: Fault::default(),
     };
     let fifo = Mutex::new(fifo);

@@ -3,8 +3,9 @@
 use std::ffi::CString;
 use std::process::Command;
 
-use trace_harness::sandbox::{WorkDir, Workload, World, launch};
+use trace_harness::sandbox::{Base, WorkDir, Workload, World, launch};
 use trace_harness::scenario::{Root, WorldSpec};
+use trace_harness::sys::removal::Members;
 use trace_harness::units::ExitKind;
 
 use crate::cork::{end_of, own_world, workload};
@@ -13,7 +14,8 @@ use crate::support::require::{require, right_to_trace};
 
 /// What `sh` says of its world, a line each.
 fn say(world: &World, script: &str) -> String {
-    let directory = WorkDir::lay_out(&[], None).expect("a working directory");
+    let base = Base::new(None, Members::Kill).expect("a base");
+    let directory = WorkDir::lay_out(base.into(), &[], None).expect("a working directory");
     let corked = launch(&Workload {
         directory: Some(directory.path().to_owned()),
         environment: vec![CString::from(c"PATH=/usr/sbin:/usr/bin:/sbin:/bin")],

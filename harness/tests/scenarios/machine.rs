@@ -33,6 +33,7 @@ impl Machine {
             repeat: 1,
             jobs: 1,
             require_all: is("HARNESS_REQUIRE", "all"),
+            keep: false,
             fault: Fault::default(),
         };
         let interrupt = Interrupt::watch().expect("a descriptor for signals");

@@ -314,10 +314,11 @@ pub(super) unsafe fn close_all_but(sorted: &[c_int]) -> ! {
             null,
             8,
         );
-        // Whoever traces next within this time finds the tracepoints registered, and does not wait for our last close.
+        // Whoever traces next within this time finds the tracepoints registered, and does not wait for our last close: where each test has
+        // a process, the next starts within milliseconds. Nobody is to find a process of ours a second after our end.
         let lingering = libc::timespec {
-            tv_sec: 1,
-            tv_nsec: 0,
+            tv_sec: 0,
+            tv_nsec: 300_000_000,
         };
         libc::nanosleep(&raw const lingering, std::ptr::null_mut());
         libc::_exit(0)

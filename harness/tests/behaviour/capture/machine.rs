@@ -8,7 +8,7 @@ use std::time::Instant;
 use nix::sys::signal::Signal;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, Facts, Reach, Resolved, StringSource};
-use trace_harness::run::{Bench, Control, Fault, Next, attempt};
+use trace_harness::run::{Bench, Control, Fault, Next, attempt, lay_out};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
 use trace_harness::verdict::Verdict;
@@ -265,7 +265,8 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
         let Ok(Resolved::Plan(plan)) = plan::resolve(&scenario, &facts, &host) else {
             panic!("no plan for {text}");
         };
-        attempt(bench, &plan, &file, &mut Nobody, Fault::default()).expect("a run")
+        let dir = lay_out(bench, &plan, &file).expect("a directory");
+        attempt(bench, &plan, &file, &mut Nobody, Fault::default(), &dir).expect("a run")
     };
     let bench = || Bench::new(&host).expect("this machine");
     let with = trace(&bench()).text.expect("a trace");

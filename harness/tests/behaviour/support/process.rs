@@ -47,10 +47,21 @@ impl Watched {
         }
     }
 
+    /// Its name, as `comm` has it; empty where it is gone.
+    pub(crate) fn name(&self) -> String {
+        let name = fs::read_to_string(format!("/proc/{}/comm", self.pid)).unwrap_or_default();
+        name.trim_end().to_owned()
+    }
+
     /// Ends it.
     pub(crate) fn kill(&self) {
+        self.send(Signal::SIGKILL);
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn send(&self, signal: Signal) {
         // It may have ended in the meantime, which is as well.
-        let _ended = kill(Pid::from_raw(self.pid), Signal::SIGKILL);
+        let _ended = kill(Pid::from_raw(self.pid), signal);
     }
 
     /// Waits for its end.

@@ -1,0 +1,62 @@
+//! What becomes of a run's directory.
+
+use super::ScenarioReport;
+use crate::errors::chain;
+use crate::sandbox::{WorkDir, WorkDirError};
+use crate::verdict::Verdict;
+use std::path::PathBuf;
+
+impl ScenarioReport {
+    /// Keeps or removes the directory of a run, and reports where it is.
+    pub(super) fn part_with(&mut self, directory: Option<WorkDir>, keep: bool) {
+        match directory {
+            Some(directory) if keep => self.note(directory.keep().map(Some)),
+            Some(directory) => self.note(directory.remove().map(|()| None)),
+            None if keep => {
+                let reason = "nothing is kept: its directory could not be laid out";
+                self.reasons.push(reason.to_owned());
+            }
+            None => {}
+        }
+    }
+
+    /// A run that leaves something behind, or does not leave what it should, is no pass.
+    fn note(&mut self, result: Result<Option<PathBuf>, WorkDirError>) {
+        match result {
+            Ok(kept) => self.kept = kept,
+            Err(error) => {
+                self.verdict = Verdict::Broken;
+                self.reasons.push(chain(&error));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_whose_directory_cannot_be_removed_is_broken_whatever_it_was() {
+        let mut report = ScenarioReport {
+            name: "it".to_owned(),
+            file: "it.yaml".into(),
+            verdict: Verdict::Pass,
+            duration: std::time::Duration::ZERO,
+            reasons: Vec::new(),
+            events: 0,
+            lost: 0,
+            usage: crate::units::Usage::default(),
+            kernel: String::new(),
+            kept: None,
+            only_snapshot: false,
+        };
+        report.note(Err(WorkDirError::Remove {
+            path: "/tmp/it".into(),
+            source: std::io::Error::from_raw_os_error(libc::EPERM),
+        }));
+        assert_eq!(report.verdict, Verdict::Broken);
+        let reason = "cannot remove the working directory `/tmp/it`: Operation not permitted";
+        assert_eq!(report.reasons, [reason]);
+    }
+}

@@ -1,0 +1,52 @@
+//! What becomes of a run's trace.
+
+use super::Update;
+use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
+use crate::snapshot::{self, Place};
+use crate::verdict::Verdict;
+
+impl Suite<'_> {
+    /// Writes what is to be written of a trace, and says what that changes.
+    pub(super) fn store(
+        &self,
+        item: &Item,
+        description: &str,
+        update: Update,
+        mut outcome: Outcome,
+    ) -> Result<Outcome, RunError> {
+        let provenance = scenario::provenance(self.bench, &item.file, description);
+        match (&outcome.snapshot, &outcome.text) {
+            (SnapshotOutcome::Same, _) if update != Update::Never => {
+                snapshot::forget_pending(&Place::of(&item.file).choose(&self.bench.release))?;
+            }
+            // A run that failed otherwise has no trace to keep.
+            (SnapshotOutcome::Differs { file, .. }, Some(text)) if outcome.only_snapshot => {
+                match update {
+                    Update::Never => {}
+                    Update::Pending => {
+                        let pending = snapshot::pending(file);
+                        snapshot::write(&pending, text, &provenance)?;
+                        outcome.reasons.push(format!(
+                            "the new trace waits in `{}`: harness review",
+                            pending.display()
+                        ));
+                    }
+                    Update::Accept => {
+                        snapshot::write(file, text, &provenance)?;
+                        snapshot::forget_pending(file)?;
+                        outcome.reasons.clear();
+                        outcome.verdict = Verdict::Pass;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(outcome)
+    }
+}
+
+/// In what a trace differs from that of the first run.
+pub(super) fn differs(first: Option<&str>, text: Option<&str>) -> Option<String> {
+    let (first, text) = first.zip(text)?;
+    (first != text).then(|| snapshot::diff(first, text).replace("stored", "first run"))
+}

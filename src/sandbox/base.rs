@@ -1,0 +1,175 @@
+//! Where all runs of one harness have their directories and their control groups, watched by a janitor.
+//!
+//! ```text
+//! TMPDIR/harness-base-XXXXXX/run-XXXXXX      a run's directory
+//!        harness-kept-XXXXXX                 one that was kept: nobody's but the user's
+//! cgroup2/harness-base-XXXXXX/harness-XXXXXX a run's control group
+//! ```
+//!
+//! Whoever uses a base holds a lock on its directory and on its group (`flock(2)`): the harness and its janitor, so that it takes the death
+//! of both to leave one behind. The next base that is made removes those without a lock.
+
+use super::WorkDirError;
+use crate::sys::process::{Duty, Janitor};
+use crate::sys::removal::{self, Members};
+use nix::fcntl::{Flock, FlockArg};
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const PREFIX: &str = "harness-base-";
+
+/// How long the kernel may take to let go of the dead.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The place of one harness, removed with all that is in it when this value goes, or when the harness is killed.
+#[derive(Debug)]
+pub struct Base {
+    directory: PathBuf,
+    groups: Option<PathBuf>,
+    janitor: Option<Janitor>,
+    _locks: Vec<Flock<File>>,
+}
+
+impl Base {
+    /// Makes a base in the folder for temporary files and below the version 2 hierarchy, where one is named and may be written. `members`
+    /// says what becomes of the processes in its groups when the harness is killed. Removes the abandoned bases that it finds.
+    ///
+    /// # Errors
+    /// [`WorkDirError::Make`].
+    pub fn new(hierarchy: Option<&Path>, members: Members) -> Result<Self, WorkDirError> {
+        let below = std::env::temp_dir();
+        let made = || {
+            // The path that getcwd(2) will give, so that it is recognised in strings.
+            let below = below.canonicalize()?;
+            remove_abandoned(&below, |folder, name| {
+                removal::remove_tree(folder, name, Duration::ZERO)
+            });
+            if let Some(hierarchy) = hierarchy {
+                remove_abandoned(hierarchy, |folder, name| {
+                    removal::remove_group(folder, name, Members::Spare, Duration::ZERO)
+                });
+            }
+            let made = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .make_in(&below, |path| Self::at(path, hierarchy, members))?;
+            // Not a file, which is what would be removed with this value.
+            let (base, path) = made.into_parts();
+            path.keep()?;
+            Ok(base)
+        };
+        made().map_err(|source: io::Error| WorkDirError::Make {
+            below: below.clone(),
+            source,
+        })
+    }
+
+    fn at(directory: &Path, hierarchy: Option<&Path>, members: Members) -> io::Result<Self> {
+        let (folder, name) = split(directory)?;
+        let above = hierarchy.map(c_path).transpose()?;
+        let duty = Duty {
+            name: &name,
+            folder: &folder,
+            hierarchy: above.as_deref(),
+            members,
+        };
+        // Without a group the host counts for none, as where it has no such hierarchy.
+        let (janitor, group) = Janitor::start(&duty)?;
+        let groups = hierarchy
+            .filter(|_| group.is_ok())
+            .zip(directory.file_name())
+            .map(|(hierarchy, name)| hierarchy.join(name));
+        let lock = |path: &Path| {
+            let lock = Flock::lock(File::open(path)?, FlockArg::LockSharedNonblock);
+            lock.map_err(|(_, error)| io::Error::from(error))
+        };
+        let locks = std::iter::once(directory)
+            .chain(groups.as_deref())
+            .map(lock);
+        Ok(Self {
+            _locks: locks.collect::<Result<_, _>>()?,
+            directory: directory.to_owned(),
+            groups,
+            janitor: Some(janitor),
+        })
+    }
+
+    /// The directory for those of the runs.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The control group for those of the runs.
+    #[must_use]
+    pub fn groups(&self) -> Option<&Path> {
+        self.groups.as_deref()
+    }
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        // What could not be removed of a run has been reported with that run.
+        let _left = self.groups.as_deref().map(remove_group);
+        let _left = remove_tree(&self.directory);
+        if let Some(janitor) = self.janitor.take() {
+            janitor.dismiss();
+        }
+    }
+}
+
+/// Removes a directory, whatever is in it.
+///
+/// # Errors
+/// Those of [`removal::remove_tree`].
+pub(super) fn remove_tree(directory: &Path) -> io::Result<()> {
+    let (folder, name) = split(directory)?;
+    removal::remove_tree(&folder, &name, PATIENCE)
+}
+
+/// Removes a control group and those that the workload made below it. Its members are left alone, and it with them.
+///
+/// # Errors
+/// Those of [`removal::remove_group`].
+pub(super) fn remove_group(group: &Path) -> io::Result<()> {
+    let (folder, name) = split(group)?;
+    removal::remove_group(&folder, &name, Members::Spare, PATIENCE / 10)
+}
+
+/// Removes the bases in a folder that are ours and locked by nobody. What cannot be removed is left to whoever can.
+fn remove_abandoned(folder: &Path, remove: impl Fn(&CStr, &CStr) -> io::Result<()>) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries {
+        if !entry.file_name().as_bytes().starts_with(PREFIX.as_bytes()) {
+            continue;
+        }
+        let (path, flags) = (entry.path(), libc::O_DIRECTORY | libc::O_NOFOLLOW);
+        let opened = File::options().read(true).custom_flags(flags).open(&path);
+        let is_ours = |file: &File| {
+            let owner = file.metadata().map(|metadata| metadata.uid());
+            owner.is_ok_and(|owner| owner == nix::unistd::geteuid().as_raw())
+        };
+        let locked = opened
+            .ok()
+            .filter(is_ours)
+            .and_then(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).ok());
+        if let (Some(_lock), Ok((folder, name))) = (locked, split(&path)) {
+            let _left = remove(&folder, &name);
+        }
+    }
+}
+
+fn split(path: &Path) -> io::Result<(CString, CString)> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    Ok((c_path(folder)?, c_path(Path::new(name))?))
+}
+
+fn c_path(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}
