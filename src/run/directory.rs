@@ -56,7 +56,7 @@ mod tests {
             source: std::io::Error::from_raw_os_error(libc::EPERM),
         }));
         assert_eq!(report.verdict, Verdict::Broken);
-        let reason = "cannot remove the working directory `/tmp/it`: Operation not permitted";
+        let reason = "cannot remove the working directory `/tmp/it`: operation not permitted";
         assert_eq!(report.reasons, [reason]);
     }
 }
