@@ -3,6 +3,7 @@
 mod copies;
 mod discover;
 mod halves;
+mod limits;
 mod reach;
 mod reader;
 mod reading;
@@ -10,6 +11,7 @@ mod scenario;
 mod session;
 mod suite;
 mod survivors;
+mod watch;
 
 pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
@@ -19,6 +21,7 @@ pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
 pub use survivors::GRACE;
+pub use watch::Watch;
 
 use crate::capture::{self, Capture, CaptureError};
 use crate::events::{
@@ -28,6 +31,7 @@ use crate::host::{Catalogue, Host, HostError};
 use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, Reach, StringSource};
 use crate::sandbox::{Cgroup, Corked, Worlds};
 use crate::scenario::KernelVersion;
+use crate::sys::process;
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
 use std::os::fd::AsFd;
@@ -51,6 +55,7 @@ pub struct Bench<'a> {
     pub open_files: Option<(u64, u64)>,
     /// What sandboxes are made of.
     pub worlds: Arc<Worlds>,
+    accepted: OnceLock<bool>,
     has_lost: bool,
     has_types: bool,
     n_runs: usize,
@@ -81,6 +86,7 @@ impl<'a> Bench<'a> {
             signatures,
             open_files: raise_open_files(),
             worlds: Worlds::new(host)?.into(),
+            accepted: OnceLock::new(),
             has_lost: events::kernel_counts_lost(),
             has_types: true,
             strings: StringSource::Auto,
@@ -150,7 +156,7 @@ impl<'a> Bench<'a> {
         self.has_lost
     }
 
-    /// Opens the events of a plan on a corked workload, for the group that [`group_for`](Self::group_for) gave.
+    /// Opens the events of a plan on a corked workload; for its control group, where the plan wants that and it was born in one.
     ///
     /// # Errors
     /// [`OpenError`], [`CgroupError`](crate::sandbox::CgroupError).
@@ -164,7 +170,8 @@ impl<'a> Bench<'a> {
         plan.requests
             .iter()
             .for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
-        let follow = match group {
+        let counted = self.counted(plan, group)?;
+        let follow = match counted {
             Some(group) => Follow::Group(corked.pid(), group.as_fd()),
             None => Follow::Tasks(corked.pid()),
         };
@@ -183,8 +190,7 @@ impl<'a> Bench<'a> {
         }
         let mut set = events::open(&plan.requests, follow, rings, self.has_lost)?;
         set.read_memory(&plan.fetches, corked.token())?;
-        if let Some(group) = group {
-            group.join(corked.pid())?;
+        if counted.is_some() {
             set.enable_group()?;
         }
         Ok(set)
@@ -221,47 +227,35 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A control group with which all of a workload on the bare host ends, where none was made to count for; `None` where this user may
-    /// make none.
-    ///
-    /// # Errors
-    /// [`CgroupError`](crate::sandbox::CgroupError).
-    fn group_to_end_with(
-        &self,
-        corked: &Corked,
-        group: Option<&Cgroup>,
-    ) -> Result<Option<Cgroup>, RunError> {
-        let hierarchy = self.host.cgroup2().filter(|_| group.is_none());
-        let group = hierarchy.and_then(|hierarchy| Cgroup::below(&hierarchy).ok());
-        if let Some(group) = &group {
-            group.join(corked.pid())?;
-        }
-        Ok(group)
+    /// A control group for a run, where the host has the version 2 hierarchy and lets us: for its limits, and to count events for. It must
+    /// outlive the workload.
+    #[must_use]
+    pub fn group(&self) -> Option<Arc<Cgroup>> {
+        let group = Cgroup::below(&self.host.cgroup2()?).ok()?;
+        let accepts = || process::try_group(group.as_fd()).is_ok();
+        let accepted = self.accepted.get_or_init(accepts);
+        accepted.then(|| Arc::new(group))
     }
 
-    /// A control group to count for, where there are many events or one that tasks do not deliver, and the host can count for one. Many
-    /// events without a group are inherited: slower, and just as complete. The workload joins it when its events are opened, and must be
-    /// dead when it goes.
-    ///
-    /// # Errors
-    /// [`OpenError::NeedsGroup`].
-    pub fn group_for(&self, plan: &EventsPlan) -> Result<Option<Cgroup>, OpenError> {
-        if plan.grouping == Grouping::No {
-            return Ok(None);
-        }
-        let hierarchy = self
-            .host
-            .cgroup2()
-            .filter(|_| self.host.cgroup2_has_perf_events());
-        let group = hierarchy.and_then(|hierarchy| Cgroup::below(&hierarchy).ok());
+    /// The group to count events for, where there are many or one that tasks do not deliver. Many events without a group are inherited:
+    /// slower, and just as complete.
+    fn counted<'g>(
+        &self,
+        plan: &EventsPlan,
+        group: Option<&'g Cgroup>,
+    ) -> Result<Option<&'g Cgroup>, OpenError> {
         let cpu = self.cpus.first().copied().unwrap_or(Cpu(0));
-        let group = group.filter(|group| events::can_count_for(group.as_fd(), cpu));
-        if group.is_none() && plan.grouping == Grouping::Needed {
+        let can_count = |group: &&Cgroup| {
+            self.host.cgroup2_has_perf_events() && events::can_count_for(group.as_fd(), cpu)
+        };
+        let wanted = group.filter(|_| plan.grouping != Grouping::No);
+        let counted = wanted.filter(can_count);
+        if counted.is_none() && plan.grouping == Grouping::Needed {
             return Err(OpenError::NeedsGroup {
                 event: NOT_OF_TASKS.to_owned(),
             });
         }
-        Ok(group)
+        Ok(counted)
     }
 }
 

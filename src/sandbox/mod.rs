@@ -9,6 +9,7 @@
 //! Dropping one of the first two ends the workload: nothing survives an error or a panic.
 
 mod cgroup;
+mod controllers;
 mod error;
 mod files;
 mod launch;
