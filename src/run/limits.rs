@@ -16,6 +16,7 @@ use crate::units::{ExitKind, Limit, Limits, Pid, Struck, TracepointName};
 use crate::verdict::Ended;
 use nix::sys::resource::Resource;
 use std::sync::Arc;
+use std::time::Duration;
 
 const LEAVE: &str = "raw_syscalls:sys_exit";
 
@@ -24,6 +25,8 @@ const LEAVE: &str = "raw_syscalls:sys_exit";
 pub(super) struct Limiter {
     limits: Limits,
     group: Option<Arc<Cgroup>>,
+    /// The CPU time of the group before the workload runs: that of its cork.
+    base: Duration,
     counters: Vec<(Limit, Result<Counter, String>)>,
 }
 
@@ -114,7 +117,9 @@ impl Limiter {
         };
         let counted = Limit::ALL.into_iter().filter(is_counted);
         let counters = counted.map(|limit| (limit, bench.counter(limit, Some(corked.pid()))));
+        let base = group.as_ref().and_then(|group| group.cpu());
         Ok(Self {
+            base: base.unwrap_or_default(),
             limits,
             counters: counters.collect(),
             group,
@@ -127,7 +132,7 @@ impl Limiter {
         Watch::new(
             bench.host,
             corked.pid(),
-            group,
+            (group, self.base),
             &self.limits,
             bench.cpus.len(),
         )
@@ -136,7 +141,9 @@ impl Limiter {
     /// Says of a run that has ended what it used and which limits it ran into.
     pub(super) fn conclude(&self, ended: &mut Ended) {
         if let Some(group) = &self.group {
-            ended.usage = ended.usage.and(group.usage());
+            let mut usage = group.usage();
+            usage.cpu = usage.cpu.map(|time| time.saturating_sub(self.base));
+            ended.usage = ended.usage.and(usage);
             group
                 .struck()
                 .into_iter()

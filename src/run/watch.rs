@@ -20,6 +20,8 @@ pub struct Watch<'a> {
     /// The root of the workload's processes: the namespace's init.
     init: Pid,
     group: Option<Arc<Cgroup>>,
+    /// The CPU time that the group had used before the workload ran.
+    base: Duration,
     limits: Limits,
     n_cpus: u32,
     next: Option<Instant>,
@@ -27,12 +29,12 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Starts to look after what the group does not enforce.
+    /// Starts to look after what the group does not enforce; `base` is the CPU time that it used before the workload runs.
     #[must_use]
     pub fn new(
         host: &'a Host,
         init: Pid,
-        group: Option<Arc<Cgroup>>,
+        (group, base): (Option<Arc<Cgroup>>, Duration),
         limits: &Limits,
         n_cpus: usize,
     ) -> Self {
@@ -48,6 +50,7 @@ impl<'a> Watch<'a> {
             host,
             init,
             group,
+            base,
             limits,
             n_cpus: u32::try_from(n_cpus.max(1)).unwrap_or(u32::MAX),
             next: None,
@@ -96,6 +99,7 @@ impl<'a> Watch<'a> {
     fn look_at_tree(&mut self) -> Option<Struck> {
         let limits = self.limits;
         let counted = self.group.as_ref().and_then(|group| group.cpu());
+        let counted = counted.map(|time| time.saturating_sub(self.base));
         let needs_tree = limits.processes.is_some() || limits.memory.is_some();
         let tree = if needs_tree || counted.is_none() {
             // A bomb leaves little of the CPUs to us: no more of it is looked at than has to be.

@@ -10,6 +10,7 @@ mod cli;
 mod cork;
 mod dying;
 mod insta;
+mod limits;
 mod loss;
 mod panics;
 mod sight;
