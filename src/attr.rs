@@ -109,6 +109,8 @@ impl ReadFormat {
 pub enum Source {
     /// A tracepoint, by the id that tracefs gives for this boot.
     Tracepoint(u16),
+    /// The same, only counted: it has no records.
+    Counter(u16),
     /// The software event that never fires, for the side-band records alone.
     Dummy,
     /// The software event whose records BPF programs write.
@@ -171,6 +173,10 @@ impl Attr {
                 raw.type_ = bindings::PERF_TYPE_TRACEPOINT;
                 raw.config = u64::from(id);
                 raw.sample_period = 1;
+            }
+            Source::Counter(id) => {
+                raw.type_ = bindings::PERF_TYPE_TRACEPOINT;
+                raw.config = u64::from(id);
             }
             Source::Dummy => {
                 raw.type_ = bindings::PERF_TYPE_SOFTWARE;

@@ -1,10 +1,12 @@
 //! Judging: what was expected against what came, and the word for it.
 
+mod limits;
+
 use crate::events::Account;
 use crate::plan::Plan;
 use crate::sandbox::{Captured, Exited};
 use crate::scenario::ExpectedOutput;
-use crate::units::{ExitKind, Struck, Survivor, Usage};
+use crate::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -77,6 +79,8 @@ pub struct Ended {
     pub left: bool,
     /// The limits that it ran into.
     pub struck: Vec<Struck>,
+    /// The limits that nobody can tell whether it ran into, and why.
+    pub untold: Vec<(Limit, String)>,
     /// Who lived when everything was ended: at the timeout, or after the end of the main process where nobody may outlive it.
     pub survivors: Vec<Survivor>,
     /// What it used.
@@ -85,34 +89,57 @@ pub struct Ended {
     pub account: Account,
 }
 
+impl Ended {
+    /// All limits that it ran into, its time among them.
+    #[must_use]
+    pub fn struck(&self) -> Vec<Limit> {
+        let time = self.timed_out.then_some(Limit::Timeout);
+        let others = self.struck.iter().map(|struck| struck.limit);
+        time.into_iter().chain(others).collect()
+    }
+
+    /// Whether a limit was its end, at whatever point it had come to: its trace is another one in each run.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.timed_out || self.struck.iter().any(|struck| struck.is_end)
+    }
+}
+
 /// Judges a run by everything but its snapshot: the reasons against it, none for a pass.
 ///
-/// A workload that had to be ended has not failed its expectations but its time. Otherwise loss comes before all else: from an incomplete
-/// trace nothing follows, neither a failure nor a pass. Where somebody had to be ended who outlived the main process, what the others
-/// would have done is not known, and nothing else is judged.
+/// A workload that had to be ended for its time, on the wall or on CPUs, has not failed its expectations but that. Otherwise loss comes before
+/// all else: from an incomplete trace nothing follows, neither a failure nor a pass. Where somebody had to be ended who outlived the main
+/// process, what the others would have done is not known, and nothing else is judged. Running into a limit is a failure, unless that is what
+/// the scenario expects; then how the workload ended is judged only where the author wrote that down.
 #[must_use]
 pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Verdict, Vec<String>) {
-    let mut missing = ended.account.complaints();
-    if ended.timed_out {
-        let limit = plan.workload.timeout;
-        missing.insert(
-            0,
-            format!("the workload did not end within {limit:?} and was killed"),
-        );
-        missing.splice(1..1, survivors(&ended.survivors, "was still alive"));
-        return (Verdict::Timeout, missing);
+    let missing = ended.account.complaints();
+    let mut reasons = limits::unexpected(plan, ended);
+    let is_too_long = |limit| limits::reached(ended, limit) && plan.expect.limit != Some(limit);
+    if is_too_long(Limit::Timeout) || is_too_long(Limit::Cpu) {
+        reasons.extend(survivors(&ended.survivors, "was still alive"));
+        reasons.extend(missing);
+        return (Verdict::Timeout, reasons);
     }
-    let outlived = survivors(&ended.survivors, "outlived the main process");
+    // Those who lived at an expected timeout have outlived nobody.
+    let outlived = match ended.timed_out {
+        true => Vec::new(),
+        false => survivors(&ended.survivors, "outlived the main process"),
+    };
     if !ended.account.is_complete() {
-        missing.extend(outlived);
-        return (Verdict::Incomplete, missing);
+        return (Verdict::Incomplete, [missing, reasons, outlived].concat());
     }
     if !outlived.is_empty() {
-        return (Verdict::Leak, outlived);
+        return (Verdict::Leak, [outlived, reasons].concat());
     }
-    let mut reasons = Vec::new();
+    reasons.extend(limits::missed(plan, ended));
+    let is_expected = plan
+        .expect
+        .limit
+        .is_some_and(|limit| limits::reached(ended, limit));
+    let is_explained = is_expected || ended.is_cut_short();
     let wanted = plan.expect.exit.unwrap_or(ExitKind::Code(0));
-    if ended.exited.exit != wanted {
+    if ended.exited.exit != wanted && (plan.expect.exit.is_some() || !is_explained) {
         reasons.push(format!("expected {wanted}, got {}", ended.exited.exit));
         let said = String::from_utf8_lossy(&ended.exited.stderr.bytes);
         if plan.expect.stderr.is_none() && !said.trim().is_empty() {
@@ -136,6 +163,9 @@ pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Ver
         if !range.contains(count) {
             reasons.push(format!("expected {range} of `{word}`, got {count}"));
         }
+    }
+    if !reasons.is_empty() {
+        reasons.extend(limits::unknown(plan, ended));
     }
     (
         if reasons.is_empty() {

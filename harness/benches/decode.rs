@@ -101,7 +101,8 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         world: World::Host,
         umask: None,
         fixed_addresses: true,
-        open_files: None,
+        limits: Vec::new(),
+        group: None,
     };
     let corked = sandbox::launch(&workload).expect("a process");
     let pages = plan::ring_pages(8 << 20, trace_harness::sys::page_size());

@@ -285,7 +285,8 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
         world,
         umask: None,
         fixed_addresses: true,
-        open_files: bench.open_files,
+        limits: bench.own_limits(),
+        group: None,
     })?;
     let init = corked.has_init().then(|| corked.pid());
     let pages = plan::ring_pages(bench.default_ring(), trace_harness::sys::page_size());
@@ -294,6 +295,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
     let patience = Patience {
         timeout: Some(Duration::from_secs(10)),
         tick: Duration::from_secs(1),
+        watch: None,
     };
     let mut counter = Counter(0);
     let ended = follow(

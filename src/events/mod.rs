@@ -4,12 +4,14 @@
 //! same ring. What is refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
 
 mod account;
+mod counter;
 mod error;
 mod pins;
 mod request;
 mod rings;
 
 pub use account::{Account, EventAccount};
+pub use counter::Counter;
 pub use error::OpenError;
 pub use pins::Pins;
 pub use request::{EventRequest, Follow, Origin, can_count_for};

@@ -5,10 +5,12 @@
 
 mod process;
 mod tracefs;
+mod usage;
 mod world;
 
 pub use process::ProcessStatus;
 pub use tracefs::TracefsError;
+pub use usage::Tree;
 pub use world::{IdMaps, Mounted, map_ids};
 
 use crate::format::{self, Format, FormatError};

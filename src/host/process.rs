@@ -6,7 +6,7 @@ use std::io::Read;
 use std::time::Duration;
 
 // `USER_HZ`, the unit of times in `/proc/PID/stat`, is 100 on all architectures that are followed here (include/asm-generic/param.h).
-const TICK_IN_MILLISECONDS: u64 = 10;
+pub(super) const TICK_IN_MILLISECONDS: u64 = 10;
 
 // include/linux/sched.h: getting shut down; killed by a signal, which may take long where it dumps its memory.
 const PF_EXITING: u64 = 0x4;
@@ -63,31 +63,16 @@ impl Host {
     /// not tell of children (`CONFIG_PROC_CHILDREN`).
     #[must_use]
     pub fn descendants(&self, of: Pid) -> Vec<Pid> {
-        let mut found = vec![of];
-        let mut looked_at = 0;
-        while let Some(parent) = found.get(looked_at).copied() {
-            looked_at += 1;
-            for thread in self.threads(parent) {
-                let path = format!("proc/{parent}/task/{thread}/children");
-                let children = self.read(&path).unwrap_or_default();
-                let children = children.split_whitespace().filter_map(|id| id.parse().ok());
-                for child in children.map(Pid) {
-                    if !found.contains(&child) {
-                        found.push(child);
-                    }
-                }
-            }
-        }
-        found.split_off(1)
+        self.tree(of, u64::MAX).processes
     }
 
     /// A process may have any bytes for a name.
-    fn read_lossy(&self, path: &str) -> Option<String> {
+    pub(super) fn read_lossy(&self, path: &str) -> Option<String> {
         let bytes = std::fs::read(self.root.join(path)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn threads(&self, pid: Pid) -> Vec<u32> {
+    pub(super) fn threads(&self, pid: Pid) -> Vec<u32> {
         let entries = std::fs::read_dir(self.root.join(format!("proc/{pid}/task")));
         let names = entries.into_iter().flatten().flatten();
         names
@@ -118,13 +103,13 @@ fn is_thread_ending(stat: &str, status: &str) -> bool {
 }
 
 /// A number in `/proc/PID/stat`, counted from 1 as in `proc_pid_stat(5)`; behind the name, which may hold anything.
-fn stat_field(stat: &str, number: usize) -> Option<u64> {
+pub(super) fn stat_field(stat: &str, number: usize) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(')')?;
     let mut fields = behind.split_whitespace();
     fields.nth(number.checked_sub(3)?)?.parse().ok()
 }
 
-fn value<'a>(status: &'a str, key: &str) -> Option<&'a str> {
+pub(super) fn value<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     let mut lines = status.lines();
     lines.find_map(|line| line.strip_prefix(key)).map(str::trim)
 }

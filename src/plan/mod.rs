@@ -10,6 +10,7 @@ mod events;
 mod expand;
 mod filter;
 mod following;
+mod limits;
 mod memory;
 mod named;
 mod operations;
@@ -32,7 +33,7 @@ use crate::scenario::{
     SnapshotSpec, UserSpec, Workload, WorldSpec,
 };
 use crate::trace::View;
-use crate::units::User;
+use crate::units::{Limit, Limits, User};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
@@ -58,6 +59,10 @@ pub struct Facts<'a> {
     pub user: &'a dyn Fn(&UserSpec) -> Option<User>,
     /// Whether the harness runs as root, who may become anybody.
     pub is_root: bool,
+    /// The first limit that cannot be set, and why.
+    pub cannot_limit: &'a dyn Fn(&Limits) -> Option<(Limit, String)>,
+    /// Why nobody can tell whether a run reaches a limit.
+    pub cannot_tell: &'a dyn Fn(Limit) -> Option<String>,
 }
 
 impl std::fmt::Debug for Facts<'_> {
@@ -100,6 +105,16 @@ pub struct WorldPlan {
     pub user: Option<User>,
 }
 
+impl Plan {
+    /// What the run is limited to, but for its time.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.world
+            .as_ref()
+            .map_or(Limits::NONE, |world| world.spec.limits)
+    }
+}
+
 /// What came of a scenario on this host.
 #[derive(Debug)]
 pub enum Resolved {
@@ -137,6 +152,7 @@ pub fn resolve(
         SandboxSpec::None => None,
         SandboxSpec::Own(spec) => Some(world(scenario, spec, facts)?),
     };
+    limits::check(scenario, facts)?;
     let owners = owners(scenario, facts)?;
     let wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
     let contents = match &scenario.snapshot {
@@ -259,6 +275,8 @@ fn unmet(
     if !facts.is_root && files.any(|file| file.owner.is_some()) {
         unmet.push("needs root, to give files to others".to_owned());
     }
+    let untold = scenario.expect.limit.and_then(facts.cannot_tell);
+    unmet.extend(untold.map(|why| format!("needs to count calls that fail for a limit: {why}")));
     if names_operations(scenario) {
         let [tracepoint, _] = operations::TRACEPOINTS;
         if operations::tracepoint(catalogue)?.is_none() {

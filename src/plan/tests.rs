@@ -204,6 +204,11 @@ fn resolved_by(
     let facts = Facts {
         user: &|_| None,
         is_root: true,
+        cannot_limit: &|limits| {
+            let why = || "the hard limit is 9".to_owned();
+            (limits.open_files > Some(9)).then(|| (Limit::OpenFiles, why()))
+        },
+        cannot_tell: &|limit| (limit == Limit::FileSize).then(|| "nobody counts".to_owned()),
         release: "6.1.0-18-amd64",
         has_command: &has_command,
         default_ring: default_ring(2),
@@ -214,6 +219,31 @@ fn resolved_by(
         without_bpf: (reader != MemoryReader::Bpf).then_some("it is forbidden"),
     };
     resolve(&scenario, &facts, kernel)
+}
+
+#[test]
+fn a_limit_that_cannot_be_set_or_reached_is_pointed_at() {
+    let whole = |text: &str| format!("description: x\nworkload: {{ run: ['true'] }}\n{text}\n");
+    let limits = |limits: &str| whole(&format!("sandbox: {{ limits: {{ {limits} }} }}"));
+    let refused = |text: String, at: (usize, usize), part: &str| {
+        let (line, column, message) = complaint(&text);
+        assert_eq!((line, column), at, "{text}: {message}");
+        assert!(message.contains(part), "{text}: {message}");
+    };
+    refused(limits("memory: 1000"), (3, 30), "so little memory");
+    refused(limits("open_files: 10"), (3, 34), "hard limit is 9");
+    refused(whole("expect: { limit: cpu }"), (3, 18), "no limit of");
+    let bare = |limit| whole(&format!("sandbox: none\nexpect: {{ limit: {limit} }}"));
+    refused(bare("processes"), (4, 18), "no limit of `processes`");
+    let set = limits("memory: 1MiB, open_files: 9");
+    for text in [set, whole("expect: { limit: processes }"), bare("timeout")] {
+        assert!(matches!(resolved(&text), Ok(Resolved::Plan(_))), "{text}");
+    }
+    let untold = limits("file_size: 9") + "expect: { limit: file_size }";
+    let Ok(Resolved::Unmet(reasons)) = resolved(&untold) else {
+        panic!("nobody can tell");
+    };
+    assert!(reasons.concat().ends_with("for a limit: nobody counts"));
 }
 
 fn complaint(text: &str) -> (usize, usize, String) {

@@ -58,6 +58,7 @@ mod tests {
     fn each_kind_of_verdict_has_its_element() {
         let report = |name: &str, verdict| ScenarioReport {
             usage: crate::units::Usage::default(),
+            struck: Vec::new(),
             name: name.to_owned(),
             file: name.into(),
             verdict,

@@ -2,6 +2,7 @@
 
 use super::json::string;
 use crate::run::ScenarioReport;
+use crate::units::Usage;
 use crate::verdict::Verdict;
 use std::fmt::Write;
 
@@ -21,6 +22,10 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
         _ => writeln!(out, "  ({milliseconds:.0} ms, {} events)", report.events),
     };
     if report.verdict != Verdict::Skipped {
+        let usage = report.usage.to_string();
+        if !report.struck.is_empty() && !usage.is_empty() {
+            let _always_fits = writeln!(out, "            used: {usage}");
+        }
         for line in report.reasons.iter().flat_map(|reason| reason.lines()) {
             let (start, end) = if color { diff_color(line) } else { ("", "") };
             let _always_fits = writeln!(out, "            {start}{line}{end}");
@@ -76,7 +81,36 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         out.push_str(",\"kept\":");
         string(out, &path.to_string_lossy());
     }
-    out.push_str("}\n");
+    usage_json(out, &report.usage);
+    out.push_str(",\"struck\":[");
+    for (place, limit) in report.struck.iter().enumerate() {
+        let comma = if place > 0 { "," } else { "" };
+        let _always_fits = write!(out, "{comma}\"{limit}\"");
+    }
+    out.push_str("]}\n");
+}
+
+/// What a run used: microseconds, bytes and numbers; null for what this machine does not tell.
+fn usage_json(out: &mut String, usage: &Usage) {
+    let micros = usage
+        .cpu
+        .map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
+    let members = [
+        ("cpu_us", micros),
+        ("memory_peak", usage.memory_peak),
+        ("largest_process", usage.largest_process),
+        ("processes_peak", usage.processes_peak),
+        ("context_switches", usage.context_switches),
+    ];
+    out.push_str(",\"usage\":{");
+    for (place, (name, value)) in members.into_iter().enumerate() {
+        let comma = if place > 0 { "," } else { "" };
+        let _always_fits = match value {
+            Some(value) => write!(out, "{comma}\"{name}\":{value}"),
+            None => write!(out, "{comma}\"{name}\":null"),
+        };
+    }
+    out.push('}');
 }
 
 /// Appends the last line of a suite: how often each verdict was given.
@@ -95,7 +129,12 @@ mod tests {
 
     fn report() -> ScenarioReport {
         ScenarioReport {
-            usage: crate::units::Usage::default(),
+            usage: Usage {
+                cpu: Some(std::time::Duration::from_micros(2500)),
+                memory_peak: Some(3 << 20),
+                ..Usage::default()
+            },
+            struck: Vec::new(),
             name: "mv".to_owned(),
             file: "scenarios/mv.yaml".into(),
             verdict: Verdict::Fail,
@@ -116,7 +155,8 @@ mod tests {
         assert_eq!(
             out,
             "{\"type\":\"scenario\",\"name\":\"mv\",\"file\":\"scenarios/mv.yaml\",\"verdict\":\"fail\",\"duration_ms\":7,\
-             \"reasons\":[\"expected \\\"a\\\"\\nand more\"],\"events\":812,\"lost\":0,\"kernel\":\"6.18.44\"}\n"
+             \"reasons\":[\"expected \\\"a\\\"\\nand more\"],\"events\":812,\"lost\":0,\"kernel\":\"6.18.44\",\"usage\":{\"cpu_us\":2500,\"memory_peak\":3145728,\
+             \"largest_process\":null,\"processes_peak\":null,\"context_switches\":null},\"struck\":[]}\n"
         );
     }
 
@@ -151,6 +191,16 @@ mod tests {
         assert_eq!(
             out,
             "      fail  mv  (7 ms, 812 events)\n            expected \"a\"\n            and more\n"
+        );
+        let struck = ScenarioReport {
+            struck: vec![crate::units::Limit::Memory],
+            ..report()
+        };
+        let mut out = String::new();
+        human(&mut out, &struck, false);
+        assert!(
+            out.contains("\n            used: 2.50ms of CPU, 3 MiB of memory\n"),
+            "{out}"
         );
     }
 }

@@ -39,6 +39,7 @@ mod tests {
     #[test]
     fn a_run_whose_directory_cannot_be_removed_is_broken_whatever_it_was() {
         let mut report = ScenarioReport {
+            struck: Vec::new(),
             name: "it".to_owned(),
             file: "it.yaml".into(),
             verdict: Verdict::Pass,

@@ -4,6 +4,7 @@ mod copies;
 mod directory;
 mod discover;
 mod halves;
+mod limits;
 mod reach;
 mod reader;
 mod reading;
@@ -12,6 +13,7 @@ mod session;
 mod storing;
 mod suite;
 mod survivors;
+mod watch;
 
 pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
@@ -21,6 +23,7 @@ pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt, lay_out};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
 pub use survivors::GRACE;
+pub use watch::Watch;
 
 use crate::capture::{self, Capture, CaptureError};
 use crate::events::{
@@ -30,6 +33,7 @@ use crate::host::{Catalogue, Host, HostError};
 use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, Reach, StringSource};
 use crate::sandbox::{Base, Cgroup, Corked, WorkDirError, Worlds};
 use crate::scenario::KernelVersion;
+use crate::sys::process;
 use crate::sys::removal::Members;
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
@@ -54,6 +58,7 @@ pub struct Bench<'a> {
     pub open_files: Option<(u64, u64)>,
     /// What sandboxes are made of.
     pub worlds: Arc<Worlds>,
+    accepted: OnceLock<bool>,
     has_lost: bool,
     has_types: bool,
     n_runs: usize,
@@ -86,6 +91,7 @@ impl<'a> Bench<'a> {
             signatures,
             open_files: raise_open_files(),
             worlds: Worlds::new(host)?.into(),
+            accepted: OnceLock::new(),
             has_lost: events::kernel_counts_lost(),
             has_types: true,
             strings: StringSource::Auto,
@@ -142,10 +148,7 @@ impl<'a> Bench<'a> {
         if let Some(base) = &*base {
             return Ok(Arc::clone(base));
         }
-        let hierarchy = self
-            .host
-            .cgroup2()
-            .filter(|_| self.host.cgroup2_has_perf_events());
+        let hierarchy = self.host.cgroup2();
         let made = Arc::new(Base::new(hierarchy.as_deref(), self.members)?);
         Ok(Arc::clone(base.insert(made)))
     }
@@ -181,7 +184,7 @@ impl<'a> Bench<'a> {
         self.has_lost
     }
 
-    /// Opens the events of a plan on a corked workload, for the group that [`group_for`](Self::group_for) gave.
+    /// Opens the events of a plan on a corked workload; for its control group, where the plan wants that and it was born in one.
     ///
     /// # Errors
     /// [`OpenError`], [`CgroupError`](crate::sandbox::CgroupError).
@@ -195,7 +198,8 @@ impl<'a> Bench<'a> {
         plan.requests
             .iter()
             .for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
-        let follow = match group {
+        let counted = self.counted(plan, group)?;
+        let follow = match counted {
             Some(group) => Follow::Group(corked.pid(), group.as_fd()),
             None => Follow::Tasks(corked.pid()),
         };
@@ -214,8 +218,7 @@ impl<'a> Bench<'a> {
         }
         let mut set = events::open(&plan.requests, follow, rings, self.has_lost)?;
         set.read_memory(&plan.fetches, corked.token())?;
-        if let Some(group) = group {
-            group.join(corked.pid())?;
+        if counted.is_some() {
             set.enable_group()?;
         }
         Ok(set)
@@ -252,45 +255,35 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A control group with which all of a workload on the bare host ends, where none was made to count for; `None` where this user may
-    /// make none.
-    ///
-    /// # Errors
-    /// [`CgroupError`](crate::sandbox::CgroupError).
-    fn group_to_end_with(
-        &self,
-        corked: &Corked,
-        group: Option<&Cgroup>,
-    ) -> Result<Option<Cgroup>, RunError> {
-        let hierarchy = self.host.cgroup2().filter(|_| group.is_none());
-        let group = hierarchy.and_then(|hierarchy| Cgroup::below(&hierarchy).ok());
-        if let Some(group) = &group {
-            group.join(corked.pid())?;
-        }
-        Ok(group)
+    /// A control group for a run, where the host has the version 2 hierarchy and lets us: for its limits, and to count events for. It must
+    /// outlive the workload.
+    #[must_use]
+    pub fn group(&self) -> Option<Arc<Cgroup>> {
+        let group = Cgroup::below(self.base().ok()?.groups()?).ok()?;
+        let accepts = || process::try_group(group.as_fd()).is_ok();
+        let accepted = self.accepted.get_or_init(accepts);
+        accepted.then(|| Arc::new(group))
     }
 
-    /// A control group to count for, where there are many events or one that tasks do not deliver, and the host can count for one. Many
-    /// events without a group are inherited: slower, and just as complete. The workload joins it when its events are opened, and must be
-    /// dead when it goes.
-    ///
-    /// # Errors
-    /// [`OpenError::NeedsGroup`].
-    pub fn group_for(&self, plan: &EventsPlan) -> Result<Option<Cgroup>, OpenError> {
-        if plan.grouping == Grouping::No {
-            return Ok(None);
-        }
-        let base = self.base().ok();
-        let groups = base.as_ref().and_then(|base| base.groups());
-        let group = groups.and_then(|groups| Cgroup::below(groups).ok());
+    /// The group to count events for, where there are many or one that tasks do not deliver. Many events without a group are inherited:
+    /// slower, and just as complete.
+    fn counted<'g>(
+        &self,
+        plan: &EventsPlan,
+        group: Option<&'g Cgroup>,
+    ) -> Result<Option<&'g Cgroup>, OpenError> {
         let cpu = self.cpus.first().copied().unwrap_or(Cpu(0));
-        let group = group.filter(|group| events::can_count_for(group.as_fd(), cpu));
-        if group.is_none() && plan.grouping == Grouping::Needed {
+        let can_count = |group: &&Cgroup| {
+            self.host.cgroup2_has_perf_events() && events::can_count_for(group.as_fd(), cpu)
+        };
+        let wanted = group.filter(|_| plan.grouping != Grouping::No);
+        let counted = wanted.filter(can_count);
+        if counted.is_none() && plan.grouping == Grouping::Needed {
             return Err(OpenError::NeedsGroup {
                 event: NOT_OF_TASKS.to_owned(),
             });
         }
-        Ok(group)
+        Ok(counted)
     }
 }
 

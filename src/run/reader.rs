@@ -73,6 +73,8 @@ pub struct Reader<'a> {
     n_samples: u64,
     /// Whether the workload's program runs yet. Events of a control group see what the cork does before it; those of tasks do not.
     started: bool,
+    /// The workload's living threads, and the most that ever were.
+    pub(super) threads: (u64, u64),
     init: Option<Pid>,
     fault: Fault,
     error: Option<SessionError>,
@@ -114,6 +116,7 @@ impl<'a> Reader<'a> {
             lost_records: 0,
             n_samples: 0,
             started: false,
+            threads: (1, 1),
             init: setting.init,
             fault: setting.fault,
             error: None,
@@ -195,10 +198,13 @@ impl<'a> Reader<'a> {
                 self.lineage.comm(&comm);
             }
             Record::Fork(task, _) => {
+                self.threads.0 += 1;
+                self.threads.1 = self.threads.0.max(self.threads.1);
                 self.tracker.fork(&task, &mut self.out);
                 self.lineage.fork(&task);
             }
             Record::Exit(task, _) => {
+                self.threads.0 = self.threads.0.saturating_sub(1);
                 self.tracker.exit(&task, &mut self.out);
                 let is_out_of_sight =
                     |seen: &Observation| matches!(seen, Observation::OutOfSight(_));

@@ -1,19 +1,21 @@
 //! One scenario, once.
 
+use super::limits::{self, Limiter};
 use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow};
 use crate::errors::chain;
 use crate::plan::{Plan, PlannedTracepoint, WorldPlan};
-use crate::sandbox::{self, Content, File, Program, Stdio, WorkDir, WorkDirError, World};
+use crate::sandbox::{self, Cgroup, Content, File, Program, Stdio, WorkDir, WorkDirError, World};
 use crate::scenario::{Addresses, FileSource, Survivors};
 use crate::snapshot::{self, Place, Provenance};
 use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Actor, Observation, UNREAD};
 use crate::trace::{Builder, Rendered, TracedEvent, View};
-use crate::units::{Cpu, Nanos, Usage};
+use crate::units::{Cpu, Limit, Nanos, Usage};
 use crate::verdict::{self, Ended, Verdict};
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What came of one run.
@@ -29,6 +31,8 @@ pub struct Outcome {
     pub lost: u64,
     /// What the workload used.
     pub usage: Usage,
+    /// The limits that it ran into.
+    pub struck: Vec<Limit>,
     /// The trace's text, where there is a snapshot to it.
     pub text: Option<String>,
     /// What came of the comparison with the stored one.
@@ -81,25 +85,22 @@ pub fn attempt(
     fault: Fault,
     dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
-    let workload = match workload(bench, plan, dir.path()) {
+    let group = bench.group();
+    let workload = match workload(bench, plan, dir.path(), group.clone()) {
         Err(RunError::Launch(sandbox::LaunchError::NotExecuted(error))) => {
             return Ok(not_executed(&error));
         }
         other => other?,
     };
     let inside = workload.world.inside(dir.path());
-    let group = bench.group_for(&plan.events)?;
     let mut corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
-    let mut events = bench.open(&plan.events, &corked, group.as_ref(), plan.ring_pages)?;
-    // Dropped behind what is to end with it.
-    let own_group;
-    if plan.world.is_none() {
-        own_group = bench.group_to_end_with(&corked, group.as_ref())?;
-        if let Some(group) = group.as_ref().or(own_group.as_ref()) {
-            corked.end_with(group.members());
-        }
+    let mut events = bench.open(&plan.events, &corked, group.as_deref(), plan.ring_pages)?;
+    if let (None, Some(group)) = (&plan.world, &group) {
+        corked.end_with(group.members());
     }
+    let limiter = Limiter::new(bench, plan, &corked, group)?;
+    let watch = limiter.watch(bench, &corked);
     let running = match corked.uncork(UNCORKING) {
         Err(sandbox::LaunchError::NotExecuted(error)) => return Ok(not_executed(&error)),
         other => other?,
@@ -114,6 +115,7 @@ pub fn attempt(
     let patience = Patience {
         timeout: Some(plan.workload.timeout),
         tick: Duration::from_secs(1),
+        watch: Some(watch),
     };
     let mut ended = follow(
         running,
@@ -131,6 +133,7 @@ pub fn attempt(
             ..Setting::default()
         },
     )?;
+    limiter.conclude(&mut ended);
     ended.account.other_cpus = !bench.has_same_cpus();
     bench.recycle(events, &ended.account);
     if let Some(error) = collector.error {
@@ -161,6 +164,7 @@ fn judge(
     // A known failure is judged by its expectations alone: there is no right trace of it.
     let mut is_trace = matches!(verdict, Verdict::Pass | Verdict::Fail)
         && plan.view.is_some()
+        && !ended.is_cut_short()
         && plan.expect_failure.is_none();
     if is_trace && rendered.unread > 0 {
         is_trace = false;
@@ -198,6 +202,7 @@ fn judge(
         events: rendered.counts.values().sum(),
         lost: ended.account.lost(),
         usage: ended.usage,
+        struck: ended.struck(),
         text: is_trace.then_some(rendered.text),
         snapshot,
     })
@@ -229,6 +234,7 @@ fn not_executed(error: &sandbox::NotExecuted) -> Outcome {
         events: 0,
         lost: 0,
         usage: Usage::default(),
+        struck: Vec::new(),
         text: None,
         snapshot: SnapshotOutcome::NotCompared,
         only_snapshot: false,
@@ -281,7 +287,12 @@ fn initial(directory: &Path) -> Initial {
     }
 }
 
-fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workload, RunError> {
+fn workload(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    dir: &Path,
+    group: Option<Arc<Cgroup>>,
+) -> Result<sandbox::Workload, RunError> {
     let c_string = |text: String| {
         CString::new(text).map_err(|error| RunError::ZeroByte {
             text: String::from_utf8_lossy(&error.into_vec()).into_owned(),
@@ -324,7 +335,8 @@ fn workload(bench: &Bench<'_>, plan: &Plan, dir: &Path) -> Result<sandbox::Workl
         world,
         umask: Some(umask),
         fixed_addresses,
-        open_files: bench.open_files,
+        limits: limits::of_processes(bench, plan),
+        group,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::reader::{Observer, Reader, Setting};
 use super::survivors::Survivors;
+use super::watch::Watch;
 use crate::events::EventSet;
 use crate::merge::Merge;
 use crate::plan::EventsPlan;
@@ -80,12 +81,14 @@ pub enum SessionError {
 }
 
 /// How long to wait, and for what.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
+#[derive(Debug)]
+pub struct Patience<'a> {
     /// The workload is ended after that; `None` for never.
     pub timeout: Option<Duration>,
     /// How often records are fetched though no ring has filled: what a person watches must not lag.
     pub tick: Duration,
+    /// Ends it when it passes one of its limits.
+    pub watch: Option<Watch<'a>>,
 }
 
 // How long after its time stamp a record may become visible: stamps are taken before the record is written, a microsecond at most, or
@@ -102,7 +105,7 @@ pub fn follow(
     mut running: Running,
     events: &mut EventSet,
     plan: &EventsPlan,
-    patience: Patience,
+    patience: Patience<'_>,
     control: &mut dyn Control,
     observer: &mut dyn Observer,
     setting: Setting,
@@ -117,11 +120,13 @@ pub fn follow(
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
     let mut hung_up = vec![false; events.descriptors().len()];
     let (mut timed_out, mut leaked, mut next) = (false, false, Next::Follow);
+    let (mut watch, mut struck) = (patience.watch, None);
     // Not the rings alone: those of a workload whose events the kernel has ended hang up while it lives.
     while hung_up.contains(&false) || !running.is_gone() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
         let wait = survivors.wait(wait, &running);
+        let wait = watch.as_ref().map_or(wait, |watch| watch.left().min(wait));
         let is_called = wait_for(events, &running, control, wait, &mut hung_up)?;
         running
             .collect()
@@ -151,9 +156,12 @@ pub fn follow(
         timed_out = is_late && next != Next::Kill;
         if timed_out {
             survivors.note(reader.lineage());
+        } else if next != Next::Kill {
+            struck = watch.as_mut().and_then(|watch| watch.look(&running));
         }
-        leaked = !timed_out && next != Next::Kill && survivors.outlive(&running, reader.lineage());
-        if timed_out || leaked || next == Next::Kill {
+        let is_over = timed_out || struck.is_some() || next == Next::Kill;
+        leaked = !is_over && survivors.outlive(&running, reader.lineage());
+        if is_over || leaked {
             next = Next::Kill;
             running
                 .signal(libc::SIGKILL)
@@ -170,14 +178,20 @@ pub fn follow(
         .account(events)
         .map_err(system("read the counters"))?;
     let exited = running.finish().map_err(system("reap the workload"))?;
+    let seen = watch.map_or_else(Usage::default, |watch| watch.seen());
+    let usage = exited.usage.and(seen).and(Usage {
+        processes_peak: Some(reader.threads.1),
+        ..Usage::default()
+    });
     Ok(Ended {
         exited,
         timed_out,
-        interrupted: next == Next::Kill && !timed_out && !leaked,
+        interrupted: next == Next::Kill && !timed_out && !leaked && struck.is_none(),
         left: next == Next::Leave,
-        struck: Vec::new(),
+        struck: struck.into_iter().collect(),
+        untold: Vec::new(),
         survivors: survivors.into_found(),
-        usage: Usage::default(),
+        usage,
         account,
     })
 }

@@ -7,7 +7,7 @@ use crate::plan::{self, Facts, Plan, PlanError, Resolved};
 use crate::sandbox::{self, Program};
 use crate::scenario::{Diagnostic, Scenario};
 use crate::snapshot::Place;
-use crate::units::Usage;
+use crate::units::{Limit, Usage};
 use crate::verdict::Verdict;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -65,6 +65,8 @@ pub struct ScenarioReport {
     pub lost: u64,
     /// What the (last) run used.
     pub usage: Usage,
+    /// The limits that the (last) run ran into.
+    pub struck: Vec<Limit>,
     /// The kernel's release.
     pub kernel: String,
     /// Where the directory of the (last) run was kept.
@@ -125,6 +127,8 @@ impl<'a> Suite<'a> {
             io_uring_disabled: bench.host.io_uring_disabled(),
             user: &sandbox::find_user,
             is_root: nix::unistd::geteuid().is_root(),
+            cannot_limit: &|limits| bench.cannot_limit(limits),
+            cannot_tell: &|limit| bench.cannot_tell(limit),
         };
         for item in items {
             let text = std::fs::read(&item.file)
@@ -199,6 +203,7 @@ impl<'a> Suite<'a> {
             events: 0,
             lost: 0,
             usage: Usage::default(),
+            struck: Vec::new(),
             kernel: self.bench.release.clone(),
             kept: None,
             only_snapshot: false,
@@ -255,7 +260,7 @@ impl<'a> Suite<'a> {
                     report.verdict = outcome.verdict;
                     report.reasons = outcome.reasons;
                     (report.events, report.lost) = (outcome.events, outcome.lost);
-                    report.usage = outcome.usage;
+                    (report.usage, report.struck) = (outcome.usage, outcome.struck);
                     report.only_snapshot =
                         outcome.only_snapshot && outcome.verdict == Verdict::Fail;
                     if let Some(diff) = differs {

@@ -1,4 +1,4 @@
-//! A control group (version 2) around the workload, for events that are counted per group.
+//! A control group (version 2) around the workload: for events that are counted per group, and for its limits.
 
 mod members;
 
@@ -28,24 +28,23 @@ pub enum CgroupError {
         /// Why.
         source: io::Error,
     },
-    /// A process could not be put into it.
-    #[error("cannot put process {pid} into the control group `{path}`")]
-    Join {
-        /// The process.
-        pid: crate::units::Pid,
-        /// The group.
-        path: PathBuf,
+    /// It takes no limit.
+    #[error("cannot write a limit to `{file}`")]
+    Limit {
+        /// The file.
+        file: PathBuf,
         /// Why.
         source: io::Error,
     },
 }
 
 impl Cgroup {
-    /// Makes a group of a new name below the mount point of the version 2 hierarchy.
+    /// Makes a group of a new name below another, with the controllers of memory and processes where the machine gives them.
     ///
     /// # Errors
     /// [`CgroupError::Make`].
     pub fn below(hierarchy: &Path) -> Result<Self, CgroupError> {
+        super::controllers::enable(hierarchy);
         let made = tempfile::Builder::new()
             .prefix("harness-")
             .tempdir_in(hierarchy)
@@ -69,18 +68,8 @@ impl Cgroup {
         Members::of(&self.path)
     }
 
-    /// Moves a process into the group; what it creates from then on is born there.
-    ///
-    /// # Errors
-    /// [`CgroupError::Join`].
-    pub fn join(&self, pid: crate::units::Pid) -> Result<(), CgroupError> {
-        std::fs::write(self.path.join("cgroup.procs"), pid.to_string()).map_err(|source| {
-            CgroupError::Join {
-                pid,
-                path: self.path.clone(),
-                source,
-            }
-        })
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 }
 

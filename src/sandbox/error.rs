@@ -79,5 +79,6 @@ fn doing(stage: Stage) -> &'static str {
         Stage::Personality => "switching address space randomisation off",
         Stage::Fork => "forking",
         Stage::Exec => "executing its program",
+        Stage::Limits => "setting its limits",
     }
 }

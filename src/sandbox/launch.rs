@@ -2,19 +2,21 @@
 
 use super::cgroup::Members;
 use super::error::LaunchError;
+use super::output::Reader;
 use super::process::{Process, nonblocking};
 use super::stdio::{self, Stdio};
 use super::world::{Layout, World};
-use super::{Captured, Program};
+use super::{Captured, Cgroup, Program};
 use crate::host;
-use crate::sys::process::{self, Message, Own, Spawn, Stage};
-use crate::units::{ExitKind, Pid};
+use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
+use crate::units::{ExitKind, Pid, Usage};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What is to be run, with nothing left open.
@@ -36,8 +38,10 @@ pub struct Workload {
     pub umask: Option<u32>,
     /// Whether address space randomisation is off.
     pub fixed_addresses: bool,
-    /// The limits of `RLIMIT_NOFILE` to start it with; `None` keeps those of the harness.
-    pub open_files: Option<(u64, u64)>,
+    /// The limits of single processes to start it with; those of the harness otherwise.
+    pub limits: Vec<ResourceLimit>,
+    /// The control group that it is born in; `None` for that of the harness. It must be dead when the last of these goes.
+    pub group: Option<Arc<Cgroup>>,
 }
 
 /// A workload that waits at its cork.
@@ -70,6 +74,8 @@ pub struct Exited {
     pub stdout: Captured,
     /// And to standard error.
     pub stderr: Captured,
+    /// What it and all that it waited for used; in a namespace what all used, unless they were killed.
+    pub usage: Usage,
 }
 
 /// Starts the workload's process and parks it in front of its `execve(2)`.
@@ -112,7 +118,8 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         own_session: matches!(workload.stdio, Stdio::Captured { .. }),
         umask: workload.umask,
         fixed_addresses: workload.fixed_addresses,
-        open_files: workload.open_files,
+        limits: &workload.limits,
+        group: workload.group.as_ref().map(|group| group.as_fd()),
     })
     .map_err(|source| LaunchError::Fork {
         namespace: own.is_some(),
@@ -123,6 +130,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         pidfd: parked.pidfd,
         main_pid: own.is_none().then_some(parked.pid.0 as i32),
         exit: None,
+        usage: Usage::default(),
         killed: false,
         reaped: false,
         obituary: parked.obituary,
@@ -297,6 +305,13 @@ impl Running {
         self.process.exit
     }
 
+    /// How many bytes it has written to the outputs that are captured.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        let readers = self.process.outputs.iter().flatten();
+        readers.map(Reader::written).sum()
+    }
+
     /// The main process' pid in its own namespace, once it is told.
     #[must_use]
     pub fn main_pid(&self) -> Option<i32> {
@@ -357,6 +372,11 @@ impl Running {
             process.reap(true)?;
         }
         process.collect()?;
+        // Nobody is left there to write more.
+        let is_over = process.has_init;
+        for reader in process.outputs.iter_mut().flatten().filter(|_| is_over) {
+            while reader.take()? {}
+        }
         let [stdout, stderr] = match process.outputs.take() {
             Some(readers) => readers.map(|reader| reader.captured),
             None => Default::default(),
@@ -366,6 +386,7 @@ impl Running {
             main_pid: process.main_pid,
             stdout,
             stderr,
+            usage: process.usage,
         })
     }
 }

@@ -10,6 +10,7 @@
 
 mod base;
 mod cgroup;
+mod controllers;
 mod error;
 mod files;
 mod launch;

@@ -6,6 +6,9 @@ use std::os::fd::{AsFd, OwnedFd};
 /// How many bytes of an output are kept; the rest is read, counted and dropped, so that the workload never blocks on us.
 const KEPT: usize = 8 << 20;
 
+/// How often a pipe is read before somebody else has their turn.
+const AT_A_TIME: usize = 16;
+
 /// The captured part of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
@@ -32,19 +35,28 @@ impl Reader {
         })
     }
 
-    /// Takes what is there, without waiting; closes the pipe at its end.
-    pub(super) fn take(&mut self) -> io::Result<()> {
+    /// Takes what is there, without waiting, and says whether there may be more: a writer may be as fast as we are. Closes the pipe at its
+    /// end.
+    pub(super) fn take(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 1 << 16];
-        while let Some(pipe) = &self.pipe {
+        for _ in 0..AT_A_TIME {
+            let Some(pipe) = &self.pipe else {
+                return Ok(false);
+            };
             match nix::unistd::read(pipe, &mut buffer) {
                 Ok(0) => self.pipe = None,
                 Ok(length) => self.keep(buffer.get(..length).unwrap_or_default()),
-                Err(nix::Error::EAGAIN) => break,
+                Err(nix::Error::EAGAIN) => return Ok(false),
                 Err(nix::Error::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// How many bytes there were so far.
+    pub(super) fn written(&self) -> u64 {
+        self.captured.bytes.len() as u64 + self.captured.dropped
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -60,6 +72,14 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_writer_that_never_pauses_does_not_keep_its_reader() {
+        let zeroes = std::fs::File::open("/dev/zero").unwrap();
+        let mut reader = Reader::new(zeroes.into()).unwrap();
+        assert!(reader.take().unwrap());
+        assert_eq!(reader.written(), (AT_A_TIME as u64) << 16);
+    }
 
     #[test]
     fn what_exceeds_the_limit_is_counted_not_kept() {

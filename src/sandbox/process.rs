@@ -2,8 +2,8 @@
 
 use super::cgroup::Members;
 use super::output::Reader;
-use crate::sys::process;
-use crate::units::{ExitKind, Pid};
+use crate::sys::process::{self, Reaped};
+use crate::units::{ExitKind, Pid, Usage};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::io;
@@ -16,6 +16,7 @@ pub(super) struct Process {
     pub(super) pidfd: OwnedFd,
     pub(super) main_pid: Option<i32>,
     pub(super) exit: Option<ExitKind>,
+    pub(super) usage: Usage,
     pub(super) killed: bool,
     pub(super) reaped: bool,
     pub(super) obituary: Option<OwnedFd>,
@@ -34,18 +35,18 @@ impl Process {
         self.reap(false)
     }
 
-    /// Two messages of eight bytes: the main process' pid, then its wait status.
+    /// Messages of eight bytes: the main process' pid, then its wait status, last what was used.
     pub(super) fn read_obituary(&mut self) -> io::Result<()> {
         while let Some(pipe) = &self.obituary {
             let mut message = [0; 8];
             match nix::unistd::read(pipe, &mut message) {
                 Ok(8) => {
-                    let [a, b, c, d, is_status, ..] = message;
+                    let [a, b, c, d, e, f, g, h] = message;
                     let word = i32::from_ne_bytes([a, b, c, d]);
-                    if is_status == 1 {
-                        self.exit = ExitKind::from_wait_status(word);
-                    } else {
-                        self.main_pid = Some(word);
+                    match u32::from_ne_bytes([e, f, g, h]) {
+                        0 => self.main_pid = Some(word),
+                        1 => self.exit = ExitKind::from_wait_status(word),
+                        kind => process::add_to(&mut self.usage, kind, word as u32),
                     }
                 }
                 Ok(_) => self.obituary = None,
@@ -78,26 +79,13 @@ impl Process {
     }
 
     pub(super) fn reap(&mut self, wait: bool) -> io::Result<()> {
-        use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-        while !self.reaped {
-            let no_wait = if wait {
-                WaitPidFlag::empty()
-            } else {
-                WaitPidFlag::WNOHANG
-            };
-            match waitid(
-                Id::PIDFd(self.pidfd.as_fd()),
-                WaitPidFlag::WEXITED | no_wait,
-            ) {
-                Ok(WaitStatus::StillAlive) => break,
-                Ok(status) => {
-                    self.reaped = true;
-                    if !self.has_init {
-                        self.exit = exit_kind(status);
-                    }
-                }
-                Err(nix::Error::EINTR) => {}
-                Err(error) => return Err(error.into()),
+        if !self.reaped
+            && let Some(Reaped { exit, usage }) = process::reap(self.pidfd.as_fd(), wait)?
+        {
+            self.reaped = true;
+            // Init tells of the others itself. One that is killed never knows what they used: they are reaped unseen.
+            if !self.has_init {
+                (self.exit, self.usage) = (Some(exit), usage);
             }
         }
         Ok(())
@@ -117,15 +105,6 @@ impl Drop for Process {
             let _waited = poll(&mut end, PollTimeout::from(1000_u16));
             let _reaped = self.reap(false);
         }
-    }
-}
-
-fn exit_kind(status: nix::sys::wait::WaitStatus) -> Option<ExitKind> {
-    use nix::sys::wait::WaitStatus;
-    match status {
-        WaitStatus::Exited(_, code) => Some(ExitKind::Code(code)),
-        WaitStatus::Signaled(_, signal, _) => Some(ExitKind::Signal(signal as i32)),
-        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! harness ---- go pipe (one byte: run; end of file: give up) ------> the parked child
 //!         <--- status pipe (8 bytes: ready, or a stage and its errno; end of file: execve succeeded or the child died) ---
-//!         <--- obituary pipe (namespace only: the main process' pid there, then its wait status) --- the namespace's init
+//!         <--- obituary pipe (namespace only: the main process' pid there, its wait status, what was used) --- the namespace's init
 //! ```
 //!
 //! The child closes whatever it inherited *before* it parks, so that corks waiting side by side never hold each other's ends open: the
@@ -11,9 +11,11 @@
 
 mod child;
 mod janitor;
+mod reap;
 mod step;
 
 pub use janitor::{Duty, Janitor};
+pub use reap::{Reaped, add_to, reap};
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
 
 use super::check;
@@ -21,6 +23,9 @@ use crate::units::User;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+// `CLONE_INTO_CGROUP`, include/uapi/linux/sched.h: too large for the type that the libc crate gives it.
+const INTO_CGROUP: u64 = 1 << 33;
 
 /// What a parked child says to `prctl(2)` when it is let go, with its token, which the kernel refuses and a BPF program hears: the child asks
 /// to be followed ([`crate::capture`](../../capture/index.html)), whichever pid namespaces there are between it and the program.
@@ -72,8 +77,22 @@ pub struct Spawn<'a> {
     pub umask: Option<u32>,
     /// Whether address space randomisation is switched off for it (`personality(2)`, `ADDR_NO_RANDOMIZE`).
     pub fixed_addresses: bool,
-    /// The soft and hard limit of open files to start it with; `None` keeps those of the harness.
-    pub open_files: Option<(u64, u64)>,
+    /// The limits of single processes to start it with; those of the harness otherwise.
+    pub limits: &'a [ResourceLimit],
+    /// The control group to be born in, open for reading; `None` for that of the harness. To be moved there later costs milliseconds
+    /// (`cgroup_threadgroup_rwsem`).
+    pub group: Option<BorrowedFd<'a>>,
+}
+
+/// A limit of a process, as `setrlimit(2)` takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceLimit {
+    /// What is limited.
+    pub resource: nix::sys::resource::Resource,
+    /// The limit that counts, which the process may raise up to the hard one.
+    pub soft: u64,
+    /// That one.
+    pub hard: u64,
 }
 
 /// What the child was doing when it failed.
@@ -97,6 +116,8 @@ pub enum Stage {
     Fork,
     /// `execve(2)`.
     Exec,
+    /// Setting the limits of single processes.
+    Limits,
 }
 
 // The numbers of steps begin here.
@@ -105,7 +126,7 @@ const STEPS: u32 = 1000;
 const READY: u32 = 1;
 
 impl Stage {
-    const NAMED: [Self; 8] = [
+    const NAMED: [Self; 9] = [
         Self::Descriptors,
         Self::Signals,
         Self::Session,
@@ -114,6 +135,7 @@ impl Stage {
         Self::Personality,
         Self::Fork,
         Self::Exec,
+        Self::Limits,
     ];
 
     /// Its number on the pipe.
@@ -128,6 +150,7 @@ impl Stage {
             Self::Personality => 7,
             Self::Fork => 8,
             Self::Exec => 9,
+            Self::Limits => 10,
         }
     }
 
@@ -219,7 +242,8 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         own_session: spawn.own_session,
         umask: spawn.umask,
         fixed_addresses: spawn.fixed_addresses,
-        open_files: spawn.open_files,
+        limits: spawn.limits.as_ptr(),
+        n_limits: spawn.limits.len(),
         token: token(),
         own: match spawn.world {
             World::Host => None,
@@ -233,7 +257,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     let mut pidfd: libc::c_int = -1;
     let flags = libc::CLONE_PIDFD | namespaces;
     // SAFETY: the child runs only child::main, which makes nothing but system calls on memory laid out above and never returns.
-    let pid = check(unsafe { clone3(flags, &raw mut pidfd, libc::SIGCHLD) })?;
+    let pid = check(unsafe { clone3_into(spawn.group, flags, &raw mut pidfd, libc::SIGCHLD) })?;
     if pid == 0 {
         // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared` point into that copy.
         unsafe { child::main(&prepared) }
@@ -248,6 +272,25 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         obituary: obituary.map(|(read, _)| read),
         token: prepared.token,
     })
+}
+
+/// Whether a process can be born into a control group: tried with one that ends at once.
+///
+/// # Errors
+/// Those of `clone3(2)` with `CLONE_INTO_CGROUP`: `EACCES` where the harness' own group and this one have no common parent that the user may
+/// write to, `EOPNOTSUPP` for a group that takes threads only.
+///
+/// # References
+/// `CLONE_INTO_CGROUP` in `clone(2)`; "Delegation Containment" in `Documentation/admin-guide/cgroup-v2.rst`.
+pub fn try_group(group: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the child ends at once.
+    let pid = check(unsafe { clone3_into(Some(group), 0, std::ptr::null_mut(), libc::SIGCHLD) })?;
+    if pid == 0 {
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(0) }
+    }
+    nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(pid as i32), None)?;
+    Ok(())
 }
 
 /// Sends a signal to the process behind a pidfd; one that is gone already is no error.
@@ -319,11 +362,29 @@ pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
 /// Without `CLONE_VM`, which no caller passes, the child has a copy of our memory. It has one of our threads and all our locks: it must make
 /// system calls only, and not return. `pidfd` is null, or a place for the descriptor that `CLONE_PIDFD` gives.
 unsafe fn clone3(flags: i32, pidfd: *mut libc::c_int, exit_signal: i32) -> libc::c_long {
+    // SAFETY: the caller's promises.
+    unsafe { clone3_into(None, flags, pidfd, exit_signal) }
+}
+
+/// The same into a control group.
+///
+/// # Safety
+/// As above.
+unsafe fn clone3_into(
+    group: Option<BorrowedFd<'_>>,
+    flags: i32,
+    pidfd: *mut libc::c_int,
+    exit_signal: i32,
+) -> libc::c_long {
     // SAFETY: clone_args is plain numbers, for which all zeroes is valid.
     let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
     arguments.flags = flags as u64;
     arguments.pidfd = pidfd as u64;
     arguments.exit_signal = exit_signal as u64;
+    if let Some(group) = group {
+        arguments.flags |= INTO_CGROUP;
+        arguments.cgroup = group.as_raw_fd() as u64;
+    }
     let size = size_of::<libc::clone_args>();
     // SAFETY: a whole clone_args, and the caller's promises.
     unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size) }

@@ -76,6 +76,8 @@ impl Limits {
     /// How many processes and threads a run may have at a time where its scenario says nothing: more than any test needs, and too few to take
     /// a machine down.
     pub const PROCESSES: u64 = 1024;
+    /// The least memory in bytes that a program can be started in.
+    pub const LEAST_MEMORY: u64 = 1 << 20;
     /// No limit at all.
     pub const NONE: Self = Self {
         cpu: None,
@@ -85,6 +87,33 @@ impl Limits {
         file_size: None,
         output: None,
     };
+}
+
+impl Limits {
+    /// A limit in words; `None` for what is not limited here.
+    #[must_use]
+    pub fn said(&self, limit: Limit) -> Option<String> {
+        match limit {
+            Limit::Timeout => None,
+            Limit::Cpu => self.cpu.map(|time| format!("{time:?}")),
+            Limit::Memory => self.memory.map(bytes),
+            Limit::Processes => self.processes.map(|number| number.to_string()),
+            Limit::OpenFiles => self.open_files.map(|number| number.to_string()),
+            Limit::FileSize => self.file_size.map(bytes),
+            Limit::Output => self.output.map(bytes),
+        }
+    }
+}
+
+/// A number of bytes as people write it: whole, or with a tenth of the unit.
+fn bytes(number: u64) -> String {
+    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.iter().find(|(size, _)| number >= *size);
+    match unit {
+        None => format!("{number} B"),
+        Some((size, name)) if number.is_multiple_of(*size) => format!("{} {name}", number / size),
+        Some((size, name)) => format!("{:.1} {name}", number as f64 / *size as f64),
+    }
 }
 
 impl Default for Limits {
@@ -111,13 +140,61 @@ pub struct Usage {
     pub context_switches: Option<u64>,
 }
 
+impl Usage {
+    /// Both, of which each has seen a part: the larger numbers.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            cpu: self.cpu.max(other.cpu),
+            memory_peak: self.memory_peak.max(other.memory_peak),
+            largest_process: self.largest_process.max(other.largest_process),
+            processes_peak: self.processes_peak.max(other.processes_peak),
+            context_switches: self.context_switches.max(other.context_switches),
+        }
+    }
+
+    /// What was used of that which a limit is on, in words.
+    #[must_use]
+    pub fn said(&self, limit: Limit) -> Option<String> {
+        match limit {
+            Limit::Cpu => self.cpu.map(|time| format!("used {time:.2?}")),
+            Limit::Memory => self
+                .memory_peak
+                .map(|peak| format!("{} at most", bytes(peak))),
+            Limit::Processes => self.processes_peak.map(|peak| format!("{peak} at most")),
+            Limit::Timeout | Limit::OpenFiles | Limit::FileSize | Limit::Output => None,
+        }
+    }
+}
+
+/// `1.20s of CPU, 64 MiB of memory, 60.2 MiB in the largest process, 4 processes and threads at a time, 120 context switches`: what is known of it.
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            self.cpu.map(|time| format!("{time:.2?} of CPU")),
+            self.memory_peak
+                .map(|peak| format!("{} of memory", bytes(peak))),
+            self.largest_process
+                .map(|size| format!("{} in the largest process", bytes(size))),
+            self.processes_peak
+                .map(|number| format!("{number} processes and threads at a time")),
+            self.context_switches
+                .map(|number| format!("{number} context switches")),
+        ];
+        let known: Vec<String> = parts.into_iter().flatten().collect();
+        f.write_str(&known.join(", "))
+    }
+}
+
 /// A limit that a run ran into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Struck {
     /// Which.
     pub limit: Limit,
-    /// How that showed, in words: "the kernel killed 2 processes at 64 MiB".
+    /// How that showed, in words: "the kernel killed it".
     pub how: String,
+    /// Whether it was the end of the run, wherever that was just then; otherwise a call failed, or one process was ended by a signal.
+    pub is_end: bool,
 }
 
 /// A process that lived when it should not: when the main one had ended, or at the timeout.

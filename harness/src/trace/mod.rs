@@ -169,14 +169,17 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         let hint = error.hint();
         other(error, hint)
     })?;
-    let workload = workload(&arguments.command, &bench)?;
+    let mut workload = workload(&arguments.command, &bench)?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
-    let group = bench.group_for(&plan).map_err(RunError::Open)?;
+    workload.group = match plan.grouping {
+        plan::Grouping::No => None,
+        plan::Grouping::Faster | plan::Grouping::Needed => bench.group(),
+    };
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
     let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());
     let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
-    let mut events = bench.open(&plan, &corked, group.as_ref(), pages)?;
+    let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
     say_unread(&reading, &plan, events.reads_memory());
     say_unseen(&plan);
     let running = corked
@@ -186,6 +189,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let patience = Patience {
         timeout: None,
         tick: Duration::from_millis(50),
+        watch: None,
     };
     let mut control = signals::PassOn(signals);
     let mut ended = follow(
@@ -330,7 +334,8 @@ fn workload(command: &[OsString], bench: &Bench<'_>) -> Result<Workload, Trouble
         world: World::Host,
         umask: None,
         fixed_addresses: false,
-        open_files: bench.open_files,
+        limits: bench.own_limits(),
+        group: None,
     })
 }
 

@@ -58,7 +58,8 @@ pub(crate) fn workload(words: &[&str], world: &World) -> Workload {
         world: world.clone(),
         umask: None,
         fixed_addresses: false,
-        open_files: None,
+        limits: Vec::new(),
+        group: None,
     }
 }
 
@@ -151,7 +152,8 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             own_session: false,
             umask: None,
             fixed_addresses: false,
-            open_files: None,
+            limits: &[],
+            group: None,
         };
         let parked: Vec<Parked> = (0..50)
             .map(|_| park(&spawn).expect("a parked process"))

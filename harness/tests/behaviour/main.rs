@@ -14,6 +14,7 @@ mod insta;
 mod isolation;
 mod keep;
 mod killed;
+mod limits;
 mod loss;
 mod panics;
 mod removal;

@@ -85,7 +85,8 @@ fn run(command: &[&str]) -> (Vec<Observation>, String) {
         world: World::Host,
         umask: None,
         fixed_addresses: false,
-        open_files: bench.open_files,
+        limits: bench.own_limits(),
+        group: None,
     });
     let corked = corked.expect("a cork");
     let pages = plan::ring_pages(plan::default_ring(bench.cpus.len()), page_size());
@@ -94,6 +95,7 @@ fn run(command: &[&str]) -> (Vec<Observation>, String) {
     let patience = Patience {
         timeout: Some(PATIENCE),
         tick: Duration::from_secs(1),
+        watch: None,
     };
     let mut all = Everything(Vec::new());
     let setting = Setting::default();

@@ -2,7 +2,7 @@
 //!
 //! The parent has many threads, of which the child has one and a copy of all locks: it must not allocate, panic, print or take a lock.
 
-use super::{CLAIM, Own, READY, Stage, clone3, step};
+use super::{CLAIM, Own, READY, ResourceLimit, Stage, clone3, step};
 use libc::{c_char, c_int};
 
 /// Everything the child reads, as plain pointers and numbers.
@@ -18,7 +18,8 @@ pub(super) struct Prepared<'a> {
     pub(super) own_session: bool,
     pub(super) umask: Option<u32>,
     pub(super) fixed_addresses: bool,
-    pub(super) open_files: Option<(u64, u64)>,
+    pub(super) limits: *const ResourceLimit,
+    pub(super) n_limits: usize,
     pub(super) token: u64,
     pub(super) own: Option<Own<'a>>,
 }
@@ -108,9 +109,29 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
             if reaped == main {
                 send(OBITUARY, status as u32, 1);
             } else if reaped == -1 && errno() != libc::EINTR {
+                send_usage();
                 libc::_exit(0);
             }
         }
+    }
+}
+
+/// Tells what all those used whom init has reaped, as far as 32 bits of each number go.
+unsafe fn send_usage() {
+    // SAFETY: plain numbers, for which all zeroes is valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes to the structure.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
+    let micros = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+    let words = [
+        usage.ru_utime.tv_sec + usage.ru_stime.tv_sec,
+        micros,
+        usage.ru_maxrss,
+        usage.ru_nvcsw + usage.ru_nivcsw,
+    ];
+    for (word, kind) in words.into_iter().zip(2..) {
+        // SAFETY: as in main().
+        unsafe { send(OBITUARY, word as u32, kind) };
     }
 }
 
@@ -200,12 +221,18 @@ unsafe fn settle(prepared: &Prepared<'_>) -> Result<(), c_int> {
         if let Some(mask) = prepared.umask {
             libc::umask(mask);
         }
-        if let Some((soft, hard)) = prepared.open_files {
-            let limit = libc::rlimit {
-                rlim_cur: soft,
-                rlim_max: hard,
-            };
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        for place in 0..prepared.n_limits {
+            let limit = &*prepared.limits.add(place);
+            let (resource, value) = (
+                limit.resource as libc::__rlimit_resource_t,
+                libc::rlimit {
+                    rlim_cur: limit.soft,
+                    rlim_max: limit.hard,
+                },
+            );
+            if libc::setrlimit(resource, &raw const value) == -1 {
+                or_die(STATUS, Stage::Limits, Err(errno()));
+            }
         }
         if prepared.fixed_addresses {
             let now = libc::personality(0xffff_ffff) as libc::c_ulong;

@@ -1,0 +1,306 @@
+//! What holds a run to its limits, and what tells which of them it ran into.
+//!
+//! The kernel does by its control group what that has a controller for. What is on single processes is set with `setrlimit(2)`, and a call
+//! that such a limit made fail is known by counting calls with that error. The rest is watched ([`super::Watch`]).
+
+use super::{Bench, RunError, Watch};
+use crate::errors::chain;
+use crate::events::Counter;
+use crate::host::Catalogue;
+use crate::plan::Plan;
+use crate::sandbox::{Captured, Cgroup, Corked};
+use crate::scenario::KernelVersion;
+use crate::sys::process::ResourceLimit;
+use crate::syscall::names::{self, Abi};
+use crate::units::{ExitKind, Limit, Limits, Pid, Struck, TracepointName};
+use crate::verdict::Ended;
+use nix::sys::resource::Resource;
+use std::sync::Arc;
+use std::time::Duration;
+
+const LEAVE: &str = "raw_syscalls:sys_exit";
+
+/// The limits of one run.
+#[derive(Debug)]
+pub(super) struct Limiter {
+    limits: Limits,
+    group: Option<Arc<Cgroup>>,
+    /// The CPU time of the group before the workload runs: that of its cork.
+    base: Duration,
+    counters: Vec<(Limit, Result<Counter, String>)>,
+}
+
+/// The limits that a plan's processes start with.
+///
+/// That of processes binds who is not root, and since Linux 5.14 counts only what is in the namespace of users that the workload has for its
+/// own; before, it counts all that its user runs on the machine, so that it is not set there.
+pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit> {
+    let one = |resource, soft, hard| ResourceLimit {
+        resource,
+        soft,
+        hard,
+    };
+    let both = |resource, value| one(resource, value, value);
+    let Some(world) = &plan.world else {
+        return bench.own_limits();
+    };
+    let limits = &world.spec.limits;
+    let harness = nix::unistd::geteuid().as_raw();
+    let user = world.user.as_ref().map_or(harness, |user| user.uid);
+    let counts_own = KernelVersion::of_release(&bench.release)
+        .is_some_and(|version| (version.major, version.minor) >= (5, 14));
+    // The namespace's init is one of the harness' user.
+    let processes = limits
+        .processes
+        .filter(|_| user != 0 && counts_own)
+        .map(|most| most.saturating_add(u64::from(user == harness)));
+    let cpu = limits.cpu.map(|time| time.as_secs().saturating_add(2));
+    let open_files = limits
+        .open_files
+        .map(|most| both(Resource::RLIMIT_NOFILE, most));
+    [
+        Some(both(Resource::RLIMIT_CORE, 0)),
+        open_files.or(bench.own_limits().pop()),
+        limits
+            .file_size
+            .map(|most| both(Resource::RLIMIT_FSIZE, most)),
+        processes.map(|most| both(Resource::RLIMIT_NPROC, most)),
+        // For the case that the one who watches does not get to it.
+        cpu.map(|soft| one(Resource::RLIMIT_CPU, soft, soft.saturating_add(1))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The calls that a limit makes fail, as a filter of their returns.
+fn failures(limit: Limit) -> Option<String> {
+    let numbers = || {
+        let calls = ["clone", "clone3", "fork", "vfork"];
+        let numbers = calls
+            .iter()
+            .filter_map(|call| names::number(Abi::native(), call));
+        let each: Vec<String> = numbers.map(|number| format!("id == {number}")).collect();
+        each.join(" || ")
+    };
+    match limit {
+        Limit::OpenFiles => Some(format!("ret == -{}", libc::EMFILE)),
+        Limit::FileSize => Some(format!("ret == -{}", libc::EFBIG)),
+        Limit::Processes => Some(format!("ret == -{} && ({})", libc::EAGAIN, numbers())),
+        _ => None,
+    }
+}
+
+impl Limiter {
+    /// Sets the limits of the group, which must still be empty or parked.
+    pub(super) fn new(
+        bench: &Bench<'_>,
+        plan: &Plan,
+        corked: &Corked,
+        group: Option<Arc<Cgroup>>,
+    ) -> Result<Self, RunError> {
+        let limits = plan.limits();
+        if let Some(group) = &group {
+            group.limit(&limits)?;
+        }
+        let by_group = group
+            .as_ref()
+            .is_some_and(|group| group.enforces(Limit::Processes));
+        let is_counted = |limit: &Limit| match limit {
+            Limit::OpenFiles => limits.open_files.is_some(),
+            Limit::FileSize => limits.file_size.is_some(),
+            Limit::Processes => {
+                let most = limits.processes.unwrap_or(Limits::PROCESSES);
+                most != Limits::PROCESSES && !by_group
+            }
+            _ => false,
+        };
+        let counted = Limit::ALL.into_iter().filter(is_counted);
+        let counters = counted.map(|limit| (limit, bench.counter(limit, Some(corked.pid()))));
+        let base = group.as_ref().and_then(|group| group.cpu());
+        Ok(Self {
+            base: base.unwrap_or_default(),
+            limits,
+            counters: counters.collect(),
+            group,
+        })
+    }
+
+    /// Starts to watch what else is limited.
+    pub(super) fn watch<'a>(&self, bench: &Bench<'a>, corked: &Corked) -> Watch<'a> {
+        let group = self.group.clone();
+        Watch::new(
+            bench.host,
+            corked.pid(),
+            (group, self.base),
+            &self.limits,
+            bench.cpus.len(),
+        )
+    }
+
+    /// Says of a run that has ended what it used and which limits it ran into.
+    pub(super) fn conclude(&self, ended: &mut Ended) {
+        if let Some(group) = &self.group {
+            let mut usage = group.usage();
+            usage.cpu = usage.cpu.map(|time| time.saturating_sub(self.base));
+            ended.usage = ended.usage.and(usage);
+            group
+                .struck()
+                .into_iter()
+                .for_each(|struck| self.add(ended, struck));
+        }
+        for (limit, counter) in &self.counters {
+            let failed = counter
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|counter| counter.read().map_err(|error| error.to_string()));
+            match failed {
+                Ok(0) => {}
+                Ok(number) => {
+                    let calls = if number == 1 { "call" } else { "calls" };
+                    let how = format!("{number} {calls} failed with {}", error_of(*limit));
+                    self.add(ended, struck(*limit, how, false));
+                }
+                Err(why) => ended.untold.push((*limit, why)),
+            }
+        }
+        let by_signal = match ended.exited.exit {
+            ExitKind::Signal(libc::SIGXCPU) => Some((Limit::Cpu, "SIGXCPU", true)),
+            ExitKind::Signal(libc::SIGXFSZ) => Some((Limit::FileSize, "SIGXFSZ", false)),
+            _ => None,
+        };
+        if let Some((limit, signal, is_end)) = by_signal {
+            self.add(
+                ended,
+                struck(limit, format!("the kernel sent {signal}"), is_end),
+            );
+        }
+        // What passed its limit and ended before anybody looked.
+        let written = |output: &Captured| output.bytes.len() as u64 + output.dropped;
+        let written = written(&ended.exited.stdout) + written(&ended.exited.stderr);
+        let limits = &self.limits;
+        let passed = [
+            (
+                Limit::Cpu,
+                ended.usage.cpu >= limits.cpu && limits.cpu.is_some(),
+            ),
+            (
+                Limit::Output,
+                limits.output.is_some_and(|most| written > most),
+            ),
+            (
+                Limit::Processes,
+                ended.usage.processes_peak > limits.processes && limits.processes.is_some(),
+            ),
+        ];
+        for (limit, _) in passed.into_iter().filter(|(_, passed)| *passed) {
+            let how = "it passed it and ended by itself".to_owned();
+            self.add(ended, struck(limit, how, true));
+        }
+    }
+
+    /// One reason a limit is enough, and none for one that was not set: a group below others has their limits too.
+    fn add(&self, ended: &mut Ended, struck: Struck) {
+        let is_known = ended.struck.iter().any(|known| known.limit == struck.limit);
+        if !is_known && self.limits.said(struck.limit).is_some() {
+            ended.struck.push(struck);
+        }
+    }
+}
+
+fn struck(limit: Limit, how: String, is_end: bool) -> Struck {
+    Struck { limit, how, is_end }
+}
+
+fn error_of(limit: Limit) -> &'static str {
+    match limit {
+        Limit::OpenFiles => "EMFILE",
+        Limit::FileSize => "EFBIG",
+        _ => "EAGAIN",
+    }
+}
+
+impl Bench<'_> {
+    /// The limits that the harness was started with and has raised for itself.
+    #[must_use]
+    pub fn own_limits(&self) -> Vec<ResourceLimit> {
+        let own = self.open_files.map(|(soft, hard)| ResourceLimit {
+            resource: Resource::RLIMIT_NOFILE,
+            soft,
+            hard,
+        });
+        own.into_iter().collect()
+    }
+
+    /// Counts the calls that a limit makes fail; without a task only to see whether that can be done. Or why not.
+    fn counter(&self, limit: Limit, task: Option<Pid>) -> Result<Counter, String> {
+        let filter = failures(limit).unwrap_or_default();
+        let name = TracepointName::parse(LEAVE).ok_or_else(|| LEAVE.to_owned())?;
+        let format = self.host.format(&name).map_err(|error| chain(&error))?;
+        Counter::open(LEAVE, format.id, &filter, task).map_err(|error| chain(&error))
+    }
+
+    /// Why nobody can tell here whether a run reached a limit; `None` where somebody can.
+    pub(super) fn cannot_tell(&self, limit: Limit) -> Option<String> {
+        failures(limit)?;
+        let group = self.group();
+        if limit == Limit::Processes && group.is_some_and(|group| group.enforces(limit)) {
+            return None;
+        }
+        self.counter(limit, None).err()
+    }
+
+    /// The first limit that cannot be set here, and why.
+    pub(super) fn cannot_limit(&self, limits: &Limits) -> Option<(Limit, String)> {
+        let hard = self.open_files.map_or(u64::MAX, |(_, hard)| hard);
+        if limits.open_files.is_some_and(|most| most > hard) {
+            return Some((
+                Limit::OpenFiles,
+                format!("the hard limit of open files is {hard}"),
+            ));
+        }
+        let wanted = [
+            (Limit::Memory, limits.memory.is_some()),
+            (
+                Limit::Processes,
+                limits
+                    .processes
+                    .is_some_and(|most| most != Limits::PROCESSES),
+            ),
+            (Limit::Cpu, limits.cpu.is_some()),
+        ];
+        let mut wanted = wanted
+            .into_iter()
+            .filter_map(|(limit, wanted)| wanted.then_some(limit));
+        if self.host.tells_of_children() {
+            return None;
+        }
+        let group = self.group();
+        let by_kernel = |limit: Limit| {
+            group
+                .as_ref()
+                .is_some_and(|group| group.enforces(limit) || limit == Limit::Cpu)
+        };
+        let limit = wanted.find(|limit| !by_kernel(*limit))?;
+        let why = "there is no control group for it, and this kernel does not list the children of processes \
+                   (CONFIG_PROC_CHILDREN)";
+        Some((limit, why.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_calls_are_told_by_filters_that_the_kernel_takes() {
+        assert_eq!(failures(Limit::OpenFiles).unwrap(), "ret == -24");
+        assert_eq!(failures(Limit::FileSize).unwrap(), "ret == -27");
+        let processes = failures(Limit::Processes).unwrap();
+        assert!(
+            processes.starts_with("ret == -11 && (id == "),
+            "{processes}"
+        );
+        assert_eq!(failures(Limit::Memory), None);
+    }
+}
