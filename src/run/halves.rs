@@ -2,6 +2,7 @@
 
 use crate::record::Sample;
 use crate::syscall::names::Abi;
+use crate::syscall::{Call, Outcome};
 
 pub(super) fn word(raw: &[u8], at: usize) -> Option<u64> {
     raw.get(at..)?
@@ -31,5 +32,14 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>) -> Abi {
         Some(compat) if registers.abi == ABI_32 || !by_syscall => compat,
         _ if native == Abi::X86_64 && number & X32_BIT != 0 => Abi::X32,
         _ => native,
+    }
+}
+
+/// Whether a call sets up an io_uring, or hands something to one.
+pub(super) fn works_on_a_ring(call: &Call) -> bool {
+    match (call.name(), &call.outcome) {
+        (Some("io_uring_setup"), Outcome::Returned { value, .. }) => *value >= 0,
+        (Some("io_uring_enter"), Outcome::Returned { value, .. }) => *value > 0,
+        _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! From records to observations: the middle of the diagram, without the rings.
 
 use super::copies;
-use super::halves::{convention, number, word};
+use super::halves::{convention, number, word, works_on_a_ring};
 use super::session::SessionError;
 use crate::capture;
 use crate::events::{Account, EventSet, Origin};
@@ -12,7 +12,7 @@ use crate::record::{self, LayoutTable, Record, Sample};
 use crate::sys::page_size;
 use crate::syscall::files::{Initial, Tables};
 use crate::syscall::mappings::Maps;
-use crate::syscall::{Actor, Call, Entry, Lineage, Observation, Outcome, Tracker};
+use crate::syscall::{Actor, Call, Entry, Lineage, Observation, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::io;
 
@@ -391,13 +391,4 @@ impl<'a> Reader<'a> {
 /// Before its program runs, a workload is of interest for the one call that starts it.
 fn is_exec(number: i32) -> bool {
     [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
-}
-
-/// Whether a call sets up an io_uring, or hands something to one.
-fn works_on_a_ring(call: &Call) -> bool {
-    match (call.name(), &call.outcome) {
-        (Some("io_uring_setup"), Outcome::Returned { value, .. }) => *value >= 0,
-        (Some("io_uring_enter"), Outcome::Returned { value, .. }) => *value > 0,
-        _ => false,
-    }
 }

@@ -196,6 +196,7 @@ fn lay(root: &Path, file: &File, owner: Option<(u32, u32)>) -> Result<(), WorkDi
             }
         }
     }
+    let _closed_in_children = crate::sys::process::without_forks();
     let mut options = std::fs::OpenOptions::new();
     let mut opened = options
         .write(true)

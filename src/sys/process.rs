@@ -11,10 +11,12 @@
 
 mod child;
 mod janitor;
+mod message;
 mod reap;
 mod step;
 
 pub use janitor::{Duty, Janitor};
+pub use message::{Message, Stage};
 pub use reap::{Reaped, add_to, reap};
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
 
@@ -23,6 +25,7 @@ use crate::units::User;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 // `CLONE_INTO_CGROUP`, include/uapi/linux/sched.h: too large for the type that the libc crate gives it.
 const INTO_CGROUP: u64 = 1 << 33;
@@ -95,105 +98,6 @@ pub struct ResourceLimit {
     pub hard: u64,
 }
 
-/// What the child was doing when it failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// A step of laying out its world, by its place in [`Own::steps`].
-    Step(u32),
-    /// Putting the descriptors in their places and closing the others.
-    Descriptors,
-    /// Resetting signal dispositions and mask.
-    Signals,
-    /// Starting a session.
-    Session,
-    /// Becoming the user that it runs as.
-    User,
-    /// Changing to the working directory.
-    Directory,
-    /// Switching address space randomisation off.
-    Personality,
-    /// Forking the main process under the namespace's init.
-    Fork,
-    /// `execve(2)`.
-    Exec,
-    /// Setting the limits of single processes.
-    Limits,
-}
-
-// The numbers of steps begin here.
-const STEPS: u32 = 1000;
-// The message of an init that is ready.
-const READY: u32 = 1;
-
-impl Stage {
-    const NAMED: [Self; 9] = [
-        Self::Descriptors,
-        Self::Signals,
-        Self::Session,
-        Self::User,
-        Self::Directory,
-        Self::Personality,
-        Self::Fork,
-        Self::Exec,
-        Self::Limits,
-    ];
-
-    /// Its number on the pipe.
-    const fn number(self) -> u32 {
-        match self {
-            Self::Step(place) => STEPS + place,
-            Self::Descriptors => 2,
-            Self::Signals => 3,
-            Self::Session => 4,
-            Self::User => 5,
-            Self::Directory => 6,
-            Self::Personality => 7,
-            Self::Fork => 8,
-            Self::Exec => 9,
-            Self::Limits => 10,
-        }
-    }
-
-    fn from_number(number: u32) -> Option<Self> {
-        match number.checked_sub(STEPS) {
-            Some(place) => Some(Self::Step(place)),
-            None => Self::NAMED
-                .into_iter()
-                .find(|stage| stage.number() == number),
-        }
-    }
-}
-
-/// A message of the status pipe.
-#[derive(Debug)]
-pub enum Message {
-    /// The world is laid out, and the ids of its user namespace may be mapped. Only an init says so.
-    Ready,
-    /// The child failed, and is gone.
-    Failed {
-        /// What it was doing.
-        stage: Stage,
-        /// The error of the system call that failed.
-        error: io::Error,
-    },
-}
-
-impl Message {
-    /// Reads the eight bytes that the child wrote; `None` where they are no such message.
-    #[must_use]
-    pub fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
-        let [a, b, c, d, e, f, g, h] = bytes;
-        let number = u32::from_ne_bytes([a, b, c, d]);
-        if number == READY {
-            return Some(Self::Ready);
-        }
-        Some(Self::Failed {
-            stage: Stage::from_number(number)?,
-            error: io::Error::from_raw_os_error(i32::from_ne_bytes([e, f, g, h])),
-        })
-    }
-}
-
 /// A child that waits for its go.
 #[derive(Debug)]
 pub struct Parked {
@@ -257,7 +161,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     let mut pidfd: libc::c_int = -1;
     let flags = libc::CLONE_PIDFD | namespaces;
     // SAFETY: the child runs only child::main, which makes nothing but system calls on memory laid out above and never returns.
-    let pid = check(unsafe { clone3_into(spawn.group, flags, &raw mut pidfd, libc::SIGCHLD) })?;
+    let pid = unsafe { fork(spawn.group, flags, &raw mut pidfd, libc::SIGCHLD) }?;
     if pid == 0 {
         // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared` point into that copy.
         unsafe { child::main(&prepared) }
@@ -284,7 +188,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
 /// `CLONE_INTO_CGROUP` in `clone(2)`; "Delegation Containment" in `Documentation/admin-guide/cgroup-v2.rst`.
 pub fn try_group(group: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: the child ends at once.
-    let pid = check(unsafe { clone3_into(Some(group), 0, std::ptr::null_mut(), libc::SIGCHLD) })?;
+    let pid = unsafe { fork(Some(group), 0, std::ptr::null_mut(), libc::SIGCHLD) }?;
     if pid == 0 {
         // SAFETY: ends the process.
         unsafe { libc::_exit(0) }
@@ -347,13 +251,37 @@ pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
     numbers.sort_unstable();
     // Exit signal 0: the parent is never told, and the child is reaped by init once we are gone.
     // SAFETY: the child makes nothing but system calls and never returns.
-    let pid = check(unsafe { clone3(0, std::ptr::null_mut(), 0) })?;
+    let pid = unsafe { fork(None, 0, std::ptr::null_mut(), 0) }?;
     if pid == 0 {
         // SAFETY: the child makes nothing but system calls and never returns.
         unsafe { child::close_all_but(&numbers) }
     }
     drop(descriptors);
     Ok(())
+}
+
+// Held for writing while a child is made: it has copies of all descriptors for as long as it takes to close them.
+static FORKS: RwLock<()> = RwLock::new(());
+
+/// Keeps other threads from making children as long as it lives. A file that is open for writing cannot be executed (`ETXTBSY`,
+/// `deny_write_access()`), and a child that was made meanwhile would hold it open when it is closed here.
+pub fn without_forks() -> RwLockReadGuard<'static, ()> {
+    FORKS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As [`clone3_into`], when nobody in this process has a file open for writing that is to be executed.
+///
+/// # Safety
+/// As there.
+unsafe fn fork(
+    group: Option<BorrowedFd<'_>>,
+    flags: i32,
+    pidfd: *mut libc::c_int,
+    exit_signal: i32,
+) -> io::Result<libc::c_long> {
+    let _alone = FORKS.write().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the caller's promise.
+    check(unsafe { clone3_into(group, flags, pidfd, exit_signal) })
 }
 
 /// A plain fork with flags, without libc's handlers, which would take its locks; 0 in the child, -1 and `errno` on failure.

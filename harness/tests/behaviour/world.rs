@@ -2,8 +2,10 @@
 
 use std::ffi::CString;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use trace_harness::sandbox::{Base, WorkDir, Workload, World, launch};
+use trace_harness::sandbox::{Base, Content, File, WorkDir, Workload, World, launch};
 use trace_harness::scenario::{Root, WorldSpec};
 use trace_harness::sys::removal::Members;
 use trace_harness::units::ExitKind;
@@ -65,7 +67,9 @@ fn an_ordinary_user_has_the_same_world() {
     // Where everybody may execute it.
     let place = tempfile::tempdir_in("/var/tmp").expect("a folder");
     let program = place.path().join("tests");
-    std::fs::copy(this, &program).expect("a copy");
+    // Not by this process: what is started beside would hold the copy open for writing.
+    let copied = Command::new("cp").arg(this).arg(&program).status();
+    assert!(copied.expect("cp").success());
     std::fs::set_permissions(
         place.path(),
         std::os::unix::fs::PermissionsExt::from_mode(0o755),
@@ -92,4 +96,38 @@ fn an_ordinary_user_has_the_same_world() {
     );
     let expected = format!("{SEEN}65534\n65534\nsandbox\n");
     assert!(said.contains(&expected), "{said}");
+}
+
+/// A child that another thread makes has a copy of what is open here, for as long as it takes to close it: a program that is open for
+/// writing in anybody cannot be executed.
+#[test]
+fn a_program_that_was_just_laid_out_can_be_executed_whatever_starts_beside_it() {
+    let base = Arc::new(Base::new(None, Members::Kill).expect("a base"));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let others = || {
+            while !is_over.load(Ordering::Relaxed) {
+                drop(launch(&workload(&["true"], &World::Host)).expect("a cork"));
+            }
+        };
+        scope.spawn(others);
+        scope.spawn(others);
+        let program = std::fs::read("/bin/true").expect("true");
+        let refused = (0..400).find_map(|_| {
+            let file = File {
+                path: "program".into(),
+                content: Content::Bytes(program.clone()),
+                mode: Some(0o755),
+                owner: None,
+            };
+            let directory = WorkDir::lay_out(Arc::clone(&base), &[file], None).expect("laid out");
+            let corked = launch(&Workload {
+                directory: Some(directory.path().to_owned()),
+                ..workload(&["./program"], &World::Host)
+            });
+            corked.expect("a cork").uncork(PATIENCE).err()
+        });
+        is_over.store(true, Ordering::Relaxed);
+        assert!(refused.is_none(), "{refused:?}");
+    });
 }

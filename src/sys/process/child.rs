@@ -2,7 +2,8 @@
 //!
 //! The parent has many threads, of which the child has one and a copy of all locks: it must not allocate, panic, print or take a lock.
 
-use super::{CLAIM, Own, READY, ResourceLimit, Stage, clone3, step};
+use super::message::READY;
+use super::{CLAIM, Own, ResourceLimit, Stage, clone3, step};
 use libc::{c_char, c_int};
 
 /// Everything the child reads, as plain pointers and numbers.

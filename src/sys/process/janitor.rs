@@ -9,8 +9,7 @@
 //! session of its own and takes no signal, as those of a terminal and of a CI go to whole groups. Like a parked workload it is a fork of
 //! a process with many threads: it makes system calls on memory that was laid out before, and nothing else.
 
-use super::{clone3, keep_children, pipe};
-use crate::sys::check;
+use super::{fork, keep_children, pipe};
 use crate::sys::removal::{Members, open_folder, remove_group, remove_tree};
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open};
@@ -63,7 +62,7 @@ impl Janitor {
         let descriptors = [&null, &null, &null, &duty_read, &answer_write].map(AsRawFd::as_raw_fd);
         let mut pidfd: libc::c_int = -1;
         // SAFETY: the child makes nothing but system calls on memory laid out before, and never returns.
-        let pid = check(unsafe { clone3(libc::CLONE_PIDFD, &raw mut pidfd, libc::SIGCHLD) })?;
+        let pid = unsafe { fork(None, libc::CLONE_PIDFD, &raw mut pidfd, libc::SIGCHLD) }?;
         if pid == 0 {
             // SAFETY: this is the child, alone in its copy of the memory.
             unsafe { main(duty, descriptors) }
