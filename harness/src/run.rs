@@ -249,19 +249,21 @@ fn print(text: &str) {
 
 /// Says which snapshots below the folders that were run belong to no scenario.
 fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
-    let mut roots: Vec<PathBuf> = paths
+    // The root of the snapshots, and what the names begin with of those that belong to the folder.
+    let mut folders: Vec<(PathBuf, String)> = paths
         .iter()
         .filter(|path| path.is_dir())
-        .map(|path| Place::of(&path.join("x")).root)
+        .map(|path| Place::of(&path.join("x")))
+        .map(|place| (place.root, place.name.trim_end_matches('x').to_owned()))
         .collect();
-    roots.sort();
-    roots.dedup();
-    for root in roots {
+    folders.sort();
+    folders.dedup();
+    for (root, prefix) in folders {
         let used = |file: &PathBuf| {
             let below = file.strip_prefix(&root).unwrap_or(file).with_extension("");
             let name = below.to_string_lossy().into_owned();
             let name = name.split('@').next().unwrap_or_default().to_owned();
-            reports.iter().any(|report| report.name == name)
+            !name.starts_with(&prefix) || reports.iter().any(|report| report.name == name)
         };
         for file in snapshot::files_below(&root, ".snap")
             .unwrap_or_default()

@@ -68,7 +68,10 @@ pub fn open(
     rings: RingChoice<'_>,
     has_lost: bool,
 ) -> Result<EventSet, OpenError> {
-    let (Follow::Tasks(pid) | Follow::Group(pid, _)) = follow;
+    let followed = match follow {
+        Follow::Tasks(pid) | Follow::Group(pid, _) => perf::Target::Task(pid),
+        Follow::Members(group) => perf::Target::Cgroup(group),
+    };
     let (cpus, pages, mut rings) = match rings {
         RingChoice::Kept(rings) => (rings.cpus(), rings.pages(), Some(rings)),
         RingChoice::New { cpus, pages } => (cpus.to_vec(), pages, None),
@@ -77,14 +80,11 @@ pub fn open(
     let mut leaders = Vec::new();
     let mut drains = Vec::new();
     for (place, &cpu) in cpus.iter().enumerate() {
-        let attr = side_band_attr(rings::wakeup_bytes(pages), has_lost);
-        let leader = open_one(
-            SIDE_BAND,
-            Origin::SideBand,
-            &attr,
-            perf::Target::Task(pid),
-            cpu,
-        )?;
+        let mut attr = side_band_attr(rings::wakeup_bytes(pages), has_lost);
+        if matches!(followed, perf::Target::Cgroup(_)) {
+            (attr.inherit, attr.enable_on_exec) = (false, false);
+        }
+        let leader = open_one(SIDE_BAND, Origin::SideBand, &attr, followed, cpu)?;
         let owner = rings.as_ref().and_then(|rings| rings.owner(place));
         match owner {
             Some(owner) => redirect(&leader, owner)?,
@@ -132,6 +132,7 @@ fn open_requests(
     let open = |(place, request): (usize, &EventRequest)| {
         let target = match follow {
             Follow::Group(_, group) if request.of_group => perf::Target::Cgroup(group),
+            Follow::Members(group) => perf::Target::Cgroup(group),
             Follow::Tasks(pid) | Follow::Group(pid, _) => perf::Target::Task(pid),
         };
         let attr = request_attr(request, follow, has_lost);
@@ -228,6 +229,16 @@ impl EventSet {
         self.events.iter().any(|event| event.of_group)
     }
 
+    /// Whether the descriptors hang up when nobody is left: those of a control group never do.
+    #[must_use]
+    pub fn hang_up(&self) -> bool {
+        let leader = self
+            .leaders
+            .first()
+            .and_then(|place| self.events.get(*place));
+        leader.is_some_and(|leader| !leader.of_group)
+    }
+
     /// Stops all events, those of descendants as well: what is in the rings then is all there will be.
     ///
     /// # Errors
@@ -239,7 +250,7 @@ impl EventSet {
     }
 
     /// One descriptor a ring, in the order of [`parts`](Self::parts): readable when a quarter is full, hung up when the last task that it
-    /// follows is gone.
+    /// follows is gone, if it [follows tasks](Self::hang_up).
     #[must_use]
     pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         self.leaders

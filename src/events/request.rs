@@ -43,6 +43,9 @@ pub enum Follow<'a> {
     Tasks(Pid),
     /// As above for the side-band; the requests are counted for a control group, whose cost does not grow with the tasks.
     Group(Pid, BorrowedFd<'a>),
+    /// Everything is counted for a control group that no task can leave, the side-band included: so a set-user-ID program is followed too, at
+    /// whose execve the kernel takes the events off a task that is not root (`begin_new_exec()`, `fs/exec.c`).
+    Members(BorrowedFd<'a>),
 }
 
 pub(super) const SIDE_BAND: &str = "dummy";
@@ -63,7 +66,11 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
 }
 
 pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost: bool) -> Attr {
-    let of_tasks = matches!(follow, Follow::Tasks(_)) || !request.of_group;
+    let of_tasks = match follow {
+        Follow::Tasks(_) => true,
+        Follow::Group(..) => !request.of_group,
+        Follow::Members(_) => false,
+    };
     let optional = [
         (request.user_registers != 0, SampleType::REGS_USER),
         (request.with_period, SampleType::PERIOD),

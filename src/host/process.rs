@@ -195,6 +195,8 @@ mod tests {
         let words = ["sleep", " 100"].map(str::to_owned).to_vec();
         assert_eq!(host.command_line(Pid(7)), Some(words));
         assert_eq!(host.command_line(Pid(8)), None);
-        assert_eq!(host.descendants(Pid(7)), [8, 9, 10].map(Pid));
+        let mut descendants = host.descendants(Pid(7));
+        descendants.sort();
+        assert_eq!(descendants, [8, 9, 10].map(Pid));
     }
 }

@@ -72,6 +72,9 @@ pub enum Grouping {
     Faster,
     /// One of them is not delivered to the events of a task by every kernel.
     Needed,
+    /// The workload is not root's, and may execute set-user-ID programs, which the events of a task do not survive: all of them are counted
+    /// for the group, where the host can.
+    Members,
 }
 
 /// A tracepoint of the plan.
@@ -223,6 +226,18 @@ impl EventsPlan {
             })
     }
 
+    /// Has everything counted for a control group that the workload cannot leave.
+    ///
+    /// # Errors
+    /// [`EventsError::Host`].
+    pub(super) fn follow_members(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
+        if self.reach == Reach::Everything {
+            self.watch_group(catalogue)?;
+            self.grouping = Grouping::Members;
+        }
+        Ok(())
+    }
+
     fn decide_grouping(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let needed = self
             .tracepoints
@@ -235,7 +250,18 @@ impl EventsPlan {
             0..=INHERITED => Grouping::No,
             _ => Grouping::Faster,
         };
-        if let (true, Some(name)) = (self.grouping != Grouping::No, TracepointName::parse(ATTACH)) {
+        if self.grouping != Grouping::No {
+            self.watch_group(catalogue)?;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that nobody leaves the group unseen.
+    fn watch_group(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
+        if self.meanings.contains(&Meaning::LeavesGroup) {
+            return Ok(());
+        }
+        if let Some(name) = TracepointName::parse(ATTACH) {
             match catalogue.format(&name) {
                 // Linux before 4.18 has none; the oldest that is supported is 5.10.
                 Err(HostError::NoTracepoint { .. }) => {}

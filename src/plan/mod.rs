@@ -164,12 +164,17 @@ pub fn resolve(
         contents,
         ..MemoryPlan::default()
     };
-    let events = match events_within(facts.reach, &wants, memory, catalogue) {
+    let mut events = match events_within(facts.reach, &wants, memory, catalogue) {
         Err(error) if error.is_permission() => {
             return Ok(Resolved::Unmet(vec![format!("{error}")]));
         }
         events => events.map_err(|error| placed(scenario, error))?,
     };
+    let user = world.as_ref().and_then(|world| world.user.as_ref());
+    if user.is_some_and(|user| user.uid != 0) {
+        let followed = events.follow_members(catalogue);
+        followed.map_err(|error| placed(scenario, error))?;
+    }
     let counts = named::counts(scenario, &events)?;
     let view = named::view(scenario, &events)?;
     // A known failure is judged by its expectations alone.

@@ -200,6 +200,7 @@ impl<'a> Bench<'a> {
             .for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
         let counted = self.counted(plan, group)?;
         let follow = match counted {
+            Some(group) if plan.grouping == Grouping::Members => Follow::Members(group.as_fd()),
             Some(group) => Follow::Group(corked.pid(), group.as_fd()),
             None => Follow::Tasks(corked.pid()),
         };

@@ -12,7 +12,7 @@ use crate::record::{self, LayoutTable, Record, Sample};
 use crate::sys::page_size;
 use crate::syscall::files::{Initial, Tables};
 use crate::syscall::mappings::Maps;
-use crate::syscall::{Actor, Call, Entry, Lineage, Observation, Tracker};
+use crate::syscall::{Actor, Call, Entry, Lineage, Observation, Sources, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::io;
 
@@ -44,6 +44,8 @@ pub struct Setting {
     pub fault: Fault,
     /// Whether the workload's memory is read, and signals are told of.
     pub reads_memory: bool,
+    /// Whether all events are counted for a control group.
+    pub of_group: bool,
     /// Whether processes that outlive the main one are looked for and ended, after [`GRACE`](super::GRACE).
     pub forbids_survivors: bool,
     /// Whether the end of a run on the bare host is the end of all its processes: nobody may leave some of them alone.
@@ -100,7 +102,11 @@ impl<'a> Reader<'a> {
         Self {
             plan,
             observer,
-            tracker: Tracker::new(setting.reads_memory, plan.reach == Reach::OwnCalls),
+            tracker: Tracker::new(Sources {
+                signals: setting.reads_memory,
+                own_tracepoints: plan.reach == Reach::OwnCalls,
+                of_group: setting.of_group,
+            }),
             lineage: Lineage::new(setting.init),
             tables: Tables::new(setting.initial, plan.watched),
             maps: Maps::new(plan.maps, page_size() as u64),
@@ -192,6 +198,9 @@ impl<'a> Reader<'a> {
                     self.sample(cpu, place, &sample)?;
                 }
             }
+            // Events of a control group are there while init names itself and forks the main process.
+            Record::Comm(comm, _) if !(self.started || comm.exec) => {}
+            Record::Fork(..) | Record::Exit(..) if !self.started => {}
             Record::Comm(comm, _) => {
                 self.started |= comm.exec;
                 self.tracker.comm(&comm, &mut self.out);
@@ -204,11 +213,8 @@ impl<'a> Reader<'a> {
                 self.lineage.fork(&task);
             }
             Record::Exit(task, _) => {
-                self.threads.0 = self.threads.0.saturating_sub(1);
-                self.tracker.exit(&task, &mut self.out);
-                let is_out_of_sight =
-                    |seen: &Observation| matches!(seen, Observation::OutOfSight(_));
-                if !self.out.iter().any(is_out_of_sight) {
+                if self.tracker.exit(&task, &mut self.out) {
+                    self.threads.0 = self.threads.0.saturating_sub(1);
                     self.lineage.exit(&task);
                 }
             }

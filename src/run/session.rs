@@ -112,6 +112,7 @@ pub fn follow(
 ) -> Result<Ended, SessionError> {
     let setting = Setting {
         reads_memory: events.reads_memory(),
+        of_group: !events.hang_up(),
         ..setting
     };
     let mut survivors = Survivors::new(&setting);
@@ -122,7 +123,8 @@ pub fn follow(
     let (mut timed_out, mut leaked, mut next) = (false, false, Next::Follow);
     let (mut watch, mut struck) = (patience.watch, None);
     // Not the rings alone: those of a workload whose events the kernel has ended hang up while it lives.
-    while hung_up.contains(&false) || !running.is_gone() {
+    let hang_up = events.hang_up();
+    while (hang_up && hung_up.contains(&false)) || !running.is_gone() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
         let wait = survivors.wait(wait, &running);

@@ -71,6 +71,7 @@ impl Tracker {
 mod tests {
     use super::*;
     use crate::memory::{Moment, Piece, State};
+    use crate::syscall::Sources;
     use crate::syscall::names::{self, Abi};
     use crate::units::Nanos;
 
@@ -147,7 +148,13 @@ mod tests {
 
     /// What becomes of a `read` that leaves with this error, after a signal that is handled so.
     fn interrupted(error: i64, handled: Option<Handled>) -> Vec<Outcome> {
-        let (mut tracker, mut out) = (Tracker::new(true, false), Vec::new());
+        let (mut tracker, mut out) = (
+            Tracker::new(Sources {
+                signals: true,
+                ..Sources::default()
+            }),
+            Vec::new(),
+        );
         enter(&mut tracker, "read", &mut out);
         leave(&mut tracker, "read", error, &mut out);
         assert_eq!(calls(&mut out), [], "nobody knows yet");
@@ -178,7 +185,13 @@ mod tests {
 
     #[test]
     fn a_thread_that_dies_in_an_interrupted_call_never_sees_it_return() {
-        let (mut tracker, mut out) = (Tracker::new(true, false), Vec::new());
+        let (mut tracker, mut out) = (
+            Tracker::new(Sources {
+                signals: true,
+                ..Sources::default()
+            }),
+            Vec::new(),
+        );
         enter(&mut tracker, "read", &mut out);
         leave(&mut tracker, "read", -512, &mut out);
         tracker.finish(&mut out);

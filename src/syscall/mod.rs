@@ -35,7 +35,7 @@ pub use numerals::{write_escaped, write_string};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use structs::Varying;
 pub use text::{Shown, Values, returns, write_argument, write_arguments, write_result};
-pub use track::Tracker;
+pub use track::{Sources, Tracker};
 
 #[cfg(test)]
 mod tests;

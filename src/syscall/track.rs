@@ -25,19 +25,27 @@ pub struct Tracker {
     gone: HashMap<Tid, Actor>,
     free: Vec<usize>,
     n_threads: u32,
-    sees_signals: bool,
-    by_own_tracepoints: bool,
+    sources: Sources,
     last: Option<(Tid, usize)>,
 }
 
+/// What the records are those of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sources {
+    /// Whether [`Tracker::signal`] is told of the signals that come while a call returns.
+    pub signals: bool,
+    /// Whether the halves come from tracepoints of each call's own: a call that leaves as -1 has no second half then.
+    pub own_tracepoints: bool,
+    /// Whether they are counted for a control group, as the events of a task may be taken off it.
+    pub of_group: bool,
+}
+
 impl Tracker {
-    /// A tracker; `sees_signals` says whether [`signal`](Self::signal) is told of the signals that come while a call returns, and
-    /// `by_own_tracepoints` whether the halves come from tracepoints of each call's own: a call that leaves as -1 has no second half then.
+    /// A tracker.
     #[must_use]
-    pub fn new(sees_signals: bool, by_own_tracepoints: bool) -> Self {
+    pub fn new(sources: Sources) -> Self {
         Self {
-            sees_signals,
-            by_own_tracepoints,
+            sources,
             ..Self::default()
         }
     }
@@ -92,7 +100,7 @@ impl Tracker {
         settle_before(&pending, thread, out);
         let entered = pending.entered(thread.actor);
         if let Some(unfinished) = thread.pending.replace(pending) {
-            let outcome = unfinished.without_end(self.by_own_tracepoints);
+            let outcome = unfinished.without_end(self.sources.own_tracepoints);
             out.push(Observation::Call(unfinished.call(thread.actor, outcome)));
         }
         out.push(entered);
@@ -126,7 +134,8 @@ impl Tracker {
                 }
                 let more = pending.more;
                 let call = pending.call(thread.actor, outcome);
-                let is_open = self.sees_signals && matches!(outcome, Outcome::Interrupted { .. });
+                let is_open =
+                    self.sources.signals && matches!(outcome, Outcome::Interrupted { .. });
                 if more || is_open {
                     thread.returned = Some(Box::new(call));
                 } else {
@@ -137,7 +146,7 @@ impl Tracker {
             unfinished => {
                 let actor = thread.actor;
                 if let Some(unfinished) = unfinished {
-                    let outcome = unfinished.without_end(self.by_own_tracepoints);
+                    let outcome = unfinished.without_end(self.sources.own_tracepoints);
                     out.push(Observation::Call(unfinished.call(actor, outcome)));
                 }
                 let uncorking = first && value == 0 && leaves_an_exec(number);
@@ -199,11 +208,16 @@ impl Tracker {
         });
     }
 
-    /// `PERF_RECORD_EXIT`.
-    pub fn exit(&mut self, task: &Task, out: &mut Vec<Observation>) {
+    /// `PERF_RECORD_EXIT`; says whether it is the task's end. Within an execve it is that of the task's events (`perf_event_exit_task()`), and
+    /// those of a group stay.
+    pub fn exit(&mut self, task: &Task, out: &mut Vec<Observation>) -> bool {
         let Some(&place) = self.by_tid.get(&task.tid) else {
-            return;
+            return true;
         };
+        let is_end = !self.threads[place].executing;
+        if self.threads[place].executing && self.sources.of_group {
+            return is_end;
+        }
         if std::mem::take(&mut self.threads[place].executing) {
             out.push(Observation::OutOfSight(self.threads[place].actor));
         }
@@ -224,6 +238,7 @@ impl Tracker {
         }
         // The last of its threads takes an ended leader along.
         self.forget_ended_leader(task.pid, out);
+        is_end
     }
 
     /// `PERF_RECORD_COMM`.
@@ -387,10 +402,16 @@ mod tests {
 
     #[test]
     fn where_calls_have_tracepoints_of_their_own_no_half_of_rt_sigreturn_is_missed() {
-        for (by_own_tracepoints, outcome) in
+        for (own_tracepoints, outcome) in
             [(true, Outcome::NeverReturned), (false, Outcome::Missing)]
         {
-            let (mut tracker, mut out) = (Tracker::new(false, by_own_tracepoints), Vec::new());
+            let (mut tracker, mut out) = (
+                Tracker::new(Sources {
+                    own_tracepoints,
+                    ..Sources::default()
+                }),
+                Vec::new(),
+            );
             for call in ["rt_sigreturn", "read"] {
                 let native = Abi::native();
                 tracker.enter(WHO, Nanos(1), native, number(call), [0; 6], &mut out);
@@ -408,7 +429,13 @@ mod tests {
 
     #[test]
     fn an_exec_that_returns_only_by_the_next_one_ran_a_program_out_of_sight() {
-        let (mut tracker, mut out) = (Tracker::new(false, true), Vec::new());
+        let (mut tracker, mut out) = (
+            Tracker::new(Sources {
+                own_tracepoints: true,
+                ..Sources::default()
+            }),
+            Vec::new(),
+        );
         let exec = Comm {
             pid: Pid(10),
             tid: Tid(10),

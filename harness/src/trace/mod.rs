@@ -174,7 +174,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let sink = sink(arguments.output.as_ref())?;
     workload.group = match plan.grouping {
         plan::Grouping::No => None,
-        plan::Grouping::Faster | plan::Grouping::Needed => bench.group(),
+        _ => bench.group(),
     };
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
     let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());

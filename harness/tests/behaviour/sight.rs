@@ -63,6 +63,18 @@ fn a_set_user_id_program_of_another_user_makes_the_run_incomplete() {
 }
 
 #[test]
+fn a_set_user_id_program_is_followed_where_the_scenario_names_the_user() {
+    require!(right_to_trace());
+    require!(program("su"));
+    let (verdict, reason) = verdict(
+        "workload: { shell: \"su --help > /dev/null; su --help > /dev/null\" }\nsandbox: { user: nobody }\n\
+         trace: { events: [{ syscalls: [execve, exit_group] }] }\nexpect: { count: { execve: 3, exit_group: 3 } }\n\
+         snapshot: false",
+    );
+    assert_eq!(verdict, "pass", "{reason}");
+}
+
+#[test]
 fn a_workload_that_leaves_its_control_group_makes_the_run_incomplete_and_leaves_none_behind() {
     require!(right_to_trace());
     let _alone = GROUPS.lock();

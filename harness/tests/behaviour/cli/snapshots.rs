@@ -223,6 +223,16 @@ fn a_snapshot_that_no_scenario_uses_is_reported() {
         "warning: no scenario uses the snapshot `snapshots/gone.snap`\n\
          warning: no scenario uses the snapshot `snapshots/sub/gone@6.1.snap`\n"
     );
+    project.write(
+        "scenarios/sub/y.yaml",
+        "description: y\nworkload: { run: [\"true\"] }\nsnapshot: false\n",
+    );
+    let part = project.harness(&["run", "scenarios/sub"]);
+    part.assert_status(0);
+    assert_eq!(
+        part.stderr,
+        "warning: no scenario uses the snapshot `snapshots/sub/gone@6.1.snap`\n"
+    );
 }
 
 /// `6.18.44-cloud` gives `6.18.44` and `6.18`.
