@@ -3,7 +3,7 @@
 use super::Host;
 use super::process::{TICK_IN_MILLISECONDS, stat_field, value};
 use crate::units::Pid;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 /// The descendants of a process, at one moment more or less: each file is read at its own.
@@ -27,9 +27,9 @@ impl Host {
     pub fn tree(&self, of: Pid, at_most: u64) -> Tree {
         let mut tree = Tree::default();
         let mut known = HashSet::from([of]);
-        let mut waiting = vec![of];
+        let mut waiting = VecDeque::from([of]);
         while tree.n_threads <= at_most
-            && let Some(pid) = waiting.pop()
+            && let Some(pid) = waiting.pop_front()
         {
             let threads = self.threads(pid);
             for thread in &threads {
