@@ -76,7 +76,7 @@ pub enum SessionError {
         source: io::Error,
     },
     /// Killed, and still there.
-    #[error("the workload was killed and still lives a second later")]
+    #[error("the workload was killed and still lives {} seconds later", ENDING.as_secs())]
     Unkillable,
 }
 
@@ -94,6 +94,10 @@ pub struct Patience<'a> {
 // How long after its time stamp a record may become visible: stamps are taken before the record is written, a microsecond at most, or
 // the length of a pause of a virtual CPU.
 const SETTLING: u64 = 50_000;
+
+// How long the end of what was killed may take: thousands of tasks on a busy machine take more than a second to die. What is there after
+// that hangs in the kernel.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// Follows a run from its uncorking to its end.
 ///
@@ -169,7 +173,7 @@ pub fn follow(
                 .signal(libc::SIGKILL)
                 .map_err(system("end the workload"))?;
             survivors.end(reader.lineage());
-            deadline = Some(now + Duration::from_secs(1));
+            deadline = Some(now + ENDING);
         }
     }
     // A control group's events still fire for tasks that are dead, and those of a workload that is left alone for living ones.

@@ -2,8 +2,8 @@
 
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 
 use trace_harness::format::Format;
 use trace_harness::host::{Catalogue, Host, HostError};
@@ -27,27 +27,26 @@ fn verdict(yaml: &str) -> (String, String) {
     verdict
 }
 
-/// Held by the tests that make control groups: each looks at all that there are.
-static GROUPS: Mutex<()> = Mutex::new(());
-
-/// The groups of the harness that are there, where the version 2 hierarchy is mounted.
-fn groups() -> Vec<PathBuf> {
+/// The verdict on a scenario whose workload writes its `/proc/self/cgroup` to the file that `{}` stands for; its group is gone afterwards.
+fn verdict_in_a_group(yaml: &str) -> (String, String) {
+    let project = Project::new();
+    let file = project.join("group");
+    project.scenario("it", &yaml.replace("{}", &file.to_string_lossy()));
+    let run = project.harness(&["run", "--format", "json", "scenarios"]);
     let mounts = std::fs::read_to_string("/proc/mounts").expect("procfs");
     let mounted = mounts.lines().find_map(|line| {
         let mut words = line.split(' ');
         let point = words.nth(1)?;
         (words.next()? == "cgroup2").then(|| point.to_owned())
     });
-    let entries = mounted
-        .map(std::fs::read_dir)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .flatten();
-    let paths = entries.map(|entry| entry.path());
-    paths
-        .filter(|path| path.to_string_lossy().contains("/harness-"))
-        .collect()
+    let said = std::fs::read_to_string(&file).expect("the workload's group");
+    let own = said.lines().find_map(|line| line.strip_prefix("0::"));
+    let (mounted, own) = mounted.zip(own).expect("a version 2 hierarchy");
+    assert!(own.contains("/harness-base-"), "{said}");
+    assert!(!Path::new(&format!("{mounted}{own}")).exists(), "{own}");
+    let base = own.rsplit_once('/').map_or("", |(base, _)| base);
+    assert!(!Path::new(&format!("{mounted}{base}")).exists(), "{base}");
+    run.verdicts()["it"].clone()
 }
 
 #[test]
@@ -77,32 +76,27 @@ fn a_set_user_id_program_is_followed_where_the_scenario_names_the_user() {
 #[test]
 fn a_workload_that_leaves_its_control_group_makes_the_run_incomplete_and_leaves_none_behind() {
     require!(right_to_trace());
-    let _alone = GROUPS.lock();
-    let before = groups();
     // The root of the hierarchy takes every process.
-    let script = "open M, '/proc/mounts'; my ($m) = map { (split)[1] } grep { (split)[2] eq 'cgroup2' } <M>; \
+    let script = "open C, '/proc/self/cgroup'; open O, '>', '{}'; print O <C>; close O; open M, '/proc/mounts'; my ($m) = map { (split)[1] } grep { (split)[2] eq 'cgroup2' } <M>; \
                   open F, qq{>$m/cgroup.procs} or die; print F $$; close F or die; mkdir 'a'; rmdir 'a'";
     let yaml = format!(
         "sandbox: {{ root: host }}\nworkload:\n  run: [perl, -e, {script:?}]\ntrace: {{ events: [\"sched:sched_process_exit\", {{ syscalls: [mkdir, rmdir] }}] }}\n\
          snapshot: false\nexpect: {{ count: {{ rmdir: 1 }} }}"
     );
-    let (verdict, reason) = verdict(&yaml);
+    let (verdict, reason) = verdict_in_a_group(&yaml);
     assert_eq!(verdict, "incomplete", "{reason}");
     assert!(reason.contains("control group"), "{reason}");
-    assert_eq!(groups(), before);
 }
 
 #[test]
 fn the_end_of_a_process_is_seen_on_every_kernel_and_its_control_group_is_removed() {
     require!(right_to_trace());
-    let _alone = GROUPS.lock();
-    let before = groups();
-    let (verdict, reason) = verdict(
-        "workload: { shell: \"true & wait\" }\ntrace: { events: [\"sched:sched_process_exit\"] }\nsnapshot: false\n\
+    let (verdict, reason) = verdict_in_a_group(
+        "sandbox: { root: host }\nworkload: { shell: \"while read l; do echo $l; done < /proc/self/cgroup > {}; true & wait\" }\n\
+         trace: { events: [\"sched:sched_process_exit\"] }\nsnapshot: false\n\
          expect: { count: { \"sched:sched_process_exit\": 2 } }",
     );
     assert_eq!(verdict, "pass", "{reason}");
-    assert_eq!(groups(), before);
 }
 
 #[test]

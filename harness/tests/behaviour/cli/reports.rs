@@ -55,6 +55,8 @@ fn json_lines_have_the_agreed_members_and_end_with_the_summary() {
             "events",
             "lost",
             "kernel",
+            "usage",
+            "struck",
         ];
         assert_eq!(members(report), BTreeSet::from(expected), "{report}");
         let name = report["name"].as_str().expect("a name");
