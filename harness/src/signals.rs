@@ -39,7 +39,7 @@ impl Control for EndAll<'_> {
 }
 
 /// Passes signals on to the command, but for those of the terminal, which sends them to the command itself. Once the command has ended, any
-/// of them ends the tracing of what it left behind.
+/// of them ends the tracing of what it left behind. A command in a sandbox ends by the first of them, with all that it started.
 pub(crate) struct PassOn(pub(crate) SignalFd);
 
 impl Control for PassOn {
@@ -49,6 +49,10 @@ impl Control for PassOn {
     fn ready(&mut self, running: &mut Running) -> io::Result<Next> {
         const SI_KERNEL: i32 = 0x80;
         while let Some(signal) = self.0.read_signal()? {
+            // Nobody in a world of its own is reached by a signal from here or from the terminal, but by its end.
+            if running.has_init() {
+                return Ok(Next::Kill);
+            }
             if running.exit().is_some() {
                 return Ok(Next::Leave);
             }

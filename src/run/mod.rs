@@ -19,7 +19,7 @@ pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::{Fault, Observer, Reader, Setting};
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
-pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt, lay_out};
+pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt, environment, lay_out};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
 pub use survivors::GRACE;

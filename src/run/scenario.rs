@@ -12,6 +12,7 @@ use crate::syscall::{Actor, Observation, UNREAD};
 use crate::trace::{Builder, Rendered, TracedEvent, View};
 use crate::units::{Cpu, Limit, Nanos, Usage};
 use crate::verdict::{self, Ended, Verdict};
+use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -287,6 +288,15 @@ fn initial(directory: &Path) -> Initial {
     }
 }
 
+/// The variables that every workload has in a sandbox, where its working directory is `home`.
+#[must_use]
+pub fn environment(home: &Path) -> BTreeMap<String, String> {
+    let home = home.to_string_lossy();
+    [("PATH", PATH), ("HOME", &home), ("TMPDIR", &home)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
+}
+
 fn workload(
     bench: &Bench<'_>,
     plan: &Plan,
@@ -308,12 +318,7 @@ fn workload(
     };
     let home = world.inside(dir);
     let argv = plan.workload.command.argv();
-    let mut environment: std::collections::BTreeMap<String, String> = [("PATH", PATH)]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into();
-    for name in ["HOME", "TMPDIR"] {
-        environment.insert(name.to_owned(), home.to_string_lossy().into_owned());
-    }
+    let mut environment = environment(&home);
     environment.extend(plan.workload.env.clone());
     let path = environment.get("PATH").cloned().unwrap_or_default();
     let program = argv.first().copied().unwrap_or_default();

@@ -299,6 +299,12 @@ impl Running {
         self.process.collect()
     }
 
+    /// Whether it lives in a world of its own, under an init.
+    #[must_use]
+    pub fn has_init(&self) -> bool {
+        self.process.has_init
+    }
+
     /// How the main process ended, once it has; descendants may live on.
     #[must_use]
     pub fn exit(&self) -> Option<ExitKind> {

@@ -3,15 +3,15 @@
 mod events;
 mod options;
 mod printer;
+mod workload;
 
 use crate::{complain, signals, status};
 use options::{By, Format, Order, Strings};
 use printer::{Form, Printer};
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
@@ -20,9 +20,7 @@ use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{
     Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Setting, follow,
 };
-use trace_harness::sandbox::World;
-use trace_harness::sandbox::{self, LaunchError, NotExecuted, Program, Stdio, Workload};
-use trace_harness::syscall::files::{FileKind, Initial};
+use trace_harness::sandbox::{self, LaunchError, NotExecuted};
 use trace_harness::syscall::select::Selection;
 use trace_harness::syscall::{Choice, Ending, UNREAD};
 
@@ -56,6 +54,10 @@ pub(crate) struct Arguments {
     /// Only calls that returned without an error
     #[arg(short = 'z', long)]
     successful_only: bool,
+    /// In a world of its own, as a scenario with no key `sandbox` has: an empty working directory, the host's files read-only, no network, a
+    /// fixed environment. All of it ends with the command and what it started
+    #[arg(long)]
+    sandbox: bool,
     /// Instead of lines, tables of the calls: how many, how many failed, with which errors, and how long they took by the clock, waiting
     /// included. Of a run that lost events they say INCOMPLETE
     #[arg(short = 'c', long, alias = "summary-only")]
@@ -169,7 +171,8 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         let hint = error.hint();
         other(error, hint)
     })?;
-    let mut workload = workload(&arguments.command, &bench)?;
+    let directory = workload::directory(arguments.sandbox, &bench)?;
+    let mut workload = workload::workload(&arguments.command, &bench, directory.as_ref())?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
     workload.group = match plan.grouping {
@@ -177,6 +180,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         _ => bench.group(),
     };
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
+    let init = corked.has_init().then(|| corked.pid());
     let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());
     let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
@@ -200,7 +204,8 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         &mut control,
         &mut printer,
         Setting {
-            initial: inherited(),
+            init,
+            initial: workload::inherited(directory.as_ref()),
             ..Setting::default()
         },
     )
@@ -209,29 +214,10 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     if ended.left {
         anstream::eprintln!("harness: what the command left behind lives on, untraced");
     }
-    printer.finish(&ended)
-}
-
-/// What the command inherits, by the names that the kernel has for it.
-fn inherited() -> Initial {
-    let file = |number: i32| {
-        let link = Host::running()
-            .own_descriptor(number)?
-            .into_os_string()
-            .into_vec();
-        let kind = if link.starts_with(b"/") {
-            FileKind::Path
-        } else {
-            FileKind::Given
-        };
-        Some((kind(link.into()), vec![number]))
-    };
-    let directory = std::env::current_dir().ok();
-    Initial {
-        files: (0..=2).filter_map(file).collect(),
-        complete: true,
-        directory: directory.map(|path| path.into_os_string().into_vec()),
+    if let Some(directory) = directory {
+        directory.remove().map_err(RunError::WorkDir)?;
     }
+    printer.finish(&ended)
 }
 
 /// Says once what the trace says at each string, where strings are not read by what reads them best.
@@ -311,32 +297,6 @@ fn unusable(error: EventsError) -> Trouble {
     }
     let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
     Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
-}
-
-fn workload(command: &[OsString], bench: &Bench<'_>) -> Result<Workload, Trouble> {
-    let c_string = |text: &OsStr| CString::new(text.as_bytes()).map_err(|error| other(error, None));
-    let path = std::env::var_os("PATH").unwrap_or_else(|| trace_harness::run::PATH.into());
-    let name = command.first().map(OsString::as_os_str).unwrap_or_default();
-    let environment = std::env::vars_os().map(|(mut name, value)| {
-        name.push("=");
-        name.push(value);
-        CString::new(name.into_vec()).map_err(|error| other(error, None))
-    });
-    Ok(Workload {
-        program: Program::find(name, &path, Path::new(".")).map_err(Trouble::NotExecuted)?,
-        arguments: command
-            .iter()
-            .map(|argument| c_string(argument))
-            .collect::<Result<_, _>>()?,
-        environment: environment.collect::<Result<_, _>>()?,
-        directory: None,
-        stdio: Stdio::Inherited,
-        world: World::Host,
-        umask: None,
-        fixed_addresses: false,
-        limits: bench.own_limits(),
-        group: None,
-    })
 }
 
 fn sink(output: Option<&PathBuf>) -> Result<Box<dyn Write>, Trouble> {

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nix::sys::signal::Signal;
 use trace_harness::sandbox::{Base, Content, File, WorkDir, Workload, World, launch};
 use trace_harness::scenario::{Root, WorldSpec};
 use trace_harness::sys::removal::Members;
@@ -12,6 +13,9 @@ use trace_harness::units::ExitKind;
 
 use crate::cork::{end_of, own_world, workload};
 use crate::support::PATIENCE;
+use crate::support::fifo::Fifo;
+use crate::support::process::Started;
+use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 
 /// What `sh` says of its world, a line each.
@@ -130,4 +134,33 @@ fn a_program_that_was_just_laid_out_can_be_executed_whatever_starts_beside_it() 
         is_over.store(true, Ordering::Relaxed);
         assert!(refused.is_none(), "{refused:?}");
     });
+}
+
+#[test]
+fn a_command_can_be_traced_in_a_world_of_its_own_which_ends_with_a_signal_to_the_harness() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = "pwd; hostname; ! touch /etc/x 2>/dev/null";
+    let arguments = ["trace", "--sandbox", "-o", "trace", "-e", "openat", "--"];
+    let run = project.harness(&[&arguments[..], &["sh", "-c", script]].concat());
+    run.assert_status(0);
+    assert_eq!(run.stdout, "/tmp/sandbox\nsandbox\n");
+    let refused = "openat(AT_FDCWD, \"/etc/x\"";
+    let trace = project.read("trace");
+    assert!(
+        trace
+            .lines()
+            .any(|line| line.contains(refused) && line.contains("EROFS")),
+        "{trace}"
+    );
+    let mut fifo = Fifo::new(&project.join("fifo"));
+    let endless = "echo ready; exec sleep infinity";
+    let mut command = project.program(&[&arguments[..], &["sh", "-c", endless]].concat());
+    let output = std::fs::OpenOptions::new().write(true).open(fifo.path());
+    let mut harness = Started::new(command.stdout(output.expect("the fifo")));
+    drop(command);
+    fifo.wait_for_lines(1);
+    assert_eq!(harness.end_by(Signal::SIGTERM), 137);
+    fifo.wait_for_end();
+    project.assert_nothing_left();
 }

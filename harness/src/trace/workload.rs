@@ -1,0 +1,89 @@
+//! The command that is traced, on the bare host or in a sandbox.
+
+use super::{Trouble, other};
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use trace_harness::host::Host;
+use trace_harness::run::{Bench, RunError, environment};
+use trace_harness::sandbox::{INSIDE, Program, Stdio, WorkDir, Workload, World};
+use trace_harness::scenario::WorldSpec;
+use trace_harness::syscall::files::{FileKind, Initial};
+
+/// The working directory of a command in a sandbox.
+pub(super) fn directory(sandboxed: bool, bench: &Bench<'_>) -> Result<Option<WorkDir>, Trouble> {
+    let made = || WorkDir::lay_out(bench.base()?, &[], None);
+    let made = sandboxed.then(made).transpose();
+    Ok(made.map_err(RunError::WorkDir)?)
+}
+
+/// What the command inherits, by the names that the kernel has for it.
+pub(super) fn inherited(sandboxed: Option<&WorkDir>) -> Initial {
+    let file = |number: i32| {
+        let link = Host::running()
+            .own_descriptor(number)?
+            .into_os_string()
+            .into_vec();
+        let kind = if link.starts_with(b"/") {
+            FileKind::Path
+        } else {
+            FileKind::Given
+        };
+        Some((kind(link.into()), vec![number]))
+    };
+    let directory = match sandboxed {
+        Some(_) => Some(INSIDE.into()),
+        None => std::env::current_dir().ok(),
+    };
+    Initial {
+        files: (0..=2).filter_map(file).collect(),
+        complete: true,
+        directory: directory.map(|path| path.into_os_string().into_vec()),
+    }
+}
+
+pub(super) fn workload(
+    command: &[OsString],
+    bench: &Bench<'_>,
+    sandboxed: Option<&WorkDir>,
+) -> Result<Workload, Trouble> {
+    let c_string = |text: &OsStr| CString::new(text.as_bytes()).map_err(|error| other(error, None));
+    let path = std::env::var_os("PATH").filter(|_| sandboxed.is_none());
+    let path = path.unwrap_or_else(|| trace_harness::run::PATH.into());
+    let name = command.first().map(OsString::as_os_str).unwrap_or_default();
+    let variables: Vec<(OsString, OsString)> = match sandboxed {
+        None => std::env::vars_os().collect(),
+        Some(_) => environment(Path::new(INSIDE))
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+    };
+    let environment = variables.into_iter().map(|(mut name, value)| {
+        name.push("=");
+        name.push(value);
+        CString::new(name.into_vec()).map_err(|error| other(error, None))
+    });
+    let (world, umask) = match sandboxed {
+        None => (World::Host, None),
+        Some(_) => {
+            let spec = WorldSpec::default();
+            (bench.worlds.own(&spec, None), Some(spec.umask))
+        }
+    };
+    let from = sandboxed.map_or(Path::new("."), WorkDir::path);
+    Ok(Workload {
+        program: Program::find(name, &path, from).map_err(Trouble::NotExecuted)?,
+        arguments: command
+            .iter()
+            .map(|argument| c_string(argument))
+            .collect::<Result<_, _>>()?,
+        environment: environment.collect::<Result<_, _>>()?,
+        directory: sandboxed.map(|directory| directory.path().to_owned()),
+        stdio: Stdio::Inherited,
+        world,
+        umask,
+        fixed_addresses: sandboxed.is_some(),
+        limits: bench.own_limits(),
+        group: None,
+    })
+}
