@@ -59,7 +59,8 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
         .open_files
         .map(|most| both(Resource::RLIMIT_NOFILE, most));
     [
-        Some(both(Resource::RLIMIT_CORE, 0)),
+        // With zero the kernel still starts the host's program for core dumps (`|` in core(5)); with one it starts none, and a file has no room.
+        Some(both(Resource::RLIMIT_CORE, 1)),
         open_files.or(bench.own_limits().pop()),
         limits
             .file_size

@@ -76,6 +76,27 @@ fn times_texts_and_input_do_not_depend_on_who_started_the_harness() {
 }
 
 #[test]
+fn file_systems_in_memory_are_as_large_as_the_limit_of_memory() {
+    require!(right_to_trace());
+    let project = project();
+    let sizes = "for at in /tmp /run /dev/shm /dev; do echo $(($(stat -f -c '%b * %S' $at))); done";
+    let expected = "67108864\n67108864\n67108864\n65536\n";
+    let sandbox = "{ limits: { memory: 64MiB } }";
+    project.scenario("memory", &script(sizes, sandbox, expected));
+    assert_pass(&project);
+}
+
+#[test]
+fn a_crash_starts_no_program_for_core_dumps() {
+    require!(right_to_trace());
+    let project = project();
+    // With 1 the kernel starts none, whatever /proc/sys/kernel/core_pattern says.
+    let limit = "set -- $(grep 'core file' /proc/self/limits); echo $5 $6";
+    project.scenario("limit", &script(limit, "{}", "1 1\n"));
+    assert_pass(&project);
+}
+
+#[test]
 fn addresses_are_the_same_in_each_process_unless_they_shall_differ() {
     require!(right_to_trace());
     let project = project();
