@@ -14,7 +14,7 @@ use crate::sys::process::ResourceLimit;
 use crate::syscall::names::{self, Abi};
 use crate::units::{ExitKind, Limit, Limits, Pid, Struck, TracepointName};
 use crate::verdict::Ended;
-use nix::sys::resource::Resource;
+use nix::sys::resource::{Resource, getrlimit};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,10 +35,14 @@ pub(super) struct Limiter {
 /// That of processes binds who is not root, and since Linux 5.14 counts only what is in the namespace of users that the workload has for its
 /// own; before, it counts all that its user runs on the machine, so that it is not set there.
 pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit> {
-    let one = |resource, soft, hard| ResourceLimit {
-        resource,
-        soft,
-        hard,
+    // Nobody in a user namespace can have more than the harness.
+    let one = |resource, soft: u64, hard: u64| {
+        let most = getrlimit(resource).map_or(u64::MAX, |(_, hard)| hard);
+        ResourceLimit {
+            resource,
+            soft: soft.min(most),
+            hard: hard.min(most),
+        }
     };
     let both = |resource, value| one(resource, value, value);
     let Some(world) = &plan.world else {
@@ -59,7 +63,8 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
         .open_files
         .map(|most| both(Resource::RLIMIT_NOFILE, most));
     [
-        Some(both(Resource::RLIMIT_CORE, 0)),
+        // A file has no room with 1, and the kernel starts no program for core dumps (`|` in core(5)), as it does with 0.
+        Some(both(Resource::RLIMIT_CORE, 1)),
         open_files.or(bench.own_limits().pop()),
         limits
             .file_size

@@ -146,6 +146,8 @@ impl WorkDir {
             .prefix("harness-kept-")
             .tempdir_in(below)
             .and_then(|place| {
+                // What the workload has made with the rights of a user, set-user-ID perhaps, is for nobody else to run.
+                std::fs::set_permissions(&self.path, std::fs::Permissions::from_mode(0o700))?;
                 // In the place of an empty directory, which rename(2) replaces.
                 std::fs::rename(&self.path, place.path())?;
                 Ok(place.keep())

@@ -97,7 +97,11 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         .transpose()?;
     let own = match &workload.world {
         World::Host => None,
-        World::Own(own) => Some((own.layout(workload.directory.as_deref()), own.user.as_ref())),
+        World::Own(own) => {
+            let has_input = workload.stdio != Stdio::Captured { input: None };
+            let layout = own.layout(workload.directory.as_deref(), has_input);
+            Some((layout, own.user.as_ref()))
+        }
     };
     let world = match &own {
         None => process::World::Host,

@@ -29,6 +29,9 @@ const LINKS: [(&str, &str); 6] = [
     ("stdin", "/proc/self/fd/0"),
     ("stdout", "/proc/self/fd/1"),
 ];
+// It names the numbers by which keys and keyrings of the host's root are read and changed: the kernel asks for the user's id alone there
+// (`keyctl(2)`), and has no namespaces of keys but of their names.
+const KEYS: &str = "/proc/keys";
 const LOCALTIME: &str = "/etc/localtime";
 const UTC: [&str; 3] = [
     "/usr/share/zoneinfo/Etc/UTC",
@@ -96,9 +99,13 @@ impl World {
 }
 
 impl OwnWorld {
-    /// How it is made for a workload with this working directory.
-    pub(super) fn layout(&self, directory: Option<&Path>) -> Layout {
-        self.worlds.layout(&self.spec, directory)
+    /// How it is made for a workload with this working directory, with a standard input or none.
+    pub(super) fn layout(&self, directory: Option<&Path>, has_input: bool) -> Layout {
+        let mut layout = self.worlds.layout(&self.spec, directory);
+        if !has_input {
+            layout.steps.push(Step::NoInput);
+        }
+        layout
     }
 }
 
@@ -193,13 +200,13 @@ impl Worlds {
             steps.take(DIRECTORY, directory.as_os_str());
         }
         // The new /dev is made where /tmp will be, and taken away from there.
-        new_dev(steps, Path::new("/tmp"));
+        let size = spec.limits.memory.map(|bytes| format!(",size={bytes}"));
+        let size = size.unwrap_or_default();
+        self.new_dev(steps, Path::new("/tmp"), &size);
         steps.take(NEW_DEV, "/tmp".as_ref());
         steps.0.push(Step::Unmount(text("/tmp")));
         self.read_only(steps);
         steps.place(NEW_DEV, "/dev");
-        let size = spec.limits.memory.map(|bytes| format!(",size={bytes}"));
-        let size = size.unwrap_or_default();
         steps.mount("tmpfs", "/tmp", GUARDED, &format!("mode=1777{size}"));
         if Path::new("/run").is_dir() {
             steps.mount("tmpfs", "/run", GUARDED, &format!("mode=755{size}"));
@@ -218,8 +225,46 @@ impl Worlds {
         steps.new_proc();
         // Root's writes there need no capability: proc_sys_permission() asks for his number alone. An ordinary user's do not get through.
         for part in self.machine_wide.iter().filter(|_| self.is_root) {
-            self.write_protect(steps, part);
+            steps.bind(part, part);
+            self.write_protect(steps, part, PLAIN);
         }
+        if self.is_root && Path::new(KEYS).exists() {
+            steps.bind(Path::new("/dev/null"), Path::new(KEYS));
+        }
+    }
+
+    /// A `/dev` with the usual nodes, those of the host. Root's ids are the host's: he could change their modes and owners.
+    fn new_dev(&self, steps: &mut Steps, at: &Path, size: &str) {
+        let place = |name: &str| at.join(name);
+        let options = "mode=755,size=64k";
+        steps.mount_from("tmpfs", "tmpfs", at.as_os_str(), libc::MS_NOSUID, options);
+        for name in DEVICES {
+            let host = Path::new("/dev").join(name);
+            if host.exists() {
+                steps.0.push(Step::File(text(place(name))));
+                steps.bind(&host, &place(name));
+                if self.is_root {
+                    self.write_protect(steps, &place(name), libc::MS_NOSUID | libc::MS_NOEXEC);
+                }
+            }
+        }
+        for (name, to) in LINKS {
+            let (to, at) = (text(to), text(place(name)));
+            steps.0.push(Step::Link { to, at });
+        }
+        let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
+        let options = "newinstance,mode=0620,ptmxmode=0666";
+        steps.0.push(Step::Folder(text(place("pts")), 0o755));
+        steps.mount_from("devpts", "devpts", place("pts").as_os_str(), flags, options);
+        steps.0.push(Step::Folder(text(place("shm")), 0o1777));
+        let options = format!("mode=1777{size}");
+        steps.mount_from(
+            "tmpfs",
+            "tmpfs",
+            place("shm").as_os_str(),
+            GUARDED,
+            &options,
+        );
     }
 
     /// Makes all that is mounted read-only.
@@ -236,46 +281,21 @@ impl Worlds {
         }
     }
 
-    fn write_protect(&self, steps: &mut Steps, part: &Path) {
-        let part = part.as_os_str();
-        steps.mount_from("", part, part, libc::MS_BIND | libc::MS_REC, "");
+    /// Makes a mount read-only. Where that takes a new mount of all flags, it has these.
+    fn write_protect(&self, steps: &mut Steps, at: &Path, flags: libc::c_ulong) {
         if self.mounts.is_none() {
-            let target = text(part);
+            let target = text(at);
             let set = READ_ONLY;
             steps.0.push(Step::Attributes { target, set });
         } else {
-            let flags = libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY | PLAIN;
-            steps.mount_from("", "none", part, flags, "");
+            let flags = libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY | flags;
+            steps.mount_from("", "none", at.as_os_str(), flags, "");
         }
     }
 }
 
 const GUARDED: libc::c_ulong = libc::MS_NOSUID | libc::MS_NODEV;
 const PLAIN: libc::c_ulong = GUARDED | libc::MS_NOEXEC;
-
-/// A `/dev` with the usual nodes, those of the host.
-fn new_dev(steps: &mut Steps, at: &Path) {
-    let options = "mode=755";
-    let place = |name: &str| at.join(name).into_os_string();
-    steps.mount_from("tmpfs", "tmpfs", at.as_os_str(), libc::MS_NOSUID, options);
-    for name in DEVICES {
-        let host = Path::new("/dev").join(name);
-        if host.exists() {
-            steps.0.push(Step::File(text(place(name))));
-            steps.mount_from("", host.as_os_str(), &place(name), libc::MS_BIND, "");
-        }
-    }
-    for (name, to) in LINKS {
-        let (to, at) = (text(to), text(place(name)));
-        steps.0.push(Step::Link { to, at });
-    }
-    let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
-    let options = "newinstance,mode=0620,ptmxmode=0666";
-    steps.0.push(Step::Folder(text(place("pts")), 0o755));
-    steps.mount_from("devpts", "devpts", &place("pts"), flags, options);
-    steps.0.push(Step::Folder(text(place("shm")), 0o1777));
-    steps.mount_from("tmpfs", "tmpfs", &place("shm"), GUARDED, "mode=1777");
-}
 
 /// The flags that a change of a mount must say again.
 fn bit(word: &str) -> libc::c_ulong {
@@ -312,6 +332,11 @@ impl Steps {
             flags,
             options: text(options),
         });
+    }
+
+    fn bind(&mut self, source: &Path, target: &Path) {
+        let flags = libc::MS_BIND | libc::MS_REC;
+        self.mount_from("", source, target.as_os_str(), flags, "");
     }
 
     fn new_proc(&mut self) {

@@ -1,6 +1,7 @@
 //! `harness run --keep`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::support::project::Project;
@@ -24,6 +25,8 @@ fn a_directory_that_is_kept_is_as_the_run_left_it_and_both_forms_say_where() {
     assert_eq!(temporary(&project), [kept], "and nothing else");
     assert_eq!(fs::read_to_string(kept.join("laid")).expect("a file"), "x");
     assert!(kept.join("a/b/c").is_file());
+    let mode = fs::metadata(kept).expect("it").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "with what is set-user-ID in it");
     fs::remove_dir_all(kept).expect("it is the user's now");
     let run = project.harness(&["run", "--keep", "scenarios"]);
     let said = &run.assert_status(0).stdout;

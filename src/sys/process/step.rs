@@ -23,6 +23,9 @@ pub enum Step {
         /// The file system's own options.
         options: CString,
     },
+    /// Standard input is the `/dev/null` of the world. One that was opened outside leads to a mount that can be written to, and there
+    /// `fchmod(2)` changes the node of the host.
+    NoInput,
     /// Sets attributes of a mount and of all below it (`mount_setattr(2)`, Linux 5.12).
     Attributes {
         /// Where it is mounted.
@@ -121,6 +124,7 @@ impl fmt::Display for Step {
             Self::Mount { kind, target, .. } => {
                 write!(f, "mounting a {} at `{}`", text(kind), text(target))
             }
+            Self::NoInput => f.write_str("opening `/dev/null`"),
             Self::Attributes { target, .. } => {
                 write!(f, "making `{}` read-only", text(target))
             }
@@ -160,6 +164,12 @@ pub(super) fn take(step: &Step) -> Result<(), c_int> {
                 let (source, target, kind) = (source.as_ptr(), target.as_ptr(), kind.as_ptr());
                 let options = options.as_ptr().cast();
                 done(libc::mount(source, target, kind, *flags, options))
+            }
+            Step::NoInput => {
+                let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+                done(null)?;
+                done(libc::dup2(null, libc::STDIN_FILENO))?;
+                done(libc::close(null))
             }
             Step::Attributes { target, set } => {
                 let attributes = MountAttr {

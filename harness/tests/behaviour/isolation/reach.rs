@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::{assert_pass, assert_untouched, attempt, bait, project};
+use super::{assert_pass, assert_untouched, attempt, bait, project, script};
 use crate::support::leavings::Leavings;
 use crate::support::process::{Started, Watched};
 use crate::support::require::{require, right_to_trace};
@@ -63,6 +63,27 @@ fn nothing_outside_the_directory_can_be_written() {
             );
         }
     }
+}
+
+#[test]
+fn the_device_nodes_of_the_host_are_used_and_not_changed() {
+    require!(right_to_trace());
+    let project = project();
+    // The mode that they have: nothing is broken where it succeeds.
+    let change = "for node in /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty /proc/self/fd/0; do \
+                  chmod 666 $node 2> /dev/null && echo changed $node; done; head -c 3 /dev/zero | wc -c";
+    project.scenario("root", &script(change, "{}", "3\n"));
+    project.scenario("nobody", &script(change, "{ user: nobody }", "3\n"));
+    assert_pass(&project);
+}
+
+#[test]
+fn the_keys_of_the_hosts_root_are_not_listed() {
+    require!(right_to_trace());
+    let project = project();
+    let list = "[ $(id -u) != 0 ] || cat /proc/keys";
+    project.scenario("root", &script(list, "{}", ""));
+    assert_pass(&project);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 
+use nix::sys::resource::{Resource, getrlimit};
+
 use super::{assert_pass, attempt, bait, project, script};
 use crate::support::require::{program, require, right_to_trace};
 
@@ -73,6 +75,47 @@ fn times_texts_and_input_do_not_depend_on_who_started_the_harness() {
     let run = project.harness_with(&more, &["run", "--format", "json", "scenarios"]);
     assert_eq!(run.verdicts()["it"].0, "pass", "{run:?}");
     project.assert_nothing_left();
+}
+
+#[test]
+fn file_systems_in_memory_are_as_large_as_the_limit_of_memory() {
+    require!(right_to_trace());
+    let project = project();
+    let sizes = "for at in /tmp /run /dev/shm /dev; do echo $(($(stat -f -c '%b * %S' $at))); done";
+    let expected = "67108864\n67108864\n67108864\n65536\n";
+    let sandbox = "{ limits: { memory: 64MiB } }";
+    project.scenario("memory", &script(sizes, sandbox, expected));
+    assert_pass(&project);
+}
+
+#[test]
+fn a_crash_starts_no_program_for_core_dumps() {
+    require!(right_to_trace());
+    let project = project();
+    // With 1 the kernel starts none, whatever /proc/sys/kernel/core_pattern says.
+    let limit = "set -- $(grep 'core file' /proc/self/limits); echo $5 $6";
+    let own = getrlimit(Resource::RLIMIT_CORE).expect("a limit").1.min(1);
+    project.scenario("limit", &script(limit, "{}", &format!("{own} {own}\n")));
+    assert_pass(&project);
+}
+
+#[test]
+fn a_harness_with_less_than_a_workload_may_have_gives_it_what_there_is() {
+    require!(right_to_trace());
+    require!(program("prlimit"));
+    let project = project();
+    let limits = "grep -e core -e processes /proc/self/limits | tr -s ' ' | sed 's/.* \\([0-9]*\\) [a-z]* $/\\1/'";
+    let expected = "0\n600\n";
+    project.scenario("limits", &script(limits, "{ user: nobody }", expected));
+    let words = [
+        "prlimit",
+        "--core=0:0",
+        "--nproc=600:600",
+        env!("CARGO_BIN_EXE_harness"),
+        "run",
+        "scenarios",
+    ];
+    project.run(&[], &words).assert_status(0);
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn writable_below(folder: &Path) {
             } else if !kind.is_symlink()
                 && entry
                     .metadata()
-                    .is_ok_and(|of| of.permissions().mode() & 0o222 != 0)
+                    .is_ok_and(|of| of.is_file() && of.permissions().mode() & 0o222 != 0)
                 && access(&path, AccessFlags::W_OK).is_ok()
             {
                 achieved(format_args!("may write `{}`", path.display()));
