@@ -96,7 +96,9 @@ pub fn attempt(
     let inside = workload.world.inside(dir.path());
     let mut corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
-    let mut events = bench.open(&plan.events, &corked, group.as_deref(), plan.ring_pages)?;
+    let mut events = bench
+        .open(&plan.events, &corked, group.as_deref(), plan.ring_pages)
+        .map_err(|error| corked.failure().map_or(error, RunError::Launch))?;
     if let (None, Some(group)) = (&plan.world, &group) {
         corked.end_with(group.members());
     }

@@ -4,13 +4,14 @@ use super::cgroup::Members;
 use super::error::LaunchError;
 use super::output::Reader;
 use super::process::{Process, nonblocking};
+use super::status::{failed, message};
 use super::stdio::{self, Stdio};
 use super::world::{Layout, World};
 use super::{Captured, Cgroup, Program};
 use crate::host;
 use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
 use crate::units::{ExitKind, Pid, Usage};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -185,6 +186,16 @@ impl Corked {
         self.process.has_init
     }
 
+    /// Why it is gone before it was let go, if it is and has said so.
+    #[must_use]
+    pub fn failure(&self) -> Option<LaunchError> {
+        let layout = self.layout.as_ref()?;
+        match message(&self.status, Instant::now()).ok()?? {
+            Message::Ready => None,
+            Message::Failed { stage, error } => Some(layout.failed(stage, error)),
+        }
+    }
+
     /// Lets it go and waits until its program runs.
     ///
     /// # Errors
@@ -200,19 +211,8 @@ impl Corked {
         if let Some(layout) = &self.layout {
             match message(&status, deadline)? {
                 Some(Message::Ready) => {}
-                Some(Message::Failed {
-                    stage: Stage::Step(place),
-                    error,
-                }) => {
-                    let Some(step) = layout.steps.get(place as usize) else {
-                        return Err(LaunchError::Vanished);
-                    };
-                    return Err(LaunchError::Step {
-                        step: Box::new(step.clone()),
-                        source: error,
-                    });
-                }
-                other => return Err(failed(other)),
+                Some(Message::Failed { stage, error }) => return Err(layout.failed(stage, error)),
+                None => return Err(LaunchError::Vanished),
             }
             if let Some(maps) = &layout.maps {
                 host::map_ids(process.pid, maps).map_err(LaunchError::Map)?;
@@ -237,41 +237,6 @@ impl Corked {
             }
             other => Err(failed(other)),
         }
-    }
-}
-
-/// The next message of a child; `None` at the end of the pipe.
-fn message(status: &OwnedFd, deadline: Instant) -> Result<Option<Message>, LaunchError> {
-    let mut ready = [PollFd::new(status.as_fd(), PollFlags::POLLIN)];
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let milliseconds = u16::try_from(left.as_millis()).unwrap_or(u16::MAX);
-        match poll(&mut ready, PollTimeout::from(milliseconds)) {
-            Ok(0) => return Err(LaunchError::TimedOut),
-            Ok(_) => break,
-            Err(nix::Error::EINTR) => {}
-            Err(error) => return Err(LaunchError::Pipe(error.into())),
-        }
-    }
-    let mut bytes = [0; 8];
-    match nix::unistd::read(status, &mut bytes) {
-        Ok(0) => Ok(None),
-        Ok(8) => Message::from_bytes(bytes)
-            .map(Some)
-            .ok_or(LaunchError::Vanished),
-        Ok(_) => Err(LaunchError::Vanished),
-        Err(error) => Err(LaunchError::Pipe(error.into())),
-    }
-}
-
-/// What a message says of a child that did not get to its program.
-fn failed(message: Option<Message>) -> LaunchError {
-    match message {
-        Some(Message::Failed { stage, error }) => LaunchError::Stage {
-            stage,
-            source: error,
-        },
-        _ => LaunchError::Vanished,
     }
 }
 

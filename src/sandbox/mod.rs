@@ -17,6 +17,7 @@ mod launch;
 mod output;
 mod process;
 mod program;
+mod status;
 mod stdio;
 mod user;
 mod world;

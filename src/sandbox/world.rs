@@ -5,11 +5,13 @@
 //! their owners and set-user-ID programs work; but root there has no power over anything that the world does not hold. An ordinary user is
 //! in a user namespace from the start, in which nobody but him is, and has no capability after the execve.
 
+use super::LaunchError;
 use crate::host::{Host, HostError, IdMaps, Mounted};
 use crate::scenario::{Network, Root, WorldSpec};
-use crate::sys::process::{FIRST_SLOT, NO_DEVICES, READ_ONLY, Step, has_mount_attributes};
+use crate::sys::process::{FIRST_SLOT, NO_DEVICES, READ_ONLY, Stage, Step, has_mount_attributes};
 use crate::units::User;
 use std::ffi::{CString, OsStr};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +74,23 @@ pub(super) struct Layout {
     pub(super) words: Option<(usize, usize)>,
     /// The ids that the harness maps when init is ready.
     pub(super) maps: Option<IdMaps>,
+}
+
+impl Layout {
+    /// What its failure is to the user.
+    pub(super) fn failed(&self, stage: Stage, source: io::Error) -> LaunchError {
+        let step = match stage {
+            Stage::Step(place) => self.steps.get(place as usize),
+            _ => None,
+        };
+        match step {
+            Some(step) => LaunchError::Step {
+                step: Box::new(step.clone()),
+                source,
+            },
+            None => LaunchError::Stage { stage, source },
+        }
+    }
 }
 
 impl World {
