@@ -17,7 +17,7 @@ use trace_harness::host::Host;
 use trace_harness::sandbox::{
     Corked, Exited, Program, Running, Stdio, Workload, World, Worlds, launch,
 };
-use trace_harness::scenario::WorldSpec;
+use trace_harness::scenario::{Root, WorldSpec};
 use trace_harness::sys::process::{Message, Own, Parked, Spawn, World as ParkedIn, park};
 use trace_harness::units::ExitKind;
 
@@ -26,9 +26,13 @@ use crate::support::process::{Watched, any_is_ready, is_ready};
 use crate::support::project::PATH;
 use crate::support::require::{require, right_to_trace};
 
-/// The bare host, and a world of one's own.
+/// The bare host, and a world of one's own, in which the programs of the tests are where they are outside.
 pub(crate) fn worlds() -> [World; 2] {
-    [World::Host, own_world(&WorldSpec::default())]
+    let spec = WorldSpec {
+        root: Root::Host,
+        ..WorldSpec::default()
+    };
+    [World::Host, own_world(&spec)]
 }
 
 pub(crate) fn own_world(spec: &WorldSpec) -> World {

@@ -192,7 +192,7 @@ fn flood(extra: &str) -> Project {
     let oracle = oracle::path();
     let flood = format!("{oracle} flood 20000");
     let yaml = format!(
-        "workload: {{ shell: \"{flood} & {flood} & {flood} & wait\" }}\ntrace: {{ ring: {{ size: 4KiB }} }}\n{extra}"
+        "sandbox: {{ root: host }}\nworkload: {{ shell: \"{flood} & {flood} & {flood} & wait\" }}\ntrace: {{ ring: {{ size: 4KiB }} }}\n{extra}"
     );
     Project::with("flood", &yaml)
 }

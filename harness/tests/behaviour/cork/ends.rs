@@ -32,7 +32,7 @@ fn four_ways_to_end_are_four_things_in_every_report() {
     for (name, run, _) in &cases {
         project.scenario(
             name,
-            &format!("workload: {{ run: {run} }}\nsnapshot: false"),
+            &format!("sandbox: {{ root: host }}\nworkload: {{ run: {run} }}\nsnapshot: false"),
         );
     }
     let run = project.harness(&["run", "--format", "json", "scenarios"]);
@@ -88,7 +88,7 @@ fn an_expected_end_is_met_by_that_end_and_by_no_other() {
             project.scenario(
                 &format!("{row}{column}"),
                 &format!(
-                    "workload: {{ run: [{:?}, {end}] }}\nsnapshot: false\nexpect: {{ exit: {expected} }}",
+                    "sandbox: {{ root: host }}\nworkload: {{ run: [{:?}, {end}] }}\nsnapshot: false\nexpect: {{ exit: {expected} }}",
                     oracle::path()
                 ),
             );

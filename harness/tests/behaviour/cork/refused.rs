@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use trace_harness::sandbox::{LaunchError, Workload, World, launch};
+use trace_harness::scenario::WorldSpec;
 
-use super::{watch, workload, worlds};
+use super::{own_world, watch, workload, worlds};
 use crate::support::PATIENCE;
 use crate::support::require::{require, right_to_trace};
 
@@ -80,7 +81,7 @@ fn each_reason_why_a_program_does_not_run_has_a_message_of_its_own() {
 #[test]
 fn a_step_before_the_program_that_fails_is_named() {
     require!(right_to_trace());
-    for world in worlds() {
+    for world in [World::Host, own_world(&WorldSpec::default())] {
         let corked = launch(&Workload {
             directory: Some(Path::new("/no/such/folder").to_owned()),
             ..workload(&["true"], &world)

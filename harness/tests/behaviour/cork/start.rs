@@ -67,7 +67,7 @@ fn an_untidy_start_of_the_program_does_not_reach_the_workload() {
     let project = Project::with(
         "fds",
         &format!(
-            "workload: {{ run: [{:?}, fds] }}\nsnapshot: false\nexpect: {{ stdout: \"shown\" }}",
+            "sandbox: {{ root: host }}\nworkload: {{ run: [{:?}, fds] }}\nsnapshot: false\nexpect: {{ stdout: \"shown\" }}",
             oracle::path()
         ),
     );
