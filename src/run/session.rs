@@ -144,7 +144,9 @@ pub fn follow(
         }
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if next == Next::Kill {
-            if is_late {
+            // Dead in time is dead in time, however long their records took to read.
+            let is_over = running.is_gone() && !(hang_up && hung_up.contains(&false));
+            if is_late && !is_over {
                 return Err(SessionError::Unkillable);
             }
             survivors.end_again(&running, reader.lineage());
@@ -158,7 +160,6 @@ pub fn follow(
         if next == Next::Leave {
             break;
         }
-        let now = Instant::now();
         timed_out = is_late && next != Next::Kill;
         if timed_out {
             survivors.note(reader.lineage());
@@ -174,7 +175,8 @@ pub fn follow(
                 .signal(libc::SIGKILL)
                 .map_err(system("end the workload"))?;
             survivors.end(reader.lineage());
-            deadline = Some(now + ENDING);
+            // From here on: to take note of who lived may have taken a while.
+            deadline = Some(Instant::now() + ENDING);
         }
     }
     // A control group's events still fire for tasks that are dead, and those of a workload that is left alone for living ones.
