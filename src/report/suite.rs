@@ -77,17 +77,18 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         report.events, report.lost
     );
     string(out, &report.kernel);
-    if let Some(path) = &report.kept {
-        out.push_str(",\"kept\":");
-        string(out, &path.to_string_lossy());
-    }
     usage_json(out, &report.usage);
     out.push_str(",\"struck\":[");
     for (place, limit) in report.struck.iter().enumerate() {
         let comma = if place > 0 { "," } else { "" };
         let _always_fits = write!(out, "{comma}\"{limit}\"");
     }
-    out.push_str("]}\n");
+    out.push(']');
+    if let Some(path) = &report.kept {
+        out.push_str(",\"kept\":");
+        string(out, &path.to_string_lossy());
+    }
+    out.push_str("}\n");
 }
 
 /// What a run used: microseconds, bytes and numbers; null for what this machine does not tell.

@@ -132,15 +132,9 @@ impl Limiter {
     }
 
     /// Starts to watch what else is limited.
-    pub(super) fn watch<'a>(&self, bench: &Bench<'a>, corked: &Corked) -> Watch<'a> {
-        let group = self.group.clone();
-        Watch::new(
-            bench.host,
-            corked.pid(),
-            (group, self.base),
-            &self.limits,
-            bench.cpus.len(),
-        )
+    pub(super) fn watch(&self, bench: &Bench<'_>, corked: &Corked) -> Result<Watch, RunError> {
+        let group = (self.group.clone(), self.base);
+        Watch::new(corked.pid(), group, &self.limits, bench.cpus.len()).map_err(RunError::Watch)
     }
 
     /// Says of a run that has ended what it used and which limits it ran into.

@@ -316,6 +316,9 @@ pub enum RunError {
     /// Its control group.
     #[error(transparent)]
     Cgroup(#[from] crate::sandbox::CgroupError),
+    /// Its limits.
+    #[error("cannot watch what the workload uses")]
+    Watch(#[source] std::io::Error),
     /// The run.
     #[error(transparent)]
     Session(#[from] SessionError),

@@ -103,7 +103,7 @@ pub fn attempt(
         corked.end_with(group.members());
     }
     let limiter = Limiter::new(bench, plan, &corked, group)?;
-    let watch = limiter.watch(bench, &corked);
+    let watch = limiter.watch(bench, &corked)?;
     let running = match corked.uncork(UNCORKING) {
         Err(sandbox::LaunchError::NotExecuted(error)) => return Ok(not_executed(&error)),
         other => other?,

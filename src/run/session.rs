@@ -82,13 +82,13 @@ pub enum SessionError {
 
 /// How long to wait, and for what.
 #[derive(Debug)]
-pub struct Patience<'a> {
+pub struct Patience {
     /// The workload is ended after that; `None` for never.
     pub timeout: Option<Duration>,
     /// How often records are fetched though no ring has filled: what a person watches must not lag.
     pub tick: Duration,
     /// Ends it when it passes one of its limits.
-    pub watch: Option<Watch<'a>>,
+    pub watch: Option<Watch>,
 }
 
 // How long after its time stamp a record may become visible: stamps are taken before the record is written, a microsecond at most, or
@@ -109,7 +109,7 @@ pub fn follow(
     mut running: Running,
     events: &mut EventSet,
     plan: &EventsPlan,
-    patience: Patience<'_>,
+    patience: Patience,
     control: &mut dyn Control,
     observer: &mut dyn Observer,
     setting: Setting,
@@ -125,14 +125,14 @@ pub fn follow(
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
     let mut hung_up = vec![false; events.descriptors().len()];
     let (mut timed_out, mut leaked, mut next) = (false, false, Next::Follow);
-    let (mut watch, mut struck) = (patience.watch, None);
+    let watch = patience.watch;
+    let mut struck = None;
     // Not the rings alone: those of a workload whose events the kernel has ended hang up while it lives.
     let hang_up = events.hang_up();
     while (hang_up && hung_up.contains(&false)) || !running.is_gone() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
         let wait = survivors.wait(wait, &running);
-        let wait = watch.as_ref().map_or(wait, |watch| watch.left().min(wait));
         let is_called = wait_for(events, &running, control, wait, &mut hung_up)?;
         running
             .collect()
@@ -144,7 +144,9 @@ pub fn follow(
         }
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if next == Next::Kill {
-            if is_late {
+            // Dead in time is dead in time, however long their records took to read.
+            let is_over = running.is_gone() && !(hang_up && hung_up.contains(&false));
+            if is_late && !is_over {
                 return Err(SessionError::Unkillable);
             }
             survivors.end_again(&running, reader.lineage());
@@ -158,12 +160,12 @@ pub fn follow(
         if next == Next::Leave {
             break;
         }
-        let now = Instant::now();
         timed_out = is_late && next != Next::Kill;
         if timed_out {
             survivors.note(reader.lineage());
         } else if next != Next::Kill {
-            struck = watch.as_mut().and_then(|watch| watch.look(&running));
+            let passed = |watch: &Watch| watch.passed(&running);
+            struck = watch.as_ref().and_then(passed);
         }
         let is_over = timed_out || struck.is_some() || next == Next::Kill;
         leaked = !is_over && survivors.outlive(&running, reader.lineage());
@@ -173,7 +175,8 @@ pub fn follow(
                 .signal(libc::SIGKILL)
                 .map_err(system("end the workload"))?;
             survivors.end(reader.lineage());
-            deadline = Some(now + ENDING);
+            // From here on: to take note of who lived may have taken a while.
+            deadline = Some(Instant::now() + ENDING);
         }
     }
     // A control group's events still fire for tasks that are dead, and those of a workload that is left alone for living ones.
@@ -184,7 +187,8 @@ pub fn follow(
         .account(events)
         .map_err(system("read the counters"))?;
     let exited = running.finish().map_err(system("reap the workload"))?;
-    let seen = watch.map_or_else(Usage::default, |watch| watch.seen());
+    let (seen, passed) = watch.map_or_else(Default::default, Watch::finish);
+    let struck = struck.or(passed);
     let usage = exited.usage.and(seen).and(Usage {
         processes_peak: Some(reader.threads.1),
         ..Usage::default()

@@ -2,42 +2,53 @@
 
 use crate::host::Host;
 use crate::sandbox::{Cgroup, Running};
+use crate::sys::process;
 use crate::units::{Limit, Limits, Pid, Struck, Usage};
-use std::sync::Arc;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 // In this time a program touches some ten MiB, and a bomb forks some tens of times on each CPU.
 const OFTEN: Duration = Duration::from_millis(5);
 // For the limit of processes that nobody wrote down: it is there to spare the machine, and need not be exact.
-const SELDOM: Duration = Duration::from_millis(100);
+const SELDOM: Duration = Duration::from_millis(20);
 // A look takes this part of the time at most.
 const SHARE: u32 = 8;
 
-/// Looks after the limits of one run.
+/// Looks after the limits of one run, in a thread of its own: whoever reads the records may be busy with those of a bomb.
 #[derive(Debug)]
-pub struct Watch<'a> {
-    host: &'a Host,
-    /// The root of the workload's processes: the namespace's init.
-    init: Pid,
-    group: Option<Arc<Cgroup>>,
-    /// The CPU time that the group had used before the workload ran.
-    base: Duration,
-    limits: Limits,
-    n_cpus: u32,
-    next: Option<Instant>,
-    seen: Usage,
+pub struct Watch {
+    output: Option<u64>,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
 }
 
-impl<'a> Watch<'a> {
+#[derive(Debug, Default)]
+struct Shared {
+    is_over: AtomicBool,
+    found: Mutex<(Usage, Option<Struck>)>,
+}
+
+impl Shared {
+    fn found(&self) -> MutexGuard<'_, (Usage, Option<Struck>)> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch {
     /// Starts to look after what the group does not enforce; `base` is the CPU time that it used before the workload runs.
-    #[must_use]
+    ///
+    /// # Errors
+    /// Those of `pidfd_open(2)` and of making a thread.
     pub fn new(
-        host: &'a Host,
         init: Pid,
         (group, base): (Option<Arc<Cgroup>>, Duration),
         limits: &Limits,
         n_cpus: usize,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let mut limits = *limits;
         let enforces = |limit| {
             group
@@ -46,57 +57,101 @@ impl<'a> Watch<'a> {
         };
         limits.memory = limits.memory.filter(|_| !enforces(Limit::Memory));
         limits.processes = limits.processes.filter(|_| !enforces(Limit::Processes));
-        let mut watch = Self {
-            host,
+        let looker = Looker {
+            host: Host::running(),
             init,
             group,
             base,
             limits,
             n_cpus: u32::try_from(n_cpus.max(1)).unwrap_or(u32::MAX),
-            next: None,
             seen: Usage::default(),
         };
-        watch.next = watch
-            .pause(Duration::ZERO)
-            .map(|pause| Instant::now() + pause);
-        watch
-    }
-
-    /// How long it is until the next look.
-    #[must_use]
-    pub fn left(&self) -> Duration {
-        self.next.map_or(Duration::MAX, |next| {
-            next.saturating_duration_since(Instant::now())
+        let shared = Arc::new(Shared::default());
+        let mut thread = None;
+        if looker.pause(Duration::ZERO).is_some()
+            && let Some(process) = process::open(init)?
+        {
+            let shared = Arc::clone(&shared);
+            let watch = std::thread::Builder::new().name("watch".to_owned());
+            thread = Some(watch.spawn(move || looker.watch(&process, &shared))?);
+        }
+        Ok(Self {
+            output: limits.output,
+            shared,
+            thread,
         })
     }
 
-    /// The most that was seen of what it looks after.
-    #[must_use]
-    pub fn seen(&self) -> Usage {
-        self.seen
-    }
-
-    /// Looks, if it is time; says which limit is passed.
-    pub fn look(&mut self, running: &Running) -> Option<Struck> {
-        if self
-            .limits
-            .output
-            .is_some_and(|most| running.written() > most)
-        {
+    /// Which limit is passed, if one is: the workload is then to be ended, or has been.
+    pub(super) fn passed(&self, running: &Running) -> Option<Struck> {
+        if self.output.is_some_and(|most| running.written() > most) {
             return Some(passed(Limit::Output, "it wrote more"));
         }
-        let started = Instant::now();
-        if self.next.is_none_or(|next| started < next) {
-            return None;
-        }
-        let struck = self.look_at_tree();
-        self.next = self
-            .pause(started.elapsed())
-            .map(|pause| Instant::now() + pause);
-        struck
+        self.shared.found().1.clone()
     }
 
-    fn look_at_tree(&mut self) -> Option<Struck> {
+    /// Stops to watch; the most that was seen, and the limit that was passed.
+    pub(super) fn finish(mut self) -> (Usage, Option<Struck>) {
+        self.stop();
+        self.shared.found().clone()
+    }
+
+    fn stop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // One that panicked has seen what it has seen.
+            let _panicked = thread.join();
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The one who looks.
+#[derive(Debug)]
+struct Looker {
+    host: Host,
+    /// The root of the workload's processes: the namespace's init.
+    init: Pid,
+    group: Option<Arc<Cgroup>>,
+    base: Duration,
+    limits: Limits,
+    n_cpus: u32,
+    seen: Usage,
+}
+
+impl Looker {
+    /// Looks again and again, and ends the workload when it has passed a limit.
+    fn watch(mut self, process: &OwnedFd, shared: &Shared) {
+        // Without that right it is one among many, and later.
+        let _refused = process::make_urgent(None);
+        let mut took = Duration::ZERO;
+        while let Some(pause) = self.pause(took) {
+            std::thread::park_timeout(pause);
+            if shared.is_over.load(Ordering::Acquire) {
+                return;
+            }
+            let started = Instant::now();
+            let struck = self.look();
+            took = started.elapsed();
+            let is_end = struck.is_some();
+            *shared.found() = (self.seen, struck);
+            if is_end {
+                // Init has to kill the others (zap_pid_ns_processes()), for which it needs its turn, too.
+                let _refused = process::make_urgent(Some(self.init));
+                // One that is gone already needs no end.
+                let _ended = process::signal(process.as_fd(), libc::SIGKILL);
+                return;
+            }
+        }
+    }
+
+    fn look(&mut self) -> Option<Struck> {
         let limits = self.limits;
         let counted = self.group.as_ref().and_then(|group| group.cpu());
         let counted = counted.map(|time| time.saturating_sub(self.base));

@@ -331,6 +331,10 @@ impl Running {
         if let (libc::SIGKILL, Some(group)) = (signal, &process.group) {
             group.kill();
         }
+        if signal == libc::SIGKILL && process.has_init {
+            // It has to kill the others (zap_pid_ns_processes()), who may leave it no time. Without the right to it that takes longer.
+            let _refused = process::make_urgent(Some(process.pid));
+        }
         process::signal(process.pidfd.as_fd(), signal)
     }
 

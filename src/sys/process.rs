@@ -14,11 +14,13 @@ mod janitor;
 mod message;
 mod reap;
 mod step;
+mod urgent;
 
 pub use janitor::{Duty, Janitor};
 pub use message::{Message, Stage};
 pub use reap::{Reaped, add_to, reap};
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
+pub use urgent::make_urgent;
 
 use super::check;
 use crate::units::User;

@@ -44,7 +44,8 @@ pub(super) fn missed(plan: &Plan, ended: &Ended) -> Option<String> {
 /// What may have been the reason of a failure, and nobody can tell.
 pub(super) fn unknown(plan: &Plan, ended: &Ended) -> Vec<String> {
     let limits = ended.untold.iter();
-    let limits = limits.filter(|(limit, _)| plan.expect.limit != Some(*limit));
+    let limits =
+        limits.filter(|(limit, _)| plan.expect.limit != Some(*limit) && !reached(ended, *limit));
     limits
         .map(|(limit, why)| {
             let name = named(plan, *limit);
