@@ -326,16 +326,7 @@ impl Running {
     /// # Errors
     /// Those of `pidfd_send_signal(2)`.
     pub fn signal(&mut self, signal: i32) -> io::Result<()> {
-        let process = &mut self.process;
-        process.killed |= signal == libc::SIGKILL;
-        if let (libc::SIGKILL, Some(group)) = (signal, &process.group) {
-            group.kill();
-        }
-        if signal == libc::SIGKILL && process.has_init {
-            // It has to kill the others (zap_pid_ns_processes()), who may leave it no time. Without the right to it that takes longer.
-            let _refused = process::make_urgent(Some(process.pid));
-        }
-        process::signal(process.pidfd.as_fd(), signal)
+        self.process.signal(signal)
     }
 
     /// Waits for the end of a workload that is dead or dying, takes the rest of its output, and says how the main process ended: as

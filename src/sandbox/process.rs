@@ -65,6 +65,18 @@ impl Process {
         (self.reaped && is_empty()) || (init_has_ended && self.exit.is_some() && !self.killed)
     }
 
+    pub(super) fn signal(&mut self, signal: i32) -> io::Result<()> {
+        self.killed |= signal == libc::SIGKILL;
+        if let (libc::SIGKILL, Some(group)) = (signal, &self.group) {
+            group.kill();
+        }
+        if signal == libc::SIGKILL && self.has_init {
+            // It has to kill the others (zap_pid_ns_processes()), who may leave it no time. Without the right to it that takes longer.
+            let _refused = process::make_urgent(Some(self.pid));
+        }
+        process::signal(self.pidfd.as_fd(), signal)
+    }
+
     /// Leaves init to a thread: to take a namespace and its mounts down costs the kernel some milliseconds, for which nobody need wait.
     pub(super) fn reap_in_background(&mut self) -> io::Result<()> {
         use nix::sys::wait::{Id, WaitPidFlag, waitid};
