@@ -171,7 +171,7 @@ mod tests {
         human(&mut text, &kept, false);
         scenario_json(&mut json, &kept);
         assert!(text.ends_with("\n            kept in /tmp/it\n"), "{text}");
-        assert!(json.contains(",\"kept\":\"/tmp/it\","), "{json}");
+        assert!(json.ends_with(",\"kept\":\"/tmp/it\"}\n"), "{json}");
     }
 
     #[test]
