@@ -11,7 +11,6 @@ use super::{Captured, Cgroup, Program};
 use crate::host;
 use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
 use crate::units::{ExitKind, Pid, Usage};
-
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

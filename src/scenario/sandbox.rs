@@ -119,84 +119,41 @@ impl fmt::Display for UserSpec {
     }
 }
 
-/// A word out of a few.
-trait Words: Sized + Copy + 'static {
-    /// What it stands for, for the message.
-    const WHAT: &'static str;
-    /// All of them.
-    const ALL: &'static [(&'static str, Self)];
+/// Reads a word out of a few.
+fn one_of<T: Copy, const N: usize>(
+    what: &str,
+    words: [(&str, T); N],
+    text: &str,
+) -> Option<Result<T, String>> {
+    if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
+        return Some(Ok(*value));
+    }
+    let near = nearest(text, words.map(|(word, _)| word))?;
+    let text = text.escape_debug();
+    Some(Err(format!(
+        "unknown {what} `{text}`\ndid you mean `{near}`?"
+    )))
+}
 
-    fn read(text: &str) -> Option<Result<Self, String>> {
-        if let Some((_, value)) = Self::ALL.iter().find(|(word, _)| *word == text) {
-            return Some(Ok(*value));
+/// A type that is one of two words: what it is called in a complaint, and the words.
+macro_rules! two_words {
+    ($type:ident, $what:literal, $one:literal: $first:ident, $other:literal: $second:ident) => {
+        impl Flexible for $type {
+            const EXPECTED: &'static str = concat!("`", $one, "` or `", $other, "`");
+            type Mapping = NoMapping;
+
+            fn from_text(text: &str) -> Option<Result<Self, String>> {
+                let words = [($one, Self::$first), ($other, Self::$second)];
+                one_of($what, words, text)
+            }
         }
-        let near = nearest(text, Self::ALL.iter().map(|(word, _)| *word))?;
-        Some(Err(format!(
-            "unknown {} `{}`\ndid you mean `{near}`?",
-            Self::WHAT,
-            text.escape_debug()
-        )))
-    }
+    };
 }
 
-impl Words for Network {
-    const WHAT: &'static str = "network";
-    const ALL: &'static [(&'static str, Self)] = &[("none", Self::None), ("host", Self::Host)];
-}
-
-impl Words for Root {
-    const WHAT: &'static str = "root";
-    const ALL: &'static [(&'static str, Self)] =
-        &[("readonly", Self::ReadOnly), ("host", Self::Host)];
-}
-
-impl Words for Addresses {
-    const WHAT: &'static str = "choice of addresses";
-    const ALL: &'static [(&'static str, Self)] =
-        &[("fixed", Self::Fixed), ("random", Self::Random)];
-}
-
-impl Words for Survivors {
-    const WHAT: &'static str = "choice of survivors";
-    const ALL: &'static [(&'static str, Self)] =
-        &[("forbidden", Self::Forbidden), ("allowed", Self::Allowed)];
-}
-
-impl Flexible for Network {
-    const EXPECTED: &'static str = "`none` or `host`";
-    type Mapping = NoMapping;
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Self::read(text)
-    }
-}
-
-impl Flexible for Root {
-    const EXPECTED: &'static str = "`readonly` or `host`";
-    type Mapping = NoMapping;
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Self::read(text)
-    }
-}
-
-impl Flexible for Addresses {
-    const EXPECTED: &'static str = "`fixed` or `random`";
-    type Mapping = NoMapping;
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Self::read(text)
-    }
-}
-
-impl Flexible for Survivors {
-    const EXPECTED: &'static str = "`forbidden` or `allowed`";
-    type Mapping = NoMapping;
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Self::read(text)
-    }
-}
+two_words!(Network, "network", "none": None, "host": Host);
+two_words!(Root, "root", "readonly": ReadOnly, "host": Host);
+two_words!(Addresses, "choice of addresses", "fixed": Fixed, "random": Random);
+two_words!(Survivors, "choice of survivors", "forbidden": Forbidden, "allowed": Allowed);
 
 impl Flexible for UserSpec {
     const EXPECTED: &'static str = "a user's name or number";

@@ -146,15 +146,16 @@ mod tests {
         }
     }
 
+    fn told_of_signals() -> Tracker {
+        Tracker::new(Sources {
+            signals: true,
+            ..Sources::default()
+        })
+    }
+
     /// What becomes of a `read` that leaves with this error, after a signal that is handled so.
     fn interrupted(error: i64, handled: Option<Handled>) -> Vec<Outcome> {
-        let (mut tracker, mut out) = (
-            Tracker::new(Sources {
-                signals: true,
-                ..Sources::default()
-            }),
-            Vec::new(),
-        );
+        let (mut tracker, mut out) = (told_of_signals(), Vec::new());
         enter(&mut tracker, "read", &mut out);
         leave(&mut tracker, "read", error, &mut out);
         assert_eq!(calls(&mut out), [], "nobody knows yet");
@@ -185,13 +186,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_dies_in_an_interrupted_call_never_sees_it_return() {
-        let (mut tracker, mut out) = (
-            Tracker::new(Sources {
-                signals: true,
-                ..Sources::default()
-            }),
-            Vec::new(),
-        );
+        let (mut tracker, mut out) = (told_of_signals(), Vec::new());
         enter(&mut tracker, "read", &mut out);
         leave(&mut tracker, "read", -512, &mut out);
         tracker.finish(&mut out);
