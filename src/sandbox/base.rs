@@ -83,6 +83,9 @@ impl Base {
             .filter(|_| group.is_ok())
             .zip(directory.file_name())
             .map(|(hierarchy, name)| hierarchy.join(name));
+        if let Some(groups) = &groups {
+            super::controllers::enable(groups);
+        }
         let lock = |path: &Path| {
             let lock = Flock::lock(File::open(path)?, FlockArg::LockSharedNonblock);
             lock.map_err(|(_, error)| io::Error::from(error))

@@ -39,12 +39,11 @@ pub enum CgroupError {
 }
 
 impl Cgroup {
-    /// Makes a group of a new name below another, with the controllers of memory and processes where the machine gives them.
+    /// Makes a group of a new name below another, with the controllers that the other gives.
     ///
     /// # Errors
     /// [`CgroupError::Make`].
     pub fn below(hierarchy: &Path) -> Result<Self, CgroupError> {
-        super::controllers::enable(hierarchy);
         let made = tempfile::Builder::new()
             .prefix("harness-")
             .tempdir_in(hierarchy)
