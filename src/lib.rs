@@ -17,6 +17,7 @@ pub mod events;
 )]
 pub mod format;
 pub mod host;
+pub mod matching;
 pub mod memory;
 pub mod merge;
 pub mod plan;

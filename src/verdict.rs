@@ -158,9 +158,11 @@ pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Ver
         plan.expect.stderr.as_ref(),
         &ended.exited.stderr,
     );
-    for (word, (range, names)) in &plan.counts {
-        let count: u64 = names.iter().filter_map(|name| counts.get(name)).sum();
+    for (matcher, range) in &plan.expected.count {
+        let names = matcher.names.iter();
+        let count: u64 = names.filter_map(|name| counts.get(name)).sum();
         if !range.contains(count) {
+            let word = &matcher.word;
             reasons.push(format!("expected {range} of `{word}`, got {count}"));
         }
     }

@@ -28,13 +28,14 @@ pub use operations::Operations;
 pub use rings::{allowed_ring, default_ring, ring_pages};
 
 use crate::host::{Catalogue, HostError};
+use crate::matching::Expected;
 use crate::scenario::{
-    CountRange, Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario,
-    SnapshotSpec, UserSpec, Workload, WorldSpec,
+    Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario, SnapshotSpec,
+    UserSpec, Workload, WorldSpec,
 };
 use crate::trace::View;
 use crate::units::{Limit, Limits, User};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What must be known of a machine.
@@ -88,8 +89,8 @@ pub struct Plan {
     pub ring_pages: usize,
     /// What is expected.
     pub expect: Expect,
-    /// `expect.count` with its names resolved to those of a trace: a name and the names it stands for.
-    pub counts: BTreeMap<String, (CountRange, HashSet<String>)>,
+    /// What is expected of the events, with its names resolved to those of a trace.
+    pub expected: Expected,
     /// What the snapshot shows; `None` where there is none.
     pub view: Option<View>,
     /// Why it is known to fail.
@@ -175,12 +176,15 @@ pub fn resolve(
         let followed = events.follow_members(catalogue);
         followed.map_err(|error| placed(scenario, error))?;
     }
-    let counts = named::counts(scenario, &events)?;
+    let expected = named::expected(&scenario.expect.events, scenario, &events)?;
     let view = named::view(scenario, &events)?;
     // A known failure is judged by its expectations alone.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
     let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
-    let counted = counts.values().flat_map(|(_, names)| names);
+    let counted = expected
+        .count
+        .iter()
+        .flat_map(|(matcher, _)| &matcher.names);
     let counted = counted.map(String::as_str).collect();
     let reason = reason.or_else(|| calls::unseen(&events, &counted, compared));
     if let Some(reason) = reason {
@@ -195,7 +199,7 @@ pub fn resolve(
         view,
         events,
         expect: scenario.expect.clone(),
-        counts,
+        expected,
         expect_failure: scenario.expect_failure.clone(),
     })))
 }
@@ -308,7 +312,14 @@ fn names_operations(scenario: &Scenario) -> bool {
         SnapshotSpec::Off => Default::default(),
     };
     events
-        .chain(scenario.expect.count.keys())
+        .chain(
+            scenario
+                .expect
+                .events
+                .count
+                .iter()
+                .map(|spec| &spec.step.event),
+        )
         .chain(shown.into_iter().flatten())
         .any(|word| operations::is_operation(word))
 }

@@ -1,12 +1,13 @@
 //! What the names in a scenario's expectations and in its snapshot stand for.
 
 use super::{EventsPlan, PlanError, invalid, operations};
-use crate::scenario::{CountRange, KeyPath, Scenario, SnapshotLevel, SnapshotSpec};
+use crate::matching::{Expected, Matcher};
+use crate::scenario::{Expectations, KeyPath, Scenario, SnapshotLevel, SnapshotSpec, StepSpec};
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
 use crate::trace::{Level, View};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
 ///
@@ -82,22 +83,33 @@ fn also_means(word: &str, missing: &str) -> String {
     format!("`{word}` also means `{missing}`, which is not among the events of this scenario")
 }
 
-pub(super) type Counts = BTreeMap<String, (CountRange, HashSet<String>)>;
-
-pub(super) fn counts(scenario: &Scenario, events: &EventsPlan) -> Result<Counts, PlanError> {
-    let mut counts = BTreeMap::new();
-    for (word, range) in &scenario.expect.count {
-        let names = names_of(word, events, true).map_err(|(message, help)| {
-            let path = KeyPath::root()
-                .key("expect")
-                .key("count")
-                .key(word)
-                .key_itself();
-            invalid(scenario.complaint(&path, message, help))
-        })?;
-        counts.insert(word.clone(), (*range, names));
-    }
-    Ok(counts)
+/// Resolves what is expected of single events.
+pub(super) fn expected(
+    expectations: &Expectations,
+    scenario: &Scenario,
+    events: &EventsPlan,
+) -> Result<Expected, PlanError> {
+    let matcher = |step: &StepSpec| -> Result<Matcher, PlanError> {
+        let invalid_step = |(message, help): (String, Option<String>)| {
+            invalid(scenario.complaint(&step.at, message, help))
+        };
+        Ok(Matcher {
+            word: step.event.clone(),
+            names: names_of(&step.event, events, true)
+                .map_err(invalid_step)?
+                .into_iter()
+                .collect(),
+            fields: step.fields.clone(),
+            at: step.at.clone(),
+            line: scenario.complaint(&step.at, "", None).line,
+        })
+    };
+    let count = expectations.count.iter();
+    let count = count.map(|spec| Ok((matcher(&spec.step)?, spec.times)));
+    Ok(Expected {
+        count: count.collect::<Result<_, PlanError>>()?,
+        ..Expected::default()
+    })
 }
 
 pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanError> {

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::diagnostic::{Diagnostic, Source};
-use super::expect::Expect;
+use super::expect::{CountRange, Expect};
 use super::key_path::KeyPath;
 use super::model::Scenario;
 use super::places::Places;
 use super::reader::WrittenScenario;
 use super::requires::Requires;
-use super::trace::{RingSpec, TraceSpec, WrittenTrace};
+use super::steps::{CountSpec, Expectations, StepSpec};
+use super::trace::{RingSpec, Since, TraceSpec, WrittenTrace};
 use super::workload::{Command, FileSpec, Workload, WrittenWorkload};
 
 /// Builds the scenario from keys and values that are each right by themselves.
@@ -37,12 +38,18 @@ pub(super) fn assemble(
         workload,
         sandbox: written.sandbox,
         trace,
+        sections: BTreeMap::new(),
+        baseline: None,
         expect: Expect {
             exit: expect.exit.map(|exit| exit.0),
             stdout: expect.stdout,
             stderr: expect.stderr,
-            count: expect.count,
             limit: expect.limit.map(|limit| limit.0),
+            events: Expectations {
+                count: counts(expect.count),
+                ..Expectations::default()
+            },
+            ..Expect::default()
         },
         snapshot: written.snapshot,
         requires: Requires {
@@ -55,9 +62,24 @@ pub(super) fn assemble(
             commands: requires.commands.into_iter().map(|name| name.0).collect(),
         },
         expect_failure,
+        lenient: None,
+        row: Vec::new(),
         source,
         places,
     })
+}
+
+fn counts(written: BTreeMap<String, CountRange>) -> Vec<CountSpec> {
+    let at = KeyPath::root().key("expect").key("count");
+    let spec = |(event, times): (String, CountRange)| CountSpec {
+        step: StepSpec {
+            at: at.clone().key(&event).key_itself(),
+            event,
+            fields: Vec::new(),
+        },
+        times,
+    };
+    written.into_iter().map(spec).collect()
 }
 
 /// The file that complaints point into.
@@ -88,6 +110,7 @@ impl File<'_> {
         }
         Ok(TraceSpec {
             events: written.events.unwrap_or_default(),
+            since: Since::Exec,
             ring: RingSpec {
                 size: written.ring.size.map(|size| size.0),
             },

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
+use super::steps::{Expectations, StepSpec};
 use crate::units::{ExitKind, Limit};
 
 /// What must come out of a run.
@@ -21,10 +22,61 @@ pub struct Expect {
     pub stdout: Option<ExpectedOutput>,
     /// What it must write to standard error.
     pub stderr: Option<ExpectedOutput>,
-    /// How often each named syscall or tracepoint must occur.
-    pub count: BTreeMap<String, CountRange>,
     /// Which limit it must run into.
     pub limit: Option<Limit>,
+    /// What is expected of the events of the whole run.
+    pub events: Expectations,
+    /// What is expected of the events of a section, by its name.
+    pub sections: BTreeMap<String, Expectations>,
+    /// How many more of each (fewer, below zero) there must be than in the run of `baseline`, both ends included.
+    pub delta: Vec<DeltaSpec>,
+    /// What must be in the working directory after the run, by path or by a glob for all that is not named; in the order of the file.
+    pub files_after: Vec<(String, FileAfter)>,
+}
+
+/// An element of `delta`.
+#[derive(Clone, Debug)]
+pub struct DeltaSpec {
+    /// What is counted.
+    pub step: StepSpec,
+    /// The least difference; `None` where there is no end.
+    pub min: Option<i64>,
+    /// The greatest.
+    pub max: Option<i64>,
+}
+
+/// What a file must be after the run.
+#[derive(Clone, Debug, Default)]
+pub struct FileAfter {
+    /// Whether it must be there; where a glob says `true`, at least one must.
+    pub exists: bool,
+    /// What a regular file must hold.
+    pub content: Option<ExpectedOutput>,
+    /// What it must be.
+    pub kind: Option<FileType>,
+    /// Its permission bits.
+    pub mode: Option<u32>,
+    /// What a symbolic link must say.
+    pub target: Option<String>,
+    /// Its size in bytes.
+    pub size: Option<CountRange>,
+}
+
+/// What a name in a directory may lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileType {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A device.
+    Device,
 }
 
 /// What a stream must hold; compared as bytes, since a program may write any.

@@ -35,6 +35,7 @@ mod reader;
 mod requires;
 mod sandbox;
 mod snapshot;
+mod steps;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -42,13 +43,14 @@ mod trace;
 mod workload;
 
 pub use diagnostic::Diagnostic;
-pub use expect::{CountRange, Expect, ExpectedOutput};
+pub use expect::{CountRange, DeltaSpec, Expect, ExpectedOutput, FileAfter, FileType};
 pub use key_path::KeyPath;
-pub use model::Scenario;
+pub use model::{Mark, Scenario, SectionSpec};
 pub use nearest::nearest;
 pub use reader::read;
 pub use requires::{KernelRange, KernelVersion, Requires};
 pub use sandbox::{Addresses, Network, Root, SandboxSpec, Survivors, UserSpec, WorldSpec};
 pub use snapshot::{SnapshotLevel, SnapshotSpec};
-pub use trace::{EventSpec, RingSpec, TraceSpec};
+pub use steps::{CountSpec, Expectations, Literal, PatternSpec, StepSpec, Test};
+pub use trace::{EventSpec, RingSpec, Since, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};

@@ -1,5 +1,7 @@
 //! The scenario as a whole.
 
+use std::collections::BTreeMap;
+
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::Expect;
 use super::key_path::KeyPath;
@@ -7,6 +9,7 @@ use super::places::Places;
 use super::requires::Requires;
 use super::sandbox::SandboxSpec;
 use super::snapshot::SnapshotSpec;
+use super::steps::StepSpec;
 use super::trace::TraceSpec;
 use super::workload::Workload;
 
@@ -23,6 +26,10 @@ pub struct Scenario {
     pub sandbox: SandboxSpec,
     /// The events to record.
     pub trace: TraceSpec,
+    /// Stretches of the run that expectations may speak of, by their names.
+    pub sections: BTreeMap<String, SectionSpec>,
+    /// A second workload, whose counts `expect.delta` compares with.
+    pub baseline: Option<Workload>,
     /// What must come out of the run.
     pub expect: Expect,
     /// Whether and how strictly the trace is compared with a stored one.
@@ -31,8 +38,30 @@ pub struct Scenario {
     pub requires: Requires,
     /// Why the scenario is known to fail, never blank; a pass is then a failure.
     pub expect_failure: Option<String>,
+    /// Why expectations and snapshot may let many changes of the trace through (`harness mutate`), never blank.
+    pub lenient: Option<String>,
+    /// Which row of `matrix` this is: each of its names and the value as text, in the order of the file; empty without a matrix.
+    pub row: Vec<(String, String)>,
     pub(super) source: Source,
     pub(super) places: Places,
+}
+
+/// A stretch of the run: what happened, in any task, after the one mark and before the other. Each mark is there exactly once.
+#[derive(Clone, Debug)]
+pub struct SectionSpec {
+    /// Where it begins.
+    pub from: Mark,
+    /// Where it ends.
+    pub to: Mark,
+}
+
+/// A moment of the run.
+#[derive(Clone, Debug)]
+pub enum Mark {
+    /// A write of exactly this, a line feed at its end left out, to any descriptor, whether it succeeds or not.
+    Written(String),
+    /// An event.
+    Step(StepSpec),
 }
 
 impl Scenario {

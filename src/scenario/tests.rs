@@ -146,7 +146,10 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
             .unwrap()
             .accepts(b"warning: disk full")
     );
-    let count = |name: &str| scenario.expect.count[name];
+    let count = |name: &str| {
+        let mut specs = scenario.expect.events.count.iter();
+        specs.find(|spec| spec.step.event == name).unwrap().times
+    };
     assert_eq!(
         count("fsync"),
         CountRange {
@@ -198,10 +201,11 @@ fn what_is_not_written_has_its_default() {
     assert!(scenario.workload.env.is_empty() && scenario.workload.files.is_empty());
     assert_eq!(scenario.workload.stdin, None);
     assert_eq!(scenario.workload.timeout, Duration::from_secs(10));
-    assert_eq!(scenario.trace, super::TraceSpec::default());
+    assert!(scenario.trace.events.is_empty());
+    assert_eq!(scenario.trace.ring, super::RingSpec::default());
     assert_eq!(scenario.expect.exit, None);
     assert!(scenario.expect.stdout.is_none() && scenario.expect.stderr.is_none());
-    assert!(scenario.expect.count.is_empty());
+    assert!(scenario.expect.events.count.is_empty());
     assert_eq!(scenario.snapshot, SnapshotSpec::default());
     assert_eq!(scenario.requires, super::Requires::default());
     assert_eq!(scenario.expect_failure, None);

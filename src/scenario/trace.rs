@@ -3,15 +3,30 @@
 use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::model::Mark;
 use super::quantity::ByteSize;
 
 /// The events to record, and into how large a ring.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct TraceSpec {
     /// What the author named, in order; empty where nothing was named, which means all syscalls.
     pub events: Vec<EventSpec>,
+    /// Where the trace starts.
+    pub since: Since,
     /// The ring of each CPU.
     pub ring: RingSpec,
+}
+
+/// Where a trace starts: what comes before is neither shown nor judged.
+#[derive(Clone, Debug, Default)]
+pub enum Since {
+    /// With the workload's own `execve`.
+    #[default]
+    Exec,
+    /// In each process, behind the calls that the dynamic loader makes to start each program.
+    Main,
+    /// Behind a mark.
+    Mark(Mark),
 }
 
 /// One element of `trace.events`.

@@ -39,6 +39,7 @@
 //! contents of buffers are shown only where the view asks for them. Times, durations and CPU numbers of the calls themselves are left out.
 
 mod build;
+mod deed;
 mod event;
 mod mappings;
 mod people;
@@ -46,7 +47,9 @@ mod render;
 mod values;
 
 pub use build::Builder;
+pub use deed::{Deed, Part, Value};
 pub use event::{Naming, SUBMISSION};
+pub use people::StableName;
 pub use render::Rendered;
 
 use crate::syscall::{Call, ThreadId};

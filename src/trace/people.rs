@@ -60,9 +60,11 @@ impl Ids {
 
 /// A stable name: process number and, from 2 on, thread number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct StableName {
-    pub(crate) process: u32,
-    pub(crate) thread: u32,
+pub struct StableName {
+    /// The process, from 1.
+    pub process: u32,
+    /// The thread in it, from 1.
+    pub thread: u32,
 }
 
 impl std::fmt::Display for StableName {

@@ -33,10 +33,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("decode", &["format"]),
     ("syscall", &["format", "memory", "record", "units"]),
     ("trace", &["decode", "format", "syscall", "units"]),
+    ("matching", &["scenario", "trace"]),
     (
         "plan",
         &[
-            "errors", "events", "format", "host", "memory", "scenario", "syscall", "trace", "units",
+            "errors", "events", "format", "host", "matching", "memory", "scenario", "syscall", "trace", "units",
         ],
     ),
     (

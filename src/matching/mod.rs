@@ -1,0 +1,51 @@
+//! Patterns over the deeds of a run: whether they occur, with which captures, and what came nearest where they do not.
+//!
+//! Pure. A test of a field has three answers, as a value that was not read may be the one that was meant: such a run is not judged.
+
+use crate::scenario::{CountRange, KeyPath, Test};
+use std::collections::BTreeSet;
+
+/// What is expected of the events of a run, or of one of its sections; every name in it exists and is recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Expected {
+    /// In this order.
+    pub sequence: Vec<Pattern>,
+    /// In any order.
+    pub any_order: Vec<Pattern>,
+    /// None of these.
+    pub never: Vec<Matcher>,
+    /// Nothing but these; empty where nothing was said.
+    pub only: Vec<Matcher>,
+    /// So many of each.
+    pub count: Vec<(Matcher, CountRange)>,
+}
+
+/// An element of a sequence.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    /// A deed.
+    Step(Matcher),
+    /// The next deed of the thread of the step before.
+    Next(Matcher),
+    /// None of these between the step before and the step behind.
+    Never(Vec<Matcher>),
+    /// In this order.
+    Sequence(Vec<Pattern>),
+    /// In any order, each another deed.
+    AnyOrder(Vec<Pattern>),
+}
+
+/// What a single deed must be.
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    /// As the author wrote it: `rename*`.
+    pub word: String,
+    /// The names that it stands for, all of them recorded.
+    pub names: BTreeSet<String>,
+    /// What its fields must be, by the names that [`crate::trace::Deed::part`] knows.
+    pub fields: Vec<(String, Test)>,
+    /// Where it stands in the file.
+    pub at: KeyPath,
+    /// The line there, from 1.
+    pub line: usize,
+}

@@ -1,0 +1,97 @@
+//! What a thread did once, by the meaning of its parts: the form in which expectations look at a run.
+
+use super::people::StableName;
+use crate::syscall::ThreadId;
+use std::sync::Arc;
+
+/// A call, or an event that is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deed {
+    /// The call's name (that of its convention), or `system:event`, or `io_uring:IORING_OP_FSYNC`.
+    pub name: Arc<str>,
+    /// Who did it: `P1`, `P2.T2`.
+    pub task: StableName,
+    /// The same, for good: a task's stable name is a matter of the whole run.
+    pub thread: ThreadId,
+    /// The name of the program that the process ran at the time, 15 bytes at most.
+    pub program: Arc<str>,
+    /// Where it was entered in the order of the run, over all threads. No two deeds of a thread have the same.
+    pub entered: u64,
+    /// Where it ended in the same order; where it was entered, for an event that is no call and a call that never returned.
+    pub left: u64,
+    /// What stands in front of the name where the call was made by another convention than the native: `i386`.
+    pub convention: Option<&'static str>,
+    /// Of a call its arguments, of an event its fields, in their order.
+    pub fields: Vec<Part>,
+    /// What a call returned; `None` for an event that is no call.
+    pub returns: Option<Part>,
+    /// What stands for arguments that were not seen: `...` behind those of the workload's own first `execve`, `?` for all of them.
+    pub unseen: Option<&'static str>,
+}
+
+/// An argument, a field, or a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The kernel's name for it.
+    pub name: Arc<str>,
+    /// A name that it shares with its like in other calls: `path`, `from`, `to`, `fd`, `flags`.
+    pub alias: Option<&'static str>,
+    /// As a snapshot shows it.
+    pub text: String,
+    /// What it is.
+    pub value: Value,
+}
+
+/// A value by what it is. Strings have `$DIR` in place of the working directory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// It was not read, or could not be: nobody knows what it was.
+    Unread,
+    /// It is not there: the result of a call that did not return, a null pointer.
+    Nothing,
+    /// Of no more meaning than its text: a structure, an address.
+    Text,
+    /// A number.
+    Number(i128),
+    /// Flags, or one constant of several, and their number.
+    Names(Vec<Box<str>>, u64),
+    /// A string that is no path, or contents.
+    Bytes {
+        /// As much of it as was read.
+        bytes: Vec<u8>,
+        /// Whether there was more.
+        is_cut: bool,
+    },
+    /// Strings: the arguments of a program.
+    Strings {
+        /// Them.
+        strings: Vec<Vec<u8>>,
+        /// Whether there were more, or one of them is cut.
+        is_cut: bool,
+    },
+    /// A path.
+    Path {
+        /// As the call was given it.
+        given: Vec<u8>,
+        /// From the root, without empty parts and `.`, where that was asked for and is known.
+        absolute: Option<Vec<u8>>,
+    },
+    /// A descriptor.
+    File {
+        /// Its number.
+        number: i32,
+        /// Which open file description it referred to; `None` where that is unknown or it was not open.
+        description: Option<u64>,
+        /// By what it refers to: a path, `stdout`, `pipe`; empty where that is unknown.
+        name: Vec<u8>,
+    },
+    /// A task.
+    Task {
+        /// As the call had it.
+        id: i32,
+        /// Its stable name; `None` for one outside of the run, or none at all (0, -1).
+        task: Option<StableName>,
+    },
+    /// The error that a call returned: `ENOENT`.
+    Error(Box<str>),
+}
