@@ -20,6 +20,23 @@ pub struct Expected {
     pub count: Vec<(Matcher, CountRange)>,
 }
 
+impl Expected {
+    /// Whether it speaks of more than how many there are of a name.
+    #[must_use]
+    pub fn takes_deeds(&self) -> bool {
+        let Self {
+            sequence,
+            any_order,
+            never,
+            only,
+            count,
+        } = self;
+        let has_fields = |(matcher, _): &(Matcher, CountRange)| !matcher.fields.is_empty();
+        !(sequence.is_empty() && any_order.is_empty() && never.is_empty() && only.is_empty())
+            || count.iter().any(has_fields)
+    }
+}
+
 /// An element of a sequence.
 #[derive(Clone, Debug)]
 pub enum Pattern {

@@ -9,7 +9,7 @@ use crate::scenario::{Addresses, FileSource, Survivors};
 use crate::snapshot::{self, Place, Provenance};
 use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Actor, Observation, UNREAD};
-use crate::trace::{Builder, Rendered, TracedEvent, View};
+use crate::trace::{Builder, Normalised, TracedEvent, View};
 use crate::units::{Cpu, Limit, Nanos, Usage};
 use crate::verdict::{self, Ended, Verdict};
 use std::collections::BTreeMap;
@@ -110,7 +110,7 @@ pub fn attempt(
     };
     let mut collector = Collector {
         plan,
-        builder: Builder::new(plan.view.as_ref().map(|view| view.level)),
+        builder: Builder::new(plan.keeps_order()),
         error: None,
     };
     let world = plan.world.as_ref();
@@ -149,8 +149,11 @@ pub fn attempt(
         directory: Some(inside.to_string_lossy().into_owned()),
         ..plan.view.clone().unwrap_or_default()
     };
-    let rendered = collector.builder.finish().render(&view, &bench.signatures);
-    judge(bench, plan, file, &ended, rendered)
+    let trace = collector
+        .builder
+        .finish()
+        .normalise(&view, &bench.signatures);
+    judge(bench, plan, file, &ended, &trace)
 }
 
 fn judge(
@@ -158,9 +161,10 @@ fn judge(
     plan: &Plan,
     file: &Path,
     ended: &Ended,
-    rendered: Rendered,
+    trace: &Normalised,
 ) -> Result<Outcome, RunError> {
-    let (mut verdict, mut reasons) = verdict::judge(plan, ended, &rendered.counts);
+    let counts = trace.counts();
+    let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts);
     if ended.interrupted {
         (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);
     }
@@ -169,18 +173,19 @@ fn judge(
         && plan.view.is_some()
         && !ended.is_cut_short()
         && plan.expect_failure.is_none();
-    if is_trace && rendered.unread > 0 {
+    if is_trace && trace.unread > 0 {
         is_trace = false;
         if verdict == Verdict::Pass {
             verdict = Verdict::Incomplete;
         }
         reasons.push(format!(
             "the trace says {} times `{UNREAD}` of the workload's memory, so it cannot be compared",
-            rendered.unread
+            trace.unread
         ));
     }
+    let text = trace.text();
     let snapshot = if is_trace {
-        compare(bench, file, &rendered.text)?
+        compare(bench, file, &text)?
     } else {
         SnapshotOutcome::NotCompared
     };
@@ -190,7 +195,7 @@ fn judge(
             Some(stored) => format!(
                 "the trace differs from `{}`:\n{}",
                 file.display(),
-                snapshot::diff(stored, &rendered.text).trim_end()
+                snapshot::diff(stored, &text).trim_end()
             ),
             None => format!("there is no snapshot `{}` yet", file.display()),
         });
@@ -202,11 +207,11 @@ fn judge(
         only_snapshot,
         verdict,
         reasons,
-        events: rendered.counts.values().sum(),
+        events: counts.values().sum(),
         lost: ended.account.lost(),
         usage: ended.usage,
         struck: ended.struck(),
-        text: is_trace.then_some(rendered.text),
+        text: is_trace.then_some(text),
         snapshot,
     })
 }
@@ -360,7 +365,7 @@ impl Observer for Collector<'_> {
             .observe(observation, |call| self.plan.events.wants(call));
     }
 
-    fn event(&mut self, actor: &Actor, _: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {
+    fn event(&mut self, actor: &Actor, time: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {
         let Some(PlannedTracepoint {
             name,
             format,
@@ -370,7 +375,7 @@ impl Observer for Collector<'_> {
             return;
         };
         match TracedEvent::decode(naming, format, payload) {
-            Ok(event) => self.builder.event(actor.thread, event),
+            Ok(event) => self.builder.event(actor.thread, time, event),
             Err(source) => {
                 self.error.get_or_insert(RunError::Decode {
                     event: name.as_ref().to_owned(),

@@ -34,7 +34,9 @@ pub use memory_text::UNREAD;
 pub use numerals::{write_escaped, write_string};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use structs::Varying;
-pub use text::{Shown, Values, returns, write_argument, write_arguments, write_result};
+pub use text::{
+    Shown, Values, returns, write_argument, write_arguments, write_read_argument, write_result,
+};
 pub use track::{Sources, Tracker};
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::kinds::{self, ArgKind, ReturnKind};
 use super::meaning::{self, Depends};
 use super::names::{self, Abi};
 use super::pointers;
+use super::structs::StructKind;
 use crate::format::{Field, Format, Shape, Width};
 use std::sync::{Arc, OnceLock};
 
@@ -14,6 +15,8 @@ pub struct Argument {
     pub name: String,
     /// What its value is.
     pub kind: ArgKind,
+    /// A name that it shares with its like in other calls; see [`Signature::place_of`].
+    pub alias: Option<&'static str>,
 }
 
 /// The form of a call.
@@ -51,6 +54,25 @@ impl Meanings {
 }
 
 impl Signature {
+    /// Where the argument stands that somebody calls by this name: the kernel's own, or else an alias, which says what the argument is.
+    ///
+    /// | alias | of a call that has one such argument, under whatever name |
+    /// |---|---|
+    /// | `path` | a path |
+    /// | `from`, `to` | the first and the second of two paths |
+    /// | `target` | what a symbolic link is to say |
+    /// | `dir` | the descriptor that the path is relative to |
+    /// | `fd` | a descriptor, where there is no path |
+    /// | `flags`, `mode`, `signal`, `pid`, `length` | these |
+    /// | `data` | what is read or written |
+    /// | `address` | the address of a socket |
+    #[must_use]
+    pub fn place_of(&self, word: &str) -> Option<usize> {
+        let place = |is: &dyn Fn(&Argument) -> bool| self.arguments.iter().position(is);
+        place(&|argument| argument.name == word)
+            .or_else(|| place(&|argument| argument.alias == Some(word)))
+    }
+
     /// What the words of a call of this form are.
     #[must_use]
     pub fn meanings(&self, words: &[u64; 6]) -> Meanings {
@@ -154,8 +176,10 @@ fn from_format(name: &'static str, format: &Format) -> Signature {
     let arguments = fields.enumerate().map(|(place, field)| Argument {
         name: field.name.clone(),
         kind: kind(name, place, field),
+        alias: None,
     });
-    let arguments: Vec<_> = arguments.take(6).collect();
+    let mut arguments: Vec<_> = arguments.take(6).collect();
+    add_aliases(&mut arguments);
     Signature {
         name,
         by_command: pointers::places_by_command(name).collect(),
@@ -163,6 +187,48 @@ fn from_format(name: &'static str, format: &Format) -> Signature {
         arguments,
         returns: kinds::return_kind(name),
     }
+}
+
+fn add_aliases(arguments: &mut [Argument]) {
+    let aliases = aliases(arguments);
+    for (place, alias) in aliases {
+        if let Some(argument) = arguments.get_mut(place) {
+            argument.alias = Some(alias);
+        }
+    }
+}
+
+fn aliases(arguments: &[Argument]) -> Vec<(usize, &'static str)> {
+    let all = |is: &dyn Fn(&Argument) -> bool| -> Vec<usize> {
+        let places = (0..).zip(arguments).filter(|(_, it)| is(it));
+        places.map(|(place, _)| place).collect()
+    };
+    let paths = all(&|it| it.kind == ArgKind::Path);
+    let mut aliases = match *paths {
+        [path] => vec![(path, "path")],
+        [from, to] => vec![(from, "from"), (to, "to")],
+        _ => Vec::new(),
+    };
+    let descriptor = if paths.is_empty() { "fd" } else { "dir" };
+    let is_target = |it: &Argument| it.kind == ArgKind::Text && !paths.is_empty();
+    let is_address = |it: &Argument| it.kind == ArgKind::Struct(StructKind::SocketAddress);
+    let rules: [(&'static str, &dyn Fn(&Argument) -> bool); 9] = [
+        (descriptor, &|it| it.kind == ArgKind::Fd),
+        ("target", &is_target),
+        ("flags", &|it| it.name.contains("flag")),
+        ("mode", &|it| it.kind == ArgKind::Octal),
+        ("signal", &|it| it.kind == ArgKind::Signal),
+        ("pid", &|it| it.kind == ArgKind::Pid),
+        ("length", &|it| it.kind == ArgKind::Size),
+        ("data", &|it| it.kind == ArgKind::Buffer),
+        ("address", &is_address),
+    ];
+    for (alias, is) in rules {
+        if let [place] = *all(is) {
+            aliases.push((place, alias));
+        }
+    }
+    aliases
 }
 
 /// What the argument is, and whether its C type leaves half of the register without a meaning.
@@ -180,6 +246,7 @@ fn six_words() -> Signature {
     let argument = |place| Argument {
         name: format!("arg{place}"),
         kind: ArgKind::Word,
+        alias: None,
     };
     Signature {
         arguments: (0..6).map(argument).collect(),

@@ -96,7 +96,7 @@ pub fn write_arguments(
         Entry::Uncorking => {
             for (place, argument) in signature.arguments.iter().enumerate().take(2) {
                 if call.memory.strings(place).next().is_some() {
-                    write_read(out, call, place, argument.kind, values);
+                    write_read_argument(out, call, place, argument.kind, values);
                     out.push_str(", ");
                 }
             }
@@ -130,7 +130,7 @@ pub fn write_argument(
 }
 
 /// Writes an argument of which only what was read is known.
-fn write_read(
+pub fn write_read_argument(
     out: &mut String,
     call: &Call,
     place: usize,

@@ -1,10 +1,13 @@
 //! Collecting observations into a trace.
 
 use super::people::Ids;
-use super::{Item, Kind, Level, Log, Trace, TracedEvent};
+use super::{Item, Kind, Log, Recorded, Trace, TracedEvent};
+use crate::syscall::kinds::never_returns;
 use crate::syscall::names::{self, Abi};
-use crate::syscall::{Actor, Call, Observation, ThreadId};
+use crate::syscall::{Actor, Call, Entry, Observation, Outcome, ThreadId};
+use crate::units::Nanos;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Takes observations in their order.
 #[derive(Debug)]
@@ -16,6 +19,8 @@ pub struct Builder {
     open: HashMap<ThreadId, Open>,
     ids: Ids,
     moment: u64,
+    /// The latest time that was told.
+    now: Nanos,
     main_id: Option<i32>,
 }
 
@@ -28,16 +33,17 @@ struct Open {
 }
 
 impl Builder {
-    /// A builder for traces that will be rendered at this level; `None` where only the counts are of interest.
+    /// A builder for traces of which every deed is of interest, or else only how many there are of each.
     #[must_use]
-    pub fn new(level: Option<Level>) -> Self {
+    pub fn new(keeps_order: bool) -> Self {
         Self {
-            keeps_order: level == Some(Level::Sequence),
+            keeps_order,
             logs: Vec::new(),
             place_of: HashMap::new(),
             open: HashMap::new(),
             ids: Ids::default(),
             moment: 0,
+            now: Nanos(0),
             main_id: None,
         }
     }
@@ -54,25 +60,36 @@ impl Builder {
             Observation::Born { child, parent, .. } => self.born(child, *parent),
             Observation::Executed(actor) => {
                 if let Some(log) = self.log(actor.thread) {
-                    log.name = String::from_utf8_lossy(actor.comm.as_bytes()).into_owned();
+                    log.name = String::from_utf8_lossy(actor.comm.as_bytes()).into();
                 }
             }
             Observation::Named { thread, id } => self.ids.name(*id, *thread),
             Observation::Global { thread, id } => self.ids.name_globally(*id, *thread),
             Observation::OutOfSight(_) => {}
             Observation::Entered {
-                actor, abi, number, ..
+                actor,
+                abi,
+                number,
+                entry,
             } => {
+                if let Entry::Seen { time, .. } = entry {
+                    self.now = self.now.max(*time);
+                }
+                let entered = match entry {
+                    Entry::Seen { time, .. } => *time,
+                    Entry::Uncorking => Nanos(0),
+                    Entry::Missing => self.now,
+                };
                 let (moment, keeps_order) = (self.moment, self.keeps_order);
                 let Some(log) = self.log(actor.thread) else {
                     return;
                 };
                 let open = Open {
-                    place: log.items.len(),
+                    place: log.slots.len(),
                     makes_tasks: makes_tasks(*abi, *number),
                 };
                 if keeps_order {
-                    log.items.push((moment, None));
+                    log.push(moment, entered, None);
                 }
                 self.open.insert(actor.thread, open);
             }
@@ -84,15 +101,15 @@ impl Builder {
     }
 
     /// Takes an event that is no call.
-    pub fn event(&mut self, thread: ThreadId, event: TracedEvent) {
+    pub fn event(&mut self, thread: ThreadId, time: Nanos, event: TracedEvent) {
         self.moment += 1;
+        self.now = self.now.max(time);
         let (moment, keeps_order) = (self.moment, self.keeps_order);
         let Some(log) = self.log(thread) else { return };
-        let kind = Kind::Event(std::sync::Arc::clone(&event.name));
+        let kind = Kind::Event(Arc::clone(&event.name));
         *log.tally.entry(kind).or_default() += 1;
         if keeps_order {
-            let item = Item::Event(Box::new(event));
-            log.items.push((moment, Some(item)));
+            log.push(moment, time, Some(Item::Event(Box::new(event))));
         }
     }
 
@@ -103,7 +120,7 @@ impl Builder {
             self.ids.name(id, main.thread);
         }
         for log in &mut self.logs {
-            log.items.retain(|(_, item)| item.is_some());
+            log.slots.retain(|slot| slot.item.is_some());
         }
         Trace {
             logs: self.logs,
@@ -126,24 +143,64 @@ impl Builder {
             parent,
             is_leader,
             is_kernels: !is_leader && !is_made,
-            name: String::from_utf8_lossy(child.comm.as_bytes()).into_owned(),
+            name: String::from_utf8_lossy(child.comm.as_bytes()).into(),
             tally: HashMap::new(),
-            items: Vec::new(),
+            slots: Vec::new(),
         });
     }
 
     /// Counts a call, and puts it into the place that its entry took.
     fn fill(&mut self, call: &Call, keep: bool) {
         let thread = call.actor.thread;
+        if let Outcome::Returned { time, .. }
+        | Outcome::Restarted { time, .. }
+        | Outcome::Interrupted { time, .. } = call.outcome
+        {
+            self.now = self.now.max(time);
+        }
+        let left = left(call, self.now);
         let (open, moment) = (self.open.remove(&thread), self.moment);
         let Some(log) = self.log(thread).filter(|_| keep) else {
             return;
         };
         let kind = Kind::Call(call.abi, call.number);
         *log.tally.entry(kind).or_default() += 1;
-        if let Some(slot) = open.and_then(|open| log.items.get_mut(open.place)) {
-            slot.1 = Some(Item::Call(Box::new(call.clone()), moment));
+        if let Some(slot) = open.and_then(|open| log.slots.get_mut(open.place)) {
+            slot.item = Some(Item::Call {
+                call: Box::new(call.clone()),
+                moment,
+                left: left.max(slot.entered),
+            });
         }
+    }
+}
+
+/// When a call ended of which this is known `now`.
+fn left(call: &Call, now: Nanos) -> Nanos {
+    match (&call.outcome, &call.entry) {
+        (
+            Outcome::Returned { time, .. }
+            | Outcome::Restarted { time, .. }
+            | Outcome::Interrupted { time, .. },
+            _,
+        ) => *time,
+        (Outcome::NeverReturned, Entry::Seen { time, .. })
+            if call.name().is_some_and(never_returns) =>
+        {
+            *time
+        }
+        (Outcome::NeverReturned | Outcome::Missing, _) => now,
+    }
+}
+
+impl Log {
+    fn push(&mut self, moment: u64, entered: Nanos, item: Option<Item>) {
+        self.slots.push(Recorded {
+            moment,
+            entered,
+            program: Arc::clone(&self.name),
+            item,
+        });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::people::StableName;
 use crate::syscall::ThreadId;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A call, or an event that is none.
@@ -15,9 +16,10 @@ pub struct Deed {
     pub thread: ThreadId,
     /// The name of the program that the process ran at the time, 15 bytes at most.
     pub program: Arc<str>,
-    /// Where it was entered in the order of the run, over all threads. No two deeds of a thread have the same.
+    /// Where it was entered in the order of the run, over all threads.
     pub entered: u64,
-    /// Where it ended in the same order; where it was entered, for an event that is no call and a call that never returned.
+    /// Where it ended in the same order: for a call that never returned at the thread's end, or where it was entered if it is that end; for
+    /// an event that is no call where it was entered.
     pub left: u64,
     /// What stands in front of the name where the call was made by another convention than the native: `i386`.
     pub convention: Option<&'static str>,
@@ -40,6 +42,70 @@ pub struct Part {
     pub text: String,
     /// What it is.
     pub value: Value,
+}
+
+impl Deed {
+    /// The part that somebody calls by this name: the kernel's own name for it, or else an alias
+    /// ([`Signature::place_of`](crate::syscall::Signature::place_of)), or `returns`, `process` (a task) or `program`.
+    #[must_use]
+    pub fn part(&self, word: &str) -> Option<Cow<'_, Part>> {
+        let by_name = self.fields.iter().find(|part| *part.name == *word);
+        let by_alias = || self.fields.iter().find(|part| part.alias == Some(word));
+        if let Some(part) = by_name.or_else(by_alias) {
+            return Some(Cow::Borrowed(part));
+        }
+        match word {
+            "returns" => self.returns.as_ref().map(Cow::Borrowed),
+            "process" => {
+                let process = StableName {
+                    thread: 1,
+                    ..self.task
+                };
+                Some(Cow::Owned(Part {
+                    name: word.into(),
+                    alias: None,
+                    text: process.to_string(),
+                    value: Value::Task {
+                        id: 0,
+                        task: Some(process),
+                    },
+                }))
+            }
+            "program" => Some(Cow::Owned(Part {
+                name: word.into(),
+                alias: None,
+                text: self.program.as_ref().to_owned(),
+                value: Value::Bytes {
+                    bytes: self.program.as_bytes().to_vec(),
+                    is_cut: false,
+                },
+            })),
+            _ => None,
+        }
+    }
+
+    /// Its line in a snapshot, without what stands in front of it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut line = String::new();
+        if let Some(convention) = self.convention {
+            line += &format!("[{convention}] ");
+        }
+        line += &self.name;
+        match &self.returns {
+            Some(returns) => {
+                let arguments = self.fields.iter().map(|part| part.text.as_str());
+                let arguments: Vec<&str> = arguments.chain(self.unseen).collect();
+                line + "(" + &arguments.join(", ") + ") = " + &returns.text
+            }
+            None => {
+                for part in &self.fields {
+                    line += &format!(" {}={}", part.name, part.text);
+                }
+                line
+            }
+        }
+    }
 }
 
 /// A value by what it is. Strings have `$DIR` in place of the working directory.

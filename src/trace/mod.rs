@@ -42,6 +42,8 @@ mod build;
 mod deed;
 mod event;
 mod mappings;
+mod meaning;
+mod normalised;
 mod people;
 mod render;
 mod values;
@@ -49,11 +51,13 @@ mod values;
 pub use build::Builder;
 pub use deed::{Deed, Part, Value};
 pub use event::{Naming, SUBMISSION};
+pub use normalised::{Block, Normalised};
 pub use people::StableName;
-pub use render::Rendered;
 
 use crate::syscall::{Call, ThreadId};
+use crate::units::Nanos;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The version of the grammar above.
 pub const VERSION: u32 = 2;
@@ -134,9 +138,27 @@ pub enum FieldValue {
 /// One thing that a thread did.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
-    /// A call, and the moment of its end: the id that it returns may be that of somebody born in between.
-    Call(Box<Call>, u64),
+    Call {
+        call: Box<Call>,
+        /// The moment of its end: the id that it returns may be that of somebody born in between.
+        moment: u64,
+        /// The time of its end; of a call that does not return by its nature, that of its entry.
+        left: Nanos,
+    },
     Event(Box<TracedEvent>),
+}
+
+/// The place of an item in its thread's order.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    /// When it was entered, in the order of the observations.
+    pub(crate) moment: u64,
+    /// The same as a time.
+    pub(crate) entered: Nanos,
+    /// What the process ran then.
+    pub(crate) program: Arc<str>,
+    /// `None` while its end is not known, and for good where nobody asked for it.
+    pub(crate) item: Option<Item>,
 }
 
 /// What is counted: a call by its number, or an event by its name.
@@ -154,11 +176,11 @@ pub(crate) struct Log {
     pub(crate) is_leader: bool,
     /// A thread that the kernel made for the process on its own account: its creator was in no call that makes one.
     pub(crate) is_kernels: bool,
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     /// How often it did what.
     pub(crate) tally: HashMap<Kind, u64>,
-    /// In the order of entering, each with its moment in the run's order; only where the level is `sequence`.
-    pub(crate) items: Vec<(u64, Option<Item>)>,
+    /// In the order of entering; only where the order is kept.
+    pub(crate) slots: Vec<Recorded>,
 }
 
 /// What a run did.

@@ -1,31 +1,24 @@
-//! The trace as text.
+//! From what the threads did to deeds with stable names.
 
 use super::mappings::Mappings;
+use super::normalised::{Block, Normalised};
 use super::people::{self, StableName};
 use super::values::Things;
-use super::{FieldValue, Item, Kind, Level, Log, Trace, TracedEvent, VERSION, View};
+use super::{
+    Deed, FieldValue, Item, Kind, Level, Log, Part, Recorded, Trace, TracedEvent, Value, View,
+};
 use crate::syscall::{
-    Call, Signature, Signatures, ThreadId, Values,
+    Call, Entry, Outcome, Signature, Signatures, ThreadId, Values,
     names::{self, Abi},
-    returns, write_arguments, write_result,
+    returns, write_argument, write_read_argument, write_result,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// A trace's text, and the names that occur in it, hidden ones included.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rendered {
-    /// The text, by the grammar of the room.
-    pub text: String,
-    /// How often each call and event occurred over all processes.
-    pub counts: BTreeMap<String, u64>,
-    /// How often the text says of something in memory that it was not read. Such a text is that of another workload just as well.
-    pub unread: u64,
-}
+use std::sync::Arc;
 
 impl Trace {
-    /// Writes the trace down.
+    /// Gives everything that differs from run to run a stable name. Deeds are there if the trace has kept the order.
     #[must_use]
-    pub fn render(&self, view: &View, signatures: &Signatures<'_>) -> Rendered {
+    pub fn normalise(&self, view: &View, signatures: &Signatures<'_>) -> Normalised {
         let names = people::number(&self.logs);
         let mut writer = Writer {
             trace: self,
@@ -37,37 +30,79 @@ impl Trace {
             things: Things::default(),
             mappings: Mappings::default(),
             unread: 0,
+            order: self.order(),
         };
-        let mut blocks: Vec<(StableName, &Log)> = self
+        let mut logs: Vec<(StableName, &Log)> = self
             .logs
             .iter()
             .filter_map(|log| Some((*writer.names.get(&log.thread)?, log)))
             .collect();
-        blocks.sort_unstable_by_key(|(name, _)| *name);
-        let body = match view.level {
-            Level::Sequence => writer.sequence(&blocks),
-            level => tally(&writer, &blocks, level),
-        };
-        let mut text = format!("# trace {VERSION}, level {}\n", view.level.word());
-        if !writer.rules.is_empty() {
-            let rules: Vec<_> = writer.rules.iter().copied().collect();
-            text.push_str(&format!("# rules: {}\n", rules.join(", ")));
+        logs.sort_unstable_by_key(|(name, _)| *name);
+        // Things are numbered as the text names them: first what it shows, then what only expectations look at.
+        let is_text = view.level == Level::Sequence;
+        let mut deeds = writer.deeds(&logs, |name| is_text && view.shows(name));
+        let (rules, unread) = (std::mem::take(&mut writer.rules), writer.unread);
+        let others = writer.deeds(&logs, |name| !(is_text && view.shows(name)));
+        for (deeds, others) in deeds.iter_mut().zip(others) {
+            deeds.extend(others);
+            deeds.sort_by_key(|(place, _)| *place);
         }
-        text.push_str(&body);
-        Rendered {
-            text,
-            counts: self.counts(),
-            unread: writer.unread,
+        let block = |((task, log), deeds): (&(StableName, &Log), Vec<(usize, Deed)>)| Block {
+            task: *task,
+            program: log.name.as_ref().to_owned(),
+            parent: log
+                .parent
+                .filter(|_| log.is_leader)
+                .and_then(|parent| writer.names.get(&parent))
+                .copied(),
+            deeds: deeds.into_iter().map(|(_, deed)| deed).collect(),
+            tally: log.tally(),
+        };
+        Normalised {
+            blocks: logs.iter().zip(deeds).map(block).collect(),
+            unread,
+            view: view.clone(),
+            rules,
         }
     }
 
-    /// How often each call and event occurred.
-    fn counts(&self) -> BTreeMap<String, u64> {
-        let mut counts = BTreeMap::new();
-        for (kind, count) in self.logs.iter().flat_map(|log| &log.tally) {
-            *counts.entry(kind.name()).or_default() += count;
+    /// The place of each moment in time in the order of the run: of equal ones the end of a call stands in front of the entry of another.
+    fn order(&self) -> HashMap<(ThreadId, u64), (u64, u64)> {
+        let mut marks = Vec::new();
+        for log in &self.logs {
+            for slot in &log.slots {
+                let left = match &slot.item {
+                    Some(Item::Call { left, .. }) => *left,
+                    Some(Item::Event(_)) | None => slot.entered,
+                };
+                let key = (log.thread, slot.moment);
+                marks.push((slot.entered, 1, slot.moment, key));
+                if left > slot.entered {
+                    marks.push((left, 0, slot.moment, key));
+                }
+            }
         }
-        counts
+        marks.sort_unstable_by_key(|(time, kind, moment, _)| (*time, *kind, *moment));
+        let mut order: HashMap<_, (u64, u64)> = HashMap::new();
+        for (place, (_, kind, _, key)) in (1..).zip(marks) {
+            let (entered, left) = order.entry(key).or_default();
+            (*entered, *left) = match kind {
+                0 => (*entered, place),
+                _ => (place, place),
+            };
+        }
+        order
+    }
+}
+
+impl Log {
+    fn tally(&self) -> BTreeMap<String, u64> {
+        let kinds = self.tally.iter();
+        let mut tally = BTreeMap::new();
+        for (kind, count) in kinds {
+            *tally.entry(kind.name()).or_default() += count;
+        }
+        tally
     }
 }
 
@@ -84,10 +119,10 @@ impl Kind {
 }
 
 impl Item {
-    fn name(&self) -> String {
+    fn name(&self) -> Arc<str> {
         match self {
-            Self::Call(call, _) => Kind::Call(call.abi, call.number).name(),
-            Self::Event(event) => event.name.as_ref().to_owned(),
+            Self::Call { call, .. } => Kind::Call(call.abi, call.number).name().into(),
+            Self::Event(event) => Arc::clone(&event.name),
         }
     }
 }
@@ -103,114 +138,179 @@ pub(super) struct Writer<'a> {
     pub(super) things: Things,
     pub(super) mappings: Mappings,
     pub(super) unread: u64,
+    order: HashMap<(ThreadId, u64), (u64, u64)>,
 }
 
 impl Writer<'_> {
-    fn sequence(&mut self, blocks: &[(StableName, &Log)]) -> String {
-        let mut text = String::new();
-        for (name, log) in blocks {
-            let mut shown = log.items.iter().filter_map(|(_, item)| item.as_ref());
-            // Workers that the kernel makes on its own account (io_uring) have nothing to show, and how many there are is its affair.
-            if !log.is_leader && !shown.any(|item| self.view.shows(&item.name())) {
-                continue;
-            }
-            text.push('\n');
-            text.push_str(&self.heading(*name, log));
-            for (moment, item) in &log.items {
-                let Some(item) = item.as_ref().filter(|item| self.view.shows(&item.name())) else {
-                    continue;
-                };
-                self.moment = *moment;
-                text.push_str("  ");
-                match item {
-                    Item::Call(call, ended) => self.call(&mut text, call, *ended),
-                    Item::Event(event) => self.event(&mut text, event),
+    /// The deeds of those names, for each thread, with their places among all of its items.
+    fn deeds(
+        &mut self,
+        logs: &[(StableName, &Log)],
+        is_meant: impl Fn(&str) -> bool,
+    ) -> Vec<Vec<(usize, Deed)>> {
+        let mut all = Vec::new();
+        for (task, log) in logs {
+            let mut deeds = Vec::new();
+            for (place, slot) in log.slots.iter().enumerate() {
+                let Some(item) = &slot.item else { continue };
+                let name = item.name();
+                if is_meant(&name) {
+                    deeds.push((place, self.deed((*task, log.thread), slot, item, name)));
                 }
-                text.push('\n');
             }
+            all.push(deeds);
         }
-        text
+        all
     }
 
-    fn heading(&self, name: StableName, log: &Log) -> String {
-        let mut heading = name.to_string();
-        if log.is_leader {
-            if !log.name.is_empty() {
-                heading = format!("{heading} {}", log.name.as_bytes().escape_ascii());
+    fn deed(
+        &mut self,
+        (task, thread): (StableName, ThreadId),
+        slot: &Recorded,
+        item: &Item,
+        name: Arc<str>,
+    ) -> Deed {
+        let order = self.order.get(&(thread, slot.moment));
+        let (entered, left) = order.copied().unwrap_or_default();
+        self.moment = slot.moment;
+        let mut deed = Deed {
+            name,
+            task,
+            thread,
+            program: Arc::clone(&slot.program),
+            entered,
+            left,
+            convention: None,
+            fields: Vec::new(),
+            returns: None,
+            unseen: None,
+        };
+        match item {
+            Item::Call { call, moment, .. } => {
+                deed.convention = (call.abi != Abi::native()).then(|| call.abi.as_str());
+                let signatures = self.signatures;
+                signatures.with(call.abi, call.number, |signature| {
+                    self.arguments(&mut deed, call, signature);
+                    self.moment = *moment;
+                    deed.returns = Some(self.result(call, signature));
+                });
             }
-            if let Some(parent) = log.parent.and_then(|parent| self.names.get(&parent)) {
-                heading = format!("{heading}, child of {parent}");
-            }
+            Item::Event(event) => deed.fields = self.event(event),
         }
-        heading + "\n"
+        deed
     }
 
-    fn call(&mut self, out: &mut String, call: &Call, ended: u64) {
-        if call.abi != Abi::native() {
-            out.push_str(&format!("[{}] ", call.abi.as_str()));
+    fn arguments(&mut self, deed: &mut Deed, call: &Call, signature: &Signature) {
+        let names = |place: usize| match signature.arguments.get(place) {
+            Some(argument) => (argument.name.as_str(), argument.alias),
+            None => ("", None),
+        };
+        match &call.entry {
+            Entry::Seen { args, .. } => {
+                let meanings = signature.meanings(args);
+                for (place, kind) in meanings.shown() {
+                    let unread = self.unread;
+                    let mut text = String::new();
+                    write_argument(&mut text, call, place, kind, self);
+                    let word = args.get(place).copied().unwrap_or_default();
+                    let value = match self.unread > unread {
+                        true => Value::Unread,
+                        false => self.value(call, (place, word), kind, &text),
+                    };
+                    let (name, alias) = names(place);
+                    deed.fields.push(Part {
+                        name: name.into(),
+                        alias,
+                        text,
+                        value,
+                    });
+                }
+            }
+            Entry::Uncorking => {
+                for (place, argument) in signature.arguments.iter().enumerate().take(2) {
+                    if call.memory.strings(place).next().is_some() {
+                        let mut text = String::new();
+                        write_read_argument(&mut text, call, place, argument.kind, self);
+                        deed.fields.push(Part {
+                            name: argument.name.as_str().into(),
+                            alias: argument.alias,
+                            value: self.value(call, (place, 1), argument.kind, &text),
+                            text,
+                        });
+                    }
+                }
+                deed.unseen = Some("...");
+            }
+            Entry::Missing => deed.unseen = Some("?"),
         }
-        out.push_str(&Kind::Call(call.abi, call.number).name());
-        out.push('(');
-        let signatures = self.signatures;
-        signatures.with(call.abi, call.number, |signature| {
-            self.inside(out, call, ended, signature)
-        });
     }
 
-    fn inside(&mut self, out: &mut String, call: &Call, ended: u64, signature: &Signature) {
-        write_arguments(out, call, signature, self);
-        out.push_str(") = ");
-        self.moment = ended;
+    fn result(&mut self, call: &Call, signature: &Signature) -> Part {
+        let returns = returns(call, signature);
+        let (mut text, mut value) = (String::new(), Value::Nothing);
         match call.name() {
             // It goes back to the interrupted place and returns nothing: the register that the record shows is that place's own.
-            Some("rt_sigreturn" | "sigreturn") => out.push('?'),
-            _ => write_result(out, call, returns(call, signature), self),
+            Some("rt_sigreturn" | "sigreturn") => text.push('?'),
+            _ => {
+                let unread = self.unread;
+                write_result(&mut text, call, returns, self);
+                value = match call.outcome {
+                    Outcome::Returned { .. } if self.unread > unread => Value::Unread,
+                    Outcome::Missing => Value::Unread,
+                    Outcome::Returned { value, .. } => self.returned(call, value, returns, &text),
+                    _ => Value::Nothing,
+                };
+            }
+        }
+        Part {
+            name: "returns".into(),
+            alias: None,
+            text,
+            value,
         }
     }
 
-    fn event(&mut self, out: &mut String, event: &TracedEvent) {
-        out.push_str(&event.name);
+    fn event(&mut self, event: &TracedEvent) -> Vec<Part> {
+        let mut parts = Vec::new();
         for (name, value) in &event.fields {
-            out.push(' ');
-            out.push_str(name);
-            out.push('=');
-            match value {
-                FieldValue::Number(number) => out.push_str(&number.to_string()),
+            let mut text = String::new();
+            let value = match value {
+                FieldValue::Number(number) => {
+                    text.push_str(&number.to_string());
+                    Value::Number(*number)
+                }
                 FieldValue::Task(id) => {
                     let thread = self.trace.ids.outer(*id, self.moment);
-                    self.person(thread, *id, out);
+                    self.person(thread, *id, &mut text);
+                    self.task_value(thread, *id)
                 }
-                FieldValue::Address(0) => out.push_str("NULL"),
-                FieldValue::Address(address) => self.address(*address, out),
-                FieldValue::Text(bytes) => self.string(bytes, out),
-                FieldValue::Other(text) => out.push_str(text),
-            }
-        }
-    }
-}
-
-/// The levels that count: all threads of a process together, sorted by name.
-fn tally(writer: &Writer<'_>, blocks: &[(StableName, &Log)], level: Level) -> String {
-    let mut text = String::new();
-    for process in blocks.chunk_by(|(a, _), (b, _)| a.process == b.process) {
-        let Some((name, leader)) = process.first() else {
-            continue;
-        };
-        text.push('\n');
-        text.push_str(&writer.heading(*name, leader));
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for (kind, count) in process.iter().flat_map(|(_, log)| &log.tally) {
-            let name = kind.name();
-            if writer.view.shows(&name) {
-                *counts.entry(name).or_default() += count;
-            }
-        }
-        for (name, count) in counts {
-            text.push_str(&match level {
-                Level::Counts => format!("  {name} {count}\n"),
-                Level::Set | Level::Sequence => format!("  {name}\n"),
+                FieldValue::Address(0) => {
+                    text.push_str("NULL");
+                    Value::Nothing
+                }
+                FieldValue::Address(address) => {
+                    self.address(*address, &mut text);
+                    Value::Text
+                }
+                FieldValue::Text(bytes) => {
+                    self.string(bytes, &mut text);
+                    Value::Bytes {
+                        bytes: self.in_directory(bytes),
+                        is_cut: false,
+                    }
+                }
+                FieldValue::Other(other) => {
+                    text.push_str(other);
+                    Value::Names(other.split('|').map(Into::into).collect(), 0)
+                }
+            };
+            parts.push(Part {
+                name: Arc::clone(name),
+                alias: None,
+                text,
+                value,
             });
         }
+        parts
     }
-    text
 }

@@ -35,7 +35,7 @@ struct Story {
 impl Story {
     fn new(base: u32) -> Self {
         Self {
-            builder: Builder::new(Some(Level::Sequence)),
+            builder: Builder::new(true),
             base,
         }
     }
@@ -102,7 +102,7 @@ impl Story {
     fn text(self, view: &View) -> String {
         // No formats: each call shows six words, and its result by its name.
         let signatures = Signatures::new(Box::new(|_| None));
-        self.builder.finish().render(view, &signatures).text
+        self.builder.finish().normalise(view, &signatures).text()
     }
 }
 
@@ -197,7 +197,7 @@ fn a_call_keeps_the_place_of_its_entry() {
             (Arc::from("at"), FieldValue::Address(0xffff_8000_0000_0000)),
         ],
     };
-    story.builder.event(ThreadId(0), event);
+    story.builder.event(ThreadId(0), Nanos(0), event);
     story.finish_call(0, "execve", [0; 6], 0);
     let view = View {
         directory: Some("/tmp/dir".to_owned()),
@@ -251,7 +251,7 @@ fn tracepoints_speak_of_tasks_by_their_global_ids() {
         name: Arc::from("s:e"),
         fields: vec![task(9501), task(501)],
     };
-    story.builder.event(ThreadId(0), event);
+    story.builder.event(ThreadId(0), Nanos(0), event);
     let text = story.text(&View::default());
     assert!(text.contains("  s:e pid=P2 pid=<pid>\n"), "{text}");
 }
@@ -325,12 +325,12 @@ fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
         places: Default::default(),
     };
     story.builder.observe(&Observation::Call(call), |_| false);
-    let rendered = story
+    let trace = story
         .builder
         .finish()
-        .render(&View::default(), &Signatures::new(Box::new(|_| None)));
-    assert_eq!(rendered.text, "# trace 2, level sequence\n\nP1 sh\n");
-    assert!(rendered.counts.is_empty());
+        .normalise(&View::default(), &Signatures::new(Box::new(|_| None)));
+    assert_eq!(trace.text(), "# trace 2, level sequence\n\nP1 sh\n");
+    assert!(trace.counts().is_empty());
 }
 
 #[test]

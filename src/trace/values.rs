@@ -51,8 +51,17 @@ impl Writer<'_> {
         }
     }
 
-    /// The same bytes with `$DIR` for the working directory.
+    /// The same bytes with `$DIR` for the working directory, as the text has it.
     fn without_directory(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let replaced = self.in_directory(bytes);
+        if replaced != bytes {
+            self.rules.insert("directory");
+        }
+        replaced
+    }
+
+    /// The same bytes with `$DIR` for the working directory.
+    pub(super) fn in_directory(&self, bytes: &[u8]) -> Vec<u8> {
         let directory = self.view.directory.as_deref().unwrap_or_default();
         let mut rest = bytes;
         let mut replaced = Vec::with_capacity(bytes.len());
@@ -61,7 +70,6 @@ impl Writer<'_> {
             replaced.extend_from_slice(before);
             replaced.extend_from_slice(b"$DIR");
             rest = from.get(directory.len()..).unwrap_or_default();
-            self.rules.insert("directory");
         }
         replaced.extend_from_slice(rest);
         replaced
@@ -96,7 +104,7 @@ impl Writer<'_> {
         replaced
     }
 
-    fn file(&mut self, file: &OpenFile, out: &mut String) {
+    fn write_file(&mut self, file: &OpenFile, out: &mut String) {
         let name = match file.class() {
             Some(class) => file.name_as(self.things.number(class, file.thing)),
             None => self.stable(&file.name()),
@@ -154,7 +162,7 @@ impl Values for Writer<'_> {
                 } else {
                     self.rules.insert("descriptors");
                 }
-                self.file(file, out);
+                self.write_file(file, out);
             }
             Lookup::Unknown => {
                 let _always_fits = write!(out, "{number}<?>");

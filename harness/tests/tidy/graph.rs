@@ -32,7 +32,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("sandbox", &["host", "scenario", "sys", "units"]),
     ("decode", &["format"]),
     ("syscall", &["format", "memory", "record", "units"]),
-    ("trace", &["decode", "format", "syscall", "units"]),
+    (
+        "trace",
+        &["decode", "format", "memory", "syscall", "units"],
+    ),
     ("matching", &["scenario", "trace"]),
     (
         "plan",

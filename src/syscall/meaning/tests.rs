@@ -20,6 +20,7 @@ fn signature(call: &str) -> Signature {
         let place: usize = place.parse().expect("a number");
         if place == arguments.len() {
             arguments.push(Argument {
+                alias: None,
                 name: name.to_owned(),
                 kind: arg_kind(call, place, name, c_type),
             });

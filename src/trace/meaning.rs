@@ -1,0 +1,148 @@
+//! What the words of a call are, for expectations to look at.
+
+use super::Value;
+use super::render::Writer;
+use crate::memory::{Moment, Piece, State};
+use crate::syscall::files::{Lookup, OpenFile};
+use crate::syscall::kinds::{ArgKind, ReturnKind};
+use crate::syscall::{Call, ThreadId};
+
+impl Writer<'_> {
+    /// The value of an argument of which `text` is shown.
+    pub(super) fn value(
+        &self,
+        call: &Call,
+        (place, word): (usize, u64),
+        kind: ArgKind,
+        text: &str,
+    ) -> Value {
+        let low = word as u32;
+        match kind {
+            ArgKind::Fd => self.file(low as i32, call.files.argument(place)),
+            ArgKind::Pid => self.id(low as i32),
+            ArgKind::Path => match self.bytes(call, place, word) {
+                Value::Bytes {
+                    bytes: given,
+                    is_cut: false,
+                } => Value::Path {
+                    given,
+                    absolute: call.files.path(place).map(|path| self.in_directory(path)),
+                },
+                other => other,
+            },
+            ArgKind::Text | ArgKind::Buffer => self.bytes(call, place, word),
+            ArgKind::Strings => self.strings(call, place, word),
+            ArgKind::Constants(_) | ArgKind::Signal => names(text, word),
+            ArgKind::Int => Value::Number((low as i32).into()),
+            ArgKind::Id if low == u32::MAX => Value::Number(-1),
+            ArgKind::Uint32 | ArgKind::Id | ArgKind::Hex32 => Value::Number(low.into()),
+            ArgKind::Octal => Value::Number((word & 0xffff).into()),
+            ArgKind::Long | ArgKind::Offset => Value::Number((word as i64).into()),
+            ArgKind::Size | ArgKind::Hex => Value::Number(word.into()),
+            // Above 4 GiB it may be an address; as the text has it.
+            ArgKind::Word if u32::try_from(word).is_ok() => Value::Number(word.into()),
+            ArgKind::Pointer | ArgKind::Address | ArgKind::Struct(_) if word == 0 => Value::Nothing,
+            ArgKind::Word
+            | ArgKind::Pointer
+            | ArgKind::Address
+            | ArgKind::Struct(_)
+            | ArgKind::Unused => Value::Text,
+        }
+    }
+
+    /// The value of a result of which `text` is shown.
+    pub(super) fn returned(
+        &self,
+        call: &Call,
+        value: i64,
+        returns: ReturnKind,
+        text: &str,
+    ) -> Value {
+        if let (-4095..=-1, Some(name)) = (value, text.strip_prefix("-1 ")) {
+            return Value::Error(name.into());
+        }
+        match returns {
+            ReturnKind::Number | ReturnKind::Octal => Value::Number(value.into()),
+            ReturnKind::Fd => self.file(value as i32, call.files.result()),
+            ReturnKind::Pid => self.id(value as i32),
+            ReturnKind::Address if value == 0 => Value::Nothing,
+            ReturnKind::Address => Value::Text,
+            ReturnKind::Constants(_) => names(text, value as u64),
+        }
+    }
+
+    pub(super) fn task_value(&self, thread: Option<ThreadId>, id: i32) -> Value {
+        let task = thread.and_then(|thread| self.names.get(&thread));
+        Value::Task {
+            id,
+            task: task.copied(),
+        }
+    }
+
+    fn id(&self, id: i32) -> Value {
+        // Below -1 a process group, as kill(2) has it.
+        let thread = self.trace.ids.inner(id.saturating_abs(), self.moment);
+        self.task_value(thread.filter(|_| id > 0 || id < -1), id)
+    }
+
+    fn file(&self, number: i32, lookup: Lookup<'_>) -> Value {
+        let (description, name) = match lookup {
+            Lookup::Open(file) => (Some(file.id), self.name_of(file)),
+            _ if number == libc::AT_FDCWD => (None, b"AT_FDCWD".to_vec()),
+            Lookup::Closed | Lookup::Unknown | Lookup::Untracked => (None, Vec::new()),
+        };
+        Value::File {
+            number,
+            description,
+            name,
+        }
+    }
+
+    /// Without a number: which of its like it is does not matter to who asks by name.
+    fn name_of(&self, file: &OpenFile) -> Vec<u8> {
+        match file.class() {
+            Some(class) => class.into(),
+            None => self.in_directory(&file.name_as(1)),
+        }
+    }
+
+    fn bytes(&self, call: &Call, place: usize, word: u64) -> Value {
+        let mut moments = [Moment::Enter, Moment::Exit].into_iter();
+        let piece = moments.find_map(|moment| call.memory.piece(place, moment));
+        match piece {
+            _ if word == 0 => Value::Nothing,
+            Some(piece) if piece.state != State::Unread => Value::Bytes {
+                bytes: self.in_directory(&piece.bytes),
+                is_cut: piece.state == State::Cut,
+            },
+            // The kernel could not read it either, or had nothing to give.
+            _ if call.error().is_some() => Value::Nothing,
+            _ => Value::Unread,
+        }
+    }
+
+    fn strings(&self, call: &Call, place: usize, word: u64) -> Value {
+        let pieces: Vec<&Piece> = call.memory.strings(place).collect();
+        if word == 0 {
+            return Value::Nothing;
+        }
+        if pieces.is_empty() || pieces.iter().any(|piece| piece.state == State::Unread) {
+            return match call.error() {
+                Some(libc::EFAULT) => Value::Nothing,
+                _ => Value::Unread,
+            };
+        }
+        let strings = pieces.iter().take_while(|piece| piece.state != State::End);
+        Value::Strings {
+            is_cut: !pieces.iter().any(|piece| piece.state == State::End)
+                || pieces.iter().any(|piece| piece.state == State::Cut),
+            strings: strings
+                .map(|piece| self.in_directory(&piece.bytes))
+                .collect(),
+        }
+    }
+}
+
+fn names(text: &str, number: u64) -> Value {
+    Value::Names(text.split('|').map(Into::into).collect(), number)
+}
