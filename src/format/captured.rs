@@ -47,7 +47,8 @@ fn bytes(hex: &str) -> Vec<u8> {
 macro_rules! captured {
     ($name:literal) => {
         $crate::format::captured::Captured::read(include_str!(concat!(
-            "../../harness/fixtures/payloads/",
+            env!("CARGO_MANIFEST_DIR"),
+            "/harness/fixtures/payloads/",
             $name,
             ".txt"
         )))

@@ -6,6 +6,8 @@ use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName
 use crate::units::{Nanos, Pid, Tid};
 use std::sync::Arc;
 
+mod deeds;
+
 /// A thread enters a call; which one is told when it has ended.
 fn entered(thread: u32) -> Observation {
     entered_as(thread, "read")
