@@ -2,11 +2,13 @@
 
 use super::{EventsPlan, PlanError, invalid, operations};
 use crate::matching::{Expected, Matcher};
-use crate::scenario::{Expectations, KeyPath, Scenario, SnapshotLevel, SnapshotSpec, StepSpec};
+use crate::scenario::{
+    Expectations, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, StepSpec,
+};
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
-use crate::trace::{Level, View};
+use crate::trace::{By, Level, Treatment, View};
 use std::collections::HashSet;
 
 /// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
@@ -119,31 +121,49 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         show,
         contents,
         temporary,
+        levels,
+        by,
     } = &scenario.snapshot
     else {
         return Ok(None);
     };
-    let names = |key: &str, words: &[String]| {
+    let at = KeyPath::root().key("snapshot");
+    let names = |at: &KeyPath, words: &[String]| {
         let mut all = HashSet::new();
         for (place, word) in words.iter().enumerate() {
             all.extend(names_of(word, events, false).map_err(|(message, help)| {
-                let path = KeyPath::root().key("snapshot").key(key).index(place);
-                invalid(scenario.complaint(&path, message, help))
+                invalid(scenario.complaint(&at.clone().index(place), message, help))
             })?);
         }
         Ok::<_, PlanError>(all)
     };
-    let level = match level {
-        SnapshotLevel::Sequence => Level::Sequence,
-        SnapshotLevel::Counts => Level::Counts,
-        SnapshotLevel::Set => Level::Set,
+    let treatment = |(of, spec): &(String, LevelSpec)| {
+        let at = at.clone().key("levels").key(of).key("hide");
+        Ok::<_, PlanError>(Treatment {
+            of: of.clone(),
+            level: level_of(spec.level),
+            hidden: names(&at, &spec.hide)?,
+        })
     };
     Ok(Some(View {
-        level,
-        hidden: names("hide", hide)?,
-        shown: names("show", show)?,
+        level: level_of(*level),
+        levels: levels.iter().map(treatment).collect::<Result<_, _>>()?,
+        by: match by {
+            SnapshotBy::Process => By::Process,
+            SnapshotBy::Program => By::Program,
+        },
+        hidden: names(&at.clone().key("hide"), hide)?,
+        shown: names(&at.clone().key("show"), show)?,
         directory: None,
         contents: usize::from(*contents),
         temporary: temporary.clone(),
     }))
+}
+
+fn level_of(level: SnapshotLevel) -> Level {
+    match level {
+        SnapshotLevel::Sequence => Level::Sequence,
+        SnapshotLevel::Counts => Level::Counts,
+        SnapshotLevel::Set => Level::Set,
+    }
 }

@@ -4,7 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Unexpected, Visitor};
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, Unexpected, Visitor,
+};
 
 /// A type that a string, a number, a truth value or a mapping may stand for.
 ///
@@ -91,5 +93,33 @@ impl<'de, T: Flexible> Visitor<'de> for FlexibleVisitor<T> {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         let mapping = serde::Deserialize::deserialize(MapAccessDeserializer::new(map))?;
         outcome(T::from_mapping(mapping), Unexpected::Map)
+    }
+}
+
+/// A mapping whose keys are the author's own, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entries<V>(pub(super) Vec<(String, V)>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor(PhantomData))
+    }
+}
+
+struct EntriesVisitor<V>(PhantomData<V>);
+
+impl<'de, V: Deserialize<'de>> Visitor<'de> for EntriesVisitor<V> {
+    type Value = Entries<V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<V>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Entries(entries))
     }
 }

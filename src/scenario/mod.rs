@@ -50,7 +50,7 @@ pub use nearest::nearest;
 pub use reader::read;
 pub use requires::{KernelRange, KernelVersion, Requires};
 pub use sandbox::{Addresses, Network, Root, SandboxSpec, Survivors, UserSpec, WorldSpec};
-pub use snapshot::{SnapshotLevel, SnapshotSpec};
+pub use snapshot::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
 pub use steps::{CountSpec, Expectations, Literal, PatternSpec, StepSpec, Test};
 pub use trace::{EventSpec, RingSpec, Since, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
 use super::quantity::ByteSize;
 
@@ -25,7 +25,45 @@ pub enum SnapshotSpec {
         contents: u16,
         /// Names of files that are other ones in each run, as globs.
         temporary: Vec<String>,
+        /// What is otherwise for some processes: a glob for the name of a program (`cc1`), or for a process with its number (`P3 sh`). The first
+        /// that matches counts.
+        levels: Vec<(String, LevelSpec)>,
+        /// What is told apart.
+        by: SnapshotBy,
     },
+}
+
+/// What of a process' trace must be the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LevelSpec {
+    /// Of its order and counts.
+    pub level: SnapshotLevel,
+    /// Names to leave out of it, besides those that are left out everywhere.
+    pub hide: Vec<String>,
+}
+
+/// What a snapshot tells apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SnapshotBy {
+    /// Processes, by their place in the tree of creation.
+    #[default]
+    Process,
+    /// Programs: all processes of a name are one, however many there are and whoever started them.
+    Program,
+}
+
+impl SnapshotBy {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Process, Self::Program];
+
+    /// The word for it in a scenario.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::Program => "program",
+        }
+    }
 }
 
 /// So much of a buffer can be read at a time, in bytes.
@@ -72,6 +110,8 @@ impl Default for SnapshotSpec {
             show: Vec::new(),
             contents: 0,
             temporary: Vec::new(),
+            levels: Vec::new(),
+            by: SnapshotBy::default(),
         }
     }
 }
@@ -89,11 +129,23 @@ pub(super) struct SnapshotMapping {
     contents: Option<ByteSize>,
     #[serde(default)]
     temporary: Vec<String>,
+    #[serde(default)]
+    levels: Entries<LevelSpec>,
+    #[serde(default)]
+    by: SnapshotBy,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LevelMapping {
+    #[serde(default)]
+    level: SnapshotLevel,
+    #[serde(default)]
+    hide: Vec<String>,
 }
 
 impl Flexible for SnapshotSpec {
-    const EXPECTED: &'static str =
-        "`true`, `false`, or a mapping with `level`, `hide`, `show`, `contents` or `temporary`";
+    const EXPECTED: &'static str = "`true`, `false`, or a mapping with `level`, `levels`, `by`, `hide`, `show`, `contents` or `temporary`";
     type Mapping = SnapshotMapping;
 
     fn from_flag(flag: bool) -> Option<Result<Self, String>> {
@@ -107,7 +159,10 @@ impl Flexible for SnapshotSpec {
             show,
             contents,
             temporary,
+            levels: Entries(levels),
+            by,
         } = mapping;
+
         let contents = contents.map_or(0, |size| size.0);
         Some(match u16::try_from(contents) {
             Ok(contents @ 0..=MOST_CONTENTS) => Ok(Self::On {
@@ -116,6 +171,8 @@ impl Flexible for SnapshotSpec {
                 show,
                 contents,
                 temporary,
+                levels,
+                by,
             }),
             _ => Err(format!(
                 "`contents` must be {MOST_CONTENTS} bytes at most: that much of a buffer can be read at a time"
@@ -124,21 +181,54 @@ impl Flexible for SnapshotSpec {
     }
 }
 
+impl Flexible for LevelSpec {
+    const EXPECTED: &'static str =
+        "`sequence`, `counts`, `set`, or a mapping with `level` or `hide`";
+    type Mapping = LevelMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let level = SnapshotLevel::from_text(text)?;
+        Some(level.map(|level| Self {
+            level,
+            hide: Vec::new(),
+        }))
+    }
+
+    fn from_mapping(LevelMapping { level, hide }: LevelMapping) -> Option<Result<Self, String>> {
+        Some(Ok(Self { level, hide }))
+    }
+}
+
 impl Flexible for SnapshotLevel {
     const EXPECTED: &'static str = "`sequence`, `counts` or `set`";
     type Mapping = NoMapping;
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        if let Some(level) = Self::ALL.into_iter().find(|level| level.as_str() == text) {
-            return Some(Ok(level));
-        }
-        let near = nearest(text, Self::ALL.map(Self::as_str))?;
-        let message = format!(
-            "unknown level `{}`\ndid you mean `{near}`?",
-            text.escape_debug()
-        );
-        Some(Err(message))
+        let known = Self::ALL.map(|level| (level.as_str(), level));
+        one_of(text, "level", &known)
     }
 }
 
-deserialize_flexible!(SnapshotSpec, SnapshotLevel);
+impl Flexible for SnapshotBy {
+    const EXPECTED: &'static str = "`process` or `program`";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let known = Self::ALL.map(|by| (by.as_str(), by));
+        one_of(text, "value", &known)
+    }
+}
+
+/// The one whose word this is; else a complaint with the nearest, if one is near.
+fn one_of<T: Copy>(text: &str, what: &str, known: &[(&str, T)]) -> Option<Result<T, String>> {
+    if let Some((_, meant)) = known.iter().find(|(word, _)| *word == text) {
+        return Some(Ok(*meant));
+    }
+    let near = nearest(text, known.iter().map(|(word, _)| *word))?;
+    Some(Err(format!(
+        "unknown {what} `{}`\ndid you mean `{near}`?",
+        text.escape_debug()
+    )))
+}
+
+deserialize_flexible!(SnapshotSpec, SnapshotLevel, SnapshotBy, LevelSpec);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{
     Command, CountRange, Diagnostic, EventSpec, ExpectedOutput, FileSource, FileSpec, KeyPath,
-    RingSpec, Scenario, SnapshotLevel, SnapshotSpec, read,
+    LevelSpec, RingSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, read,
 };
 use crate::units::ExitKind;
 
@@ -41,7 +41,7 @@ expect:
   stdout: "saved\n"
   stderr: { matches: "^warning: .*$" }
   count: { fsync: 2, openat: "1..=4", write: 2.., sched:sched_process_exec: "..=3" }
-snapshot: { level: counts, hide: [brk], show: ["%file"], contents: 2KiB, temporary: ["Cu??????"] }
+snapshot: { level: counts, hide: [brk], show: ["%file"], contents: 2KiB, temporary: ["Cu??????"], levels: { cc1: set, P2 sh: { hide: [brk] } }, by: program }
 requires: { kernel: ">= 5.10", tracepoints: ["sched:sched_switch"], commands: [python3] }
 expect_failure: the directory is not synced yet
 "##;
@@ -181,6 +181,23 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
             show,
             contents: 2048,
             temporary: owned(&["Cu??????"]),
+            levels: vec![
+                (
+                    "cc1".to_owned(),
+                    LevelSpec {
+                        level: SnapshotLevel::Set,
+                        hide: Vec::new()
+                    }
+                ),
+                (
+                    "P2 sh".to_owned(),
+                    LevelSpec {
+                        level: SnapshotLevel::Sequence,
+                        hide: owned(&["brk"])
+                    }
+                ),
+            ],
+            by: SnapshotBy::Program,
         }
     );
     assert_eq!(scenario.requires.kernel.unwrap().to_string(), ">= 5.10");

@@ -86,11 +86,36 @@ impl Level {
     }
 }
 
+/// What is told apart where order is not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// Processes.
+    #[default]
+    Process,
+    /// Programs: all processes of a name together.
+    Program,
+}
+
+/// What is shown of some processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Treatment {
+    /// Which: a glob for the program's name, or for the process' number and that: `P3 sh`.
+    pub of: String,
+    /// How much of the order.
+    pub level: Level,
+    /// Names left out, besides those that are left out of all.
+    pub hidden: HashSet<String>,
+}
+
 /// What is shown of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     /// How much of the order.
     pub level: Level,
+    /// What is otherwise for some processes; the first that matches counts.
+    pub levels: Vec<Treatment>,
+    /// What is told apart where order is not kept.
+    pub by: By,
     /// Names left out.
     pub hidden: HashSet<String>,
     /// Where it is not empty: the only names shown.

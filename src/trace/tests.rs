@@ -287,9 +287,7 @@ fn levels_and_hidden_names_are_what_they_say() {
         level,
         hidden: hidden.iter().map(|name| (*name).to_owned()).collect(),
         shown: shown.iter().map(|name| (*name).to_owned()).collect(),
-        directory: None,
-        contents: 0,
-        temporary: Vec::new(),
+        ..View::default()
     };
     let body = |view: &View| story().text(view).split_once("\n\n").unwrap().1.to_owned();
     assert_eq!(
