@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     /// The kernel's name for it.
-    pub name: String,
+    pub name: Arc<str>,
     /// What its value is.
     pub kind: ArgKind,
     /// A name that it shares with its like in other calls; see [`Signature::place_of`].
@@ -69,7 +69,7 @@ impl Signature {
     #[must_use]
     pub fn place_of(&self, word: &str) -> Option<usize> {
         let place = |is: &dyn Fn(&Argument) -> bool| self.arguments.iter().position(is);
-        place(&|argument| argument.name == word)
+        place(&|argument| *argument.name == *word)
             .or_else(|| place(&|argument| argument.alias == Some(word)))
     }
 
@@ -174,7 +174,7 @@ fn from_format(name: &'static str, format: &Format) -> Signature {
         .iter()
         .filter(|field| !field.name.starts_with("__"));
     let arguments = fields.enumerate().map(|(place, field)| Argument {
-        name: field.name.clone(),
+        name: field.name.as_str().into(),
         kind: kind(name, place, field),
         alias: None,
     });
@@ -244,7 +244,7 @@ fn kind(name: &str, place: usize, field: &Field) -> ArgKind {
 
 fn six_words() -> Signature {
     let argument = |place| Argument {
-        name: format!("arg{place}"),
+        name: format!("arg{place}").into(),
         kind: ArgKind::Word,
         alias: None,
     };

@@ -581,7 +581,7 @@ fn a_signature_is_the_kernels_and_leaves_the_copied_strings_out() {
     ];
     let got: Vec<_> = arguments
         .iter()
-        .map(|it| (it.name.as_str(), it.kind))
+        .map(|it| (it.name.as_ref(), it.kind))
         .collect();
     assert_eq!(got, expected);
 }

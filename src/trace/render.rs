@@ -31,6 +31,7 @@ impl Trace {
             mappings: Mappings::default(),
             unread: 0,
             order: self.order(),
+            returns: "returns".into(),
         };
         let mut logs: Vec<(StableName, &Log)> = self
             .logs
@@ -119,9 +120,15 @@ impl Kind {
 }
 
 impl Item {
-    fn name(&self) -> Arc<str> {
+    fn name(&self, known: &mut HashMap<Kind, Arc<str>>) -> Arc<str> {
         match self {
-            Self::Call { call, .. } => Kind::Call(call.abi, call.number).name().into(),
+            Self::Call { call, .. } => {
+                let kind = Kind::Call(call.abi, call.number);
+                let name = known
+                    .entry(kind)
+                    .or_insert_with_key(|kind| kind.name().into());
+                Arc::clone(name)
+            }
             Self::Event(event) => Arc::clone(&event.name),
         }
     }
@@ -139,6 +146,7 @@ pub(super) struct Writer<'a> {
     pub(super) mappings: Mappings,
     pub(super) unread: u64,
     order: HashMap<(ThreadId, u64), (u64, u64)>,
+    returns: Arc<str>,
 }
 
 impl Writer<'_> {
@@ -149,11 +157,12 @@ impl Writer<'_> {
         is_meant: impl Fn(&str) -> bool,
     ) -> Vec<Vec<(usize, Deed)>> {
         let mut all = Vec::new();
+        let mut known = HashMap::new();
         for (task, log) in logs {
             let mut deeds = Vec::new();
             for (place, slot) in log.slots.iter().enumerate() {
                 let Some(item) = &slot.item else { continue };
-                let name = item.name();
+                let name = item.name(&mut known);
                 if is_meant(&name) {
                     deeds.push((place, self.deed((*task, log.thread), slot, item, name)));
                 }
@@ -202,8 +211,8 @@ impl Writer<'_> {
 
     fn arguments(&mut self, deed: &mut Deed, call: &Call, signature: &Signature) {
         let names = |place: usize| match signature.arguments.get(place) {
-            Some(argument) => (argument.name.as_str(), argument.alias),
-            None => ("", None),
+            Some(argument) => (Arc::clone(&argument.name), argument.alias),
+            None => (Arc::from(""), None),
         };
         match &call.entry {
             Entry::Seen { args, .. } => {
@@ -219,7 +228,7 @@ impl Writer<'_> {
                     };
                     let (name, alias) = names(place);
                     deed.fields.push(Part {
-                        name: name.into(),
+                        name,
                         alias,
                         text,
                         value,
@@ -232,7 +241,7 @@ impl Writer<'_> {
                         let mut text = String::new();
                         write_read_argument(&mut text, call, place, argument.kind, self);
                         deed.fields.push(Part {
-                            name: argument.name.as_str().into(),
+                            name: Arc::clone(&argument.name),
                             alias: argument.alias,
                             value: self.value(call, (place, 1), argument.kind, &text),
                             text,
@@ -263,7 +272,7 @@ impl Writer<'_> {
             }
         }
         Part {
-            name: "returns".into(),
+            name: Arc::clone(&self.returns),
             alias: None,
             text,
             value,

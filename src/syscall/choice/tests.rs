@@ -37,7 +37,7 @@ fn call(name: &str, args: [u64; 6], value: i64) -> Call {
 fn signature(kinds: &[ArgKind]) -> Signature {
     let argument = |kind: &ArgKind| Argument {
         alias: None,
-        name: "a".to_owned(),
+        name: "a".into(),
         kind: *kind,
     };
     Signature {

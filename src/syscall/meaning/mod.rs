@@ -172,7 +172,11 @@ impl Case {
 /// What a call depends on; its arguments are those of the running kernel.
 pub(super) fn depends(call: &str, arguments: &[Argument]) -> Option<Depends> {
     const CREATING: u64 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u64;
-    let place = |name: &str| arguments.iter().position(|argument| argument.name == name);
+    let place = |name: &str| {
+        arguments
+            .iter()
+            .position(|argument| *argument.name == *name)
+    };
     Some(match call {
         "open" => Depends::OpenFlags {
             flags: 1,

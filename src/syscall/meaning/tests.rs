@@ -21,7 +21,7 @@ fn signature(call: &str) -> Signature {
         if place == arguments.len() {
             arguments.push(Argument {
                 alias: None,
-                name: name.to_owned(),
+                name: name.into(),
                 kind: arg_kind(call, place, name, c_type),
             });
         }
