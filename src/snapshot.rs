@@ -2,7 +2,9 @@
 //!
 //! A scenario below a folder `scenarios` has its snapshot at the same place below the `snapshots` beside it; any other has it in a folder
 //! `snapshots` of its own. `name.snap` is for all kernels; `name@6.1.snap` and `name@6.1.0.snap` are for those, the longest match wins. What
-//! waits for review is `name.snap.new`, where cargo-insta looks for it.
+//! waits for review is `name.snap.new`, where cargo-insta looks for it. A row of a `matrix` has a snapshot of its own:
+//! `name,mode=wal,sync=FULL.snap`, `name,mode=wal,sync=FULL@6.1.snap`. No shell takes these characters for a pattern, and
+//! [`Scenario::label`](crate::scenario::Scenario::label) tells how all others are written.
 
 use std::fs;
 use std::io;
@@ -85,6 +87,16 @@ impl Place {
             root: root.join("snapshots"),
             name: below.to_string_lossy().into_owned(),
         }
+    }
+
+    /// The place of one of its rows, by its label; the same place for the empty one.
+    #[must_use]
+    pub fn of_row(mut self, label: &str) -> Self {
+        if !label.is_empty() {
+            self.name.push(',');
+            self.name.push_str(label);
+        }
+        self
     }
 
     fn file(&self, variant: &str) -> PathBuf {

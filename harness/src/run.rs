@@ -2,6 +2,7 @@
 
 use crate::{complain, is_ci, signals, status};
 use regex::Regex;
+use std::collections::HashSet;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -109,7 +110,7 @@ fn refuse(error: &SuiteError) -> u8 {
             complain(error, None);
             status::USAGE
         }
-        SuiteError::Read { .. } | SuiteError::SameSnapshot { .. } => {
+        SuiteError::Read { .. } | SuiteError::SameSnapshot { .. } | SuiteError::NoRow { .. } => {
             complain(error, None);
             status::USAGE
         }
@@ -249,6 +250,10 @@ fn print(text: &str) {
 
 /// Says which snapshots below the folders that were run belong to no scenario.
 fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
+    let names: HashSet<String> = reports
+        .iter()
+        .map(|report| Place::of(&report.file).of_row(&report.row).name)
+        .collect();
     // The root of the snapshots, and what the names begin with of those that belong to the folder.
     let mut folders: Vec<(PathBuf, String)> = paths
         .iter()
@@ -263,7 +268,7 @@ fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
             let below = file.strip_prefix(&root).unwrap_or(file).with_extension("");
             let name = below.to_string_lossy().into_owned();
             let name = name.split('@').next().unwrap_or_default().to_owned();
-            !name.starts_with(&prefix) || reports.iter().any(|report| report.name == name)
+            !name.starts_with(&prefix) || names.contains(&name)
         };
         for file in snapshot::files_below(&root, ".snap")
             .unwrap_or_default()

@@ -1,7 +1,8 @@
-//! One trial for each file of `scenarios/`: what `cargo test` and `cargo nextest run` show of them.
+//! One trial for each file of `scenarios/`, or for each row of its `matrix`: what `cargo test` and
+//! `cargo nextest run` show of them.
 //!
-//! The trials are those of `harness run scenarios`, with libtest's arguments in front. Nothing is
-//! looked at before a trial needs it, so that a mere list costs nothing and needs no rights.
+//! The trials are those of `harness run scenarios`, with libtest's arguments in front. The machine
+//! is not looked at before a trial needs it, so that a mere list costs little and needs no rights.
 //!
 //! Environment: `CI` and `INSTA_UPDATE=no` keep everything from being written, `INSTA_UPDATE=always`
 //! accepts new traces; `INSTA_FORCE_PASS=1`, which `cargo insta test` sets, forgives a trace that

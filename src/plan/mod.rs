@@ -77,6 +77,8 @@ impl std::fmt::Debug for Facts<'_> {
 /// All decisions for one scenario.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// The label of the row of `matrix`; empty without one.
+    pub row: String,
     /// What is run.
     pub workload: Workload,
     /// The world that it runs in; `None` for the bare host.
@@ -199,6 +201,7 @@ pub fn resolve(
     }
     let ring_bytes = scenario.trace.ring.size.unwrap_or(facts.default_ring);
     Ok(Resolved::Plan(Box::new(Plan {
+        row: scenario.label(),
         workload: scenario.workload.clone(),
         world,
         owners,

@@ -61,6 +61,7 @@ mod tests {
             struck: Vec::new(),
             name: name.to_owned(),
             file: name.into(),
+            row: String::new(),
             verdict,
             duration: std::time::Duration::from_millis(5),
             reasons: vec!["why <not>".to_owned()],

@@ -138,6 +138,7 @@ mod tests {
             struck: Vec::new(),
             name: "mv".to_owned(),
             file: "scenarios/mv.yaml".into(),
+            row: String::new(),
             verdict: Verdict::Fail,
             duration: std::time::Duration::from_millis(7),
             reasons: vec!["expected \"a\"\nand more".to_owned()],

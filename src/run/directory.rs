@@ -42,6 +42,7 @@ mod tests {
             struck: Vec::new(),
             name: "it".to_owned(),
             file: "it.yaml".into(),
+            row: String::new(),
             verdict: Verdict::Pass,
             duration: std::time::Duration::ZERO,
             reasons: Vec::new(),

@@ -185,7 +185,7 @@ fn judge(
     }
     let text = trace.text();
     let snapshot = if is_trace {
-        compare(bench, file, &text)?
+        compare(bench, &Place::of(file).of_row(&plan.row), &text)?
     } else {
         SnapshotOutcome::NotCompared
     };
@@ -216,8 +216,7 @@ fn judge(
     })
 }
 
-fn compare(bench: &Bench<'_>, file: &Path, text: &str) -> Result<SnapshotOutcome, RunError> {
-    let place = Place::of(file);
+fn compare(bench: &Bench<'_>, place: &Place, text: &str) -> Result<SnapshotOutcome, RunError> {
     let chosen = place.choose(&bench.release);
     place.check_variants()?;
     let stored = snapshot::read(&chosen)?;

@@ -2,7 +2,7 @@
 
 use super::Update;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
-use crate::snapshot::{self, Place};
+use crate::snapshot;
 use crate::verdict::Verdict;
 
 impl Suite<'_> {
@@ -17,7 +17,7 @@ impl Suite<'_> {
         let provenance = scenario::provenance(self.bench, &item.file, description);
         match (&outcome.snapshot, &outcome.text) {
             (SnapshotOutcome::Same, _) if update != Update::Never => {
-                snapshot::forget_pending(&Place::of(&item.file).choose(&self.bench.release))?;
+                snapshot::forget_pending(&item.place().choose(&self.bench.release))?;
             }
             // A run that failed otherwise has no trace to keep.
             (SnapshotOutcome::Differs { file, .. }, Some(text)) if outcome.only_snapshot => {

@@ -10,6 +10,7 @@ use crate::snapshot::Place;
 use crate::units::{Limit, Usage};
 use crate::verdict::Verdict;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,6 +54,8 @@ pub struct ScenarioReport {
     pub name: String,
     /// Its file.
     pub file: PathBuf,
+    /// The label of its row of `matrix`; empty without one.
+    pub row: String,
     /// The verdict.
     pub verdict: Verdict,
     /// How long it took, all repetitions together.
@@ -96,11 +99,11 @@ impl<'a> Suite<'a> {
     /// Every complaint about a file; or the host's error that kept any from being resolved.
     pub fn read(bench: &'a Bench<'a>, items: Vec<Item>) -> Result<Self, SuiteError> {
         let mut places: HashMap<Place, &PathBuf> = HashMap::new();
-        for Item { file, .. } in &items {
-            if let Some(first) = places.insert(Place::of(file), file) {
+        for item in &items {
+            if let Some(first) = places.insert(item.place(), &item.file) {
                 return Err(SuiteError::SameSnapshot {
                     first: first.clone(),
-                    second: file.clone(),
+                    second: item.file.clone(),
                 });
             }
         }
@@ -130,19 +133,26 @@ impl<'a> Suite<'a> {
             cannot_limit: &|limits| bench.cannot_limit(limits),
             cannot_tell: &|limit| bench.cannot_tell(limit),
         };
+        let mut files = HashMap::new();
         for item in items {
-            let text = std::fs::read(&item.file)
-                .and_then(|bytes| {
-                    String::from_utf8(bytes)
-                        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-                })
-                .map_err(|source| SuiteError::Read {
-                    file: item.file.clone(),
-                    source,
-                })?;
-            match read_one(bench, &facts, &item.file, &text) {
+            let rows = match files.entry(item.file.clone()) {
+                Entry::Occupied(read) => read.into_mut(),
+                Entry::Vacant(new) => new.insert(read_file(&item.file, &mut complaints)?),
+            };
+            // One complaint a file is enough.
+            let Some(scenarios_of_file) = rows else {
+                continue;
+            };
+            let is_its = |scenario: &&Scenario| scenario.label() == item.row;
+            let Some(scenario) = scenarios_of_file.iter().find(is_its) else {
+                return Err(SuiteError::NoRow { name: item.name });
+            };
+            match ready(bench, &facts, scenario) {
                 Ok(ready) => scenarios.push((item, ready)),
-                Err(PlanError::Invalid(diagnostic)) => complaints.push(*diagnostic),
+                Err(PlanError::Invalid(diagnostic)) => {
+                    complaints.push(*diagnostic);
+                    *rows = None;
+                }
                 Err(PlanError::Host(error)) => return Err(SuiteError::Host(error)),
             }
         }
@@ -197,6 +207,7 @@ impl<'a> Suite<'a> {
         let mut report = ScenarioReport {
             name: item.name.clone(),
             file: item.file.clone(),
+            row: item.row.clone(),
             verdict: Verdict::Broken,
             duration: Duration::ZERO,
             reasons: Vec::new(),
@@ -293,16 +304,27 @@ impl<'a> Suite<'a> {
     }
 }
 
-fn read_one(
-    bench: &Bench<'_>,
-    facts: &Facts<'_>,
+/// The scenarios of a file; `None`, and a complaint more, where it is wrong.
+fn read_file(
     file: &Path,
-    text: &str,
-) -> Result<Ready, PlanError> {
-    let scenario: Scenario = crate::scenario::read(file, text)
-        .map_err(|diagnostic| PlanError::Invalid(Box::new(diagnostic)))?;
+    complaints: &mut Vec<Diagnostic>,
+) -> Result<Option<Vec<Scenario>>, SuiteError> {
+    let text = std::fs::read(file)
+        .and_then(|bytes| {
+            String::from_utf8(bytes)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        })
+        .map_err(|source| SuiteError::Read {
+            file: file.to_owned(),
+            source,
+        })?;
+    let rows = crate::scenario::read_all(file, &text);
+    Ok(rows.map_err(|complaint| complaints.push(complaint)).ok())
+}
+
+fn ready(bench: &Bench<'_>, facts: &Facts<'_>, scenario: &Scenario) -> Result<Ready, PlanError> {
     let description = scenario.description.clone();
-    Ok(match plan::resolve(&scenario, facts, bench.host)? {
+    Ok(match plan::resolve(scenario, facts, bench.host)? {
         Resolved::Plan(plan) => match bench.out_of_reach(&plan.events) {
             Some(event) => Ready::Unmet(vec![format!("needs the right to trace `{event}`")]),
             None => Ready::Plan(plan, description),
@@ -332,6 +354,12 @@ pub enum SuiteError {
         file: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// A row that its file no longer has.
+    #[error("`{name}` is no row of its file's `matrix`")]
+    NoRow {
+        /// Its name.
+        name: String,
     },
     /// The host cannot be asked.
     #[error(transparent)]

@@ -12,6 +12,8 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 pub(super) struct Source {
     file: PathBuf,
     text: Arc<str>,
+    /// The row of `matrix` that is read, for messages; empty without a matrix.
+    row: String,
 }
 
 /// What is wrong with a scenario, and where; shown as rustc shows its errors.
@@ -47,11 +49,25 @@ impl Source {
         Self {
             file: file.to_owned(),
             text: Arc::from(text),
+            row: String::new(),
+        }
+    }
+
+    /// The same, where each complaint is about a row of `matrix`.
+    pub(super) fn in_row(&self, label: String) -> Self {
+        Self {
+            row: label,
+            ..self.clone()
         }
     }
 
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether it is a row of `matrix` that is read.
+    pub(super) fn is_row(&self) -> bool {
+        !self.row.is_empty()
     }
 
     /// A complaint about the bytes `at`, of which the first line is marked.
@@ -62,11 +78,15 @@ impl Source {
             .rfind('\n')
             .map_or(0, |newline| newline.saturating_add(1));
         let in_line = before.get(line_start..).unwrap_or_default();
+        let mut message = message.into();
+        if !self.row.is_empty() {
+            message = format!("{message} (in the row `{}` of `matrix`)", self.row);
+        }
         Diagnostic {
             file: self.file.clone(),
             line: before.matches('\n').count().saturating_add(1),
             column: in_line.chars().count().saturating_add(1),
-            message: message.into(),
+            message,
             help: None,
             excerpt: Box::new(Excerpt {
                 text: Arc::clone(&self.text),

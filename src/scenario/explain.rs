@@ -53,7 +53,13 @@ fn wrong_type(source: &Source, places: &Places, path: &KeyPath, expected: &str) 
         Some(found) => format!("{words} must be {expected}, not {found}"),
         None => format!("{words} has no value: it must be {expected}"),
     };
-    let complaint = source.diagnostic(places.range_of(source, path), message);
+    let at = places.range_of(source, path);
+    let written = source.text().get(at.clone()).unwrap_or_default();
+    let is_reference = written.trim_matches(['"', '\'']).starts_with("${");
+    let complaint = source.diagnostic(at, message);
+    if source.is_row() && is_reference {
+        return complaint.with_help("a value is of the type that it has in `matrix`");
+    }
     match places.plain_text(source, path) {
         Some(plain) if expected == "a string" || expected.starts_with("a string, or") => {
             complaint.with_help(format!("quote it: \"{plain}\""))

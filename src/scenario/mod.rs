@@ -6,6 +6,7 @@
 //! ```text
 //! text -> Places (saphyr-parser: where every key and value stands; limits, duplicates, tags)
 //!      -> Value  (serde_yaml: what every scalar is)
+//!      -> the same for each row of a matrix
 //!      -> Written* (serde: keys and types)  --assemble-->  Scenario, which keeps its Places for later complaints
 //! ```
 //!
@@ -27,6 +28,7 @@ mod expect;
 mod explain;
 mod flexible;
 mod key_path;
+mod matrix;
 mod model;
 mod nearest;
 mod places;
@@ -47,7 +49,7 @@ pub use expect::{CountRange, DeltaSpec, Expect, ExpectedOutput, FileAfter, FileT
 pub use key_path::KeyPath;
 pub use model::{Mark, Scenario, SectionSpec};
 pub use nearest::nearest;
-pub use reader::read;
+pub use reader::{labels, read, read_all};
 pub use requires::{KernelRange, KernelVersion, Requires};
 pub use sandbox::{Addresses, Network, Root, SandboxSpec, Survivors, UserSpec, WorldSpec};
 pub use snapshot::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::Expect;
 use super::key_path::KeyPath;
+use super::matrix::label;
 use super::places::Places;
 use super::requires::Requires;
 use super::sandbox::SandboxSpec;
@@ -65,6 +66,12 @@ pub enum Mark {
 }
 
 impl Scenario {
+    /// Its row of `matrix` as names of reports and of files have it: `mode=wal,sync=FULL`; empty without a matrix.
+    #[must_use]
+    pub fn label(&self) -> String {
+        label(&self.row)
+    }
+
     /// A complaint about what stands at `at`, found after reading: an unknown syscall, a filter on an absent field.
     ///
     /// It points at the value, or at its key after [`KeyPath::key_itself`]; where the file has no such path, at the

@@ -1,5 +1,6 @@
 //! Where every key and value of a file stands.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::diagnostic::{Diagnostic, Source};
@@ -101,6 +102,30 @@ impl Places {
                 .filter(|text| !text.is_empty()),
             Kind::Text | Kind::List(_) | Kind::Mapping(_) => None,
         }
+    }
+
+    /// The same places under other keys.
+    ///
+    /// # Errors
+    /// A key that a mapping then has twice, and where it stands the second time.
+    pub(super) fn renamed(
+        &self,
+        rename: impl Fn(&str) -> String,
+    ) -> Result<Self, (String, Range<usize>)> {
+        let mut renamed = self.clone();
+        for node in &mut renamed.nodes {
+            let Kind::Mapping(entries) = &mut node.kind else {
+                continue;
+            };
+            let mut seen = HashSet::new();
+            for entry in entries {
+                entry.name = rename(&entry.name);
+                if !seen.insert(&entry.name) {
+                    return Err((entry.name.clone(), entry.key.clone()));
+                }
+            }
+        }
+        Ok(renamed)
     }
 
     /// The topmost node.

@@ -1,14 +1,17 @@
 //! From the text of a file to the scenario.
 
+use std::ops::Range;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_yaml::Value;
 
 use super::assemble::assemble;
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::WrittenExpect;
 use super::explain::explain;
+use super::matrix::{Matrix, Row, Substitution};
 use super::model::Scenario;
 use super::places::Places;
 use super::requires::WrittenRequires;
@@ -35,33 +38,120 @@ pub(super) struct WrittenScenario {
     #[serde(default)]
     pub(super) requires: WrittenRequires,
     pub(super) expect_failure: Option<String>,
+    /// Taken out before the rest is read: here it is for the list of the keys.
+    #[serde(default, rename = "matrix")]
+    _matrix: IgnoredAny,
 }
 
-/// Reads the text of a scenario file; `file` is only its name in messages.
+/// Reads the text of a scenario file; `file` is only its name in messages. Of a file with a `matrix` it gives the first row.
 ///
 /// # Errors
 ///
 /// The first thing that is wrong, with its place: broken YAML, an unknown or a duplicate key, a value of the wrong type
 /// or out of range, keys that exclude each other.
 pub fn read(file: &Path, text: &str) -> Result<Scenario, Diagnostic> {
-    let source = Source::new(file, text);
-    let places = Places::parse(&source)?;
-    let value: Value =
-        serde_yaml::from_str(source.text()).map_err(|error| second_opinion(&source, &error))?;
-    let survey = survey(&source, &places, &value);
-    if let Some(at) = survey.odd_key {
-        let key = source.text().get(at.clone()).unwrap_or_default().to_owned();
-        let complaint = source.diagnostic(at, format!("a key must be a string, not `{key}`"));
-        return Err(complaint.with_help(format!("quote it: \"{key}\"")));
+    let all = read_all(file, text)?;
+    let nothing = || Source::new(file, text).diagnostic(0..0, "the file has no scenario");
+    all.into_iter().next().ok_or_else(nothing)
+}
+
+/// Reads the text of a scenario file that may have a `matrix`: a scenario for each of its rows, at least one.
+///
+/// # Errors
+///
+/// As [`read`], for the first row that is wrong.
+pub fn read_all(file: &Path, text: &str) -> Result<Vec<Scenario>, Diagnostic> {
+    let mut parsed = Parsed::read(file, text)?;
+    let Some(matrix) = parsed.matrix()? else {
+        return Ok(vec![parsed.scenario()?]);
+    };
+    let mut substitution = Substitution::new();
+    let mut scenarios = Vec::new();
+    for row in matrix.rows() {
+        let mut scenario = parsed.of_row(row, &mut substitution)?.scenario()?;
+        scenario.row = row.texts();
+        scenarios.push(scenario);
     }
-    let written: WrittenScenario = serde_path_to_error::deserialize(value)
-        .map_err(|error| explain(&source, &places, &error))?;
-    if let Some((name, at)) = survey.no_value {
-        return Err(source
-            .diagnostic(at, format!("{name} has no value"))
-            .with_help("give it one, or leave it out"));
+    matrix.check_used(&parsed.source, &parsed.places, &substitution)?;
+    Ok(scenarios)
+}
+
+/// The labels of the rows of a file, as [`Scenario::label`] has them, without reading the rows themselves: a single empty one where there
+/// is no `matrix`.
+///
+/// # Errors
+///
+/// Where the file cannot be read so far.
+pub fn labels(file: &Path, text: &str) -> Result<Vec<String>, Diagnostic> {
+    // A list of many files costs little.
+    if !text.contains("matrix") {
+        return Ok(vec![String::new()]);
     }
-    assemble(source, places, written)
+    Ok(match Parsed::read(file, text)?.matrix()? {
+        Some(matrix) => matrix.rows().iter().map(Row::label).collect(),
+        None => vec![String::new()],
+    })
+}
+
+/// A file whose values are not yet those of a scenario.
+struct Parsed {
+    source: Source,
+    places: Places,
+    value: Value,
+    no_value: Option<(String, Range<usize>)>,
+}
+
+impl Parsed {
+    fn read(file: &Path, text: &str) -> Result<Self, Diagnostic> {
+        let source = Source::new(file, text);
+        let places = Places::parse(&source)?;
+        let value: Value =
+            serde_yaml::from_str(source.text()).map_err(|error| second_opinion(&source, &error))?;
+        let survey = survey(&source, &places, &value);
+        if let Some(at) = survey.odd_key {
+            let key = source.text().get(at.clone()).unwrap_or_default().to_owned();
+            let complaint = source.diagnostic(at, format!("a key must be a string, not `{key}`"));
+            return Err(complaint.with_help(format!("quote it: \"{key}\"")));
+        }
+        Ok(Self {
+            source,
+            places,
+            value,
+            no_value: survey.no_value,
+        })
+    }
+
+    fn matrix(&mut self) -> Result<Option<Matrix>, Diagnostic> {
+        Matrix::take(&self.source, &self.places, &mut self.value)
+    }
+
+    fn of_row(&self, row: &Row, substitution: &mut Substitution) -> Result<Self, Diagnostic> {
+        let source = self.source.in_row(row.label());
+        let (places, value) = substitution.apply(row, &source, &self.places, &self.value)?;
+        Ok(Self {
+            source,
+            places,
+            value,
+            no_value: self.no_value.clone(),
+        })
+    }
+
+    fn scenario(self) -> Result<Scenario, Diagnostic> {
+        let Self {
+            source,
+            places,
+            value,
+            no_value,
+        } = self;
+        let written: WrittenScenario = serde_path_to_error::deserialize(value)
+            .map_err(|error| explain(&source, &places, &error))?;
+        if let Some((name, at)) = no_value {
+            return Err(source
+                .diagnostic(at, format!("{name} has no value"))
+                .with_help("give it one, or leave it out"));
+        }
+        assemble(source, places, written)
+    }
 }
 
 /// A complaint of `serde_yaml` about a text that the parser of the places took: they read YAML 1.1 and 1.2.

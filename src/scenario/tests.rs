@@ -10,6 +10,7 @@ use super::{
 use crate::units::ExitKind;
 
 mod keys;
+mod matrix;
 mod values;
 mod workload;
 mod yaml;

@@ -76,6 +76,24 @@ fn four() -> Project {
 }
 
 #[test]
+fn the_list_has_a_trial_for_each_row_of_a_matrix_and_each_is_run_alone() {
+    require!(right_to_trace());
+    let matrix = "matrix: { program: [\"true\", \"false\"] }\n\
+                  workload: { run: [\"${program}\"] }\nsnapshot: false";
+    let project = project(&[("x", matrix)]);
+    let list = run(&project, &[], &["--list", "--format", "terse"]);
+    assert_eq!(
+        list.stdout,
+        "x[program=false]: test\nx[program=true]: test\n"
+    );
+    let one = run(&project, &[], &["--exact", "x[program=false]"]);
+    let failed = one.assert_status(101);
+    let again = "-- run scenarios/x.yaml --filter '\\[program=false\\]$'";
+    assert!(failed.stdout.contains(again), "{}", failed.stdout);
+    run(&project, &[], &["--exact", "x[program=true]"]).assert_status(0);
+}
+
+#[test]
 fn the_list_has_a_trial_for_each_scenario_file() {
     let project = four();
     let list = "copy: test\ncopy-all: test\nfs/copy: test\nmove: test\n";

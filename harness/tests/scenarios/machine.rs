@@ -129,6 +129,10 @@ fn failure(report: &ScenarioReport) -> String {
     let mut text = String::new();
     report::human(&mut text, report, false);
     let _always_fits = write!(text, "this one alone: cargo run --release -- run {file}");
+    if !report.row.is_empty() {
+        let row = regex::escape(&format!("[{}]", report.row));
+        let _always_fits = write!(text, " --filter '{row}$'");
+    }
     if report.only_snapshot {
         let _always_fits = write!(text, "\nif the new trace is right, add: --update");
     }

@@ -40,7 +40,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "plan",
         &[
-            "errors", "events", "format", "host", "matching", "memory", "scenario", "syscall", "trace", "units",
+            "errors", "events", "format", "host", "matching", "memory", "scenario", "syscall",
+            "trace", "units",
         ],
     ),
     (

@@ -28,16 +28,16 @@ fn unknown_key_without_a_neighbour() {
         "\
 description: d
 workload: { run: [ls] }
-matrix: { network: none }
+network: none
 ",
         "
-error: unknown key `matrix` in the scenario
+error: unknown key `network` in the scenario
  --> x.yaml:3:1
   |
-3 | matrix: { network: none }
-  | ^^^^^^
+3 | network: none
+  | ^^^^^^^
   |
-  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`, `matrix`
 ",
     );
 }
@@ -554,7 +554,7 @@ error: unknown key `a`b` in the scenario
 3 | a`b: 1
   | ^^^
   |
-  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`, `matrix`
 ",
     );
 }

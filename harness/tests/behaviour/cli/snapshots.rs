@@ -235,6 +235,96 @@ fn a_snapshot_that_no_scenario_uses_is_reported() {
     );
 }
 
+const MATRIX: &str = "\
+matrix: { call: [execve, exit_group], word: [\"true\", \"a/b\"] }
+workload: { run: [\"true\", \"${word}\"] }
+snapshot: { level: set, show: [\"${call}\"] }";
+
+#[test]
+fn a_row_of_a_matrix_is_a_scenario_with_a_snapshot_of_its_own() {
+    require!(right_to_trace());
+    let project = Project::with("sub/x", MATRIX);
+    let first = run(&project);
+    first.assert_status(1);
+    let rows = [
+        "call=execve,word=a%2Fb",
+        "call=execve,word=true",
+        "call=exit_group,word=a%2Fb",
+        "call=exit_group,word=true",
+    ];
+    let pending = rows.map(|row| format!("snapshots/sub/x,{row}.snap.new"));
+    assert_eq!(project.snapshots(), pending);
+    project.harness(&["review", "--accept"]).assert_status(0);
+    let stored = project.read("snapshots/sub/x,call=exit_group,word=true.snap");
+    assert!(
+        body(&stored).ends_with("\nP1 true\n  exit_group\n"),
+        "{stored}"
+    );
+    let (_, version) = versions();
+    project.write(
+        &format!("snapshots/sub/x,call=execve,word=true@{version}.snap"),
+        &stored,
+    );
+    project.write("snapshots/sub/x,call=execve.snap", &stored);
+    let second = run(&project);
+    second.assert_status(1);
+    assert_eq!(
+        second.stderr,
+        "warning: no scenario uses the snapshot `snapshots/sub/x,call=execve.snap`\n"
+    );
+    for row in rows {
+        let verdict = match row {
+            "call=execve,word=true" => "fail",
+            _ => "pass",
+        };
+        let line = second
+            .stdout
+            .lines()
+            .find(|line| line.contains(&format!("sub/x[{row}]")));
+        assert!(
+            line.is_some_and(|line| line.contains(verdict)),
+            "{}",
+            second.stdout
+        );
+    }
+    let one = project.harness(&[
+        "run",
+        "scenarios",
+        "--filter",
+        "exit_group,word=t",
+        "--format",
+        "json",
+    ]);
+    one.assert_status(0);
+    assert!(
+        one.stdout.contains("\"sub/x[call=exit_group,word=true]\""),
+        "{}",
+        one.stdout
+    );
+    assert!(!one.stdout.contains("word=a"), "{}", one.stdout);
+}
+
+#[test]
+fn a_defect_of_a_file_is_said_once_for_all_its_rows() {
+    require!(right_to_trace());
+    let project = Project::with("x", &MATRIX.replace("exit_group", "exit_gruop"));
+    let refused = run(&project);
+    refused.assert_status(2);
+    assert_eq!(
+        refused.stderr.matches("error: ").count(),
+        1,
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused
+            .stderr
+            .contains("(in the row `call=exit_gruop,word=a%2Fb` of `matrix`)"),
+        "{}",
+        refused.stderr
+    );
+}
+
 /// `6.18.44-cloud` gives `6.18.44` and `6.18`.
 fn versions() -> (String, String) {
     let uname = nix::sys::utsname::uname().expect("uname");
