@@ -32,20 +32,18 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("sandbox", &["host", "scenario", "sys", "units"]),
     ("decode", &["format"]),
     ("syscall", &["format", "memory", "record", "units"]),
-    (
-        "trace",
-        &["decode", "format", "memory", "syscall", "units"],
-    ),
+    ("trace", &["decode", "format", "memory", "syscall", "units"]),
     ("matching", &["scenario", "trace"]),
     (
         "plan",
         &[
-            "errors", "events", "format", "host", "matching", "memory", "scenario", "syscall", "trace", "units",
+            "errors", "events", "format", "host", "matching", "memory", "scenario", "syscall",
+            "trace", "units",
         ],
     ),
     (
         "verdict",
-        &["events", "plan", "sandbox", "scenario", "units"],
+        &["events", "matching", "plan", "sandbox", "scenario", "units"],
     ),
     ("snapshot", &[]),
     (
