@@ -1,6 +1,11 @@
 //! Judging: what was expected against what came, and the word for it.
 
+mod files;
+mod findings;
 mod limits;
+
+pub use files::{files_after, reads_content};
+pub use findings::Findings;
 
 use crate::events::Account;
 use crate::plan::Plan;

@@ -2,6 +2,10 @@
 //!
 //! Pure. A test of a field has three answers, as a value that was not read may be the one that was meant: such a run is not judged.
 
+mod glob;
+
+pub use glob::path_glob;
+
 use crate::scenario::{CountRange, KeyPath, Test};
 use std::collections::BTreeSet;
 

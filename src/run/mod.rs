@@ -5,6 +5,7 @@ mod directory;
 mod discover;
 mod halves;
 mod limits;
+mod once;
 mod reach;
 mod reader;
 mod reading;
@@ -14,16 +15,18 @@ mod storing;
 mod suite;
 mod survivors;
 mod watch;
+mod workload;
 
 pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::{Fault, Observer, Reader, Setting};
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
-pub use scenario::{Outcome, PATH, SnapshotOutcome, attempt, environment, lay_out};
+pub use scenario::{Outcome, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
 pub use survivors::GRACE;
 pub use watch::Watch;
+pub use workload::{PATH, environment, lay_out};
 
 use crate::capture::{self, Capture, CaptureError};
 use crate::events::{

@@ -1,23 +1,16 @@
 //! One scenario, once.
 
-use super::limits::{self, Limiter};
-use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow};
+use super::once::once;
+use super::{Bench, Control, Fault, RunError};
 use crate::errors::chain;
-use crate::plan::{Plan, PlannedTracepoint, WorldPlan};
-use crate::sandbox::{self, Cgroup, Content, File, Program, Stdio, WorkDir, WorkDirError, World};
-use crate::scenario::{Addresses, FileSource, Survivors};
+use crate::plan::Plan;
+use crate::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
 use crate::snapshot::{self, Place, Provenance};
-use crate::syscall::files::{FileKind, Initial};
-use crate::syscall::{Actor, Observation, UNREAD};
-use crate::trace::{Builder, Normalised, TracedEvent, View};
-use crate::units::{Cpu, Limit, Nanos, Usage};
-use crate::verdict::{self, Ended, Verdict};
-use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr};
-use std::os::unix::ffi::OsStrExt;
+use crate::syscall::UNREAD;
+use crate::trace::Normalised;
+use crate::units::{Limit, Usage};
+use crate::verdict::{self, Ended, Findings, Verdict};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// What came of one run.
 #[derive(Debug)]
@@ -58,22 +51,6 @@ pub enum SnapshotOutcome {
     },
 }
 
-/// The path in which workloads find their programs.
-pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-// What the uncorking may take: a file system that hangs must not hang the suite.
-const UNCORKING: Duration = Duration::from_secs(10);
-
-/// Makes the directory of a planned scenario, with its files.
-///
-/// # Errors
-/// [`WorkDirError`]; nothing is left of it then.
-pub fn lay_out(bench: &Bench<'_>, plan: &Plan, file: &Path) -> Result<WorkDir, WorkDirError> {
-    let user = plan.world.as_ref().and_then(|world| world.user.as_ref());
-    let owner = user.map(|user| (user.uid, user.gid));
-    WorkDir::lay_out(bench.base()?, &files(plan, file, owner), owner)
-}
-
 /// Runs a planned scenario in the directory that was laid out for it, and judges it. Nothing is written.
 ///
 /// # Errors
@@ -86,74 +63,13 @@ pub fn attempt(
     fault: Fault,
     dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
-    let group = bench.group();
-    let workload = match workload(bench, plan, dir.path(), group.clone()) {
-        Err(RunError::Launch(sandbox::LaunchError::NotExecuted(error))) => {
-            return Ok(not_executed(&error));
+    match once(bench, plan, control, fault, dir) {
+        Err(RunError::Launch(LaunchError::NotExecuted(error))) => Ok(not_executed(&error)),
+        ran => {
+            let (ended, trace) = ran?;
+            judge(bench, plan, file, &ended, &trace, dir)
         }
-        other => other?,
-    };
-    let inside = workload.world.inside(dir.path());
-    let mut corked = sandbox::launch(&workload)?;
-    let init = corked.has_init().then(|| corked.pid());
-    let mut events = bench
-        .open(&plan.events, &corked, group.as_deref(), plan.ring_pages)
-        .map_err(|error| corked.failure().map_or(error, RunError::Launch))?;
-    if let (None, Some(group)) = (&plan.world, &group) {
-        corked.end_with(group.members());
     }
-    let limiter = Limiter::new(bench, plan, &corked, group)?;
-    let watch = limiter.watch(bench, &corked)?;
-    let running = match corked.uncork(UNCORKING) {
-        Err(sandbox::LaunchError::NotExecuted(error)) => return Ok(not_executed(&error)),
-        other => other?,
-    };
-    let mut collector = Collector {
-        plan,
-        builder: Builder::new(plan.keeps_order()),
-        error: None,
-    };
-    let world = plan.world.as_ref();
-    let survivors = world.map_or_else(Survivors::default, |world| world.spec.survivors);
-    let patience = Patience {
-        timeout: Some(plan.workload.timeout),
-        tick: Duration::from_secs(1),
-        watch: Some(watch),
-    };
-    let mut ended = follow(
-        running,
-        &mut events,
-        &plan.events,
-        patience,
-        control,
-        &mut collector,
-        Setting {
-            init,
-            initial: initial(&inside),
-            fault,
-            forbids_survivors: survivors == Survivors::Forbidden,
-            ends_all: true,
-            ..Setting::default()
-        },
-    )?;
-    limiter.conclude(&mut ended);
-    ended.account.other_cpus = !bench.has_same_cpus();
-    bench.recycle(events, &ended.account);
-    if let Some(error) = collector.error {
-        return Err(error);
-    }
-    if let Some(id) = ended.exited.main_pid {
-        collector.builder.main_process(id);
-    }
-    let view = View {
-        directory: Some(inside.to_string_lossy().into_owned()),
-        ..plan.view.clone().unwrap_or_default()
-    };
-    let trace = collector
-        .builder
-        .finish()
-        .normalise(&view, &bench.signatures);
-    judge(bench, plan, file, &ended, &trace)
 }
 
 fn judge(
@@ -162,9 +78,11 @@ fn judge(
     file: &Path,
     ended: &Ended,
     trace: &Normalised,
+    dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
     let counts = trace.counts();
     let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts);
+    (verdict, reasons) = left(plan, dir).joined(verdict, reasons);
     if ended.interrupted {
         (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);
     }
@@ -216,6 +134,16 @@ fn judge(
     })
 }
 
+/// What is found in the directory, where the scenario asks.
+fn left(plan: &Plan, dir: &WorkDir) -> Findings {
+    let expected = &plan.expect.files_after;
+    if expected.is_empty() {
+        return Findings::default();
+    }
+    let left = Left::below(dir.path(), &|path| verdict::reads_content(expected, path));
+    verdict::files_after(expected, &left)
+}
+
 fn compare(bench: &Bench<'_>, place: &Place, text: &str) -> Result<SnapshotOutcome, RunError> {
     let chosen = place.choose(&bench.release);
     place.check_variants()?;
@@ -230,7 +158,7 @@ fn compare(bench: &Bench<'_>, place: &Place, text: &str) -> Result<SnapshotOutco
 }
 
 /// A workload that could not be executed did not fail its expectations: it is reported as just that.
-fn not_executed(error: &sandbox::NotExecuted) -> Outcome {
+fn not_executed(error: &NotExecuted) -> Outcome {
     let hint = error
         .hint()
         .map(|hint| format!(" (hint: {hint})"))
@@ -258,129 +186,5 @@ pub(super) fn provenance<'a>(
         scenario: file,
         description,
         kernel: &bench.release,
-    }
-}
-
-fn files(plan: &Plan, scenario: &Path, owner: Option<(u32, u32)>) -> Vec<File> {
-    let base = scenario.parent().unwrap_or(Path::new(""));
-    let content = |source: &FileSource| match source {
-        FileSource::Content(text) => Content::Bytes(text.clone().into_bytes()),
-        FileSource::From(path) => Content::CopyOf(base.join(path)),
-    };
-    let files = plan.workload.files.iter();
-    files
-        .map(|(path, file)| File {
-            path: path.clone(),
-            content: content(&file.source),
-            mode: file.mode,
-            owner: plan
-                .owners
-                .get(path)
-                .map(|user| (user.uid, user.gid))
-                .or(owner),
-        })
-        .collect()
-}
-
-/// What the workload starts with: the cork has closed everything else.
-fn initial(directory: &Path) -> Initial {
-    let streams = ["stdin", "stdout", "stderr"].into_iter().zip(0..);
-    let given =
-        |(name, number): (&str, i32)| (FileKind::Given(name.as_bytes().into()), vec![number]);
-    Initial {
-        files: streams.map(given).collect(),
-        complete: true,
-        directory: Some(directory.as_os_str().as_bytes().to_owned()),
-    }
-}
-
-/// The variables that every workload has in a sandbox, where its working directory is `home`.
-#[must_use]
-pub fn environment(home: &Path) -> BTreeMap<String, String> {
-    let home = home.to_string_lossy();
-    [("PATH", PATH), ("HOME", &home), ("TMPDIR", &home)]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into()
-}
-
-fn workload(
-    bench: &Bench<'_>,
-    plan: &Plan,
-    dir: &Path,
-    group: Option<Arc<Cgroup>>,
-) -> Result<sandbox::Workload, RunError> {
-    let c_string = |text: String| {
-        CString::new(text).map_err(|error| RunError::ZeroByte {
-            text: String::from_utf8_lossy(&error.into_vec()).into_owned(),
-        })
-    };
-    let (world, umask, fixed_addresses) = match &plan.world {
-        None => (World::Host, 0o022, true),
-        Some(WorldPlan { spec, user }) => (
-            bench.worlds.own(spec, user.as_ref()),
-            spec.umask,
-            spec.addresses == Addresses::Fixed,
-        ),
-    };
-    let home = world.inside(dir);
-    let argv = plan.workload.command.argv();
-    let mut environment = environment(&home);
-    environment.extend(plan.workload.env.clone());
-    let path = environment.get("PATH").cloned().unwrap_or_default();
-    let program = argv.first().copied().unwrap_or_default();
-    Ok(sandbox::Workload {
-        program: Program::find(OsStr::new(program), OsStr::new(&path), dir)
-            .map_err(sandbox::LaunchError::NotExecuted)?,
-        arguments: argv
-            .iter()
-            .map(|&argument| c_string(argument.to_owned()))
-            .collect::<Result<_, _>>()?,
-        environment: environment
-            .into_iter()
-            .map(|(name, value)| c_string(format!("{name}={value}")))
-            .collect::<Result<_, _>>()?,
-        directory: Some(dir.to_owned()),
-        stdio: Stdio::Captured {
-            input: plan.workload.stdin.clone().map(String::into_bytes),
-        },
-        world,
-        umask: Some(umask),
-        fixed_addresses,
-        limits: limits::of_processes(bench, plan),
-        group,
-    })
-}
-
-/// Collects a run into a trace.
-struct Collector<'a> {
-    plan: &'a Plan,
-    builder: Builder,
-    error: Option<RunError>,
-}
-
-impl Observer for Collector<'_> {
-    fn observe(&mut self, observation: &Observation) {
-        self.builder
-            .observe(observation, |call| self.plan.events.wants(call));
-    }
-
-    fn event(&mut self, actor: &Actor, time: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {
-        let Some(PlannedTracepoint {
-            name,
-            format,
-            naming,
-        }) = self.plan.events.tracepoints.get(tracepoint)
-        else {
-            return;
-        };
-        match TracedEvent::decode(naming, format, payload) {
-            Ok(event) => self.builder.event(actor.thread, time, event),
-            Err(source) => {
-                self.error.get_or_insert(RunError::Decode {
-                    event: name.as_ref().to_owned(),
-                    source,
-                });
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Many scenarios: found, run side by side, reported as they end.
 
 use super::storing::differs;
-use super::{Bench, Control, Fault, Item, RunError, attempt, lay_out, scenario};
+use super::{Bench, Control, Fault, Item, PATH, RunError, attempt, lay_out};
 use crate::errors::chain;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
 use crate::sandbox::{self, Program};
@@ -110,12 +110,7 @@ impl<'a> Suite<'a> {
         let mut scenarios = Vec::new();
         let mut complaints = Vec::new();
         let has_command = |command: &str| {
-            Program::find(
-                OsStr::new(command),
-                OsStr::new(scenario::PATH),
-                Path::new("/"),
-            )
-            .is_ok()
+            Program::find(OsStr::new(command), OsStr::new(PATH), Path::new("/")).is_ok()
         };
         let (reader, without_bpf) = bench.reader();
         let facts = Facts {

@@ -32,10 +32,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("sandbox", &["host", "scenario", "sys", "units"]),
     ("decode", &["format"]),
     ("syscall", &["format", "memory", "record", "units"]),
-    (
-        "trace",
-        &["decode", "format", "memory", "syscall", "units"],
-    ),
+    ("trace", &["decode", "format", "memory", "syscall", "units"]),
     ("matching", &["scenario", "trace"]),
     (
         "plan",
@@ -46,7 +43,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "verdict",
-        &["events", "plan", "sandbox", "scenario", "units"],
+        &["events", "matching", "plan", "sandbox", "scenario", "units"],
     ),
     ("snapshot", &[]),
     (

@@ -1,0 +1,138 @@
+//! One run of a planned workload, from its launch to its trace.
+
+use super::limits::Limiter;
+use super::workload::workload;
+use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow};
+use crate::plan::{Plan, PlannedTracepoint};
+use crate::sandbox::{self, WorkDir};
+use crate::scenario::Survivors;
+use crate::syscall::files::{FileKind, Initial};
+use crate::syscall::{Actor, Observation};
+use crate::trace::{Builder, Normalised, TracedEvent, View};
+use crate::units::{Cpu, Nanos};
+use crate::verdict::Ended;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+// What the uncorking may take: a file system that hangs must not hang the suite.
+const UNCORKING: Duration = Duration::from_secs(10);
+
+/// Runs the workload of a plan in the directory that was laid out for it.
+///
+/// # Errors
+/// [`RunError`], where the harness could not do its work; the workload is dead by then.
+pub(super) fn once(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    control: &mut dyn Control,
+    fault: Fault,
+    dir: &WorkDir,
+) -> Result<(Ended, Normalised), RunError> {
+    let group = bench.group();
+    let workload = workload(bench, plan, dir.path(), group.clone())?;
+    let inside = workload.world.inside(dir.path());
+    let mut corked = sandbox::launch(&workload)?;
+    let init = corked.has_init().then(|| corked.pid());
+    let mut events = bench
+        .open(&plan.events, &corked, group.as_deref(), plan.ring_pages)
+        .map_err(|error| corked.failure().map_or(error, RunError::Launch))?;
+    if let (None, Some(group)) = (&plan.world, &group) {
+        corked.end_with(group.members());
+    }
+    let limiter = Limiter::new(bench, plan, &corked, group)?;
+    let watch = limiter.watch(bench, &corked)?;
+    let running = corked.uncork(UNCORKING)?;
+    let mut collector = Collector {
+        plan,
+        builder: Builder::new(plan.keeps_order()),
+        error: None,
+    };
+    let world = plan.world.as_ref();
+    let survivors = world.map_or_else(Survivors::default, |world| world.spec.survivors);
+    let patience = Patience {
+        timeout: Some(plan.workload.timeout),
+        tick: Duration::from_secs(1),
+        watch: Some(watch),
+    };
+    let mut ended = follow(
+        running,
+        &mut events,
+        &plan.events,
+        patience,
+        control,
+        &mut collector,
+        Setting {
+            init,
+            initial: initial(&inside),
+            fault,
+            forbids_survivors: survivors == Survivors::Forbidden,
+            ends_all: true,
+            ..Setting::default()
+        },
+    )?;
+    limiter.conclude(&mut ended);
+    ended.account.other_cpus = !bench.has_same_cpus();
+    bench.recycle(events, &ended.account);
+    if let Some(error) = collector.error {
+        return Err(error);
+    }
+    if let Some(id) = ended.exited.main_pid {
+        collector.builder.main_process(id);
+    }
+    let view = View {
+        directory: Some(inside.to_string_lossy().into_owned()),
+        ..plan.view.clone().unwrap_or_default()
+    };
+    let trace = collector
+        .builder
+        .finish()
+        .normalise(&view, &bench.signatures);
+    Ok((ended, trace))
+}
+
+/// What the workload starts with: the cork has closed everything else.
+fn initial(directory: &Path) -> Initial {
+    let streams = ["stdin", "stdout", "stderr"].into_iter().zip(0..);
+    let given =
+        |(name, number): (&str, i32)| (FileKind::Given(name.as_bytes().into()), vec![number]);
+    Initial {
+        files: streams.map(given).collect(),
+        complete: true,
+        directory: Some(directory.as_os_str().as_bytes().to_owned()),
+    }
+}
+
+/// Collects a run into a trace.
+struct Collector<'a> {
+    plan: &'a Plan,
+    builder: Builder,
+    error: Option<RunError>,
+}
+
+impl Observer for Collector<'_> {
+    fn observe(&mut self, observation: &Observation) {
+        self.builder
+            .observe(observation, |call| self.plan.events.wants(call));
+    }
+
+    fn event(&mut self, actor: &Actor, time: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {
+        let Some(PlannedTracepoint {
+            name,
+            format,
+            naming,
+        }) = self.plan.events.tracepoints.get(tracepoint)
+        else {
+            return;
+        };
+        match TracedEvent::decode(naming, format, payload) {
+            Ok(event) => self.builder.event(actor.thread, time, event),
+            Err(source) => {
+                self.error.get_or_insert(RunError::Decode {
+                    event: name.as_ref().to_owned(),
+                    source,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A scenario's workload as the sandbox takes it.
+
+use super::{Bench, RunError, limits};
+use crate::plan::{Plan, WorldPlan};
+use crate::sandbox::{self, Cgroup, Content, File, Program, Stdio, WorkDir, WorkDirError, World};
+use crate::scenario::{Addresses, FileSource};
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The path in which workloads find their programs.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Makes the directory of a planned scenario, with its files.
+///
+/// # Errors
+/// [`WorkDirError`]; nothing is left of it then.
+pub fn lay_out(bench: &Bench<'_>, plan: &Plan, file: &Path) -> Result<WorkDir, WorkDirError> {
+    let user = plan.world.as_ref().and_then(|world| world.user.as_ref());
+    let owner = user.map(|user| (user.uid, user.gid));
+    WorkDir::lay_out(bench.base()?, &files(plan, file, owner), owner)
+}
+
+fn files(plan: &Plan, scenario: &Path, owner: Option<(u32, u32)>) -> Vec<File> {
+    let base = scenario.parent().unwrap_or(Path::new(""));
+    let content = |source: &FileSource| match source {
+        FileSource::Content(text) => Content::Bytes(text.clone().into_bytes()),
+        FileSource::From(path) => Content::CopyOf(base.join(path)),
+    };
+    let files = plan.workload.files.iter();
+    files
+        .map(|(path, file)| File {
+            path: path.clone(),
+            content: content(&file.source),
+            mode: file.mode,
+            owner: plan
+                .owners
+                .get(path)
+                .map(|user| (user.uid, user.gid))
+                .or(owner),
+        })
+        .collect()
+}
+
+/// The variables that every workload has in a sandbox, where its working directory is `home`.
+#[must_use]
+pub fn environment(home: &Path) -> BTreeMap<String, String> {
+    let home = home.to_string_lossy();
+    [("PATH", PATH), ("HOME", &home), ("TMPDIR", &home)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
+}
+
+pub(super) fn workload(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    dir: &Path,
+    group: Option<Arc<Cgroup>>,
+) -> Result<sandbox::Workload, RunError> {
+    let c_string = |text: String| {
+        CString::new(text).map_err(|error| RunError::ZeroByte {
+            text: String::from_utf8_lossy(&error.into_vec()).into_owned(),
+        })
+    };
+    let (world, umask, fixed_addresses) = match &plan.world {
+        None => (World::Host, 0o022, true),
+        Some(WorldPlan { spec, user }) => (
+            bench.worlds.own(spec, user.as_ref()),
+            spec.umask,
+            spec.addresses == Addresses::Fixed,
+        ),
+    };
+    let home = world.inside(dir);
+    let argv = plan.workload.command.argv();
+    let mut environment = environment(&home);
+    environment.extend(plan.workload.env.clone());
+    let path = environment.get("PATH").cloned().unwrap_or_default();
+    let program = argv.first().copied().unwrap_or_default();
+    Ok(sandbox::Workload {
+        program: Program::find(OsStr::new(program), OsStr::new(&path), dir)
+            .map_err(sandbox::LaunchError::NotExecuted)?,
+        arguments: argv
+            .iter()
+            .map(|&argument| c_string(argument.to_owned()))
+            .collect::<Result<_, _>>()?,
+        environment: environment
+            .into_iter()
+            .map(|(name, value)| c_string(format!("{name}={value}")))
+            .collect::<Result<_, _>>()?,
+        directory: Some(dir.to_owned()),
+        stdio: Stdio::Captured {
+            input: plan.workload.stdin.clone().map(String::into_bytes),
+        },
+        world,
+        umask: Some(umask),
+        fixed_addresses,
+        limits: limits::of_processes(bench, plan),
+        group,
+    })
+}

@@ -1,0 +1,293 @@
+//! What the run left in its working directory.
+
+use super::{Findings, excerpt};
+use crate::matching::path_glob;
+use crate::sandbox::{Left, LeftContent, LeftFile};
+use crate::scenario::{ExpectedOutput, FileAfter, FileType, nearest};
+use std::collections::BTreeSet;
+
+/// So many files are named that are wrong in the same way.
+const MOST_NAMED: usize = 10;
+
+/// Whether the content of the file at a path is of interest.
+#[must_use]
+pub fn reads_content(expected: &[(String, FileAfter)], path: &[u8]) -> bool {
+    let mut all = expected
+        .iter()
+        .filter(|(_, wanted)| wanted.content.is_some());
+    all.any(|(key, _)| key.as_bytes() == path || is_glob(key) && path_glob(key.as_bytes(), path))
+}
+
+/// Judges what was left. A path that is written as it is stands for itself; every other one belongs to the first glob that matches it. The
+/// folders on the way to what may be there may be there as well.
+#[must_use]
+pub fn files_after(expected: &[(String, FileAfter)], left: &Left) -> Findings {
+    let mut findings = Findings::default();
+    let (globs, exact): (Vec<_>, Vec<_>) = expected.iter().partition(|(key, _)| is_glob(key));
+    let is_named = |path: &[u8]| exact.iter().any(|(key, _)| key.as_bytes() == path);
+    for (path, wanted) in &exact {
+        one(path, wanted, left, &mut findings);
+    }
+    let mut of_globs: Vec<Vec<(&[u8], &LeftFile)>> = vec![Vec::new(); globs.len()];
+    let mut folders: BTreeSet<&[u8]> = BTreeSet::new();
+    for (path, file) in &left.files {
+        let place = match is_named(path) {
+            true => None,
+            false => globs
+                .iter()
+                .position(|(glob, _)| path_glob(glob.as_bytes(), path)),
+        };
+        let wanted = place.and_then(|place| globs.get(place));
+        if is_named(path) || wanted.is_some_and(|(_, wanted)| wanted.exists) {
+            folders.extend(folders_above(path));
+        }
+        if let Some(found) = place.and_then(|place| of_globs.get_mut(place)) {
+            found.push((path, file));
+        }
+    }
+    for ((glob, wanted), mut found) in globs.into_iter().zip(of_globs) {
+        if !wanted.exists {
+            found.retain(|(path, _)| !folders.contains(path));
+        }
+        many(glob, wanted, &found, left, &mut findings);
+    }
+    findings
+}
+
+fn is_glob(key: &str) -> bool {
+    key.contains(['*', '?', '['])
+}
+
+/// `a` and `a/b` for `a/b/c`.
+fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    slashes.filter_map(|(at, _)| path.get(..at))
+}
+
+/// A path that is written as it is.
+fn one(path: &str, wanted: &FileAfter, left: &Left, findings: &mut Findings) {
+    match (left.files.get(path.as_bytes()), wanted.exists) {
+        (Some(file), true) => differences(path, wanted, file, findings),
+        (Some(file), false) => {
+            let what = described(file);
+            let reason = format!("expected no `{path}` after the run, and there is {what}");
+            findings.against.push(reason);
+        }
+        (None, exists) => match left.hides(path.as_bytes()) {
+            Some(why) => {
+                let reason = format!("whether there is `{path}` cannot be told: {why}");
+                findings.unknown.push(reason);
+            }
+            None if exists => {
+                let what = kind(wanted).map_or("something", named);
+                let hint = near(path, left);
+                let reason = format!(
+                    "expected {what} at `{path}` after the run, and there is nothing{hint}"
+                );
+                findings.against.push(reason);
+            }
+            None => {}
+        },
+    }
+}
+
+/// All that a glob stands for.
+fn many(
+    glob: &str,
+    wanted: &FileAfter,
+    found: &[(&[u8], &LeftFile)],
+    left: &Left,
+    findings: &mut Findings,
+) {
+    let mut own = Findings::default();
+    for (path, file) in found {
+        let path = shown(path);
+        if wanted.exists {
+            differences(&path, wanted, file, &mut own);
+        } else {
+            let what = described(file);
+            let reason = format!(
+                "expected nothing like `{glob}` after the run, and there is {what}, `{path}`"
+            );
+            own.against.push(reason);
+        }
+    }
+    let more = own.against.len().saturating_sub(MOST_NAMED);
+    if more > 0 {
+        own.against.truncate(MOST_NAMED);
+        own.against.push(format!("and {more} more for `{glob}`"));
+    }
+    if let Some((place, why)) = left.unseen.first_key_value() {
+        let place = match place.as_slice() {
+            [] => "the working directory".to_owned(),
+            path => format!("`{}`", shown(path)),
+        };
+        let reason = format!("whether all is seen of `{glob}` cannot be told: {place}: {why}");
+        own.unknown.push(reason);
+    } else if wanted.exists && found.is_empty() {
+        let what = kind(wanted).map_or("something", named);
+        let reason = format!("expected {what} like `{glob}` after the run, and there is nothing");
+        own.against.push(reason);
+    }
+    findings.against.append(&mut own.against);
+    findings.unknown.append(&mut own.unknown);
+}
+
+/// What a file must be, which follows from what else is expected of it.
+fn kind(wanted: &FileAfter) -> Option<FileType> {
+    let is_file = wanted.content.is_some() || wanted.size.is_some();
+    let implied = wanted.target.as_ref().map(|_| FileType::Symlink);
+    let implied = implied.or(is_file.then_some(FileType::File));
+    wanted.kind.or(implied)
+}
+
+fn differences(path: &str, wanted: &FileAfter, file: &LeftFile, findings: &mut Findings) {
+    let against = &mut findings.against;
+    if let Some(kind) = kind(wanted).filter(|kind| *kind != file.kind) {
+        let (kind, is) = (named(kind), described(file));
+        against.push(format!(
+            "expected {kind} at `{path}` after the run, and there is {is}"
+        ));
+        return;
+    }
+    if let Some(mode) = wanted.mode.filter(|mode| *mode != file.mode) {
+        let reason = format!(
+            "expected `{path}` to have mode {mode:04o}, got {:04o}",
+            file.mode
+        );
+        against.push(reason);
+    }
+    if let Some(target) = &wanted.target
+        && target.as_bytes() != file.target
+    {
+        let got = shown(&file.target);
+        against.push(format!(
+            "expected `{path}` to lead to {target:?}, got {got:?}"
+        ));
+    }
+    if let Some(size) = wanted.size.filter(|size| !size.contains(file.size)) {
+        let reason = format!("expected `{path}` to have {size} bytes, got {}", file.size);
+        against.push(reason);
+    }
+    if let Some(expected) = &wanted.content {
+        content(path, expected, file, findings);
+    }
+}
+
+fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, findings: &mut Findings) {
+    let untold = match &file.content {
+        LeftContent::Whole(bytes) if expected.accepts(bytes) => return,
+        LeftContent::Whole(bytes) => {
+            findings.against.push(differs(path, expected, bytes));
+            return;
+        }
+        LeftContent::Start(bytes) => {
+            let is_found = matches!(expected, ExpectedOutput::Contains(_));
+            if is_found && expected.accepts(bytes) {
+                return;
+            }
+            if let ExpectedOutput::Exact(text) = expected
+                && text.len() as u64 != file.size
+            {
+                let (size, wanted) = (file.size, text.len());
+                let reason = format!(
+                    "expected `{path}` to have the {wanted} bytes of its text, got {size} bytes"
+                );
+                findings.against.push(reason);
+                return;
+            }
+            format!(
+                "it has {} bytes, of which {} were read",
+                file.size,
+                bytes.len()
+            )
+        }
+        LeftContent::Unread(why) => why.clone(),
+        LeftContent::NotAskedFor => "nobody read it".to_owned(),
+    };
+    let reason = format!("what `{path}` holds cannot be judged: {untold}");
+    findings.unknown.push(reason);
+}
+
+/// In which way a file is not what was expected; of text what differs, line by line.
+fn differs(path: &str, expected: &ExpectedOutput, got: &[u8]) -> String {
+    // So much text is compared line by line, in bytes of both, and so much of what differs is shown, in lines.
+    const MOST_TEXT: usize = 64 << 10;
+    const MOST_LINES: usize = 60;
+    let wanted = match expected {
+        ExpectedOutput::Exact(text) => match std::str::from_utf8(got) {
+            Ok(got) if text.len() + got.len() <= MOST_TEXT => {
+                let diff = similar::TextDiff::from_lines(text.as_str(), got);
+                let mut diff = diff.unified_diff();
+                let diff = diff
+                    .context_radius(3)
+                    .header("expected", "this run")
+                    .to_string();
+                let mut lines: Vec<&str> = diff.lines().take(MOST_LINES).collect();
+                if diff.lines().count() > MOST_LINES {
+                    lines.push("...");
+                }
+                return format!("`{path}` is not what was expected:\n{}", lines.join("\n"));
+            }
+            _ => format!("{:?}", excerpt(text)),
+        },
+        ExpectedOutput::Contains(text) => format!("something that contains {:?}", excerpt(text)),
+        ExpectedOutput::Matches(regex) => format!("something that matches /{regex}/"),
+    };
+    let got = String::from_utf8_lossy(got);
+    format!(
+        "expected `{path}` to hold {wanted}, got {:?}",
+        excerpt(&got)
+    )
+}
+
+/// What may have become of a file that is missing.
+fn near(path: &str, left: &Left) -> String {
+    let mut above = folders_above(path.as_bytes());
+    let link = above.find(|folder| {
+        let file = left.files.get(*folder);
+        file.is_some_and(|file| file.kind == FileType::Symlink)
+    });
+    if let Some(link) = link {
+        return format!(
+            " (`{}` is a symbolic link, which is not followed)",
+            shown(link)
+        );
+    }
+    let there: Vec<String> = left.files.keys().map(|path| shown(path)).collect();
+    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+    let same_name = there.iter().find(|other| name(other) == name(path));
+    let near = same_name
+        .map(String::as_str)
+        .or_else(|| nearest(path, there.iter().map(String::as_str)));
+    near.map_or_else(String::new, |near| format!(" (but there is `{near}`)"))
+}
+
+fn shown(path: &[u8]) -> String {
+    match std::str::from_utf8(path) {
+        Ok(text) if !text.contains(char::is_control) => text.to_owned(),
+        _ => path.escape_ascii().to_string(),
+    }
+}
+
+fn described(file: &LeftFile) -> String {
+    match file.kind {
+        FileType::File => format!("a file of {} bytes", file.size),
+        FileType::Symlink => format!("a symbolic link to {:?}", shown(&file.target)),
+        other => named(other).to_owned(),
+    }
+}
+
+fn named(kind: FileType) -> &'static str {
+    match kind {
+        FileType::File => "a file",
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::Device => "a device",
+    }
+}
+
+#[cfg(test)]
+mod tests;
