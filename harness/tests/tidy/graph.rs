@@ -37,6 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["decode", "format", "memory", "syscall", "units"],
     ),
     ("matching", &["scenario", "trace"]),
+    ("mutate", &["syscall", "trace"]),
     (
         "plan",
         &[
