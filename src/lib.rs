@@ -20,6 +20,7 @@ pub mod host;
 pub mod matching;
 pub mod memory;
 pub mod merge;
+pub mod mutate;
 pub mod plan;
 #[deny(
     clippy::indexing_slicing,

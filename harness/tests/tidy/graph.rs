@@ -34,6 +34,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("syscall", &["format", "memory", "record", "units"]),
     ("trace", &["decode", "format", "memory", "syscall", "units"]),
     ("matching", &["scenario", "trace"]),
+    ("mutate", &["syscall", "trace"]),
     (
         "plan",
         &[

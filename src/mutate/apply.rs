@@ -1,0 +1,150 @@
+//! Changes of a run, and what the threads that they touch do then.
+
+use super::Thread;
+use crate::trace::{Deed, Part};
+
+/// What is done, by the places of threads in the run and of events in their thread.
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    /// The event is left out.
+    Drop,
+    /// It is there once more, behind itself.
+    Repeat,
+    /// It and this one change places.
+    Exchange(usize),
+    /// It comes behind all others.
+    Delay,
+    /// Every event of its name is left out.
+    DropAll,
+    /// Its process does nothing.
+    DropProcess,
+    /// This thread does it.
+    Reassign(usize),
+    /// This part, by its place, the result behind the fields, is another.
+    Edit(usize, Box<Part>),
+    /// This is there as well, behind it; in front where there is none.
+    Insert(Box<Deed>),
+}
+
+/// Where a change is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) thread: usize,
+    pub(super) deed: usize,
+}
+
+/// The threads that are others then.
+pub(super) fn apply(
+    threads: &[Thread],
+    spot: Spot,
+    change: &Change,
+) -> Option<Vec<(usize, Vec<Deed>)>> {
+    let thread = threads.get(spot.thread)?;
+    let here = thread.deeds.get(spot.deed);
+    let mut deeds = match change {
+        // They make lists of their own.
+        Change::DropAll | Change::DropProcess => Vec::new(),
+        _ => thread.deeds.clone(),
+    };
+    match change {
+        Change::Drop => drop(deeds.remove(spot.deed)),
+        Change::Repeat => deeds.insert(spot.deed.checked_add(1)?, again(here?)),
+        Change::Exchange(other) => exchange(&mut deeds, spot.deed, *other),
+        Change::Delay => {
+            for next in spot.deed.checked_add(1)?..deeds.len() {
+                exchange(&mut deeds, next.saturating_sub(1), next);
+            }
+        }
+        Change::DropAll => {
+            let name = &here?.name;
+            return Some(without(threads, |_, deed| deed.name == *name));
+        }
+        Change::DropProcess => {
+            let process = thread.task.process;
+            return Some(without(threads, |thread, _| thread.task.process == process));
+        }
+        Change::Reassign(other) => {
+            let to = threads.get(*other)?;
+            let deed = deeds.remove(spot.deed);
+            let mut theirs = to.deeds.clone();
+            theirs.push(done_by(to, deed));
+            return Some(vec![(spot.thread, deeds), (*other, in_order(theirs))]);
+        }
+        Change::Edit(place, part) => {
+            let deed = deeds.get_mut(spot.deed)?;
+            let mut parts = deed.fields.iter_mut().chain(&mut deed.returns);
+            *parts.nth(*place)? = part.as_ref().clone();
+        }
+        Change::Insert(deed) => {
+            let moment = here.map_or(0, |here| here.left);
+            let deed = Deed {
+                entered: moment,
+                left: moment,
+                ..deed.as_ref().clone()
+            };
+            let at = if here.is_some() {
+                spot.deed.checked_add(1)?
+            } else {
+                0
+            };
+            deeds.insert(at, done_by(thread, deed));
+        }
+    }
+    Some(vec![(spot.thread, in_order(deeds))])
+}
+
+/// The same deed, behind itself: what no scheduler could do otherwise.
+fn again(deed: &Deed) -> Deed {
+    Deed {
+        entered: deed.left,
+        ..deed.clone()
+    }
+}
+
+/// Two deeds change places; the moments stay where they were.
+fn exchange(deeds: &mut [Deed], one: usize, other: usize) {
+    let (low, high) = (one.min(other), one.max(other));
+    let Some((before, after)) = deeds.split_at_mut_checked(high) else {
+        return;
+    };
+    let (Some(one), Some(other)) = (before.get_mut(low), after.first_mut()) else {
+        return;
+    };
+    std::mem::swap(one, other);
+    std::mem::swap(&mut one.entered, &mut other.entered);
+    std::mem::swap(&mut one.left, &mut other.left);
+}
+
+/// The deed as this thread's, running what it ran at the moment.
+fn done_by(thread: &Thread, deed: Deed) -> Deed {
+    let before = thread.deeds.iter().rfind(|its| its.entered <= deed.entered);
+    let near = before.or(thread.deeds.first());
+    let program = near.map_or(&thread.program, |near| &near.program);
+    Deed {
+        task: thread.task,
+        thread: thread.thread,
+        program: program.clone(),
+        ..deed
+    }
+}
+
+fn in_order(mut deeds: Vec<Deed>) -> Vec<Deed> {
+    deeds.sort_by_key(|deed| deed.entered);
+    deeds
+}
+
+/// The threads that have less then.
+fn without(
+    threads: &[Thread],
+    is_gone: impl Fn(&Thread, &Deed) -> bool,
+) -> Vec<(usize, Vec<Deed>)> {
+    let mut changed = Vec::new();
+    for (place, thread) in threads.iter().enumerate() {
+        let stays = |deed: &&Deed| !is_gone(thread, deed);
+        let left: Vec<Deed> = thread.deeds.iter().filter(stays).cloned().collect();
+        if left.len() < thread.deeds.len() {
+            changed.push((place, left));
+        }
+    }
+    changed
+}

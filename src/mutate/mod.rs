@@ -1,0 +1,144 @@
+//! Mutants of a recorded run: what it would look like had the program left something out, done it twice, in another order, or otherwise.
+//!
+//! Pure. An expectation that lets a mutant through does not look at what the mutant changed; so mutants show what a scenario does not
+//! test. A mutant is of what the run recorded and was asked for, never of the program, so there are hundreds of them for one run.
+//!
+//! | operator | what becomes of the run |
+//! |---|---|
+//! | `drop` | an event is left out |
+//! | `repeat` | an event is there twice in a row |
+//! | `swap` | an event and the next of its thread change places |
+//! | `exchange` | an event and one further on in its thread change places |
+//! | `delay` | an event comes after all others of its thread |
+//! | `drop_all` | all events of a name are left out, in all tasks |
+//! | `drop_process` | a process does nothing |
+//! | `reassign` | another task does it |
+//! | `edit` | an argument, a field or a result is another |
+//! | `insert` | an event is there that was not |
+//!
+//! What makes no difference to the text of a trace at full detail is no mutant, and mutants with the same text are one. Which thread
+//! came first is the scheduler's affair and in no trace, so no mutant changes that alone.
+
+mod apply;
+mod edit;
+mod foreign;
+mod list;
+mod pool;
+mod sample;
+
+pub use list::Mutants;
+
+use crate::syscall::{Signatures, ThreadId};
+use crate::trace::{Deed, StableName};
+use std::fmt;
+use std::sync::Arc;
+
+/// A thread of the run, and what it did in the order of entering.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thread {
+    /// Its stable name.
+    pub task: StableName,
+    /// The same, as events know it.
+    pub thread: ThreadId,
+    /// The program that its process ran at first.
+    pub program: Arc<str>,
+    /// What it did.
+    pub deeds: Vec<Deed>,
+}
+
+/// A run to make mutants of.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'a> {
+    /// Its threads.
+    pub threads: &'a [Thread],
+    /// The names of what would have been recorded and did not occur.
+    pub absent: &'a [String],
+    /// The forms of calls.
+    pub signatures: &'a Signatures<'a>,
+}
+
+/// What is done to a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operator {
+    /// An event is left out.
+    Drop,
+    /// An event is there twice in a row.
+    Repeat,
+    /// An event and the next of its thread change places.
+    Swap,
+    /// An event and one further on in its thread change places.
+    Exchange,
+    /// An event comes after all others of its thread.
+    Delay,
+    /// All events of a name are left out, in all tasks.
+    DropAll,
+    /// A process does nothing.
+    DropProcess,
+    /// Another task does it.
+    Reassign,
+    /// An argument, a field or a result is another.
+    Edit,
+    /// An event is there that was not.
+    Insert,
+}
+
+impl Operator {
+    /// Every operator, in the order of reports.
+    pub const ALL: [Self; 10] = [
+        Self::Drop,
+        Self::DropAll,
+        Self::DropProcess,
+        Self::Repeat,
+        Self::Insert,
+        Self::Swap,
+        Self::Exchange,
+        Self::Delay,
+        Self::Reassign,
+        Self::Edit,
+    ];
+
+    /// Its word in reports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Repeat => "repeat",
+            Self::Swap => "swap",
+            Self::Exchange => "exchange",
+            Self::Delay => "delay",
+            Self::DropAll => "drop_all",
+            Self::DropProcess => "drop_process",
+            Self::Reassign => "reassign",
+            Self::Edit => "edit",
+            Self::Insert => "insert",
+        }
+    }
+}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A mutant by what was done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mutant {
+    /// How.
+    pub operator: Operator,
+    /// The event's name; of a process its stable name.
+    pub event: String,
+    /// The field that was edited.
+    pub field: Option<String>,
+    /// The task that it was done to.
+    pub task: StableName,
+    /// The line of the trace that it was done to; empty where there was none.
+    pub line: String,
+    /// What stands there now, where that says more than the operator does.
+    pub now: Option<String>,
+    /// The threads that are others now, by their place, and what each does.
+    pub changed: Vec<(usize, Vec<Deed>)>,
+}
+
+#[cfg(test)]
+mod tests;
