@@ -37,7 +37,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "plan",
         &[
-            "errors", "events", "format", "host", "matching", "memory", "scenario", "syscall", "trace", "units",
+            "errors", "events", "format", "host", "matching", "memory", "scenario", "syscall",
+            "trace", "units",
         ],
     ),
     (
