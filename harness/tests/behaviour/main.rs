@@ -16,6 +16,7 @@ mod keep;
 mod killed;
 mod limits;
 mod loss;
+mod mutants;
 mod panics;
 mod removal;
 mod sight;
