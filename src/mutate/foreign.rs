@@ -67,7 +67,7 @@ fn field(argument: &Argument, pool: &Pool) -> Part {
         _ => number("0"),
     };
     Part {
-        name: argument.name.as_str().into(),
+        name: std::sync::Arc::clone(&argument.name),
         alias: argument.alias,
         text,
         value,

@@ -277,7 +277,7 @@ impl List<'_, '_> {
                 let argument = signature
                     .arguments
                     .iter()
-                    .find(|it| it.name == *part.name)?;
+                    .find(|it| it.name == part.name)?;
                 match argument.kind {
                     ArgKind::Constants(constants) => Some(constants),
                     _ => None,
