@@ -211,7 +211,7 @@ fn words_mean_what_strace_says() {
             if signature
                 .arguments
                 .first()
-                .is_some_and(|argument| argument.name != "arg0")
+                .is_some_and(|argument| *argument.name != *"arg0")
             {
                 tried(signature, name, &mut calls);
             }
