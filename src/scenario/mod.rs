@@ -24,6 +24,7 @@
 
 mod assemble;
 mod diagnostic;
+pub mod edit;
 mod expect;
 mod explain;
 mod flexible;
@@ -43,6 +44,7 @@ mod survey;
 mod tests;
 mod trace;
 mod workload;
+mod write;
 
 pub use diagnostic::Diagnostic;
 pub use expect::{CountRange, DeltaSpec, Expect, ExpectedOutput, FileAfter, FileType};

@@ -149,6 +149,36 @@ impl Places {
         }
     }
 
+    /// Which key of the mapping `node` is `name`.
+    pub(super) fn position(&self, node: NodeId, name: &str) -> Option<usize> {
+        match &self.nodes.get(node)?.kind {
+            Kind::Mapping(entries) => entries.iter().position(|entry| entry.name == name),
+            _ => None,
+        }
+    }
+
+    /// The bytes from the first character of a value to its last, in which a block ends with the last value in it and not with the
+    /// blanks and comments behind it.
+    pub(super) fn content(&self, source: &Source, node: NodeId) -> Option<Range<usize>> {
+        let found = self.nodes.get(node)?;
+        let text = source.text().get(found.span.clone())?;
+        let last = match &found.kind {
+            _ if text.starts_with(['[', '{']) => None,
+            Kind::List(items) => items.last().copied(),
+            Kind::Mapping(entries) => entries.last().map(|entry| entry.value),
+            Kind::Plain | Kind::Text => None,
+        };
+        // Behind a comma the parser ends a mapping in front of its brace.
+        let behind = source.text().get(found.span.end..)?;
+        let is_cut = text.starts_with('{') && !text.ends_with('}') && behind.starts_with('}');
+        let end = match last {
+            _ if is_cut => found.span.end.saturating_add(1),
+            Some(last) => self.content(source, last)?.end,
+            None => found.span.start.saturating_add(text.trim_end().len()),
+        };
+        (found.span.start <= end).then_some(found.span.start..end)
+    }
+
     /// The bytes to point at for a value. Where it stands below its key, as blocks do, the key says more.
     pub(super) fn value_range(
         &self,

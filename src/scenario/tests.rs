@@ -9,6 +9,7 @@ use super::{
 };
 use crate::units::ExitKind;
 
+mod edit;
 mod keys;
 mod matrix;
 mod values;

@@ -1,0 +1,48 @@
+//! From what a scenario says to the text of a file, as a person would write it.
+
+pub(super) mod scalar;
+
+use super::snapshot::SnapshotSpec;
+
+/// The words of a list, between brackets.
+pub(super) fn list<'a>(items: impl IntoIterator<Item = &'a String>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| scalar::flow(item)).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// The keys of `snapshot` in the order of the reference and what stands under each; `None` under a key that can be left out.
+pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<String>)> {
+    let SnapshotSpec::On {
+        level,
+        hide,
+        show,
+        contents,
+        temporary,
+    } = spec
+    else {
+        return Vec::new();
+    };
+    let names = |names: &Vec<String>| (!names.is_empty()).then(|| list(names));
+    vec![
+        (
+            "level",
+            (*level != Default::default()).then(|| level.to_string()),
+        ),
+        ("show", names(show)),
+        ("hide", names(hide)),
+        ("contents", (*contents > 0).then(|| contents.to_string())),
+        ("temporary", names(temporary)),
+    ]
+}
+
+/// What stands under `snapshot`, between braces; `None` where the key can be left out.
+pub(super) fn snapshot(spec: &SnapshotSpec) -> Option<String> {
+    if *spec == SnapshotSpec::Off {
+        return Some("false".to_owned());
+    }
+    let keys = snapshot_keys(spec).into_iter();
+    let said: Vec<String> = keys
+        .filter_map(|(key, value)| Some(format!("{key}: {}", value?)))
+        .collect();
+    (!said.is_empty()).then(|| format!("{{ {} }}", said.join(", ")))
+}
