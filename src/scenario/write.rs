@@ -2,7 +2,7 @@
 
 pub(super) mod scalar;
 
-use super::snapshot::SnapshotSpec;
+use super::snapshot::{LevelSpec, SnapshotSpec};
 
 /// The words of a list, between brackets.
 pub(super) fn list<'a>(items: impl IntoIterator<Item = &'a String>) -> String {
@@ -18,6 +18,8 @@ pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<St
         show,
         contents,
         temporary,
+        levels,
+        by,
     } = spec
     else {
         return Vec::new();
@@ -28,11 +30,30 @@ pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<St
             "level",
             (*level != Default::default()).then(|| level.to_string()),
         ),
+        ("levels", levels_of(levels)),
+        (
+            "by",
+            (*by != Default::default()).then(|| by.as_str().to_owned()),
+        ),
         ("show", names(show)),
         ("hide", names(hide)),
         ("contents", (*contents > 0).then(|| contents.to_string())),
         ("temporary", names(temporary)),
     ]
+}
+
+/// The mapping of `levels`, between braces; `None` for an empty one.
+fn levels_of(levels: &[(String, LevelSpec)]) -> Option<String> {
+    let level = |spec: &LevelSpec| match spec.hide.is_empty() {
+        true => spec.level.to_string(),
+        false if spec.level == Default::default() => format!("{{ hide: {} }}", list(&spec.hide)),
+        false => format!("{{ level: {}, hide: {} }}", spec.level, list(&spec.hide)),
+    };
+    let levels: Vec<String> = levels
+        .iter()
+        .map(|(of, spec)| format!("{}: {}", scalar::flow(of), level(spec)))
+        .collect();
+    (!levels.is_empty()).then(|| format!("{{ {} }}", levels.join(", ")))
 }
 
 /// What stands under `snapshot`, between braces; `None` where the key can be left out.
