@@ -1,8 +1,8 @@
 //! Changing the snapshot of a text and nothing else.
 
 use super::*;
-use crate::scenario::{LevelSpec, SnapshotBy};
 use crate::scenario::edit::with_snapshot;
+use crate::scenario::{LevelSpec, SnapshotBy};
 
 /// Ways to write a scenario around its snapshot, which stands where `@` is, in a line of its own.
 const FRAMES: &[&str] = &[
@@ -31,7 +31,15 @@ const SNAPSHOTS: &[&str] = &[
 
 fn specs() -> Vec<SnapshotSpec> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let of = |name: &str, level, hide| (name.to_owned(), LevelSpec { level, hide: words(hide) });
+    let of = |name: &str, level, hide| {
+        (
+            name.to_owned(),
+            LevelSpec {
+                level,
+                hide: words(hide),
+            },
+        )
+    };
     let levels = vec![
         of("cc1", SnapshotLevel::Counts, &[]),
         of("P3 sh", SnapshotLevel::Sequence, &["brk"]),
@@ -47,6 +55,14 @@ fn specs() -> Vec<SnapshotSpec> {
                     show: words(if contents > 0 { &["openat"] } else { &[] }),
                     contents,
                     temporary: words(if hide.is_empty() { &[] } else { &["sed??????"] }),
+                    levels: match hide.len() > usize::from(contents) {
+                        true => levels.clone(),
+                        false => Vec::new(),
+                    },
+                    by: match hide.is_empty() {
+                        true => SnapshotBy::Process,
+                        false => SnapshotBy::Program,
+                    },
                 });
             }
         }
