@@ -274,10 +274,7 @@ impl List<'_, '_> {
         self.recorded
             .signatures
             .with(abi, i32::try_from(number).ok()?, |signature| {
-                let argument = signature
-                    .arguments
-                    .iter()
-                    .find(|it| it.name == part.name)?;
+                let argument = signature.arguments.iter().find(|it| it.name == part.name)?;
                 match argument.kind {
                     ArgKind::Constants(constants) => Some(constants),
                     _ => None,
