@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::diagnostic::{Diagnostic, Source};
-use super::expect::{CountRange, Expect};
+use super::expect::Expect;
 use super::key_path::KeyPath;
 use super::model::Scenario;
+use super::patterns::WrittenExpectations;
 use super::places::Places;
 use super::reader::WrittenScenario;
 use super::requires::Requires;
-use super::steps::{CountSpec, Expectations, StepSpec};
 use super::trace::{RingSpec, Since, TraceSpec, WrittenTrace};
 use super::workload::{Command, FileSpec, Workload, WrittenWorkload};
+
+mod captures;
+mod expectations;
 
 /// Builds the scenario from keys and values that are each right by themselves.
 pub(super) fn assemble(
@@ -32,6 +35,18 @@ pub(super) fn assemble(
     let workload = file.workload(written.workload)?;
     let trace = file.trace(written.trace)?;
     let expect = written.expect;
+    let at = KeyPath::root().key("expect");
+    let events = file.expectations(
+        &at,
+        WrittenExpectations {
+            sequence: expect.sequence,
+            any_order: expect.any_order,
+            never: expect.never,
+            only: expect.only,
+            count: expect.count,
+        },
+    )?;
+    captures::check(&file, &events, &BTreeMap::new())?;
     let requires = written.requires;
     Ok(Scenario {
         description,
@@ -45,10 +60,7 @@ pub(super) fn assemble(
             stdout: expect.stdout,
             stderr: expect.stderr,
             limit: expect.limit.map(|limit| limit.0),
-            events: Expectations {
-                count: counts(expect.count),
-                ..Expectations::default()
-            },
+            events,
             ..Expect::default()
         },
         snapshot: written.snapshot,
@@ -67,19 +79,6 @@ pub(super) fn assemble(
         source,
         places,
     })
-}
-
-fn counts(written: BTreeMap<String, CountRange>) -> Vec<CountSpec> {
-    let at = KeyPath::root().key("expect").key("count");
-    let spec = |(event, times): (String, CountRange)| CountSpec {
-        step: StepSpec {
-            at: at.clone().key(&event).key_itself(),
-            event,
-            fields: Vec::new(),
-        },
-        times,
-    };
-    written.into_iter().map(spec).collect()
 }
 
 /// The file that complaints point into.

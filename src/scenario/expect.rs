@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
+use super::patterns::{WrittenCounts, WrittenPattern, WrittenStep};
 use super::steps::{Expectations, StepSpec};
 use crate::units::{ExitKind, Limit};
 
@@ -139,8 +140,11 @@ pub(super) struct WrittenExpect {
     pub(super) exit: Option<WrittenExit>,
     pub(super) stdout: Option<ExpectedOutput>,
     pub(super) stderr: Option<ExpectedOutput>,
-    #[serde(default)]
-    pub(super) count: BTreeMap<String, CountRange>,
+    pub(super) sequence: Option<Vec<WrittenPattern>>,
+    pub(super) any_order: Option<Vec<WrittenPattern>>,
+    pub(super) never: Option<Vec<WrittenStep>>,
+    pub(super) only: Option<Vec<WrittenStep>>,
+    pub(super) count: Option<WrittenCounts<CountRange>>,
     pub(super) limit: Option<WrittenLimit>,
 }
 
@@ -167,7 +171,7 @@ pub(super) struct OutputMapping {
 }
 
 #[derive(Debug)]
-struct Pattern(Regex);
+pub(super) struct Pattern(pub(super) Regex);
 
 impl Flexible for WrittenExit {
     const EXPECTED: &'static str = "a status from 0 to 255, or a mapping with `signal`";
@@ -234,6 +238,9 @@ impl Flexible for ExpectedOutput {
 
     fn from_mapping(mapping: OutputMapping) -> Option<Result<Self, String>> {
         Some(match (mapping.contains, mapping.matches) {
+            (Some(text), None) if text.is_empty() => Err(
+                "every output contains an empty text\nfor no output at all write \"\"".to_owned(),
+            ),
             (Some(text), None) => Ok(Self::Contains(text)),
             (None, Some(Pattern(regex))) => Ok(Self::Matches(regex)),
             (Some(_), Some(_)) => Err("`contains` and `matches` exclude each other".to_owned()),
@@ -247,12 +254,19 @@ impl Flexible for Pattern {
     type Mapping = NoMapping;
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Some(Regex::new(text).map(Self).map_err(|error| {
+        let regex = Regex::new(text).map_err(|error| {
             // The regex crate draws its own snippet; the fault is named on the last line.
             let drawn = error.to_string();
             let fault = drawn.lines().last().unwrap_or_default();
             let fault = fault.strip_prefix("error: ").unwrap_or(fault);
             format!("no regular expression: {}", fault.trim_end_matches('.'))
+        });
+        Some(regex.and_then(|regex| {
+            if regex.is_match(b"") {
+                let fault = "even an empty text matches this\nsay what must be there: `x+` in place of `x*`";
+                return Err(fault.to_owned());
+            }
+            Ok(Self(regex))
         }))
     }
 }
@@ -272,6 +286,11 @@ impl Flexible for CountRange {
         let (min, max) = match (text.split_once("..="), text.strip_suffix("..")) {
             (Some(("", max)), _) => (0, Some(count(max)?)),
             (Some((min, max)), _) => (count(min)?, Some(count(max)?)),
+            (None, Some("0")) => {
+                return Some(Err(
+                    "every number is in this range\nsay how many, or leave it out".to_owned(),
+                ));
+            }
             (None, Some(min)) => (count(min)?, None),
             (None, None) => return None,
         };

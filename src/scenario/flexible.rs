@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
-    Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, Unexpected, Visitor,
+    Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 
-/// A type that a string, a number, a truth value or a mapping may stand for.
+/// A type that a string, a number, a truth value, a list or a mapping may stand for.
 ///
 /// Each way that a type does not take is `None`. A complaint may end in a newline and a line of advice.
 pub(super) trait Flexible: Sized {
@@ -26,7 +26,16 @@ pub(super) trait Flexible: Sized {
         None
     }
 
+    /// Takes a number below zero.
+    fn from_negative(_number: i64) -> Option<Result<Self, String>> {
+        None
+    }
+
     fn from_flag(_flag: bool) -> Option<Result<Self, String>> {
+        None
+    }
+
+    fn from_list<'de, A: SeqAccess<'de>>(_list: A) -> Option<Result<Self, A::Error>> {
         None
     }
 
@@ -86,14 +95,36 @@ impl<'de, T: Flexible> Visitor<'de> for FlexibleVisitor<T> {
         outcome(T::from_number(number), Unexpected::Unsigned(number))
     }
 
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        outcome(T::from_negative(number), Unexpected::Signed(number))
+    }
+
     fn visit_bool<E: Error>(self, flag: bool) -> Result<T, E> {
         outcome(T::from_flag(flag), Unexpected::Bool(flag))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+        T::from_list(list)
+            .unwrap_or_else(|| Err(A::Error::invalid_type(Unexpected::Seq, &T::EXPECTED)))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         let mapping = serde::Deserialize::deserialize(MapAccessDeserializer::new(map))?;
         outcome(T::from_mapping(mapping), Unexpected::Map)
     }
+}
+
+/// The elements of a list, one after the other.
+pub(super) fn elements<'de, T, A>(mut list: A) -> Result<Vec<T>, A::Error>
+where
+    T: Deserialize<'de>,
+    A: SeqAccess<'de>,
+{
+    let mut elements = Vec::new();
+    while let Some(element) = list.next_element()? {
+        elements.push(element);
+    }
+    Ok(elements)
 }
 
 /// A mapping whose keys are the author's own, in the order of the file.

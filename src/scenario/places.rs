@@ -62,16 +62,18 @@ impl Places {
         builder::build(source)
     }
 
-    /// The bytes to point at for `path`; for a path that the file does not have, those of its nearest ancestor.
+    /// The bytes to point at for `path`; for a path that the file does not have, the value of its nearest ancestor.
     pub(super) fn range_of(&self, source: &Source, path: &KeyPath) -> Range<usize> {
+        if path.part() == Part::Key
+            && let Some(key) = self.key_range(path)
+        {
+            return key;
+        }
         let found = self.find(path, false).unwrap_or(Found {
             node: self.root,
             key: None,
         });
-        match found.key {
-            Some(key) if path.part() == Part::Key => key,
-            key => self.value_range(source, found.node, key),
-        }
+        self.value_range(source, found.node, found.key)
     }
 
     /// The bytes of the key that ends `path`, if the file has it.
@@ -263,6 +265,9 @@ mod tests {
             pointed_at("a: sched:sched_switch\n", &path),
             "sched:sched_switch"
         );
+        let step = KeyPath::root().key("next").key("fsync").key_itself();
+        assert_eq!(pointed_at("next: fsync\n", &step), "fsync");
+        assert_eq!(pointed_at("next: { fsync: {} }\n", &step), "fsync");
     }
 
     #[test]

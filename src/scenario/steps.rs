@@ -1,8 +1,7 @@
-//! What the author expects of single events: steps, their order, and what their fields must be.
-
-use regex::bytes::Regex;
+//! What the author expects of single events: steps and their order.
 
 use super::expect::CountRange;
+use super::field_test::Test;
 use super::key_path::KeyPath;
 
 /// What is expected of the events of a run, or of one of its sections.
@@ -55,36 +54,10 @@ pub struct StepSpec {
     pub at: KeyPath,
 }
 
-/// What a field must be.
-#[derive(Clone, Debug)]
-pub enum Test {
-    /// Anything that is there at all: `any`.
-    Any,
-    /// `$name`: what the same capture was elsewhere; the first that is met binds it.
-    Capture(String),
-    /// This.
-    Is(Literal),
-    /// One of these.
-    OneOf(Vec<Test>),
-    /// It begins so.
-    Prefix(String),
-    /// A glob; `*` and `?` do not match a slash, `**` does.
-    Glob(String),
-    /// A match of this somewhere.
-    Regex(Regex),
-    /// Of flags: all of these. Of anything else: its text holds each of these.
-    Contains(Vec<String>),
-    /// A number within, both ends included; `None` where there is no end.
-    Range(Option<i128>, Option<i128>),
-    /// Not this.
-    Not(Box<Test>),
-}
-
-/// A value as the author wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Literal {
-    /// A string: a path, a flag or flags with `|`, an error's name, what a descriptor refers to.
-    Text(String),
-    /// A number.
-    Number(i128),
+impl StepSpec {
+    /// Where the value of the field `name` stands in the file; [`KeyPath::key_itself`] makes of it where its name does.
+    #[must_use]
+    pub fn field_at(&self, name: &str) -> KeyPath {
+        self.at.clone().key(name)
+    }
 }

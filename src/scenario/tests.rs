@@ -9,9 +9,13 @@ use super::{
 };
 use crate::units::ExitKind;
 
+mod captures;
 mod edit;
+mod fields;
 mod keys;
 mod matrix;
+mod patterns;
+mod steps;
 mod values;
 mod workload;
 mod yaml;

@@ -163,7 +163,7 @@ error: unknown key `exit_code` in `expect`
 3 | expect: { exit_code: 0 }
   |           ^^^^^^^^^
   |
-  = help: the keys here are `exit`, `stdout`, `stderr`, `count`, `limit`
+  = help: the keys here are `exit`, `stdout`, `stderr`, `sequence`, `any_order`, `never`, `only`, `count`, `limit`
 ",
     );
 }
@@ -244,27 +244,6 @@ error: unknown key `kernels` in `requires`
   |
   = help: did you mean `kernel`?
 "#,
-    );
-}
-
-#[test]
-fn a_key_of_the_full_design_is_unknown() {
-    check(
-        "\
-description: d
-workload: { run: [ls] }
-expect:
-  sequence: []
-",
-        "
-error: unknown key `sequence` in `expect`
- --> x.yaml:4:3
-  |
-4 |   sequence: []
-  |   ^^^^^^^^
-  |
-  = help: the keys here are `exit`, `stdout`, `stderr`, `count`, `limit`
-",
     );
 }
 

@@ -1,0 +1,121 @@
+//! Captures: each is bound by a step, and used once more at least.
+//!
+//! What `expect` itself binds is known in its sections, too; what a section binds is known in that section alone.
+
+use std::collections::BTreeMap;
+
+use super::File;
+use crate::scenario::diagnostic::Diagnostic;
+use crate::scenario::key_path::KeyPath;
+use crate::scenario::steps::{Expectations, PatternSpec, StepSpec};
+
+/// One place at which a capture stands.
+struct Use {
+    name: String,
+    at: KeyPath,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The first event that is met there binds it.
+    Binds,
+    /// It must be bound before: below `not`, or as one of several.
+    Compares,
+    /// It is looked at when all steps have been found: in `never`, `only` and `count`.
+    Judges,
+}
+
+/// Refuses captures that nothing binds, and those that nothing else looks at.
+pub(super) fn check(
+    file: &File<'_>,
+    events: &Expectations,
+    sections: &BTreeMap<String, Expectations>,
+) -> Result<(), Diagnostic> {
+    let mut outer = uses(events);
+    for section in sections.values() {
+        let is_known = |name: &str| {
+            let mut outer = outer.iter();
+            outer.any(|used| used.name == name && used.kind == Kind::Binds)
+        };
+        let (known, own): (Vec<_>, Vec<_>) = uses(section)
+            .into_iter()
+            .partition(|used| is_known(&used.name));
+        judge(file, &own)?;
+        outer.extend(known);
+    }
+    judge(file, &outer)
+}
+
+fn judge(file: &File<'_>, uses: &[Use]) -> Result<(), Diagnostic> {
+    for (index, used) in uses.iter().enumerate() {
+        let name = &used.name;
+        let same = || uses.iter().filter(|other| other.name == *name);
+        let Some(binding) = same().find(|other| other.kind == Kind::Binds) else {
+            let message = format!("nothing binds `${name}`");
+            let help = "a step of `sequence` or `any_order` must have it as the value of a field; \
+                        to take anything write `any`";
+            return Err(file.complaint(&used.at, message).with_help(help));
+        };
+        if same().count() == 1 {
+            let message = format!("`${name}` is used only here");
+            let complaint = file.complaint(&used.at, message);
+            return Err(complaint.with_help("to take anything write `any`"));
+        }
+        let is_early = |other: &Use| std::ptr::eq(other, binding);
+        if used.kind == Kind::Compares && !uses.iter().take(index).any(is_early) {
+            let message = format!("`${name}` is not known yet here");
+            let complaint = file.complaint(&used.at, message);
+            let at = file.places.range_of(file.source, &binding.at);
+            return Err(complaint.with_related(at, "it is bound only here"));
+        }
+    }
+    Ok(())
+}
+
+/// All captures, in the order in which events are looked for.
+fn uses(expectations: &Expectations) -> Vec<Use> {
+    let mut uses = Vec::new();
+    add_patterns(&mut uses, &expectations.sequence);
+    add_patterns(&mut uses, &expectations.any_order);
+    let counted = expectations.count.iter().map(|spec| &spec.step);
+    for step in expectations
+        .never
+        .iter()
+        .chain(&expectations.only)
+        .chain(counted)
+    {
+        add_step(&mut uses, step, Some(Kind::Judges));
+    }
+    uses
+}
+
+fn add_patterns(uses: &mut Vec<Use>, patterns: &[PatternSpec]) {
+    for pattern in patterns {
+        match pattern {
+            PatternSpec::Step(step) | PatternSpec::Next(step) => add_step(uses, step, None),
+            PatternSpec::Never(steps) => {
+                for step in steps {
+                    add_step(uses, step, Some(Kind::Judges));
+                }
+            }
+            PatternSpec::Sequence(patterns) | PatternSpec::AnyOrder(patterns) => {
+                add_patterns(uses, patterns);
+            }
+        }
+    }
+}
+
+/// The captures of a step; where `kind` is `None`, by what they do there.
+fn add_step(uses: &mut Vec<Use>, step: &StepSpec, kind: Option<Kind>) {
+    for (field, test) in &step.fields {
+        for (name, binds) in test.captures() {
+            let own = if binds { Kind::Binds } else { Kind::Compares };
+            uses.push(Use {
+                name: name.to_owned(),
+                at: step.field_at(field),
+                kind: kind.unwrap_or(own),
+            });
+        }
+    }
+}
