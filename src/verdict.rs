@@ -1,5 +1,6 @@
 //! Judging: what was expected against what came, and the word for it.
 
+mod events;
 mod files;
 mod findings;
 mod limits;
@@ -11,6 +12,7 @@ use crate::events::Account;
 use crate::plan::Plan;
 use crate::sandbox::{Captured, Exited};
 use crate::scenario::ExpectedOutput;
+use crate::trace::Deed;
 use crate::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -115,9 +117,15 @@ impl Ended {
 /// A workload that had to be ended for its time, on the wall or on CPUs, has not failed its expectations but that. Otherwise loss comes before
 /// all else: from an incomplete trace nothing follows, neither a failure nor a pass. Where somebody had to be ended who outlived the main
 /// process, what the others would have done is not known, and nothing else is judged. Running into a limit is a failure, unless that is what
-/// the scenario expects; then how the workload ended is judged only where the author wrote that down.
+/// the scenario expects; then how the workload ended is judged only where the author wrote that down, and its trace, which ends anywhere, by its
+/// numbers alone.
 #[must_use]
-pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Verdict, Vec<String>) {
+pub fn judge(
+    plan: &Plan,
+    ended: &Ended,
+    counts: &BTreeMap<String, u64>,
+    deeds: &[&Deed],
+) -> (Verdict, Vec<String>) {
     let missing = ended.account.complaints();
     let mut reasons = limits::unexpected(plan, ended);
     let is_too_long = |limit| limits::reached(ended, limit) && plan.expect.limit != Some(limit);
@@ -163,25 +171,25 @@ pub fn judge(plan: &Plan, ended: &Ended, counts: &BTreeMap<String, u64>) -> (Ver
         plan.expect.stderr.as_ref(),
         &ended.exited.stderr,
     );
-    for (matcher, range) in &plan.expected.count {
-        let names = matcher.names.iter();
-        let count: u64 = names.filter_map(|name| counts.get(name)).sum();
-        if !range.contains(count) {
-            let word = &matcher.word;
-            reasons.push(format!("expected {range} of `{word}`, got {count}"));
-        }
+    let mut verdict = match reasons.is_empty() {
+        true => Verdict::Pass,
+        false => Verdict::Fail,
+    };
+    for (word, reason) in events::judge(plan, ended, counts, deeds) {
+        verdict = worse(verdict, word);
+        reasons.push(reason);
     }
     if !reasons.is_empty() {
         reasons.extend(limits::unknown(plan, ended));
     }
-    (
-        if reasons.is_empty() {
-            Verdict::Pass
-        } else {
-            Verdict::Fail
-        },
-        reasons,
-    )
+    (verdict, reasons)
+}
+
+/// What is certain counts, whatever is not known beside it; what the harness could not do comes before what nobody can know.
+fn worse(one: Verdict, other: Verdict) -> Verdict {
+    let order = [Verdict::Fail, Verdict::Broken, Verdict::Incomplete];
+    let worst = order.into_iter().find(|word| [one, other].contains(word));
+    worst.unwrap_or(one)
 }
 
 /// A reason for each process, and one for all that are too many.

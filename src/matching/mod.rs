@@ -2,9 +2,29 @@
 //!
 //! Pure. A test of a field has three answers, as a value that was not read may be the one that was meant: such a run is not judged.
 
+mod answer;
+mod bindings;
+mod candidates;
+mod closed;
+mod explain;
+mod field;
 mod glob;
+mod judge;
+#[cfg(test)]
+pub(crate) mod notation;
+mod order;
+mod paths;
+mod search;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod unify;
+mod words;
 
+pub use bindings::Bindings;
 pub use glob::path_glob;
+pub use judge::{Finding, Judgement, MOST_TRIES, judge};
+pub use order::Scene;
 
 use crate::scenario::{CountRange, KeyPath, Test};
 use std::collections::BTreeSet;

@@ -81,7 +81,7 @@ fn judge(
     dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
     let counts = trace.counts();
-    let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts);
+    let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts, &trace.in_order());
     (verdict, reasons) = left(plan, dir).joined(verdict, reasons);
     if ended.interrupted {
         (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);

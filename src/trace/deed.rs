@@ -32,7 +32,7 @@ pub struct Deed {
 }
 
 /// An argument, a field, or a result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     /// The kernel's name for it.
     pub name: Arc<str>,
@@ -109,7 +109,7 @@ impl Deed {
 }
 
 /// A value by what it is. Strings have `$DIR` in place of the working directory.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// It was not read, or could not be: nobody knows what it was.
     Unread,

@@ -59,7 +59,7 @@ impl Ids {
 }
 
 /// A stable name: process number and, from 2 on, thread number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StableName {
     /// The process, from 1.
     pub process: u32,

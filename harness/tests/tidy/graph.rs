@@ -44,7 +44,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "verdict",
-        &["events", "matching", "plan", "sandbox", "scenario", "units"],
+        &[
+            "events", "matching", "plan", "sandbox", "scenario", "trace", "units",
+        ],
     ),
     ("snapshot", &[]),
     (

@@ -1,0 +1,48 @@
+//! Yes, no, and what nobody knows.
+
+/// Whether something is so; in the order of how much speaks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Answer {
+    /// It is not.
+    No,
+    /// It hangs on a value that was not read.
+    Unknown,
+    /// It is.
+    Yes,
+}
+
+impl Answer {
+    /// Whether both are so.
+    pub(super) fn and(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    /// Whether one of them is.
+    pub(super) fn or(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    /// Whether it is not so.
+    pub(super) fn opposite(self) -> Self {
+        match self {
+            Self::No => Self::Yes,
+            Self::Unknown => Self::Unknown,
+            Self::Yes => Self::No,
+        }
+    }
+
+    /// A yes; or, where only a part was read and the rest may make it one, nobody knows.
+    pub(super) fn unless_more(is_so: bool, is_more: bool) -> Self {
+        match (is_so, is_more) {
+            (true, _) => Self::Yes,
+            (false, true) => Self::Unknown,
+            (false, false) => Self::No,
+        }
+    }
+}
+
+impl From<bool> for Answer {
+    fn from(is_so: bool) -> Self {
+        if is_so { Self::Yes } else { Self::No }
+    }
+}

@@ -1,0 +1,71 @@
+//! What captures stand for.
+
+use super::answer::Answer;
+use super::field::Captures;
+use super::unify::unify;
+use crate::trace::Part;
+use std::borrow::Cow;
+
+/// What captures stand for, and where that was found: those of a whole run are seen in its sections.
+#[derive(Clone, Debug, Default)]
+pub struct Bindings {
+    all: Vec<Bound>,
+}
+
+/// What a capture stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Bound {
+    pub(super) name: String,
+    pub(super) part: Part,
+    /// Where: "step 1 of `sequence`".
+    pub(super) by: String,
+}
+
+impl Bindings {
+    pub(super) fn get(&self, name: &str) -> Option<&Bound> {
+        self.all.iter().find(|bound| bound.name == name)
+    }
+
+    /// Adds one that was free.
+    pub(super) fn bind(&mut self, name: &str, part: &Part, by: String) {
+        if self.get(name).is_none() {
+            self.all.push(Bound {
+                name: name.to_owned(),
+                part: part.clone(),
+                by,
+            });
+        }
+    }
+}
+
+/// The captures of a single matcher, tried upon one deed: what is bound stays so, what is free is bound within the deed only.
+pub(super) struct Within<'b, 'a> {
+    bindings: &'b Bindings,
+    own: Vec<(String, Cow<'a, Part>)>,
+}
+
+impl<'b> Within<'b, '_> {
+    pub(super) fn new(bindings: &'b Bindings) -> Self {
+        Self {
+            bindings,
+            own: Vec::new(),
+        }
+    }
+}
+
+impl<'a> Captures<'a> for Within<'_, 'a> {
+    fn meet(&mut self, name: &str, part: &Cow<'a, Part>) -> Answer {
+        if let Some(bound) = self.bindings.get(name) {
+            return unify(&bound.part, part);
+        }
+        if let Some((_, own)) = self.own.iter().find(|(own, _)| own == name) {
+            return unify(own, part);
+        }
+        self.own.push((name.to_owned(), part.clone()));
+        unify(part, part)
+    }
+
+    fn is_free(&self, name: &str) -> bool {
+        self.bindings.get(name).is_none() && !self.own.iter().any(|(own, _)| own == name)
+    }
+}

@@ -1,0 +1,240 @@
+//! Which deeds may be which step: by their fields alone, then by what must come behind them.
+
+use super::Matcher;
+use super::answer::Answer;
+use super::field::{Captures, Free, has_capture, holds};
+use super::order::{Place, Scene};
+use super::shape::{LeafId, Shape};
+use crate::scenario::Test;
+use crate::trace::{Deed, Value};
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// A deed that may be a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) deed: Place,
+    /// [`Answer::Yes`] or [`Answer::Unknown`].
+    pub(super) answer: Answer,
+}
+
+/// Whether a deed has fields like these, of those that `which` picks.
+pub(super) fn fits<'a>(
+    deed: &'a Deed,
+    matcher: &Matcher,
+    captures: &mut dyn Captures<'a>,
+    which: &dyn Fn(&Test) -> bool,
+) -> Answer {
+    let mut answer = Answer::Yes;
+    for (word, test) in matcher.fields.iter().filter(|(_, test)| which(test)) {
+        answer = answer.and(field_fits(deed, word, test, captures));
+        if answer == Answer::No {
+            break;
+        }
+    }
+    answer
+}
+
+/// Whether one field of a deed is like this.
+pub(super) fn field_fits<'a>(
+    deed: &'a Deed,
+    word: &str,
+    test: &Test,
+    captures: &mut dyn Captures<'a>,
+) -> Answer {
+    match deed.part(word) {
+        Some(part) => holds(test, &part, captures),
+        // It may be among the arguments that nobody saw.
+        None if deed.unseen.is_some() && word != "returns" => Answer::Unknown,
+        None => Answer::No,
+    }
+}
+
+/// The deeds that a matcher may mean, in the order of entering, whatever its captures stand for.
+pub(super) fn meant(scene: &Scene<'_>, matcher: &Matcher) -> Vec<Candidate> {
+    let names = matcher.names.iter();
+    let mut all: Vec<Candidate> = names
+        .flat_map(|name| scene.named(name))
+        .filter_map(|place| {
+            let deed = scene.deeds.get(*place)?;
+            let answer = fits(deed, matcher, &mut Free, &|test| !has_capture(test));
+            (answer != Answer::No).then_some(Candidate {
+                deed: *place,
+                answer,
+            })
+        })
+        .collect();
+    all.sort_unstable_by_key(|candidate| candidate.deed);
+    all
+}
+
+/// Of each leaf what it may be, by when that starts.
+pub(super) fn of_leaves(scene: &Scene<'_>, shape: &Shape<'_>) -> Vec<Vec<Candidate>> {
+    let by_start = |candidate: &Candidate| start(scene, candidate.deed);
+    let leaves = shape.leaves.iter();
+    leaves
+        .map(|leaf| {
+            let mut all = meant(scene, leaf.matcher);
+            all.sort_by_key(by_start);
+            all
+        })
+        .collect()
+}
+
+pub(super) fn start(scene: &Scene<'_>, deed: Place) -> u64 {
+    scene.when.get(deed).map_or(0, |when| when.start)
+}
+
+/// Takes out what cannot be part of any match: what no deed of a later step can follow, and what has a file that no other step with the
+/// same capture has. Without captures nothing else is needed, and no choice is ever taken back.
+pub(super) fn prune(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<Candidate>]) {
+    same_files(scene, shape, candidates);
+    for leaf in (0..shape.leaves.len()).rev() {
+        let followers = shape.leaves.iter().enumerate();
+        let followers = followers.filter(|(_, later)| later.after.contains(&leaf));
+        for (follower, _) in followers {
+            let latest = Latest::of(scene, candidates.get(follower).map_or(&[], Vec::as_slice));
+            if let Some(own) = candidates.get_mut(leaf) {
+                own.retain(|candidate| latest.has_one_behind(scene, candidate.deed));
+            }
+        }
+    }
+}
+
+/// The last of some deeds.
+#[derive(Default)]
+struct Latest {
+    /// The latest start, whose that is, and the latest of another thread's.
+    starts: [Option<(u64, usize)>; 2],
+    /// The last of each thread.
+    of_thread: HashMap<usize, Place>,
+}
+
+impl Latest {
+    fn of(scene: &Scene<'_>, candidates: &[Candidate]) -> Self {
+        let mut latest = Self::default();
+        let found = candidates.iter();
+        for when in found.filter_map(|candidate| scene.when.get(candidate.deed)) {
+            let last = latest.of_thread.entry(when.thread).or_insert(when.place);
+            *last = (*last).max(when.place);
+            let mine = (when.start, when.thread);
+            latest.starts = match latest.starts {
+                [Some(first), second] if first.1 == when.thread => [Some(first.max(mine)), second],
+                [first, _] if first.is_none_or(|first| first.0 < when.start) => [Some(mine), first],
+                [first, second] if second.is_none_or(|second| second.0 < when.start) => {
+                    [first, Some(mine)]
+                }
+                both => both,
+            };
+        }
+        latest
+    }
+
+    fn has_one_behind(&self, scene: &Scene<'_>, deed: Place) -> bool {
+        let Some(when) = scene.when.get(deed) else {
+            return false;
+        };
+        let of_thread = self.of_thread.get(&when.thread);
+        let mut others = self.starts.iter().flatten();
+        of_thread.is_some_and(|last| *last > when.place)
+            || others.any(|(start, thread)| *thread != when.thread && *start >= when.end)
+    }
+}
+
+/// Where a capture is of descriptors everywhere, only files that all its steps have can be meant.
+fn same_files(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<Candidate>]) {
+    let mut uses: HashMap<&str, Vec<(LeafId, &str)>> = HashMap::new();
+    for (leaf, it) in shape.leaves.iter().enumerate() {
+        for (word, test) in &it.matcher.fields {
+            if let Test::Capture(name) = test {
+                uses.entry(name).or_default().push((leaf, word));
+            }
+        }
+    }
+    for uses in uses.values().filter(|uses| uses.len() > 1) {
+        let sets = uses.iter().map(|(leaf, word)| {
+            let found = candidates.get(*leaf).map_or(&[][..], Vec::as_slice);
+            let mut files = HashSet::new();
+            for candidate in found {
+                match file(scene, candidate.deed, word) {
+                    Some(Some(file)) => {
+                        files.insert(file);
+                    }
+                    Some(None) => {}
+                    None => return None,
+                }
+            }
+            Some(files)
+        });
+        let Some(sets) = sets.collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        for (leaf, word) in uses {
+            if let Some(own) = candidates.get_mut(*leaf) {
+                own.retain(|candidate| {
+                    let file = file(scene, candidate.deed, word).flatten();
+                    file.is_some_and(|file| sets.iter().all(|set| set.contains(&file)))
+                });
+            }
+        }
+    }
+}
+
+/// The file that a part refers to; `Some(None)` where it is certainly no file, and `None` where it may be equal to one.
+fn file(scene: &Scene<'_>, deed: Place, word: &str) -> Option<Option<u64>> {
+    let part = scene.deeds.get(deed)?.part(word)?;
+    match &part.value {
+        Value::File { description, .. } if description.is_some() => Some(*description),
+        Value::Error(_) | Value::Nothing => Some(None),
+        _ => None,
+    }
+}
+
+/// Whether each leaf can have a deed of its own, captures and order aside.
+pub(super) fn can_all_differ(candidates: &[Vec<Candidate>]) -> bool {
+    let mut pairs = Pairs {
+        deed_of: HashMap::new(),
+        leaf_of: HashMap::new(),
+    };
+    (0..candidates.len()).all(|leaf| pairs.add(leaf, candidates))
+}
+
+/// A deed for each leaf.
+struct Pairs {
+    deed_of: HashMap<LeafId, Place>,
+    leaf_of: HashMap<Place, LeafId>,
+}
+
+impl Pairs {
+    /// Gives one more leaf a deed, if need be by giving others another one (a path that augments the matching, the shortest first).
+    fn add(&mut self, leaf: LeafId, candidates: &[Vec<Candidate>]) -> bool {
+        let mut asked_by: HashMap<Place, LeafId> = HashMap::new();
+        let mut waiting = VecDeque::from([leaf]);
+        while let Some(leaf) = waiting.pop_front() {
+            let own = candidates.get(leaf).map_or(&[][..], Vec::as_slice);
+            // As many as there are leaves are enough to choose from.
+            for Candidate { deed, .. } in own.iter().take(candidates.len()) {
+                if asked_by.contains_key(deed) {
+                    continue;
+                }
+                asked_by.insert(*deed, leaf);
+                match self.leaf_of.get(deed) {
+                    Some(other) => waiting.push_back(*other),
+                    None => {
+                        self.shift(*deed, &asked_by);
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Gives each deed of the path to whoever asked for it.
+    fn shift(&mut self, free: Place, asked_by: &HashMap<Place, LeafId>) {
+        let mut deed = Some(free);
+        while let Some((given, leaf)) = deed.and_then(|it| Some((it, *asked_by.get(&it)?))) {
+            deed = self.deed_of.insert(leaf, given);
+            self.leaf_of.insert(given, leaf);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What must not occur, what alone may, and how often something must.
+
+use super::Matcher;
+use super::answer::Answer;
+use super::bindings::{Bindings, Within};
+use super::candidates::{Candidate, fits, meant};
+use super::explain::Explainer;
+use super::field::{captures_of, has_capture};
+use super::judge::Finding;
+use super::order::Place;
+use crate::scenario::CountRange;
+
+/// With which eyes the deeds are looked at.
+pub(super) struct Sight<'s, 'a> {
+    pub(super) explainer: &'s Explainer<'s, 'a>,
+    pub(super) bindings: &'s Bindings,
+    /// Whether all captures stand for what they were meant to; otherwise nothing can be said with those that do not.
+    pub(super) is_bound: bool,
+}
+
+impl Sight<'_, '_> {
+    /// The deeds that a matcher means; `None` where nobody knows what its captures stand for.
+    fn meant(&self, matcher: &Matcher) -> Option<Vec<Candidate>> {
+        let mut names = Vec::new();
+        for (_, test) in &matcher.fields {
+            captures_of(test, &mut names);
+        }
+        if !self.is_bound && names.iter().any(|name| self.bindings.get(name).is_none()) {
+            return None;
+        }
+        let scene = self.explainer.scene;
+        let all = meant(scene, matcher).into_iter();
+        let bound = all.filter_map(|candidate| {
+            let deed = scene.deeds.get(candidate.deed)?;
+            let mut within = Within::new(self.bindings);
+            let answer = fits(deed, matcher, &mut within, &has_capture);
+            let answer = answer.and(candidate.answer);
+            (answer != Answer::No).then_some(Candidate {
+                answer,
+                ..candidate
+            })
+        });
+        Some(bound.collect())
+    }
+}
+
+fn places(candidates: &[Candidate], answer: Answer) -> Vec<Place> {
+    let all = candidates.iter().filter(|it| it.answer == answer);
+    all.map(|candidate| candidate.deed).collect()
+}
+
+/// None of these.
+pub(super) fn never(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Vec<Finding> {
+    let judged = matchers.iter().filter_map(|matcher| {
+        let meant = sight.meant(matcher)?;
+        let (certain, unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
+        match (certain.is_empty(), unknown.first()) {
+            (false, _) => Some(Finding::Failed(sight.explainer.occurs(matcher, &certain))),
+            (true, Some(_)) => Some(Finding::Unknown(
+                sight.explainer.may_occur(matcher, &unknown),
+            )),
+            (true, None) => None,
+        }
+    });
+    judged.collect()
+}
+
+/// Nothing but these.
+pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Finding> {
+    if matchers.is_empty() {
+        return None;
+    }
+    let mut answers = vec![Answer::No; sight.explainer.scene.deeds.len()];
+    for matcher in matchers {
+        for candidate in sight.meant(matcher)? {
+            if let Some(answer) = answers.get_mut(candidate.deed) {
+                *answer = (*answer).or(candidate.answer);
+            }
+        }
+    }
+    let of = |wanted: Answer| -> Vec<Place> {
+        let all = answers.iter().enumerate();
+        all.filter(|(_, answer)| **answer == wanted)
+            .map(|(place, _)| place)
+            .collect()
+    };
+    let (forbidden, unknown) = (of(Answer::No), of(Answer::Unknown));
+    match (forbidden.is_empty(), unknown.is_empty()) {
+        (false, _) => Some(Finding::Failed(
+            sight.explainer.not_allowed(matchers, &forbidden),
+        )),
+        (true, false) => Some(Finding::Unknown(
+            sight.explainer.may_not_be_allowed(matchers, &unknown),
+        )),
+        (true, true) => None,
+    }
+}
+
+/// So many of each.
+pub(super) fn count(counts: &[(Matcher, CountRange)], sight: &Sight<'_, '_>) -> Vec<Finding> {
+    let judged = counts.iter().filter_map(|(matcher, range)| {
+        let meant = sight.meant(matcher)?;
+        let (certain, unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
+        let (least, most) = (certain.len() as u64, meant.len() as u64);
+        let is_too_many = range.max.is_some_and(|max| least > max);
+        if is_too_many || most < range.min {
+            let text = sight.explainer.miscounted(matcher, *range, &certain);
+            return Some(Finding::Failed(text));
+        }
+        let is_certain = range.contains(least) && range.contains(most);
+        (!is_certain).then(|| {
+            let explainer = sight.explainer;
+            Finding::Unknown(explainer.uncounted(matcher, *range, least, &unknown))
+        })
+    });
+    judged.collect()
+}

@@ -1,0 +1,289 @@
+//! Tests of fields.
+
+use super::answer::Answer;
+use super::glob::path_glob;
+use super::paths::Place;
+use crate::scenario::{Literal, Test};
+use crate::trace::{Part, Value};
+use std::borrow::Cow;
+
+/// What stands in a text for what was not read, or was left out.
+const GAPS: [&str; 2] = ["<unread>", "..."];
+
+/// What captures stand for.
+pub(super) trait Captures<'a> {
+    /// Whether a part is what a capture stands for; binds one that stands for nothing yet.
+    fn meet(&mut self, name: &str, part: &Cow<'a, Part>) -> Answer;
+
+    /// Whether a capture stands for nothing yet.
+    fn is_free(&self, name: &str) -> bool;
+}
+
+/// All captures are free and stay so.
+pub(super) struct Free;
+
+impl Captures<'_> for Free {
+    fn meet(&mut self, _: &str, _: &Cow<'_, Part>) -> Answer {
+        Answer::Yes
+    }
+
+    fn is_free(&self, _: &str) -> bool {
+        true
+    }
+}
+
+/// Whether a part is what the author wrote.
+pub(super) fn holds<'a>(
+    test: &Test,
+    part: &Cow<'a, Part>,
+    captures: &mut dyn Captures<'a>,
+) -> Answer {
+    match (test, &part.value) {
+        (Test::Any, value) => (*value != Value::Nothing).into(),
+        // Nothing is bound by what something is not.
+        (Test::Not(test), _) if is_any_free(test, captures) => Answer::Yes,
+        (Test::Not(test), _) => holds(test, part, captures).opposite(),
+        (Test::OneOf(tests), _) => {
+            let mut best = Answer::No;
+            for test in tests {
+                best = best.or(holds(test, part, captures));
+                if best == Answer::Yes {
+                    break;
+                }
+            }
+            best
+        }
+        (Test::Capture(name), _) => captures.meet(name, part),
+        (_, Value::Unread) => Answer::Unknown,
+        (Test::Is(Literal::Number(number)), _) => is_number(part, *number),
+        (Test::Is(Literal::Text(text)), _) => is_text(part, text),
+        (Test::Range(from, to), _) => {
+            let numbers = numbers(&part.value);
+            let is_within =
+                |n: &i128| from.is_none_or(|from| from <= *n) && to.is_none_or(|to| *n <= to);
+            let known = numbers.iter().any(is_within);
+            Answer::unless_more(known, is_partly_read(part))
+        }
+        (Test::Prefix(prefix), _) => begins(part, prefix.as_bytes()),
+        (Test::Glob(glob), _) => is_like(part, glob.as_bytes()),
+        (Test::Regex(regex), _) => textual(part, &|text, is_whole| match regex.find(text) {
+            // At the end of what was read, `$` is not the end of the string.
+            Some(found) => is_whole || found.end() < text.len(),
+            None => false,
+        }),
+        (Test::Contains(all), _) => contains(part, all),
+    }
+}
+
+fn is_any_free<'a>(test: &Test, captures: &dyn Captures<'a>) -> bool {
+    let mut names = Vec::new();
+    captures_of(test, &mut names);
+    names.iter().any(|name| captures.is_free(name))
+}
+
+/// Whether what captures stand for decides over the test.
+pub(super) fn has_capture(test: &Test) -> bool {
+    match test {
+        Test::Capture(_) => true,
+        Test::Not(test) => has_capture(test),
+        Test::OneOf(tests) => tests.iter().any(has_capture),
+        _ => false,
+    }
+}
+
+/// The captures of a test.
+pub(super) fn captures_of<'t>(test: &'t Test, into: &mut Vec<&'t str>) {
+    match test {
+        Test::Capture(name) => into.push(name),
+        Test::Not(test) => captures_of(test, into),
+        Test::OneOf(tests) => tests.iter().for_each(|test| captures_of(test, into)),
+        _ => {}
+    }
+}
+
+/// The numbers that a value can be called by.
+pub(super) fn numbers(value: &Value) -> Vec<i128> {
+    match value {
+        Value::Number(number) => vec![*number],
+        // A constant such as `AT_FDCWD` is -100 to whoever writes its number, however wide its register is.
+        Value::Names(_, bits) => {
+            let mut all = vec![i128::from(*bits), i128::from(*bits as i64)];
+            if *bits <= u64::from(u32::MAX) {
+                all.push(i128::from(*bits as u32 as i32));
+            }
+            all
+        }
+        Value::File { number, .. } => vec![i128::from(*number)],
+        Value::Task { id, .. } => vec![i128::from(*id)],
+        // What the program sees of any error.
+        Value::Error(_) => vec![-1],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a descriptor is one of which nobody knows what it refers to, and not one that is not open.
+pub(super) fn is_unknown_file(part: &Part) -> bool {
+    matches!(
+        &part.value,
+        Value::File {
+            description: None,
+            ..
+        }
+    ) && part.text.ends_with("<?>")
+}
+
+fn is_number(part: &Part, wanted: i128) -> Answer {
+    let known = numbers(&part.value);
+    match known.is_empty() {
+        false => known.contains(&wanted).into(),
+        true => is_text(part, &wanted.to_string()),
+    }
+}
+
+fn is_text(part: &Part, wanted: &str) -> Answer {
+    let number = number(wanted);
+    let is_numbered = || number.is_some_and(|number| numbers(&part.value).contains(&number));
+    match &part.value {
+        Value::Names(names, _) => {
+            let wanted: Vec<&str> = wanted.split('|').map(str::trim).collect();
+            let has = |word: &&str| names.iter().any(|name| **name == **word);
+            let is_meant = |name: &&str| wanted.contains(name);
+            let is_same =
+                wanted.iter().all(has) && names.iter().map(|n| &**n).all(|n| is_meant(&n));
+            (is_same || is_numbered()).into()
+        }
+        Value::Bytes { bytes, is_cut } => match is_cut {
+            true => Answer::unless_more(
+                false,
+                wanted.len() > bytes.len() && wanted.as_bytes().starts_with(bytes),
+            ),
+            false => (bytes == wanted.as_bytes()).into(),
+        },
+        Value::Path { given, absolute } => Place {
+            given,
+            absolute: absolute.as_deref(),
+        }
+        .is(wanted.as_bytes()),
+        Value::File { .. } if number.is_some() => is_numbered().into(),
+        Value::File { name, .. } => named(part, name, &|place| place.is(wanted.as_bytes())),
+        Value::Task { task, .. } => {
+            let is_named = task.is_some_and(|task| task.to_string() == wanted);
+            (is_named || is_numbered()).into()
+        }
+        Value::Error(name) => (**name == *wanted || is_numbered()).into(),
+        Value::Number(_) => (is_numbered() || part.text == wanted).into(),
+        Value::Strings { .. } => textual(part, &|text, is_whole| {
+            is_whole && text == wanted.as_bytes()
+        }),
+        Value::Text => Answer::unless_more(part.text == wanted, is_partly_read(part)),
+        Value::Nothing => (part.text == wanted).into(),
+        Value::Unread => Answer::Unknown,
+    }
+}
+
+fn named(part: &Part, name: &[u8], test: &dyn Fn(Place<'_>) -> Answer) -> Answer {
+    match name.is_empty() {
+        true => Answer::unless_more(false, is_unknown_file(part)),
+        false => test(Place::whole(name)),
+    }
+}
+
+fn begins(part: &Part, prefix: &[u8]) -> Answer {
+    match &part.value {
+        Value::Path { given, absolute } => Place {
+            given,
+            absolute: absolute.as_deref(),
+        }
+        .starts_with(prefix),
+        Value::File { name, .. } => named(part, name, &|place| place.starts_with(prefix)),
+        Value::Bytes {
+            bytes,
+            is_cut: true,
+        } => Answer::unless_more(bytes.starts_with(prefix), prefix.starts_with(bytes)),
+        _ => textual(part, &|text, _| text.starts_with(prefix)),
+    }
+}
+
+fn is_like(part: &Part, glob: &[u8]) -> Answer {
+    match &part.value {
+        Value::Path { given, absolute } => Place {
+            given,
+            absolute: absolute.as_deref(),
+        }
+        .is_like(glob),
+        Value::File { name, .. } => named(part, name, &|place| place.is_like(glob)),
+        _ => textual(part, &|text, is_whole| is_whole && path_glob(glob, text)),
+    }
+}
+
+fn contains(part: &Part, all: &[String]) -> Answer {
+    if let Value::Names(names, bits) = &part.value {
+        let has = |word: &str| {
+            names.iter().any(|name| **name == *word)
+                || number(word)
+                    .and_then(|number| u64::try_from(number).ok())
+                    .is_some_and(|number| bits & number == number)
+        };
+        return all
+            .iter()
+            .flat_map(|words| words.split('|'))
+            .all(|word| has(word.trim()))
+            .into();
+    }
+    textual(part, &|text, _| {
+        all.iter().all(|wanted| {
+            let wanted = wanted.as_bytes();
+            wanted.is_empty() || text.windows(wanted.len()).any(|piece| piece == wanted)
+        })
+    })
+}
+
+/// Whether one of the texts that a value can be read as passes; a test is told whether it is the whole text.
+fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
+    let text = part.text.as_bytes();
+    match &part.value {
+        Value::Bytes { bytes, is_cut } => Answer::unless_more(test(bytes, !is_cut), *is_cut),
+        Value::Strings { strings, is_cut } => {
+            let joined = strings.join(&b' ');
+            Answer::unless_more(test(&joined, !is_cut), *is_cut)
+        }
+        Value::Path { given, absolute } => {
+            let is_absolute = |absolute: &Vec<u8>| test(absolute, true);
+            (test(given, true) || absolute.as_ref().is_some_and(is_absolute)).into()
+        }
+        Value::File { name, .. } => named(part, name, &|place| test(place.given, true).into()),
+        Value::Error(name) => test(name.as_bytes(), true).into(),
+        Value::Task { task, id } => {
+            let name = task.map_or_else(|| id.to_string(), |task| task.to_string());
+            test(name.as_bytes(), true).into()
+        }
+        Value::Number(number) => {
+            (test(number.to_string().as_bytes(), true) || test(text, true)).into()
+        }
+        Value::Names(..) => test(text, true).into(),
+        Value::Text => Answer::unless_more(test(text, true), is_partly_read(part)),
+        Value::Nothing => Answer::No,
+        Value::Unread => Answer::Unknown,
+    }
+}
+
+/// Whether a structure's text says that some of it is not known.
+fn is_partly_read(part: &Part) -> bool {
+    part.value == Value::Text && GAPS.iter().any(|gap| part.text.contains(gap))
+}
+
+/// A number as C has it: decimal, `0x`, `0`.
+fn number(text: &str) -> Option<i128> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    let (radix, digits) = match digits.strip_prefix("0x") {
+        Some(digits) => (16, digits),
+        None if digits.len() > 1 && digits.starts_with('0') => (8, digits),
+        None => (10, digits),
+    };
+    let is_plain = digits.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let number = is_plain.then(|| i128::from_str_radix(digits, radix).ok());
+    number.flatten().map(|number| sign * number)
+}

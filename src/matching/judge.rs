@@ -1,0 +1,141 @@
+//! What is expected of the events of a run or a section, against its deeds.
+
+use super::bindings::Bindings;
+use super::closed::{self, Sight};
+use super::explain::Explainer;
+use super::order::Scene;
+use super::search::{Found, Search};
+use super::shape::Shape;
+use super::{Expected, Pattern};
+
+/// How many deeds a search may try at most: a second's worth or so.
+pub const MOST_TRIES: u64 = 5_000_000;
+
+/// What is to be said of one expectation that was not met. Its first line says it all; the others say why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It was certainly not met.
+    Failed(String),
+    /// Nobody knows: it hangs on values that were not read.
+    Unknown(String),
+    /// To tell whether it was met would have taken too long.
+    GaveUp(String),
+}
+
+impl Finding {
+    /// What is to be said.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        let (Self::Failed(text) | Self::Unknown(text) | Self::GaveUp(text)) = self;
+        text
+    }
+}
+
+/// What came of all expectations; nothing where all were met.
+#[derive(Clone, Debug, Default)]
+pub struct Judgement {
+    /// In the order of the keys: `sequence`, `any_order`, `never`, `only`, `count`.
+    pub findings: Vec<Finding>,
+    /// What captures stand for: those of `sequence` and `any_order`, and the outer ones.
+    pub bindings: Bindings,
+}
+
+/// Judges what is expected of these deeds. `label` says of what they are, in front of a key: `expect`, `expect.sections.save`. Captures that stand for
+/// something in `outer` do so here.
+///
+/// `most` is how many deeds the search may try ([`MOST_TRIES`]).
+#[must_use]
+pub fn judge(
+    expected: &Expected,
+    scene: &Scene<'_>,
+    label: &str,
+    outer: &Bindings,
+    most: u64,
+) -> Judgement {
+    let mut judgement = Judgement {
+        findings: Vec::new(),
+        bindings: outer.clone(),
+    };
+    let explainer = Explainer { scene, label };
+    let is_bound = ordered(expected, &explainer, &mut judgement, most);
+    let sight = Sight {
+        explainer: &explainer,
+        bindings: &judgement.bindings,
+        is_bound,
+    };
+    let mut findings = closed::never(&expected.never, &sight);
+    findings.extend(closed::only(&expected.only, &sight));
+    findings.extend(closed::count(&expected.count, &sight));
+    judgement.findings.extend(findings);
+    judgement
+}
+
+/// The parts that bind captures. Gives whether they did.
+fn ordered(
+    expected: &Expected,
+    explainer: &Explainer<'_, '_>,
+    judgement: &mut Judgement,
+    most: u64,
+) -> bool {
+    let outer = judgement.bindings.clone();
+    let attempt = |sequence, any_order| Attempt::new(explainer, sequence, any_order, &outer, most);
+    let (sequence, any_order) = (expected.sequence.as_slice(), expected.any_order.as_slice());
+    let both = attempt(sequence, any_order);
+    match both.finding {
+        None => {
+            judgement.bindings = both.bindings;
+            return true;
+        }
+        Some(Finding::Failed(_)) if !sequence.is_empty() && !any_order.is_empty() => {}
+        Some(finding) => {
+            judgement.findings.push(finding);
+            return false;
+        }
+    }
+    // Each for itself; if both are met, they are not with the same captures.
+    let each = [attempt(sequence, &[]), attempt(&[], any_order)];
+    let alone = each.map(|attempt| attempt.finding);
+    let failed = |finding: &Option<Finding>| matches!(finding, Some(Finding::Failed(_)));
+    match alone.iter().any(failed) {
+        true => judgement.findings.extend(alone.into_iter().flatten()),
+        false => judgement.findings.extend(both.finding),
+    }
+    false
+}
+
+/// What came of one search.
+struct Attempt {
+    finding: Option<Finding>,
+    bindings: Bindings,
+}
+
+impl Attempt {
+    fn new(
+        explainer: &Explainer<'_, '_>,
+        sequence: &[Pattern],
+        any_order: &[Pattern],
+        outer: &Bindings,
+        most: u64,
+    ) -> Self {
+        let shape = Shape::new(sequence, any_order);
+        let found = |is_lenient| {
+            let mut search = Search::new(explainer.scene, &shape, outer, is_lenient, most);
+            (search.run(), search)
+        };
+        let (certain, search) = found(false);
+        let mut bindings = outer.clone();
+        let finding = match certain {
+            Found::All => {
+                search.bind(&mut bindings);
+                None
+            }
+            Found::GaveUp => Some(Finding::GaveUp(explainer.gave_up(&shape, most))),
+            Found::None => Some(match found(true) {
+                (Found::All, search) => Finding::Unknown(explainer.unknown(&search)),
+                (Found::GaveUp, _) => Finding::GaveUp(explainer.gave_up(&shape, most)),
+                (Found::None, _) => Finding::Failed(explainer.failed(&shape, outer)),
+            }),
+        };
+        Self { finding, bindings }
+    }
+}

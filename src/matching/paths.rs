@@ -1,0 +1,167 @@
+//! Paths as the author writes them, and as calls have them.
+
+use super::answer::Answer;
+use super::glob::path_glob;
+use std::borrow::Cow;
+
+/// The working directory in the strings of a trace.
+const DIRECTORY: &[u8] = b"$DIR";
+
+/// A path of a call, or of what a descriptor refers to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    /// As it was given.
+    pub(super) given: &'a [u8],
+    /// From the root; `None` where nobody knows below which directory it is.
+    pub(super) absolute: Option<&'a [u8]>,
+}
+
+impl<'a> Place<'a> {
+    /// A name that stands for itself, such as `stdout`, or a path from the root.
+    pub(super) fn whole(name: &'a [u8]) -> Self {
+        Self {
+            given: name,
+            absolute: Some(name),
+        }
+    }
+
+    /// From the root, clean.
+    pub(super) fn resolved(&self) -> Option<Vec<u8>> {
+        match self.absolute {
+            Some(absolute) => Some(clean(absolute)),
+            None => is_absolute(self.given).then(|| clean(self.given)),
+        }
+    }
+
+    /// Whether it is the path that the author wrote, who means a relative one as it was given, or below the working directory.
+    pub(super) fn is(&self, wanted: &[u8]) -> Answer {
+        let given = clean(self.given);
+        if given == clean(wanted) {
+            return Answer::Yes;
+        }
+        let wanted = from_directory(wanted);
+        match self.resolved() {
+            Some(resolved) => (resolved == wanted).into(),
+            None if ends_with(&wanted, &given) => Answer::Unknown,
+            None => Answer::No,
+        }
+    }
+
+    /// Whether it begins so.
+    pub(super) fn starts_with(&self, wanted: &[u8]) -> Answer {
+        let wanted = wanted.strip_prefix(b"./").unwrap_or(wanted);
+        let below = below_directory(wanted);
+        self.any(wanted, &|path, wanted| path.starts_with(wanted), &below)
+    }
+
+    /// Whether the glob matches it.
+    pub(super) fn is_like(&self, glob: &[u8]) -> Answer {
+        let glob = glob.strip_prefix(b"./").unwrap_or(glob);
+        let below = below_directory(glob);
+        self.any(glob, &|path, glob| path_glob(glob, path), &below)
+    }
+
+    /// A `..` is followed as far as the text tells: what begins with `/usr/` is not `/usr/../etc`.
+    fn any(&self, wanted: &[u8], matches: &dyn Fn(&[u8], &[u8]) -> bool, below: &[u8]) -> Answer {
+        let given = clean(self.given);
+        if !climbs(&given) && matches(&given, wanted) {
+            return Answer::Yes;
+        }
+        match self.resolved() {
+            Some(resolved) => matches(&without_parents(&resolved), below).into(),
+            None => Answer::Unknown,
+        }
+    }
+
+    /// Whether both lead to the same place.
+    pub(super) fn meets(&self, other: &Self) -> Answer {
+        match (self.resolved(), other.resolved()) {
+            (Some(one), Some(other)) => (one == other).into(),
+            (None, None) => match clean(self.given) == clean(other.given) {
+                true => Answer::Yes,
+                false => Answer::Unknown,
+            },
+            (Some(known), None) => {
+                Answer::unless_more(false, ends_with(&known, &clean(other.given)))
+            }
+            (None, Some(known)) => {
+                Answer::unless_more(false, ends_with(&known, &clean(self.given)))
+            }
+        }
+    }
+}
+
+fn is_absolute(path: &[u8]) -> bool {
+    path.starts_with(b"/") || path == DIRECTORY || path.starts_with(b"$DIR/")
+}
+
+/// The same path without empty parts and `.`.
+pub(super) fn clean(path: &[u8]) -> Vec<u8> {
+    let parts = path.split(|byte| *byte == b'/');
+    let parts: Vec<&[u8]> = parts
+        .filter(|part| !part.is_empty() && *part != b".")
+        .collect();
+    let mut cleaned = match path.first() {
+        Some(b'/') => b"/".to_vec(),
+        _ => Vec::new(),
+    };
+    cleaned.extend_from_slice(&parts.join(&b'/'));
+    match cleaned.is_empty() && !path.is_empty() {
+        true => b".".to_vec(),
+        false => cleaned,
+    }
+}
+
+/// A path that the author wrote, from the root.
+fn from_directory(path: &[u8]) -> Vec<u8> {
+    clean(&below_directory(path))
+}
+
+/// The same with the working directory in front, where it is relative. What matches beginnings must keep its last slash.
+fn below_directory(path: &[u8]) -> Cow<'_, [u8]> {
+    match is_absolute(path) || path.starts_with(b"**") {
+        true => Cow::Borrowed(path),
+        false => Cow::Owned([DIRECTORY, b"/", path].concat()),
+    }
+}
+
+/// Whether a path ends with these parts.
+fn ends_with(path: &[u8], parts: &[u8]) -> bool {
+    let parts = without_parents(parts);
+    let before = path.strip_suffix(&*parts);
+    before.is_some_and(|before| before.is_empty() || before.ends_with(b"/"))
+}
+
+fn climbs(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|part| part == b"..")
+}
+
+/// The same path with each `..` taken back. Where a symbolic link lies on the way the kernel goes elsewhere.
+fn without_parents(path: &[u8]) -> Cow<'_, [u8]> {
+    if !climbs(path) {
+        return Cow::Borrowed(path);
+    }
+    let mut kept: Vec<&[u8]> = Vec::new();
+    for part in path.split(|byte| *byte == b'/') {
+        match part {
+            // What is above the working directory has no name here, and above the root is the root.
+            b".."
+                if kept
+                    .last()
+                    .is_none_or(|last| *last == DIRECTORY || *last == b"..") =>
+            {
+                kept.push(part);
+            }
+            b".." if kept.len() == 1 && kept.first().is_some_and(|first| first.is_empty()) => {}
+            b".." => {
+                kept.pop();
+            }
+            part => kept.push(part),
+        }
+    }
+    let joined = kept.join(&b'/');
+    Cow::Owned(match (joined.is_empty(), path.first()) {
+        (true, Some(b'/')) => b"/".to_vec(),
+        _ => joined,
+    })
+}

@@ -1,0 +1,432 @@
+//! The search for a deed for each step.
+
+use super::Matcher;
+use super::answer::Answer;
+use super::bindings::Bindings;
+use super::candidates::{Candidate, can_all_differ, fits, meant, of_leaves, prune, start};
+use super::field::{Captures, has_capture};
+use super::order::{Place, Scene};
+use super::shape::{Gap, LeafId, Shape};
+use super::unify::unify;
+use crate::trace::Part;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+/// What came of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// All steps have a deed.
+    All,
+    /// They cannot have.
+    None,
+    /// It would have taken too long to tell.
+    GaveUp,
+}
+
+/// A depth-first search: each step in its order takes the first deed that fits and leaves something for the steps behind it. What was found to
+/// be in vain is not tried again, and a state is no more than what later steps depend on.
+pub(super) struct Search<'s, 'a> {
+    pub(super) scene: &'s Scene<'a>,
+    pub(super) shape: &'s Shape<'s>,
+    pub(super) candidates: Vec<Vec<Candidate>>,
+    gaps: Vec<Vec<Excluded<'s>>>,
+    /// What is not known counts as what is wanted.
+    is_lenient: bool,
+    /// How many deeds were tried, and how many may be.
+    pub(super) tries: u64,
+    most: u64,
+    /// The deed of each leaf that has one; leaves get theirs in their order.
+    pub(super) chosen: Vec<Place>,
+    pub(super) bound: Vec<Option<Bound<'a>>>,
+    /// The captures in the order of their binding.
+    trail: Vec<usize>,
+    /// The longest beginning that had deeds, the first of these that was met.
+    pub(super) best: Vec<Place>,
+    /// Numbers for what captures stand for, so that a state is a few numbers.
+    parts: HashMap<Cow<'a, Part>, usize>,
+    in_vain: HashSet<Box<[usize]>>,
+}
+
+/// What a capture stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Bound<'a> {
+    pub(super) part: Cow<'a, Part>,
+    /// The leaf that bound it; `None` where it came from outside.
+    pub(super) by: Option<LeafId>,
+}
+
+/// What must not be in a gap.
+struct Excluded<'s> {
+    matcher: &'s Matcher,
+    /// In the order of entering.
+    deeds: Vec<Candidate>,
+    /// Of each deed and those before it the latest end.
+    until: Vec<u64>,
+}
+
+/// Where one leaf stands.
+struct Frame {
+    /// The next candidate to try, and the first not to try.
+    next: usize,
+    end: usize,
+    /// How many captures were bound before.
+    bound: usize,
+    state: Box<[usize]>,
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    /// A search that takes what is not known for what is wanted, or else for what is not.
+    pub(super) fn new(
+        scene: &'s Scene<'a>,
+        shape: &'s Shape<'s>,
+        outer: &Bindings,
+        is_lenient: bool,
+        most: u64,
+    ) -> Self {
+        let mut candidates = of_leaves(scene, shape);
+        for own in &mut candidates {
+            own.retain(|candidate| is_lenient || candidate.answer == Answer::Yes);
+        }
+        let excluded = |gap: &Gap<'s>| {
+            let matchers = gap.matchers.iter();
+            matchers.map(|it| Excluded::new(scene, it)).collect()
+        };
+        let from_outside = |name: &&str| {
+            let bound = outer.get(name)?;
+            Some(Bound {
+                part: Cow::Owned(bound.part.clone()),
+                by: None,
+            })
+        };
+        Self {
+            scene,
+            shape,
+            candidates,
+            gaps: shape.gaps.iter().map(excluded).collect(),
+            is_lenient,
+            tries: 0,
+            most,
+            chosen: Vec::new(),
+            bound: shape.captures.iter().map(from_outside).collect(),
+            trail: Vec::new(),
+            best: Vec::new(),
+            parts: HashMap::new(),
+            in_vain: HashSet::new(),
+        }
+    }
+
+    /// Whether there is a deed for each step.
+    pub(super) fn run(&mut self) -> Found {
+        prune(self.scene, self.shape, &mut self.candidates);
+        match can_all_differ(&self.candidates) {
+            true => self.descend(),
+            false => Found::None,
+        }
+    }
+
+    /// The same without a look ahead, for the sake of what came furthest.
+    pub(super) fn run_as_far_as_possible(&mut self) -> Found {
+        self.descend()
+    }
+
+    fn descend(&mut self) -> Found {
+        let Some(mut frames) = self.frame(0).map(|frame| vec![frame]) else {
+            let are_clear = (0..self.gaps.len()).all(|gap| self.violator(gap).is_none());
+            return if are_clear { Found::All } else { Found::None };
+        };
+        // No further than to a step that nothing can be.
+        let unreachable = self.candidates.iter().position(Vec::is_empty);
+        while let Some(frame) = frames.last_mut() {
+            let leaf = self.shape_place(frame);
+            self.undo(leaf, frame.bound);
+            if frame.next >= frame.end {
+                let frame = frames.pop();
+                self.in_vain.extend(frame.map(|frame| frame.state));
+                continue;
+            }
+            let candidate = self
+                .candidates
+                .get(leaf)
+                .and_then(|own| own.get(frame.next));
+            let Some(candidate) = candidate.copied() else {
+                frame.next = frame.end;
+                continue;
+            };
+            frame.next += 1;
+            self.tries += 1;
+            if self.tries > self.most {
+                return Found::GaveUp;
+            }
+            if !self.choose(leaf, candidate) {
+                continue;
+            }
+            if self.chosen.len() > self.best.len() {
+                self.best.clone_from(&self.chosen);
+                if unreachable == Some(self.best.len()) {
+                    return Found::None;
+                }
+            }
+            match self.frame(leaf + 1) {
+                None => return Found::All,
+                Some(frame) if self.in_vain.contains(&frame.state) => {}
+                Some(frame) => frames.push(frame),
+            }
+        }
+        Found::None
+    }
+
+    /// The leaf that a frame is of: the first number of its state.
+    fn shape_place(&self, frame: &Frame) -> LeafId {
+        frame.state.first().copied().unwrap_or_default()
+    }
+
+    /// Where a leaf begins; `None` behind the last.
+    fn frame(&mut self, leaf: LeafId) -> Option<Frame> {
+        let it = self.shape.leaves.get(leaf)?;
+        let own = self.candidates.get(leaf)?;
+        let scene = self.scene;
+        let starts_before =
+            |moment: u64| own.partition_point(|candidate| start(scene, candidate.deed) < moment);
+        let before = it.after.iter().filter_map(|leaf| self.chosen.get(*leaf));
+        let (next, end) = match it.is_next {
+            true => match before.max().and_then(|last| scene.next(*last)) {
+                Some(next) => {
+                    let moment = start(scene, next);
+                    (starts_before(moment), starts_before(moment + 1))
+                }
+                None => (0, 0),
+            },
+            false => {
+                let entered = before.filter_map(|deed| Some(scene.when.get(*deed)?.entered));
+                (entered.max().map_or(0, starts_before), own.len())
+            }
+        };
+        Some(Frame {
+            next,
+            end,
+            bound: self.trail.len(),
+            state: self.state(leaf),
+        })
+    }
+
+    fn state(&mut self, leaf: LeafId) -> Box<[usize]> {
+        let mut state = vec![leaf];
+        if let Some(live) = self.shape.live.get(leaf) {
+            let chosen = live.leaves.iter().filter_map(|leaf| self.chosen.get(*leaf));
+            state.extend(chosen);
+            for capture in &live.captures {
+                let bound = self.bound.get(*capture).and_then(Option::as_ref);
+                state.push(bound.map_or(0, |bound| {
+                    let known = self.parts.get(&*bound.part).copied();
+                    known.unwrap_or_else(|| {
+                        let number = self.parts.len() + 1;
+                        self.parts.insert(bound.part.clone(), number);
+                        number
+                    })
+                }));
+            }
+        }
+        state.into()
+    }
+
+    /// Takes back what was chosen for a leaf and bound since.
+    fn undo(&mut self, leaf: LeafId, bound: usize) {
+        self.chosen.truncate(leaf);
+        for capture in self.trail.drain(bound.min(self.trail.len())..) {
+            if let Some(slot) = self.bound.get_mut(capture) {
+                *slot = None;
+            }
+        }
+    }
+
+    /// Gives a leaf a deed, if nothing speaks against it.
+    fn choose(&mut self, leaf: LeafId, candidate: Candidate) -> bool {
+        let (scene, shape) = (self.scene, self.shape);
+        let deed = candidate.deed;
+        let Some((it, found)) = shape.leaves.get(leaf).zip(scene.deeds.get(deed).copied()) else {
+            return false;
+        };
+        let mut before = it.after.iter().filter_map(|leaf| self.chosen.get(*leaf));
+        if it.is_next && before.clone().max().and_then(|last| scene.next(*last)) != Some(deed) {
+            return false;
+        }
+        if !before.all(|earlier| scene.is_before(*earlier, deed)) {
+            return false;
+        }
+        let mut rivals = it.rivals.iter().filter_map(|leaf| self.chosen.get(*leaf));
+        if rivals.any(|rival| *rival == deed) {
+            return false;
+        }
+        let answer = fits(
+            found,
+            it.matcher,
+            &mut self.binder(Some(leaf)),
+            &has_capture,
+        );
+        let is_wanted = match self.is_lenient {
+            true => answer != Answer::No,
+            false => answer == Answer::Yes,
+        };
+        if !is_wanted {
+            return false;
+        }
+        self.chosen.push(deed);
+        let due = shape.due.get(leaf).map_or(&[][..], Vec::as_slice);
+        due.iter().all(|gap| self.violator(*gap).is_none())
+    }
+
+    /// Tells what captures stand for.
+    pub(super) fn bind(&self, bindings: &mut Bindings) {
+        for (name, bound) in self.shape.captures.iter().zip(&self.bound) {
+            let Some(bound) = bound else { continue };
+            let by = bound.by.and_then(|leaf| self.shape.leaves.get(leaf));
+            let by = by.map_or_else(String::new, |leaf| {
+                let key = if leaf.is_free {
+                    "any_order"
+                } else {
+                    "sequence"
+                };
+                format!("step {} of `{key}`", leaf.number)
+            });
+            bindings.bind(name, &bound.part, by);
+        }
+    }
+
+    fn binder(&mut self, by: Option<LeafId>) -> Binder<'_, 'a> {
+        Binder {
+            names: &self.shape.captures,
+            bound: &mut self.bound,
+            trail: &mut self.trail,
+            by,
+        }
+    }
+
+    /// A deed in a gap that must not be there.
+    pub(super) fn violator(&mut self, gap: usize) -> Option<Place> {
+        let (scene, shape) = (self.scene, self.shape);
+        let it = shape.gaps.get(gap)?;
+        let excluded = self.gaps.get_mut(gap).map(std::mem::take)?;
+        let found = excluded
+            .iter()
+            .filter_map(|excluded| self.intruder(scene, it, excluded))
+            .min();
+        if let Some(slot) = self.gaps.get_mut(gap) {
+            *slot = excluded;
+        }
+        found
+    }
+
+    fn intruder(
+        &mut self,
+        scene: &Scene<'a>,
+        gap: &Gap<'_>,
+        excluded: &Excluded<'_>,
+    ) -> Option<Place> {
+        let deeds = |leaves: &[LeafId]| -> Vec<Place> {
+            let chosen = leaves.iter().filter_map(|leaf| self.chosen.get(*leaf));
+            chosen.copied().collect()
+        };
+        let (after, before) = (deeds(&gap.after), deeds(&gap.before));
+        let when = |place: &Place| scene.when.get(*place);
+        let from = after.iter().filter_map(when).map(|when| when.entered).max();
+        let to = before.iter().filter_map(when).map(|when| when.end).min();
+        let mut found = None;
+        for (candidate, until) in excluded.up_to(scene, to).rev() {
+            if from.is_some_and(|from| until < from) {
+                break;
+            }
+            self.tries += 1;
+            let deed = candidate.deed;
+            let is_before = |anchor: &Place| *anchor == deed || scene.is_before(deed, *anchor);
+            let is_behind = |anchor: &Place| *anchor == deed || scene.is_before(*anchor, deed);
+            if after.iter().any(is_before) || before.iter().any(is_behind) {
+                continue;
+            }
+            let Some(it) = scene.deeds.get(deed) else {
+                continue;
+            };
+            let bound = self.trail.len();
+            let fitting = fits(it, excluded.matcher, &mut self.binder(None), &has_capture);
+            self.undo(self.chosen.len(), bound);
+            let answer = candidate.answer.and(fitting);
+            let is_there = match self.is_lenient {
+                true => answer == Answer::Yes,
+                false => answer != Answer::No,
+            };
+            if is_there {
+                found = Some(deed);
+            }
+        }
+        found
+    }
+}
+
+impl<'s> Excluded<'s> {
+    fn new(scene: &Scene<'_>, matcher: &'s Matcher) -> Self {
+        let deeds = meant(scene, matcher);
+        let mut latest = 0;
+        let until = deeds.iter().map(|candidate| {
+            latest = latest.max(scene.when.get(candidate.deed).map_or(0, |when| when.left));
+            latest
+        });
+        Self {
+            matcher,
+            until: until.collect(),
+            deeds,
+        }
+    }
+
+    /// Those that were entered until then.
+    fn up_to(
+        &self,
+        scene: &Scene<'_>,
+        moment: Option<u64>,
+    ) -> impl DoubleEndedIterator<Item = (Candidate, u64)> + ExactSizeIterator {
+        let is_before = |candidate: &Candidate| {
+            let entered = scene.when.get(candidate.deed).map(|when| when.entered);
+            moment.is_none_or(|moment| entered.is_some_and(|entered| entered <= moment))
+        };
+        let many = self.deeds.partition_point(is_before);
+        let deeds = self.deeds.get(..many).unwrap_or_default();
+        let until = self.until.get(..many).unwrap_or_default();
+        deeds.iter().copied().zip(until.iter().copied())
+    }
+}
+
+/// Binds captures that are free.
+struct Binder<'b, 'a> {
+    names: &'b [&'b str],
+    bound: &'b mut [Option<Bound<'a>>],
+    trail: &'b mut Vec<usize>,
+    by: Option<LeafId>,
+}
+
+impl<'a> Captures<'a> for Binder<'_, 'a> {
+    fn meet(&mut self, name: &str, part: &Cow<'a, Part>) -> Answer {
+        let Some(number) = self.names.iter().position(|known| *known == name) else {
+            return Answer::Unknown;
+        };
+        match self.bound.get_mut(number) {
+            Some(Some(bound)) => unify(&bound.part, part),
+            Some(free) => {
+                // Known or not: what is cut is not what begins otherwise.
+                let answer = unify(part, part);
+                if answer != Answer::No {
+                    *free = Some(Bound {
+                        part: part.clone(),
+                        by: self.by,
+                    });
+                    self.trail.push(number);
+                }
+                answer
+            }
+            None => Answer::Unknown,
+        }
+    }
+
+    fn is_free(&self, name: &str) -> bool {
+        let number = self.names.iter().position(|known| *known == name);
+        let bound = number.and_then(|number| self.bound.get(number));
+        bound.is_some_and(Option::is_none)
+    }
+}

@@ -1,0 +1,225 @@
+//! What is sought, as leaves: single steps, each with what must come before it.
+
+use super::field::captures_of;
+use super::{Matcher, Pattern};
+
+/// A step by its place among all of them.
+pub(super) type LeafId = usize;
+
+/// A single step.
+#[derive(Debug)]
+pub(super) struct Leaf<'e> {
+    pub(super) matcher: &'e Matcher,
+    /// As people count: `2`, or `2.1` for the first of the second.
+    pub(super) number: String,
+    /// The steps that must have come before it, all of them earlier leaves.
+    pub(super) after: Vec<LeafId>,
+    /// Whether it must be the very next of the thread of the last of these.
+    pub(super) is_next: bool,
+    /// The earlier leaves that must be other deeds, and about which no order says so.
+    pub(super) rivals: Vec<LeafId>,
+    /// Whether it belongs to `any_order` and not to `sequence`.
+    pub(super) is_free: bool,
+}
+
+/// What must not lie between steps.
+#[derive(Debug)]
+pub(super) struct Gap<'e> {
+    pub(super) matchers: &'e [Matcher],
+    /// Behind these; empty for the beginning.
+    pub(super) after: Vec<LeafId>,
+    /// In front of these; empty for the end.
+    pub(super) before: Vec<LeafId>,
+}
+
+/// All of it.
+#[derive(Debug, Default)]
+pub(super) struct Shape<'e> {
+    pub(super) leaves: Vec<Leaf<'e>>,
+    pub(super) gaps: Vec<Gap<'e>>,
+    /// Of each leaf the gaps that can be looked at when it is chosen, and not before.
+    pub(super) due: Vec<Vec<usize>>,
+    /// Of each leaf what still matters when it is to be chosen.
+    pub(super) live: Vec<Live>,
+    /// The names of captures, in the order of their first use.
+    pub(super) captures: Vec<&'e str>,
+}
+
+/// What of earlier choices bears upon later ones.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    /// Leaves of which it matters which deed they are.
+    pub(super) leaves: Vec<LeafId>,
+    /// Captures by number.
+    pub(super) captures: Vec<usize>,
+}
+
+impl<'e> Shape<'e> {
+    /// The leaves of both; of a sequence in its order.
+    pub(super) fn new(sequence: &'e [Pattern], any_order: &'e [Pattern]) -> Self {
+        let mut shape = Self::default();
+        let mut open = Vec::new();
+        shape.sequence(sequence, "", Vec::new(), &mut open);
+        let ordered = shape.leaves.len();
+        shape.any_order(any_order, "", Vec::new(), &mut Vec::new());
+        for leaf in shape.leaves.iter_mut().skip(ordered) {
+            leaf.is_free = true;
+        }
+        shape.settle();
+        shape
+    }
+
+    /// Adds patterns behind those of `frontier`; gives the last of them. Gaps that are `open` end at whatever comes next.
+    fn sequence(
+        &mut self,
+        patterns: &'e [Pattern],
+        prefix: &str,
+        mut frontier: Vec<LeafId>,
+        open: &mut Vec<usize>,
+    ) -> Vec<LeafId> {
+        for (pattern, place) in patterns.iter().zip(1..) {
+            let number = format!("{prefix}{place}");
+            frontier = self.pattern(pattern, &number, frontier, open);
+        }
+        frontier
+    }
+
+    fn pattern(
+        &mut self,
+        pattern: &'e Pattern,
+        number: &str,
+        frontier: Vec<LeafId>,
+        open: &mut Vec<usize>,
+    ) -> Vec<LeafId> {
+        match pattern {
+            Pattern::Step(matcher) | Pattern::Next(matcher) => {
+                let leaf = self.leaves.len();
+                for gap in open.drain(..) {
+                    if let Some(gap) = self.gaps.get_mut(gap) {
+                        gap.before.push(leaf);
+                    }
+                }
+                self.leaves.push(Leaf {
+                    matcher,
+                    number: number.to_owned(),
+                    is_next: matches!(pattern, Pattern::Next(_)) && !frontier.is_empty(),
+                    after: frontier,
+                    rivals: Vec::new(),
+                    is_free: false,
+                });
+                vec![leaf]
+            }
+            Pattern::Never(matchers) => {
+                open.push(self.gaps.len());
+                self.gaps.push(Gap {
+                    matchers,
+                    after: frontier.clone(),
+                    before: Vec::new(),
+                });
+                frontier
+            }
+            Pattern::Sequence(inner) => self.sequence(inner, &format!("{number}."), frontier, open),
+            Pattern::AnyOrder(inner) => {
+                self.any_order(inner, &format!("{number}."), frontier, open)
+            }
+        }
+    }
+
+    fn any_order(
+        &mut self,
+        patterns: &'e [Pattern],
+        prefix: &str,
+        frontier: Vec<LeafId>,
+        open: &mut Vec<usize>,
+    ) -> Vec<LeafId> {
+        let first = self.leaves.len();
+        let (mut lasts, mut still_open) = (Vec::new(), Vec::new());
+        for (pattern, place) in patterns.iter().zip(1..) {
+            let start = self.leaves.len();
+            let mut own = open.clone();
+            let number = format!("{prefix}{place}");
+            lasts.extend(self.pattern(pattern, &number, frontier.clone(), &mut own));
+            for leaf in self.leaves.iter_mut().skip(start) {
+                leaf.rivals.extend(first..start);
+            }
+            still_open.extend(own);
+        }
+        if self.leaves.len() > first {
+            still_open.retain(|gap| !open.contains(gap));
+        }
+        still_open.sort_unstable();
+        still_open.dedup();
+        *open = still_open;
+        lasts.sort_unstable();
+        lasts.dedup();
+        match lasts.is_empty() {
+            true => frontier,
+            false => lasts,
+        }
+    }
+
+    /// What follows from all leaves together.
+    fn settle(&mut self) {
+        let matchers: Vec<&'e Matcher> = self.leaves.iter().map(|leaf| leaf.matcher).collect();
+        let of_leaves: Vec<Vec<usize>> = matchers
+            .into_iter()
+            .map(|matcher| self.captures(matcher))
+            .collect();
+        let first_use = |capture: &usize| of_leaves.iter().position(|all| all.contains(capture));
+        self.due = vec![Vec::new(); self.leaves.len()];
+        // When, which leaves, which captures.
+        let mut uses: Vec<(LeafId, Vec<LeafId>, Vec<usize>)> = Vec::new();
+        for gap in 0..self.gaps.len() {
+            let Some(Gap {
+                matchers,
+                after,
+                before,
+            }) = self.gaps.get(gap)
+            else {
+                continue;
+            };
+            let matchers: &'e [Matcher] = matchers;
+            let anchors: Vec<LeafId> = after.iter().chain(before).copied().collect();
+            let captures: Vec<usize> = matchers.iter().flat_map(|it| self.captures(it)).collect();
+            let bound = captures.iter().filter_map(first_use);
+            let due = anchors.iter().copied().chain(bound).max().unwrap_or(0);
+            if let Some(gaps) = self.due.get_mut(due) {
+                gaps.push(gap);
+            }
+            uses.push((due, anchors, captures));
+        }
+        for ((at, leaf), captures) in self.leaves.iter().enumerate().zip(of_leaves) {
+            let leaves = leaf.after.iter().chain(&leaf.rivals).copied().collect();
+            uses.push((at, leaves, captures));
+        }
+        for at in 0..self.leaves.len() {
+            let mut live = Live::default();
+            for (_, leaves, captures) in uses.iter().filter(|(when, ..)| *when >= at) {
+                live.leaves.extend(leaves.iter().filter(|leaf| **leaf < at));
+                live.captures.extend(captures);
+            }
+            live.leaves.sort_unstable();
+            live.leaves.dedup();
+            live.captures.sort_unstable();
+            live.captures.dedup();
+            self.live.push(live);
+        }
+    }
+
+    /// The captures of a matcher, by number.
+    fn captures(&mut self, matcher: &'e Matcher) -> Vec<usize> {
+        let mut names = Vec::new();
+        for (_, test) in &matcher.fields {
+            captures_of(test, &mut names);
+        }
+        let mut numbers = Vec::new();
+        for name in names {
+            let known = self.captures.iter().position(|known| *known == name);
+            numbers.push(known.unwrap_or(self.captures.len()));
+            if known.is_none() {
+                self.captures.push(name);
+            }
+        }
+        numbers
+    }
+}

@@ -1,0 +1,116 @@
+//! Whether two values are of the same thing.
+
+use super::answer::Answer;
+use super::field::{is_unknown_file, numbers};
+use super::paths::Place;
+use crate::trace::{Part, Value};
+
+/// Whether two parts, of whatever calls, are the same thing: a file by its open file description, a task by itself, a path by where it leads,
+/// a descriptor and a path by the file's path, all else by its value.
+pub(super) fn unify(one: &Part, other: &Part) -> Answer {
+    match (&one.value, &other.value) {
+        (Value::Unread, _) | (_, Value::Unread) => Answer::Unknown,
+        (Value::Nothing, _) | (_, Value::Nothing) => Answer::No,
+        (
+            Value::File {
+                description: Some(a),
+                ..
+            },
+            Value::File {
+                description: Some(b),
+                ..
+            },
+        ) => (a == b).into(),
+        // `AT_FDCWD`.
+        (
+            Value::File {
+                description: None,
+                name: a,
+                ..
+            },
+            Value::File {
+                description: None,
+                name: b,
+                ..
+            },
+        ) if !a.is_empty() => (a == b).into(),
+        (Value::File { .. }, Value::File { .. }) => {
+            Answer::unless_more(false, is_unknown_file(one) || is_unknown_file(other))
+        }
+        (Value::File { name, .. }, Value::Path { given, absolute }) => {
+            file_and_path(one, name, given, absolute.as_deref())
+        }
+        (Value::Path { given, absolute }, Value::File { name, .. }) => {
+            file_and_path(other, name, given, absolute.as_deref())
+        }
+        (
+            Value::Path { given: a, absolute },
+            Value::Path {
+                given: b,
+                absolute: c,
+            },
+        ) => Place {
+            given: a,
+            absolute: absolute.as_deref(),
+        }
+        .meets(&Place {
+            given: b,
+            absolute: c.as_deref(),
+        }),
+        (
+            Value::Path { given, absolute },
+            Value::Bytes {
+                bytes,
+                is_cut: false,
+            },
+        )
+        | (
+            Value::Bytes {
+                bytes,
+                is_cut: false,
+            },
+            Value::Path { given, absolute },
+        ) => (bytes == given || Some(bytes) == absolute.as_ref()).into(),
+        (
+            Value::Bytes { bytes: a, is_cut },
+            Value::Bytes {
+                bytes: b,
+                is_cut: other_is_cut,
+            },
+        ) => {
+            let (is_a_part, is_b_part) = (a.starts_with(b), b.starts_with(a));
+            match (is_cut, other_is_cut) {
+                (false, false) => (a == b).into(),
+                (true, false) => Answer::unless_more(false, is_b_part && a != b),
+                (false, true) => Answer::unless_more(false, is_a_part && a != b),
+                (true, true) => Answer::unless_more(false, is_a_part || is_b_part),
+            }
+        }
+        (
+            Value::Strings { strings: a, is_cut },
+            Value::Strings {
+                strings: b,
+                is_cut: is_too,
+            },
+        ) => Answer::unless_more(a == b && !is_cut && !is_too, *is_cut || *is_too),
+        (Value::Task { id, task }, Value::Task { id: other, task: b }) => match (task, b) {
+            (Some(task), Some(b)) => (task == b).into(),
+            (None, None) => (id == other).into(),
+            _ => Answer::No,
+        },
+        (Value::Error(a), Value::Error(b)) => (a == b).into(),
+        (Value::Error(_), _) | (_, Value::Error(_)) => Answer::No,
+        (Value::Names(_, a), Value::Names(_, b)) => (a == b).into(),
+        (Value::Number(number), value) | (value, Value::Number(number)) => {
+            (numbers(value).contains(number) || one.text == other.text).into()
+        }
+        _ => (one.text == other.text).into(),
+    }
+}
+
+fn file_and_path(file: &Part, name: &[u8], given: &[u8], absolute: Option<&[u8]>) -> Answer {
+    match name.is_empty() {
+        true => Answer::unless_more(false, is_unknown_file(file)),
+        false => Place { given, absolute }.meets(&Place::whole(name)),
+    }
+}
