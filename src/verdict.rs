@@ -1,9 +1,11 @@
 //! Judging: what was expected against what came, and the word for it.
 
+mod delta;
 mod files;
 mod findings;
 mod limits;
 
+pub use delta::{Counted, delta};
 pub use files::{files_after, reads_content};
 pub use findings::Findings;
 
