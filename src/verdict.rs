@@ -1,10 +1,12 @@
 //! Judging: what was expected against what came, and the word for it.
 
+mod delta;
 mod events;
 mod files;
 mod findings;
 mod limits;
 
+pub use delta::{Counted, delta};
 pub use files::{files_after, reads_content};
 pub use findings::Findings;
 

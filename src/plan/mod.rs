@@ -3,6 +3,7 @@
 //! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and nothing is a name that may turn out not
 //! to exist.
 
+mod baseline;
 mod calls;
 mod copies;
 mod error;
@@ -16,6 +17,7 @@ mod named;
 mod operations;
 mod rings;
 
+pub use baseline::{Baseline, Delta};
 pub use calls::{MOST_CALLS, Reach};
 pub use copies::{Copied, Copies, Form, has_copies};
 pub use error::EventsError;
@@ -97,6 +99,8 @@ pub struct Plan {
     pub view: Option<View>,
     /// Why it is known to fail.
     pub expect_failure: Option<String>,
+    /// What it is compared with.
+    pub baseline: Option<Baseline>,
 }
 
 /// A world of the workload's own.
@@ -113,7 +117,12 @@ impl Plan {
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         let is_sequence = |view: &View| view.level == Level::Sequence;
-        self.view.as_ref().is_some_and(is_sequence) || self.expected.takes_deeds()
+        self.view.as_ref().is_some_and(is_sequence)
+            || self.expected.takes_deeds()
+            || self
+                .baseline
+                .as_ref()
+                .is_some_and(|base| base.plan.keeps_order())
     }
 
     /// What the run is limited to, but for its time.
@@ -163,7 +172,7 @@ pub fn resolve(
         SandboxSpec::Own(spec) => Some(world(scenario, spec, facts)?),
     };
     limits::check(scenario, facts)?;
-    let owners = owners(scenario, facts)?;
+    let owners = owners("workload", &scenario.workload, scenario, facts)?;
     let wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
     let contents = match &scenario.snapshot {
         SnapshotSpec::On { contents, .. } => *contents,
@@ -186,21 +195,21 @@ pub fn resolve(
         followed.map_err(|error| placed(scenario, error))?;
     }
     let expected = named::expected(&scenario.expect.events, scenario, &events)?;
+    let delta = baseline::delta(scenario, &events)?;
     let view = named::view(scenario, &events)?;
     // A known failure is judged by its expectations alone.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
     let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
-    let counted = expected
-        .count
-        .iter()
-        .flat_map(|(matcher, _)| &matcher.names);
+    let counted = expected.count.iter().map(|(matcher, _)| matcher);
+    let counted = counted.chain(delta.iter().map(|delta| &delta.matcher));
+    let counted = counted.flat_map(|matcher| &matcher.names);
     let counted = counted.map(String::as_str).collect();
     let reason = reason.or_else(|| calls::unseen(&events, &counted, compared));
     if let Some(reason) = reason {
         return Ok(Resolved::Unmet(vec![reason]));
     }
     let ring_bytes = scenario.trace.ring.size.unwrap_or(facts.default_ring);
-    Ok(Resolved::Plan(Box::new(Plan {
+    let mut plan = Plan {
         row: scenario.label(),
         workload: scenario.workload.clone(),
         world,
@@ -211,7 +220,10 @@ pub fn resolve(
         expect: scenario.expect.clone(),
         expected,
         expect_failure: scenario.expect_failure.clone(),
-    })))
+        baseline: None,
+    };
+    plan.baseline = baseline::baseline(scenario, facts, &plan, delta)?;
+    Ok(Resolved::Plan(Box::new(plan)))
 }
 
 fn world(scenario: &Scenario, spec: &WorldSpec, facts: &Facts<'_>) -> Result<WorldPlan, PlanError> {
@@ -225,9 +237,15 @@ fn world(scenario: &Scenario, spec: &WorldSpec, facts: &Facts<'_>) -> Result<Wor
     })
 }
 
-fn owners(scenario: &Scenario, facts: &Facts<'_>) -> Result<BTreeMap<PathBuf, User>, PlanError> {
-    let at = KeyPath::root().key("workload").key("files");
-    let files = scenario.workload.files.iter();
+/// Whose the files of a workload are; its key in the scenario is `key`.
+fn owners(
+    key: &str,
+    workload: &Workload,
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+) -> Result<BTreeMap<PathBuf, User>, PlanError> {
+    let at = KeyPath::root().key(key).key("files");
+    let files = workload.files.iter();
     files
         .filter_map(|(path, file)| {
             let owner = file.owner.as_ref()?;
@@ -290,7 +308,11 @@ fn unmet(
     {
         unmet.push("needs root, to run the workload as another user".to_owned());
     }
-    let mut files = scenario.workload.files.values();
+    let workloads = [Some(&scenario.workload), scenario.baseline.as_ref()];
+    let mut files = workloads
+        .into_iter()
+        .flatten()
+        .flat_map(|workload| workload.files.values());
     if !facts.is_root && files.any(|file| file.owner.is_some()) {
         unmet.push("needs root, to give files to others".to_owned());
     }

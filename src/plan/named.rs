@@ -85,29 +85,32 @@ fn also_means(word: &str, missing: &str) -> String {
     format!("`{word}` also means `{missing}`, which is not among the events of this scenario")
 }
 
+/// Resolves what a step stands for.
+pub(super) fn matcher(
+    step: &StepSpec,
+    scenario: &Scenario,
+    events: &EventsPlan,
+) -> Result<Matcher, PlanError> {
+    let names = names_of(&step.event, events, true);
+    let names =
+        names.map_err(|(message, help)| invalid(scenario.complaint(&step.at, message, help)))?;
+    Ok(Matcher {
+        word: step.event.clone(),
+        names: names.into_iter().collect(),
+        fields: step.fields.clone(),
+        at: step.at.clone(),
+        line: scenario.complaint(&step.at, "", None).line,
+    })
+}
+
 /// Resolves what is expected of single events.
 pub(super) fn expected(
     expectations: &Expectations,
     scenario: &Scenario,
     events: &EventsPlan,
 ) -> Result<Expected, PlanError> {
-    let matcher = |step: &StepSpec| -> Result<Matcher, PlanError> {
-        let invalid_step = |(message, help): (String, Option<String>)| {
-            invalid(scenario.complaint(&step.at, message, help))
-        };
-        Ok(Matcher {
-            word: step.event.clone(),
-            names: names_of(&step.event, events, true)
-                .map_err(invalid_step)?
-                .into_iter()
-                .collect(),
-            fields: step.fields.clone(),
-            at: step.at.clone(),
-            line: scenario.complaint(&step.at, "", None).line,
-        })
-    };
     let count = expectations.count.iter();
-    let count = count.map(|spec| Ok((matcher(&spec.step)?, spec.times)));
+    let count = count.map(|spec| Ok((matcher(&spec.step, scenario, events)?, spec.times)));
     Ok(Expected {
         count: count.collect::<Result<_, PlanError>>()?,
         ..Expected::default()

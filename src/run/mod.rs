@@ -1,5 +1,6 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
+mod baseline;
 mod copies;
 mod directory;
 mod discover;

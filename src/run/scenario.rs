@@ -1,5 +1,6 @@
 //! One scenario, once.
 
+use super::baseline;
 use super::once::once;
 use super::{Bench, Control, Fault, RunError};
 use crate::errors::chain;
@@ -51,7 +52,7 @@ pub enum SnapshotOutcome {
     },
 }
 
-/// Runs a planned scenario in the directory that was laid out for it, and judges it. Nothing is written.
+/// Runs a planned scenario in the directory that was laid out for it, and judges it; before it, its baseline. Nothing is written.
 ///
 /// # Errors
 /// [`RunError`], where the harness could not do its work; the workload is dead by then.
@@ -63,13 +64,22 @@ pub fn attempt(
     fault: Fault,
     dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
-    match once(bench, plan, control, fault, dir) {
-        Err(RunError::Launch(LaunchError::NotExecuted(error))) => Ok(not_executed(&error)),
-        ran => {
-            let (ended, trace) = ran?;
-            judge(bench, plan, file, &ended, &trace, dir)
-        }
+    let base = match &plan.baseline {
+        None => None,
+        Some(baseline) => match baseline::run(bench, &baseline.plan, file, control)? {
+            Ok(trace) => Some((trace, baseline.delta.as_slice())),
+            Err(outcome) => return Ok(*outcome),
+        },
+    };
+    let (ended, trace) = match once(bench, plan, control, fault, dir) {
+        Err(RunError::Launch(LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
+        ran => ran?,
+    };
+    let mut findings = left(plan, dir);
+    if let Some((base, delta)) = base {
+        findings.add(baseline::compare(&base, delta, &trace));
     }
+    judge(bench, plan, file, &ended, &trace, findings)
 }
 
 fn judge(
@@ -78,11 +88,11 @@ fn judge(
     file: &Path,
     ended: &Ended,
     trace: &Normalised,
-    dir: &WorkDir,
+    findings: Findings,
 ) -> Result<Outcome, RunError> {
     let counts = trace.counts();
     let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts, &trace.in_order());
-    (verdict, reasons) = left(plan, dir).joined(verdict, reasons);
+    (verdict, reasons) = findings.joined(verdict, reasons);
     if ended.interrupted {
         (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);
     }
@@ -158,7 +168,7 @@ fn compare(bench: &Bench<'_>, place: &Place, text: &str) -> Result<SnapshotOutco
 }
 
 /// A workload that could not be executed did not fail its expectations: it is reported as just that.
-fn not_executed(error: &NotExecuted) -> Outcome {
+pub(super) fn not_executed(error: &NotExecuted) -> Outcome {
     let hint = error
         .hint()
         .map(|hint| format!(" (hint: {hint})"))

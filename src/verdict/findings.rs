@@ -12,6 +12,12 @@ pub struct Findings {
 }
 
 impl Findings {
+    /// Takes what else was found.
+    pub fn add(&mut self, mut other: Self) {
+        self.against.append(&mut other.against);
+        self.unknown.append(&mut other.unknown);
+    }
+
     /// What becomes of a verdict: of a run that is not judged, nothing. What nobody can tell is no pass, and no failure either.
     #[must_use]
     pub fn joined(self, verdict: Verdict, mut reasons: Vec<String>) -> (Verdict, Vec<String>) {

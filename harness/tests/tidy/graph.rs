@@ -52,9 +52,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "run",
         &[
-            "capture", "decode", "errors", "events", "host", "memory", "merge", "plan", "record",
-            "ring", "sandbox", "scenario", "snapshot", "sys", "syscall", "trace", "units",
-            "verdict",
+            "capture", "decode", "errors", "events", "host", "matching", "memory", "merge", "plan",
+            "record", "ring", "sandbox", "scenario", "snapshot", "sys", "syscall", "trace",
+            "units", "verdict",
         ],
     ),
     ("report", &["run", "syscall", "trace", "units", "verdict"]),

@@ -1,0 +1,68 @@
+//! A second run to compare with.
+
+use super::{EventsPlan, Facts, Plan, PlanError, named, owners};
+use crate::matching::{Expected, Matcher};
+use crate::scenario::{CountRange, Expect, Scenario};
+
+/// The run of another workload, and how many more of what there must be than in that one.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    /// How it is run; it must end as a workload of which nothing is expected.
+    pub plan: Box<Plan>,
+    /// What is compared.
+    pub delta: Vec<Delta>,
+}
+
+/// How many more of something there must be; fewer, below zero.
+#[derive(Clone, Debug)]
+pub struct Delta {
+    /// Of what.
+    pub matcher: Matcher,
+    /// The least difference; `None` where there is no end.
+    pub min: Option<i64>,
+    /// The greatest.
+    pub max: Option<i64>,
+}
+
+/// Resolves what is compared.
+pub(super) fn delta(scenario: &Scenario, events: &EventsPlan) -> Result<Vec<Delta>, PlanError> {
+    let specs = scenario.expect.delta.iter();
+    let one = |spec: &crate::scenario::DeltaSpec| {
+        Ok(Delta {
+            matcher: named::matcher(&spec.step, scenario, events)?,
+            min: spec.min,
+            max: spec.max,
+        })
+    };
+    specs.map(one).collect()
+}
+
+/// The same plan for the other workload.
+pub(super) fn baseline(
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+    plan: &Plan,
+    delta: Vec<Delta>,
+) -> Result<Option<Baseline>, PlanError> {
+    let Some(workload) = &scenario.baseline else {
+        return Ok(None);
+    };
+    // However many there are: so they are counted, and nothing else is expected of them.
+    let any = CountRange { min: 0, max: None };
+    let count = delta.iter().map(|delta| (delta.matcher.clone(), any));
+    let plan = Plan {
+        workload: workload.clone(),
+        owners: owners("baseline", workload, scenario, facts)?,
+        expect: Expect::default(),
+        expected: Expected {
+            count: count.collect(),
+            ..Expected::default()
+        },
+        view: None,
+        expect_failure: None,
+        baseline: None,
+        ..plan.clone()
+    };
+    let plan = Box::new(plan);
+    Ok(Some(Baseline { plan, delta }))
+}

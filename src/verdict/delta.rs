@@ -1,0 +1,163 @@
+//! The run against that of the baseline.
+
+use super::Findings;
+use crate::matching::Matcher;
+use crate::plan::Delta;
+
+/// How many deeds of a run a matcher means: so many for certain, and so many at most, where not all was read.
+pub type Counted = (u64, u64);
+
+/// Compares how often what occurred in the two runs.
+#[must_use]
+pub fn delta(
+    deltas: &[Delta],
+    baseline: &dyn Fn(&Matcher) -> Counted,
+    run: &dyn Fn(&Matcher) -> Counted,
+) -> Findings {
+    let mut findings = Findings::default();
+    for delta in deltas {
+        let (base, run) = (baseline(&delta.matcher), run(&delta.matcher));
+        let (least, most) = (minus(run.0, base.1), minus(run.1, base.0));
+        let is_below = |difference| delta.min.is_some_and(|min| difference < i128::from(min));
+        let is_above = |difference| delta.max.is_some_and(|max| difference > i128::from(max));
+        let numbers = format!("{} against {}", said(run), said(base));
+        if is_below(most) || is_above(least) {
+            let reason = format!("expected {}, got {numbers}", wanted(delta));
+            findings.against.push(reason);
+        } else if is_below(least) || is_above(most) {
+            let wanted = wanted(delta);
+            let reason = format!(
+                "expected {wanted}, which cannot be told where not all was read: {numbers}"
+            );
+            findings.unknown.push(reason);
+        }
+    }
+    findings
+}
+
+fn minus(a: u64, b: u64) -> i128 {
+    i128::from(a) - i128::from(b)
+}
+
+fn said((least, most): Counted) -> String {
+    match least == most {
+        true => least.to_string(),
+        false => format!("{least} to {most}"),
+    }
+}
+
+/// ``2 more of `openat` than in the baseline``.
+fn wanted(delta: &Delta) -> String {
+    let word = &delta.matcher.word;
+    let range = match (delta.min, delta.max) {
+        (Some(0), Some(0)) => return format!("as many of `{word}` as in the baseline"),
+        (Some(min), Some(max)) if min == max && min < 0 => {
+            return format!(
+                "{} fewer of `{word}` than in the baseline",
+                min.unsigned_abs()
+            );
+        }
+        (Some(min), Some(max)) if min == max => min.to_string(),
+        (min, max) => {
+            let end = |end: Option<i64>| end.map_or_else(String::new, |end| end.to_string());
+            let equal = if max.is_some() { "=" } else { "" };
+            format!("{}..{equal}{}", end(min), end(max))
+        }
+    };
+    format!("{range} more of `{word}` than in the baseline")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::KeyPath;
+
+    fn judged(min: Option<i64>, max: Option<i64>, base: Counted, run: Counted) -> Findings {
+        let matcher = Matcher {
+            word: "fsync".to_owned(),
+            names: ["fsync".to_owned()].into(),
+            fields: Vec::new(),
+            at: KeyPath::root(),
+            line: 1,
+        };
+        let of = |counted| {
+            move |matcher: &Matcher| match matcher.names.contains("fsync") {
+                true => counted,
+                false => (0, 0),
+            }
+        };
+        delta(&[Delta { matcher, min, max }], &of(base), &of(run))
+    }
+
+    #[test]
+    fn a_difference_has_both_ends_and_both_numbers_are_said() {
+        let against = |min, max, base, run| judged(min, max, (base, base), (run, run)).against;
+        let none = [""; 0];
+        assert_eq!(against(Some(1), Some(1), 2, 3), none);
+        assert_eq!(against(Some(-1), Some(2), 2, 1), none);
+        assert_eq!(against(Some(-1), Some(2), 2, 4), none);
+        assert_eq!(against(None, Some(0), 2, 0), none);
+        let reasons = [
+            (
+                Some(1),
+                Some(1),
+                2,
+                2,
+                "expected 1 more of `fsync` than in the baseline, got 2 against 2",
+            ),
+            (
+                Some(-1),
+                Some(-1),
+                2,
+                2,
+                "expected 1 fewer of `fsync` than in the baseline, got 2 against 2",
+            ),
+            (
+                Some(0),
+                Some(0),
+                2,
+                0,
+                "expected as many of `fsync` as in the baseline, got 0 against 2",
+            ),
+            (
+                Some(-1),
+                Some(2),
+                0,
+                3,
+                "expected -1..=2 more of `fsync` than in the baseline, got 3 against 0",
+            ),
+            (
+                Some(1),
+                None,
+                1,
+                1,
+                "expected 1.. more of `fsync` than in the baseline, got 1 against 1",
+            ),
+            (
+                None,
+                Some(0),
+                0,
+                1,
+                "expected ..=0 more of `fsync` than in the baseline, got 1 against 0",
+            ),
+        ];
+        for (min, max, base, run, reason) in reasons {
+            assert_eq!(against(min, max, base, run), [reason]);
+        }
+    }
+
+    #[test]
+    fn what_hangs_on_what_was_not_read_is_neither() {
+        let sure = judged(Some(0), Some(1), (1, 1), (1, 2));
+        assert_eq!(sure, Findings::default(), "whichever it is");
+        let unknown = judged(Some(1), Some(1), (1, 1), (1, 2));
+        assert_eq!(unknown.against, [""; 0]);
+        assert_eq!(
+            unknown.unknown,
+            [
+                "expected 1 more of `fsync` than in the baseline, which cannot be told where not all was read: 1 to 2 against 1"
+            ]
+        );
+        assert_eq!(judged(Some(3), None, (0, 1), (1, 2)).against.len(), 1);
+    }
+}
