@@ -1,11 +1,13 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
+mod calibrate;
 mod copies;
 mod directory;
 mod discover;
 mod halves;
 mod limits;
 mod once;
+mod load;
 mod reach;
 mod reader;
 mod reading;
@@ -17,6 +19,7 @@ mod survivors;
 mod watch;
 mod workload;
 
+pub use calibrate::{CalibrateError, Calibrating};
 pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::{Fault, Observer, Reader, Setting};
