@@ -176,6 +176,15 @@ impl<'a> Suite<'a> {
         plans.collect()
     }
 
+    /// Those that can run, and what each is about.
+    pub(super) fn described(&self) -> impl Iterator<Item = (&Item, &str)> {
+        let scenarios = self.scenarios.iter();
+        scenarios.filter_map(|(item, ready)| match ready {
+            Ready::Plan(_, description) => Some((item, description.as_str())),
+            Ready::Unmet(_) => None,
+        })
+    }
+
     /// Runs them all, so many side by side, and hands each report over as its scenario ends. A panic in one is that one's verdict.
     pub fn run<'c>(
         &self,
