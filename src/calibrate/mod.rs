@@ -30,3 +30,6 @@ pub use finding::{Calibration, Finding, Unsettled, Who};
 pub use reason::Reason;
 pub use search::calibrate;
 pub use varying::Varying;
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! What becomes of a run's trace.
 
 use super::Update;
-use crate::calibrate::Calibration;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
+use crate::calibrate::Calibration;
 use crate::snapshot;
 use crate::verdict::Verdict;
 

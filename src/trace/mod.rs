@@ -3,10 +3,12 @@
 //! # Grammar, version 2
 //! ```text
 //! trace      = header { "\n" block }
-//! header     = "# trace 2, level " ( "sequence" | "counts" | "set" ) "\n"
+//! header     = "# trace 2, level " level [ ", by program" ] "\n"
 //!              [ "# rules: " rule { ", " rule } "\n" ]        only rules that changed something
-//! block      = process [ " " name ] [ ", child of " process ] "\n" { line }       processes in the order of the creation tree
+//! block      = process [ " " name ] [ ", child of " process ] [ ", level " level ] "\n" { line }      in the order of the creation tree
 //!            | thread "\n" { line }                                               its further threads behind it
+//!            | "program " name [ ", level " level ] "\n" { line }                 all processes of the program, behind all single ones
+//! level      = "sequence" | "counts" | "set"                 of a block where it is not that of the header
 //! line       = "  " call | "  " event                         level sequence: in the thread's order of entering
 //!            | "  " name " " number                           level counts, sorted by name; all threads of the process together
 //!            | "  " name                                      level set, likewise
