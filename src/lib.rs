@@ -1,6 +1,7 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod attr;
+pub mod calibrate;
 pub mod capture;
 #[deny(
     clippy::indexing_slicing,

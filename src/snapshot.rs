@@ -8,6 +8,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Where a scenario's snapshots are, and what it is called there.
@@ -188,12 +189,6 @@ fn normal(text: &str) -> String {
 /// # Errors
 /// [`SnapshotError::Write`].
 pub fn write(file: &Path, text: &str, provenance: &Provenance<'_>) -> Result<(), SnapshotError> {
-    let failed = |source| SnapshotError::Write {
-        path: file.to_owned(),
-        source,
-    };
-    let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(failed)?;
     // JSON's strings and objects are YAML's too.
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let contents = format!(
@@ -203,13 +198,34 @@ pub fn write(file: &Path, text: &str, provenance: &Provenance<'_>) -> Result<(),
         quoted(provenance.kernel),
         normal(text)
     );
+    write_whole(file, &contents)
+}
+
+/// Writes any file whole or not at all; one that is there keeps its mode, and a symbolic link to it leads to the new one.
+///
+/// # Errors
+/// [`SnapshotError::Write`].
+pub fn write_whole(file: &Path, contents: &str) -> Result<(), SnapshotError> {
+    let failed = |source| SnapshotError::Write {
+        path: file.to_owned(),
+        source,
+    };
+    let mode = fs::metadata(file).map_or(0o644, |known| known.permissions().mode() & 0o7777);
+    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let file = target.as_path();
+    // The folder of a file that is named alone is the working directory.
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed)?;
     let mut new = tempfile::Builder::new()
         .prefix(".harness-")
         .tempfile_in(folder)
         .map_err(failed)?;
     io::Write::write_all(&mut new, contents.as_bytes()).map_err(failed)?;
     new.as_file()
-        .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+        .set_permissions(PermissionsExt::from_mode(mode))
         .map_err(failed)?;
     new.persist(file).map_err(|error| failed(error.error))?;
     Ok(())

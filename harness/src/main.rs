@@ -2,6 +2,7 @@
 //!
 //! What is printed and with which status the process ends is decided here and nowhere else.
 
+mod calibrate;
 mod doctor;
 mod review;
 mod run;
@@ -28,6 +29,8 @@ enum Command {
     Run(run::Arguments),
     /// Trace one command, live, on the bare host
     Trace(trace::Arguments),
+    /// Find out by many runs how strict the snapshot of a scenario can be
+    Calibrate(calibrate::Arguments),
     /// Accept or reject the traces that wait for review
     Review(review::Arguments),
     /// Say what this machine allows, and what to do about the rest
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
     let status = match &arguments.command {
         Command::Run(arguments) => run::main(arguments),
         Command::Trace(arguments) => trace::main(arguments),
+        Command::Calibrate(arguments) => calibrate::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Doctor => doctor::main(),
     };

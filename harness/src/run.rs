@@ -100,7 +100,8 @@ fn find(arguments: &Arguments) -> Result<Vec<Item>, String> {
     Ok(items)
 }
 
-fn refuse(error: &SuiteError) -> u8 {
+/// Says what is wrong with scenarios.
+pub(crate) fn refuse(error: &SuiteError) -> u8 {
     match error {
         SuiteError::Invalid(complaints) => {
             let color = std::io::stderr().is_terminal();
@@ -243,7 +244,7 @@ fn summary(verdicts: &[Verdict]) -> String {
 }
 
 /// A reader that has gone away is no reason to panic.
-fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _gone = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

@@ -9,7 +9,7 @@ use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
-use crate::trace::{Level, View};
+use crate::trace::View;
 use crate::units::TracepointName;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -149,7 +149,7 @@ pub(super) fn unseen(
             "needs the right to trace everything: `{call}` has no tracepoint of its own here"
         ));
     }
-    let view = view.filter(|view| view.level == Level::Sequence)?;
+    let view = view.filter(|view| view.keeps_order())?;
     let mut selected = events.selection.iter().flat_map(Selection::names);
     // Of the one the result is not seen, and what the arguments of the others stand for is not followed.
     let is_less = |name: &str| {

@@ -4,7 +4,7 @@ use super::events::EventsPlan;
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::{files, pointers};
-use crate::trace::{Level, View};
+use crate::trace::View;
 use std::collections::BTreeSet;
 
 /// Who reads the strings that calls are given.
@@ -66,7 +66,7 @@ pub(super) fn unread(
     view: &View,
     without_bpf: Option<&str>,
 ) -> Option<String> {
-    if events.memory.reader == MemoryReader::Bpf || view.level != Level::Sequence {
+    if events.memory.reader == MemoryReader::Bpf || !view.keeps_order() {
         return None;
     }
     let selected = events.selection.iter().flat_map(Selection::names);

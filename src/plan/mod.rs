@@ -35,7 +35,7 @@ use crate::scenario::{
     Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario, SnapshotSpec,
     UserSpec, Workload, WorldSpec,
 };
-use crate::trace::{Level, View};
+use crate::trace::View;
 use crate::units::{Limit, Limits, User};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -116,8 +116,7 @@ impl Plan {
     /// Whether every single event of the run is of interest, or only how many there are.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
-        let is_sequence = |view: &View| view.level == Level::Sequence;
-        self.view.as_ref().is_some_and(is_sequence)
+        self.view.as_ref().is_some_and(View::keeps_order)
             || self.expected.takes_deeds()
             || self
                 .baseline

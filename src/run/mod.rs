@@ -1,11 +1,13 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
 mod baseline;
+mod calibrate;
 mod copies;
 mod directory;
 mod discover;
 mod halves;
 mod limits;
+mod load;
 mod once;
 mod reach;
 mod reader;
@@ -18,6 +20,7 @@ mod survivors;
 mod watch;
 mod workload;
 
+pub use calibrate::{CalibrateError, Calibrating};
 pub use discover::{Item, discover};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::{Fault, Observer, Reader, Setting};

@@ -8,7 +8,7 @@ use crate::sandbox::{self, WorkDir};
 use crate::scenario::Survivors;
 use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Actor, Observation};
-use crate::trace::{Builder, Normalised, TracedEvent, View};
+use crate::trace::{Builder, Normalised, Trace, TracedEvent, View};
 use crate::units::{Cpu, Nanos};
 use crate::verdict::Ended;
 use std::os::unix::ffi::OsStrExt;
@@ -29,6 +29,18 @@ pub(super) fn once(
     fault: Fault,
     dir: &WorkDir,
 ) -> Result<(Ended, Normalised), RunError> {
+    let (ended, trace, view) = record(bench, plan, control, fault, dir)?;
+    Ok((ended, trace.normalise(&view, &bench.signatures)))
+}
+
+/// The same with the trace as it is, and the view that the plan has of it.
+pub(super) fn record(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    control: &mut dyn Control,
+    fault: Fault,
+    dir: &WorkDir,
+) -> Result<(Ended, Trace, View), RunError> {
     let group = bench.group();
     let workload = workload(bench, plan, dir.path(), group.clone())?;
     let inside = workload.world.inside(dir.path());
@@ -84,11 +96,7 @@ pub(super) fn once(
         directory: Some(inside.to_string_lossy().into_owned()),
         ..plan.view.clone().unwrap_or_default()
     };
-    let trace = collector
-        .builder
-        .finish()
-        .normalise(&view, &bench.signatures);
-    Ok((ended, trace))
+    Ok((ended, collector.builder.finish(), view))
 }
 
 /// What the workload starts with: the cork has closed everything else.

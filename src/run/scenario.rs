@@ -1,14 +1,14 @@
 //! One scenario, once.
 
 use super::baseline;
-use super::once::once;
+use super::once::{once, record};
 use super::{Bench, Control, Fault, RunError};
 use crate::errors::chain;
 use crate::plan::Plan;
 use crate::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
 use crate::snapshot::{self, Place, Provenance};
 use crate::syscall::UNREAD;
-use crate::trace::Normalised;
+use crate::trace::{Normalised, Trace, View};
 use crate::units::{Limit, Usage};
 use crate::verdict::{self, Ended, Findings, Verdict};
 use std::path::Path;
@@ -79,13 +79,35 @@ pub fn attempt(
     if let Some((base, delta)) = base {
         findings.add(baseline::compare(&base, delta, &trace));
     }
-    judge(bench, plan, file, &ended, &trace, findings)
+    judge(bench, plan, Some(file), &ended, &trace, findings)
 }
 
+/// Runs a planned scenario as [`attempt`] does, and judges it but for its snapshot; with its trace as it is, and the view that the plan has
+/// of it.
+pub(super) fn trial(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    control: &mut dyn Control,
+    dir: &WorkDir,
+) -> Result<(Outcome, Trace, View), RunError> {
+    match record(bench, plan, control, Fault::default(), dir) {
+        Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
+            Ok((not_executed(&error), Trace::default(), View::default()))
+        }
+        ran => {
+            let (ended, trace, view) = ran?;
+            let normalised = trace.normalise(&view, &bench.signatures);
+            let outcome = judge(bench, plan, None, &ended, &normalised, left(plan, dir))?;
+            Ok((outcome, trace, view))
+        }
+    }
+}
+
+/// Judges a run; with the snapshot of the scenario file that is named.
 fn judge(
     bench: &Bench<'_>,
     plan: &Plan,
-    file: &Path,
+    file: Option<&Path>,
     ended: &Ended,
     trace: &Normalised,
     findings: Findings,
@@ -112,10 +134,9 @@ fn judge(
         ));
     }
     let text = trace.text();
-    let snapshot = if is_trace {
-        compare(bench, &Place::of(file).of_row(&plan.row), &text)?
-    } else {
-        SnapshotOutcome::NotCompared
+    let snapshot = match file.filter(|_| is_trace) {
+        Some(file) => compare(bench, &Place::of(file).of_row(&plan.row), &text)?,
+        None => SnapshotOutcome::NotCompared,
     };
     if let SnapshotOutcome::Differs { file, stored } = &snapshot {
         verdict = Verdict::Fail;

@@ -2,6 +2,7 @@
 
 use super::Update;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
+use crate::calibrate::Calibration;
 use crate::snapshot;
 use crate::verdict::Verdict;
 
@@ -42,6 +43,30 @@ impl Suite<'_> {
             _ => {}
         }
         Ok(outcome)
+    }
+}
+
+impl Suite<'_> {
+    /// Writes what a calibration came to: the changed text of the scenario, and the snapshots that belong to it.
+    ///
+    /// # Errors
+    /// [`SnapshotError`](snapshot::SnapshotError), of the first file that cannot be written.
+    pub fn accept(
+        &self,
+        calibration: &Calibration,
+        changed: &str,
+    ) -> Result<(), snapshot::SnapshotError> {
+        for (item, description) in self.described() {
+            let Some(text) = calibration.texts.get(&item.name) else {
+                continue;
+            };
+            snapshot::write_whole(&item.file, changed)?;
+            let file = item.place().choose(&self.bench.release);
+            let provenance = scenario::provenance(self.bench, &item.file, description);
+            snapshot::write(&file, text, &provenance)?;
+            snapshot::forget_pending(&file)?;
+        }
+        Ok(())
     }
 }
 

@@ -166,6 +166,25 @@ impl<'a> Suite<'a> {
         })
     }
 
+    /// What is to be done for each, with the row of its file's matrix and the file; or why one of them would be skipped.
+    pub(super) fn plans(&self) -> Result<Vec<(String, &Path, &Plan)>, Vec<String>> {
+        let scenarios = self.scenarios.iter();
+        let plans = scenarios.map(|(item, ready)| match ready {
+            Ready::Plan(plan, _) => Ok((item.name.clone(), item.file.as_path(), &**plan)),
+            Ready::Unmet(reasons) => Err(reasons.clone()),
+        });
+        plans.collect()
+    }
+
+    /// Those that can run, and what each is about.
+    pub(super) fn described(&self) -> impl Iterator<Item = (&Item, &str)> {
+        let scenarios = self.scenarios.iter();
+        scenarios.filter_map(|(item, ready)| match ready {
+            Ready::Plan(_, description) => Some((item, description.as_str())),
+            Ready::Unmet(_) => None,
+        })
+    }
+
     /// Runs them all, so many side by side, and hands each report over as its scenario ends. A panic in one is that one's verdict.
     pub fn run<'c>(
         &self,

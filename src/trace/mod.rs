@@ -3,10 +3,12 @@
 //! # Grammar, version 2
 //! ```text
 //! trace      = header { "\n" block }
-//! header     = "# trace 2, level " ( "sequence" | "counts" | "set" ) "\n"
+//! header     = "# trace 2, level " level [ ", by program" ] "\n"
 //!              [ "# rules: " rule { ", " rule } "\n" ]        only rules that changed something
-//! block      = process [ " " name ] [ ", child of " process ] "\n" { line }       processes in the order of the creation tree
+//! block      = process [ " " name ] [ ", child of " process ] [ ", level " level ] "\n" { line }      in the order of the creation tree
 //!            | thread "\n" { line }                                               its further threads behind it
+//!            | "program " name [ ", level " level ] "\n" { line }                 all processes of the program, behind all single ones
+//! level      = "sequence" | "counts" | "set"                 of a block where it is not that of the header
 //! line       = "  " call | "  " event                         level sequence: in the thread's order of entering
 //!            | "  " name " " number                           level counts, sorted by name; all threads of the process together
 //!            | "  " name                                      level set, likewise
@@ -51,9 +53,10 @@ mod values;
 pub use build::Builder;
 pub use deed::{Deed, Part, Value};
 pub use event::{Naming, SUBMISSION};
-pub use normalised::{Block, Normalised};
+pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;
 
+use crate::syscall::select::glob_matches;
 use crate::syscall::{Call, ThreadId};
 use crate::units::Nanos;
 use std::collections::{HashMap, HashSet};
@@ -128,11 +131,57 @@ pub struct View {
     pub temporary: Vec<String>,
 }
 
+/// What a view shows of one process.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// How much of the order.
+    pub level: Level,
+    view: &'a View,
+    treatment: Option<(usize, &'a Treatment)>,
+}
+
 impl View {
-    /// Whether calls and events of this name are shown.
+    /// Whether calls and events of this name are shown of any process.
     #[must_use]
     pub fn shows(&self, name: &str) -> bool {
         !self.hidden.contains(name) && (self.shown.is_empty() || self.shown.contains(name))
+    }
+
+    /// What is shown of the process of this number that runs this program.
+    #[must_use]
+    pub fn of(&self, process: u32, program: &str) -> Shown<'_> {
+        let numbered = format!("P{process} {program}");
+        let is_of = |(_, treatment): &(usize, &Treatment)| {
+            let matches = |name: &str| glob_matches(treatment.of.as_bytes(), name.as_bytes());
+            matches(program) || matches(&numbered)
+        };
+        let treatment = self.levels.iter().enumerate().find(is_of);
+        Shown {
+            level: treatment.map_or(self.level, |(_, treatment)| treatment.level),
+            view: self,
+            treatment,
+        }
+    }
+
+    /// Whether the order of anything is shown.
+    #[must_use]
+    pub fn keeps_order(&self) -> bool {
+        let mut levels = self.levels.iter().map(|treatment| treatment.level);
+        self.level == Level::Sequence || levels.any(|level| level == Level::Sequence)
+    }
+}
+
+impl Shown<'_> {
+    /// Whether calls and events of this name are shown.
+    #[must_use]
+    pub fn shows(&self, name: &str) -> bool {
+        let hides = |(_, treatment): (usize, &Treatment)| treatment.hidden.contains(name);
+        self.view.shows(name) && !self.treatment.is_some_and(hides)
+    }
+
+    /// Which of the view's treatments it is.
+    fn place(&self) -> Option<usize> {
+        self.treatment.map(|(place, _)| place)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a run did, normalised: by deeds where the order was kept, by numbers in any case, and as the text of a snapshot.
 
 use super::people::StableName;
-use super::{Deed, Level, VERSION, View};
+use super::{By, Deed, Level, Shown, VERSION, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A run's trace with stable names in place of what differs from run to run.
@@ -66,62 +66,122 @@ impl Normalised {
     /// The text of a snapshot, by the grammar of the room.
     #[must_use]
     pub fn text(&self) -> String {
-        let level = self.view.level;
-        let mut text = format!("# trace {VERSION}, level {}\n", level.word());
+        let mut text = format!("# trace {VERSION}, level {}", self.view.level.word());
+        if self.view.by == By::Program {
+            text.push_str(", by program");
+        }
+        text.push('\n');
         if !self.rules.is_empty() {
             let rules: Vec<_> = self.rules.iter().copied().collect();
             text.push_str(&format!("# rules: {}\n", rules.join(", ")));
         }
-        match level {
-            Level::Sequence => self.sequence(&mut text),
-            Level::Counts | Level::Set => self.tallies(&mut text, level),
+        for part in self.parts() {
+            text.push('\n');
+            text.push_str(&part.text);
         }
         text
     }
 
-    fn sequence(&self, text: &mut String) {
-        for block in &self.blocks {
-            let shown = block
-                .deeds
-                .iter()
-                .filter(|deed| self.view.shows(&deed.name));
-            let mut shown = shown.peekable();
-            // Workers that the kernel makes on its own account (io_uring) have nothing to show, and how many there are is its affair.
-            if block.task.thread > 1 && shown.peek().is_none() {
-                continue;
-            }
-            text.push('\n');
-            text.push_str(&block.heading());
-            for deed in shown {
-                text.push_str("  ");
-                text.push_str(&deed.line());
-                text.push('\n');
-            }
-        }
-    }
-
-    /// The levels that count: all threads of a process together, sorted by name.
-    fn tallies(&self, text: &mut String, level: Level) {
-        let is_of_one = |a: &Block, b: &Block| a.task.process == b.task.process;
-        for process in self.blocks.chunk_by(is_of_one) {
+    /// The text below its header, in its order: a part for each process, and behind them one for each program whose processes are one.
+    #[must_use]
+    pub fn parts(&self) -> Vec<TextPart<'_>> {
+        let mut parts = Vec::new();
+        let mut programs: BTreeMap<(&str, Option<usize>), (Shown<'_>, Vec<&Block>)> =
+            BTreeMap::new();
+        for process in self.processes() {
             let Some(leader) = process.first() else {
                 continue;
             };
-            text.push('\n');
-            text.push_str(&leader.heading());
-            let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-            let tallies = process.iter().flat_map(|block| &block.tally);
-            for (name, count) in tallies.filter(|(name, _)| self.view.shows(name)) {
-                *counts.entry(name).or_default() += count;
+            let shown = self.view.of(leader.task.process, &leader.program);
+            if shown.level != Level::Sequence && self.view.by == By::Program {
+                let of_program = programs.entry((&leader.program, shown.place()));
+                let (_, blocks) = of_program.or_insert((shown, Vec::new()));
+                blocks.extend(process);
+                continue;
             }
-            for (name, count) in counts {
-                text.push_str(&match level {
-                    Level::Counts => format!("  {name} {count}\n"),
-                    Level::Set | Level::Sequence => format!("  {name}\n"),
-                });
-            }
+            let heading = self.with_level(leader.heading(), shown);
+            parts.push(TextPart {
+                process: Some(leader.task.process),
+                program: &leader.program,
+                text: match shown.level {
+                    Level::Sequence => heading + &sequence(process, shown),
+                    Level::Counts | Level::Set => heading + &tallies(process, shown),
+                },
+            });
+        }
+        for ((program, _), (shown, blocks)) in programs {
+            let heading = format!("program {}", program.as_bytes().escape_ascii());
+            parts.push(TextPart {
+                process: None,
+                program,
+                text: self.with_level(heading, shown) + &tallies(blocks, shown),
+            });
+        }
+        parts
+    }
+
+    /// The blocks of each process.
+    pub fn processes(&self) -> impl Iterator<Item = &[Block]> {
+        let is_of_one = |a: &Block, b: &Block| a.task.process == b.task.process;
+        self.blocks.chunk_by(is_of_one)
+    }
+
+    /// A heading, with the level where that is not what the header says.
+    fn with_level(&self, heading: String, shown: Shown<'_>) -> String {
+        if shown.level == self.view.level {
+            heading + "\n"
+        } else {
+            format!("{heading}, level {}\n", shown.level.word())
         }
     }
+}
+
+/// A part of a snapshot's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextPart<'a> {
+    /// The number of the process; `None` where it is about all that run the program.
+    pub process: Option<u32>,
+    /// The program.
+    pub program: &'a str,
+    /// Its lines, the heading first.
+    pub text: String,
+}
+
+/// The lines of a process' threads, without the heading of the first.
+fn sequence(process: &[Block], shown: Shown<'_>) -> String {
+    let mut text = String::new();
+    for block in process {
+        let deeds = block.deeds.iter().filter(|deed| shown.shows(&deed.name));
+        let mut deeds = deeds.peekable();
+        if block.task.thread > 1 {
+            // Workers that the kernel makes on its own account (io_uring) have nothing to show, and how many there are is its affair.
+            if deeds.peek().is_none() {
+                continue;
+            }
+            text.push_str(&format!("\n{}\n", block.heading()));
+        }
+        for deed in deeds {
+            text.push_str(&format!("  {}\n", deed.line()));
+        }
+    }
+    text
+}
+
+/// The lines of the levels that count: all threads together, sorted by name.
+fn tallies<'a>(blocks: impl IntoIterator<Item = &'a Block>, shown: Shown<'_>) -> String {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    let tallies = blocks.into_iter().flat_map(|block| &block.tally);
+    for (name, count) in tallies.filter(|(name, _)| shown.shows(name)) {
+        *counts.entry(name).or_default() += count;
+    }
+    let mut text = String::new();
+    for (name, count) in counts {
+        text.push_str(&match shown.level {
+            Level::Counts => format!("  {name} {count}\n"),
+            Level::Set | Level::Sequence => format!("  {name}\n"),
+        });
+    }
+    text
 }
 
 impl Block {
@@ -135,6 +195,6 @@ impl Block {
                 heading = format!("{heading}, child of {parent}");
             }
         }
-        heading + "\n"
+        heading
     }
 }

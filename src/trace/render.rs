@@ -5,7 +5,8 @@ use super::normalised::{Block, Normalised};
 use super::people::{self, StableName};
 use super::values::Things;
 use super::{
-    Deed, FieldValue, Item, Kind, Level, Log, Part, Recorded, Trace, TracedEvent, Value, View,
+    Deed, FieldValue, Item, Kind, Level, Log, Part, Recorded, Shown, Trace, TracedEvent, Value,
+    View,
 };
 use crate::syscall::{
     Call, Entry, Outcome, Signature, Signatures, ThreadId, Values,
@@ -40,10 +41,11 @@ impl Trace {
             .collect();
         logs.sort_unstable_by_key(|(name, _)| *name);
         // Things are numbered as the text names them: first what it shows, then what only expectations look at.
-        let is_text = view.level == Level::Sequence;
-        let mut deeds = writer.deeds(&logs, |name| is_text && view.shows(name));
+        let is_text =
+            |shown: Shown<'_>, name: &str| shown.level == Level::Sequence && shown.shows(name);
+        let mut deeds = writer.deeds(&logs, is_text);
         let (rules, unread) = (std::mem::take(&mut writer.rules), writer.unread);
-        let others = writer.deeds(&logs, |name| !(is_text && view.shows(name)));
+        let others = writer.deeds(&logs, |shown, name| !is_text(shown, name));
         for (deeds, others) in deeds.iter_mut().zip(others) {
             deeds.extend(others);
             deeds.sort_by_key(|(place, _)| *place);
@@ -154,16 +156,17 @@ impl Writer<'_> {
     fn deeds(
         &mut self,
         logs: &[(StableName, &Log)],
-        is_meant: impl Fn(&str) -> bool,
+        is_meant: impl Fn(Shown<'_>, &str) -> bool,
     ) -> Vec<Vec<(usize, Deed)>> {
         let mut all = Vec::new();
         let mut known = HashMap::new();
         for (task, log) in logs {
             let mut deeds = Vec::new();
+            let shown = self.view.of(task.process, &log.name);
             for (place, slot) in log.slots.iter().enumerate() {
                 let Some(item) = &slot.item else { continue };
                 let name = item.name(&mut known);
-                if is_meant(&name) {
+                if is_meant(shown, &name) {
                     deeds.push((place, self.deed((*task, log.thread), slot, item, name)));
                 }
             }

@@ -6,7 +6,16 @@ use super::{expect_none, expect_one_at, planted, repository};
 
 /// Rooms that do no I/O and read no clock.
 const PURE: &[&str] = &[
-    "record", "format", "attr", "decode", "syscall", "trace", "matching", "mutate", "plan",
+    "record",
+    "format",
+    "attr",
+    "decode",
+    "syscall",
+    "trace",
+    "matching",
+    "mutate",
+    "calibrate",
+    "plan",
     "verdict",
 ];
 

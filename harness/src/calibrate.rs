@@ -1,0 +1,212 @@
+//! `harness calibrate`: how strict the snapshot of a scenario can be.
+
+use crate::run::{print, refuse};
+use crate::{complain, is_ci, signals, status};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use trace_harness::calibrate::{Calibration, Finding, Varying};
+use trace_harness::host::Host;
+use trace_harness::run::{Bench, CalibrateError, Calibrating, Control, Suite, discover};
+use trace_harness::scenario;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The runs take turns: on the machine as it is, with every CPU busy, with every CPU taken away for moments, on one CPU, \
+beside copies of itself.\n\n\
+Exit status: 0 calibrated, 1 a run failed for another reason than its trace or no level holds, 2 usage error or invalid scenario, \
+77 the scenario would be skipped, 99 the harness itself could not do its work."
+)]
+pub(crate) struct Arguments {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO")]
+    file: PathBuf,
+    /// How many complete runs to make
+    #[arg(short, value_name = "N", default_value_t = Calibrating::default().n_runs, value_parser = clap::value_parser!(u32).range(2..))]
+    n: u32,
+    /// Only say what would be written
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    if !arguments.dry_run && is_ci() {
+        anstream::eprintln!("harness: nothing is written when CI is set; use --dry-run");
+        return status::USAGE;
+    }
+    let items = match discover(std::slice::from_ref(&arguments.file)) {
+        Ok(items) if arguments.file.is_file() => items,
+        Ok(_) => {
+            anstream::eprintln!("harness: `{}` is not a file", arguments.file.display());
+            return status::USAGE;
+        }
+        Err((path, error)) => {
+            anstream::eprintln!("harness: cannot read `{}`: {error}", path.display());
+            return status::USAGE;
+        }
+    };
+    let host = Host::running();
+    let bench = match Bench::new(&host) {
+        Ok(bench) => bench,
+        Err(error) => {
+            complain(&error, error.hint());
+            return status::TROUBLE;
+        }
+    };
+    match Suite::read(&bench, items) {
+        Ok(suite) => match bench.reach() {
+            Ok(_) => calibrate(arguments, &suite),
+            Err(error) => {
+                complain(&error, error.hint());
+                status::TROUBLE
+            }
+        },
+        Err(error) => refuse(&error),
+    }
+}
+
+fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
+    let signals = match signals::watch() {
+        Ok(signals) => signals,
+        Err(error) => {
+            complain(&error, None);
+            return status::TROUBLE;
+        }
+    };
+    let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
+    let is_watched = std::io::stderr().is_terminal();
+    let progress = |done: u32, total: u32| {
+        if is_watched {
+            let end = if done < total { "" } else { "\r\u{1b}[K" };
+            anstream::eprint!("\r\u{1b}[K{done} of {total} runs{end}");
+        }
+    };
+    let calibrating = Calibrating {
+        n_runs: arguments.n,
+        ..Calibrating::default()
+    };
+    let calibration = suite.calibrate(&calibrating, &control, &progress);
+    if is_watched {
+        anstream::eprint!("\r\u{1b}[K");
+    }
+    match calibration {
+        Ok(calibration) => conclude(arguments, suite, &calibration),
+        Err(error) => {
+            let hint = match &error {
+                CalibrateError::Run(error) => error.hint(),
+                _ => None,
+            };
+            complain(&error, hint);
+            match error {
+                CalibrateError::Unmet(_) => status::ALL_SKIPPED,
+                CalibrateError::KnownFailure(_) => status::USAGE,
+                CalibrateError::Failed { .. } | CalibrateError::Unsettled(_) => status::FAILED,
+                CalibrateError::Incomplete { .. }
+                | CalibrateError::Interrupted
+                | CalibrateError::Run(_) => status::TROUBLE,
+            }
+        }
+    }
+}
+
+/// Says what was found, and writes it.
+fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration) -> u8 {
+    let file = &arguments.file;
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => {
+            anstream::eprintln!("harness: cannot read `{}`: {error}", file.display());
+            return status::USAGE;
+        }
+    };
+    print(&report(calibration));
+    let wanted = scenario::read(file, &text).and_then(|scenario| {
+        scenario::edit::with_snapshot(file, &text, &calibration.spec(&scenario.snapshot))
+    });
+    let changed = match wanted {
+        Ok(changed) => changed,
+        Err(complaint) => {
+            let color = std::io::stderr().is_terminal();
+            anstream::eprintln!("{}", complaint.render(color).trim_end());
+            return status::USAGE;
+        }
+    };
+    if arguments.dry_run {
+        return status::PASSED;
+    }
+    match suite.accept(calibration, &changed) {
+        Ok(()) => status::PASSED,
+        Err(error) => {
+            complain(&error, None);
+            status::TROUBLE
+        }
+    }
+}
+
+/// What a person wants to know before he believes it.
+fn report(calibration: &Calibration) -> String {
+    let n_runs: u32 = calibration.n_runs.values().sum();
+    let conditions = calibration.n_runs.iter();
+    let conditions: Vec<String> = conditions
+        .map(|(condition, count)| format!("{count} {condition}"))
+        .collect();
+    let mut text = format!("{n_runs} runs: {}\n", conditions.join(", "));
+    if calibration.processes_vary {
+        text.push_str(
+            "not every run has the same processes: those of a program are taken together\n",
+        );
+    }
+    for (glob, example) in &calibration.temporary {
+        text.push_str(&format!(
+            "temporary `{glob}`, such as `{example}`: a file has another name in each run\n"
+        ));
+    }
+    for finding in &calibration.findings {
+        text.push_str(&found(finding));
+    }
+    text.push_str(match calibration.findings.is_empty() {
+        true => "every process did the same in every run: level sequence\n",
+        false => "whoever is not named did the same in every run: level sequence\n",
+    });
+    text
+}
+
+fn found(finding: &Finding) -> String {
+    let mut text = format!("{}: level {}", finding.who, finding.level.word());
+    if !finding.hidden.is_empty() {
+        text.push_str(&format!(", without {}", finding.hidden.join(", ")));
+    }
+    text.push('\n');
+    let provoked: Vec<String> = finding
+        .provoked_by()
+        .map(|(condition, unlike, all)| format!("{unlike} of {all} {condition}"))
+        .collect();
+    if !provoked.is_empty() {
+        text.push_str(&format!(
+            "  runs unlike the most common one: {}\n",
+            provoked.join(", ")
+        ));
+    }
+    for varying in &finding.varying {
+        text.push_str(&varies(varying));
+    }
+    text
+}
+
+fn varies(varying: &Varying) -> String {
+    let Varying {
+        name,
+        times: (least, most),
+        example,
+        reason,
+    } = varying;
+    let times = match (least == most, most) {
+        (true, 1) => "once".to_owned(),
+        (true, most) => format!("{most} times"),
+        (false, most) => format!("{least} to {most} times"),
+    };
+    let mut text = format!("  {name}, {times}: {reason}\n");
+    if let Some((one, other)) = example {
+        text.push_str(&format!("    {one}\n    {other}\n"));
+    }
+    text
+}

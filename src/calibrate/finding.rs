@@ -1,0 +1,133 @@
+//! What a calibration comes to.
+
+use super::{Condition, Varying};
+use crate::scenario::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
+use crate::trace::{By, Level, Treatment, View};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The strictest view in which all runs are the same.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// It.
+    pub view: View,
+    /// What varies and how it is shown for that; nothing of processes that do the same in every run.
+    pub findings: Vec<Finding>,
+    /// What is hidden of everybody because of it.
+    pub hidden: Vec<String>,
+    /// Names of files that are other ones in each run, and an example of each.
+    pub temporary: Vec<(String, String)>,
+    /// Whether the processes are other ones from run to run.
+    pub processes_vary: bool,
+    /// How many runs there are of each condition.
+    pub n_runs: BTreeMap<Condition, u32>,
+    /// The text of the trace in this view, for each row of the matrix.
+    pub texts: BTreeMap<String, String>,
+}
+
+/// A process, or all processes of a program.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Who {
+    /// The process' number; `None` for all.
+    pub process: Option<u32>,
+    /// The program.
+    pub program: String,
+}
+
+/// Somebody who does not do the same in every run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Who.
+    pub who: Who,
+    /// How he is shown.
+    pub level: Level,
+    /// What is hidden of him.
+    pub hidden: Vec<String>,
+    /// What varies of what he does.
+    pub varying: Vec<Varying>,
+    /// How many runs under each condition are unlike the most common one, and how many there are.
+    pub unlike: BTreeMap<Condition, (u32, u32)>,
+}
+
+/// Why there is no view in which all runs are the same.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Unsettled {
+    /// There are none.
+    #[error("there is no complete run")]
+    NoRuns,
+    /// Which programs run at all is another matter in each run.
+    #[error("not every run executes `{0}`")]
+    Programs(String),
+}
+
+impl Who {
+    /// As `levels` names him.
+    #[must_use]
+    pub fn pattern(&self) -> String {
+        let mut pattern = match self.process {
+            Some(process) => format!("P{process} "),
+            None => String::new(),
+        };
+        for character in self.program.chars() {
+            match character {
+                '*' | '?' | '[' => pattern.extend(['[', character, ']']),
+                _ => pattern.push(character),
+            }
+        }
+        pattern
+    }
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.process {
+            Some(process) => write!(f, "P{process} {}", self.program),
+            None => f.write_str(&self.program),
+        }
+    }
+}
+
+impl Calibration {
+    /// The key `snapshot` for this view, with all else that its author said in it.
+    #[must_use]
+    pub fn spec(&self, author: &SnapshotSpec) -> SnapshotSpec {
+        let mut spec = match author {
+            SnapshotSpec::Off => SnapshotSpec::default(),
+            said => said.clone(),
+        };
+        if let SnapshotSpec::On {
+            level,
+            hide,
+            temporary,
+            levels,
+            by,
+            ..
+        } = &mut spec
+        {
+            *level = level_of(self.view.level);
+            *levels = self.view.levels.iter().map(entry).collect();
+            *by = match self.view.by {
+                By::Process => SnapshotBy::Process,
+                By::Program => SnapshotBy::Program,
+            };
+            temporary.extend(self.temporary.iter().map(|(glob, _)| glob.clone()));
+            hide.extend(self.hidden.iter().cloned());
+        }
+        spec
+    }
+}
+
+fn entry(treatment: &Treatment) -> (String, LevelSpec) {
+    let mut hide: Vec<String> = treatment.hidden.iter().cloned().collect();
+    hide.sort_unstable();
+    let level = level_of(treatment.level);
+    (treatment.of.clone(), LevelSpec { level, hide })
+}
+
+fn level_of(level: Level) -> SnapshotLevel {
+    match level {
+        Level::Sequence => SnapshotLevel::Sequence,
+        Level::Counts => SnapshotLevel::Counts,
+        Level::Set => SnapshotLevel::Set,
+    }
+}

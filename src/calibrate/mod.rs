@@ -1,0 +1,35 @@
+//! How strict a snapshot can be: from what many runs did to the strictest view in which all of them are the same.
+//!
+//! ```text
+//! runs under several conditions -> Evidence -> search: everything in sequence, and as long as two runs of a scenario differ, the first
+//!                                              process that differs is shown with less:
+//!
+//!   sequence    names of files that are other ones in each run become temporary
+//!   sequence    calls that only wait for other threads are hidden in it
+//!   counts      and then with those calls hidden
+//!   set         and then with those calls hidden that not every run makes
+//! ```
+//!
+//! The first that differs, as things (pipes, sockets) are numbered in the order of the text: what stands in front of a difference cannot
+//! be the effect of it. Where the processes themselves are other ones, those of a program are taken together.
+//!
+//! Pure. Nothing here is statistics: what was the same in every run is taken to be the same, so that it is the conditions of the runs which
+//! have to bring out what varies.
+
+mod condition;
+mod evidence;
+mod finding;
+mod reason;
+mod search;
+mod temporary;
+mod varying;
+
+pub use condition::Condition;
+pub use evidence::Evidence;
+pub use finding::{Calibration, Finding, Unsettled, Who};
+pub use reason::Reason;
+pub use search::calibrate;
+pub use varying::Varying;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Why calls vary, as far as can be guessed from what they are and who makes them.
+
+use crate::trace::{Block, Deed, Value};
+use std::fmt;
+
+/// Why calls are not the same in every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// Threads of one process.
+    Threads,
+    /// A pipe or a socket between processes.
+    Stream,
+    /// Children that end.
+    Children,
+    /// Signals.
+    Signals,
+    /// Time.
+    Time,
+    /// Random numbers.
+    Random,
+    /// A name that is made up.
+    Names,
+    /// Memory.
+    Memory,
+    /// Other processes.
+    Processes,
+    /// Nothing that is known.
+    Unknown,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Threads => "its threads compete, and another one comes first",
+            Self::Stream => {
+                "how much a pipe or socket holds when it is used depends on who is faster"
+            }
+            Self::Children => "another child ends first, or ends earlier",
+            Self::Signals => "a signal arrives at another moment",
+            Self::Time => "it depends on the time that something takes",
+            Self::Random => "it is a random number",
+            Self::Names => "a file has another name in each run",
+            Self::Memory => "it asks for memory at other moments, or for another amount",
+            Self::Processes => "another process does its part earlier or later",
+            Self::Unknown => "no reason is known",
+        })
+    }
+}
+
+/// Who makes the calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    /// Whether the process has more than one thread in any run.
+    pub(super) has_threads: bool,
+    /// Whether there are other processes.
+    pub(super) has_company: bool,
+}
+
+/// Calls that wait for other threads or wake them, and nothing else: how many of them there are says nothing of what a program does.
+pub(super) const WAITING: [&str; 4] = ["futex", "futex_waitv", "sched_yield", "restart_syscall"];
+
+impl Setting {
+    /// The reason for calls of a name, two lines of which differ.
+    pub(super) fn reason(
+        self,
+        name: &str,
+        example: Option<&(String, String)>,
+        runs: &[Vec<&Block>],
+    ) -> Reason {
+        let is_interrupted = example.is_some_and(|(a, b)| {
+            let ends = ["EINTR", "ERESTART"];
+            ends.iter().any(|end| a.contains(end) != b.contains(end))
+        });
+        match name {
+            _ if is_interrupted => Reason::Signals,
+            "futex" | "futex_waitv" | "sched_yield" if self.has_threads => Reason::Threads,
+            "futex" | "futex_waitv" | "sched_yield" | "flock" if self.has_company => {
+                Reason::Processes
+            }
+            "wait4" | "waitid" | "waitpid" => Reason::Children,
+            "rt_sigreturn" | "rt_sigsuspend" | "rt_sigtimedwait" | "kill" | "tkill" | "tgkill"
+            | "pause" => Reason::Signals,
+            "nanosleep" | "clock_nanosleep" | "clock_gettime" | "gettimeofday" | "time"
+            | "setitimer" | "alarm" | "timerfd_settime" | "timer_settime" | "restart_syscall"
+            | "times" | "getrusage" => Reason::Time,
+            "getrandom" => Reason::Random,
+            "brk" | "mmap" | "munmap" | "mremap" | "madvise" | "mprotect" if !self.has_threads => {
+                Reason::Memory
+            }
+            "poll" | "ppoll" | "select" | "pselect6" | "epoll_wait" | "epoll_pwait"
+            | "epoll_pwait2" => Reason::Stream,
+            _ if self.has_company && uses_streams(name, runs) => Reason::Stream,
+            _ if self.has_threads => Reason::Threads,
+            _ if example.is_some_and(|(a, b)| quoted(a) != quoted(b)) => Reason::Names,
+            _ if self.has_company => Reason::Processes,
+            _ => Reason::Unknown,
+        }
+    }
+}
+
+/// Whether calls of a name are given pipes or sockets, or what the workload was started with, which may be either.
+fn uses_streams(name: &str, runs: &[Vec<&Block>]) -> bool {
+    let is_stream = |deed: &Deed| {
+        let values = deed.fields.iter().map(|part| &part.value);
+        let streams: [&[u8]; 7] = [
+            b"pipe", b"unix", b"tcp", b"udp", b"netlink", b"socket", b"fifo",
+        ];
+        values.into_iter().any(|value| match value {
+            Value::File { name, .. } => streams.iter().any(|stream| name.starts_with(stream)),
+            _ => false,
+        })
+    };
+    let blocks = runs.iter().flatten();
+    let mut deeds = blocks.flat_map(|block| &block.deeds);
+    deeds.any(|deed| *deed.name == *name && is_stream(deed))
+}
+
+/// The strings of a line.
+fn quoted(line: &str) -> Vec<&str> {
+    line.split('"').skip(1).step_by(2).collect()
+}

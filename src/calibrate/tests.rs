@@ -1,0 +1,311 @@
+use super::reason::Reason;
+use super::*;
+use crate::memory::Memory;
+use crate::scenario::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
+use crate::syscall::files::Files;
+use crate::syscall::names::{self, Abi};
+use crate::syscall::{
+    Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures, ThreadId,
+};
+use crate::trace::{Builder, Deed, Level, Part, StableName, Trace, Value, View};
+use crate::units::{Nanos, Pid, Tid};
+
+/// Tells a run. Each line begins with a thread's number: `0 born`, `0 clone 1` (makes a process), `0 thread 1` (makes a thread), `1 runs sort`,
+/// or the name of a call and its result.
+fn run(story: &str) -> Trace {
+    let mut builder = Builder::new(true);
+    let mut leaders = vec![0_u32];
+    let actor = |leaders: &[u32], thread: u32, name: &str| Actor {
+        thread: ThreadId(thread),
+        pid: Pid(1000 + leaders[thread as usize]),
+        tid: Tid(1000 + thread),
+        comm: ShortName::new(name.as_bytes()),
+    };
+    let born = |child, parent: Option<u32>| Observation::Born {
+        child,
+        parent: parent.map(ThreadId),
+        shares: Shares::default(),
+    };
+    builder.observe(&born(actor(&leaders, 0, "sh"), None), |_| true);
+    for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let thread: u32 = words[0].parse().unwrap();
+        let made: Option<u32> =
+            matches!(words[1], "clone" | "thread").then(|| words[2].parse().unwrap());
+        if words[1] == "runs" {
+            let actor = actor(&leaders, thread, words[2]);
+            builder.observe(&Observation::Executed(actor), |_| true);
+            continue;
+        }
+        let name = if made.is_some() { "clone" } else { words[1] };
+        let value = words.get(2).map_or(0, |word| word.parse().unwrap());
+        let number = names::number(Abi::native(), name).unwrap() as i32;
+        let entry = Entry::Seen {
+            time: Nanos(0),
+            args: [0; 6],
+        };
+        builder.observe(
+            &Observation::Entered {
+                actor: actor(&leaders, thread, "sh"),
+                abi: Abi::native(),
+                number,
+                entry: entry.clone(),
+            },
+            |_| true,
+        );
+        if let Some(made) = made {
+            let leader = if words[1] == "clone" {
+                made
+            } else {
+                leaders[thread as usize]
+            };
+            leaders.resize(made as usize + 1, 0);
+            leaders[made as usize] = leader;
+            builder.observe(&born(actor(&leaders, made, "sh"), Some(thread)), |_| true);
+        }
+        let call = Call {
+            actor: actor(&leaders, thread, "sh"),
+            abi: Abi::native(),
+            number,
+            entry,
+            outcome: Outcome::Returned {
+                time: Nanos(0),
+                value,
+            },
+            memory: Memory::default(),
+            files: Files::default(),
+            places: Default::default(),
+        };
+        builder.observe(&Observation::Call(call), |_| true);
+    }
+    builder.finish()
+}
+
+/// Calibrates by these runs, each under its condition, and gives the key `snapshot` for an author who said nothing.
+fn found(runs: &[(Condition, &str)]) -> Result<Calibration, Unsettled> {
+    let signatures = Signatures::new(Box::new(|_| None));
+    let view = View::default();
+    let mut evidence = Evidence::default();
+    for (condition, story) in runs {
+        let trace = run(story);
+        let text = trace.normalise(&view, &signatures).text();
+        evidence.add("", *condition, trace, text);
+    }
+    calibrate(&evidence, &view, &signatures)
+}
+
+fn quiet(stories: &[&str]) -> Calibration {
+    let runs: Vec<_> = stories
+        .iter()
+        .map(|story| (Condition::Quiet, *story))
+        .collect();
+    found(&runs).unwrap()
+}
+
+/// The level, those of single processes with what is hidden of them, and what is told apart.
+fn levels(calibration: &Calibration) -> (SnapshotLevel, Vec<(String, LevelSpec)>, SnapshotBy) {
+    match calibration.spec(&SnapshotSpec::Off) {
+        SnapshotSpec::On {
+            level, levels, by, ..
+        } => (level, levels, by),
+        SnapshotSpec::Off => panic!("a calibrated scenario has a snapshot"),
+    }
+}
+
+fn level(level: SnapshotLevel, hide: &[&str]) -> LevelSpec {
+    LevelSpec {
+        level,
+        hide: hide.iter().map(|name| (*name).to_owned()).collect(),
+    }
+}
+
+#[test]
+fn equal_runs_keep_their_sequence() {
+    let calibration = quiet(&["0 read\n0 write", "0 read\n0 write"]);
+    assert_eq!(
+        levels(&calibration),
+        (SnapshotLevel::Sequence, vec![], SnapshotBy::Process)
+    );
+    assert!(calibration.findings.is_empty());
+    assert_eq!(calibration.n_runs[&Condition::Quiet], 2);
+}
+
+#[test]
+fn another_order_leaves_the_counts_and_another_count_the_set() {
+    let order = quiet(&["0 read\n0 write", "0 write\n0 read"]);
+    assert_eq!(levels(&order).0, SnapshotLevel::Counts);
+    let names: Vec<&str> = order.findings[0]
+        .varying
+        .iter()
+        .map(|varying| varying.name.as_str())
+        .collect();
+    assert_eq!(names, ["read", "write"]);
+    let count = quiet(&["0 read\n0 write", "0 write\n0 read\n0 read"]);
+    assert_eq!(levels(&count).0, SnapshotLevel::Set);
+    assert_eq!(count.findings[0].varying[0].times, (1, 2));
+}
+
+#[test]
+fn a_call_that_not_every_run_makes_is_hidden_in_the_set() {
+    let calibration = quiet(&["0 read\n0 write", "0 write\n0 read\n0 read\n0 brk"]);
+    assert_eq!(calibration.view.level, Level::Set);
+    assert_eq!(calibration.hidden, ["brk"]);
+    let text = calibration.texts.values().next().unwrap();
+    assert_eq!(text, "# trace 2, level set\n\nP1 sh\n  read\n  write\n");
+}
+
+#[test]
+fn waiting_for_threads_is_hidden_before_the_order_is_given_up() {
+    let story = |waits: usize| format!("0 thread 1\n0 read\n{}1 write", "0 futex\n".repeat(waits));
+    let calibration = quiet(&[&story(0), &story(3)]);
+    assert_eq!(calibration.view.level, Level::Sequence);
+    assert_eq!(calibration.hidden, ["futex"]);
+    assert_eq!(calibration.findings[0].varying[0].reason, Reason::Threads);
+    let other = format!("{}\n0 write", story(1));
+    let calibration = quiet(&[&story(0), &story(3), &other.replace("0 read\n", "")]);
+    assert_eq!(calibration.view.level, Level::Set);
+}
+
+#[test]
+fn counts_hold_without_the_waiting_where_only_the_order_differs_beside_it() {
+    let calibration = quiet(&[
+        "0 thread 1\n0 read\n0 write",
+        "0 thread 1\n0 write\n0 futex\n0 read",
+    ]);
+    assert_eq!(calibration.view.level, Level::Counts);
+    assert_eq!(calibration.hidden, ["futex"]);
+}
+
+const TWO: &str = "0 runs make\n0 clone 1\n1 runs cc\n0 clone 2\n2 runs ld\n";
+
+#[test]
+fn only_the_process_that_varies_is_shown_with_less() {
+    let calibration = quiet(&[
+        &format!("{TWO}1 read\n1 write\n2 read\n0 wait4"),
+        &format!("{TWO}1 write\n1 read\n2 read\n0 wait4"),
+    ]);
+    let expected = vec![("cc".to_owned(), level(SnapshotLevel::Counts, &[]))];
+    assert_eq!(
+        levels(&calibration),
+        (SnapshotLevel::Sequence, expected, SnapshotBy::Process)
+    );
+}
+
+#[test]
+fn of_two_processes_of_a_program_the_one_that_varies_is_named_by_its_number() {
+    let two = TWO.replace("ld", "cc");
+    let calibration = quiet(&[
+        &format!("{two}1 read\n2 read\n2 write"),
+        &format!("{two}1 read\n2 write\n2 read"),
+    ]);
+    let expected = vec![("P3 cc".to_owned(), level(SnapshotLevel::Counts, &[]))];
+    assert_eq!(levels(&calibration).1, expected);
+}
+
+#[test]
+fn processes_that_are_others_each_time_are_taken_together_by_program() {
+    let one_first = "0 runs make\n0 clone 1\n1 runs cc\n0 clone 2\n2 runs ld\n1 read\n2 write";
+    let other_first = "0 runs make\n0 clone 1\n1 runs ld\n0 clone 2\n2 runs cc\n2 read\n1 write";
+    let calibration = quiet(&[one_first, other_first]);
+    assert!(calibration.processes_vary);
+    let (level_of_all, levels, by) = levels(&calibration);
+    assert_eq!(by, SnapshotBy::Program);
+    // The order of the one that makes them is the same all the same.
+    assert_eq!(level_of_all, SnapshotLevel::Sequence);
+    let expected = [
+        ("cc".to_owned(), level(SnapshotLevel::Counts, &[])),
+        ("ld".to_owned(), level(SnapshotLevel::Counts, &[])),
+    ];
+    assert_eq!(levels, expected);
+    let text = calibration.texts.values().next().unwrap();
+    assert!(
+        text.ends_with(
+            "\n\nprogram cc, level counts\n  read 1\n\nprogram ld, level counts\n  write 1\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_program_that_not_every_run_executes_is_nothing_that_any_level_hides() {
+    let with = "0 runs make\n0 clone 1\n1 runs cc\n1 read";
+    let without = "0 runs make\n0 clone 1\n1 read";
+    let runs = [(Condition::Quiet, with), (Condition::Busy, without)];
+    assert!(matches!(found(&runs), Err(Unsettled::Programs(_))));
+    assert_eq!(found(&[]).unwrap_err(), Unsettled::NoRuns);
+}
+
+#[test]
+fn the_conditions_that_brought_it_out_are_told() {
+    let (common, rare) = ("0 read\n0 write", "0 write\n0 read");
+    let runs = [
+        (Condition::Quiet, common),
+        (Condition::Quiet, common),
+        (Condition::Busy, common),
+        (Condition::Busy, rare),
+    ];
+    let calibration = found(&runs).unwrap();
+    let provoked: Vec<_> = calibration.findings[0].provoked_by().collect();
+    assert_eq!(provoked, [(Condition::Busy, 1, 2)]);
+}
+
+/// What each run's deed would show: a file that is made.
+fn made(path: &str) -> Deed {
+    let task = StableName {
+        process: 1,
+        thread: 1,
+    };
+    let part = |name: &str, text: String, value| Part {
+        name: name.into(),
+        alias: None,
+        text,
+        value,
+    };
+    let given = path.as_bytes().to_vec();
+    Deed {
+        name: "openat".into(),
+        task,
+        thread: ThreadId(0),
+        program: "sed".into(),
+        entered: 0,
+        left: 0,
+        convention: None,
+        fields: vec![part(
+            "filename",
+            format!("{path:?}"),
+            Value::Path {
+                given,
+                absolute: None,
+            },
+        )],
+        returns: Some(part("returns", "3".to_owned(), Value::Number(3))),
+        unseen: None,
+    }
+}
+
+#[track_caller]
+fn check_temporary(paths: &[&str], expected: &[&str]) {
+    let deeds: Vec<Deed> = paths.iter().map(|path| made(path)).collect();
+    let runs: Vec<Vec<&Deed>> = deeds.iter().map(|deed| vec![deed]).collect();
+    let found: Vec<String> = temporary::find(&runs)
+        .into_iter()
+        .map(|(glob, _)| glob)
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_name_that_is_another_one_each_time_becomes_a_glob() {
+    check_temporary(&["/tmp/sedAx1", "/tmp/sedBy2", "/tmp/sedCz3"], &["sed???"]);
+    check_temporary(&["a/ccAx.s/b", "a/ccBy.s/b", "a/ccCz.s/b"], &["cc??.s"]);
+    check_temporary(&["tmp.1.d", "tmp.22.d", "tmp.333.d"], &["tmp.*.d"]);
+    check_temporary(&["x[1]a", "x[1]b", "x[1]c"], &["x[[]1]?"]);
+    check_temporary(&["aB3dE6gH", "Zy8wV5tS", "q1W2e3R4"], &["????????"]);
+    check_temporary(&["k1", "k1", "k1"], &[]);
+}
+
+#[test]
+fn names_that_take_turns_or_have_nothing_in_common_are_no_temporary_ones() {
+    check_temporary(&["cpu0", "cpu1", "cpu0", "cpu1", "cpu0"], &[]);
+    check_temporary(&["abc", "xyz", "123"], &[]);
+}

@@ -1,0 +1,238 @@
+//! Running a scenario many times, under conditions that bring out what varies.
+
+use super::load::{Load, Pinned};
+use super::scenario::trial;
+use super::{Bench, Control, Outcome, RunError, Suite, lay_out};
+use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
+use crate::plan::Plan;
+use crate::trace::{By, Level, Trace, View};
+use crate::verdict::Verdict;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// How a scenario is calibrated.
+#[derive(Clone, Debug)]
+pub struct Calibrating {
+    /// How many complete runs of it there are to be, of each row of its matrix.
+    pub n_runs: u32,
+    /// The conditions, which take turns.
+    pub conditions: Vec<Condition>,
+}
+
+impl Default for Calibrating {
+    fn default() -> Self {
+        Self {
+            n_runs: 60,
+            conditions: Condition::ALL.to_vec(),
+        }
+    }
+}
+
+/// Why a scenario was not calibrated.
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrateError {
+    /// It cannot run here.
+    #[error("it would be skipped: {}", .0.join("; "))]
+    Unmet(Vec<String>),
+    /// There is no right trace of it.
+    #[error("it is known to fail ({0}), so there is no right trace of it")]
+    KnownFailure(String),
+    /// A run that is no pass, whatever its trace.
+    #[error("{verdict} in a run {condition}: {}", .reasons.join("\n"))]
+    Failed {
+        /// The word for what it came to.
+        verdict: &'static str,
+        /// What it was like.
+        condition: Condition,
+        /// What speaks against it.
+        reasons: Vec<String>,
+    },
+    /// Too many runs that say nothing.
+    #[error("{n} of {all} runs were incomplete: {}", .reasons.join("\n"))]
+    Incomplete {
+        /// So many.
+        n: u32,
+        /// Of so many.
+        all: u32,
+        /// What was missing in the last of them.
+        reasons: Vec<String>,
+    },
+    /// Somebody ended it.
+    #[error("interrupted")]
+    Interrupted,
+    /// The harness could not do its work.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// No view has the same text of all runs.
+    #[error("no level holds")]
+    Unsettled(#[from] Unsettled),
+}
+
+// So many runs are made of a condition before the next has its turn: what else goes on on the machine comes and goes.
+const BATCH: u32 = 4;
+
+impl Suite<'_> {
+    /// Runs the scenarios of this suite, the rows of one file, again and again, and finds out how strict their snapshots can be. `progress`
+    /// is told how many runs are done, of how many. Nothing is written.
+    ///
+    /// # Errors
+    /// [`CalibrateError`].
+    pub fn calibrate<'c>(
+        &self,
+        calibrating: &Calibrating,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+        progress: &(dyn Fn(u32, u32) + Sync),
+    ) -> Result<Calibration, CalibrateError> {
+        let plans = self.plans().map_err(CalibrateError::Unmet)?;
+        let n_plans = u32::try_from(plans.len()).unwrap_or(u32::MAX);
+        let total = calibrating.n_runs.saturating_mul(n_plans);
+        let mut all = Evidence::default();
+        let mut strictest = View::default();
+        let mut done = 0;
+        for (row, file, plan) in plans {
+            if let Some(reason) = &plan.expect_failure {
+                return Err(CalibrateError::KnownFailure(reason.clone()));
+            }
+            let mut runs = Runs {
+                bench: self.bench,
+                plan: strictest_of(plan),
+                file,
+                control,
+                n_incomplete: 0,
+            };
+            let mut turns = turns(calibrating);
+            while let Some(turn) = turns.pop() {
+                let results = runs.take(turn);
+                for result in results {
+                    let Some((trace, view)) = runs.judge(turn.condition, result, total)? else {
+                        turns.push(Turn { n_runs: 1, ..turn });
+                        continue;
+                    };
+                    let text = trace.normalise(&view, &self.bench.signatures).text();
+                    all.add(&row, turn.condition, trace, text);
+                    strictest = view;
+                    done += 1;
+                    progress(done, total);
+                }
+            }
+        }
+        Ok(calibrate::calibrate(
+            &all,
+            &strictest,
+            &self.bench.signatures,
+        )?)
+    }
+}
+
+/// The plan with a view that shows the order of all that the author wants to see.
+fn strictest_of(plan: &Plan) -> Plan {
+    let view = plan.view.clone().unwrap_or_default();
+    Plan {
+        view: Some(View {
+            level: Level::Sequence,
+            levels: Vec::new(),
+            by: By::Process,
+            ..view
+        }),
+        ..plan.clone()
+    }
+}
+
+/// Some runs of one condition.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    condition: Condition,
+    n_runs: u32,
+}
+
+/// The turns, the last one first.
+fn turns(calibrating: &Calibrating) -> Vec<Turn> {
+    let n_conditions = u32::try_from(calibrating.conditions.len()).unwrap_or(u32::MAX);
+    let mut left: Vec<Turn> = calibrating
+        .conditions
+        .iter()
+        .zip(0..)
+        .map(|(condition, place)| Turn {
+            condition: *condition,
+            n_runs: (calibrating.n_runs + n_conditions - 1 - place) / n_conditions,
+        })
+        .collect();
+    let mut turns = Vec::new();
+    while left.iter().any(|turn| turn.n_runs > 0) {
+        for turn in &mut left {
+            let n_runs = turn.n_runs.min(BATCH);
+            turn.n_runs -= n_runs;
+            if n_runs > 0 {
+                turns.push(Turn { n_runs, ..*turn });
+            }
+        }
+    }
+    turns.reverse();
+    turns
+}
+
+type Attempted = Result<(Outcome, Trace, View), RunError>;
+
+/// The runs of one row.
+struct Runs<'a, 'c> {
+    bench: &'a Bench<'a>,
+    plan: Plan,
+    file: &'a Path,
+    control: &'a (dyn Fn() -> Box<dyn Control + 'c> + Sync),
+    n_incomplete: u32,
+}
+
+impl Runs<'_, '_> {
+    fn take(&self, turn: Turn) -> Vec<Attempted> {
+        let _load = Load::start(turn.condition, &self.bench.cpus);
+        if turn.condition != Condition::Crowd {
+            let cpu = self.bench.cpus.first().copied();
+            let _pinned = Pinned::to(cpu.filter(|_| turn.condition == Condition::OneCpu));
+            return (0..turn.n_runs).map(|_| self.one()).collect();
+        }
+        let results = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..turn.n_runs {
+                scope.spawn(|| {
+                    let result = self.one();
+                    results.lock().map(|mut results| results.push(result)).ok();
+                });
+            }
+        });
+        results.into_inner().unwrap_or_default()
+    }
+
+    fn one(&self) -> Attempted {
+        let dir = lay_out(self.bench, &self.plan, self.file)?;
+        let mut control = (self.control)();
+        trial(self.bench, &self.plan, &mut *control, &dir)
+    }
+
+    /// What a run did, if that says anything: an incomplete one does not, and others have to take its place.
+    fn judge(
+        &mut self,
+        condition: Condition,
+        attempted: Attempted,
+        all: u32,
+    ) -> Result<Option<(Trace, View)>, CalibrateError> {
+        let (outcome, trace, view) = attempted?;
+        match outcome.verdict {
+            Verdict::Pass => Ok(Some((trace, view))),
+            Verdict::Incomplete if self.n_incomplete < all => {
+                self.n_incomplete += 1;
+                Ok(None)
+            }
+            Verdict::Incomplete => Err(CalibrateError::Incomplete {
+                n: self.n_incomplete + 1,
+                all: self.n_incomplete + 1,
+                reasons: outcome.reasons,
+            }),
+            Verdict::Broken => Err(CalibrateError::Interrupted),
+            verdict => Err(CalibrateError::Failed {
+                verdict: verdict.word(),
+                condition,
+                reasons: outcome.reasons,
+            }),
+        }
+    }
+}
