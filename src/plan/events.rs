@@ -16,8 +16,10 @@ use crate::syscall::Call;
 use crate::syscall::files::Watched;
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
+use crate::syscall::uring;
 use crate::trace::Naming;
 use crate::units::TracepointName;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What an author asked for, in order.
@@ -224,6 +226,20 @@ impl EventsPlan {
                 Ok(number) => selection.contains(call.abi, number),
                 Err(_) => selection.is_everything(),
             })
+    }
+
+    /// The names of all that the author asked for, as a trace has them.
+    #[must_use]
+    pub fn names(&self) -> BTreeSet<String> {
+        let calls = self.selection.iter().flat_map(Selection::names);
+        let tracepoints = self
+            .tracepoints
+            .iter()
+            .map(|it| it.name.as_ref().to_owned());
+        let operations = self.operations.recorded.iter();
+        let operations = operations.map(|code| uring::event_name(*code).as_ref().to_owned());
+        let others = tracepoints.chain(operations);
+        calls.map(str::to_owned).chain(others).collect()
     }
 
     /// Has everything counted for a control group that the workload cannot leave.

@@ -101,6 +101,10 @@ pub struct Plan {
     pub expect_failure: Option<String>,
     /// What it is compared with.
     pub baseline: Option<Baseline>,
+    /// Why mutants of its trace may survive.
+    pub lenient: Option<String>,
+    /// Whether every single event is kept although neither expectations nor the snapshot look at it.
+    pub keeps_all: bool,
 }
 
 /// A world of the workload's own.
@@ -116,7 +120,8 @@ impl Plan {
     /// Whether every single event of the run is of interest, or only how many there are.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
-        self.view.as_ref().is_some_and(View::keeps_order)
+        self.keeps_all
+            || self.view.as_ref().is_some_and(View::keeps_order)
             || self.expected.takes_deeds()
             || self
                 .baseline
@@ -220,6 +225,8 @@ pub fn resolve(
         expected,
         expect_failure: scenario.expect_failure.clone(),
         baseline: None,
+        lenient: scenario.lenient.clone(),
+        keeps_all: false,
     };
     plan.baseline = baseline::baseline(scenario, facts, &plan, delta)?;
     Ok(Resolved::Plan(Box::new(plan)))

@@ -52,15 +52,7 @@ impl Normalised {
 
     /// Counts the deeds again, after they were changed.
     pub fn recount(&mut self) {
-        for block in &mut self.blocks {
-            block.tally.clear();
-            for deed in &block.deeds {
-                *block
-                    .tally
-                    .entry(deed.name.as_ref().to_owned())
-                    .or_default() += 1;
-            }
-        }
+        self.blocks.iter_mut().for_each(Block::recount);
     }
 
     /// The text of a snapshot, by the grammar of the room.
@@ -185,6 +177,15 @@ fn tallies<'a>(blocks: impl IntoIterator<Item = &'a Block>, shown: Shown<'_>) ->
 }
 
 impl Block {
+    /// Counts the deeds again, after they were changed.
+    pub fn recount(&mut self) {
+        self.tally.clear();
+        for deed in &self.deeds {
+            let name = deed.name.as_ref().to_owned();
+            *self.tally.entry(name).or_default() += 1;
+        }
+    }
+
     fn heading(&self) -> String {
         let mut heading = self.task.to_string();
         if self.task.thread == 1 {
