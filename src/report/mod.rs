@@ -6,6 +6,7 @@
 mod json;
 mod junit;
 mod line;
+mod mutation;
 mod suite;
 mod summary;
 mod values;
@@ -13,6 +14,7 @@ mod values;
 pub use json::{call_json, event_json, exit_json, summary_json};
 pub use junit::junit;
 pub use line::{call_line, event_line};
+pub use mutation::{mutation_human, mutation_json, mutations_human, mutations_json};
 pub use suite::{human, scenario_json, suite_json};
 pub use summary::{Summary, SummaryOrder};
 pub use values::Plain;

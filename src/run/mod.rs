@@ -8,6 +8,7 @@ mod discover;
 mod halves;
 mod limits;
 mod load;
+mod mutate;
 mod once;
 mod reach;
 mod reader;
@@ -22,6 +23,9 @@ mod workload;
 
 pub use calibrate::{CalibrateError, Calibrating};
 pub use discover::{Item, discover};
+pub use mutate::{
+    Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey, Survivor,
+};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::{Fault, Observer, Reader, Setting};
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};

@@ -34,6 +34,19 @@ pub struct Outcome {
     pub snapshot: SnapshotOutcome,
     /// Whether that is all that speaks against it.
     pub only_snapshot: bool,
+    /// The run itself, where every event of it was kept ([`Plan::keeps_all`]).
+    pub run: Option<Box<Ran>>,
+}
+
+/// A run, to be judged again.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it did.
+    pub trace: Normalised,
+    /// What the run did that it is compared with.
+    pub base: Option<Normalised>,
 }
 
 /// What came of the comparison of a trace with its snapshot.
@@ -76,10 +89,13 @@ pub fn attempt(
         ran => ran?,
     };
     let mut findings = left(plan, dir);
-    if let Some((base, delta)) = base {
-        findings.add(baseline::compare(&base, delta, &trace));
+    if let Some((base, delta)) = &base {
+        findings.add(baseline::compare(base, delta, &trace));
     }
-    judge(bench, plan, Some(file), &ended, &trace, findings)
+    let outcome = judge(bench, plan, Some(file), &ended, &trace, findings)?;
+    let base = base.map(|(trace, _)| trace);
+    let run = plan.keeps_all.then(|| Box::new(Ran { ended, trace, base }));
+    Ok(Outcome { run, ..outcome })
 }
 
 /// Runs a planned scenario as [`attempt`] does, and judges it but for its snapshot; with its trace as it is, and the view that the plan has
@@ -162,6 +178,7 @@ fn judge(
         struck: ended.struck(),
         text: is_trace.then_some(text),
         snapshot,
+        run: None,
     })
 }
 
@@ -204,6 +221,7 @@ pub(super) fn not_executed(error: &NotExecuted) -> Outcome {
         text: None,
         snapshot: SnapshotOutcome::NotCompared,
         only_snapshot: false,
+        run: None,
     }
 }
 

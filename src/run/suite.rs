@@ -80,7 +80,7 @@ pub struct ScenarioReport {
 
 /// A scenario that was read and resolved: ready to run, or known not to.
 #[derive(Debug)]
-enum Ready {
+pub(super) enum Ready {
     Plan(Box<Plan>, String),
     Unmet(Vec<String>),
 }
@@ -89,7 +89,7 @@ enum Ready {
 #[derive(Debug)]
 pub struct Suite<'a> {
     pub(super) bench: &'a Bench<'a>,
-    scenarios: Vec<(Item, Ready)>,
+    pub(super) scenarios: Vec<(Item, Ready)>,
 }
 
 impl<'a> Suite<'a> {
@@ -192,21 +192,8 @@ impl<'a> Suite<'a> {
         control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
         report: &(dyn Fn(ScenarioReport) + Sync),
     ) {
-        let next = AtomicUsize::new(0);
-        let one_at_a_time = Mutex::new(());
-        let worker = || {
-            while let Some((item, _)) = self.scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let done = self.run_one(item, options, control);
-                let _turn = one_at_a_time.lock();
-                report(done);
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..options.jobs.clamp(1, self.scenarios.len().max(1)) {
-                scope.spawn(worker);
-            }
-            worker();
-        });
+        let run = |(item, _): &(Item, Ready)| self.run_one(item, options, control);
+        side_by_side(&self.scenarios, options.jobs, &run, report);
     }
 
     /// Runs one of the suite's scenarios.
@@ -316,6 +303,30 @@ impl<'a> Suite<'a> {
             }
         }
     }
+}
+
+/// Works on them all, so many side by side, and hands what came of each over, one at a time.
+pub(super) fn side_by_side<T: Sync, R>(
+    all: &[T],
+    jobs: usize,
+    work: &(dyn Fn(&T) -> R + Sync),
+    report: &(dyn Fn(R) + Sync),
+) {
+    let next = AtomicUsize::new(0);
+    let one_at_a_time = Mutex::new(());
+    let worker = || {
+        while let Some(it) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let done = work(it);
+            let _turn = one_at_a_time.lock();
+            report(done);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..jobs.clamp(1, all.len().max(1)) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
 }
 
 /// The scenarios of a file; `None`, and a complaint more, where it is wrong.

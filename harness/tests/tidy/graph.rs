@@ -62,6 +62,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "matching",
             "memory",
             "merge",
+            "mutate",
             "plan",
             "record",
             "ring",

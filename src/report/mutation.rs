@@ -1,0 +1,261 @@
+//! What mutants say of scenarios, for a person and as JSON lines.
+
+use super::json::{number, string};
+use crate::run::{MutationReport, Standing, Survey, Survivor};
+use crate::verdict::Verdict;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// So many kinds of survivors are shown to a person; JSON has each of them.
+const MOST_KINDS: usize = 20;
+
+/// The word for what came of a scenario's mutants: a standing's, or the verdict's on a run that there are no mutants of.
+fn word(report: &MutationReport) -> &'static str {
+    match &report.result {
+        Ok(survey) => survey.standing().word(),
+        Err((verdict, _)) => verdict.word(),
+    }
+}
+
+/// Appends a scenario's lines: what is to be said of it, its name, how many mutants were killed; then what was let through, by kind with an example
+/// of each. Coloured with ANSI sequences on request.
+pub fn mutation_human(out: &mut String, report: &MutationReport, color: bool) {
+    let paint = |style: &'static str| if color { style } else { "" };
+    let style = match &report.result {
+        Ok(survey) if survey.standing() == Standing::Tight => "\u{1b}[32m",
+        Ok(survey) if survey.standing() == Standing::Lenient => "\u{1b}[33m",
+        Err((Verdict::Skipped, _)) => "\u{1b}[33m",
+        _ => "\u{1b}[1;31m",
+    };
+    let (start, end) = (paint(style), paint("\u{1b}[0m"));
+    let (word, name) = (word(report).replace('_', " "), &report.name);
+    let _always_fits = write!(out, "{start}{word:>10}{end}  {name}");
+    match &report.result {
+        Err((Verdict::Skipped, reasons)) => {
+            let _always_fits = writeln!(out, ": {}", reasons.join("; "));
+        }
+        Err((_, reasons)) => {
+            out.push('\n');
+            for line in reasons.iter().flat_map(|reason| reason.lines()) {
+                indented(out, 12, line);
+            }
+        }
+        Ok(survey) => {
+            rates(out, survey);
+            remarks(out, survey);
+            kinds(out, survey, &paint);
+        }
+    }
+}
+
+/// `  (412 mutants: 97.5 % killed, 61.2 % by expectations alone)`
+fn rates(out: &mut String, survey: &Survey) {
+    let n_mutants = survey.n_mutants;
+    let plural = if n_mutants == 1 { "" } else { "s" };
+    let killed = percent(survey.killed(), n_mutants);
+    let alone = percent(survey.by_expectations, n_mutants);
+    let _always_fits = match n_mutants {
+        0 => writeln!(out, "  (no mutants)"),
+        _ => writeln!(
+            out,
+            "  ({n_mutants} mutant{plural}: {killed} % killed, {alone} % by expectations alone)"
+        ),
+    };
+}
+
+fn remarks(out: &mut String, survey: &Survey) {
+    if survey.untried > 0 {
+        let all = survey.n_mutants.saturating_add(survey.untried);
+        indented(out, 12, &format!("a sample: there are up to {all} mutants"));
+    }
+    match (survey.standing(), &survey.lenient) {
+        (Standing::Needless, _) => indented(
+            out,
+            12,
+            "enough mutants are killed, so `lenient` has nothing to excuse: take it out",
+        ),
+        (Standing::Lenient, Some(reason)) => indented(out, 12, &format!("lenient: {reason}")),
+        _ => {}
+    }
+}
+
+/// The survivors by operator, event and field, those first of which there are most, each kind with its first as an example.
+fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'static str) {
+    let mut kinds: BTreeMap<_, Vec<&Survivor>> = BTreeMap::new();
+    for survivor in &survey.survivors {
+        let key = (survivor.operator, &survivor.event, &survivor.field);
+        kinds.entry(key).or_default().push(survivor);
+    }
+    let mut kinds: Vec<Vec<&Survivor>> = kinds.into_values().collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.len()));
+    let n_more = kinds.len().saturating_sub(MOST_KINDS);
+    for kind in kinds.iter().take(MOST_KINDS) {
+        let Some(first) = kind.first() else { continue };
+        let field = first.field.as_ref().map(|field| format!(" {field}"));
+        let field = field.unwrap_or_default();
+        let Survivor {
+            operator, event, ..
+        } = first;
+        indented(
+            out,
+            12,
+            &format!("lets through {}: {operator} {event}{field}", kind.len()),
+        );
+        for (mark, line) in change(first) {
+            let style = match mark {
+                '-' => "\u{1b}[31m",
+                '+' => "\u{1b}[32m",
+                _ => "",
+            };
+            let (start, end) = (
+                paint(style),
+                if style.is_empty() {
+                    ""
+                } else {
+                    paint("\u{1b}[0m")
+                },
+            );
+            indented(
+                out,
+                14,
+                &format!("{start}{mark} {}  {line}{end}", first.task),
+            );
+        }
+    }
+    if n_more > 0 {
+        indented(
+            out,
+            12,
+            &format!("and {n_more} kinds more: --format json has each of them"),
+        );
+    }
+}
+
+/// What was done, as lines of a diff.
+fn change(survivor: &Survivor) -> Vec<(char, String)> {
+    let line = || survivor.line.clone();
+    let now = || survivor.now.clone().unwrap_or_default();
+    match survivor.operator.word() {
+        "drop_process" => Vec::new(),
+        "drop" | "drop_all" => vec![('-', line())],
+        "repeat" => vec![(' ', line()), ('+', line())],
+        "insert" if survivor.line.is_empty() => vec![('+', now())],
+        "insert" => vec![(' ', line()), ('+', now())],
+        "swap" | "exchange" => vec![('-', line()), (' ', now()), ('+', line())],
+        "delay" => vec![('-', line()), (' ', "...".to_owned()), ('+', line())],
+        "reassign" => vec![('-', line()), ('+', format!("by {}", now()))],
+        _ => vec![('-', line()), ('+', now())],
+    }
+}
+
+fn indented(out: &mut String, by: usize, line: &str) {
+    let _always_fits = writeln!(out, "{:by$}{line}", "");
+}
+
+/// With one digit behind the point, never rounded up: 100 means all.
+fn percent(part: usize, whole: usize) -> String {
+    let tenths = part.saturating_mul(1000).checked_div(whole).unwrap_or(1000);
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// Appends a scenario as a JSON object and a line feed.
+pub fn mutation_json(out: &mut String, report: &MutationReport) {
+    out.push_str("{\"type\":\"mutation\",\"name\":");
+    string(out, &report.name);
+    out.push_str(",\"file\":");
+    string(out, &report.file.to_string_lossy());
+    let _always_fits = write!(
+        out,
+        ",\"result\":\"{}\",\"duration_ms\":{}",
+        word(report),
+        report.duration.as_millis()
+    );
+    match &report.result {
+        Err((_, reasons)) => list(out, "reasons", reasons, |out, reason| string(out, reason)),
+        Ok(survey) => {
+            for (name, count) in [
+                ("mutants", survey.n_mutants),
+                ("untried", survey.untried),
+                ("killed", survey.killed()),
+                ("by_expectations", survey.by_expectations),
+            ] {
+                number(out, name, u64::try_from(count).unwrap_or(u64::MAX));
+            }
+            optional(out, "lenient", survey.lenient.as_deref());
+            list(out, "survivors", &survey.survivors, survivor_json);
+        }
+    }
+    out.push_str("}\n");
+}
+
+fn survivor_json(out: &mut String, survivor: &Survivor) {
+    let _always_fits = write!(out, "{{\"operator\":\"{}\",\"event\":", survivor.operator);
+    string(out, &survivor.event);
+    optional(out, "field", survivor.field.as_deref());
+    let _always_fits = write!(out, ",\"task\":\"{}\",\"line\":", survivor.task);
+    string(out, &survivor.line);
+    optional(out, "now", survivor.now.as_deref());
+    out.push('}');
+}
+
+fn optional(out: &mut String, name: &str, text: Option<&str>) {
+    let _always_fits = write!(out, ",\"{name}\":");
+    match text {
+        Some(text) => string(out, text),
+        None => out.push_str("null"),
+    }
+}
+
+fn list<T>(out: &mut String, name: &str, items: &[T], write: impl Fn(&mut String, &T)) {
+    let _always_fits = write!(out, ",\"{name}\":[");
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        write(out, item);
+    }
+    out.push(']');
+}
+
+/// How often each standing and each verdict on a run without mutants was given.
+fn tally(reports: &[MutationReport]) -> impl Iterator<Item = (&'static str, usize)> {
+    let standings = Standing::ALL.into_iter().map(Standing::word);
+    let verdicts = Verdict::ALL
+        .into_iter()
+        .filter(|verdict| *verdict != Verdict::Pass);
+    let words = standings.chain(verdicts.map(Verdict::word));
+    words.map(|wanted| {
+        let count = reports
+            .iter()
+            .filter(|report| word(report) == wanted)
+            .count();
+        (wanted, count)
+    })
+}
+
+/// Appends the last line: `24 scenarios: 23 tight, 1 lenient`.
+pub fn mutations_human(out: &mut String, reports: &[MutationReport]) {
+    let counts = tally(reports).filter(|(_, count)| *count > 0);
+    let counts: Vec<String> = counts
+        .map(|(word, count)| format!("{count} {}", word.replace('_', " ")))
+        .collect();
+    let plural = if reports.len() == 1 { "" } else { "s" };
+    let _always_fits = writeln!(
+        out,
+        "{} scenario{plural}: {}",
+        reports.len(),
+        counts.join(", ")
+    );
+}
+
+/// Appends the last line as JSON.
+pub fn mutations_json(out: &mut String, reports: &[MutationReport]) {
+    out.push_str("{\"type\":\"summary\"");
+    for (word, count) in tally(reports) {
+        let _always_fits = write!(out, ",\"{word}\":{count}");
+    }
+    out.push_str("}\n");
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,345 @@
+//! The mutants of a scenario's run: how many of them its expectations and its snapshot let through.
+
+use super::baseline;
+use super::scenario::Ran;
+use super::suite::{Ready, side_by_side};
+use super::{Bench, Control, Fault, Item, RunError, Suite, attempt, lay_out};
+use crate::errors::chain;
+use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
+use crate::plan::Plan;
+use crate::syscall::ThreadId;
+use crate::trace::{Block, Deed, Normalised, StableName};
+use crate::verdict::{self, Verdict};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Percent of its mutants that a scenario must not let through, unless it says why.
+pub const LEAST_KILLED: usize = 95;
+
+/// How many events all mutants of a run may have together: some seconds' work.
+const MOST_EVENTS: usize = 4_000_000;
+
+/// What of a large run's mutants is tried however many events it has.
+const FEWEST: usize = 100;
+
+/// How mutants are made and judged.
+#[derive(Clone, Copy, Debug)]
+pub struct MutationOptions {
+    /// How many are made of a run at most.
+    pub most: usize,
+    /// Whether only expectations are asked, as if there were no snapshot.
+    pub without_snapshot: bool,
+    /// How many scenarios are worked on side by side.
+    pub jobs: usize,
+    /// Whether a skip is a failure (`HARNESS_REQUIRE=all`).
+    pub require_all: bool,
+}
+
+/// The report on the mutants of one scenario.
+#[derive(Clone, Debug)]
+pub struct MutationReport {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// How long it took.
+    pub duration: Duration,
+    /// What came of them; or the verdict on a run that no mutants can be made of, and its reasons.
+    pub result: Result<Survey, (Verdict, Vec<String>)>,
+}
+
+/// What came of a run's mutants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Survey {
+    /// How many were judged.
+    pub n_mutants: usize,
+    /// How many more changes there are that were not tried.
+    pub untried: usize,
+    /// How many the expectations alone do not let through.
+    pub by_expectations: usize,
+    /// How many nothing but the snapshot stands against.
+    pub by_snapshot: usize,
+    /// Those that are let through.
+    pub survivors: Vec<Survivor>,
+    /// Why they may be, in the author's words.
+    pub lenient: Option<String>,
+}
+
+/// A mutant that is let through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Survivor {
+    /// What was done.
+    pub operator: Operator,
+    /// The event's name; of a process its stable name.
+    pub event: String,
+    /// The field that was edited.
+    pub field: Option<String>,
+    /// The task that it was done to.
+    pub task: StableName,
+    /// The line of the trace that it was done to; empty where there was none.
+    pub line: String,
+    /// What stands there now, where that says more than the operator does.
+    pub now: Option<String>,
+}
+
+/// Who does not let a mutant through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Killer {
+    /// The expectations, whatever the snapshot says.
+    Expectations,
+    /// Nothing but the snapshot.
+    Snapshot,
+}
+
+/// What is to be said of a scenario by its mutants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It lets few through.
+    Tight,
+    /// It lets many through, and says why.
+    Lenient,
+    /// It lets many through, and does not say why.
+    Loose,
+    /// It says why it lets many through, and does not.
+    Needless,
+}
+
+impl Standing {
+    /// All of them, in the order of a summary.
+    pub const ALL: [Self; 4] = [Self::Tight, Self::Lenient, Self::Loose, Self::Needless];
+
+    /// Its word in reports.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Tight => "tight",
+            Self::Lenient => "lenient",
+            Self::Loose => "loose",
+            Self::Needless => "needless",
+        }
+    }
+
+    /// Whether the scenario may stay as it is.
+    #[must_use]
+    pub fn is_good(self) -> bool {
+        matches!(self, Self::Tight | Self::Lenient)
+    }
+}
+
+impl Survey {
+    /// How many are not let through.
+    #[must_use]
+    pub fn killed(&self) -> usize {
+        self.by_expectations.saturating_add(self.by_snapshot)
+    }
+
+    /// What is to be said of the scenario.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        let is_tight =
+            self.killed().saturating_mul(100) >= self.n_mutants.saturating_mul(LEAST_KILLED);
+        match (is_tight, &self.lenient) {
+            (true, None) => Standing::Tight,
+            (true, Some(_)) => Standing::Needless,
+            (false, None) => Standing::Loose,
+            (false, Some(_)) => Standing::Lenient,
+        }
+    }
+
+    fn add(&mut self, mutant: Mutant, killer: Option<Killer>) {
+        self.n_mutants = self.n_mutants.saturating_add(1);
+        match killer {
+            Some(Killer::Expectations) => {
+                self.by_expectations = self.by_expectations.saturating_add(1)
+            }
+            Some(Killer::Snapshot) => self.by_snapshot = self.by_snapshot.saturating_add(1),
+            None => self.survivors.push(Survivor {
+                operator: mutant.operator,
+                event: mutant.event,
+                field: mutant.field,
+                task: mutant.task,
+                line: mutant.line,
+                now: mutant.now,
+            }),
+        }
+    }
+}
+
+impl Suite<'_> {
+    /// Runs each scenario once and makes mutants of the run, so many side by side; hands each report over as it is done. Nothing is written.
+    pub fn mutate<'c>(
+        &self,
+        options: &MutationOptions,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+        report: &(dyn Fn(MutationReport) + Sync),
+    ) {
+        let work = |(item, _): &(Item, Ready)| self.mutate_one(item, options, control);
+        side_by_side(&self.scenarios, options.jobs, &work, report);
+    }
+
+    /// Makes and judges the mutants of one of the suite's scenarios.
+    pub fn mutate_one<'c>(
+        &self,
+        item: &Item,
+        options: &MutationOptions,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+    ) -> MutationReport {
+        let start = Instant::now();
+        let broken = |reason: String| Err((Verdict::Broken, vec![reason]));
+        let found = self.scenarios.iter().find(|(known, _)| known == item);
+        let result = match found {
+            None => broken("it is no scenario of this suite".to_owned()),
+            Some((_, Ready::Unmet(reasons))) => {
+                let verdict = if options.require_all {
+                    Verdict::Fail
+                } else {
+                    Verdict::Skipped
+                };
+                Err((verdict, reasons.clone()))
+            }
+            Some((item, Ready::Plan(plan, _))) => {
+                let work = || survey(self.bench, plan, item, options, &mut *control());
+                let caught = catch_unwind(AssertUnwindSafe(work));
+                let worked =
+                    caught.unwrap_or_else(|_| Ok(broken("the harness panicked".to_owned())));
+                worked.unwrap_or_else(|error| {
+                    let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
+                    broken(format!("{}{}", chain(&error), hint.unwrap_or_default()))
+                })
+            }
+        };
+        MutationReport {
+            name: item.name.clone(),
+            file: item.file.clone(),
+            duration: start.elapsed(),
+            result,
+        }
+    }
+}
+
+/// What came of the mutants, or why there are none.
+type Surveyed = Result<Survey, (Verdict, Vec<String>)>;
+
+fn survey(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    item: &Item,
+    options: &MutationOptions,
+    control: &mut dyn Control,
+) -> Result<Surveyed, RunError> {
+    let skipped = |reason: &str| Ok(Err((Verdict::Skipped, vec![reason.to_owned()])));
+    if plan.expect_failure.is_some() {
+        return skipped("it is known to fail: its expectations let no run through");
+    }
+    let plan = Plan {
+        keeps_all: true,
+        ..plan.clone()
+    };
+    let dir = lay_out(bench, &plan, &item.file)?;
+    let outcome = attempt(bench, &plan, &item.file, control, Fault::default(), &dir)?;
+    let (verdict, mut reasons) = (outcome.verdict, outcome.reasons);
+    let Some(run) = outcome.run.filter(|_| verdict == Verdict::Pass) else {
+        reasons.insert(
+            0,
+            "mutants are made of a run that passes, and this one does not".to_owned(),
+        );
+        return Ok(Err((verdict, reasons)));
+    };
+    if run.ended.is_cut_short() {
+        return skipped(
+            "its run is ended by a limit: what it has come to by then is another in each run",
+        );
+    }
+    let mut judge = Judge {
+        plan: &plan,
+        run: *run,
+        text: outcome.text.filter(|_| !options.without_snapshot),
+    };
+    let threads = threads(&judge.run.trace);
+    let absent = absent(&plan, &judge.run.trace);
+    let recorded = Recorded {
+        threads: &threads,
+        absent: &absent,
+        signatures: &bench.signatures,
+    };
+    let n_events: usize = threads.iter().map(|thread| thread.deeds.len()).sum();
+    let affordable = MOST_EVENTS.checked_div(n_events).unwrap_or(MOST_EVENTS);
+    let most = options.most.min(affordable.max(FEWEST));
+    let mut survey = Survey {
+        lenient: plan.lenient.clone(),
+        ..Survey::default()
+    };
+    let mut mutants = Mutants::of(&recorded);
+    for mut mutant in mutants.by_ref().take(most) {
+        let killer = judge.killer(std::mem::take(&mut mutant.changed));
+        survey.add(mutant, killer);
+    }
+    survey.untried = mutants.n_left();
+    survey
+        .survivors
+        .sort_by_key(|it| Operator::ALL.iter().position(|known| *known == it.operator));
+    Ok(Ok(survey))
+}
+
+/// The run's threads, as mutants are made of them.
+fn threads(trace: &Normalised) -> Vec<Thread> {
+    let thread = |block: &Block| Thread {
+        task: block.task,
+        thread: block.deeds.first().map_or(ThreadId(0), |deed| deed.thread),
+        program: block.program.as_str().into(),
+        deeds: block.deeds.clone(),
+    };
+    trace.blocks.iter().map(thread).collect()
+}
+
+/// What the author asked for and did not occur.
+fn absent(plan: &Plan, trace: &Normalised) -> Vec<String> {
+    let occurred = trace.counts();
+    let names = plan.events.names().into_iter();
+    names.filter(|name| !occurred.contains_key(name)).collect()
+}
+
+/// A run that passed, and what it passed by.
+struct Judge<'a> {
+    plan: &'a Plan,
+    run: Ran,
+    /// The snapshot's text, where it is asked.
+    text: Option<String>,
+}
+
+impl Judge<'_> {
+    /// Who does not let the run through in which these threads did that.
+    fn killer(&mut self, changed: Vec<(usize, Vec<Deed>)>) -> Option<Killer> {
+        let mut before = Vec::new();
+        for (place, deeds) in changed {
+            if let Some(block) = self.run.trace.blocks.get_mut(place) {
+                let tally = block.tally.clone();
+                before.push((place, std::mem::replace(&mut block.deeds, deeds), tally));
+                block.recount();
+            }
+        }
+        let killer = self.killer_of_trace();
+        for (place, deeds, tally) in before {
+            if let Some(block) = self.run.trace.blocks.get_mut(place) {
+                (block.deeds, block.tally) = (deeds, tally);
+            }
+        }
+        killer
+    }
+
+    fn killer_of_trace(&self) -> Option<Killer> {
+        let Ran { ended, trace, base } = &self.run;
+        let (verdict, _) = verdict::judge(self.plan, ended, &trace.counts(), &trace.in_order());
+        let compared = base.as_ref().zip(self.plan.baseline.as_ref());
+        let meets_baseline = compared.is_none_or(|(base, baseline)| {
+            let findings = baseline::compare(base, &baseline.delta, trace);
+            findings.joined(Verdict::Pass, Vec::new()).0 == Verdict::Pass
+        });
+        if verdict != Verdict::Pass || !meets_baseline {
+            return Some(Killer::Expectations);
+        }
+        let stored = self.text.as_ref()?;
+        (trace.text() != *stored).then_some(Killer::Snapshot)
+    }
+}
