@@ -1,6 +1,6 @@
 //! `harness calibrate`: how strict the snapshot of a scenario can be.
 
-use crate::run::{print, refuse};
+use crate::suite::{print, refuse};
 use crate::{complain, is_ci, signals, status};
 use std::io::IsTerminal;
 use std::path::PathBuf;

@@ -4,9 +4,11 @@
 
 mod calibrate;
 mod doctor;
+mod mutate;
 mod review;
 mod run;
 mod signals;
+mod suite;
 mod trace;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +33,8 @@ enum Command {
     Trace(trace::Arguments),
     /// Find out by many runs how strict the snapshot of a scenario can be
     Calibrate(calibrate::Arguments),
+    /// Change recorded runs of scenarios, and say which changes the scenarios let through
+    Mutate(mutate::Arguments),
     /// Accept or reject the traces that wait for review
     Review(review::Arguments),
     /// Say what this machine allows, and what to do about the rest
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::main(arguments),
         Command::Trace(arguments) => trace::main(arguments),
         Command::Calibrate(arguments) => calibrate::main(arguments),
+        Command::Mutate(arguments) => mutate::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Doctor => doctor::main(),
     };

@@ -1,17 +1,13 @@
 //! `harness run`: scenarios and folders of them.
 
+use crate::suite::{Chosen, exit_status, print, require_all};
 use crate::{complain, is_ci, signals, status};
-use regex::Regex;
 use std::collections::HashSet;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use trace_harness::errors::chain;
-use trace_harness::host::Host;
 use trace_harness::report;
-use trace_harness::run::{
-    Bench, Control, Fault, Item, Options, ScenarioReport, Suite, SuiteError, Update, discover,
-};
+use trace_harness::run::{Control, Fault, Options, ScenarioReport, Suite, Update};
 use trace_harness::snapshot::{self, Place};
 use trace_harness::verdict::Verdict;
 
@@ -22,24 +18,17 @@ use trace_harness::verdict::Verdict;
 Environment: CI set means that nothing is ever written; HARNESS_REQUIRE=all turns skips into failures."
 )]
 pub(crate) struct Arguments {
-    /// Scenario files, or folders of them
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Write new and changed snapshots
     #[arg(long)]
     update: bool,
-    /// How many scenarios run side by side [default: the number of CPUs]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: Option<u16>,
     /// Run each scenario so many times; every trace must be the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
     /// Keep the directory that each scenario was run in, and say where it is; with --repeat that of the last run
     #[arg(long)]
     keep: bool,
-    /// Only scenarios whose name matches
-    #[arg(long, value_name = "RE")]
-    filter: Option<Regex>,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -57,69 +46,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         anstream::eprintln!("harness: nothing is written when CI is set; unset it to use --update");
         return status::USAGE;
     }
-    let items = match find(arguments) {
-        Ok(items) => items,
-        Err(message) => {
-            anstream::eprintln!("harness: {message}");
-            return status::USAGE;
-        }
-    };
-    let host = Host::running();
-    let bench = match Bench::new(&host) {
-        Ok(bench) => bench,
-        Err(error) => {
-            complain(&error, error.hint());
-            return status::TROUBLE;
-        }
-    };
-    let bench = bench.for_runs(jobs(arguments));
-    match Suite::read(&bench, items) {
-        Ok(suite) => match bench.reach() {
-            Ok(_) => run(arguments, &suite),
-            Err(error) => {
-                complain(&error, error.hint());
-                status::TROUBLE
-            }
-        },
-        Err(error) => refuse(&error),
-    }
-}
-
-fn find(arguments: &Arguments) -> Result<Vec<Item>, String> {
-    let mut items = discover(&arguments.paths)
-        .map_err(|(path, error)| format!("cannot read `{}`: {}", path.display(), chain(&error)))?;
-    if items.is_empty() {
-        return Err("there is no scenario (*.yaml) in what was named".to_owned());
-    }
-    if let Some(filter) = &arguments.filter {
-        items.retain(|item| filter.is_match(&item.name));
-        if items.is_empty() {
-            return Err(format!("no scenario's name matches `{filter}`"));
-        }
-    }
-    Ok(items)
-}
-
-/// Says what is wrong with scenarios.
-pub(crate) fn refuse(error: &SuiteError) -> u8 {
-    match error {
-        SuiteError::Invalid(complaints) => {
-            let color = std::io::stderr().is_terminal();
-            for complaint in complaints {
-                anstream::eprintln!("{}\n", complaint.render(color).trim_end());
-            }
-            complain(error, None);
-            status::USAGE
-        }
-        SuiteError::Read { .. } | SuiteError::SameSnapshot { .. } | SuiteError::NoRow { .. } => {
-            complain(error, None);
-            status::USAGE
-        }
-        SuiteError::Host(host) => {
-            complain(error, host.hint());
-            status::TROUBLE
-        }
-    }
+    arguments.chosen.work(|suite| run(arguments, suite))
 }
 
 fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
@@ -137,8 +64,8 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             (false, false) => Update::Pending,
         },
         repeat: arguments.repeat,
-        jobs: jobs(arguments),
-        require_all: std::env::var("HARNESS_REQUIRE").is_ok_and(|value| value == "all"),
+        jobs: arguments.chosen.jobs(),
+        require_all: require_all(),
         keep: arguments.keep,
         fault: Fault::default(),
     };
@@ -152,30 +79,11 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     printer.show_progress(0);
     suite.run(&options, &control, &|report| printer.report(report));
     let reports = printer.finish();
-    if arguments.format == Format::Human && arguments.filter.is_none() {
-        warn_of_orphans(&arguments.paths, &reports);
+    if arguments.format == Format::Human && arguments.chosen.filter.is_none() {
+        warn_of_orphans(&arguments.chosen.paths, &reports);
     }
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
     exit_status(&verdicts)
-}
-
-fn jobs(arguments: &Arguments) -> usize {
-    let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
-    arguments.jobs.map_or_else(of_machine, usize::from)
-}
-
-fn exit_status(verdicts: &[Verdict]) -> u8 {
-    let all = |wanted: Verdict| verdicts.iter().all(|verdict| *verdict == wanted);
-    let good = |verdict: &Verdict| matches!(verdict, Verdict::Pass | Verdict::Skipped);
-    if verdicts.contains(&Verdict::Broken) {
-        status::TROUBLE
-    } else if !verdicts.iter().all(good) {
-        status::FAILED
-    } else if all(Verdict::Skipped) {
-        status::ALL_SKIPPED
-    } else {
-        status::PASSED
-    }
 }
 
 struct Printer {
@@ -241,12 +149,6 @@ fn summary(verdicts: &[Verdict]) -> String {
         verdicts.len(),
         counts.join(", ")
     )
-}
-
-/// A reader that has gone away is no reason to panic.
-pub(crate) fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _gone = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// Says which snapshots below the folders that were run belong to no scenario.

@@ -1,0 +1,124 @@
+//! What commands that work on scenarios have in common: which scenarios are meant, what is wrong with them, and how it ends.
+
+use crate::{complain, status};
+use regex::Regex;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use trace_harness::errors::chain;
+use trace_harness::host::Host;
+use trace_harness::run::{Bench, Item, Suite, SuiteError, discover};
+use trace_harness::verdict::Verdict;
+
+/// Which scenarios, and how many of them at a time.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Chosen {
+    /// Scenario files, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// How many scenarios run side by side [default: the number of CPUs]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Only scenarios whose name matches
+    #[arg(long, value_name = "RE")]
+    pub(crate) filter: Option<Regex>,
+}
+
+impl Chosen {
+    pub(crate) fn jobs(&self) -> usize {
+        let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or_else(of_machine, usize::from)
+    }
+
+    /// Reads all of them, and works on them unless something is wrong; gives the exit status.
+    pub(crate) fn work(&self, work: impl FnOnce(&Suite<'_>) -> u8) -> u8 {
+        let items = match self.find() {
+            Ok(items) => items,
+            Err(message) => {
+                anstream::eprintln!("harness: {message}");
+                return status::USAGE;
+            }
+        };
+        let host = Host::running();
+        let bench = match Bench::new(&host) {
+            Ok(bench) => bench,
+            Err(error) => {
+                complain(&error, error.hint());
+                return status::TROUBLE;
+            }
+        };
+        let bench = bench.for_runs(self.jobs());
+        match Suite::read(&bench, items) {
+            Ok(suite) => match bench.reach() {
+                Ok(_) => work(&suite),
+                Err(error) => {
+                    complain(&error, error.hint());
+                    status::TROUBLE
+                }
+            },
+            Err(error) => refuse(&error),
+        }
+    }
+
+    fn find(&self) -> Result<Vec<Item>, String> {
+        let mut items = discover(&self.paths).map_err(|(path, error)| {
+            format!("cannot read `{}`: {}", path.display(), chain(&error))
+        })?;
+        if items.is_empty() {
+            return Err("there is no scenario (*.yaml) in what was named".to_owned());
+        }
+        if let Some(filter) = &self.filter {
+            items.retain(|item| filter.is_match(&item.name));
+            if items.is_empty() {
+                return Err(format!("no scenario's name matches `{filter}`"));
+            }
+        }
+        Ok(items)
+    }
+}
+
+/// Says what is wrong with scenarios.
+pub(crate) fn refuse(error: &SuiteError) -> u8 {
+    match error {
+        SuiteError::Invalid(complaints) => {
+            let color = std::io::stderr().is_terminal();
+            for complaint in complaints {
+                anstream::eprintln!("{}\n", complaint.render(color).trim_end());
+            }
+            complain(error, None);
+            status::USAGE
+        }
+        SuiteError::Read { .. } | SuiteError::SameSnapshot { .. } | SuiteError::NoRow { .. } => {
+            complain(error, None);
+            status::USAGE
+        }
+        SuiteError::Host(host) => {
+            complain(error, host.hint());
+            status::TROUBLE
+        }
+    }
+}
+
+/// Whether a skip is a failure.
+pub(crate) fn require_all() -> bool {
+    std::env::var("HARNESS_REQUIRE").is_ok_and(|value| value == "all")
+}
+
+pub(crate) fn exit_status(verdicts: &[Verdict]) -> u8 {
+    let all = |wanted: Verdict| verdicts.iter().all(|verdict| *verdict == wanted);
+    let good = |verdict: &Verdict| matches!(verdict, Verdict::Pass | Verdict::Skipped);
+    if verdicts.contains(&Verdict::Broken) {
+        status::TROUBLE
+    } else if !verdicts.iter().all(good) {
+        status::FAILED
+    } else if all(Verdict::Skipped) {
+        status::ALL_SKIPPED
+    } else {
+        status::PASSED
+    }
+}
+
+/// A reader that has gone away is no reason to panic.
+pub(crate) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _gone = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
