@@ -9,7 +9,6 @@ use super::order::{Place, Scene};
 use super::shape::{Gap, LeafId, Shape};
 use super::unify::unify;
 use crate::trace::Part;
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// What came of a search.
@@ -37,20 +36,20 @@ pub(super) struct Search<'s, 'a> {
     most: u64,
     /// The deed of each leaf that has one; leaves get theirs in their order.
     pub(super) chosen: Vec<Place>,
-    pub(super) bound: Vec<Option<Bound<'a>>>,
+    pub(super) bound: Vec<Option<Bound>>,
     /// The captures in the order of their binding.
     pub(super) trail: Vec<usize>,
-    /// The longest beginning that had deeds, the first of these that was met.
-    pub(super) best: Vec<Place>,
+    /// The longest beginnings that had deeds, the first of them.
+    pub(super) best: Vec<Vec<Place>>,
     /// Numbers for what captures stand for, so that a state is a few numbers.
-    parts: HashMap<Cow<'a, Part>, usize>,
+    parts: HashMap<Part, usize>,
     in_vain: HashSet<Box<[usize]>>,
 }
 
 /// What a capture stands for.
 #[derive(Clone, Debug)]
-pub(super) struct Bound<'a> {
-    pub(super) part: Cow<'a, Part>,
+pub(super) struct Bound {
+    pub(super) part: Part,
     /// The leaf that bound it; `None` where it came from outside.
     pub(super) by: Option<LeafId>,
 }
@@ -85,7 +84,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let from_outside = |name: &&str| {
             let bound = outer.get(name)?;
             Some(Bound {
-                part: Cow::Owned(bound.part.clone()),
+                part: bound.part.clone(),
                 by: None,
             })
         };
@@ -100,7 +99,7 @@ impl<'s, 'a> Search<'s, 'a> {
             chosen: Vec::new(),
             bound: shape.captures.iter().map(from_outside).collect(),
             trail: Vec::new(),
-            best: Vec::new(),
+            best: vec![Vec::new()],
             parts: HashMap::new(),
             in_vain: HashSet::new(),
         }
@@ -151,11 +150,8 @@ impl<'s, 'a> Search<'s, 'a> {
             if !self.choose(leaf, candidate) {
                 continue;
             }
-            if self.chosen.len() > self.best.len() {
-                self.best.clone_from(&self.chosen);
-                if unreachable == Some(self.best.len()) {
-                    return Found::None;
-                }
+            if self.keep_best() && unreachable == Some(self.chosen.len()) {
+                return Found::None;
             }
             match self.frame(leaf + 1) {
                 None => return Found::All,
@@ -164,6 +160,46 @@ impl<'s, 'a> Search<'s, 'a> {
             }
         }
         Found::None
+    }
+
+    /// Keeps what came furthest; gives whether it has enough of these.
+    fn keep_best(&mut self) -> bool {
+        const ENOUGH: usize = 64;
+        let known = self.best.first().map_or(0, Vec::len);
+        if self.chosen.len() > known {
+            self.best.clear();
+        }
+        if self.chosen.len() >= known && self.best.len() < ENOUGH {
+            self.best.push(self.chosen.clone());
+        }
+        self.best.len() >= ENOUGH
+    }
+
+    /// Stands where these are chosen and no more.
+    pub(super) fn replay(&mut self, chosen: &[Place]) {
+        self.undo(0, 0);
+        for (leaf, deed) in chosen.iter().enumerate() {
+            let answer = Answer::Yes;
+            self.choose(
+                leaf,
+                Candidate {
+                    deed: *deed,
+                    answer,
+                },
+            );
+        }
+    }
+
+    /// What lies in a gap that must be empty if a leaf gets this deed.
+    pub(super) fn blocked(&mut self, leaf: LeafId, candidate: Candidate) -> Option<(usize, Place)> {
+        let bound = self.trail.len();
+        self.choose(leaf, candidate);
+        let due = self.shape.due.get(leaf)?;
+        let found = due
+            .iter()
+            .find_map(|gap| Some((*gap, self.violator(*gap)?)));
+        self.undo(leaf, bound);
+        found
     }
 
     /// The leaf that a frame is of: the first number of its state.
@@ -208,7 +244,7 @@ impl<'s, 'a> Search<'s, 'a> {
             for capture in &live.captures {
                 let bound = self.bound.get(*capture).and_then(Option::as_ref);
                 state.push(bound.map_or(0, |bound| {
-                    let known = self.parts.get(&*bound.part).copied();
+                    let known = self.parts.get(&bound.part).copied();
                     known.unwrap_or_else(|| {
                         let number = self.parts.len() + 1;
                         self.parts.insert(bound.part.clone(), number);
@@ -267,7 +303,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Tells what captures stand for.
-    pub(super) fn bind(&self, bindings: &mut Bindings) {
+    pub(super) fn bind(&self, bindings: &mut Bindings, label: &str) {
         for (name, bound) in self.shape.captures.iter().zip(&self.bound) {
             let Some(bound) = bound else { continue };
             let by = bound.by.and_then(|leaf| self.shape.leaves.get(leaf));
@@ -277,13 +313,13 @@ impl<'s, 'a> Search<'s, 'a> {
                 } else {
                     "sequence"
                 };
-                format!("step {} of `{key}`", leaf.number)
+                format!("step {} of `{label}.{key}`", leaf.number)
             });
             bindings.bind(name, &bound.part, by);
         }
     }
 
-    pub(super) fn binder(&mut self, by: Option<LeafId>) -> Binder<'_, 'a> {
+    pub(super) fn binder(&mut self, by: Option<LeafId>) -> Binder<'_> {
         Binder {
             names: &self.shape.captures,
             bound: &mut self.bound,
@@ -294,15 +330,15 @@ impl<'s, 'a> Search<'s, 'a> {
 }
 
 /// Binds captures that are free.
-pub(super) struct Binder<'b, 'a> {
+pub(super) struct Binder<'b> {
     names: &'b [&'b str],
-    bound: &'b mut [Option<Bound<'a>>],
+    bound: &'b mut [Option<Bound>],
     trail: &'b mut Vec<usize>,
     by: Option<LeafId>,
 }
 
-impl<'a> Captures<'a> for Binder<'_, 'a> {
-    fn meet(&mut self, name: &str, part: &Cow<'a, Part>) -> Answer {
+impl Captures for Binder<'_> {
+    fn meet(&mut self, name: &str, part: &Part) -> Answer {
         let Some(number) = self.names.iter().position(|known| *known == name) else {
             return Answer::Unknown;
         };
