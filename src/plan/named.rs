@@ -116,6 +116,7 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         temporary,
         levels,
         by,
+        ..
     } = &scenario.snapshot
     else {
         return Ok(None);
@@ -152,6 +153,7 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         directory: None,
         contents: usize::from(*contents),
         temporary: temporary.clone(),
+        stretch: None,
     };
     if !events.names().iter().any(|name| view.shows(name)) {
         let key = if hide.is_empty() { "show" } else { "hide" };

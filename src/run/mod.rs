@@ -8,6 +8,7 @@ mod discover;
 mod halves;
 mod limits;
 mod load;
+mod marks;
 mod mutate;
 mod once;
 mod reach;

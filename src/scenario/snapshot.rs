@@ -25,6 +25,8 @@ pub enum SnapshotSpec {
         contents: u16,
         /// Names of files that are other ones in each run, as globs.
         temporary: Vec<String>,
+        /// The section that is shown; `None` where the author wrote nothing, which shows the whole run.
+        section: Option<String>,
         /// What is otherwise for some processes: a glob for the name of a program (`cc1`), or for a process with its number (`P3 sh`). The first
         /// that matches counts.
         levels: Vec<(String, LevelSpec)>,
@@ -112,6 +114,7 @@ impl Default for SnapshotSpec {
             temporary: Vec::new(),
             levels: Vec::new(),
             by: SnapshotBy::default(),
+            section: None,
         }
     }
 }
@@ -133,6 +136,7 @@ pub(super) struct SnapshotMapping {
     levels: Entries<LevelSpec>,
     #[serde(default)]
     by: SnapshotBy,
+    section: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -145,7 +149,7 @@ pub(super) struct LevelMapping {
 }
 
 impl Flexible for SnapshotSpec {
-    const EXPECTED: &'static str = "`true`, `false`, or a mapping with `level`, `levels`, `by`, `hide`, `show`, `contents` or `temporary`";
+    const EXPECTED: &'static str = "`true`, `false`, or a mapping with `level`, `levels`, `by`, `hide`, `show`, `contents`, `temporary` or `section`";
     type Mapping = SnapshotMapping;
 
     fn from_flag(flag: bool) -> Option<Result<Self, String>> {
@@ -161,8 +165,8 @@ impl Flexible for SnapshotSpec {
             temporary,
             levels: Entries(levels),
             by,
+            section,
         } = mapping;
-
         let contents = contents.map_or(0, |size| size.0);
         Some(match u16::try_from(contents) {
             Ok(contents @ 0..=MOST_CONTENTS) => Ok(Self::On {
@@ -173,6 +177,7 @@ impl Flexible for SnapshotSpec {
                 temporary,
                 levels,
                 by,
+                section,
             }),
             _ => Err(format!(
                 "`contents` must be {MOST_CONTENTS} bytes at most: that much of a buffer can be read at a time"

@@ -20,6 +20,7 @@ pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<St
         temporary,
         levels,
         by,
+        section,
     } = spec
     else {
         return Vec::new();
@@ -39,6 +40,7 @@ pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<St
         ("hide", names(hide)),
         ("contents", (*contents > 0).then(|| contents.to_string())),
         ("temporary", names(temporary)),
+        ("section", section.as_deref().map(scalar::flow)),
     ]
 }
 

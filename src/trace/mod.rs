@@ -48,6 +48,7 @@ mod meaning;
 mod normalised;
 mod people;
 mod render;
+mod stretch;
 mod values;
 
 pub use build::Builder;
@@ -55,6 +56,7 @@ pub use deed::{Deed, Part, Value};
 pub use event::{Naming, SUBMISSION};
 pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;
+pub use stretch::Stretch;
 
 use crate::syscall::select::glob_matches;
 use crate::syscall::{Call, ThreadId};
@@ -129,6 +131,8 @@ pub struct View {
     pub contents: usize,
     /// Globs for the names of files that are other ones in each run.
     pub temporary: Vec<String>,
+    /// The only part of the run that is shown; `None` for all of it.
+    pub stretch: Option<Stretch>,
 }
 
 /// What a view shows of one process.
@@ -177,6 +181,12 @@ impl Shown<'_> {
     pub fn shows(&self, name: &str) -> bool {
         let hides = |(_, treatment): (usize, &Treatment)| treatment.hidden.contains(name);
         self.view.shows(name) && !self.treatment.is_some_and(hides)
+    }
+
+    /// Whether what was entered and left then belongs to the part of the run that is shown.
+    fn holds(&self, (entered, left): (u64, u64)) -> bool {
+        let stretch = self.view.stretch;
+        stretch.is_none_or(|stretch| stretch.holds(entered, left))
     }
 
     /// Which of the view's treatments it is.

@@ -84,6 +84,11 @@ impl Normalised {
             let Some(leader) = process.first() else {
                 continue;
             };
+            let stretch = self.view.stretch;
+            let mut deeds = process.iter().flat_map(|block| &block.deeds);
+            if stretch.is_some_and(|stretch| !deeds.any(|deed| stretch.has(deed))) {
+                continue;
+            }
             let shown = self.view.of(leader.task.process, &leader.program);
             if shown.level != Level::Sequence && self.view.by == By::Program {
                 let of_program = programs.entry((&leader.program, shown.place()));
@@ -143,8 +148,9 @@ pub struct TextPart<'a> {
 fn sequence(process: &[Block], shown: Shown<'_>) -> String {
     let mut text = String::new();
     for block in process {
-        let deeds = block.deeds.iter().filter(|deed| shown.shows(&deed.name));
-        let mut deeds = deeds.peekable();
+        let is_shown =
+            |deed: &&Deed| shown.shows(&deed.name) && shown.holds((deed.entered, deed.left));
+        let mut deeds = block.deeds.iter().filter(is_shown).peekable();
         if block.task.thread > 1 {
             // Workers that the kernel makes on its own account (io_uring) have nothing to show, and how many there are is its affair.
             if deeds.peek().is_none() {
@@ -162,9 +168,20 @@ fn sequence(process: &[Block], shown: Shown<'_>) -> String {
 /// The lines of the levels that count: all threads together, sorted by name.
 fn tallies<'a>(blocks: impl IntoIterator<Item = &'a Block>, shown: Shown<'_>) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    let tallies = blocks.into_iter().flat_map(|block| &block.tally);
-    for (name, count) in tallies.filter(|(name, _)| shown.shows(name)) {
-        *counts.entry(name).or_default() += count;
+    for block in blocks {
+        if shown.view.stretch.is_some() {
+            let held = block
+                .deeds
+                .iter()
+                .filter(|deed| shown.holds((deed.entered, deed.left)));
+            for deed in held.filter(|deed| shown.shows(&deed.name)) {
+                *counts.entry(&deed.name).or_default() += 1;
+            }
+            continue;
+        }
+        for (name, count) in block.tally.iter().filter(|(name, _)| shown.shows(name)) {
+            *counts.entry(name).or_default() += count;
+        }
     }
     let mut text = String::new();
     for (name, count) in counts {

@@ -63,6 +63,7 @@ fn specs() -> Vec<SnapshotSpec> {
                         true => SnapshotBy::Process,
                         false => SnapshotBy::Program,
                     },
+                    section: (contents > 0).then(|| "save".to_owned()),
                 });
             }
         }
