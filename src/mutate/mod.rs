@@ -124,6 +124,8 @@ impl fmt::Display for Operator {
 /// A mutant by what was done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutant {
+    /// Its place among all, event by event, whatever order they are tried in.
+    pub place: usize,
     /// How.
     pub operator: Operator,
     /// The event's name; of a process its stable name.

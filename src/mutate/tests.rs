@@ -269,6 +269,11 @@ fn numbers_are_one_more_and_nothing_in_the_form_that_they_have() {
 }
 
 #[test]
+fn the_number_of_a_tracepoints_call_is_not_edited() {
+    assert_eq!(edits(number("__syscall_nr", 257)), [""; 0]);
+}
+
+#[test]
 fn paths_become_others_of_the_run_and_one_that_is_in_none() {
     let fields = [path("oldname", "new"), path("newname", "old")];
     let mutants = all(

@@ -146,22 +146,17 @@ impl Survey {
             (false, Some(_)) => Standing::Lenient,
         }
     }
+}
 
-    fn add(&mut self, mutant: Mutant, killer: Option<Killer>) {
-        self.n_mutants = self.n_mutants.saturating_add(1);
-        match killer {
-            Some(Killer::Expectations) => {
-                self.by_expectations = self.by_expectations.saturating_add(1)
-            }
-            Some(Killer::Snapshot) => self.by_snapshot = self.by_snapshot.saturating_add(1),
-            None => self.survivors.push(Survivor {
-                operator: mutant.operator,
-                event: mutant.event,
-                field: mutant.field,
-                task: mutant.task,
-                line: mutant.line,
-                now: mutant.now,
-            }),
+impl From<Mutant> for Survivor {
+    fn from(mutant: Mutant) -> Self {
+        Self {
+            operator: mutant.operator,
+            event: mutant.event,
+            field: mutant.field,
+            task: mutant.task,
+            line: mutant.line,
+            now: mutant.now,
         }
     }
 }
@@ -271,14 +266,18 @@ fn survey(
         ..Survey::default()
     };
     let mut mutants = Mutants::of(&recorded);
+    let mut through = Vec::new();
     for mut mutant in mutants.by_ref().take(most) {
-        let killer = judge.killer(std::mem::take(&mut mutant.changed));
-        survey.add(mutant, killer);
+        survey.n_mutants += 1;
+        match judge.killer(std::mem::take(&mut mutant.changed)) {
+            Some(Killer::Expectations) => survey.by_expectations += 1,
+            Some(Killer::Snapshot) => survey.by_snapshot += 1,
+            None => through.push(mutant),
+        }
     }
     survey.untried = mutants.n_left();
-    survey
-        .survivors
-        .sort_by_key(|it| Operator::ALL.iter().position(|known| *known == it.operator));
+    through.sort_by_key(|mutant| mutant.place);
+    survey.survivors = through.into_iter().map(Survivor::from).collect();
     Ok(Ok(survey))
 }
 
