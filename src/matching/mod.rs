@@ -61,6 +61,20 @@ impl Expected {
     }
 }
 
+impl Expected {
+    /// Everything in it that is said of single deeds.
+    #[must_use]
+    pub fn matchers(&self) -> Vec<&Matcher> {
+        let mut all = Vec::new();
+        for pattern in self.sequence.iter().chain(&self.any_order) {
+            pattern.add_matchers(&mut all);
+        }
+        all.extend(self.never.iter().chain(&self.only));
+        all.extend(self.count.iter().map(|(matcher, _)| matcher));
+        all
+    }
+}
+
 /// An element of a sequence.
 #[derive(Clone, Debug)]
 pub enum Pattern {
@@ -74,6 +88,20 @@ pub enum Pattern {
     Sequence(Vec<Pattern>),
     /// In any order, each another deed.
     AnyOrder(Vec<Pattern>),
+}
+
+impl Pattern {
+    fn add_matchers<'a>(&'a self, all: &mut Vec<&'a Matcher>) {
+        match self {
+            Self::Step(matcher) | Self::Next(matcher) => all.push(matcher),
+            Self::Never(matchers) => all.extend(matchers),
+            Self::Sequence(patterns) | Self::AnyOrder(patterns) => {
+                for pattern in patterns {
+                    pattern.add_matchers(all);
+                }
+            }
+        }
+    }
 }
 
 /// What a single deed must be.

@@ -1,8 +1,10 @@
 //! A second run to compare with.
 
-use super::{EventsPlan, Facts, Plan, PlanError, named, owners};
+use super::expected::Resolver;
+use super::{Facts, Plan, PlanError, owners};
 use crate::matching::{Expected, Matcher};
 use crate::scenario::{CountRange, Expect, Scenario};
+use std::collections::BTreeMap;
 
 /// The run of another workload, and how many more of what there must be than in that one.
 #[derive(Clone, Debug)]
@@ -25,11 +27,11 @@ pub struct Delta {
 }
 
 /// Resolves what is compared.
-pub(super) fn delta(scenario: &Scenario, events: &EventsPlan) -> Result<Vec<Delta>, PlanError> {
+pub(super) fn delta(scenario: &Scenario, resolver: &Resolver<'_>) -> Result<Vec<Delta>, PlanError> {
     let specs = scenario.expect.delta.iter();
     let one = |spec: &crate::scenario::DeltaSpec| {
         Ok(Delta {
-            matcher: named::matcher(&spec.step, scenario, events)?,
+            matcher: resolver.matcher(&spec.step)?,
             min: spec.min,
             max: spec.max,
         })
@@ -58,6 +60,7 @@ pub(super) fn baseline(
             count: count.collect(),
             ..Expected::default()
         },
+        sections: BTreeMap::new(),
         view: None,
         expect_failure: None,
         baseline: None,

@@ -137,14 +137,14 @@ impl EventsPlan {
 /// Why a scenario would not be judged by what it is about without the right to trace everything; `None` where it would.
 pub(super) fn unseen(
     events: &EventsPlan,
-    counted: &HashSet<&str>,
+    expected: &HashSet<&str>,
     view: Option<&View>,
 ) -> Option<String> {
     if events.reach == Reach::Everything {
         return None;
     }
     let mut absent = events.without_tracepoint.iter();
-    if let Some(call) = absent.find(|call| counted.contains(**call)) {
+    if let Some(call) = absent.find(|call| expected.contains(**call)) {
         return Some(format!(
             "needs the right to trace everything: `{call}` has no tracepoint of its own here"
         ));

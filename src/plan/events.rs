@@ -232,10 +232,10 @@ impl EventsPlan {
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
         let calls = self.selection.iter().flat_map(Selection::names);
-        let tracepoints = self
-            .tracepoints
-            .iter()
-            .map(|it| it.name.as_ref().to_owned());
+        let tracepoints = self.tracepoints.iter().filter_map(|it| match &it.naming {
+            Naming::Own(name) => Some(name.as_ref().to_owned()),
+            Naming::Operations => None,
+        });
         let operations = self.operations.recorded.iter();
         let operations = operations.map(|code| uring::event_name(*code).as_ref().to_owned());
         let others = tracepoints.chain(operations);

@@ -9,6 +9,9 @@ mod copies;
 mod error;
 mod events;
 mod expand;
+mod expected;
+mod field_tests;
+mod fields;
 mod filter;
 mod following;
 mod limits;
@@ -35,6 +38,7 @@ use crate::scenario::{
     Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario, SnapshotSpec,
     UserSpec, Workload, WorldSpec,
 };
+use crate::syscall::Signatures;
 use crate::trace::View;
 use crate::units::{Limit, Limits, User};
 use std::collections::BTreeMap;
@@ -62,6 +66,8 @@ pub struct Facts<'a> {
     pub user: &'a dyn Fn(&UserSpec) -> Option<User>,
     /// Whether the harness runs as root, who may become anybody.
     pub is_root: bool,
+    /// The forms of the kernel's calls.
+    pub signatures: &'a Signatures<'a>,
     /// The first limit that cannot be set, and why.
     pub cannot_limit: &'a dyn Fn(&Limits) -> Option<(Limit, String)>,
     /// Why nobody can tell whether a run reaches a limit.
@@ -95,6 +101,8 @@ pub struct Plan {
     pub expect: Expect,
     /// What is expected of the events, with its names resolved to those of a trace.
     pub expected: Expected,
+    /// The same for each section, by its name.
+    pub sections: BTreeMap<String, Expected>,
     /// What the snapshot shows; `None` where there is none.
     pub view: Option<View>,
     /// Why it is known to fail.
@@ -123,6 +131,7 @@ impl Plan {
         self.keeps_all
             || self.view.as_ref().is_some_and(View::keeps_order)
             || self.expected.takes_deeds()
+            || !self.sections.is_empty()
             || self
                 .baseline
                 .as_ref()
@@ -187,28 +196,29 @@ pub fn resolve(
         contents,
         ..MemoryPlan::default()
     };
-    let mut events = match events_within(facts.reach, &wants, memory, catalogue) {
+    let planned = |memory| events_within(facts.reach, &wants, memory, catalogue);
+    let mut events = match planned(memory) {
         Err(error) if error.is_permission() => {
             return Ok(Resolved::Unmet(vec![format!("{error}")]));
         }
         events => events.map_err(|error| placed(scenario, error))?,
     };
+    let (expected, needs) = expected::all(scenario, &events, facts)?;
+    // What is read of memory is known only now; all else stays as it is.
+    if needs.memory(memory) != memory {
+        events = planned(needs.memory(memory)).map_err(|error| placed(scenario, error))?;
+    }
     let user = world.as_ref().and_then(|world| world.user.as_ref());
     if user.is_some_and(|user| user.uid != 0) {
         let followed = events.follow_members(catalogue);
         followed.map_err(|error| placed(scenario, error))?;
     }
-    let expected = named::expected(&scenario.expect.events, scenario, &events)?;
-    let delta = baseline::delta(scenario, &events)?;
     let view = named::view(scenario, &events)?;
     // A known failure is judged by its expectations alone.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
     let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
-    let counted = expected.count.iter().map(|(matcher, _)| matcher);
-    let counted = counted.chain(delta.iter().map(|delta| &delta.matcher));
-    let counted = counted.flat_map(|matcher| &matcher.names);
-    let counted = counted.map(String::as_str).collect();
-    let reason = reason.or_else(|| calls::unseen(&events, &counted, compared));
+    let reason = reason.or_else(|| needs.unmet(&events, facts.without_bpf));
+    let reason = reason.or_else(|| calls::unseen(&events, &expected.names(), compared));
     if let Some(reason) = reason {
         return Ok(Resolved::Unmet(vec![reason]));
     }
@@ -222,13 +232,14 @@ pub fn resolve(
         view,
         events,
         expect: scenario.expect.clone(),
-        expected,
+        expected: expected.run,
+        sections: expected.sections,
         expect_failure: scenario.expect_failure.clone(),
         baseline: None,
         lenient: scenario.lenient.clone(),
         keeps_all: false,
     };
-    plan.baseline = baseline::baseline(scenario, facts, &plan, delta)?;
+    plan.baseline = baseline::baseline(scenario, facts, &plan, expected.delta)?;
     Ok(Resolved::Plan(Box::new(plan)))
 }
 

@@ -1,38 +1,31 @@
 //! What the names in a scenario's expectations and in its snapshot stand for.
 
+use super::expand::glob;
 use super::{EventsPlan, PlanError, invalid, operations};
-use crate::matching::{Expected, Matcher};
 use crate::scenario::{
-    Expectations, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, StepSpec,
+    EventSpec, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, nearest,
 };
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
-use crate::trace::{By, Level, Treatment, View};
+use crate::trace::{By, Level, Naming, Treatment, View};
 use std::collections::HashSet;
 
 /// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
 ///
 /// # Errors
 /// With `all`, where the word also stands for a call that is not traced: how often that one occurs nobody knows.
-fn names_of(
+pub(super) fn names_of(
     word: &str,
     events: &EventsPlan,
+    scenario: &Scenario,
     all: bool,
 ) -> Result<HashSet<String>, (String, Option<String>)> {
     if operations::is_operation(word) {
         return operations_of(word, events, all);
     }
     if word.contains(':') {
-        let opened = events
-            .tracepoints
-            .iter()
-            .any(|tracepoint| *tracepoint.name == *word);
-        return if opened {
-            Ok(HashSet::from([word.to_owned()]))
-        } else {
-            Err((never(word), None))
-        };
+        return tracepoints_of(word, events, scenario);
     }
     let meant = Selection::parse(&[word], Abi::native())
         .map_err(|unknown| (format!("unknown system call `{word}`"), unknown.hint()))?;
@@ -53,6 +46,35 @@ fn names_of(
         return Err((never(word), None));
     }
     Ok(names)
+}
+
+/// The same for tracepoints. A glob is one that stands among the events, too, so that all that it means is recorded.
+fn tracepoints_of(
+    word: &str,
+    events: &EventsPlan,
+    scenario: &Scenario,
+) -> Result<HashSet<String>, (String, Option<String>)> {
+    let is_asked_for = |spec: &EventSpec| match spec {
+        EventSpec::Tracepoint { name, .. } => name == word,
+        EventSpec::Syscalls(_) => false,
+    };
+    let is_glob = word.contains('*') && scenario.trace.events.iter().any(is_asked_for);
+    let opened = events
+        .tracepoints
+        .iter()
+        .filter_map(|planned| match &planned.naming {
+            Naming::Own(name) => Some(&**name),
+            Naming::Operations => None,
+        });
+    let meant = opened
+        .clone()
+        .filter(|name| *name == word || is_glob && glob(word, name));
+    let meant: HashSet<String> = meant.map(str::to_owned).collect();
+    if meant.is_empty() {
+        let near = nearest(word, opened).map(|near| format!("did you mean `{near}`?"));
+        return Err((never(word), near));
+    }
+    Ok(meant)
 }
 
 /// The same for operations of io_uring.
@@ -85,38 +107,6 @@ fn also_means(word: &str, missing: &str) -> String {
     format!("`{word}` also means `{missing}`, which is not among the events of this scenario")
 }
 
-/// Resolves what a step stands for.
-pub(super) fn matcher(
-    step: &StepSpec,
-    scenario: &Scenario,
-    events: &EventsPlan,
-) -> Result<Matcher, PlanError> {
-    let names = names_of(&step.event, events, true);
-    let names =
-        names.map_err(|(message, help)| invalid(scenario.complaint(&step.at, message, help)))?;
-    Ok(Matcher {
-        word: step.event.clone(),
-        names: names.into_iter().collect(),
-        fields: step.fields.clone(),
-        at: step.at.clone(),
-        line: scenario.complaint(&step.at, "", None).line,
-    })
-}
-
-/// Resolves what is expected of single events.
-pub(super) fn expected(
-    expectations: &Expectations,
-    scenario: &Scenario,
-    events: &EventsPlan,
-) -> Result<Expected, PlanError> {
-    let count = expectations.count.iter();
-    let count = count.map(|spec| Ok((matcher(&spec.step, scenario, events)?, spec.times)));
-    Ok(Expected {
-        count: count.collect::<Result<_, PlanError>>()?,
-        ..Expected::default()
-    })
-}
-
 pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanError> {
     let SnapshotSpec::On {
         level,
@@ -134,9 +124,11 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
     let names = |at: &KeyPath, words: &[String]| {
         let mut all = HashSet::new();
         for (place, word) in words.iter().enumerate() {
-            all.extend(names_of(word, events, false).map_err(|(message, help)| {
-                invalid(scenario.complaint(&at.clone().index(place), message, help))
-            })?);
+            all.extend(
+                names_of(word, events, scenario, false).map_err(|(message, help)| {
+                    invalid(scenario.complaint(&at.clone().index(place), message, help))
+                })?,
+            );
         }
         Ok::<_, PlanError>(all)
     };
@@ -148,7 +140,7 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
             hidden: names(&at, &spec.hide)?,
         })
     };
-    Ok(Some(View {
+    let view = View {
         level: level_of(*level),
         levels: levels.iter().map(treatment).collect::<Result<_, _>>()?,
         by: match by {
@@ -160,7 +152,18 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         directory: None,
         contents: usize::from(*contents),
         temporary: temporary.clone(),
-    }))
+    };
+    if !events.names().iter().any(|name| view.shows(name)) {
+        let key = if hide.is_empty() { "show" } else { "hide" };
+        let message = "the snapshot shows no event of this scenario";
+        let help = "to have none write `snapshot: false`".to_owned();
+        return Err(invalid(scenario.complaint(
+            &at.key(key),
+            message,
+            Some(help),
+        )));
+    }
+    Ok(Some(view))
 }
 
 fn level_of(level: SnapshotLevel) -> Level {

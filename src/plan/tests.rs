@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+mod expected;
+
 /// A kernel with the captured events.
 struct Kernel(BTreeMap<String, Arc<Format>>);
 
@@ -201,7 +203,9 @@ fn resolved_by(
 ) -> Result<Resolved, PlanError> {
     let scenario = crate::scenario::read(Path::new("x.yaml"), text).unwrap();
     let has_command = |command: &str| command == "true";
+    let signatures = expected::signatures();
     let facts = Facts {
+        signatures: &signatures,
         user: &|_| None,
         is_root: true,
         cannot_limit: &|limits| {

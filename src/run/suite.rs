@@ -125,6 +125,7 @@ impl<'a> Suite<'a> {
             io_uring_disabled: bench.host.io_uring_disabled(),
             user: &sandbox::find_user,
             is_root: nix::unistd::geteuid().is_root(),
+            signatures: &bench.signatures,
             cannot_limit: &|limits| bench.cannot_limit(limits),
             cannot_tell: &|limit| bench.cannot_tell(limit),
         };

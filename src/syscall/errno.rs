@@ -10,6 +10,11 @@ pub fn errno_name(errno: i32) -> Option<&'static str> {
     find(errno).map(|(_, name, _)| *name)
 }
 
+/// Every error's name, in the order of the numbers.
+pub fn errno_names() -> impl Iterator<Item = &'static str> {
+    ERRNOS.iter().map(|(_, name, _)| *name)
+}
+
 /// What `strerror` says of the error number, or the kernel's own comment on one that only it sees.
 pub fn errno_text(errno: i32) -> Option<&'static str> {
     find(errno).map(|(_, _, text)| *text)

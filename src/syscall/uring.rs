@@ -115,6 +115,11 @@ const FLAGS: [(u64, &str); 6] = [
     (1 << 6, "IOSQE_CQE_SKIP_SUCCESS"),
 ];
 
+/// The names that a submission's flags may have.
+pub fn flag_names() -> impl Iterator<Item = &'static str> {
+    FLAGS.iter().map(|(_, name)| *name)
+}
+
 /// A submission's flags by name, `0` for none. The kernel keeps its own in the higher bits of the same word (`REQ_F_*`,
 /// `linux/io_uring_types.h`); they are left out.
 #[must_use]

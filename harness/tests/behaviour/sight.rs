@@ -159,6 +159,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
     let facts = Facts {
         user: &|_| None,
         is_root: true,
+        signatures: &bench.signatures,
         cannot_limit: &|_| None,
         cannot_tell: &|_| None,
         release: &bench.release,

@@ -84,6 +84,21 @@ impl Constants {
         self.parts.iter().flat_map(|part| part.rows()).copied()
     }
 
+    /// Whether a value may be written with this word, which is no number: as far as words follow a rule, they are right if they follow it.
+    pub fn knows(&self, word: &str) -> bool {
+        self.names().any(|(name, _)| name == word)
+            || self.parts.iter().any(|part| match part {
+                Part::Own(_) => true,
+                Part::Shifted(_, name) => word.ends_with(name),
+                Part::Signal(_) => (1..=64).any(|n| known_signal(n).is_some_and(|it| it == word)),
+                Part::Field(..)
+                | Part::Decimal(_)
+                | Part::Bits(_)
+                | Part::Octal(_)
+                | Part::Number(_) => false,
+            })
+    }
+
     /// The name of a value among those of a set of plain names.
     fn find(&self, value: u64) -> Option<&'static str> {
         let row = self.parts.iter().flat_map(|part| part.rows());

@@ -78,7 +78,33 @@ const WORD: u64 = 0xffff_ffff;
 /// The command of a case that this architecture does not have.
 const NO_VALUE: u64 = u64::MAX;
 
+impl Depends {
+    /// Whether what the argument at this place is, if it is looked at, depends on a command.
+    #[must_use]
+    pub fn may_change(&self, place: usize) -> bool {
+        matches!(self, Self::Command(commands) if commands.may_change(place))
+    }
+
+    /// Whether what the call returns depends on a command.
+    #[must_use]
+    pub fn may_change_result(&self) -> bool {
+        matches!(self, Self::Command(commands) if commands.may_change_result())
+    }
+}
+
 impl Commands {
+    fn may_change(&self, place: usize) -> bool {
+        let mut then = self.cases.iter().filter_map(|case| case.then);
+        place >= self.first || then.any(|commands| commands.may_change(place))
+    }
+
+    fn may_change_result(&self) -> bool {
+        let changes = |case: &Case| {
+            case.returns.is_some() || case.then.is_some_and(Commands::may_change_result)
+        };
+        self.cases.iter().any(changes)
+    }
+
     /// A command at this place, on which everything behind it depends.
     const fn at(at: usize, cases: &'static [Case], otherwise: Option<&'static [ArgKind]>) -> Self {
         Self {

@@ -252,6 +252,7 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
         let facts = Facts {
             user: &|_| None,
             is_root: true,
+            signatures: &bench.signatures,
             cannot_limit: &|_| None,
             cannot_tell: &|_| None,
             release: &bench.release,

@@ -1,0 +1,283 @@
+//! What is expected of single events, in the names and values of a trace; whatever could never be told from nothing is refused.
+
+use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
+use super::fields::{Field, FieldKind, Fields};
+use super::memory::{MemoryPlan, MemoryReader};
+use super::named::names_of;
+use super::{Delta, EventsPlan, Facts, PlanError, Reach, baseline, invalid};
+use crate::matching::{Expected, Matcher, Pattern};
+use crate::scenario::{Expectations, KeyPath, PatternSpec, Scenario, StepSpec, Test, nearest};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// All that is expected of events.
+pub(super) struct All {
+    pub(super) run: Expected,
+    pub(super) sections: BTreeMap<String, Expected>,
+    pub(super) delta: Vec<Delta>,
+}
+
+/// Resolves all that is expected of events, and gives what it needs.
+pub(super) fn all(
+    scenario: &Scenario,
+    events: &EventsPlan,
+    facts: &Facts<'_>,
+) -> Result<(All, Needs), PlanError> {
+    let resolver = Resolver {
+        scenario,
+        events,
+        fields: Fields {
+            events,
+            signatures: facts.signatures,
+        },
+        needs: RefCell::default(),
+    };
+    let at = KeyPath::root().key("expect");
+    let sections = scenario.expect.sections.iter();
+    let sections = sections.map(|(name, expectations)| {
+        let at = at.clone().key("sections").key(name);
+        Ok((name.clone(), resolver.expected(expectations, &at)?))
+    });
+    let all = All {
+        run: resolver.expected(&scenario.expect.events, &at)?,
+        sections: sections.collect::<Result<_, PlanError>>()?,
+        delta: baseline::delta(scenario, &resolver)?,
+    };
+    Ok((all, resolver.needs.into_inner()))
+}
+
+impl All {
+    /// The names of all events that it speaks of.
+    pub(super) fn names(&self) -> HashSet<&str> {
+        let all = self.sections.values().chain([&self.run]);
+        let matchers = all.flat_map(Expected::matchers);
+        let matchers = matchers.chain(self.delta.iter().map(|delta| &delta.matcher));
+        matchers
+            .flat_map(|matcher| matcher.names.iter().map(String::as_str))
+            .collect()
+    }
+}
+
+/// What must be known of the events for expectations to be judged, besides that they were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// How many bytes of what is read and written.
+    contents: u16,
+    /// The absolute paths that calls name.
+    paths: bool,
+    /// The first field that is read from the memory of the workload, in words.
+    memory: Option<String>,
+    /// The first field that is judged by what a descriptor refers to.
+    descriptor: Option<String>,
+}
+
+impl Needs {
+    /// What is to be read for them, and for what else it is read.
+    pub(super) fn memory(&self, plan: MemoryPlan) -> MemoryPlan {
+        MemoryPlan {
+            contents: plan.contents.max(self.contents),
+            paths: plan.paths || self.paths,
+            ..plan
+        }
+    }
+
+    /// Why they cannot be judged with what is seen here; `None` where they can.
+    pub(super) fn unmet(&self, events: &EventsPlan, without_bpf: Option<&str>) -> Option<String> {
+        if events.memory.reader != MemoryReader::Bpf
+            && let Some(field) = &self.memory
+        {
+            let why = without_bpf
+                .map(|why| format!(": {why}"))
+                .unwrap_or_default();
+            return Some(format!("its expectations need BPF, to read {field}{why}"));
+        }
+        let field = self.descriptor.as_ref()?;
+        (events.reach == Reach::OwnCalls).then(|| {
+            format!(
+                "its expectations need the right to trace everything, for what {field} refers to"
+            )
+        })
+    }
+}
+
+/// Resolves steps, and gathers what they need.
+pub(super) struct Resolver<'a> {
+    scenario: &'a Scenario,
+    events: &'a EventsPlan,
+    fields: Fields<'a>,
+    needs: RefCell<Needs>,
+}
+
+impl Resolver<'_> {
+    /// What is expected of the whole run or of a section; `at` is what holds `sequence` and the others.
+    fn expected(&self, expectations: &Expectations, at: &KeyPath) -> Result<Expected, PlanError> {
+        let count = expectations.count.iter();
+        let count = count.map(|spec| Ok((self.matcher(&spec.step)?, spec.times)));
+        let only = self.matchers(&expectations.only)?;
+        if !only.is_empty() && self.lets_everything_through(&only) {
+            let message = "`only` lets every event of this scenario through, so it always holds";
+            let help = "record more events, or say what their fields must be".to_owned();
+            let at = at.clone().key("only").key_itself();
+            return Err(invalid(self.scenario.complaint(&at, message, Some(help))));
+        }
+        Ok(Expected {
+            sequence: self.patterns(&expectations.sequence)?,
+            any_order: self.patterns(&expectations.any_order)?,
+            never: self.matchers(&expectations.never)?,
+            only,
+            count: count.collect::<Result<_, PlanError>>()?,
+        })
+    }
+
+    /// A single step.
+    pub(super) fn matcher(&self, step: &StepSpec) -> Result<Matcher, PlanError> {
+        let names = names_of(&step.event, self.events, self.scenario, true);
+        let names = names
+            .map_err(|(message, help)| invalid(self.scenario.complaint(&step.at, message, help)))?;
+        let names: BTreeSet<String> = names.into_iter().collect();
+        let fields = step.fields.iter();
+        let fields = fields.map(|(word, test)| {
+            let test = self.field(step, &names, word, test)?;
+            Ok((word.clone(), test))
+        });
+        Ok(Matcher {
+            word: step.event.clone(),
+            fields: fields.collect::<Result<_, PlanError>>()?,
+            names,
+            at: step.at.clone(),
+            line: self.scenario.complaint(&step.at, "", None).line,
+        })
+    }
+
+    fn matchers(&self, steps: &[StepSpec]) -> Result<Vec<Matcher>, PlanError> {
+        steps.iter().map(|step| self.matcher(step)).collect()
+    }
+
+    fn patterns(&self, patterns: &[PatternSpec]) -> Result<Vec<Pattern>, PlanError> {
+        let one = |pattern: &PatternSpec| {
+            Ok(match pattern {
+                PatternSpec::Step(step) => Pattern::Step(self.matcher(step)?),
+                PatternSpec::Next(step) => Pattern::Next(self.matcher(step)?),
+                PatternSpec::Never(steps) => Pattern::Never(self.matchers(steps)?),
+                PatternSpec::Sequence(patterns) => Pattern::Sequence(self.patterns(patterns)?),
+                PatternSpec::AnyOrder(patterns) => Pattern::AnyOrder(self.patterns(patterns)?),
+            })
+        };
+        patterns.iter().map(one).collect()
+    }
+
+    /// The test of a field, which at least one of the events must have and which it must be able to pass.
+    fn field(
+        &self,
+        step: &StepSpec,
+        names: &BTreeSet<String>,
+        word: &str,
+        test: &Test,
+    ) -> Result<Test, PlanError> {
+        let at = step.field_at(word);
+        let complain = |fault: Fault| {
+            let Fault { message, help, at } = fault;
+            invalid(self.scenario.complaint(&at, message, help))
+        };
+        let mut resolved = None;
+        let mut fault = None;
+        for event in names {
+            let Some(field) = self.fields.find(event, word) else {
+                continue;
+            };
+            let named = Named { field, event, word };
+            match named.resolve(test, &at) {
+                Ok(test) => {
+                    self.note(&named, &test).map_err(|message| {
+                        let at = at.clone();
+                        complain(Fault {
+                            message,
+                            help: None,
+                            at,
+                        })
+                    })?;
+                    resolved.get_or_insert(test);
+                }
+                Err(other) => {
+                    fault.get_or_insert(other);
+                }
+            }
+        }
+        match (resolved, fault) {
+            (Some(test), _) => Ok(test),
+            (None, Some(fault)) => Err(complain(fault)),
+            (None, None) => Err(complain(self.no_field(step, names, word))),
+        }
+    }
+
+    /// Takes down what a test needs.
+    fn note(&self, named: &Named<'_>, test: &Test) -> Result<(), String> {
+        let Field { kind, is_read, .. } = named.field;
+        let mut needs = self.needs.borrow_mut();
+        if kind == FieldKind::Contents {
+            let bytes = named.contents(test).ok_or_else(|| {
+                format!("of {named} no more than {MOST_CONTENTS} bytes can be read")
+            })?;
+            needs.contents = needs.contents.max(bytes);
+        }
+        let is_read = is_read || kind == FieldKind::File;
+        if !is_read || !looks_behind(test, kind) {
+            return Ok(());
+        }
+        needs.paths |= kind == FieldKind::Path;
+        if kind == FieldKind::File {
+            needs.descriptor.get_or_insert_with(|| named.to_string());
+        }
+        needs.memory.get_or_insert_with(|| named.to_string());
+        Ok(())
+    }
+
+    fn no_field(&self, step: &StepSpec, names: &BTreeSet<String>, word: &str) -> Fault {
+        let shown = word.escape_debug();
+        let message = match names.len() {
+            1 => format!("`{}` has no field `{shown}`", step.event),
+            _ => format!("no event of `{}` has a field `{shown}`", step.event),
+        };
+        let mut all: Vec<(String, Option<&str>)> = Vec::new();
+        for field in names.iter().flat_map(|event| self.fields.all(event)) {
+            if !all.contains(&field) {
+                all.push(field);
+            }
+        }
+        let words = all
+            .iter()
+            .flat_map(|(name, alias)| [Some(name.as_str()), *alias])
+            .flatten();
+        let help = match nearest(word, words) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let field = |(name, alias): &(String, Option<&str>)| match alias {
+                    Some(alias) => format!("`{alias}` ({name})"),
+                    None => format!("`{name}`"),
+                };
+                let all: Vec<String> = all.iter().map(field).collect();
+                format!("its fields are {}", all.join(", "))
+            }
+        };
+        Fault {
+            message,
+            help: Some(help),
+            at: step.field_at(word).key_itself(),
+        }
+    }
+
+    fn lets_everything_through(&self, only: &[Matcher]) -> bool {
+        let is_free = |matcher: &&Matcher| {
+            let mut tests = matcher.fields.iter().map(|(_, test)| test);
+            tests.all(|test| matches!(test, Test::Any))
+        };
+        let free = only.iter().filter(is_free);
+        let free: BTreeSet<&str> = free
+            .flat_map(|matcher| matcher.names.iter().map(String::as_str))
+            .collect();
+        self.events
+            .names()
+            .iter()
+            .all(|name| free.contains(&**name))
+    }
+}

@@ -1,0 +1,328 @@
+//! Whether a field can be what the author wants it to be, in the form that patterns are matched with.
+
+use super::fields::{Field, FieldKind};
+use crate::scenario::{KeyPath, Literal, Test, nearest};
+use crate::syscall::errno::{errno_name, errno_names};
+use crate::syscall::uring;
+use crate::units::known_signal;
+
+/// As much of contents as can be read for one call, in bytes.
+pub(super) const MOST_CONTENTS: u16 = 4096;
+
+/// What is wrong with a test, what to do about it, and where it stands.
+pub(super) struct Fault {
+    pub(super) message: String,
+    pub(super) help: Option<String>,
+    pub(super) at: KeyPath,
+}
+
+/// A field of an event, as messages name it: `path` of `openat`.
+pub(super) struct Named<'a> {
+    pub(super) field: Field,
+    pub(super) event: &'a str,
+    pub(super) word: &'a str,
+}
+
+/// The other names of errors: what strace and so the trace call them.
+const SAME_ERRORS: [(&str, &str); 3] = [
+    ("EWOULDBLOCK", "EAGAIN"),
+    ("ENOTSUP", "EOPNOTSUPP"),
+    ("EDEADLOCK", "EDEADLK"),
+];
+
+/// What a test takes that is written without its operator, or says nothing of a value of this kind.
+type Wrong = (String, Option<String>);
+
+impl Named<'_> {
+    /// The test as it is matched: ranges and errors by their own names. `at` is where it stands.
+    pub(super) fn resolve(&self, test: &Test, at: &KeyPath) -> Result<Test, Fault> {
+        let here = |wrong: Result<Test, Wrong>, at: KeyPath| {
+            wrong.map_err(|(message, help)| Fault { message, help, at })
+        };
+        match test {
+            Test::Any | Test::Capture(_) => Ok(test.clone()),
+            Test::OneOf(tests) => {
+                let each = tests.iter().enumerate();
+                let each = each.map(|(place, test)| self.resolve(test, &at.clone().index(place)));
+                each.collect::<Result<_, _>>().map(Test::OneOf)
+            }
+            Test::Not(test) => self
+                .resolve(test, &at.clone().key("not"))
+                .map(|test| Test::Not(Box::new(test))),
+            Test::Is(Literal::Number(number)) => {
+                here(self.number(*number), at.clone().key("equals"))
+            }
+            Test::Is(Literal::Text(text)) => here(self.text(text), at.clone().key("equals")),
+            Test::Prefix(_) => here(self.textual("prefix", test), at.clone().key("prefix")),
+            Test::Glob(_) => here(self.textual("glob", test), at.clone().key("glob")),
+            Test::Regex(_) => here(self.textual("regex", test), at.clone().key("regex")),
+            Test::Contains(words) => self.contains(words, test, &at.clone().key("contains")),
+            Test::Range(..) if self.is_text() => {
+                let message = format!("{self} is {}, so it is in no range", self.kind());
+                here(Err((message, None)), at.clone().key("range"))
+            }
+            Test::Range(..) => Ok(test.clone()),
+        }
+    }
+
+    /// How many bytes of contents must be read for a test.
+    pub(super) fn contents(&self, test: &Test) -> Option<u16> {
+        let length = |text: &str| {
+            // The working directory, which stands for more bytes than its name has.
+            if text.contains("$DIR") {
+                return Some(MOST_CONTENTS);
+            }
+            let bytes = u16::try_from(text.len()).ok()?;
+            (bytes <= MOST_CONTENTS).then(|| bytes.saturating_add(1).min(MOST_CONTENTS))
+        };
+        match test {
+            Test::Any => Some(0),
+            Test::Is(Literal::Text(text)) | Test::Prefix(text) => length(text),
+            Test::OneOf(tests) => {
+                let each: Option<Vec<u16>> = tests.iter().map(|test| self.contents(test)).collect();
+                Some(each?.into_iter().max().unwrap_or_default())
+            }
+            Test::Not(test) => self.contents(test),
+            Test::Contains(words) => {
+                let all: Option<Vec<u16>> = words.iter().map(|word| length(word)).collect();
+                all.map(|_| MOST_CONTENTS)
+            }
+            Test::Is(Literal::Number(_))
+            | Test::Capture(_)
+            | Test::Glob(_)
+            | Test::Regex(_)
+            | Test::Range(..) => Some(MOST_CONTENTS),
+        }
+    }
+
+    /// Whether it is certainly a text that is no name of a number.
+    fn is_text(&self) -> bool {
+        matches!(
+            self.field.kind,
+            FieldKind::Path | FieldKind::Text | FieldKind::Contents
+        )
+    }
+
+    /// What the field is, with an article.
+    fn kind(&self) -> &'static str {
+        match self.field.kind {
+            FieldKind::Path => "a path",
+            FieldKind::Text => "a text",
+            FieldKind::Contents => "what is read or written",
+            FieldKind::File => "a descriptor",
+            FieldKind::Task => "a task",
+            FieldKind::Number => "a number",
+            FieldKind::Octal => "permissions",
+            FieldKind::Names(_) | FieldKind::Flags => "a set of names",
+            FieldKind::Signal => "a signal",
+            FieldKind::Anything => "a value",
+        }
+    }
+
+    fn number(&self, number: i128) -> Result<Test, Wrong> {
+        let test = Test::Is(Literal::Number(number));
+        if self.is_text() {
+            let message = format!("{self} is {}, not a number", self.kind());
+            return Err((message, Some(format!("quote it: \"{number}\""))));
+        }
+        if self.field.is_result && (-4095..=-2).contains(&number) {
+            let message = format!("an error is expected by its name, not by {number}");
+            let name = i32::try_from(-number).ok().and_then(errno_name);
+            return Err((message, name.map(|name| format!("write {name}"))));
+        }
+        if self.field.kind == FieldKind::Octal && !(0..8).contains(&number) && number != -1 {
+            let message = format!("{self} is written in octal digits and quoted");
+            return Err((message, Some(format!("quote it: \"0{number}\""))));
+        }
+        Ok(test)
+    }
+
+    fn text(&self, text: &str) -> Result<Test, Wrong> {
+        let as_it_is = || Ok(Test::Is(Literal::Text(text.to_owned())));
+        if self.is_text() {
+            return as_it_is();
+        }
+        if let Some(name) = self.error(text)? {
+            return Ok(Test::Is(Literal::Text(name.to_owned())));
+        }
+        if let Some(range) = Test::range(text) {
+            return range.map_err(|message| (message, None));
+        }
+        if let Some(number) = numeral(text) {
+            return match self.field.kind {
+                // A name that is made of digits, too.
+                FieldKind::File | FieldKind::Anything => as_it_is(),
+                _ => Ok(Test::Is(Literal::Number(number))),
+            };
+        }
+        match self.field.kind {
+            FieldKind::Names(_) | FieldKind::Flags => {
+                for word in text.split('|') {
+                    self.name(word.trim())?;
+                }
+                as_it_is()
+            }
+            FieldKind::Signal => self.signal(text).and_then(|()| as_it_is()),
+            FieldKind::Task => match task(text) {
+                Some(name) => Ok(Test::Is(Literal::Text(name))),
+                None => {
+                    let message = format!("{self} is a task, not `{}`", text.escape_debug());
+                    let help = "a task is P1, P2.T2 or a number; to take any write `any`";
+                    Err((message, Some(help.to_owned())))
+                }
+            },
+            FieldKind::Number | FieldKind::Octal => {
+                let message = format!("{self} is {}, not `{}`", self.kind(), text.escape_debug());
+                let help = match self.field.is_result {
+                    true => "an error is written by its name, ENOENT; a range \"1..=4\"",
+                    false => "a range is written \"1..=4\", \"2..\" or \"..=3\"",
+                };
+                Err((message, Some(help.to_owned())))
+            }
+            FieldKind::Path
+            | FieldKind::Text
+            | FieldKind::Contents
+            | FieldKind::File
+            | FieldKind::Anything => as_it_is(),
+        }
+    }
+
+    /// The error that a text names, where the field can be one.
+    fn error(&self, text: &str) -> Result<Option<&'static str>, Wrong> {
+        let looks_so = text.starts_with('E')
+            && text.len() > 2
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        if !self.field.is_result || !looks_so {
+            return Ok(None);
+        }
+        let same = SAME_ERRORS.iter().find(|(other, _)| *other == text);
+        if let Some((_, name)) = same {
+            return Ok(Some(name));
+        }
+        if let Some(name) = errno_names().find(|name| *name == text) {
+            return Ok(Some(name));
+        }
+        let near = nearest(text, errno_names()).map(|near| format!("did you mean `{near}`?"));
+        // A file that a descriptor refers to may have such a name.
+        if near.is_none() && self.field.kind == FieldKind::File {
+            return Ok(None);
+        }
+        Err((format!("unknown error `{text}`"), near))
+    }
+
+    fn signal(&self, text: &str) -> Result<(), Wrong> {
+        let known: Vec<_> = (1..=64).filter_map(known_signal).collect();
+        if known.iter().any(|name| name == text) {
+            return Ok(());
+        }
+        let whole = format!("SIG{}", text.to_uppercase().trim_start_matches("SIG"));
+        let near = nearest(&whole, known.iter().map(AsRef::as_ref));
+        let help = near.map(|near| format!("did you mean `{near}`?"));
+        Err((format!("unknown signal `{}`", text.escape_debug()), help))
+    }
+
+    /// A flag, a mode or a command.
+    fn name(&self, word: &str) -> Result<(), Wrong> {
+        let names: Vec<&str> = match self.field.kind {
+            FieldKind::Names(names) if names.knows(word) => return Ok(()),
+            FieldKind::Names(names) => names.names().map(|(name, _)| name).collect(),
+            FieldKind::Flags => uring::flag_names().collect(),
+            _ => return Ok(()),
+        };
+        if numeral(word).is_some() || names.contains(&word) {
+            return Ok(());
+        }
+        let message = format!("{self} is never `{}`", word.escape_debug());
+        let help = match nearest(word, names.iter().copied()) {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None if names.len() <= 12 => Some(format!("its names are {}", names.join(", "))),
+            None => None,
+        };
+        Err((message, help))
+    }
+
+    /// A test of the text of a value.
+    fn textual(&self, operator: &str, test: &Test) -> Result<Test, Wrong> {
+        match self.field.kind {
+            FieldKind::Number | FieldKind::Octal if !self.field.is_result => {
+                let message = format!("{self} is {}, which `{operator}` does not fit", self.kind());
+                let help = "a range is written \"1..=4\", \"2..\" or \"..=3\"";
+                Err((message, Some(help.to_owned())))
+            }
+            _ => Ok(test.clone()),
+        }
+    }
+
+    fn contains(&self, words: &[String], test: &Test, at: &KeyPath) -> Result<Test, Fault> {
+        let fault = |at: KeyPath| move |(message, help): Wrong| Fault { message, help, at };
+        for (place, words) in words.iter().enumerate() {
+            for word in words.split('|') {
+                let at = at.clone().index(place);
+                self.name(word.trim()).map_err(fault(at))?;
+            }
+        }
+        self.textual("contains", test).map_err(fault(at.clone()))
+    }
+}
+
+impl std::fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { event, word, .. } = self;
+        match *word {
+            "returns" => write!(f, "what `{event}` returns"),
+            "process" => f.write_str("the process"),
+            "program" => f.write_str("the program's name"),
+            _ => write!(f, "`{word}` of `{event}`"),
+        }
+    }
+}
+
+/// Whether a value of memory, or what a descriptor refers to, decides over a test of it.
+pub(super) fn looks_behind(test: &Test, kind: FieldKind) -> bool {
+    match test {
+        Test::Any => false,
+        Test::Is(Literal::Number(_)) | Test::Range(..) | Test::Capture(_) => {
+            kind != FieldKind::File
+        }
+        Test::Is(Literal::Text(text)) => kind != FieldKind::File || numeral(text).is_none(),
+        Test::OneOf(tests) => tests.iter().any(|test| looks_behind(test, kind)),
+        Test::Not(test) => looks_behind(test, kind),
+        Test::Prefix(_) | Test::Glob(_) | Test::Regex(_) | Test::Contains(_) => true,
+    }
+}
+
+/// A number as C has it: decimal, `0x`, `0`.
+fn numeral(text: &str) -> Option<i128> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    let (radix, digits) = match digits.strip_prefix("0x") {
+        Some(digits) => (16, digits),
+        None if digits.len() > 1 && digits.starts_with('0') => (8, digits),
+        None => (10, digits),
+    };
+    let is_plain =
+        (1..=22).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let number = is_plain.then(|| i128::from_str_radix(digits, radix).ok());
+    Some(sign * number.flatten()?)
+}
+
+/// A task's name in a trace: `P2`, `P2.T3`.
+fn task(text: &str) -> Option<String> {
+    let number = |text: &str| {
+        let number: u32 = text.parse().ok()?;
+        (number > 0 && number.to_string() == text).then_some(number)
+    };
+    let (process, thread) = match text.split_once(".T") {
+        Some((process, thread)) => (process, number(thread)?),
+        None => (text, 1),
+    };
+    let process = number(process.strip_prefix('P')?)?;
+    Some(match thread {
+        1 => format!("P{process}"),
+        thread => format!("P{process}.T{thread}"),
+    })
+}

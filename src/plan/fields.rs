@@ -1,0 +1,201 @@
+//! Which fields an event has, and what they are.
+
+use super::EventsPlan;
+use super::operations;
+use crate::format::{Content, Field as FormatField, Shape};
+use crate::syscall::constants::Constants;
+use crate::syscall::kinds::{ArgKind, ReturnKind, never_returns};
+use crate::syscall::names::{self, Abi};
+use crate::syscall::{Signature, Signatures};
+use crate::trace::Naming;
+
+/// A field of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub(super) kind: FieldKind,
+    /// Whether it may be an error's name instead.
+    pub(super) is_result: bool,
+    /// Whether it is read from the memory of the workload.
+    pub(super) is_read: bool,
+}
+
+/// What a field can be compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldKind {
+    /// A path.
+    Path,
+    /// A string that is no path, or strings.
+    Text,
+    /// What is read or written.
+    Contents,
+    /// A descriptor: a number, or what it refers to.
+    File,
+    /// A task: `P2`, or its number.
+    Task,
+    /// A number.
+    Number,
+    /// Permissions.
+    Octal,
+    /// Flags, a mode or a command of these names.
+    Names(&'static Constants),
+    /// Flags of a submission to an io_uring.
+    Flags,
+    /// A signal.
+    Signal,
+    /// What only the call's command tells, or what has no more meaning than its text.
+    Anything,
+}
+
+/// What every event has besides its own fields.
+const OF_ALL: [&str; 2] = ["process", "program"];
+
+const RETURNS: &str = "returns";
+
+impl Field {
+    fn plain(kind: FieldKind) -> Self {
+        Self {
+            kind,
+            is_result: false,
+            is_read: false,
+        }
+    }
+}
+
+/// The fields of events by the names of these.
+pub(super) struct Fields<'a> {
+    pub(super) events: &'a EventsPlan,
+    pub(super) signatures: &'a Signatures<'a>,
+}
+
+impl Fields<'_> {
+    /// What the events of this name have under `word`; `None` for nothing.
+    pub(super) fn find(&self, event: &str, word: &str) -> Option<Field> {
+        self.own(event, word).or_else(|| match word {
+            "process" => Some(Field::plain(FieldKind::Task)),
+            "program" => Some(Field::plain(FieldKind::Text)),
+            _ => None,
+        })
+    }
+
+    fn own(&self, event: &str, word: &str) -> Option<Field> {
+        if operations::is_operation(event) {
+            return match word {
+                "user_data" => Some(Field::plain(FieldKind::Anything)),
+                "flags" => Some(Field::plain(FieldKind::Flags)),
+                "sq_thread" => Some(Field::plain(FieldKind::Number)),
+                _ => None,
+            };
+        }
+        if event.contains(':') {
+            let mut all = self.formats(event);
+            return all.find(|field| field.name == word).map(of_tracepoint);
+        }
+        self.signature(event, |signature| {
+            if let Some(place) = signature.place_of(word) {
+                return argument(signature, place);
+            }
+            let returns = word == RETURNS && !never_returns(event);
+            returns.then(|| result(signature))
+        })?
+    }
+
+    /// All that one may call the fields of the events of this name: each name, and its alias behind it where it has one.
+    pub(super) fn all(&self, event: &str) -> Vec<(String, Option<&'static str>)> {
+        let plain = |name: &str| (name.to_owned(), None);
+        let mut all: Vec<_> = if operations::is_operation(event) {
+            ["user_data", "flags", "sq_thread"].map(plain).into()
+        } else if event.contains(':') {
+            self.formats(event)
+                .map(|field| plain(&field.name))
+                .collect()
+        } else {
+            let arguments = self.signature(event, |signature| {
+                let arguments = signature.arguments.iter();
+                let named = arguments.map(|it| {
+                    let alias = it.alias.filter(|alias| **alias != *it.name);
+                    (it.name.to_string(), alias)
+                });
+                named.collect::<Vec<_>>()
+            });
+            let returns = (!never_returns(event)).then(|| plain(RETURNS));
+            arguments.into_iter().flatten().chain(returns).collect()
+        };
+        all.extend(OF_ALL.map(plain));
+        all
+    }
+
+    fn formats<'e>(&'e self, event: &'e str) -> impl Iterator<Item = &'e FormatField> {
+        let planned = self.events.tracepoints.iter();
+        let of_event = planned
+            .filter(move |planned| matches!(&planned.naming, Naming::Own(name) if **name == *event))
+            .take(1);
+        of_event.flat_map(|planned| &planned.format.fields)
+    }
+
+    fn signature<R>(&self, event: &str, with: impl FnOnce(&Signature) -> R) -> Option<R> {
+        let native = Abi::native();
+        let number = i32::try_from(names::number(native, event)?).ok()?;
+        Some(self.signatures.with(native, number, with))
+    }
+}
+
+fn argument(signature: &Signature, place: usize) -> Option<Field> {
+    let kind = signature.arguments.get(place)?.kind;
+    let by_command = signature.by_command.contains(&place);
+    let depends = by_command || signature.depends.is_some_and(|it| it.may_change(place));
+    let (kind, is_read) = match kind {
+        ArgKind::Path => (FieldKind::Path, true),
+        ArgKind::Text | ArgKind::Strings => (FieldKind::Text, true),
+        ArgKind::Buffer => (FieldKind::Contents, true),
+        ArgKind::Struct(_) => (FieldKind::Anything, true),
+        _ if depends => (FieldKind::Anything, by_command),
+        ArgKind::Fd => (FieldKind::File, false),
+        ArgKind::Pid => (FieldKind::Task, false),
+        ArgKind::Constants(names) => (FieldKind::Names(names), false),
+        ArgKind::Signal => (FieldKind::Signal, false),
+        ArgKind::Octal => (FieldKind::Octal, false),
+        ArgKind::Int
+        | ArgKind::Uint32
+        | ArgKind::Long
+        | ArgKind::Size
+        | ArgKind::Hex
+        | ArgKind::Hex32
+        | ArgKind::Id
+        | ArgKind::Offset => (FieldKind::Number, false),
+        ArgKind::Pointer | ArgKind::Address | ArgKind::Word | ArgKind::Unused => {
+            (FieldKind::Anything, false)
+        }
+    };
+    Some(Field {
+        kind,
+        is_result: false,
+        is_read,
+    })
+}
+
+fn result(signature: &Signature) -> Field {
+    let kind = match signature.returns {
+        _ if signature.depends.is_some_and(|it| it.may_change_result()) => FieldKind::Anything,
+        ReturnKind::Number => FieldKind::Number,
+        ReturnKind::Octal => FieldKind::Octal,
+        ReturnKind::Fd => FieldKind::File,
+        ReturnKind::Pid => FieldKind::Task,
+        ReturnKind::Address => FieldKind::Anything,
+        ReturnKind::Constants(names) => FieldKind::Names(names),
+    };
+    Field {
+        kind,
+        is_result: true,
+        is_read: false,
+    }
+}
+
+/// As the trace decodes it; it lies in the record, so nothing is read for it.
+fn of_tracepoint(field: &FormatField) -> Field {
+    Field::plain(match field.shape {
+        _ if field.is_pid() => FieldKind::Task,
+        Shape::Integer(_) if field.c_type != "unsigned long" => FieldKind::Number,
+        Shape::Block(_, Content::Text) => FieldKind::Text,
+        Shape::Integer(_) | Shape::Pointer(_) | Shape::Block(..) => FieldKind::Anything,
+    })
+}

@@ -1,0 +1,488 @@
+//! Expectations of single events: what they become, and what is refused as it could never be told from nothing.
+
+use super::*;
+use crate::matching::Pattern;
+use crate::scenario::{Literal, Test};
+
+/// Calls with the declarations of their arguments, as tracefs has them.
+const CALLS: [(&str, &str); 13] = [
+    ("access", "const char * filename; int mode"),
+    ("close", "unsigned int fd"),
+    ("exit_group", "int error_code"),
+    (
+        "fcntl",
+        "unsigned int fd; unsigned int cmd; unsigned long arg",
+    ),
+    ("fsync", "unsigned int fd"),
+    (
+        "ioctl",
+        "unsigned int fd; unsigned int cmd; unsigned long arg",
+    ),
+    ("kill", "pid_t pid; int sig"),
+    (
+        "lseek",
+        "unsigned int fd; off_t offset; unsigned int whence",
+    ),
+    (
+        "openat",
+        "int dfd; const char * filename; int flags; umode_t mode",
+    ),
+    ("read", "unsigned int fd; char * buf; size_t count"),
+    ("rename", "const char * oldname; const char * newname"),
+    ("socket", "int family; int type; int protocol"),
+    ("write", "unsigned int fd; const char * buf; size_t count"),
+];
+
+/// The forms of these calls.
+pub(super) fn signatures() -> Signatures<'static> {
+    Signatures::new(Box::new(|event| {
+        let call = event.strip_prefix("sys_enter_")?;
+        let (_, arguments) = CALLS.iter().find(|(name, _)| *name == call)?;
+        let mut text = format!("name: {event}\nID: 1\nformat:\n");
+        text += "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n";
+        for (offset, field) in (16..).step_by(8).zip(arguments.split("; ")) {
+            text += &format!("\tfield:{field};\toffset:{offset};\tsize:8;\tsigned:0;\n");
+        }
+        text += "\nprint fmt: \"\"\n";
+        Some(Arc::new(crate::format::parse(&text).expect("a format")))
+    }))
+}
+
+/// All of these calls, and a tracepoint and operations.
+fn scenario(expect: &str) -> String {
+    let calls: Vec<&str> = CALLS.iter().map(|(name, _)| *name).collect();
+    format!(
+        "description: d\nworkload: {{ run: [a] }}\nsnapshot: false\ntrace: {{ events: [{{ syscalls: [{}] }}, \
+         'sched:sched_process_*', 'io_uring:IORING_OP_FSYNC'] }}\nexpect:\n{expect}\n",
+        calls.join(", ")
+    )
+}
+
+fn planned(expect: &str) -> Box<Plan> {
+    match resolved_on(&Kernel::with_io_uring(), None, &scenario(expect)) {
+        Ok(Resolved::Plan(plan)) => plan,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The tests of the only step's fields.
+fn fields(step: &str) -> Vec<(String, Test)> {
+    let plan = planned(&format!("  sequence: [ {{ {step} }} ]"));
+    let [Pattern::Step(matcher)] = plan.expected.sequence.as_slice() else {
+        panic!("{:?}", plan.expected)
+    };
+    matcher.fields.clone()
+}
+
+fn text(text: &str) -> String {
+    format!("{:?}", Test::Is(Literal::Text(text.to_owned())))
+}
+
+fn number(number: i128) -> String {
+    format!("{:?}", Test::Is(Literal::Number(number)))
+}
+
+fn refusal(expect: &str) -> Diagnostic {
+    match resolved_on(&Kernel::with_io_uring(), None, &scenario(expect)) {
+        Err(PlanError::Invalid(diagnostic)) => *diagnostic,
+        other => panic!("{expect}: {other:?}"),
+    }
+}
+
+/// `expect` must be refused on its first line, which is line 6 of the file, where it has an `@`, which is taken out.
+#[track_caller]
+fn refused(expect: &str, message: &str, help: Option<&str>) {
+    let column = expect.find('@').expect("a place") + 1;
+    let diagnostic = refusal(&expect.replacen('@', "", 1));
+    assert_eq!(
+        (&*diagnostic.message, diagnostic.help.as_deref()),
+        (message, help)
+    );
+    let place = (diagnostic.line, diagnostic.column);
+    assert_eq!(place, (6, column), "{expect}");
+}
+
+/// The same for the fields of a step.
+#[track_caller]
+fn refused_step(step: &str, message: &str, help: Option<&str>) {
+    refused(&format!("  sequence: [ {{ {step} }} ]"), message, help);
+}
+
+#[test]
+fn values_become_what_a_trace_has() {
+    for (step, expected) in [
+        ("lseek: { offset: 16 }", number(16)),
+        ("lseek: { offset: '0x10' }", number(16)),
+        ("lseek: { whence: SEEK_END }", text("SEEK_END")),
+        ("openat: { mode: '0644' }", number(0o644)),
+        ("openat: { path: '0644' }", text("0644")),
+        ("openat: { filename: a }", text("a")),
+        (
+            "openat: { flags: O_RDWR | O_CREAT }",
+            text("O_RDWR | O_CREAT"),
+        ),
+        ("openat: { returns: EWOULDBLOCK }", text("EAGAIN")),
+        ("openat: { returns: -1 }", number(-1)),
+        ("openat: { returns: E }", text("E")),
+        ("fsync: { fd: config.tmp }", text("config.tmp")),
+        ("fsync: { fd: '3' }", text("3")),
+        ("fsync: { process: P2.T1 }", text("P2")),
+        ("kill: { pid: P2.T3, }", text("P2.T3")),
+        ("kill: { signal: SIGTERM }", text("SIGTERM")),
+        ("kill: { sig: SIGRT_3 }", text("SIGRT_3")),
+        ("fcntl: { arg: anything }", text("anything")),
+        (
+            "'io_uring:IORING_OP_FSYNC': { flags: IOSQE_IO_LINK }",
+            text("IOSQE_IO_LINK"),
+        ),
+        (
+            "'sched:sched_process_exec': { filename: /bin/a }",
+            text("/bin/a"),
+        ),
+        ("'sched:sched_process_exec': { pid: P1 }", text("P1")),
+        ("rename: { from: a }", text("a")),
+        ("rename: { program: sh }", text("sh")),
+    ] {
+        let fields = fields(step);
+        assert_eq!(format!("{:?}", fields[0].1), expected, "{step}");
+    }
+    let range = |step: &str| format!("{:?}", fields(step)[0].1);
+    assert_eq!(range("read: { count: 1..=4 }"), "Range(Some(1), Some(4))");
+    assert_eq!(range("read: { returns: '..=-1' }"), "Range(None, Some(-1))");
+    assert_eq!(range("openat: { returns: '3..' }"), "Range(Some(3), None)");
+    assert_eq!(range("openat: { path: '3..' }"), text("3.."));
+    assert_eq!(
+        range("openat: { returns: { not: { one_of: [ENOTSUP, 0] } } }"),
+        format!("Not(OneOf([{}, {}]))", text("EOPNOTSUPP"), number(0))
+    );
+    assert_eq!(
+        range("openat: { path: $x, filename: $x }"),
+        "Capture(\"x\")"
+    );
+}
+
+#[test]
+fn patterns_keep_their_form_and_sections_are_resolved_too() {
+    let plan = planned(
+        "  sequence: [ fsync, { next: close }, { never: [write, { read: { fd: 0 } }] }, { any_order: [ { sequence: [ fsync, read ] }, close ] } ]
+  any_order: [ access ]
+  never: [ kill ]
+  only: [ fsync, close, write, read, access, kill, 'sched:sched_process_*' ]
+  count: { openat: '1..=2' }",
+    );
+    let expected = &plan.expected;
+    let [
+        Pattern::Step(fsync),
+        Pattern::Next(close),
+        Pattern::Never(never),
+        Pattern::AnyOrder(any),
+    ] = expected.sequence.as_slice()
+    else {
+        panic!("{expected:?}")
+    };
+    assert_eq!(
+        (&*fsync.word, fsync.line, &*close.word, never.len()),
+        ("fsync", 6, "close", 2)
+    );
+    let [Pattern::Sequence(two), Pattern::Step(_)] = any.as_slice() else {
+        panic!("{any:?}")
+    };
+    assert_eq!(two.len(), 2);
+    assert_eq!(expected.any_order.len(), 1);
+    assert_eq!((expected.never.len(), expected.only.len()), (1, 7));
+    let names: Vec<&str> = expected.only[6].names.iter().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        ["sched:sched_process_exec", "sched:sched_process_fork"]
+    );
+    assert_eq!(expected.count[0].1.to_string(), "1..=2");
+    assert_eq!(expected.matchers().len(), 7 + 1 + 1 + 7 + 1);
+}
+
+#[test]
+fn an_event_that_is_not_recorded_is_refused_wherever_it_stands() {
+    let never = "is not among the events of this scenario, so it can never occur";
+    let connect = format!("`connect` {never}");
+    for expect in [
+        "  never: [ @connect ]",
+        "  only: [ { @connect: {} } ]",
+        "  any_order: [ fsync, @connect ]",
+        "  sequence: [ fsync, { never: [ read, @connect ] } ]",
+        "  sequence: [ fsync, { next: { @connect: {} } } ]",
+    ] {
+        refused(expect, &connect, None);
+    }
+    refused(
+        "  count: [ { @'sched:sched_process_exek': {}, times: 1 } ]",
+        &format!("`sched:sched_process_exek` {never}"),
+        Some("did you mean `sched:sched_process_exec`?"),
+    );
+    refused(
+        "  never: [ @'sched:*' ]",
+        &format!("`sched:*` {never}"),
+        None,
+    );
+    refused(
+        "  never: [ @'rename*' ]",
+        "`rename*` also means `renameat`, which is not among the events of this scenario",
+        None,
+    );
+    refused(
+        "  never: [ @fsynk ]",
+        "unknown system call `fsynk`",
+        Some("did you mean `fsync`?"),
+    );
+}
+
+#[test]
+fn a_field_that_no_event_has_is_refused_with_those_that_there_are() {
+    refused_step(
+        "openat: { @pth: a }",
+        "`openat` has no field `pth`",
+        Some("did you mean `path`?"),
+    );
+    refused_step(
+        "rename: { @flags: a }",
+        "`rename` has no field `flags`",
+        Some("its fields are `from` (oldname), `to` (newname), `returns`, `process`, `program`"),
+    );
+    refused_step(
+        "exit_group: { @returns: 0 }",
+        "`exit_group` has no field `returns`",
+        Some("its fields are `error_code`, `process`, `program`"),
+    );
+    refused_step(
+        "'sched:sched_process_fork': { @returns: 0 }",
+        "`sched:sched_process_fork` has no field `returns`",
+        Some(
+            "its fields are `parent_comm`, `parent_pid`, `child_comm`, `child_pid`, `process`, `program`",
+        ),
+    );
+    refused_step(
+        "'io_uring:IORING_OP_FSYNC': { @fd: 3 }",
+        "`io_uring:IORING_OP_FSYNC` has no field `fd`",
+        Some("its fields are `user_data`, `flags`, `sq_thread`, `process`, `program`"),
+    );
+    refused_step(
+        "'sched:sched_process_*': { @filenam: a }",
+        "no event of `sched:sched_process_*` has a field `filenam`",
+        Some("did you mean `filename`?"),
+    );
+    // One of several is enough.
+    assert_eq!(fields("'sched:sched_process_*': { filename: a }").len(), 1);
+}
+
+const RANGE: Option<&str> = Some("a range is written \"1..=4\", \"2..\" or \"..=3\"");
+
+/// A step, what is wrong with it, and the advice.
+type Refused = (&'static str, &'static str, Option<&'static str>);
+
+const IMPOSSIBLE: &[Refused] = &[
+    (
+        "openat: { path: @3 }",
+        "`path` of `openat` is a path, not a number",
+        Some("quote it: \"3\""),
+    ),
+    (
+        "openat: { path: { range: @1..=4 } }",
+        "`path` of `openat` is a path, so it is in no range",
+        None,
+    ),
+    (
+        "write: { buf: [a, @3] }",
+        "`buf` of `write` is what is read or written, not a number",
+        Some("quote it: \"3\""),
+    ),
+    (
+        "write: { program: @3 }",
+        "the program's name is a text, not a number",
+        Some("quote it: \"3\""),
+    ),
+    (
+        "write: { count: @abc }",
+        "`count` of `write` is a number, not `abc`",
+        RANGE,
+    ),
+    (
+        "write: { count: { equals: @abc } }",
+        "`count` of `write` is a number, not `abc`",
+        RANGE,
+    ),
+    (
+        "write: { count: @4..=1 }",
+        "no number is in this range",
+        None,
+    ),
+    (
+        "write: { count: { prefix: @'1' } }",
+        "`count` of `write` is a number, which `prefix` does not fit",
+        RANGE,
+    ),
+    (
+        "write: { count: { contains: @'1' } }",
+        "`count` of `write` is a number, which `contains` does not fit",
+        RANGE,
+    ),
+    (
+        "write: { returns: @OK }",
+        "what `write` returns is a number, not `OK`",
+        Some("an error is written by its name, ENOENT; a range \"1..=4\""),
+    ),
+    (
+        "openat: { flags: @O_CREATT|O_RDWR }",
+        "`flags` of `openat` is never `O_CREATT`",
+        Some("did you mean `O_CREAT`?"),
+    ),
+    (
+        "openat: { flags: { contains: [O_RDWR, @O_CLOEXEK] } }",
+        "`flags` of `openat` is never `O_CLOEXEK`",
+        Some("did you mean `O_CLOEXEC`?"),
+    ),
+    (
+        "lseek: { whence: { not: @SEEK_NONE } }",
+        "`whence` of `lseek` is never `SEEK_NONE`",
+        Some("did you mean `SEEK_END`?"),
+    ),
+    (
+        "'io_uring:IORING_OP_FSYNC': { flags: @IOSQE_IO_LNK }",
+        "`flags` of `io_uring:IORING_OP_FSYNC` is never `IOSQE_IO_LNK`",
+        Some("did you mean `IOSQE_IO_LINK`?"),
+    ),
+    (
+        "openat: { returns: @ENOENTT }",
+        "unknown error `ENOENTT`",
+        Some("did you mean `ENOENT`?"),
+    ),
+    (
+        "fcntl: { returns: @ENOENTT }",
+        "unknown error `ENOENTT`",
+        Some("did you mean `ENOENT`?"),
+    ),
+    (
+        "openat: { returns: @-2 }",
+        "an error is expected by its name, not by -2",
+        Some("write ENOENT"),
+    ),
+    (
+        "openat: { mode: @644 }",
+        "`mode` of `openat` is written in octal digits and quoted",
+        Some("quote it: \"0644\""),
+    ),
+    (
+        "kill: { signal: @TERM }",
+        "unknown signal `TERM`",
+        Some("did you mean `SIGTERM`?"),
+    ),
+    (
+        "kill: { pid: @sh }",
+        "`pid` of `kill` is a task, not `sh`",
+        Some("a task is P1, P2.T2 or a number; to take any write `any`"),
+    ),
+    (
+        "kill: { process: @P0 }",
+        "the process is a task, not `P0`",
+        Some("a task is P1, P2.T2 or a number; to take any write `any`"),
+    ),
+    (
+        "'sched:sched_process_exec': { filename: @3 }",
+        "`filename` of `sched:sched_process_exec` is a text, not a number",
+        Some("quote it: \"3\""),
+    ),
+];
+
+#[test]
+fn a_value_that_a_field_cannot_have_is_refused() {
+    for (step, message, help) in IMPOSSIBLE {
+        refused_step(step, message, *help);
+    }
+    let long = "x".repeat(4097);
+    refused_step(
+        &format!("write: {{ data: @{long} }}"),
+        "of `data` of `write` no more than 4096 bytes can be read",
+        None,
+    );
+}
+
+#[test]
+fn what_every_event_passes_is_refused() {
+    let everything = "fsync, close, write, read, access, kill, rename, socket, lseek, exit_group, fcntl, ioctl, 'sched:sched_process_*', 'io_uring:IORING_OP_FSYNC'";
+    let message = "`only` lets every event of this scenario through, so it always holds";
+    let help = Some("record more events, or say what their fields must be");
+    refused(
+        &format!("  @only: [ {everything}, {{ openat: {{ path: any }} }} ]"),
+        message,
+        help,
+    );
+    let narrow = planned(&format!(
+        "  only: [ {everything}, {{ openat: {{ path: a }} }} ]"
+    ));
+    assert_eq!(narrow.expected.only.len(), 15);
+    let all = "description: d\nworkload: { run: [a] }\nsnapshot: { hide: ['%file', close] }\n\
+               trace: { events: [{ syscalls: [openat, close] }] }\n";
+    assert_eq!(
+        complaint(all),
+        (
+            3,
+            19,
+            "the snapshot shows no event of this scenario".to_owned()
+        )
+    );
+}
+
+#[test]
+fn what_expectations_look_at_is_read_and_shown_no_more_than_before() {
+    let memory = |expect: &str| {
+        let text = scenario(expect).replace("snapshot: false", "snapshot: { contents: 16 }");
+        match resolved_on(&Kernel::with_io_uring(), None, &text) {
+            Ok(Resolved::Plan(plan)) => {
+                assert_eq!(plan.view.expect("a view").contents, 16);
+                (plan.events.memory.contents, plan.events.memory.paths)
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let of = |step: &str| memory(&format!("  sequence: [ {{ {step} }} ]"));
+    assert_eq!(of("write: { fd: 1 }"), (16, false));
+    assert_eq!(of("write: { data: any }"), (16, false));
+    assert_eq!(of("write: { data: short }"), (16, false));
+    assert_eq!(of("write: { data: twenty bytes of text }"), (21, false));
+    assert_eq!(
+        of("write: { data: [a, { prefix: twenty bytes of text }] }"),
+        (21, false)
+    );
+    assert_eq!(
+        of("write: { data: { not: { contains: a } } }"),
+        (4096, false)
+    );
+    assert_eq!(of("write: { data: { regex: a } }"), (4096, false));
+    assert_eq!(of("write: { data: $DIR/a }"), (4096, false));
+    assert_eq!(of("openat: { path: a }"), (16, true));
+    assert_eq!(of("openat: { path: any }"), (16, false));
+    assert_eq!(of("rename: { to: { not: a } }"), (16, true));
+}
+
+#[test]
+fn a_field_that_cannot_be_read_here_is_an_unmet_requirement() {
+    let unmet = |step: &str| {
+        let text = scenario(&format!("  never: [ {{ {step} }} ]"));
+        let kernel = Kernel::with_io_uring();
+        match resolved_by(MemoryReader::Nobody, &kernel, None, &text) {
+            Ok(Resolved::Unmet(reasons)) => reasons.join("; "),
+            Ok(Resolved::Plan(_)) => "nothing".to_owned(),
+            Err(error) => panic!("{error:?}"),
+        }
+    };
+    let of = |field: &str| format!("its expectations need BPF, to read {field}: it is forbidden");
+    assert_eq!(unmet("openat: { path: a }"), of("`path` of `openat`"));
+    assert_eq!(unmet("write: { data: a }"), of("`data` of `write`"));
+    assert_eq!(unmet("fsync: { fd: a }"), of("`fd` of `fsync`"));
+    assert_eq!(unmet("ioctl: { arg: a }"), of("`arg` of `ioctl`"));
+    for step in [
+        "openat: { path: any, flags: O_RDWR }",
+        "fsync: { fd: 3, returns: { not: 0 } }",
+        "fsync: { fd: '3', program: a }",
+        "'sched:sched_process_exec': { filename: a }",
+    ] {
+        assert_eq!(unmet(step), "nothing", "{step}");
+    }
+}
