@@ -270,11 +270,17 @@ impl List<'_, '_> {
         let field = |part: &Part| match &*part.name {
             // Which call a tracepoint belongs to is not the program's affair.
             "__syscall_nr" => Vec::new(),
+            name if self.is_chosen_by(&deed.name, name) => Vec::new(),
             _ => of_field(part, &self.pool, self.constants(deed, part)),
         };
         let fields = deed.fields.iter().map(field);
         let returns = deed.returns.iter().map(|part| of_result(part, &self.pool));
         (0..).zip(fields.chain(returns)).collect()
+    }
+
+    fn is_chosen_by(&self, event: &str, field: &str) -> bool {
+        let fields = self.recorded.chosen_by;
+        !fields.is_empty() && fields.contains(&(event.to_owned(), field.to_owned()))
     }
 
     /// The names that an argument is written with.

@@ -10,6 +10,7 @@ use crate::plan::Plan;
 use crate::syscall::ThreadId;
 use crate::trace::{Block, Deed, Normalised, StableName};
 use crate::verdict::{self, Verdict};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -253,9 +254,11 @@ fn survey(
     };
     let threads = threads(&judge.run.trace);
     let absent = absent(&plan, &judge.run.trace);
+    let chosen_by = chosen_by(&plan);
     let recorded = Recorded {
         threads: &threads,
         absent: &absent,
+        chosen_by: &chosen_by,
         signatures: &bench.signatures,
     };
     let n_events: usize = threads.iter().map(|thread| thread.deeds.len()).sum();
@@ -297,6 +300,18 @@ fn absent(plan: &Plan, trace: &Normalised) -> Vec<String> {
     let occurred = trace.counts();
     let names = plan.events.names().into_iter();
     names.filter(|name| !occurred.contains_key(name)).collect()
+}
+
+/// The fields that filters name, each behind its event's name.
+fn chosen_by(plan: &Plan) -> BTreeSet<(String, String)> {
+    let mut fields = BTreeSet::new();
+    for request in &plan.events.requests {
+        let filter = request.filter.as_deref().unwrap_or_default();
+        for word in filter.split(|c: char| !c.is_alphanumeric() && c != '_') {
+            fields.insert((request.name.clone(), word.to_owned()));
+        }
+    }
+    fields
 }
 
 /// A run that passed, and what it passed by.
