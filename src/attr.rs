@@ -134,6 +134,8 @@ pub struct Attr {
     pub enable_on_exec: bool,
     /// Whether it reports names, execs, forks and exits.
     pub side_band: bool,
+    /// Whether it reports mappings of code.
+    pub maps: bool,
     /// Whether occurrences in kernel mode are left out. More than this a user without further rights cannot ask for.
     pub exclude_kernel: bool,
     /// How many bytes of records wake the reader; 0 leaves it to the kernel (half the ring).
@@ -152,6 +154,7 @@ impl Attr {
             inherit: false,
             enable_on_exec: false,
             side_band: false,
+            maps: false,
             exclude_kernel: true,
             wakeup_bytes: 0,
         }
@@ -200,6 +203,7 @@ impl Attr {
             raw.set_comm_exec(1);
             raw.set_task(1);
         }
+        raw.set_mmap(self.maps.into());
         if self.wakeup_bytes > 0 {
             raw.set_watermark(1);
             raw.wakeup_watermark = self.wakeup_bytes;
@@ -282,6 +286,7 @@ mod tests {
             inherit: true,
             enable_on_exec: true,
             side_band: false,
+            maps: false,
             exclude_kernel: false,
             wakeup_bytes: 4096,
         }

@@ -32,6 +32,7 @@ impl Counter {
             enable_on_exec: true,
             exclude_kernel: false,
             side_band: false,
+            maps: false,
             wakeup_bytes: 0,
         };
         let target = task.map_or(perf::Target::Myself, perf::Target::Task);

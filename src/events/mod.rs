@@ -58,7 +58,7 @@ pub struct EventSet {
 
 /// Opens the requested events on every CPU.
 ///
-/// The workload must still be corked: what it created before is not followed.
+/// The workload must still be corked: what it created before is not followed. `tells_maps` is whether mappings of code are told of.
 ///
 /// # Errors
 /// [`OpenError`], for the first thing that was refused; what was open is closed again.
@@ -67,6 +67,7 @@ pub fn open(
     follow: Follow<'_>,
     rings: RingChoice<'_>,
     has_lost: bool,
+    tells_maps: bool,
 ) -> Result<EventSet, OpenError> {
     let followed = match follow {
         Follow::Tasks(pid) | Follow::Group(pid, _) => perf::Target::Task(pid),
@@ -81,6 +82,7 @@ pub fn open(
     let mut drains = Vec::new();
     for (place, &cpu) in cpus.iter().enumerate() {
         let mut attr = side_band_attr(rings::wakeup_bytes(pages), has_lost);
+        attr.maps = tells_maps;
         if matches!(followed, perf::Target::Cgroup(_)) {
             (attr.inherit, attr.enable_on_exec) = (false, false);
         }

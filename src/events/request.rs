@@ -59,6 +59,7 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
         inherit: true,
         enable_on_exec: true,
         side_band: true,
+        maps: false,
         // It never fires, and names and tasks come all the same: so it takes no right.
         exclude_kernel: true,
         wakeup_bytes,
@@ -85,6 +86,7 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         inherit: of_tasks,
         enable_on_exec: of_tasks,
         side_band: false,
+        maps: false,
         exclude_kernel: request.exclude_kernel,
         wakeup_bytes: 0,
     }

@@ -37,6 +37,19 @@ const LEAVE: &str = "raw_syscalls:sys_exit";
 /// instruction leaves the return address in `cx`; `int 0x80` leaves the program's own value there.
 const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
 
+/// Why nobody can tell what a loader does to start a program, if that is so.
+pub(super) fn cannot_tell_starts(reach: Reach) -> Option<&'static str> {
+    match reach {
+        _ if !cfg!(target_arch = "x86_64") => {
+            Some("needs x86_64, to tell by which instruction a call was made (`since: main`)")
+        }
+        Reach::Everything => None,
+        _ => Some(
+            "needs the right to record every call, to tell where a program begins (`since: main`)",
+        ),
+    }
+}
+
 impl EventsPlan {
     /// Opens what shows the calls to record.
     pub(super) fn add_calls(

@@ -34,6 +34,8 @@ pub enum Wanted {
         /// Its in-kernel filter.
         filter: Option<String>,
     },
+    /// To tell apart what a dynamic loader does to start a program. The first call that is not the loader's may be any, so all are recorded.
+    Starts,
 }
 
 /// What the records of an opened event are.
@@ -115,6 +117,8 @@ pub struct EventsPlan {
     pub fetches: Arc<Fetches>,
     /// What the kernel copies from memory by itself, where no program reads it.
     pub copies: Vec<Copies>,
+    /// Whether what a dynamic loader does to start a program is told apart.
+    pub starts: bool,
     /// How far the right to trace goes that it was made for.
     pub reach: Reach,
     /// Calls that are not seen, as this kernel has no tracepoint for them: where each call has its own, it does not have these calls.
@@ -161,6 +165,7 @@ pub fn events_within(
         maps: false,
         fetches: Arc::default(),
         copies: Vec::new(),
+        starts: wants.contains(&Wanted::Starts),
         reach,
         without_tracepoint: Vec::new(),
     };
@@ -206,13 +211,15 @@ fn selections(
             EventsError::Syscall { at, unknown }
         })
     };
-    let selection = if words.is_empty() && !wants.is_empty() {
+    let has_starts = wants.contains(&Wanted::Starts);
+    let selection = if words.is_empty() && wants.len() > usize::from(has_starts) {
         None
     } else {
         Some(parse(&words)?)
     };
     let (beside, watched) = following::beside(selection.as_ref(), paths, reach);
     words.extend(beside);
+    words.extend(has_starts.then_some("all"));
     Ok((selection, parse(&words)?, watched))
 }
 

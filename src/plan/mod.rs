@@ -35,8 +35,8 @@ pub use rings::{allowed_ring, default_ring, ring_pages};
 use crate::host::{Catalogue, HostError};
 use crate::matching::Expected;
 use crate::scenario::{
-    Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario, SnapshotSpec,
-    UserSpec, Workload, WorldSpec,
+    Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario, Since,
+    SnapshotSpec, UserSpec, Workload, WorldSpec,
 };
 use crate::syscall::Signatures;
 use crate::trace::View;
@@ -186,7 +186,8 @@ pub fn resolve(
     };
     limits::check(scenario, facts)?;
     let owners = owners("workload", &scenario.workload, scenario, facts)?;
-    let wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
+    let mut wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
+    wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
     let contents = match &scenario.snapshot {
         SnapshotSpec::On { contents, .. } => *contents,
         SnapshotSpec::Off => 0,
@@ -332,6 +333,9 @@ fn unmet(
         .flat_map(|workload| workload.files.values());
     if !facts.is_root && files.any(|file| file.owner.is_some()) {
         unmet.push("needs root, to give files to others".to_owned());
+    }
+    if matches!(scenario.trace.since, Since::Main) {
+        unmet.extend(calls::cannot_tell_starts(facts.reach).map(str::to_owned));
     }
     let untold = scenario.expect.limit.and_then(facts.cannot_tell);
     unmet.extend(untold.map(|why| format!("needs to count calls that fail for a limit: {why}")));

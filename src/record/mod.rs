@@ -13,7 +13,7 @@ mod side_band;
 mod table;
 
 pub use sample::{Registers, Sample};
-pub use side_band::{Comm, Lost, Task};
+pub use side_band::{Comm, Lost, Map, Task};
 pub use table::{LayoutTable, TableError};
 
 use crate::attr::Layout;
@@ -49,6 +49,8 @@ impl Header {
 
 /// The type numbers of `enum perf_event_type` that are read here.
 pub mod kind {
+    /// Code was mapped.
+    pub const MMAP: u32 = 1;
     /// Records were dropped for want of room.
     pub const LOST: u32 = 2;
     /// A thread has a new name.
@@ -70,6 +72,8 @@ pub enum Record<'a> {
     Sample(Sample<'a>),
     /// `PERF_RECORD_COMM`.
     Comm(Comm<'a>, SampleId),
+    /// `PERF_RECORD_MMAP`.
+    Map(Map<'a>, SampleId),
     /// `PERF_RECORD_FORK`.
     Fork(Task, SampleId),
     /// `PERF_RECORD_EXIT`.
@@ -158,6 +162,10 @@ pub fn parse<'a>(bytes: &'a [u8], layout: &Layout) -> Result<Record<'a>, RecordE
         kind::COMM => {
             let id = sample_id(&mut cursor, layout)?;
             Ok(Record::Comm(side_band::comm(&mut cursor, header.misc)?, id))
+        }
+        kind::MMAP => {
+            let id = sample_id(&mut cursor, layout)?;
+            Ok(Record::Map(side_band::map(&mut cursor)?, id))
         }
         kind::FORK => {
             let id = sample_id(&mut cursor, layout)?;

@@ -33,6 +33,23 @@ pub struct Task {
     pub time: Nanos,
 }
 
+/// `PERF_RECORD_MMAP`, perf_event_mmap_output(): code was mapped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Map<'a> {
+    /// By which process.
+    pub pid: Pid,
+    /// By which thread.
+    pub tid: Tid,
+    /// Where it begins.
+    pub address: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// Where it begins in the file, in bytes.
+    pub offset: u64,
+    /// The file, or a word such as `[vdso]` or `//anon`, up to its NUL.
+    pub name: &'a [u8],
+}
+
 /// `PERF_RECORD_LOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
@@ -45,14 +62,29 @@ pub struct Lost {
 pub(super) fn comm<'a>(cursor: &mut Cursor<'a>, misc: u16) -> Result<Comm<'a>, RecordError> {
     let pid = Pid(cursor.u32("pid")?);
     let tid = Tid(cursor.u32("tid")?);
-    let padded = std::mem::replace(cursor, Cursor::new(&[], 0)).rest();
-    let name = padded.split(|byte| *byte == 0).next().unwrap_or_default();
     Ok(Comm {
         pid,
         tid,
-        name,
+        name: padded(cursor),
         exec: misc & MISC_COMM_EXEC != 0,
     })
+}
+
+pub(super) fn map<'a>(cursor: &mut Cursor<'a>) -> Result<Map<'a>, RecordError> {
+    Ok(Map {
+        pid: Pid(cursor.u32("pid")?),
+        tid: Tid(cursor.u32("tid")?),
+        address: cursor.u64("addr")?,
+        length: cursor.u64("len")?,
+        offset: cursor.u64("pgoff")?,
+        name: padded(cursor),
+    })
+}
+
+/// A string that ends with a NUL or with the record.
+fn padded<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
+    let padded = std::mem::replace(cursor, Cursor::new(&[], 0)).rest();
+    padded.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
 pub(super) fn task(cursor: &mut Cursor<'_>) -> Result<Task, RecordError> {

@@ -35,6 +35,11 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>) -> Abi {
     }
 }
 
+/// Where the instruction behind the one that made a call lies; `None` where that is not recorded.
+pub(super) fn instruction(sample: &Sample<'_>) -> Option<u64> {
+    sample.user_registers?.get(1)
+}
+
 /// Whether a call sets up an io_uring, or hands something to one.
 pub(super) fn works_on_a_ring(call: &Call) -> bool {
     match (call.name(), &call.outcome) {

@@ -15,6 +15,7 @@ mod reader;
 mod reading;
 mod scenario;
 mod session;
+mod setting;
 mod storing;
 mod suite;
 mod survivors;
@@ -27,10 +28,11 @@ pub use mutate::{
     Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey, Survivor,
 };
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
-pub use reader::{Fault, Observer, Reader, Setting};
+pub use reader::Reader;
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use scenario::{Outcome, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
+pub use setting::{Fault, Observer, Setting};
 pub use suite::{Options, ScenarioReport, Suite, SuiteError, Update};
 pub use survivors::GRACE;
 pub use watch::Watch;
@@ -228,7 +230,7 @@ impl<'a> Bench<'a> {
                 captured => captured?,
             }
         }
-        let mut set = events::open(&plan.requests, follow, rings, self.has_lost)?;
+        let mut set = events::open(&plan.requests, follow, rings, self.has_lost, plan.starts)?;
         set.read_memory(&plan.fetches, corked.token())?;
         if counted.is_some() {
             set.enable_group()?;

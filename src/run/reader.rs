@@ -1,8 +1,9 @@
 //! From records to observations: the middle of the diagram, without the rings.
 
 use super::copies;
-use super::halves::{convention, number, word, works_on_a_ring};
+use super::halves::{convention, instruction, number, word, works_on_a_ring};
 use super::session::SessionError;
+use super::setting::{Fault, Observer, Setting};
 use crate::capture;
 use crate::events::{Account, EventSet, Origin};
 use crate::memory::{Captured, Part};
@@ -10,47 +11,11 @@ use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning, Reach};
 use crate::record::{self, LayoutTable, Record, Sample};
 use crate::sys::page_size;
-use crate::syscall::files::{Initial, Tables};
+use crate::syscall::files::Tables;
 use crate::syscall::mappings::Maps;
-use crate::syscall::{Actor, Call, Entry, Lineage, Observation, Sources, Tracker};
+use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::io;
-
-/// What becomes of what a run shows, as it shows it.
-pub trait Observer {
-    /// Tasks and calls.
-    fn observe(&mut self, observation: &Observation);
-    /// A tracepoint: the place in [`EventsPlan::tracepoints`], and its raw record.
-    fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]);
-    /// Everything that is there has been delivered for now.
-    fn pause(&mut self) {}
-}
-
-/// A planted defect, to see that the account catches it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Fault {
-    /// Drops the sample of this number (from 0) after it was read.
-    pub drop_sample: Option<u64>,
-}
-
-/// What must be known of a run to understand its records.
-#[derive(Clone, Debug, Default)]
-pub struct Setting {
-    /// The process whose own doings are none of the workload's.
-    pub init: Option<Pid>,
-    /// What the workload starts with.
-    pub initial: Initial,
-    /// What is to go wrong.
-    pub fault: Fault,
-    /// Whether the workload's memory is read, and signals are told of.
-    pub reads_memory: bool,
-    /// Whether all events are counted for a control group.
-    pub of_group: bool,
-    /// Whether processes that outlive the main one are looked for and ended, after [`GRACE`](super::GRACE).
-    pub forbids_survivors: bool,
-    /// Whether the end of a run on the bare host is the end of all its processes: nobody may leave some of them alone.
-    pub ends_all: bool,
-}
 
 // Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -61,6 +26,8 @@ pub struct Reader<'a> {
     observer: &'a mut dyn Observer,
     tracker: Tracker,
     lineage: Lineage,
+    /// Where it is asked for.
+    starts: Option<Starts>,
     tables: Tables,
     maps: Maps,
     out: Vec<Observation>,
@@ -108,6 +75,7 @@ impl<'a> Reader<'a> {
                 of_group: setting.of_group,
             }),
             lineage: Lineage::new(setting.init),
+            starts: plan.starts.then(Starts::default),
             tables: Tables::new(setting.initial, plan.watched),
             maps: Maps::new(plan.maps, page_size() as u64),
             out: Vec::new(),
@@ -203,8 +171,17 @@ impl<'a> Reader<'a> {
             Record::Fork(..) | Record::Exit(..) if !self.started => {}
             Record::Comm(comm, _) => {
                 self.started |= comm.exec;
+                if let (true, Some(starts)) = (comm.exec, &mut self.starts) {
+                    starts.executed(comm.pid);
+                }
                 self.tracker.comm(&comm, &mut self.out);
                 self.lineage.comm(&comm);
+            }
+            Record::Map(map, _) => {
+                let range = map.address..map.address.saturating_add(map.length);
+                if let Some(starts) = &mut self.starts {
+                    starts.mapped(map.pid, range, map.name);
+                }
             }
             Record::Fork(task, _) => {
                 self.threads.0 += 1;
@@ -214,6 +191,9 @@ impl<'a> Reader<'a> {
             }
             Record::Exit(task, _) => {
                 if self.tracker.exit(&task, &mut self.out) {
+                    if let (true, Some(starts)) = (task.pid.0 == task.tid.0, &mut self.starts) {
+                        starts.ended(task.pid);
+                    }
                     self.threads.0 = self.threads.0.saturating_sub(1);
                     self.lineage.exit(&task);
                 }
@@ -352,14 +332,16 @@ impl<'a> Reader<'a> {
                     self.copied((pid, tid), copies, raw)
                         .ok_or_else(|| lacks("strings"))?;
                 }
-                self.tracker.enter(
-                    (pid, tid),
-                    time,
-                    convention(number, sample),
-                    number,
-                    words,
-                    &mut self.out,
-                );
+                let (who, abi) = ((pid, tid), convention(number, sample));
+                let out = &mut self.out;
+                self.tracker.enter(who, time, abi, number, words, out);
+                let starts = self.starts.as_mut().zip(instruction(sample));
+                let role = starts.and_then(|(starts, ip)| {
+                    let thread = self.tracker.actor(pid, tid, out).thread;
+                    let role = starts.entered(pid, ip, (abi, number), &words)?;
+                    Some(Observation::Starting(thread, role))
+                });
+                self.out.extend(role);
             }
             Meaning::Leave { id, ret } => {
                 let (number, value) = (number(id)?, word(ret)? as i64);

@@ -1,6 +1,7 @@
 //! One run: from the corked workload to the account of its events.
 
-use super::reader::{Observer, Reader, Setting};
+use super::reader::Reader;
+use super::setting::{Observer, Setting};
 use super::survivors::Survivors;
 use super::watch::Watch;
 use crate::events::EventSet;

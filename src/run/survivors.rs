@@ -1,6 +1,6 @@
 //! The end of a run: who lives when the main process has ended, and the end of them all.
 
-use super::reader::Setting;
+use super::setting::Setting;
 use crate::host::{Host, ProcessStatus};
 use crate::sandbox::Running;
 use crate::sys::{self, process};

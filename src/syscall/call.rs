@@ -3,6 +3,7 @@
 use super::files::Files;
 use super::mappings::Places;
 use super::names::{self, Abi};
+use super::starts::Role;
 use crate::memory::Memory;
 use crate::units::{Nanos, Pid, Tid};
 
@@ -191,6 +192,8 @@ pub enum Observation {
     },
     /// A process executes another program (`PERF_RECORD_COMM` with its exec bit).
     Executed(Actor),
+    /// What the call is that a thread has just entered to the start of its program; told only where that was asked for.
+    Starting(ThreadId, Role),
     /// A process executed a program that its events do not follow: the kernel ends them when a task that is not root executes a
     /// set-user-ID program (`perf_event_exit_task()` in `begin_new_exec()`), whoever opened them.
     OutOfSight(Actor),

@@ -115,7 +115,7 @@ impl Run {
                 Some(format!("thread {} is {id} globally", thread.0))
             }
             Observation::OutOfSight(actor) => Some(format!("{} out of sight", actor.tid)),
-            Observation::Entered { .. } => None,
+            Observation::Entered { .. } | Observation::Starting(..) => None,
         };
         self.out
             .drain(..)

@@ -4,7 +4,7 @@ use super::people::Ids;
 use super::{Item, Kind, Log, Recorded, Trace, TracedEvent};
 use crate::syscall::kinds::never_returns;
 use crate::syscall::names::{self, Abi};
-use crate::syscall::{Actor, Call, Entry, Observation, Outcome, ThreadId};
+use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Role, ThreadId};
 use crate::units::Nanos;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ pub struct Builder {
     logs: Vec<Log>,
     place_of: HashMap<ThreadId, usize>,
     open: HashMap<ThreadId, Open>,
+    /// What loaders did so far to start programs that have not begun yet.
+    starts: HashMap<ThreadId, Start>,
     ids: Ids,
     moment: u64,
     /// The latest time that was told.
@@ -32,6 +34,14 @@ struct Open {
     makes_tasks: bool,
 }
 
+/// What a loader does to start a program.
+#[derive(Debug, Default)]
+struct Start {
+    /// The place in the thread's log where it begins.
+    place: usize,
+    tally: HashMap<Kind, u64>,
+}
+
 impl Builder {
     /// A builder for traces of which every deed is of interest, or else only how many there are of each.
     #[must_use]
@@ -41,6 +51,7 @@ impl Builder {
             logs: Vec::new(),
             place_of: HashMap::new(),
             open: HashMap::new(),
+            starts: HashMap::new(),
             ids: Ids::default(),
             moment: 0,
             now: Nanos(0),
@@ -59,10 +70,12 @@ impl Builder {
         match observation {
             Observation::Born { child, parent, .. } => self.born(child, *parent),
             Observation::Executed(actor) => {
+                self.starts.remove(&actor.thread);
                 if let Some(log) = self.log(actor.thread) {
                     log.name = String::from_utf8_lossy(actor.comm.as_bytes()).into();
                 }
             }
+            Observation::Starting(thread, role) => self.starting(*thread, *role),
             Observation::Named { thread, id } => self.ids.name(*id, *thread),
             Observation::Global { thread, id } => self.ids.name_globally(*id, *thread),
             Observation::OutOfSight(_) => {}
@@ -96,6 +109,7 @@ impl Builder {
             Observation::Call(call) => self.fill(call, keep(call)),
             Observation::Gone(thread) => {
                 self.open.remove(thread);
+                self.starts.remove(thread);
             }
         }
     }
@@ -105,8 +119,9 @@ impl Builder {
         self.moment += 1;
         self.now = self.now.max(time);
         let (moment, keeps_order) = (self.moment, self.keeps_order);
-        let Some(log) = self.log(thread) else { return };
         let kind = Kind::Event(Arc::clone(&event.name));
+        self.count_start(thread, &kind);
+        let Some(log) = self.log(thread) else { return };
         *log.tally.entry(kind).or_default() += 1;
         if keeps_order {
             log.push(moment, time, Some(Item::Event(Box::new(event))));
@@ -149,6 +164,41 @@ impl Builder {
         });
     }
 
+    /// Leaves out what a loader did from its first call on, once the program has made one.
+    fn starting(&mut self, thread: ThreadId, role: Role) {
+        let Some(place) = self.open.get(&thread).map(|open| open.place) else {
+            return;
+        };
+        if role == Role::Loads {
+            let start = || Start {
+                place,
+                ..Start::default()
+            };
+            self.starts.entry(thread).or_insert_with(start);
+            return;
+        }
+        let start = self.starts.remove(&thread);
+        let Some((start, log)) = start.zip(self.log(thread)) else {
+            return;
+        };
+        for slot in log.slots.iter_mut().take(place).skip(start.place) {
+            slot.item = None;
+        }
+        for (kind, times) in start.tally {
+            if let Some(count) = log.tally.get_mut(&kind) {
+                *count = count.saturating_sub(times);
+            }
+        }
+        log.tally.retain(|_, count| *count > 0);
+    }
+
+    /// Counts what is left out if it is part of a start.
+    fn count_start(&mut self, thread: ThreadId, kind: &Kind) {
+        if let Some(start) = self.starts.get_mut(&thread) {
+            *start.tally.entry(kind.clone()).or_default() += 1;
+        }
+    }
+
     /// Counts a call, and puts it into the place that its entry took.
     fn fill(&mut self, call: &Call, keep: bool) {
         let thread = call.actor.thread;
@@ -160,10 +210,12 @@ impl Builder {
         }
         let left = left(call, self.now);
         let (open, moment) = (self.open.remove(&thread), self.moment);
-        let Some(log) = self.log(thread).filter(|_| keep) else {
+        if !keep {
             return;
-        };
+        }
         let kind = Kind::Call(call.abi, call.number);
+        self.count_start(thread, &kind);
+        let Some(log) = self.log(thread) else { return };
         *log.tally.entry(kind).or_default() += 1;
         if let Some(slot) = open.and_then(|open| log.slots.get_mut(open.place)) {
             slot.item = Some(Item::Call {

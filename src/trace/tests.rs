@@ -7,6 +7,7 @@ use crate::units::{Nanos, Pid, Tid};
 use std::sync::Arc;
 
 mod deeds;
+mod starts;
 
 /// A thread enters a call; which one is told when it has ended.
 fn entered(thread: u32) -> Observation {

@@ -124,8 +124,10 @@ impl Tables {
             } => self.born(child, *parent, *shares),
             Observation::Executed(actor) => self.executed(actor),
             Observation::Gone(thread) => self.gone(*thread),
-            Observation::Named { .. } | Observation::Global { .. } | Observation::OutOfSight(_) => {
-            }
+            Observation::Named { .. }
+            | Observation::Global { .. }
+            | Observation::Starting(..)
+            | Observation::OutOfSight(_) => {}
         }
     }
 

@@ -73,8 +73,10 @@ impl Maps {
             } => self.born(child, *parent, *shares),
             Observation::Executed(actor) => self.executed(actor.thread),
             Observation::Gone(thread) => self.gone(*thread),
-            Observation::Named { .. } | Observation::Global { .. } | Observation::OutOfSight(_) => {
-            }
+            Observation::Named { .. }
+            | Observation::Global { .. }
+            | Observation::Starting(..)
+            | Observation::OutOfSight(_) => {}
         }
     }
 
