@@ -107,7 +107,12 @@ impl<'a> Mutants<'a> {
         difference
     }
 
-    fn mutant(&self, candidate: &Candidate, changed: Vec<(usize, Vec<Deed>)>) -> Option<Mutant> {
+    fn mutant(
+        &self,
+        place: usize,
+        candidate: &Candidate,
+        changed: Vec<(usize, Vec<Deed>)>,
+    ) -> Option<Mutant> {
         let Candidate {
             operator,
             spot,
@@ -144,6 +149,7 @@ impl<'a> Mutants<'a> {
             Change::Drop | Change::Repeat | Change::Delay | Change::DropAll => {}
         }
         Some(Mutant {
+            place,
             operator: *operator,
             event,
             field,
@@ -169,7 +175,7 @@ impl Iterator for Mutants<'_> {
             if difference.is_empty() || self.seen.contains(&difference) {
                 continue;
             }
-            let mutant = self.mutant(candidate, changed);
+            let mutant = self.mutant(place, candidate, changed);
             self.seen.insert(difference);
             if mutant.is_some() {
                 return mutant;
@@ -261,10 +267,20 @@ impl List<'_, '_> {
     }
 
     fn edits(&self, deed: &Deed) -> Vec<(usize, Vec<Part>)> {
-        let field = |part: &Part| of_field(part, &self.pool, self.constants(deed, part));
+        let field = |part: &Part| match &*part.name {
+            // Which call a tracepoint belongs to is not the program's affair.
+            "__syscall_nr" => Vec::new(),
+            name if self.is_chosen_by(&deed.name, name) => Vec::new(),
+            _ => of_field(part, &self.pool, self.constants(deed, part)),
+        };
         let fields = deed.fields.iter().map(field);
         let returns = deed.returns.iter().map(|part| of_result(part, &self.pool));
         (0..).zip(fields.chain(returns)).collect()
+    }
+
+    fn is_chosen_by(&self, event: &str, field: &str) -> bool {
+        let fields = self.recorded.chosen_by;
+        !fields.is_empty() && fields.contains(&(event.to_owned(), field.to_owned()))
     }
 
     /// The names that an argument is written with.

@@ -30,6 +30,7 @@ pub use list::Mutants;
 
 use crate::syscall::{Signatures, ThreadId};
 use crate::trace::{Deed, StableName};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -53,6 +54,8 @@ pub struct Recorded<'a> {
     pub threads: &'a [Thread],
     /// The names of what would have been recorded and did not occur.
     pub absent: &'a [String],
+    /// Fields, each behind its event's name, by which the kernel chose what to record: with another value it would not have been recorded.
+    pub chosen_by: &'a BTreeSet<(String, String)>,
     /// The forms of calls.
     pub signatures: &'a Signatures<'a>,
 }
@@ -124,6 +127,8 @@ impl fmt::Display for Operator {
 /// A mutant by what was done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutant {
+    /// Its place among all, event by event, whatever order they are tried in.
+    pub place: usize,
     /// How.
     pub operator: Operator,
     /// The event's name; of a process its stable name.

@@ -16,7 +16,11 @@ pub(super) struct Pool {
 fn kind(value: &Value) -> Option<Kind> {
     match value {
         Value::Path { .. } => Some(Kind::Path),
-        Value::File { .. } => Some(Kind::File),
+        // Not `AT_FDCWD`, nor what was closed.
+        Value::File {
+            description: Some(_),
+            ..
+        } => Some(Kind::File),
         _ => None,
     }
 }

@@ -102,6 +102,7 @@ fn all(threads: &[Thread], absent: &[String]) -> Vec<Mutant> {
     let recorded = Recorded {
         threads,
         absent,
+        chosen_by: &BTreeSet::new(),
         signatures: &signatures,
     };
     Mutants::of(&recorded).collect()
@@ -269,6 +270,32 @@ fn numbers_are_one_more_and_nothing_in_the_form_that_they_have() {
 }
 
 #[test]
+fn the_number_of_a_tracepoints_call_is_not_edited() {
+    assert_eq!(edits(number("__syscall_nr", 257)), [""; 0]);
+}
+
+#[test]
+fn what_the_kernel_chose_events_by_is_not_edited() {
+    let signatures = Signatures::new(Box::new(|_| None));
+    let event = deed(
+        "a:b",
+        &[number("flags", 1), number("mode", 2)],
+        number("returns", 0),
+    );
+    let run = threads(&[&[event]]);
+    let recorded = Recorded {
+        threads: &run,
+        absent: &[],
+        chosen_by: &[("a:b", "flags"), ("c:d", "mode")]
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .into(),
+        signatures: &signatures,
+    };
+    let fields: BTreeSet<String> = Mutants::of(&recorded).filter_map(|it| it.field).collect();
+    assert_eq!(fields, strings(["mode", "returns"]));
+}
+
+#[test]
 fn paths_become_others_of_the_run_and_one_that_is_in_none() {
     let fields = [path("oldname", "new"), path("newname", "old")];
     let mutants = all(
@@ -413,6 +440,7 @@ fn each_flag_is_taken_away_and_one_is_added() {
         let recorded = Recorded {
             threads: &run,
             absent: &[],
+            chosen_by: &BTreeSet::new(),
             signatures: &signatures,
         };
         let edits = Mutants::of(&recorded).filter(|it| it.field.as_deref() == Some("flags"));
@@ -445,6 +473,7 @@ fn what_was_recorded_and_did_not_occur_is_inserted_with_the_runs_own_paths() {
     let recorded = Recorded {
         threads: &run,
         absent: &absent,
+        chosen_by: &BTreeSet::new(),
         signatures: &signatures,
     };
     let inserted = Mutants::of(&recorded).filter(|it| it.operator == Operator::Insert);
@@ -520,6 +549,7 @@ fn what_is_rare_comes_among_the_first() {
     let recorded = Recorded {
         threads: &run,
         absent: &[],
+        chosen_by: &BTreeSet::new(),
         signatures: &signatures,
     };
     let mut mutants = Mutants::of(&recorded);

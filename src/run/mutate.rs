@@ -10,6 +10,7 @@ use crate::plan::Plan;
 use crate::syscall::ThreadId;
 use crate::trace::{Block, Deed, Normalised, StableName};
 use crate::verdict::{self, Verdict};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -146,22 +147,17 @@ impl Survey {
             (false, Some(_)) => Standing::Lenient,
         }
     }
+}
 
-    fn add(&mut self, mutant: Mutant, killer: Option<Killer>) {
-        self.n_mutants = self.n_mutants.saturating_add(1);
-        match killer {
-            Some(Killer::Expectations) => {
-                self.by_expectations = self.by_expectations.saturating_add(1)
-            }
-            Some(Killer::Snapshot) => self.by_snapshot = self.by_snapshot.saturating_add(1),
-            None => self.survivors.push(Survivor {
-                operator: mutant.operator,
-                event: mutant.event,
-                field: mutant.field,
-                task: mutant.task,
-                line: mutant.line,
-                now: mutant.now,
-            }),
+impl From<Mutant> for Survivor {
+    fn from(mutant: Mutant) -> Self {
+        Self {
+            operator: mutant.operator,
+            event: mutant.event,
+            field: mutant.field,
+            task: mutant.task,
+            line: mutant.line,
+            now: mutant.now,
         }
     }
 }
@@ -258,9 +254,11 @@ fn survey(
     };
     let threads = threads(&judge.run.trace);
     let absent = absent(&plan, &judge.run.trace);
+    let chosen_by = chosen_by(&plan);
     let recorded = Recorded {
         threads: &threads,
         absent: &absent,
+        chosen_by: &chosen_by,
         signatures: &bench.signatures,
     };
     let n_events: usize = threads.iter().map(|thread| thread.deeds.len()).sum();
@@ -271,14 +269,18 @@ fn survey(
         ..Survey::default()
     };
     let mut mutants = Mutants::of(&recorded);
+    let mut through = Vec::new();
     for mut mutant in mutants.by_ref().take(most) {
-        let killer = judge.killer(std::mem::take(&mut mutant.changed));
-        survey.add(mutant, killer);
+        survey.n_mutants += 1;
+        match judge.killer(std::mem::take(&mut mutant.changed)) {
+            Some(Killer::Expectations) => survey.by_expectations += 1,
+            Some(Killer::Snapshot) => survey.by_snapshot += 1,
+            None => through.push(mutant),
+        }
     }
     survey.untried = mutants.n_left();
-    survey
-        .survivors
-        .sort_by_key(|it| Operator::ALL.iter().position(|known| *known == it.operator));
+    through.sort_by_key(|mutant| mutant.place);
+    survey.survivors = through.into_iter().map(Survivor::from).collect();
     Ok(Ok(survey))
 }
 
@@ -298,6 +300,18 @@ fn absent(plan: &Plan, trace: &Normalised) -> Vec<String> {
     let occurred = trace.counts();
     let names = plan.events.names().into_iter();
     names.filter(|name| !occurred.contains_key(name)).collect()
+}
+
+/// The fields that filters name, each behind its event's name.
+fn chosen_by(plan: &Plan) -> BTreeSet<(String, String)> {
+    let mut fields = BTreeSet::new();
+    for request in &plan.events.requests {
+        let filter = request.filter.as_deref().unwrap_or_default();
+        for word in filter.split(|c: char| !c.is_alphanumeric() && c != '_') {
+            fields.insert((request.name.clone(), word.to_owned()));
+        }
+    }
+    fields
 }
 
 /// A run that passed, and what it passed by.
