@@ -104,6 +104,17 @@ impl fmt::Display for SnapshotLevel {
     }
 }
 
+impl SnapshotSpec {
+    /// The section that is shown, if not the whole run is.
+    #[must_use]
+    pub fn section(&self) -> Option<&str> {
+        match self {
+            Self::On { section, .. } => section.as_deref(),
+            Self::Off => None,
+        }
+    }
+}
+
 impl Default for SnapshotSpec {
     fn default() -> Self {
         Self::On {

@@ -9,14 +9,19 @@ use super::{
 };
 use crate::units::ExitKind;
 
+mod after;
 mod captures;
 mod edit;
 mod fields;
+mod files;
 mod keys;
 mod matrix;
 mod patterns;
+mod reference;
+mod sections;
 mod steps;
 mod values;
+mod whole;
 mod workload;
 mod yaml;
 
@@ -42,7 +47,22 @@ trace:
     - "sched:*"
     - { event: "sched:sched_switch", filter: "prev_prio < 120" }
   ring: { size: 64KiB }
+  since: { step: { openat: { path: start } } }
+sections:
+  save: { from: ">save", to: { write: { buf: { prefix: "<s" } } } }
+baseline: { shell: "cat < config.toml" }
+lenient: "the ünderlying library's calls differ"
 expect:
+  sequence:
+    - openat: { path: [config.tmp, { glob: "*.tmp" }], flags: { contains: [O_CREAT] }, returns: $fd }
+    - never: { write: { fd: { not: $fd } } }
+    - any_order: [fsync, { sequence: [{ fchmod: { fd: $fd, mode: { range: "0..=511" } } }, next: close] }]
+  any_order: [{ rename: { to: { regex: "^日" } } }]
+  never: [{ connect: {} }, { sendto: { returns: -1 } }]
+  only: ["%file", "%desc"]
+  sections: { save: { count: [{ fsync: { fd: any }, times: 1 }] } }
+  delta: { openat: +1, read: "-1..=2" }
+  files_after: { config.toml: "a = 1\n", "*.log": { exists: false }, l: { target: x, kind: symlink } }
   exit: { signal: SIGKILL }
   stdout: "saved\n"
   stderr: { matches: "^warning: .*$" }
