@@ -87,6 +87,14 @@ impl fmt::Display for Who {
     }
 }
 
+impl Finding {
+    /// The conditions under which runs were unlike the most common one, each with how many runs were unlike and how many there were.
+    pub fn provoked_by(&self) -> impl Iterator<Item = (Condition, u32, u32)> {
+        let unlike = self.unlike.iter().filter(|(_, (unlike, _))| *unlike > 0);
+        unlike.map(|(condition, (unlike, all))| (*condition, *unlike, *all))
+    }
+}
+
 impl Calibration {
     /// The key `snapshot` for this view, with all else that its author said in it.
     #[must_use]

@@ -16,12 +16,14 @@
 //! Pure. Nothing here is statistics: what was the same in every run is taken to be the same, so that it is the conditions of the runs which
 //! have to bring out what varies.
 
+mod compare;
 mod condition;
 mod evidence;
 mod finding;
 mod reason;
 mod search;
 mod temporary;
+mod treated;
 mod varying;
 
 pub use condition::Condition;

@@ -1,9 +1,11 @@
 //! The way from the strictest view to one in which all runs are the same.
 
+use super::compare::{all_same, blocks_of};
 use super::evidence::Form;
 use super::reason::{Setting, WAITING};
+use super::treated::{Treated, by_program, common};
 use super::varying::{tally, varying};
-use super::{Calibration, Condition, Evidence, Finding, Unsettled, Who, temporary};
+use super::{Calibration, Evidence, Finding, Unsettled, Who, temporary};
 use crate::syscall::Signatures;
 use crate::trace::{Block, By, Deed, Level, Normalised, TextPart, Treatment, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,13 +49,6 @@ pub fn calibrate(
             }
         }
     }
-}
-
-/// How somebody is shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Treated {
-    level: Level,
-    hidden: BTreeSet<String>,
 }
 
 /// In what runs differ.
@@ -392,69 +387,4 @@ impl<'a> Search<'a> {
 
 fn heading<'b>(part: &'b TextPart<'_>) -> &'b str {
     part.text.lines().next().unwrap_or_default()
-}
-
-fn blocks_of<'b>(who: &Who, run: &'b Normalised) -> Vec<&'b Block> {
-    let is_his = |process: &&[Block]| {
-        process.first().is_some_and(|leader| {
-            leader.program == who.program
-                && who
-                    .process
-                    .is_none_or(|process| process == leader.task.process)
-        })
-    };
-    run.processes().filter(is_his).flatten().collect()
-}
-
-/// Whether this is the same of all runs of each row.
-fn all_same<'b, T: PartialEq>(
-    rows: &[Vec<Vec<&'b Block>>],
-    of: impl Fn(&Vec<&'b Block>) -> T,
-) -> bool {
-    rows.iter().all(|runs| {
-        let mut all = runs.iter().map(&of);
-        let first = all.next();
-        all.all(|other| Some(other) == first)
-    })
-}
-
-/// What all have in common, if anything.
-fn common<'b>(mut all: impl Iterator<Item = &'b Treated>) -> Option<Treated> {
-    let first = all.next()?;
-    all.all(|other| other == first).then(|| first.clone())
-}
-
-/// Treatments that are not the default: one for a program where all of its processes have the same, else for each process.
-fn by_program(everybody: &BTreeMap<Who, Treated>) -> Vec<Treatment> {
-    let mut treatments = BTreeMap::new();
-    for (who, treated) in everybody {
-        let of_program = everybody
-            .iter()
-            .filter(|(other, _)| other.program == who.program);
-        let who = match common(of_program.map(|(_, treated)| treated)) {
-            Some(_) => Who {
-                process: None,
-                program: who.program.clone(),
-            },
-            None => who.clone(),
-        };
-        if *treated != Treated::default() {
-            treatments.insert(who, treated);
-        }
-    }
-    let treatment = |(who, treated): (Who, &Treated)| Treatment {
-        of: who.pattern(),
-        level: treated.level,
-        hidden: treated.hidden.iter().cloned().collect(),
-    };
-    treatments.into_iter().map(treatment).collect()
-}
-
-/// Conditions under which runs were unlike the most common one.
-impl Finding {
-    /// Those, each with how many runs were unlike and how many there were.
-    pub fn provoked_by(&self) -> impl Iterator<Item = (Condition, u32, u32)> {
-        let unlike = self.unlike.iter().filter(|(_, (unlike, _))| *unlike > 0);
-        unlike.map(|(condition, (unlike, all))| (*condition, *unlike, *all))
-    }
 }
