@@ -49,7 +49,7 @@ fn run(story: &str) -> Trace {
                 actor: actor(&leaders, thread, "sh"),
                 abi: Abi::native(),
                 number,
-                entry: entry.clone(),
+                entry,
             },
             |_| true,
         );

@@ -78,8 +78,7 @@ impl Normalised {
     #[must_use]
     pub fn parts(&self) -> Vec<TextPart<'_>> {
         let mut parts = Vec::new();
-        let mut programs: BTreeMap<(&str, Option<usize>), (Shown<'_>, Vec<&Block>)> =
-            BTreeMap::new();
+        let mut programs: BTreeMap<_, (Shown<'_>, Vec<&Block>)> = BTreeMap::new();
         for process in self.processes() {
             let Some(leader) = process.first() else {
                 continue;
@@ -91,7 +90,7 @@ impl Normalised {
             }
             let shown = self.view.of(leader.task.process, &leader.program);
             if shown.level != Level::Sequence && self.view.by == By::Program {
-                let of_program = programs.entry((&leader.program, shown.place()));
+                let of_program = programs.entry((leader.program.as_str(), shown.place()));
                 let (_, blocks) = of_program.or_insert((shown, Vec::new()));
                 blocks.extend(process);
                 continue;
