@@ -1,14 +1,72 @@
 //! How much is shown of whom.
 
 use super::Who;
+use crate::scenario::{LevelSpec, SnapshotLevel};
 use crate::trace::{Level, Treatment};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// How somebody is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Treated {
     pub(super) level: Level,
-    pub(super) hidden: BTreeSet<String>,
+    /// Names of which less is shown, or nothing (`None`).
+    pub(super) others: BTreeMap<String, Option<Level>>,
+}
+
+impl Treated {
+    /// As `levels` of a view has it.
+    pub(super) fn treatment(&self, who: &Who) -> Treatment {
+        let others = self.others.iter();
+        Treatment {
+            of: who.pattern(),
+            level: self.level,
+            others: others.map(|(name, how)| (name.clone(), *how)).collect(),
+        }
+    }
+
+    /// What shows no more than either.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let level = self.level.max(other.level);
+        let of = |treated: &Self, name: &str| match treated.others.get(name) {
+            Some(how) => how.map(|how| how.max(level)),
+            None => Some(level),
+        };
+        let both = self.others.keys().chain(other.others.keys());
+        let others = both.map(|name| {
+            let how = of(self, name).zip(of(other, name)).map(|(a, b)| a.max(b));
+            (name.clone(), how)
+        });
+        Self {
+            level,
+            others: others.filter(|(_, how)| *how != Some(level)).collect(),
+        }
+    }
+}
+
+/// As `levels` of a scenario has it.
+pub(super) fn entry(treatment: &Treatment) -> (String, LevelSpec) {
+    let names = |wanted: Option<Level>| {
+        let others = treatment.others.iter();
+        let meant = others.filter(|(_, how)| **how == wanted);
+        let mut names: Vec<String> = meant.map(|(name, _)| name.clone()).collect();
+        names.sort_unstable();
+        names
+    };
+    let spec = LevelSpec {
+        level: level_of(treatment.level),
+        counts: names(Some(Level::Counts)),
+        set: names(Some(Level::Set)),
+        hide: names(None),
+    };
+    (treatment.of.clone(), spec)
+}
+
+pub(super) fn level_of(level: Level) -> SnapshotLevel {
+    match level {
+        Level::Sequence => SnapshotLevel::Sequence,
+        Level::Counts => SnapshotLevel::Counts,
+        Level::Set => SnapshotLevel::Set,
+    }
 }
 
 /// What all have in common, if anything.
@@ -35,10 +93,8 @@ pub(super) fn by_program(everybody: &BTreeMap<Who, Treated>) -> Vec<Treatment> {
             treatments.insert(who, treated);
         }
     }
-    let treatment = |(who, treated): (Who, &Treated)| Treatment {
-        of: who.pattern(),
-        level: treated.level,
-        hidden: treated.hidden.iter().cloned().collect(),
-    };
-    treatments.into_iter().map(treatment).collect()
+    let treatments = treatments.into_iter();
+    treatments
+        .map(|(who, treated)| treated.treatment(&who))
+        .collect()
 }
