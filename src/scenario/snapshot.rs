@@ -40,6 +40,10 @@ pub enum SnapshotSpec {
 pub struct LevelSpec {
     /// Of its order and counts.
     pub level: SnapshotLevel,
+    /// Names that are only counted in it.
+    pub counts: Vec<String>,
+    /// Names of which it only matters that they occur.
+    pub set: Vec<String>,
     /// Names to leave out of it, besides those that are left out everywhere.
     pub hide: Vec<String>,
 }
@@ -156,6 +160,10 @@ pub(super) struct LevelMapping {
     #[serde(default)]
     level: SnapshotLevel,
     #[serde(default)]
+    counts: Vec<String>,
+    #[serde(default)]
+    set: Vec<String>,
+    #[serde(default)]
     hide: Vec<String>,
 }
 
@@ -199,19 +207,24 @@ impl Flexible for SnapshotSpec {
 
 impl Flexible for LevelSpec {
     const EXPECTED: &'static str =
-        "`sequence`, `counts`, `set`, or a mapping with `level` or `hide`";
+        "`sequence`, `counts`, `set`, or a mapping with `level`, `counts`, `set` or `hide`";
     type Mapping = LevelMapping;
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let level = SnapshotLevel::from_text(text)?;
         Some(level.map(|level| Self {
             level,
-            hide: Vec::new(),
+            ..Self::default()
         }))
     }
 
-    fn from_mapping(LevelMapping { level, hide }: LevelMapping) -> Option<Result<Self, String>> {
-        Some(Ok(Self { level, hide }))
+    fn from_mapping(mapping: LevelMapping) -> Option<Result<Self, String>> {
+        Some(Ok(Self {
+            level: mapping.level,
+            counts: mapping.counts,
+            set: mapping.set,
+            hide: mapping.hide,
+        }))
     }
 }
 

@@ -67,7 +67,7 @@ expect:
   stdout: "saved\n"
   stderr: { matches: "^warning: .*$" }
   count: { fsync: 2, openat: "1..=4", write: 2.., sched:sched_process_exec: "..=3" }
-snapshot: { level: counts, hide: [brk], show: ["%file"], contents: 2KiB, temporary: ["Cu??????"], levels: { cc1: set, P2 sh: { hide: [brk] } }, by: program, section: save }
+snapshot: { level: counts, hide: [brk], show: ["%file"], contents: 2KiB, temporary: ["Cu??????"], levels: { cc1: set, P2 sh: { counts: [read], set: [write], hide: [brk] } }, by: program, section: save }
 requires: { kernel: ">= 5.10", tracepoints: ["sched:sched_switch"], commands: [python3] }
 expect_failure: the directory is not synced yet
 "##;
@@ -212,14 +212,16 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
                     "cc1".to_owned(),
                     LevelSpec {
                         level: SnapshotLevel::Set,
-                        hide: Vec::new()
+                        ..LevelSpec::default()
                     }
                 ),
                 (
                     "P2 sh".to_owned(),
                     LevelSpec {
                         level: SnapshotLevel::Sequence,
-                        hide: owned(&["brk"])
+                        counts: owned(&["read"]),
+                        set: owned(&["write"]),
+                        hide: owned(&["brk"]),
                     }
                 ),
             ],

@@ -46,10 +46,25 @@ pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<St
 
 /// The mapping of `levels`, between braces; `None` for an empty one.
 fn levels_of(levels: &[(String, LevelSpec)]) -> Option<String> {
-    let level = |spec: &LevelSpec| match spec.hide.is_empty() {
-        true => spec.level.to_string(),
-        false if spec.level == Default::default() => format!("{{ hide: {} }}", list(&spec.hide)),
-        false => format!("{{ level: {}, hide: {} }}", spec.level, list(&spec.hide)),
+    let level = |spec: &LevelSpec| {
+        let names = [
+            ("counts", &spec.counts),
+            ("set", &spec.set),
+            ("hide", &spec.hide),
+        ];
+        let is_default = spec.level == Default::default();
+        let level = (!is_default).then(|| format!("level: {}", spec.level));
+        let names = names.iter().filter(|(_, names)| !names.is_empty());
+        let names: Vec<String> = names
+            .map(|(key, names)| format!("{key}: {}", list(*names)))
+            .collect();
+        match names.is_empty() {
+            true => spec.level.to_string(),
+            false => {
+                let said: Vec<String> = level.into_iter().chain(names).collect();
+                format!("{{ {} }}", said.join(", "))
+            }
+        }
     };
     let levels: Vec<String> = levels
         .iter()

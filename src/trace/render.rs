@@ -5,8 +5,7 @@ use super::normalised::{Block, Normalised};
 use super::people::{self, StableName};
 use super::values::Things;
 use super::{
-    Deed, FieldValue, Item, Kind, Level, Log, Part, Recorded, Shown, Trace, TracedEvent, Value,
-    View,
+    Deed, FieldValue, Item, Kind, Log, Part, Recorded, Shown, Trace, TracedEvent, Value, View,
 };
 use crate::syscall::{
     Call, Entry, Outcome, Signature, Signatures, ThreadId, Values,
@@ -42,7 +41,7 @@ impl Trace {
         logs.sort_unstable_by_key(|(name, _)| *name);
         // Things are numbered as the text names them: first what it shows, then what only expectations look at.
         let is_text = |shown: Shown<'_>, name: &str, order: (u64, u64)| {
-            shown.level == Level::Sequence && shown.shows(name) && shown.holds(order)
+            shown.keeps_order_of(name) && shown.holds(order)
         };
         let mut deeds = writer.deeds(&logs, is_text);
         let (rules, unread) = (std::mem::take(&mut writer.rules), writer.unread);

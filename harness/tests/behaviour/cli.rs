@@ -1,6 +1,7 @@
 //! The command line: what it ends with, what it says, what it writes, and what it refuses.
 
 mod bad_input;
+mod calibrate;
 mod mutate;
 mod reports;
 mod rights;

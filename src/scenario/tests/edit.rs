@@ -36,7 +36,9 @@ fn specs() -> Vec<SnapshotSpec> {
             name.to_owned(),
             LevelSpec {
                 level,
+                set: words(hide),
                 hide: words(hide),
+                ..LevelSpec::default()
             },
         )
     };
