@@ -5,6 +5,7 @@
 mod calibrate;
 mod doctor;
 mod mutate;
+mod new;
 mod review;
 mod run;
 mod signals;
@@ -35,6 +36,8 @@ enum Command {
     Calibrate(calibrate::Arguments),
     /// Change recorded runs of scenarios, and say which changes the scenarios let through
     Mutate(mutate::Arguments),
+    /// Record a command and write the scenario of what it does, with its snapshot
+    New(new::Arguments),
     /// Accept or reject the traces that wait for review
     Review(review::Arguments),
     /// Say what this machine allows, and what to do about the rest
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Trace(arguments) => trace::main(arguments),
         Command::Calibrate(arguments) => calibrate::main(arguments),
         Command::Mutate(arguments) => mutate::main(arguments),
+        Command::New(arguments) => new::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Doctor => doctor::main(),
     };
