@@ -15,7 +15,7 @@ use trace_harness::host::Host;
 use trace_harness::run::{
     Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
 };
-use trace_harness::scenario::{Command, Draft, EventSpec, Since, SnapshotSpec, Workload};
+use trace_harness::scenario::{Command, Draft, EventSpec, Since, Workload};
 use trace_harness::suggest::{self, Given, NoEnd, Seen};
 use trace_harness::units::ExitKind;
 

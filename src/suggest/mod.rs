@@ -55,7 +55,7 @@ pub struct NoEnd {
 
 /// What a new scenario records: what a program does to files and folders by name, what it writes and syncs, the network, who it becomes and
 /// which programs it runs. Its memory, its reading, its signal handlers and its waiting are its own affair, and that of its libraries.
-pub const EVENTS: [&str; 21] = [
+pub const EVENTS: [&str; 20] = [
     "%file",
     "%network",
     "write",
@@ -76,7 +76,6 @@ pub const EVENTS: [&str; 21] = [
     "ptrace",
     "execve*",
     "exit_group",
-    "!get*",
 ];
 
 /// Outputs that are longer than this, in bytes or lines, are not for a scenario file.

@@ -9,7 +9,6 @@ use crate::scenario::{
 };
 use crate::units::ExitKind;
 use nix::sys::signal::Signal;
-use std::path::Path;
 use std::time::Duration;
 
 /// What a new scenario file says, comments included.
