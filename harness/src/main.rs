@@ -3,6 +3,7 @@
 //! What is printed and with which status the process ends is decided here and nowhere else.
 
 mod calibrate;
+mod completions;
 mod doctor;
 mod mutate;
 mod new;
@@ -30,18 +31,20 @@ struct Arguments {
 enum Command {
     /// Run scenarios, and folders of them
     Run(run::Arguments),
+    /// Record a command and write the scenario of what it does, with its snapshot
+    New(new::Arguments),
     /// Trace one command, live, on the bare host
     Trace(trace::Arguments),
     /// Find out by many runs how strict the snapshot of a scenario can be
     Calibrate(calibrate::Arguments),
     /// Change recorded runs of scenarios, and say which changes the scenarios let through
     Mutate(mutate::Arguments),
-    /// Record a command and write the scenario of what it does, with its snapshot
-    New(new::Arguments),
     /// Accept or reject the traces that wait for review
     Review(review::Arguments),
     /// Say what this machine allows, and what to do about the rest
     Doctor,
+    /// Print a shell's completions of this command line
+    Completions(completions::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => new::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Doctor => doctor::main(),
+        Command::Completions(arguments) => completions::main(arguments),
     };
     ExitCode::from(status)
 }

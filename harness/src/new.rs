@@ -3,7 +3,7 @@
 mod files;
 mod place;
 
-use crate::run::{print, refuse};
+use crate::suite::{print, refuse};
 use crate::{complain, is_ci, signals, status};
 use files::Laid;
 use place::{Made, Target};
@@ -162,9 +162,6 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
          Now say in `description` what it must do, take the `#` away from what must hold, and run: harness run {file}\n",
         snapshot.display()
     ));
-    if draft.schema.is_none() {
-        said.push_str("For editors: harness schema > scenarios/schema.json\n");
-    }
     Ok(said)
 }
 
@@ -216,7 +213,7 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
             "Recorded by `harness new`. It passes as long as the command does this and nothing else of the kind;".to_owned(),
             "what is commented out holds as well.".to_owned(),
         ],
-        description: format!("`{}` does what it did when it was recorded", short(&words)),
+        description: format!("{} does what it did when it was recorded", short(&words)),
         workload: Workload {
             command,
             env: Default::default(),

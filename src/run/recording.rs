@@ -2,8 +2,9 @@
 
 use super::once::once;
 use super::{Control, Fault, RunError, Suite, lay_out};
+use crate::errors::chain;
 use crate::plan::Plan;
-use crate::sandbox::Left;
+use crate::sandbox::{LaunchError, Left};
 use crate::scenario::Expect;
 use crate::suggest::Seen;
 use crate::verdict::{self, Verdict};
@@ -36,7 +37,12 @@ impl Suite<'_> {
             return Err(RecordError::Unmet(vec!["there is no scenario".to_owned()]));
         };
         let dir = lay_out(self.bench, plan, file).map_err(RunError::from)?;
-        let (ended, trace) = once(self.bench, plan, control, Fault::default(), &dir)?;
+        let (ended, trace) = match once(self.bench, plan, control, Fault::default(), &dir) {
+            Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
+                return Err(RecordError::NoRun(Verdict::Fail, vec![chain(&error)]));
+            }
+            ran => ran?,
+        };
         if ended.interrupted {
             return Err(RecordError::Interrupted);
         }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod mutate;
+mod new;
 mod reports;
 mod rights;
 mod selection;

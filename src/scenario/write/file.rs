@@ -286,3 +286,6 @@ fn word_of(kind: FileType) -> &'static str {
         FileType::Device => "device",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -128,4 +128,4 @@ fn is_printable(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
