@@ -144,7 +144,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
 }
 
 /// What a person wants to know before he believes it.
-fn report(calibration: &Calibration) -> String {
+pub(crate) fn report(calibration: &Calibration) -> String {
     let n_runs: u32 = calibration.n_runs.values().sum();
     let conditions = calibration.n_runs.iter();
     let conditions: Vec<String> = conditions

@@ -14,6 +14,7 @@ mod once;
 mod reach;
 mod reader;
 mod reading;
+mod recording;
 mod scenario;
 mod session;
 mod setting;
@@ -31,6 +32,7 @@ pub use mutate::{
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
+pub use recording::RecordError;
 pub use scenario::{Outcome, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use setting::{Fault, Observer, Setting};

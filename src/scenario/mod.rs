@@ -66,3 +66,4 @@ pub use snapshot::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
 pub use steps::{CountSpec, Expectations, PatternSpec, StepSpec};
 pub use trace::{EventSpec, RingSpec, Since, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};
+pub use write::{Draft, Suggestion, event};

@@ -1,6 +1,11 @@
 //! From what a scenario says to the text of a file, as a person would write it.
 
+mod file;
 pub(super) mod scalar;
+mod steps;
+
+pub use file::{Draft, Suggestion};
+pub use steps::event;
 
 use super::snapshot::{LevelSpec, SnapshotSpec};
 

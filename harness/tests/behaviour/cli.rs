@@ -3,6 +3,7 @@
 mod bad_input;
 mod calibrate;
 mod mutate;
+mod new;
 mod reports;
 mod rights;
 mod selection;
