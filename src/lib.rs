@@ -35,6 +35,7 @@ pub mod run;
 pub mod sandbox;
 pub mod scenario;
 pub mod snapshot;
+pub mod suggest;
 #[expect(unsafe_code, reason = "the one room for it")]
 pub mod sys;
 pub mod syscall;

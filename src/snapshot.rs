@@ -32,7 +32,7 @@ pub enum SnapshotError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Writing, renaming or removing.
-    #[error("cannot write the snapshot `{path}`")]
+    #[error("cannot write `{path}`")]
     Write {
         /// The file.
         path: PathBuf,
@@ -212,23 +212,41 @@ pub fn write_whole(file: &Path, contents: &str) -> Result<(), SnapshotError> {
     };
     let mode = fs::metadata(file).map_or(0o644, |known| known.permissions().mode() & 0o7777);
     let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let file = target.as_path();
+    let new = prepared(&target, contents, mode).map_err(failed)?;
+    new.persist(target).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Writes a file whole or not at all where there is none yet.
+///
+/// # Errors
+/// [`SnapshotError::Write`], also where there is one.
+pub fn write_new(file: &Path, contents: &str) -> Result<(), SnapshotError> {
+    let failed = |source| SnapshotError::Write {
+        path: file.to_owned(),
+        source,
+    };
+    let new = prepared(file, contents, 0o644).map_err(failed)?;
+    new.persist_noclobber(file)
+        .map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// The contents of a file in another beside it, which goes unless it takes its place.
+fn prepared(file: &Path, contents: &str, mode: u32) -> io::Result<tempfile::NamedTempFile> {
     // The folder of a file that is named alone is the working directory.
     let folder = file
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(failed)?;
+    fs::create_dir_all(folder)?;
     let mut new = tempfile::Builder::new()
         .prefix(".harness-")
-        .tempfile_in(folder)
-        .map_err(failed)?;
-    io::Write::write_all(&mut new, contents.as_bytes()).map_err(failed)?;
+        .tempfile_in(folder)?;
+    io::Write::write_all(&mut new, contents.as_bytes())?;
     new.as_file()
-        .set_permissions(PermissionsExt::from_mode(mode))
-        .map_err(failed)?;
-    new.persist(file).map_err(|error| failed(error.error))?;
-    Ok(())
+        .set_permissions(PermissionsExt::from_mode(mode))?;
+    Ok(new)
 }
 
 /// Where what waits for review is put.

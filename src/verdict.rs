@@ -5,6 +5,7 @@ mod events;
 mod files;
 mod findings;
 mod limits;
+mod sections;
 
 pub use delta::{Counted, delta};
 pub use files::{files_after, reads_content};

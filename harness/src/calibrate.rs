@@ -8,6 +8,7 @@ use trace_harness::calibrate::{Calibration, Finding, Varying};
 use trace_harness::host::Host;
 use trace_harness::run::{Bench, CalibrateError, Calibrating, Control, Suite, discover};
 use trace_harness::scenario;
+use trace_harness::trace::Level;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -143,7 +144,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
 }
 
 /// What a person wants to know before he believes it.
-fn report(calibration: &Calibration) -> String {
+pub(crate) fn report(calibration: &Calibration) -> String {
     let n_runs: u32 = calibration.n_runs.values().sum();
     let conditions = calibration.n_runs.iter();
     let conditions: Vec<String> = conditions
@@ -172,8 +173,16 @@ fn report(calibration: &Calibration) -> String {
 
 fn found(finding: &Finding) -> String {
     let mut text = format!("{}: level {}", finding.who, finding.level.word());
-    if !finding.hidden.is_empty() {
-        text.push_str(&format!(", without {}", finding.hidden.join(", ")));
+    for (how, word) in [
+        (Some(Level::Counts), "counts of"),
+        (Some(Level::Set), "set of"),
+        (None, "without"),
+    ] {
+        let others = finding.others.iter().filter(|(_, found)| **found == how);
+        let names: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
+        if !names.is_empty() {
+            text.push_str(&format!("; {word} {}", names.join(", ")));
+        }
     }
     text.push('\n');
     let provoked: Vec<String> = finding
@@ -185,6 +194,13 @@ fn found(finding: &Finding) -> String {
             "  runs unlike the most common one: {}\n",
             provoked.join(", ")
         ));
+    }
+    if finding.is_expected {
+        text.push_str(
+            "  several of its children live at a time, and which of them ends first is chance\n",
+        );
+    } else if finding.varying.is_empty() {
+        text.push_str("  as another process of this program that does the same\n");
     }
     for varying in &finding.varying {
         text.push_str(&varies(varying));

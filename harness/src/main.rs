@@ -3,8 +3,10 @@
 //! What is printed and with which status the process ends is decided here and nowhere else.
 
 mod calibrate;
+mod completions;
 mod doctor;
 mod mutate;
+mod new;
 mod review;
 mod run;
 mod signals;
@@ -29,6 +31,8 @@ struct Arguments {
 enum Command {
     /// Run scenarios, and folders of them
     Run(run::Arguments),
+    /// Record a command and write the scenario of what it does, with its snapshot
+    New(new::Arguments),
     /// Trace one command, live, on the bare host
     Trace(trace::Arguments),
     /// Find out by many runs how strict the snapshot of a scenario can be
@@ -39,6 +43,8 @@ enum Command {
     Review(review::Arguments),
     /// Say what this machine allows, and what to do about the rest
     Doctor,
+    /// Print a shell's completions of this command line
+    Completions(completions::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -51,8 +57,10 @@ fn main() -> ExitCode {
         Command::Trace(arguments) => trace::main(arguments),
         Command::Calibrate(arguments) => calibrate::main(arguments),
         Command::Mutate(arguments) => mutate::main(arguments),
+        Command::New(arguments) => new::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Doctor => doctor::main(),
+        Command::Completions(arguments) => completions::main(arguments),
     };
     ExitCode::from(status)
 }

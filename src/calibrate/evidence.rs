@@ -1,7 +1,7 @@
 //! What runs did.
 
 use super::Condition;
-use crate::trace::Trace;
+use crate::trace::{Stretch, Trace};
 use std::collections::BTreeMap;
 
 /// What the runs of a scenario did, and under which conditions.
@@ -14,6 +14,8 @@ pub struct Evidence {
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) trace: Trace,
+    /// The part of it that is shown, if not all.
+    pub(super) stretch: Option<Stretch>,
     text: String,
     /// How many there were under each condition.
     pub(super) seen: BTreeMap<Condition, u32>,
@@ -26,15 +28,26 @@ impl Form {
 }
 
 impl Evidence {
-    /// Takes a run of a row of the scenario's matrix (the empty string where it has none), with its text in the strictest view.
-    pub fn add(&mut self, row: &str, condition: Condition, trace: Trace, text: String) {
+    /// Takes a run of a row of the scenario's matrix, with the part of it that is shown, and its text in the strictest view.
+    pub fn add(
+        &mut self,
+        row: &str,
+        condition: Condition,
+        (trace, stretch): (Trace, Option<Stretch>),
+        text: String,
+    ) {
         let forms = self.rows.entry(row.to_owned()).or_default();
         let known = forms.iter_mut().find(|form| form.text == text);
         let seen = match known {
             Some(form) => &mut form.seen,
             None => {
                 let seen = BTreeMap::new();
-                forms.push(Form { trace, text, seen });
+                forms.push(Form {
+                    trace,
+                    stretch,
+                    text,
+                    seen,
+                });
                 match forms.last_mut() {
                     Some(form) => &mut form.seen,
                     None => return,

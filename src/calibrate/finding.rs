@@ -1,8 +1,9 @@
 //! What a calibration comes to.
 
+use super::treated::{entry, level_of};
 use super::{Condition, Varying};
-use crate::scenario::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
-use crate::trace::{By, Level, Treatment, View};
+use crate::scenario::{SnapshotBy, SnapshotSpec};
+use crate::trace::{By, Level, View};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -13,8 +14,6 @@ pub struct Calibration {
     pub view: View,
     /// What varies and how it is shown for that; nothing of processes that do the same in every run.
     pub findings: Vec<Finding>,
-    /// What is hidden of everybody because of it.
-    pub hidden: Vec<String>,
     /// Names of files that are other ones in each run, and an example of each.
     pub temporary: Vec<(String, String)>,
     /// Whether the processes are other ones from run to run.
@@ -41,10 +40,13 @@ pub struct Finding {
     pub who: Who,
     /// How he is shown.
     pub level: Level,
-    /// What is hidden of him.
-    pub hidden: Vec<String>,
-    /// What varies of what he does.
+    /// Of what less is shown of him, and how much; `None` for nothing.
+    pub others: BTreeMap<String, Option<Level>>,
+    /// What varies of what he does; nothing of him who is like somebody else of whose doings something does.
     pub varying: Vec<Varying>,
+    /// Whether less is shown of him for what may happen, though it did not in these runs: two of his children live at a time, and he waits for
+    /// whoever ends first.
+    pub is_expected: bool,
     /// How many runs under each condition are unlike the most common one, and how many there are.
     pub unlike: BTreeMap<Condition, (u32, u32)>,
 }
@@ -58,6 +60,9 @@ pub enum Unsettled {
     /// Which programs run at all is another matter in each run.
     #[error("not every run executes `{0}`")]
     Programs(String),
+    /// What somebody does differs at every level.
+    #[error("what `{0}` does differs at every level")]
+    Remains(String),
 }
 
 impl Who {
@@ -87,6 +92,25 @@ impl fmt::Display for Who {
     }
 }
 
+impl Finding {
+    pub(super) fn of(who: &Who) -> Self {
+        Self {
+            who: who.clone(),
+            level: Level::Sequence,
+            others: BTreeMap::new(),
+            varying: Vec::new(),
+            is_expected: false,
+            unlike: BTreeMap::new(),
+        }
+    }
+
+    /// The conditions under which runs were unlike the most common one, each with how many runs were unlike and how many there were.
+    pub fn provoked_by(&self) -> impl Iterator<Item = (Condition, u32, u32)> {
+        let unlike = self.unlike.iter().filter(|(_, (unlike, _))| *unlike > 0);
+        unlike.map(|(condition, (unlike, all))| (*condition, *unlike, *all))
+    }
+}
+
 impl Calibration {
     /// The key `snapshot` for this view, with all else that its author said in it.
     #[must_use]
@@ -97,7 +121,6 @@ impl Calibration {
         };
         if let SnapshotSpec::On {
             level,
-            hide,
             temporary,
             levels,
             by,
@@ -111,23 +134,7 @@ impl Calibration {
                 By::Program => SnapshotBy::Program,
             };
             temporary.extend(self.temporary.iter().map(|(glob, _)| glob.clone()));
-            hide.extend(self.hidden.iter().cloned());
         }
         spec
-    }
-}
-
-fn entry(treatment: &Treatment) -> (String, LevelSpec) {
-    let mut hide: Vec<String> = treatment.hidden.iter().cloned().collect();
-    hide.sort_unstable();
-    let level = level_of(treatment.level);
-    (treatment.of.clone(), LevelSpec { level, hide })
-}
-
-fn level_of(level: Level) -> SnapshotLevel {
-    match level {
-        Level::Sequence => SnapshotLevel::Sequence,
-        Level::Counts => SnapshotLevel::Counts,
-        Level::Set => SnapshotLevel::Set,
     }
 }

@@ -5,23 +5,28 @@
 //!                                              process that differs is shown with less:
 //!
 //!   sequence    names of files that are other ones in each run become temporary
-//!   sequence    calls that only wait for other threads are hidden in it
-//!   counts      and then with those calls hidden
-//!   set         and then with those calls hidden that not every run makes
+//!   sequence    but for some calls, of which only the number counts, or that they occur, or nothing
+//!   counts      but for some calls, of which it counts that they occur, or nothing
+//!   set         but for calls that not every run makes
 //! ```
 //!
 //! The first that differs, as things (pipes, sockets) are numbered in the order of the text: what stands in front of a difference cannot
 //! be the effect of it. Where the processes themselves are other ones, those of a program are taken together.
 //!
-//! Pure. Nothing here is statistics: what was the same in every run is taken to be the same, so that it is the conditions of the runs which
-//! have to bring out what varies.
+//! Pure. What was the same in every run is taken to be the same, so that it is the conditions of the runs which have to bring out what varies.
+//! There are three exceptions, for what varies so rarely that no number of runs is enough: which of several living children a process is told
+//! of first; what varies in another process of the same program that does the same; and calls of which some runs made only one or two, and
+//! others more, which are taken to be none in some run to come.
 
+mod compare;
 mod condition;
 mod evidence;
 mod finding;
+mod hazard;
 mod reason;
 mod search;
 mod temporary;
+mod treated;
 mod varying;
 
 pub use condition::Condition;

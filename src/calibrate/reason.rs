@@ -38,7 +38,7 @@ impl fmt::Display for Reason {
             Self::Children => "another child ends first, or ends earlier",
             Self::Signals => "a signal arrives at another moment",
             Self::Time => "it depends on the time that something takes",
-            Self::Random => "it is a random number",
+            Self::Random => "how many random numbers it takes depends on what they are",
             Self::Names => "a file has another name in each run",
             Self::Memory => "it asks for memory at other moments, or for another amount",
             Self::Processes => "another process does its part earlier or later",
@@ -58,6 +58,31 @@ pub(super) struct Setting {
 
 /// Calls that wait for other threads or wake them, and nothing else: how many of them there are says nothing of what a program does.
 pub(super) const WAITING: [&str; 4] = ["futex", "futex_waitv", "sched_yield", "restart_syscall"];
+
+/// Calls by which a program gets and gives back memory.
+pub(super) const MEMORY: [&str; 6] = ["brk", "madvise", "mmap", "mprotect", "mremap", "munmap"];
+
+/// Calls that take from a pipe or socket, or put into it.
+const TRANSFER: [&str; 18] = [
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "read",
+    "readv",
+    "write",
+    "writev",
+    "recvfrom",
+    "recvmsg",
+    "sendto",
+    "sendmsg",
+    "splice",
+    "tee",
+    "sendfile",
+];
 
 impl Setting {
     /// The reason for calls of a name, two lines of which differ.
@@ -84,21 +109,19 @@ impl Setting {
             | "setitimer" | "alarm" | "timerfd_settime" | "timer_settime" | "restart_syscall"
             | "times" | "getrusage" => Reason::Time,
             "getrandom" => Reason::Random,
-            "brk" | "mmap" | "munmap" | "mremap" | "madvise" | "mprotect" if !self.has_threads => {
-                Reason::Memory
+            _ if example.is_some_and(|(a, b)| differs_in_path(a, b)) => Reason::Names,
+            _ if MEMORY.contains(&name) && !self.has_threads => Reason::Memory,
+            _ if TRANSFER.contains(&name) && self.has_company && uses_streams(name, runs) => {
+                Reason::Stream
             }
-            "poll" | "ppoll" | "select" | "pselect6" | "epoll_wait" | "epoll_pwait"
-            | "epoll_pwait2" => Reason::Stream,
-            _ if self.has_company && uses_streams(name, runs) => Reason::Stream,
             _ if self.has_threads => Reason::Threads,
-            _ if example.is_some_and(|(a, b)| quoted(a) != quoted(b)) => Reason::Names,
             _ if self.has_company => Reason::Processes,
             _ => Reason::Unknown,
         }
     }
 }
 
-/// Whether calls of a name are given pipes or sockets, or what the workload was started with, which may be either.
+/// Whether calls of a name are given pipes or sockets.
 fn uses_streams(name: &str, runs: &[Vec<&Block>]) -> bool {
     let is_stream = |deed: &Deed| {
         let values = deed.fields.iter().map(|part| &part.value);
@@ -115,7 +138,15 @@ fn uses_streams(name: &str, runs: &[Vec<&Block>]) -> bool {
     deeds.any(|deed| *deed.name == *name && is_stream(deed))
 }
 
-/// The strings of a line.
-fn quoted(line: &str) -> Vec<&str> {
-    line.split('"').skip(1).step_by(2).collect()
+/// Whether two lines of a call differ in nothing but paths.
+fn differs_in_path(a: &str, b: &str) -> bool {
+    let words = |line: &str| {
+        let is_end = |character: char| " ,()\"<>".contains(character);
+        line.split(is_end).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (a, b) = (words(a), words(b));
+    let mut pairs = a.iter().zip(&b).filter(|(a, b)| a != b).peekable();
+    a.len() == b.len()
+        && pairs.peek().is_some()
+        && pairs.all(|(a, b)| a.contains('/') && b.contains('/'))
 }

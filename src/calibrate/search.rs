@@ -1,11 +1,13 @@
 //! The way from the strictest view to one in which all runs are the same.
 
+use super::compare::{Runs, blocks_of};
 use super::evidence::Form;
-use super::reason::{Setting, WAITING};
-use super::varying::{tally, varying};
-use super::{Calibration, Condition, Evidence, Finding, Unsettled, Who, temporary};
+use super::reason::Setting;
+use super::treated::{Treated, by_program, common};
+use super::varying::varying;
+use super::{Calibration, Evidence, Finding, Unsettled, Who, hazard, temporary};
 use crate::syscall::Signatures;
-use crate::trace::{Block, By, Deed, Level, Normalised, TextPart, Treatment, View};
+use crate::trace::{Block, By, Deed, Level, Normalised, TextPart, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds the strictest view in which the runs of each row are the same. Of `view` is kept what it shows at all, and its temporary names; its
@@ -31,6 +33,7 @@ pub fn calibrate(
         temporary: Vec::new(),
         treated: BTreeMap::new(),
         findings: BTreeMap::new(),
+        expected: BTreeSet::new(),
     };
     loop {
         let rows = search.rows(&search.view());
@@ -38,22 +41,19 @@ pub fn calibrate(
             return Err(Unsettled::NoRuns);
         }
         match search.difference(&rows)? {
+            None if search.expect_more(&rows) => {}
             None => return Ok(search.finish(&rows)),
             Some(Difference::Processes) => search.take_together(),
             Some(Difference::Of(all)) => {
                 for who in all {
-                    search.loosen(who, &rows);
+                    let name = who.to_string();
+                    if !search.loosen(who, &rows) {
+                        return Err(Unsettled::Remains(name));
+                    }
                 }
             }
         }
     }
-}
-
-/// How somebody is shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Treated {
-    level: Level,
-    hidden: BTreeSet<String>,
 }
 
 /// In what runs differ.
@@ -75,15 +75,14 @@ struct Search<'a> {
     temporary: Vec<(String, String)>,
     treated: BTreeMap<Who, Treated>,
     findings: BTreeMap<Who, Finding>,
+    /// Those of whom less is shown because of what may happen to them.
+    expected: BTreeSet<Who>,
 }
 
 impl<'a> Search<'a> {
     fn view(&self) -> View {
-        let treatments = self.treated.iter().map(|(who, treated)| Treatment {
-            of: who.pattern(),
-            level: treated.level,
-            hidden: treated.hidden.iter().cloned().collect(),
-        });
+        let treated = self.treated.iter();
+        let treatments = treated.map(|(who, treated)| treated.treatment(who));
         let found = self.temporary.iter().map(|(glob, _)| glob.clone());
         View {
             levels: treatments.collect(),
@@ -94,7 +93,21 @@ impl<'a> Search<'a> {
     }
 
     fn rows(&self, view: &View) -> Vec<Row<'a>> {
-        let normalise = |form: &'a Form| (form, form.trace.normalise(view, self.signatures));
+        let normalise = |form: &'a Form| {
+            let view = View {
+                stretch: form.stretch,
+                ..view.clone()
+            };
+            let mut run = form.trace.normalise(&view, self.signatures);
+            // The rest of it is nobody's affair here.
+            if let Some(stretch) = form.stretch {
+                for block in &mut run.blocks {
+                    block.deeds.retain(|deed| stretch.has(deed));
+                    block.recount();
+                }
+            }
+            (form, run)
+        };
         let rows = self.evidence.rows();
         rows.map(|(_, forms)| forms.iter().map(normalise).collect())
             .collect()
@@ -164,116 +177,98 @@ impl<'a> Search<'a> {
         self.by = By::Program;
         self.treated.clear();
         self.findings.clear();
+        self.expected.clear();
     }
 
-    /// Shows somebody with as little less as makes his runs the same.
-    fn loosen(&mut self, who: Who, rows: &[Row<'_>]) {
+    /// Shows somebody with as little less as makes his runs the same; says whether that is anything less than before.
+    fn loosen(&mut self, who: Who, rows: &[Row<'_>]) -> bool {
         let now = self.treated.get(&who).cloned().unwrap_or_default();
-        let runs: Vec<Vec<Vec<&Block>>> = rows
-            .iter()
-            .map(|row| row.iter().map(|(_, run)| blocks_of(&who, run)).collect())
-            .collect();
-        if now.level == Level::Sequence {
-            let deeds = runs.iter().flatten().map(|blocks| self.deeds(blocks));
+        let base = self.base.clone();
+        let blocks = rows.iter().map(|row| {
+            let runs = row.iter().map(|(_, run)| blocks_of(&who, run));
+            runs.collect()
+        });
+        let runs = Runs::new(blocks.collect(), &base);
+        if now == Treated::default() {
+            let deeds = runs.all().map(|blocks| self.deeds(blocks));
             let found = temporary::find(&deeds.collect::<Vec<_>>());
             let is_new = |(glob, _): &(String, String)| {
-                !self.temporary.iter().any(|(known, _)| known == glob)
+                let mut found = self.temporary.iter().map(|(known, _)| known);
+                !self.base.temporary.contains(glob) && !found.any(|known| known == glob)
             };
             let new: Vec<_> = found.into_iter().filter(is_new).collect();
             if !new.is_empty() {
                 self.temporary.extend(new);
-                return;
+                return true;
             }
-            let finding = self.finding(&who, rows, &runs);
-            self.findings.entry(who.clone()).or_insert(finding);
+            let finding = self.finding(&who, rows, &runs.rows);
+            self.findings.insert(who.clone(), finding);
         }
-        let waiting = runs
-            .iter()
-            .flatten()
-            .flat_map(|blocks| tally(blocks).into_keys());
-        let waiting: BTreeSet<String> = waiting
-            .filter(|name| WAITING.contains(name))
-            .map(str::to_owned)
-            .collect();
-        let is_first = now.level == Level::Sequence && now.hidden.is_empty();
-        let is_waiting = !waiting.is_empty() && self.is_same_without(&waiting, &runs);
-        let treated = if is_first && is_waiting {
-            Treated {
-                level: Level::Sequence,
-                hidden: self.fewest(waiting, &runs),
-            }
-        } else {
-            self.by_numbers(&waiting, &runs)
-        };
+        let treated = runs.treated(&now);
+        let is_less = treated != now;
         self.treated.insert(who, treated);
+        is_less
     }
 
-    /// Whether the order is the same without these.
-    fn is_same_without(&self, hidden: &BTreeSet<String>, runs: &[Vec<Vec<&Block>>]) -> bool {
-        let lines = |blocks: &Vec<&Block>| {
-            let of_thread = |block: &&Block| {
-                let deeds = block
-                    .deeds
-                    .iter()
-                    .filter(|deed| self.base.shows(&deed.name) && !hidden.contains(&*deed.name));
-                (block.task.thread, deeds.map(Deed::line).collect::<Vec<_>>())
+    /// Shows less of what was the same in all of these runs and will not be in others. Says whether that is anything less than before.
+    fn expect_more(&mut self, rows: &[Row<'_>]) -> bool {
+        let before = self.treated.clone();
+        for process in rows.iter().flatten().flat_map(|(_, run)| run.processes()) {
+            let Some(who) = self.who_of(process) else {
+                continue;
             };
-            let threads = blocks.iter().map(of_thread);
-            let threads = threads.filter(|(thread, lines)| *thread == 1 || !lines.is_empty());
-            threads.collect::<Vec<_>>()
-        };
-        all_same(runs, lines)
-    }
-
-    /// As few of these as it takes for the order to be the same without them.
-    fn fewest(&self, mut hidden: BTreeSet<String>, runs: &[Vec<Vec<&Block>>]) -> BTreeSet<String> {
-        for name in hidden.clone() {
-            hidden.remove(&name);
-            if !self.is_same_without(&hidden, runs) {
-                hidden.insert(name);
-            }
-        }
-        hidden
-    }
-
-    /// The strictest of the levels that count.
-    fn by_numbers(&self, waiting: &BTreeSet<String>, runs: &[Vec<Vec<&Block>>]) -> Treated {
-        let counts = |hidden: &BTreeSet<String>| {
-            all_same(runs, |blocks| {
-                let mut tally = tally(blocks);
-                tally.retain(|name, _| self.base.shows(name) && !hidden.contains(*name));
-                tally
-                    .into_iter()
-                    .map(|(name, n)| (name.to_owned(), n))
-                    .collect::<Vec<_>>()
-            })
-        };
-        let none = BTreeSet::new();
-        for hidden in [&none, waiting] {
-            if counts(hidden) {
-                return Treated {
-                    level: Level::Counts,
-                    hidden: hidden.clone(),
-                };
-            }
-        }
-        let mut hidden = BTreeSet::new();
-        for row in runs {
-            let names = row
-                .iter()
-                .map(|blocks| tally(blocks).into_keys().collect::<BTreeSet<_>>());
-            let names: Vec<BTreeSet<&str>> = names.collect();
-            for name in names.iter().flatten() {
-                if !names.iter().all(|names| names.contains(name)) {
-                    hidden.insert((*name).to_owned());
+            for name in hazard::of_children(process) {
+                let treated = self.treated.entry(who.clone()).or_default();
+                if self.base.shows(name) && treated.level == Level::Sequence {
+                    let others = treated.others.entry(name.to_owned());
+                    others.or_insert(Some(Level::Counts));
+                    self.expected.insert(who.clone());
                 }
             }
         }
-        hidden.retain(|name| self.base.shows(name));
-        Treated {
-            level: Level::Set,
-            hidden,
+        self.treated != before || self.treat_alike(rows)
+    }
+
+    fn who_of(&self, process: &[Block]) -> Option<Who> {
+        let leader = process.first()?;
+        Some(Who {
+            process: Some(leader.task.process).filter(|_| self.by == By::Process),
+            program: leader.program.clone(),
+        })
+    }
+
+    /// What varies in one process of a program will vary in another one that does the same: shows both with no more than either. Says whether
+    /// that is anything less than before.
+    fn treat_alike(&mut self, rows: &[Row<'_>]) -> bool {
+        let mut names: BTreeMap<Who, BTreeSet<String>> = BTreeMap::new();
+        let runs = rows.iter().flatten();
+        for process in runs.flat_map(|(_, run)| run.processes()) {
+            if let Some(who) = self.who_of(process) {
+                let tallies = process.iter().flat_map(|block| block.tally.keys());
+                names.entry(who).or_default().extend(tallies.cloned());
+            }
         }
+        let before = self.treated.clone();
+        for (who, treated) in &before {
+            let varying = |who: &Who| {
+                let found = self.findings.get(who).into_iter();
+                let found = found.flat_map(|finding| &finding.varying);
+                found.map(|varying| varying.name.clone()).collect()
+            };
+            let own: BTreeSet<String> = varying(who);
+            let his = names.get(who).cloned().unwrap_or_default();
+            for (other, others) in names
+                .iter()
+                .filter(|(other, _)| other.program == who.program)
+            {
+                let varying = own.union(&varying(other)).cloned().collect();
+                if his.difference(&varying).eq(others.difference(&varying)) {
+                    let now = self.treated.entry(other.clone()).or_default();
+                    *now = now.and(treated);
+                }
+            }
+        }
+        self.treated != before
     }
 
     fn deeds<'b>(&self, blocks: &[&'b Block]) -> Vec<&'b Deed> {
@@ -293,13 +288,7 @@ impl<'a> Search<'a> {
                 .flatten()
                 .any(|(_, run)| run.processes().count() > 1),
         };
-        let mut finding = Finding {
-            who: who.clone(),
-            level: Level::Sequence,
-            hidden: Vec::new(),
-            varying: Vec::new(),
-            unlike: BTreeMap::new(),
-        };
+        let mut finding = Finding::of(who);
         for (row, runs) in rows.iter().zip(runs) {
             let mut forms: BTreeMap<String, Vec<&Form>> = BTreeMap::new();
             for (form, run) in row {
@@ -334,21 +323,22 @@ impl<'a> Search<'a> {
     }
 
     fn finish(mut self, rows: &[Row<'_>]) -> Calibration {
-        for (who, finding) in &mut self.findings {
-            let treated = self.treated.get(who).cloned().unwrap_or_default();
+        self.treated
+            .retain(|_, treated| *treated != Treated::default());
+        for (who, treated) in &self.treated {
+            let finding = self.findings.entry(who.clone());
+            let finding = finding.or_insert_with(|| Finding::of(who));
+            finding.is_expected = self.expected.contains(who);
             finding.level = treated.level;
-            finding.hidden = treated.hidden.into_iter().collect();
+            finding.others.clone_from(&treated.others);
         }
         let mut view = self.view();
-        let mut hidden = Vec::new();
         let everybody = self.everybody(rows);
-        match common(everybody.values()) {
-            // One rule for all of them.
+        match common(everybody.values()).filter(|treated| treated.others.is_empty()) {
+            // One level for all of them.
             Some(treated) => {
                 view.levels.clear();
                 view.level = treated.level;
-                view.hidden.extend(treated.hidden.iter().cloned());
-                hidden.extend(treated.hidden);
             }
             None => view.levels = by_program(&everybody),
         }
@@ -360,7 +350,6 @@ impl<'a> Search<'a> {
         Calibration {
             texts: texts.map(text).collect(),
             view,
-            hidden,
             findings: self.findings.into_values().collect(),
             temporary: self.temporary,
             processes_vary: self.by == By::Program,
@@ -373,12 +362,8 @@ impl<'a> Search<'a> {
         let mut everybody = BTreeMap::new();
         let runs = rows.iter().filter_map(|row| row.first());
         for process in runs.flat_map(|(_, run)| run.processes()) {
-            let Some(leader) = process.first() else {
+            let Some(who) = self.who_of(process) else {
                 continue;
-            };
-            let who = Who {
-                process: Some(leader.task.process).filter(|_| self.by == By::Process),
-                program: leader.program.clone(),
             };
             let mut names = process.iter().flat_map(|block| block.tally.keys());
             if names.any(|name| self.base.shows(name)) {
@@ -392,69 +377,4 @@ impl<'a> Search<'a> {
 
 fn heading<'b>(part: &'b TextPart<'_>) -> &'b str {
     part.text.lines().next().unwrap_or_default()
-}
-
-fn blocks_of<'b>(who: &Who, run: &'b Normalised) -> Vec<&'b Block> {
-    let is_his = |process: &&[Block]| {
-        process.first().is_some_and(|leader| {
-            leader.program == who.program
-                && who
-                    .process
-                    .is_none_or(|process| process == leader.task.process)
-        })
-    };
-    run.processes().filter(is_his).flatten().collect()
-}
-
-/// Whether this is the same of all runs of each row.
-fn all_same<'b, T: PartialEq>(
-    rows: &[Vec<Vec<&'b Block>>],
-    of: impl Fn(&Vec<&'b Block>) -> T,
-) -> bool {
-    rows.iter().all(|runs| {
-        let mut all = runs.iter().map(&of);
-        let first = all.next();
-        all.all(|other| Some(other) == first)
-    })
-}
-
-/// What all have in common, if anything.
-fn common<'b>(mut all: impl Iterator<Item = &'b Treated>) -> Option<Treated> {
-    let first = all.next()?;
-    all.all(|other| other == first).then(|| first.clone())
-}
-
-/// Treatments that are not the default: one for a program where all of its processes have the same, else for each process.
-fn by_program(everybody: &BTreeMap<Who, Treated>) -> Vec<Treatment> {
-    let mut treatments = BTreeMap::new();
-    for (who, treated) in everybody {
-        let of_program = everybody
-            .iter()
-            .filter(|(other, _)| other.program == who.program);
-        let who = match common(of_program.map(|(_, treated)| treated)) {
-            Some(_) => Who {
-                process: None,
-                program: who.program.clone(),
-            },
-            None => who.clone(),
-        };
-        if *treated != Treated::default() {
-            treatments.insert(who, treated);
-        }
-    }
-    let treatment = |(who, treated): (Who, &Treated)| Treatment {
-        of: who.pattern(),
-        level: treated.level,
-        hidden: treated.hidden.iter().cloned().collect(),
-    };
-    treatments.into_iter().map(treatment).collect()
-}
-
-/// Conditions under which runs were unlike the most common one.
-impl Finding {
-    /// Those, each with how many runs were unlike and how many there were.
-    pub fn provoked_by(&self) -> impl Iterator<Item = (Condition, u32, u32)> {
-        let unlike = self.unlike.iter().filter(|(_, (unlike, _))| *unlike > 0);
-        unlike.map(|(condition, (unlike, all))| (*condition, *unlike, *all))
-    }
 }

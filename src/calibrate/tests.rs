@@ -7,7 +7,7 @@ use crate::syscall::names::{self, Abi};
 use crate::syscall::{
     Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures, ThreadId,
 };
-use crate::trace::{Builder, Deed, Level, Part, StableName, Trace, Value, View};
+use crate::trace::{Builder, Deed, Part, StableName, Trace, Value, View};
 use crate::units::{Nanos, Pid, Tid};
 
 /// Tells a run. Each line begins with a thread's number: `0 born`, `0 clone 1` (makes a process), `0 thread 1` (makes a thread), `1 runs sort`,
@@ -49,7 +49,7 @@ fn run(story: &str) -> Trace {
                 actor: actor(&leaders, thread, "sh"),
                 abi: Abi::native(),
                 number,
-                entry: entry.clone(),
+                entry,
             },
             |_| true,
         );
@@ -89,7 +89,7 @@ fn found(runs: &[(Condition, &str)]) -> Result<Calibration, Unsettled> {
     for (condition, story) in runs {
         let trace = run(story);
         let text = trace.normalise(&view, &signatures).text();
-        evidence.add("", *condition, trace, text);
+        evidence.add("", *condition, (trace, None), text);
     }
     calibrate(&evidence, &view, &signatures)
 }
@@ -112,12 +112,29 @@ fn levels(calibration: &Calibration) -> (SnapshotLevel, Vec<(String, LevelSpec)>
     }
 }
 
-fn level(level: SnapshotLevel, hide: &[&str]) -> LevelSpec {
-    LevelSpec {
-        level,
-        hide: hide.iter().map(|name| (*name).to_owned()).collect(),
-    }
+/// `grep: counts, set read, without futex`, as a report has it.
+fn entries(calibration: &Calibration) -> Vec<String> {
+    let entry = |(of, spec): &(String, LevelSpec)| {
+        let mut text = format!("{of}: {}", spec.level);
+        for (word, names) in [
+            ("counts", &spec.counts),
+            ("set", &spec.set),
+            ("without", &spec.hide),
+        ] {
+            if !names.is_empty() {
+                text += &format!(", {word} {}", names.join(" "));
+            }
+        }
+        text
+    };
+    levels(calibration).1.iter().map(entry).collect()
 }
+
+fn text(calibration: &Calibration) -> &str {
+    calibration.texts.values().next().unwrap()
+}
+
+const START: &str = "0 execve\n0 openat\n0 fstat\n";
 
 #[test]
 fn equal_runs_keep_their_sequence() {
@@ -131,75 +148,103 @@ fn equal_runs_keep_their_sequence() {
 }
 
 #[test]
-fn another_order_leaves_the_counts_and_another_count_the_set() {
-    let order = quiet(&["0 read\n0 write", "0 write\n0 read"]);
-    assert_eq!(levels(&order).0, SnapshotLevel::Counts);
-    let names: Vec<&str> = order.findings[0]
+fn a_call_at_another_place_is_only_counted_and_the_rest_stays_in_sequence() {
+    let calibration = quiet(&[
+        &format!("{START}0 wait4\n0 close\n0 dup"),
+        &format!("{START}0 close\n0 wait4\n0 dup"),
+    ]);
+    let entries = entries(&calibration);
+    assert!(
+        ["sh: sequence, counts wait4", "sh: sequence, counts close"].contains(&entries[0].as_str()),
+        "{entries:?}"
+    );
+    let names = calibration.findings[0]
         .varying
         .iter()
-        .map(|varying| varying.name.as_str())
-        .collect();
-    assert_eq!(names, ["read", "write"]);
-    let count = quiet(&["0 read\n0 write", "0 write\n0 read\n0 read"]);
-    assert_eq!(levels(&count).0, SnapshotLevel::Set);
-    assert_eq!(count.findings[0].varying[0].times, (1, 2));
+        .map(|varying| varying.name.as_str());
+    assert!(names.eq(["close", "wait4"]));
+    let text = text(&calibration);
+    assert!(
+        text.ends_with(" 1\n") && text.contains("\n\nP1, not in sequence\n  "),
+        "{text}"
+    );
 }
 
 #[test]
-fn a_call_that_not_every_run_makes_is_hidden_in_the_set() {
-    let calibration = quiet(&["0 read\n0 write", "0 write\n0 read\n0 read\n0 brk"]);
-    assert_eq!(calibration.view.level, Level::Set);
-    assert_eq!(calibration.hidden, ["brk"]);
-    let text = calibration.texts.values().next().unwrap();
-    assert_eq!(text, "# trace 2, level set\n\nP1 sh\n  read\n  write\n");
+fn of_a_call_of_another_number_it_matters_that_it_occurs_if_it_is_sure_to() {
+    let run = |reads: usize| format!("{START}{}0 close", "0 read\n".repeat(reads));
+    assert_eq!(
+        entries(&quiet(&[&run(5), &run(7)])),
+        ["sh: sequence, set read"]
+    );
+    assert_eq!(
+        entries(&quiet(&[&run(1), &run(2)])),
+        ["sh: sequence, without read"]
+    );
+    assert_eq!(
+        entries(&quiet(&[&run(0), &run(9)])),
+        ["sh: sequence, without read"]
+    );
+    assert_eq!(
+        quiet(&[&run(5), &run(7)]).findings[0].varying[0].times,
+        (5, 7)
+    );
 }
 
 #[test]
-fn waiting_for_threads_is_hidden_before_the_order_is_given_up() {
+fn the_order_is_given_up_where_more_than_a_few_calls_vary_and_then_the_numbers() {
+    let order = |names: [&str; 6]| names.map(|name| format!("0 {name}\n")).concat();
+    let (one, other) = (
+        order(["read", "write", "close", "dup", "brk", "poll"]),
+        order(["poll", "brk", "dup", "close", "write", "read"]),
+    );
+    let calibration = quiet(&[&one, &other]);
+    assert_eq!(levels(&calibration).0, SnapshotLevel::Counts);
+    assert_eq!(text(&calibration).lines().nth(4), Some("  close 1"));
+    let twice = one.repeat(2) + "0 read\n0 read";
+    let calibration = quiet(&[&(one + &other + &twice), &(other.repeat(7) + "0 pause")]);
+    assert_eq!(entries(&calibration), ["sh: set, without pause"]);
+}
+
+#[test]
+fn waiting_for_threads_is_hidden_whatever_its_number() {
     let story = |waits: usize| format!("0 thread 1\n0 read\n{}1 write", "0 futex\n".repeat(waits));
-    let calibration = quiet(&[&story(0), &story(3)]);
-    assert_eq!(calibration.view.level, Level::Sequence);
-    assert_eq!(calibration.hidden, ["futex"]);
+    let calibration = quiet(&[&story(7), &story(8)]);
+    assert_eq!(entries(&calibration), ["sh: sequence, without futex"]);
     assert_eq!(calibration.findings[0].varying[0].reason, Reason::Threads);
-    let other = format!("{}\n0 write", story(1));
-    let calibration = quiet(&[&story(0), &story(3), &other.replace("0 read\n", "")]);
-    assert_eq!(calibration.view.level, Level::Set);
 }
 
 #[test]
-fn counts_hold_without_the_waiting_where_only_the_order_differs_beside_it() {
-    let calibration = quiet(&[
-        "0 thread 1\n0 read\n0 write",
-        "0 thread 1\n0 write\n0 futex\n0 read",
-    ]);
-    assert_eq!(calibration.view.level, Level::Counts);
-    assert_eq!(calibration.hidden, ["futex"]);
+fn what_threads_do_about_memory_varies_as_one() {
+    let run = |calls: &str| format!("{START}0 thread 1\n1 brk\n1 dup\n{calls}1 close");
+    let calibration = quiet(&[&run("1 mmap\n1 munmap\n"), &run("1 munmap\n1 mmap\n")]);
+    assert_eq!(entries(&calibration), ["sh: sequence, set brk mmap munmap"]);
 }
 
 const TWO: &str = "0 runs make\n0 clone 1\n1 runs cc\n0 clone 2\n2 runs ld\n";
 
 #[test]
 fn only_the_process_that_varies_is_shown_with_less() {
-    let calibration = quiet(&[
-        &format!("{TWO}1 read\n1 write\n2 read\n0 wait4"),
-        &format!("{TWO}1 write\n1 read\n2 read\n0 wait4"),
-    ]);
-    let expected = vec![("cc".to_owned(), level(SnapshotLevel::Counts, &[]))];
-    assert_eq!(
-        levels(&calibration),
-        (SnapshotLevel::Sequence, expected, SnapshotBy::Process)
-    );
+    let run = |reads: &str| format!("{TWO}1 dup\n1 close\n{reads}2 read\n0 wait4");
+    let calibration = quiet(&[&run("1 read\n"), &run("")]);
+    assert_eq!(entries(&calibration), ["cc: sequence, without read"]);
+    assert_eq!(levels(&calibration).0, SnapshotLevel::Sequence);
 }
 
 #[test]
 fn of_two_processes_of_a_program_the_one_that_varies_is_named_by_its_number() {
     let two = TWO.replace("ld", "cc");
-    let calibration = quiet(&[
-        &format!("{two}1 read\n2 read\n2 write"),
-        &format!("{two}1 read\n2 write\n2 read"),
-    ]);
-    let expected = vec![("P3 cc".to_owned(), level(SnapshotLevel::Counts, &[]))];
-    assert_eq!(levels(&calibration).1, expected);
+    let run = |reads: &str| format!("{two}1 read\n2 dup\n2 close\n{reads}");
+    let calibration = quiet(&[&run("2 write\n"), &run("")]);
+    assert_eq!(entries(&calibration), ["P3 cc: sequence, without write"]);
+}
+
+#[test]
+fn a_process_that_does_the_same_as_one_that_varies_is_shown_as_that_one() {
+    let two = TWO.replace("ld", "cc");
+    let run = |reads: &str| format!("{two}1 dup\n1 close\n1 read\n2 dup\n2 close\n2 read\n{reads}");
+    let calibration = quiet(&[&run("2 read\n2 read\n"), &run("")]);
+    assert_eq!(entries(&calibration), ["cc: sequence, without read"]);
 }
 
 #[test]
@@ -208,16 +253,12 @@ fn processes_that_are_others_each_time_are_taken_together_by_program() {
     let other_first = "0 runs make\n0 clone 1\n1 runs ld\n0 clone 2\n2 runs cc\n2 read\n1 write";
     let calibration = quiet(&[one_first, other_first]);
     assert!(calibration.processes_vary);
-    let (level_of_all, levels, by) = levels(&calibration);
+    let (level_of_all, _, by) = levels(&calibration);
     assert_eq!(by, SnapshotBy::Program);
     // The order of the one that makes them is the same all the same.
     assert_eq!(level_of_all, SnapshotLevel::Sequence);
-    let expected = [
-        ("cc".to_owned(), level(SnapshotLevel::Counts, &[])),
-        ("ld".to_owned(), level(SnapshotLevel::Counts, &[])),
-    ];
-    assert_eq!(levels, expected);
-    let text = calibration.texts.values().next().unwrap();
+    assert_eq!(entries(&calibration), ["cc: counts", "ld: counts"]);
+    let text = text(&calibration);
     assert!(
         text.ends_with(
             "\n\nprogram cc, level counts\n  read 1\n\nprogram ld, level counts\n  write 1\n"
@@ -237,7 +278,7 @@ fn a_program_that_not_every_run_executes_is_nothing_that_any_level_hides() {
 
 #[test]
 fn the_conditions_that_brought_it_out_are_told() {
-    let (common, rare) = ("0 read\n0 write", "0 write\n0 read");
+    let (common, rare) = ("0 dup\n0 close", "0 dup\n0 close\n0 read");
     let runs = [
         (Condition::Quiet, common),
         (Condition::Quiet, common),

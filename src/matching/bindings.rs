@@ -4,7 +4,6 @@ use super::answer::Answer;
 use super::field::Captures;
 use super::unify::unify;
 use crate::trace::Part;
-use std::borrow::Cow;
 
 /// What captures stand for, and where that was found: those of a whole run are seen in its sections.
 #[derive(Clone, Debug, Default)]
@@ -39,12 +38,12 @@ impl Bindings {
 }
 
 /// The captures of a single matcher, tried upon one deed: what is bound stays so, what is free is bound within the deed only.
-pub(super) struct Within<'b, 'a> {
+pub(super) struct Within<'b> {
     bindings: &'b Bindings,
-    own: Vec<(String, Cow<'a, Part>)>,
+    own: Vec<(String, Part)>,
 }
 
-impl<'b> Within<'b, '_> {
+impl<'b> Within<'b> {
     pub(super) fn new(bindings: &'b Bindings) -> Self {
         Self {
             bindings,
@@ -53,8 +52,8 @@ impl<'b> Within<'b, '_> {
     }
 }
 
-impl<'a> Captures<'a> for Within<'_, 'a> {
-    fn meet(&mut self, name: &str, part: &Cow<'a, Part>) -> Answer {
+impl Captures for Within<'_> {
+    fn meet(&mut self, name: &str, part: &Part) -> Answer {
         if let Some(bound) = self.bindings.get(name) {
             return unify(&bound.part, part);
         }

@@ -18,10 +18,10 @@ pub(super) struct Candidate {
 }
 
 /// Whether a deed has fields like these, of those that `which` picks.
-pub(super) fn fits<'a>(
-    deed: &'a Deed,
+pub(super) fn fits(
+    deed: &Deed,
     matcher: &Matcher,
-    captures: &mut dyn Captures<'a>,
+    captures: &mut dyn Captures,
     which: &dyn Fn(&Test) -> bool,
 ) -> Answer {
     let mut answer = Answer::Yes;
@@ -35,11 +35,11 @@ pub(super) fn fits<'a>(
 }
 
 /// Whether one field of a deed is like this.
-pub(super) fn field_fits<'a>(
-    deed: &'a Deed,
+pub(super) fn field_fits(
+    deed: &Deed,
     word: &str,
     test: &Test,
-    captures: &mut dyn Captures<'a>,
+    captures: &mut dyn Captures,
 ) -> Answer {
     match deed.part(word) {
         Some(part) => holds(test, &part, captures),

@@ -56,9 +56,11 @@ pub(super) fn never(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Vec<Finding>
         let (certain, unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
         match (certain.is_empty(), unknown.first()) {
             (false, _) => Some(Finding::Failed(sight.explainer.occurs(matcher, &certain))),
-            (true, Some(_)) => Some(Finding::Unknown(
-                sight.explainer.may_occur(matcher, &unknown),
-            )),
+            (true, Some(_)) => Some(Finding::Unknown(sight.explainer.may_occur(
+                matcher,
+                &unknown,
+                sight.bindings,
+            ))),
             (true, None) => None,
         }
     });
@@ -86,12 +88,16 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
     };
     let (forbidden, unknown) = (of(Answer::No), of(Answer::Unknown));
     match (forbidden.is_empty(), unknown.is_empty()) {
-        (false, _) => Some(Finding::Failed(
-            sight.explainer.not_allowed(matchers, &forbidden),
-        )),
-        (true, false) => Some(Finding::Unknown(
-            sight.explainer.may_not_be_allowed(matchers, &unknown),
-        )),
+        (false, _) => Some(Finding::Failed(sight.explainer.not_allowed(
+            matchers,
+            &forbidden,
+            sight.bindings,
+        ))),
+        (true, false) => Some(Finding::Unknown(sight.explainer.may_not_be_allowed(
+            matchers,
+            &unknown,
+            sight.bindings,
+        ))),
         (true, true) => None,
     }
 }
@@ -104,13 +110,20 @@ pub(super) fn count(counts: &[(Matcher, CountRange)], sight: &Sight<'_, '_>) -> 
         let (least, most) = (certain.len() as u64, meant.len() as u64);
         let is_too_many = range.max.is_some_and(|max| least > max);
         if is_too_many || most < range.min {
-            let text = sight.explainer.miscounted(matcher, *range, &certain);
+            let text = sight
+                .explainer
+                .miscounted(matcher, *range, &certain, sight.bindings);
             return Some(Finding::Failed(text));
         }
         let is_certain = range.contains(least) && range.contains(most);
         (!is_certain).then(|| {
             let explainer = sight.explainer;
-            Finding::Unknown(explainer.uncounted(matcher, *range, least, &unknown))
+            Finding::Unknown(explainer.uncounted(
+                (matcher, *range),
+                least,
+                &unknown,
+                sight.bindings,
+            ))
         })
     });
     judged.collect()

@@ -5,15 +5,14 @@ use super::glob::path_glob;
 use super::paths::Place;
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Value};
-use std::borrow::Cow;
 
 /// What stands in a text for what was not read, or was left out.
 const GAPS: [&str; 2] = ["<unread>", "..."];
 
 /// What captures stand for.
-pub(super) trait Captures<'a> {
+pub(super) trait Captures {
     /// Whether a part is what a capture stands for; binds one that stands for nothing yet.
-    fn meet(&mut self, name: &str, part: &Cow<'a, Part>) -> Answer;
+    fn meet(&mut self, name: &str, part: &Part) -> Answer;
 
     /// Whether a capture stands for nothing yet.
     fn is_free(&self, name: &str) -> bool;
@@ -22,8 +21,8 @@ pub(super) trait Captures<'a> {
 /// All captures are free and stay so.
 pub(super) struct Free;
 
-impl Captures<'_> for Free {
-    fn meet(&mut self, _: &str, _: &Cow<'_, Part>) -> Answer {
+impl Captures for Free {
+    fn meet(&mut self, _: &str, _: &Part) -> Answer {
         Answer::Yes
     }
 
@@ -33,11 +32,7 @@ impl Captures<'_> for Free {
 }
 
 /// Whether a part is what the author wrote.
-pub(super) fn holds<'a>(
-    test: &Test,
-    part: &Cow<'a, Part>,
-    captures: &mut dyn Captures<'a>,
-) -> Answer {
+pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> Answer {
     match (test, &part.value) {
         (Test::Any, value) => (*value != Value::Nothing).into(),
         // Nothing is bound by what something is not.
@@ -75,7 +70,7 @@ pub(super) fn holds<'a>(
     }
 }
 
-fn is_any_free<'a>(test: &Test, captures: &dyn Captures<'a>) -> bool {
+fn is_any_free(test: &Test, captures: &dyn Captures) -> bool {
     let mut names = Vec::new();
     captures_of(test, &mut names);
     names.iter().any(|name| captures.is_free(name))

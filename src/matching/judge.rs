@@ -92,13 +92,16 @@ fn ordered(
             return false;
         }
     }
-    // Each for itself; if both are met, they are not with the same captures.
-    let each = [attempt(sequence, &[]), attempt(&[], any_order)];
-    let alone = each.map(|attempt| attempt.finding);
-    let failed = |finding: &Option<Finding>| matches!(finding, Some(Finding::Failed(_)));
-    match alone.iter().any(failed) {
-        true => judgement.findings.extend(alone.into_iter().flatten()),
-        false => judgement.findings.extend(both.finding),
+    // What is wrong with the one by itself is said of it; otherwise it is that both do not go together.
+    let first = attempt(sequence, &[]);
+    match first.finding {
+        Some(finding) => {
+            let second = attempt(&[], any_order).finding;
+            judgement
+                .findings
+                .extend(std::iter::once(finding).chain(second));
+        }
+        None => judgement.findings.extend(both.finding),
     }
     false
 }
@@ -126,12 +129,12 @@ impl Attempt {
         let mut bindings = outer.clone();
         let finding = match certain {
             Found::All => {
-                search.bind(&mut bindings);
+                search.bind(&mut bindings, explainer.label);
                 None
             }
             Found::GaveUp => Some(Finding::GaveUp(explainer.gave_up(&shape, most))),
             Found::None => Some(match found(true) {
-                (Found::All, search) => Finding::Unknown(explainer.unknown(&search)),
+                (Found::All, mut search) => Finding::Unknown(explainer.unknown(&mut search)),
                 (Found::GaveUp, _) => Finding::GaveUp(explainer.gave_up(&shape, most)),
                 (Found::None, _) => Finding::Failed(explainer.failed(&shape, outer)),
             }),

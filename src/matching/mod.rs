@@ -8,14 +8,17 @@ mod candidates;
 mod closed;
 mod explain;
 mod field;
+mod gaps;
 mod glob;
 mod judge;
+mod marks;
 #[cfg(test)]
 pub(crate) mod notation;
 mod order;
 mod paths;
 mod search;
 mod shape;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod unify;
@@ -24,7 +27,9 @@ mod words;
 pub use bindings::Bindings;
 pub use glob::path_glob;
 pub use judge::{Finding, Judgement, MOST_TRIES, judge};
+pub use marks::{MARKING, Mark, Unmarked, may_mark};
 pub use order::Scene;
+pub use tally::tally;
 
 use crate::scenario::{CountRange, KeyPath, Test};
 use std::collections::BTreeSet;

@@ -1,15 +1,14 @@
 //! The search for a deed for each step.
 
-use super::Matcher;
 use super::answer::Answer;
 use super::bindings::Bindings;
-use super::candidates::{Candidate, can_all_differ, fits, meant, of_leaves, prune, start};
+use super::candidates::{Candidate, can_all_differ, fits, of_leaves, prune, start};
 use super::field::{Captures, has_capture};
+use super::gaps::Excluded;
 use super::order::{Place, Scene};
 use super::shape::{Gap, LeafId, Shape};
 use super::unify::unify;
 use crate::trace::Part;
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// What came of a search.
@@ -29,39 +28,30 @@ pub(super) struct Search<'s, 'a> {
     pub(super) scene: &'s Scene<'a>,
     pub(super) shape: &'s Shape<'s>,
     pub(super) candidates: Vec<Vec<Candidate>>,
-    gaps: Vec<Vec<Excluded<'s>>>,
+    pub(super) gaps: Vec<Vec<Excluded<'s>>>,
     /// What is not known counts as what is wanted.
-    is_lenient: bool,
+    pub(super) is_lenient: bool,
     /// How many deeds were tried, and how many may be.
     pub(super) tries: u64,
     most: u64,
     /// The deed of each leaf that has one; leaves get theirs in their order.
     pub(super) chosen: Vec<Place>,
-    pub(super) bound: Vec<Option<Bound<'a>>>,
+    pub(super) bound: Vec<Option<Bound>>,
     /// The captures in the order of their binding.
-    trail: Vec<usize>,
-    /// The longest beginning that had deeds, the first of these that was met.
-    pub(super) best: Vec<Place>,
+    pub(super) trail: Vec<usize>,
+    /// The longest beginnings that had deeds, the first of them.
+    pub(super) best: Vec<Vec<Place>>,
     /// Numbers for what captures stand for, so that a state is a few numbers.
-    parts: HashMap<Cow<'a, Part>, usize>,
+    parts: HashMap<Part, usize>,
     in_vain: HashSet<Box<[usize]>>,
 }
 
 /// What a capture stands for.
 #[derive(Clone, Debug)]
-pub(super) struct Bound<'a> {
-    pub(super) part: Cow<'a, Part>,
+pub(super) struct Bound {
+    pub(super) part: Part,
     /// The leaf that bound it; `None` where it came from outside.
     pub(super) by: Option<LeafId>,
-}
-
-/// What must not be in a gap.
-struct Excluded<'s> {
-    matcher: &'s Matcher,
-    /// In the order of entering.
-    deeds: Vec<Candidate>,
-    /// Of each deed and those before it the latest end.
-    until: Vec<u64>,
 }
 
 /// Where one leaf stands.
@@ -94,7 +84,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let from_outside = |name: &&str| {
             let bound = outer.get(name)?;
             Some(Bound {
-                part: Cow::Owned(bound.part.clone()),
+                part: bound.part.clone(),
                 by: None,
             })
         };
@@ -109,7 +99,7 @@ impl<'s, 'a> Search<'s, 'a> {
             chosen: Vec::new(),
             bound: shape.captures.iter().map(from_outside).collect(),
             trail: Vec::new(),
-            best: Vec::new(),
+            best: vec![Vec::new()],
             parts: HashMap::new(),
             in_vain: HashSet::new(),
         }
@@ -160,11 +150,8 @@ impl<'s, 'a> Search<'s, 'a> {
             if !self.choose(leaf, candidate) {
                 continue;
             }
-            if self.chosen.len() > self.best.len() {
-                self.best.clone_from(&self.chosen);
-                if unreachable == Some(self.best.len()) {
-                    return Found::None;
-                }
+            if self.keep_best() && unreachable == Some(self.chosen.len()) {
+                return Found::None;
             }
             match self.frame(leaf + 1) {
                 None => return Found::All,
@@ -173,6 +160,46 @@ impl<'s, 'a> Search<'s, 'a> {
             }
         }
         Found::None
+    }
+
+    /// Keeps what came furthest; gives whether it has enough of these.
+    fn keep_best(&mut self) -> bool {
+        const ENOUGH: usize = 64;
+        let known = self.best.first().map_or(0, Vec::len);
+        if self.chosen.len() > known {
+            self.best.clear();
+        }
+        if self.chosen.len() >= known && self.best.len() < ENOUGH {
+            self.best.push(self.chosen.clone());
+        }
+        self.best.len() >= ENOUGH
+    }
+
+    /// Stands where these are chosen and no more.
+    pub(super) fn replay(&mut self, chosen: &[Place]) {
+        self.undo(0, 0);
+        for (leaf, deed) in chosen.iter().enumerate() {
+            let answer = Answer::Yes;
+            self.choose(
+                leaf,
+                Candidate {
+                    deed: *deed,
+                    answer,
+                },
+            );
+        }
+    }
+
+    /// What lies in a gap that must be empty if a leaf gets this deed.
+    pub(super) fn blocked(&mut self, leaf: LeafId, candidate: Candidate) -> Option<(usize, Place)> {
+        let bound = self.trail.len();
+        self.choose(leaf, candidate);
+        let due = self.shape.due.get(leaf)?;
+        let found = due
+            .iter()
+            .find_map(|gap| Some((*gap, self.violator(*gap)?)));
+        self.undo(leaf, bound);
+        found
     }
 
     /// The leaf that a frame is of: the first number of its state.
@@ -217,7 +244,7 @@ impl<'s, 'a> Search<'s, 'a> {
             for capture in &live.captures {
                 let bound = self.bound.get(*capture).and_then(Option::as_ref);
                 state.push(bound.map_or(0, |bound| {
-                    let known = self.parts.get(&*bound.part).copied();
+                    let known = self.parts.get(&bound.part).copied();
                     known.unwrap_or_else(|| {
                         let number = self.parts.len() + 1;
                         self.parts.insert(bound.part.clone(), number);
@@ -230,7 +257,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Takes back what was chosen for a leaf and bound since.
-    fn undo(&mut self, leaf: LeafId, bound: usize) {
+    pub(super) fn undo(&mut self, leaf: LeafId, bound: usize) {
         self.chosen.truncate(leaf);
         for capture in self.trail.drain(bound.min(self.trail.len())..) {
             if let Some(slot) = self.bound.get_mut(capture) {
@@ -276,7 +303,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Tells what captures stand for.
-    pub(super) fn bind(&self, bindings: &mut Bindings) {
+    pub(super) fn bind(&self, bindings: &mut Bindings, label: &str) {
         for (name, bound) in self.shape.captures.iter().zip(&self.bound) {
             let Some(bound) = bound else { continue };
             let by = bound.by.and_then(|leaf| self.shape.leaves.get(leaf));
@@ -286,13 +313,13 @@ impl<'s, 'a> Search<'s, 'a> {
                 } else {
                     "sequence"
                 };
-                format!("step {} of `{key}`", leaf.number)
+                format!("step {} of `{label}.{key}`", leaf.number)
             });
             bindings.bind(name, &bound.part, by);
         }
     }
 
-    fn binder(&mut self, by: Option<LeafId>) -> Binder<'_, 'a> {
+    pub(super) fn binder(&mut self, by: Option<LeafId>) -> Binder<'_> {
         Binder {
             names: &self.shape.captures,
             bound: &mut self.bound,
@@ -300,109 +327,18 @@ impl<'s, 'a> Search<'s, 'a> {
             by,
         }
     }
-
-    /// A deed in a gap that must not be there.
-    pub(super) fn violator(&mut self, gap: usize) -> Option<Place> {
-        let (scene, shape) = (self.scene, self.shape);
-        let it = shape.gaps.get(gap)?;
-        let excluded = self.gaps.get_mut(gap).map(std::mem::take)?;
-        let found = excluded
-            .iter()
-            .filter_map(|excluded| self.intruder(scene, it, excluded))
-            .min();
-        if let Some(slot) = self.gaps.get_mut(gap) {
-            *slot = excluded;
-        }
-        found
-    }
-
-    fn intruder(
-        &mut self,
-        scene: &Scene<'a>,
-        gap: &Gap<'_>,
-        excluded: &Excluded<'_>,
-    ) -> Option<Place> {
-        let deeds = |leaves: &[LeafId]| -> Vec<Place> {
-            let chosen = leaves.iter().filter_map(|leaf| self.chosen.get(*leaf));
-            chosen.copied().collect()
-        };
-        let (after, before) = (deeds(&gap.after), deeds(&gap.before));
-        let when = |place: &Place| scene.when.get(*place);
-        let from = after.iter().filter_map(when).map(|when| when.entered).max();
-        let to = before.iter().filter_map(when).map(|when| when.end).min();
-        let mut found = None;
-        for (candidate, until) in excluded.up_to(scene, to).rev() {
-            if from.is_some_and(|from| until < from) {
-                break;
-            }
-            self.tries += 1;
-            let deed = candidate.deed;
-            let is_before = |anchor: &Place| *anchor == deed || scene.is_before(deed, *anchor);
-            let is_behind = |anchor: &Place| *anchor == deed || scene.is_before(*anchor, deed);
-            if after.iter().any(is_before) || before.iter().any(is_behind) {
-                continue;
-            }
-            let Some(it) = scene.deeds.get(deed) else {
-                continue;
-            };
-            let bound = self.trail.len();
-            let fitting = fits(it, excluded.matcher, &mut self.binder(None), &has_capture);
-            self.undo(self.chosen.len(), bound);
-            let answer = candidate.answer.and(fitting);
-            let is_there = match self.is_lenient {
-                true => answer == Answer::Yes,
-                false => answer != Answer::No,
-            };
-            if is_there {
-                found = Some(deed);
-            }
-        }
-        found
-    }
-}
-
-impl<'s> Excluded<'s> {
-    fn new(scene: &Scene<'_>, matcher: &'s Matcher) -> Self {
-        let deeds = meant(scene, matcher);
-        let mut latest = 0;
-        let until = deeds.iter().map(|candidate| {
-            latest = latest.max(scene.when.get(candidate.deed).map_or(0, |when| when.left));
-            latest
-        });
-        Self {
-            matcher,
-            until: until.collect(),
-            deeds,
-        }
-    }
-
-    /// Those that were entered until then.
-    fn up_to(
-        &self,
-        scene: &Scene<'_>,
-        moment: Option<u64>,
-    ) -> impl DoubleEndedIterator<Item = (Candidate, u64)> + ExactSizeIterator {
-        let is_before = |candidate: &Candidate| {
-            let entered = scene.when.get(candidate.deed).map(|when| when.entered);
-            moment.is_none_or(|moment| entered.is_some_and(|entered| entered <= moment))
-        };
-        let many = self.deeds.partition_point(is_before);
-        let deeds = self.deeds.get(..many).unwrap_or_default();
-        let until = self.until.get(..many).unwrap_or_default();
-        deeds.iter().copied().zip(until.iter().copied())
-    }
 }
 
 /// Binds captures that are free.
-struct Binder<'b, 'a> {
+pub(super) struct Binder<'b> {
     names: &'b [&'b str],
-    bound: &'b mut [Option<Bound<'a>>],
+    bound: &'b mut [Option<Bound>],
     trail: &'b mut Vec<usize>,
     by: Option<LeafId>,
 }
 
-impl<'a> Captures<'a> for Binder<'_, 'a> {
-    fn meet(&mut self, name: &str, part: &Cow<'a, Part>) -> Answer {
+impl Captures for Binder<'_> {
+    fn meet(&mut self, name: &str, part: &Part) -> Answer {
         let Some(number) = self.names.iter().position(|known| *known == name) else {
             return Answer::Unknown;
         };

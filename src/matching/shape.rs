@@ -20,6 +20,8 @@ pub(super) struct Leaf<'e> {
     pub(super) rivals: Vec<LeafId>,
     /// Whether it belongs to `any_order` and not to `sequence`.
     pub(super) is_free: bool,
+    /// How many elements that has.
+    pub(super) of: usize,
 }
 
 /// What must not lie between steps.
@@ -62,8 +64,13 @@ impl<'e> Shape<'e> {
         shape.sequence(sequence, "", Vec::new(), &mut open);
         let ordered = shape.leaves.len();
         shape.any_order(any_order, "", Vec::new(), &mut Vec::new());
-        for leaf in shape.leaves.iter_mut().skip(ordered) {
-            leaf.is_free = true;
+        for (place, leaf) in shape.leaves.iter_mut().enumerate() {
+            leaf.is_free = place >= ordered;
+            leaf.of = if leaf.is_free {
+                any_order.len()
+            } else {
+                sequence.len()
+            };
         }
         shape.settle();
         shape
@@ -106,6 +113,7 @@ impl<'e> Shape<'e> {
                     after: frontier,
                     rivals: Vec::new(),
                     is_free: false,
+                    of: 0,
                 });
                 vec![leaf]
             }

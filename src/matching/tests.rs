@@ -3,6 +3,8 @@ use super::*;
 use crate::scenario::Literal;
 use crate::trace::Deed;
 
+mod effort;
+mod explained;
 mod fields;
 mod orders;
 

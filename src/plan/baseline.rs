@@ -1,7 +1,7 @@
 //! A second run to compare with.
 
 use super::expected::Resolver;
-use super::{Facts, Plan, PlanError, owners};
+use super::{Facts, Marks, Plan, PlanError, owners};
 use crate::matching::{Expected, Matcher};
 use crate::scenario::{CountRange, Expect, Scenario};
 use std::collections::BTreeMap;
@@ -61,6 +61,11 @@ pub(super) fn baseline(
             ..Expected::default()
         },
         sections: BTreeMap::new(),
+        marks: Marks {
+            sections: BTreeMap::new(),
+            shown: None,
+            ..plan.marks.clone()
+        },
         view: None,
         expect_failure: None,
         baseline: None,

@@ -11,6 +11,7 @@ use super::operations::{self, Operations};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
+use crate::matching::MARKING;
 use crate::memory::Fetches;
 use crate::syscall::Call;
 use crate::syscall::files::Watched;
@@ -36,6 +37,8 @@ pub enum Wanted {
     },
     /// To tell apart what a dynamic loader does to start a program. The first call that is not the loader's may be any, so all are recorded.
     Starts,
+    /// To see what is written, which may be a mark of the author's.
+    Marks,
 }
 
 /// What the records of an opened event are.
@@ -211,15 +214,18 @@ fn selections(
             EventsError::Syscall { at, unknown }
         })
     };
-    let has_starts = wants.contains(&Wanted::Starts);
-    let selection = if words.is_empty() && wants.len() > usize::from(has_starts) {
+    let is_named = |want: &Wanted| !matches!(want, Wanted::Starts | Wanted::Marks);
+    let selection = if words.is_empty() && wants.iter().any(is_named) {
         None
     } else {
         Some(parse(&words)?)
     };
     let (beside, watched) = following::beside(selection.as_ref(), paths, reach);
     words.extend(beside);
-    words.extend(has_starts.then_some("all"));
+    words.extend(wants.contains(&Wanted::Starts).then_some("all"));
+    if wants.contains(&Wanted::Marks) {
+        words.extend(MARKING);
+    }
     Ok((selection, parse(&words)?, watched))
 }
 

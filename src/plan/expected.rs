@@ -4,7 +4,7 @@ use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
 use super::fields::{Field, FieldKind, Fields};
 use super::memory::{MemoryPlan, MemoryReader};
 use super::named::names_of;
-use super::{Delta, EventsPlan, Facts, PlanError, Reach, baseline, invalid};
+use super::{Delta, EventsPlan, Facts, Marks, PlanError, Reach, baseline, invalid, marks};
 use crate::matching::{Expected, Matcher, Pattern};
 use crate::scenario::{Expectations, KeyPath, PatternSpec, Scenario, StepSpec, Test, nearest};
 use std::cell::RefCell;
@@ -15,6 +15,7 @@ pub(super) struct All {
     pub(super) run: Expected,
     pub(super) sections: BTreeMap<String, Expected>,
     pub(super) delta: Vec<Delta>,
+    pub(super) marks: Marks,
 }
 
 /// Resolves all that is expected of events, and gives what it needs.
@@ -42,6 +43,7 @@ pub(super) fn all(
         run: resolver.expected(&scenario.expect.events, &at)?,
         sections: sections.collect::<Result<_, PlanError>>()?,
         delta: baseline::delta(scenario, &resolver)?,
+        marks: marks::marks(scenario, events, &resolver)?,
     };
     Ok((all, resolver.needs.into_inner()))
 }
@@ -127,6 +129,14 @@ impl Resolver<'_> {
             only,
             count: count.collect::<Result<_, PlanError>>()?,
         })
+    }
+
+    /// A mark of so many bytes, with its line feed.
+    pub(super) fn reads_mark(&self, bytes: u16) {
+        let mut needs = self.needs.borrow_mut();
+        needs.contents = needs.contents.max(bytes);
+        let field = || "what is written, for its marks".to_owned();
+        needs.memory.get_or_insert_with(field);
     }
 
     /// A single step.

@@ -15,6 +15,7 @@ mod fields;
 mod filter;
 mod following;
 mod limits;
+mod marks;
 mod memory;
 mod named;
 mod operations;
@@ -28,6 +29,7 @@ pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events, events_within,
 };
 pub use filter::{FilterError, check as check_filter};
+pub use marks::Marks;
 pub use memory::{MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
 pub use rings::{allowed_ring, default_ring, ring_pages};
@@ -103,6 +105,8 @@ pub struct Plan {
     pub expected: Expected,
     /// The same for each section, by its name.
     pub sections: BTreeMap<String, Expected>,
+    /// Where the trace and its sections begin and end.
+    pub marks: Marks,
     /// What the snapshot shows; `None` where there is none.
     pub view: Option<View>,
     /// Why it is known to fail.
@@ -131,7 +135,7 @@ impl Plan {
         self.keeps_all
             || self.view.as_ref().is_some_and(View::keeps_order)
             || self.expected.takes_deeds()
-            || !self.sections.is_empty()
+            || !self.marks.is_empty()
             || self
                 .baseline
                 .as_ref()
@@ -188,6 +192,7 @@ pub fn resolve(
     let owners = owners("workload", &scenario.workload, scenario, facts)?;
     let mut wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
     wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
+    wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
     let contents = match &scenario.snapshot {
         SnapshotSpec::On { contents, .. } => *contents,
         SnapshotSpec::Off => 0,
@@ -214,7 +219,10 @@ pub fn resolve(
         let followed = events.follow_members(catalogue);
         followed.map_err(|error| placed(scenario, error))?;
     }
-    let view = named::view(scenario, &events)?;
+    let mut view = named::view(scenario, &events)?;
+    if let Some(view) = &mut view {
+        view.hidden.extend(expected.marks.hidden.iter().cloned());
+    }
     // A known failure is judged by its expectations alone.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
     let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
@@ -235,6 +243,7 @@ pub fn resolve(
         expect: scenario.expect.clone(),
         expected: expected.run,
         sections: expected.sections,
+        marks: expected.marks,
         expect_failure: scenario.expect_failure.clone(),
         baseline: None,
         lenient: scenario.lenient.clone(),

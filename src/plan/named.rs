@@ -9,7 +9,7 @@ use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
 use crate::trace::{By, Level, Naming, Treatment, View};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
 ///
@@ -116,6 +116,7 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         temporary,
         levels,
         by,
+        ..
     } = &scenario.snapshot
     else {
         return Ok(None);
@@ -133,11 +134,19 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         Ok::<_, PlanError>(all)
     };
     let treatment = |(of, spec): &(String, LevelSpec)| {
-        let at = at.clone().key("levels").key(of).key("hide");
+        let at = at.clone().key("levels").key(of);
+        let named = |key: &str, words, how| {
+            let names = names(&at.clone().key(key), words)?;
+            Ok::<_, PlanError>(names.into_iter().map(move |name| (name, how)))
+        };
+        let mut others = HashMap::new();
+        others.extend(named("counts", &spec.counts, Some(Level::Counts))?);
+        others.extend(named("set", &spec.set, Some(Level::Set))?);
+        others.extend(named("hide", &spec.hide, None)?);
         Ok::<_, PlanError>(Treatment {
             of: of.clone(),
             level: level_of(spec.level),
-            hidden: names(&at, &spec.hide)?,
+            others,
         })
     };
     let view = View {
@@ -152,6 +161,7 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         directory: None,
         contents: usize::from(*contents),
         temporary: temporary.clone(),
+        stretch: None,
     };
     if !events.names().iter().any(|name| view.shows(name)) {
         let key = if hide.is_empty() { "show" } else { "hide" };

@@ -48,6 +48,7 @@ fn diff_color(line: &str) -> (&'static str, &'static str) {
     match line.as_bytes() {
         [b'+', ..] => ("\u{1b}[32m", "\u{1b}[0m"),
         [b'-', ..] => ("\u{1b}[31m", "\u{1b}[0m"),
+        [b'~', ..] => ("\u{1b}[33m", "\u{1b}[0m"),
         [b'@', b'@', ..] => ("\u{1b}[36m", "\u{1b}[0m"),
         _ => ("", ""),
     }

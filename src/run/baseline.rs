@@ -3,7 +3,7 @@
 use super::once::once;
 use super::scenario::not_executed;
 use super::{Bench, Control, Fault, Outcome, RunError, SnapshotOutcome, lay_out};
-use crate::matching::Matcher;
+use crate::matching::{Matcher, Scene, tally};
 use crate::plan::{Delta, Plan};
 use crate::sandbox::LaunchError;
 use crate::trace::Normalised;
@@ -27,9 +27,10 @@ pub(super) fn run(
     let outcome = match ran {
         Err(RunError::Launch(LaunchError::NotExecuted(error))) => not_executed(&error),
         ran => {
-            let (ended, trace) = ran?;
+            let (ended, trace, findings) = ran?;
             let (verdict, reasons) =
                 verdict::judge(plan, &ended, &trace.counts(), &trace.in_order());
+            let (verdict, reasons) = findings.joined(verdict, reasons);
             match (ended.interrupted, verdict) {
                 (false, Verdict::Pass) => return Ok(Ok(trace)),
                 (false, verdict) => outcome(&ended, verdict, reasons),
@@ -66,9 +67,13 @@ pub(super) fn compare(base: &Normalised, delta: &[Delta], run: &Normalised) -> F
     verdict::delta(delta, &counter(base), &counter(run))
 }
 
-fn counter(trace: &Normalised) -> impl Fn(&Matcher) -> Counted {
-    let counts = trace.counts();
+fn counter(trace: &Normalised) -> impl Fn(&Matcher) -> Counted + '_ {
+    let (counts, deeds) = (trace.counts(), trace.in_order());
+    let scene = Scene::new(&deeds);
     move |matcher| {
+        if !matcher.fields.is_empty() {
+            return tally(matcher, &scene);
+        }
         let names = matcher.names.iter();
         let count = names.filter_map(|name| counts.get(name)).sum();
         (count, count)

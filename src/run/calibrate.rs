@@ -5,6 +5,7 @@ use super::scenario::trial;
 use super::{Bench, Control, Outcome, RunError, Suite, lay_out};
 use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
 use crate::plan::Plan;
+use crate::syscall::select::Selection;
 use crate::trace::{By, Level, Trace, View};
 use crate::verdict::Verdict;
 use std::path::Path;
@@ -101,15 +102,23 @@ impl Suite<'_> {
                 n_incomplete: 0,
             };
             let mut turns = turns(calibrating);
-            while let Some(turn) = turns.pop() {
-                let results = runs.take(turn);
-                for result in results {
+            let mut may_pin = tells_cpus(plan);
+            while let Some(mut turn) = turns.pop() {
+                if turn.condition == Condition::OneCpu && !may_pin {
+                    turn.condition = Condition::Quiet;
+                }
+                for result in runs.take(turn) {
                     let Some((trace, view)) = runs.judge(turn.condition, result, total)? else {
                         turns.push(Turn { n_runs: 1, ..turn });
                         continue;
                     };
+                    may_pin &= !trace.has(ASKS_FOR_CPUS);
+                    if turn.condition == Condition::OneCpu && !may_pin {
+                        turns.push(Turn { n_runs: 1, ..turn });
+                        continue;
+                    }
                     let text = trace.normalise(&view, &self.bench.signatures).text();
-                    all.add(&row, turn.condition, trace, text);
+                    all.add(&row, turn.condition, (trace, view.stretch), text);
                     strictest = view;
                     done += 1;
                     progress(done, total);
@@ -122,6 +131,15 @@ impl Suite<'_> {
             &self.bench.signatures,
         )?)
     }
+}
+
+// By which a program learns on how many CPUs it may run. What it does on one may be another thing in every run, and not by chance.
+const ASKS_FOR_CPUS: &str = "sched_getaffinity";
+
+/// Whether it can be told of a run that nobody asked for the CPUs.
+fn tells_cpus(plan: &Plan) -> bool {
+    let mut recorded = plan.events.selection.iter().flat_map(Selection::names);
+    recorded.any(|name| name == ASKS_FOR_CPUS)
 }
 
 /// The plan with a view that shows the order of all that the author wants to see.

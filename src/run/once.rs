@@ -1,6 +1,7 @@
 //! One run of a planned workload, from its launch to its trace.
 
 use super::limits::Limiter;
+use super::marks;
 use super::workload::workload;
 use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow};
 use crate::plan::{Plan, PlannedTracepoint};
@@ -10,7 +11,7 @@ use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Actor, Observation};
 use crate::trace::{Builder, Normalised, Trace, TracedEvent, View};
 use crate::units::{Cpu, Nanos};
-use crate::verdict::Ended;
+use crate::verdict::{Ended, Findings};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
@@ -28,19 +29,20 @@ pub(super) fn once(
     control: &mut dyn Control,
     fault: Fault,
     dir: &WorkDir,
-) -> Result<(Ended, Normalised), RunError> {
-    let (ended, trace, view) = record(bench, plan, control, fault, dir)?;
-    Ok((ended, trace.normalise(&view, &bench.signatures)))
+) -> Result<(Ended, Normalised, Findings), RunError> {
+    let (ended, trace, view, findings) = record(bench, plan, control, fault, dir)?;
+    let trace = trace.normalise(&view, &bench.signatures);
+    Ok((ended, trace, findings))
 }
 
-/// The same with the trace as it is, and the view that the plan has of it.
+/// The same with the trace as it is, but for what lies before its beginning, and the view that the plan has of it.
 pub(super) fn record(
     bench: &Bench<'_>,
     plan: &Plan,
     control: &mut dyn Control,
     fault: Fault,
     dir: &WorkDir,
-) -> Result<(Ended, Trace, View), RunError> {
+) -> Result<(Ended, Trace, View, Findings), RunError> {
     let group = bench.group();
     let workload = workload(bench, plan, dir.path(), group.clone())?;
     let inside = workload.world.inside(dir.path());
@@ -92,11 +94,13 @@ pub(super) fn record(
     if let Some(id) = ended.exited.main_pid {
         collector.builder.main_process(id);
     }
-    let view = View {
+    let mut view = View {
         directory: Some(inside.to_string_lossy().into_owned()),
         ..plan.view.clone().unwrap_or_default()
     };
-    Ok((ended, collector.builder.finish(), view))
+    let mut trace = collector.builder.finish();
+    let findings = marks::apply(&plan.marks, &mut trace, &mut view, &bench.signatures);
+    Ok((ended, trace, view, findings))
 }
 
 /// What the workload starts with: the cork has closed everything else.
@@ -120,8 +124,9 @@ struct Collector<'a> {
 
 impl Observer for Collector<'_> {
     fn observe(&mut self, observation: &Observation) {
+        let Plan { events, marks, .. } = self.plan;
         self.builder
-            .observe(observation, |call| self.plan.events.wants(call));
+            .observe(observation, |call| events.wants(call) || marks.may_be(call));
     }
 
     fn event(&mut self, actor: &Actor, time: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {

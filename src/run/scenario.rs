@@ -84,11 +84,11 @@ pub fn attempt(
             Err(outcome) => return Ok(*outcome),
         },
     };
-    let (ended, trace) = match once(bench, plan, control, fault, dir) {
+    let (ended, trace, mut findings) = match once(bench, plan, control, fault, dir) {
         Err(RunError::Launch(LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
         ran => ran?,
     };
-    let mut findings = left(plan, dir);
+    findings.add(left(plan, dir));
     if let Some((base, delta)) = &base {
         findings.add(baseline::compare(base, delta, &trace));
     }
@@ -111,9 +111,10 @@ pub(super) fn trial(
             Ok((not_executed(&error), Trace::default(), View::default()))
         }
         ran => {
-            let (ended, trace, view) = ran?;
+            let (ended, trace, view, mut findings) = ran?;
+            findings.add(left(plan, dir));
             let normalised = trace.normalise(&view, &bench.signatures);
-            let outcome = judge(bench, plan, None, &ended, &normalised, left(plan, dir))?;
+            let outcome = judge(bench, plan, None, &ended, &normalised, findings)?;
             Ok((outcome, trace, view))
         }
     }
@@ -128,7 +129,8 @@ fn judge(
     trace: &Normalised,
     findings: Findings,
 ) -> Result<Outcome, RunError> {
-    let counts = trace.counts();
+    let mut counts = trace.counts();
+    counts.retain(|name, _| !plan.marks.hidden.contains(name));
     let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts, &trace.in_order());
     (verdict, reasons) = findings.joined(verdict, reasons);
     if ended.interrupted {

@@ -5,6 +5,7 @@ use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
 use crate::calibrate::Calibration;
 use crate::snapshot;
 use crate::verdict::Verdict;
+use std::path::PathBuf;
 
 impl Suite<'_> {
     /// Writes what is to be written of a trace, and says what that changes.
@@ -67,6 +68,35 @@ impl Suite<'_> {
             snapshot::forget_pending(&file)?;
         }
         Ok(())
+    }
+}
+
+impl Suite<'_> {
+    /// Writes a new scenario and its snapshot, both or none, and says where the snapshot is.
+    ///
+    /// # Errors
+    /// [`SnapshotError`](snapshot::SnapshotError); a file that is there already is one.
+    pub fn create(
+        &self,
+        calibration: &Calibration,
+        text: &str,
+    ) -> Result<PathBuf, snapshot::SnapshotError> {
+        let mut written = PathBuf::new();
+        for (item, description) in self.described() {
+            let Some(trace) = calibration.texts.get(&item.name) else {
+                continue;
+            };
+            snapshot::write_new(&item.file, text)?;
+            let place = item.place();
+            written = place.choose(&self.bench.release);
+            let provenance = scenario::provenance(self.bench, &item.file, description);
+            if let Err(error) = snapshot::write(&written, trace, &provenance) {
+                // A scenario without its snapshot would fail.
+                let _gone = std::fs::remove_file(&item.file);
+                return Err(error);
+            }
+        }
+        Ok(written)
     }
 }
 

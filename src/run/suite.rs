@@ -98,6 +98,31 @@ impl<'a> Suite<'a> {
     /// # Errors
     /// Every complaint about a file; or the host's error that kept any from being resolved.
     pub fn read(bench: &'a Bench<'a>, items: Vec<Item>) -> Result<Self, SuiteError> {
+        Self::with(bench, items, HashMap::new())
+    }
+
+    /// The same of one file that is not written yet, as if `text` stood in it.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn of_text(bench: &'a Bench<'a>, file: &Path, text: &str) -> Result<Self, SuiteError> {
+        let read = crate::scenario::read_all(file, text);
+        let rows = read.map_err(|complaint| SuiteError::Invalid(vec![complaint]))?;
+        let item = Item {
+            name: Place::of(file).name,
+            file: file.to_owned(),
+            row: String::new(),
+        };
+        let files = HashMap::from([(file.to_owned(), Some(rows))]);
+        Self::with(bench, vec![item], files)
+    }
+
+    /// Reads and resolves; `files` are those that were read already.
+    fn with(
+        bench: &'a Bench<'a>,
+        items: Vec<Item>,
+        mut files: HashMap<PathBuf, Option<Vec<Scenario>>>,
+    ) -> Result<Self, SuiteError> {
         let mut places: HashMap<Place, &PathBuf> = HashMap::new();
         for item in &items {
             if let Some(first) = places.insert(item.place(), &item.file) {
@@ -129,7 +154,6 @@ impl<'a> Suite<'a> {
             cannot_limit: &|limits| bench.cannot_limit(limits),
             cannot_tell: &|limit| bench.cannot_tell(limit),
         };
-        let mut files = HashMap::new();
         for item in items {
             let rows = match files.entry(item.file.clone()) {
                 Entry::Occupied(read) => read.into_mut(),

@@ -1,21 +1,19 @@
 //! The checks that see more than one key, and the scenario at last.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
 use super::diagnostic::{Diagnostic, Source};
-use super::expect::Expect;
 use super::key_path::KeyPath;
 use super::model::Scenario;
-use super::patterns::WrittenExpectations;
 use super::places::Places;
 use super::reader::WrittenScenario;
 use super::requires::Requires;
-use super::trace::{RingSpec, Since, TraceSpec, WrittenTrace};
-use super::workload::{Command, FileSpec, Workload, WrittenWorkload};
+use super::trace::{RingSpec, TraceSpec, WrittenTrace};
+use super::workload::{Workload, WrittenWorkload};
 
 mod captures;
+mod expect;
 mod expectations;
+mod sections;
+mod workload;
 
 /// Builds the scenario from keys and values that are each right by themselves.
 pub(super) fn assemble(
@@ -32,37 +30,35 @@ pub(super) fn assemble(
         .expect_failure
         .map(|reason| file.not_blank("expect_failure", reason))
         .transpose()?;
-    let workload = file.workload(written.workload)?;
+    let lenient = written
+        .lenient
+        .map(|reason| file.not_blank("lenient", reason))
+        .transpose()?;
+    let workload = file.workload(&KeyPath::root().key("workload"), written.workload, None)?;
+    let baseline = written
+        .baseline
+        .map(|written| file.baseline(written, &workload))
+        .transpose()?;
     let trace = file.trace(written.trace)?;
-    let expect = written.expect;
-    let at = KeyPath::root().key("expect");
-    let events = file.expectations(
-        &at,
-        WrittenExpectations {
-            sequence: expect.sequence,
-            any_order: expect.any_order,
-            never: expect.never,
-            only: expect.only,
-            count: expect.count,
-        },
-    )?;
-    captures::check(&file, &events, &BTreeMap::new())?;
+    let sections = file.sections(written.sections)?;
+    let expect = file.expect(written.expect)?;
+    let expected = KeyPath::root().key("expect").key("sections");
+    let spoken_of = expect.sections.keys();
+    let spoken_of = spoken_of.map(|name| (name.as_str(), expected.clone().key(name).key_itself()));
+    let shown = written.snapshot.section();
+    let shown = shown.map(|name| (name, KeyPath::root().key("snapshot").key("section")));
+    let spoken_of = spoken_of.chain(shown);
+    file.check_sections(&sections, spoken_of)?;
+    file.check_delta(baseline.is_some(), !expect.delta.is_empty())?;
     let requires = written.requires;
     Ok(Scenario {
         description,
         workload,
         sandbox: written.sandbox,
         trace,
-        sections: BTreeMap::new(),
-        baseline: None,
-        expect: Expect {
-            exit: expect.exit.map(|exit| exit.0),
-            stdout: expect.stdout,
-            stderr: expect.stderr,
-            limit: expect.limit.map(|limit| limit.0),
-            events,
-            ..Expect::default()
-        },
+        sections,
+        baseline,
+        expect,
         snapshot: written.snapshot,
         requires: Requires {
             kernel: requires.kernel,
@@ -74,7 +70,7 @@ pub(super) fn assemble(
             commands: requires.commands.into_iter().map(|name| name.0).collect(),
         },
         expect_failure,
-        lenient: None,
+        lenient,
         row: Vec::new(),
         source,
         places,
@@ -100,6 +96,44 @@ impl File<'_> {
         Ok(text)
     }
 
+    /// A list or a mapping without elements; `help` says what to do.
+    fn empty(&self, at: &KeyPath, help: &str) -> Diagnostic {
+        let complaint = self.complaint(at, format!("{} is empty", at.in_words()));
+        complaint.with_help(help)
+    }
+
+    fn baseline(
+        &self,
+        written: WrittenWorkload,
+        workload: &Workload,
+    ) -> Result<Workload, Diagnostic> {
+        let at = KeyPath::root().key("baseline");
+        let baseline = self.workload(&at, written, Some(workload))?;
+        if baseline == *workload {
+            let complaint = self.complaint(&at, "`baseline` is no other run than `workload`");
+            let help = "what is not written is as in `workload`: write what differs";
+            return Err(complaint.with_help(help));
+        }
+        Ok(baseline)
+    }
+
+    fn check_delta(&self, has_baseline: bool, has_delta: bool) -> Result<(), Diagnostic> {
+        let (at, message, help) = match (has_baseline, has_delta) {
+            (true, false) => (
+                KeyPath::root().key("baseline"),
+                "nothing is compared with `baseline`",
+                "say what must differ: `expect: { delta: { openat: +1 } }`",
+            ),
+            (false, true) => (
+                KeyPath::root().key("expect").key("delta"),
+                "`delta` has no `baseline` to compare with",
+                "give a second workload: `baseline: { run: [...] }`",
+            ),
+            _ => return Ok(()),
+        };
+        Err(self.complaint(&at.key_itself(), message).with_help(help))
+    }
+
     fn trace(&self, written: WrittenTrace) -> Result<TraceSpec, Diagnostic> {
         if written.events.as_ref().is_some_and(Vec::is_empty) {
             let at = KeyPath::root().key("trace").key("events");
@@ -109,137 +143,10 @@ impl File<'_> {
         }
         Ok(TraceSpec {
             events: written.events.unwrap_or_default(),
-            since: Since::Exec,
+            since: self.since(written.since)?,
             ring: RingSpec {
                 size: written.ring.size.map(|size| size.0),
             },
         })
     }
-
-    fn workload(&self, mut written: WrittenWorkload) -> Result<Workload, Diagnostic> {
-        let at = KeyPath::root().key("workload");
-        let command = self.command(&at, written.run.take(), written.shell.take())?;
-        self.check_env(&at.clone().key("env"), &written.env)?;
-        let files = self.files(&at.key("files"), written.files)?;
-        Ok(Workload {
-            command,
-            env: written.env,
-            stdin: written.stdin,
-            files,
-            timeout: written.timeout.0,
-        })
-    }
-
-    fn command(
-        &self,
-        workload: &KeyPath,
-        run: Option<Vec<String>>,
-        shell: Option<String>,
-    ) -> Result<Command, Diagnostic> {
-        let run_at = workload.clone().key("run");
-        let shell_at = workload.clone().key("shell");
-        match (run, shell) {
-            (Some(_), Some(_)) => {
-                let message = "`run` and `shell` exclude each other";
-                let complaint = self.complaint(&shell_at.key_itself(), message);
-                Err(match self.places.key_range(&run_at) {
-                    Some(range) => complaint.with_related(range, "the command is here already"),
-                    None => complaint,
-                })
-            }
-            (None, None) => Err(self.complaint(workload, "`workload` needs `run` or `shell`")),
-            (Some(argv), None) => self.argv(&run_at, argv),
-            (None, Some(text)) => {
-                self.no_nul(&shell_at, &text)?;
-                if text.trim().is_empty() {
-                    return Err(self.complaint(&shell_at, "`shell` is empty"));
-                }
-                Ok(Command::Shell(text))
-            }
-        }
-    }
-
-    fn argv(&self, at: &KeyPath, argv: Vec<String>) -> Result<Command, Diagnostic> {
-        match argv.first() {
-            None => {
-                let help = "name a program and its arguments: [ls, -l]";
-                return Err(self.complaint(at, "`run` is empty").with_help(help));
-            }
-            Some(program) if program.is_empty() => {
-                let first = at.clone().index(0);
-                return Err(self.complaint(&first, "the name of the program is empty"));
-            }
-            Some(_) => {}
-        }
-        for (index, argument) in argv.iter().enumerate() {
-            self.no_nul(&at.clone().index(index), argument)?;
-        }
-        Ok(Command::Run(argv))
-    }
-
-    /// What the kernel takes as a string ends at its first NUL byte, so none may be inside.
-    fn no_nul(&self, at: &KeyPath, text: &str) -> Result<(), Diagnostic> {
-        if text.contains('\0') {
-            return Err(self.complaint(at, format!("{} holds a NUL byte", at.in_words())));
-        }
-        Ok(())
-    }
-
-    fn check_env(&self, at: &KeyPath, env: &BTreeMap<String, String>) -> Result<(), Diagnostic> {
-        for (name, value) in env {
-            let entry = at.clone().key(name);
-            if name.is_empty() || name.contains(['=', '\0']) {
-                let message = format!("`{}` is no variable's name", name.escape_debug());
-                return Err(self.complaint(&entry.key_itself(), message));
-            }
-            self.no_nul(&entry, value)?;
-        }
-        Ok(())
-    }
-
-    fn files(
-        &self,
-        at: &KeyPath,
-        written: BTreeMap<String, FileSpec>,
-    ) -> Result<BTreeMap<PathBuf, FileSpec>, Diagnostic> {
-        for name in written.keys() {
-            let key = at.clone().key(name).key_itself();
-            if let Some(fault) = fault_of_path(name) {
-                return Err(self.complaint(&key, fault));
-            }
-            if let Some(folder) = ancestors(name).find(|folder| written.contains_key(*folder)) {
-                let message = format!("`{}` is a file here, not a folder", folder.escape_debug());
-                return Err(self.complaint(&key, message));
-            }
-        }
-        Ok(written
-            .into_iter()
-            .map(|(name, file)| (PathBuf::from(name), file))
-            .collect())
-    }
-}
-
-/// `PATH_MAX` of Linux, the NUL at the end left out.
-const MAX_PATH: usize = 4095;
-
-/// What keeps `path` from being the one way to write a place inside of the working directory.
-fn fault_of_path(path: &str) -> Option<&'static str> {
-    let mut components = path.split('/');
-    if path.is_empty() || path.len() > MAX_PATH || path.contains('\0') {
-        Some("this is no path that Linux takes")
-    } else if path.starts_with('/') {
-        Some("a path here is relative to the working directory, so it cannot begin with `/`")
-    } else if components.clone().any(|component| component == "..") {
-        Some("a path here cannot leave the working directory by `..`")
-    } else if components.any(|component| component.is_empty() || component == ".") {
-        Some("a path here has neither `.` nor empty components")
-    } else {
-        None
-    }
-}
-
-/// The folders that hold `path`, outermost first.
-fn ancestors(path: &str) -> impl Iterator<Item = &str> {
-    path.match_indices('/')
-        .filter_map(|(slash, _)| path.get(..slash))
 }

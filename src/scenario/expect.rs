@@ -1,16 +1,17 @@
 //! The key `expect`.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 
 use nix::sys::signal::Signal;
 use regex::bytes::Regex;
 use serde::Deserialize;
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::counts::{CountRange, Difference};
+use super::files_after::FileAfter;
+use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
-use super::patterns::{WrittenCounts, WrittenPattern, WrittenStep};
+use super::patterns::{WrittenCounts, WrittenExpectations, WrittenPattern, WrittenStep};
 use super::steps::{Expectations, StepSpec};
 use crate::units::{ExitKind, Limit};
 
@@ -46,40 +47,6 @@ pub struct DeltaSpec {
     pub max: Option<i64>,
 }
 
-/// What a file must be after the run.
-#[derive(Clone, Debug, Default)]
-pub struct FileAfter {
-    /// Whether it must be there; where a glob says `true`, at least one must.
-    pub exists: bool,
-    /// What a regular file must hold.
-    pub content: Option<ExpectedOutput>,
-    /// What it must be.
-    pub kind: Option<FileType>,
-    /// Its permission bits.
-    pub mode: Option<u32>,
-    /// What a symbolic link must say.
-    pub target: Option<String>,
-    /// Its size in bytes.
-    pub size: Option<CountRange>,
-}
-
-/// What a name in a directory may lead to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileType {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A named pipe.
-    Fifo,
-    /// A socket.
-    Socket,
-    /// A device.
-    Device,
-}
-
 /// What a stream must hold; compared as bytes, since a program may write any.
 #[derive(Clone, Debug)]
 pub enum ExpectedOutput {
@@ -106,47 +73,39 @@ impl ExpectedOutput {
     }
 }
 
-/// How often something must occur, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CountRange {
-    /// The least number of times.
-    pub min: u64,
-    /// The greatest number of times, at least `min`; `None` where there is no end.
-    pub max: Option<u64>,
-}
-
-impl CountRange {
-    /// Whether `count` lies within.
-    #[must_use]
-    pub fn contains(self, count: u64) -> bool {
-        count >= self.min && self.max.is_none_or(|max| count <= max)
-    }
-}
-
-impl fmt::Display for CountRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.min, self.max) {
-            (min, Some(max)) if min == max => write!(f, "{min}"),
-            (0, Some(max)) => write!(f, "..={max}"),
-            (min, Some(max)) => write!(f, "{min}..={max}"),
-            (min, None) => write!(f, "{min}.."),
-        }
-    }
-}
-
+/// What must come out of a run.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenExpect {
+    /// How the workload must end: a status, or `{ signal: SIGKILL }`; without it with status 0.
     pub(super) exit: Option<WrittenExit>,
+    /// What it must write to standard output.
     pub(super) stdout: Option<ExpectedOutput>,
+    /// What it must write to standard error.
     pub(super) stderr: Option<ExpectedOutput>,
+    /// These in this order; other events may lie between.
     pub(super) sequence: Option<Vec<WrittenPattern>>,
+    /// These in any order, each another event.
     pub(super) any_order: Option<Vec<WrittenPattern>>,
+    /// None of these.
     pub(super) never: Option<Vec<WrittenStep>>,
+    /// Nothing but these.
     pub(super) only: Option<Vec<WrittenStep>>,
+    /// So many of each.
     pub(super) count: Option<WrittenCounts<CountRange>>,
+    /// What is expected of the events of a section, by its name.
+    pub(super) sections: Option<Entries<WrittenExpectations>>,
+    /// How many more of each there must be than in the run of `baseline`.
+    pub(super) delta: Option<WrittenCounts<Difference>>,
+    /// What must be in the working directory after the run, by path or by a glob.
+    pub(super) files_after: Option<Entries<FileAfter>>,
+    /// Which limit it must run into.
     pub(super) limit: Option<WrittenLimit>,
 }
+
+/// A text that is not empty.
+#[derive(Debug)]
+pub(super) struct NeededText(pub(super) String);
 
 #[derive(Debug)]
 pub(super) struct WrittenLimit(pub(super) Limit);
@@ -157,6 +116,7 @@ pub(super) struct WrittenExit(pub(super) ExitKind);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SignalMapping {
+    /// The signal that must kill it.
     signal: SignalName,
 }
 
@@ -166,7 +126,9 @@ struct SignalName(Signal);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputMapping {
-    contains: Option<String>,
+    /// What it must hold somewhere.
+    contains: Option<NeededText>,
+    /// A regular expression that must match somewhere in it.
     matches: Option<Pattern>,
 }
 
@@ -238,13 +200,23 @@ impl Flexible for ExpectedOutput {
 
     fn from_mapping(mapping: OutputMapping) -> Option<Result<Self, String>> {
         Some(match (mapping.contains, mapping.matches) {
-            (Some(text), None) if text.is_empty() => Err(
-                "every output contains an empty text\nfor no output at all write \"\"".to_owned(),
-            ),
-            (Some(text), None) => Ok(Self::Contains(text)),
+            (Some(NeededText(text)), None) => Ok(Self::Contains(text)),
             (None, Some(Pattern(regex))) => Ok(Self::Matches(regex)),
             (Some(_), Some(_)) => Err("`contains` and `matches` exclude each other".to_owned()),
             (None, None) => Err("one of `contains` and `matches` is needed".to_owned()),
+        })
+    }
+}
+
+impl Flexible for NeededText {
+    const EXPECTED: &'static str = "a string";
+    type Mapping = NoMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Some(if text.is_empty() {
+            Err("every text contains an empty one\nsay what must be there, or for no text at all write \"\" in place of the mapping".to_owned())
+        } else {
+            Ok(Self(text.to_owned()))
         })
     }
 }
@@ -271,93 +243,18 @@ impl Flexible for Pattern {
     }
 }
 
-impl Flexible for CountRange {
-    const EXPECTED: &'static str = "a number, or a range such as `1..=4`, `2..` or `..=3`";
-    type Mapping = NoMapping;
-
-    fn from_number(number: u64) -> Option<Result<Self, String>> {
-        Some(Ok(Self {
-            min: number,
-            max: Some(number),
-        }))
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
-        let (min, max) = match (text.split_once("..="), text.strip_suffix("..")) {
-            (Some(("", max)), _) => (0, Some(count(max)?)),
-            (Some((min, max)), _) => (count(min)?, Some(count(max)?)),
-            (None, Some("0")) => {
-                return Some(Err(
-                    "every number is in this range\nsay how many, or leave it out".to_owned(),
-                ));
-            }
-            (None, Some(min)) => (count(min)?, None),
-            (None, None) => return None,
-        };
-        Some(if max.is_some_and(|max| max < min) {
-            Err("no number is in this range".to_owned())
-        } else {
-            Ok(Self { min, max })
-        })
-    }
-}
-
 deserialize_flexible!(
+    NeededText,
     WrittenExit,
     WrittenLimit,
     SignalName,
     ExpectedOutput,
-    Pattern,
-    CountRange
+    Pattern
 );
-
-/// A count in decimal digits; unlike `u64::from_str`, without a sign.
-fn count(text: &str) -> Option<u64> {
-    text.bytes()
-        .all(|b| b.is_ascii_digit())
-        .then(|| text.parse().ok())
-        .flatten()
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_are_ranges_with_their_ends() {
-        for (text, min, max) in [
-            ("1..=4", 1, Some(4)),
-            ("2..", 2, None),
-            ("..=3", 0, Some(3)),
-        ] {
-            let range = CountRange::from_text(text).unwrap().unwrap();
-            assert_eq!(range, CountRange { min, max });
-            assert_eq!(range.to_string(), text);
-        }
-        for bad in [
-            "", "..", "..=", "1..4", "+1..", "a..=b", "1..=", "..3", "1...", "2",
-        ] {
-            assert_eq!(CountRange::from_text(bad), None, "{bad}");
-        }
-        assert!(matches!(CountRange::from_text("4..=1"), Some(Err(_))));
-    }
-
-    #[test]
-    fn a_range_holds_its_ends_and_nothing_beyond() {
-        let range = CountRange {
-            min: 1,
-            max: Some(4),
-        };
-        assert_eq!(
-            [0, 1, 4, 5].map(|n| range.contains(n)),
-            [false, true, true, false]
-        );
-        let open = CountRange { min: 2, max: None };
-        assert_eq!(
-            [1, 2, u64::MAX].map(|n| open.contains(n)),
-            [false, true, true]
-        );
-    }
 
     #[test]
     fn output_is_compared_as_bytes() {

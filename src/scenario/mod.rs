@@ -23,11 +23,13 @@
 //! ```
 
 mod assemble;
+mod counts;
 mod diagnostic;
 pub mod edit;
 mod expect;
 mod explain;
 mod field_test;
+mod files_after;
 mod flexible;
 mod key_path;
 mod matrix;
@@ -39,6 +41,7 @@ mod quantity;
 mod reader;
 mod requires;
 mod sandbox;
+mod sections;
 mod snapshot;
 mod steps;
 mod survey;
@@ -48,9 +51,11 @@ mod trace;
 mod workload;
 mod write;
 
+pub use counts::CountRange;
 pub use diagnostic::Diagnostic;
-pub use expect::{CountRange, DeltaSpec, Expect, ExpectedOutput, FileAfter, FileType};
+pub use expect::{DeltaSpec, Expect, ExpectedOutput};
 pub use field_test::{Literal, Test};
+pub use files_after::{FileAfter, FileType};
 pub use key_path::KeyPath;
 pub use model::{Mark, Scenario, SectionSpec};
 pub use nearest::nearest;
@@ -61,3 +66,4 @@ pub use snapshot::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
 pub use steps::{CountSpec, Expectations, PatternSpec, StepSpec};
 pub use trace::{EventSpec, RingSpec, Since, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};
+pub use write::{Draft, Suggestion, event};

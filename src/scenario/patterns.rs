@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::expect::CountRange;
+use super::counts::CountRange;
 use super::field_test::Test;
 use super::flexible::{Entries, Flexible, deserialize_flexible, elements};
 
@@ -144,6 +144,14 @@ fn check_event(name: &str) -> Result<(), String> {
 
 /// A mapping with one key, which says what the mapping is.
 pub(super) struct OnlyKey(WrittenPattern);
+
+impl WrittenExpectations {
+    /// Whether nothing at all stands there.
+    pub(super) fn is_empty(&self) -> bool {
+        let patterns = self.sequence.is_none() && self.any_order.is_none();
+        patterns && self.never.is_none() && self.only.is_none() && self.count.is_none()
+    }
+}
 
 impl<'de> Deserialize<'de> for OnlyKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

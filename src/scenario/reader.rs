@@ -11,11 +11,13 @@ use super::assemble::assemble;
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::WrittenExpect;
 use super::explain::explain;
+use super::flexible::Entries;
 use super::matrix::{Matrix, Row, Substitution};
 use super::model::Scenario;
 use super::places::Places;
 use super::requires::WrittenRequires;
 use super::sandbox::SandboxSpec;
+use super::sections::WrittenSection;
 use super::snapshot::SnapshotSpec;
 use super::survey::survey;
 use super::trace::WrittenTrace;
@@ -25,19 +27,33 @@ use super::workload::WrittenWorkload;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenScenario {
+    /// What the scenario shows.
     pub(super) description: String,
+    /// The program to run and what it finds around it.
     pub(super) workload: WrittenWorkload,
+    /// The world that it runs in.
     #[serde(default)]
     pub(super) sandbox: SandboxSpec,
+    /// The events to record.
     #[serde(default)]
     pub(super) trace: WrittenTrace,
+    /// Stretches of the run that expectations and the snapshot may speak of, by their names.
+    pub(super) sections: Option<Entries<WrittenSection>>,
+    /// A second workload, whose events `expect.delta` compares with; what is not written is as in `workload`.
+    pub(super) baseline: Option<WrittenWorkload>,
+    /// What must come out of the run.
     #[serde(default)]
     pub(super) expect: WrittenExpect,
+    /// Whether and how strictly the trace is compared with a stored one.
     #[serde(default)]
     pub(super) snapshot: SnapshotSpec,
+    /// What the machine must offer.
     #[serde(default)]
     pub(super) requires: WrittenRequires,
+    /// Why the scenario is known to fail.
     pub(super) expect_failure: Option<String>,
+    /// Why expectations and snapshot may let many changes of the trace through.
+    pub(super) lenient: Option<String>,
     /// Taken out before the rest is read: here it is for the list of the keys.
     #[serde(default, rename = "matrix")]
     _matrix: IgnoredAny,

@@ -25,6 +25,8 @@ pub enum SnapshotSpec {
         contents: u16,
         /// Names of files that are other ones in each run, as globs.
         temporary: Vec<String>,
+        /// The section that is shown; `None` where the author wrote nothing, which shows the whole run.
+        section: Option<String>,
         /// What is otherwise for some processes: a glob for the name of a program (`cc1`), or for a process with its number (`P3 sh`). The first
         /// that matches counts.
         levels: Vec<(String, LevelSpec)>,
@@ -38,6 +40,10 @@ pub enum SnapshotSpec {
 pub struct LevelSpec {
     /// Of its order and counts.
     pub level: SnapshotLevel,
+    /// Names that are only counted in it.
+    pub counts: Vec<String>,
+    /// Names of which it only matters that they occur.
+    pub set: Vec<String>,
     /// Names to leave out of it, besides those that are left out everywhere.
     pub hide: Vec<String>,
 }
@@ -102,6 +108,17 @@ impl fmt::Display for SnapshotLevel {
     }
 }
 
+impl SnapshotSpec {
+    /// The section that is shown, if not the whole run is.
+    #[must_use]
+    pub fn section(&self) -> Option<&str> {
+        match self {
+            Self::On { section, .. } => section.as_deref(),
+            Self::Off => None,
+        }
+    }
+}
+
 impl Default for SnapshotSpec {
     fn default() -> Self {
         Self::On {
@@ -112,6 +129,7 @@ impl Default for SnapshotSpec {
             temporary: Vec::new(),
             levels: Vec::new(),
             by: SnapshotBy::default(),
+            section: None,
         }
     }
 }
@@ -133,6 +151,7 @@ pub(super) struct SnapshotMapping {
     levels: Entries<LevelSpec>,
     #[serde(default)]
     by: SnapshotBy,
+    section: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -141,11 +160,15 @@ pub(super) struct LevelMapping {
     #[serde(default)]
     level: SnapshotLevel,
     #[serde(default)]
+    counts: Vec<String>,
+    #[serde(default)]
+    set: Vec<String>,
+    #[serde(default)]
     hide: Vec<String>,
 }
 
 impl Flexible for SnapshotSpec {
-    const EXPECTED: &'static str = "`true`, `false`, or a mapping with `level`, `levels`, `by`, `hide`, `show`, `contents` or `temporary`";
+    const EXPECTED: &'static str = "`true`, `false`, or a mapping with `level`, `levels`, `by`, `hide`, `show`, `contents`, `temporary` or `section`";
     type Mapping = SnapshotMapping;
 
     fn from_flag(flag: bool) -> Option<Result<Self, String>> {
@@ -161,8 +184,8 @@ impl Flexible for SnapshotSpec {
             temporary,
             levels: Entries(levels),
             by,
+            section,
         } = mapping;
-
         let contents = contents.map_or(0, |size| size.0);
         Some(match u16::try_from(contents) {
             Ok(contents @ 0..=MOST_CONTENTS) => Ok(Self::On {
@@ -173,6 +196,7 @@ impl Flexible for SnapshotSpec {
                 temporary,
                 levels,
                 by,
+                section,
             }),
             _ => Err(format!(
                 "`contents` must be {MOST_CONTENTS} bytes at most: that much of a buffer can be read at a time"
@@ -183,19 +207,24 @@ impl Flexible for SnapshotSpec {
 
 impl Flexible for LevelSpec {
     const EXPECTED: &'static str =
-        "`sequence`, `counts`, `set`, or a mapping with `level` or `hide`";
+        "`sequence`, `counts`, `set`, or a mapping with `level`, `counts`, `set` or `hide`";
     type Mapping = LevelMapping;
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let level = SnapshotLevel::from_text(text)?;
         Some(level.map(|level| Self {
             level,
-            hide: Vec::new(),
+            ..Self::default()
         }))
     }
 
-    fn from_mapping(LevelMapping { level, hide }: LevelMapping) -> Option<Result<Self, String>> {
-        Some(Ok(Self { level, hide }))
+    fn from_mapping(mapping: LevelMapping) -> Option<Result<Self, String>> {
+        Some(Ok(Self {
+            level: mapping.level,
+            counts: mapping.counts,
+            set: mapping.set,
+            hide: mapping.hide,
+        }))
     }
 }
 

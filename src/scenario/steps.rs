@@ -1,6 +1,6 @@
 //! What the author expects of single events: steps and their order.
 
-use super::expect::CountRange;
+use super::counts::CountRange;
 use super::field_test::Test;
 use super::key_path::KeyPath;
 

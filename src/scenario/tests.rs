@@ -9,14 +9,19 @@ use super::{
 };
 use crate::units::ExitKind;
 
+mod after;
 mod captures;
 mod edit;
 mod fields;
+mod files;
 mod keys;
 mod matrix;
 mod patterns;
+mod reference;
+mod sections;
 mod steps;
 mod values;
+mod whole;
 mod workload;
 mod yaml;
 
@@ -42,12 +47,27 @@ trace:
     - "sched:*"
     - { event: "sched:sched_switch", filter: "prev_prio < 120" }
   ring: { size: 64KiB }
+  since: { step: { openat: { path: start } } }
+sections:
+  save: { from: ">save", to: { write: { buf: { prefix: "<s" } } } }
+baseline: { shell: "cat < config.toml" }
+lenient: "the ünderlying library's calls differ"
 expect:
+  sequence:
+    - openat: { path: [config.tmp, { glob: "*.tmp" }], flags: { contains: [O_CREAT] }, returns: $fd }
+    - never: { write: { fd: { not: $fd } } }
+    - any_order: [fsync, { sequence: [{ fchmod: { fd: $fd, mode: { range: "0..=511" } } }, next: close] }]
+  any_order: [{ rename: { to: { regex: "^日" } } }]
+  never: [{ connect: {} }, { sendto: { returns: -1 } }]
+  only: ["%file", "%desc"]
+  sections: { save: { count: [{ fsync: { fd: any }, times: 1 }] } }
+  delta: { openat: +1, read: "-1..=2" }
+  files_after: { config.toml: "a = 1\n", "*.log": { exists: false }, l: { target: x, kind: symlink } }
   exit: { signal: SIGKILL }
   stdout: "saved\n"
   stderr: { matches: "^warning: .*$" }
   count: { fsync: 2, openat: "1..=4", write: 2.., sched:sched_process_exec: "..=3" }
-snapshot: { level: counts, hide: [brk], show: ["%file"], contents: 2KiB, temporary: ["Cu??????"], levels: { cc1: set, P2 sh: { hide: [brk] } }, by: program }
+snapshot: { level: counts, hide: [brk], show: ["%file"], contents: 2KiB, temporary: ["Cu??????"], levels: { cc1: set, P2 sh: { counts: [read], set: [write], hide: [brk] } }, by: program, section: save }
 requires: { kernel: ">= 5.10", tracepoints: ["sched:sched_switch"], commands: [python3] }
 expect_failure: the directory is not synced yet
 "##;
@@ -192,18 +212,21 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
                     "cc1".to_owned(),
                     LevelSpec {
                         level: SnapshotLevel::Set,
-                        hide: Vec::new()
+                        ..LevelSpec::default()
                     }
                 ),
                 (
                     "P2 sh".to_owned(),
                     LevelSpec {
                         level: SnapshotLevel::Sequence,
-                        hide: owned(&["brk"])
+                        counts: owned(&["read"]),
+                        set: owned(&["write"]),
+                        hide: owned(&["brk"]),
                     }
                 ),
             ],
             by: SnapshotBy::Program,
+            section: Some("save".to_owned()),
         }
     );
     assert_eq!(scenario.requires.kernel.unwrap().to_string(), ">= 5.10");

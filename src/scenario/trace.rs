@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::model::Mark;
 use super::quantity::ByteSize;
+use super::sections::WrittenSince;
 
 /// The events to record, and into how large a ring.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +54,11 @@ pub struct RingSpec {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenTrace {
+    /// What is recorded.
     pub(super) events: Option<Vec<EventSpec>>,
+    /// Where the trace starts.
+    pub(super) since: Option<WrittenSince>,
+    /// The ring of each CPU.
     #[serde(default)]
     pub(super) ring: WrittenRing,
 }
@@ -61,14 +66,18 @@ pub(super) struct WrittenTrace {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `size`")]
 pub(super) struct WrittenRing {
+    /// Bytes for each CPU.
     pub(super) size: Option<ByteSize>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenEvent {
+    /// Names, globs, strace's classes, regular expressions, and any of them taken away.
     syscalls: Option<Vec<Selector>>,
+    /// A tracepoint, an operation of io_uring, or a glob.
     event: Option<Tracepoint>,
+    /// A filter in the kernel's language.
     filter: Option<Filter>,
 }
 

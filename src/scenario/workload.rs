@@ -65,30 +65,37 @@ pub enum FileSource {
     From(PathBuf),
 }
 
-#[derive(Debug, Deserialize)]
+/// The keys of `workload`, and of `baseline`.
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `run` or `shell`")]
 pub(super) struct WrittenWorkload {
+    /// The program and its arguments.
     pub(super) run: Option<Vec<String>>,
+    /// A text for `/bin/sh -c`.
     pub(super) shell: Option<String>,
-    #[serde(default)]
-    pub(super) env: BTreeMap<String, String>,
+    /// Variables beside those that every workload has.
+    pub(super) env: Option<BTreeMap<String, String>>,
+    /// What stands on standard input.
     pub(super) stdin: Option<String>,
-    #[serde(default)]
-    pub(super) files: BTreeMap<String, FileSpec>,
-    #[serde(default = "default_timeout")]
-    pub(super) timeout: Timeout,
+    /// What lies in the working directory before the run.
+    pub(super) files: Option<BTreeMap<String, FileSpec>>,
+    /// How long the run may take.
+    pub(super) timeout: Option<Timeout>,
 }
 
-fn default_timeout() -> Timeout {
-    Timeout(Duration::from_secs(10))
-}
+/// How long a run may take where the author wrote nothing.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenFile {
+    /// What it holds.
     content: Option<String>,
+    /// The file that it is a copy of, relative to the scenario file.
     from: Option<SourcePath>,
+    /// Its permission bits, as octal digits.
     mode: Option<Mode>,
+    /// Whose it is.
     owner: Option<UserSpec>,
 }
 

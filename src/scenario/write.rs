@@ -1,6 +1,11 @@
 //! From what a scenario says to the text of a file, as a person would write it.
 
+mod file;
 pub(super) mod scalar;
+mod steps;
+
+pub use file::{Draft, Suggestion};
+pub use steps::event;
 
 use super::snapshot::{LevelSpec, SnapshotSpec};
 
@@ -20,6 +25,7 @@ pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<St
         temporary,
         levels,
         by,
+        section,
     } = spec
     else {
         return Vec::new();
@@ -39,15 +45,31 @@ pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<St
         ("hide", names(hide)),
         ("contents", (*contents > 0).then(|| contents.to_string())),
         ("temporary", names(temporary)),
+        ("section", section.as_deref().map(scalar::flow)),
     ]
 }
 
 /// The mapping of `levels`, between braces; `None` for an empty one.
 fn levels_of(levels: &[(String, LevelSpec)]) -> Option<String> {
-    let level = |spec: &LevelSpec| match spec.hide.is_empty() {
-        true => spec.level.to_string(),
-        false if spec.level == Default::default() => format!("{{ hide: {} }}", list(&spec.hide)),
-        false => format!("{{ level: {}, hide: {} }}", spec.level, list(&spec.hide)),
+    let level = |spec: &LevelSpec| {
+        let names = [
+            ("counts", &spec.counts),
+            ("set", &spec.set),
+            ("hide", &spec.hide),
+        ];
+        let is_default = spec.level == Default::default();
+        let level = (!is_default).then(|| format!("level: {}", spec.level));
+        let names = names.iter().filter(|(_, names)| !names.is_empty());
+        let names: Vec<String> = names
+            .map(|(key, names)| format!("{key}: {}", list(*names)))
+            .collect();
+        match names.is_empty() {
+            true => spec.level.to_string(),
+            false => {
+                let said: Vec<String> = level.into_iter().chain(names).collect();
+                format!("{{ {} }}", said.join(", "))
+            }
+        }
     };
     let levels: Vec<String> = levels
         .iter()

@@ -245,6 +245,16 @@ fn left(call: &Call, now: Nanos) -> Nanos {
     }
 }
 
+impl Trace {
+    /// Whether anybody made a call of this name, by the native convention.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        let number = names::number(Abi::native(), name);
+        let kind = number.map(|number| Kind::Call(Abi::native(), number as i32));
+        kind.is_some_and(|kind| self.logs.iter().any(|log| log.tally.contains_key(&kind)))
+    }
+}
+
 impl Log {
     fn push(&mut self, moment: u64, entered: Nanos, item: Option<Item>) {
         self.slots.push(Recorded {

@@ -7,11 +7,12 @@
 //!              [ "# rules: " rule { ", " rule } "\n" ]        only rules that changed something
 //! block      = process [ " " name ] [ ", child of " process ] [ ", level " level ] "\n" { line }      in the order of the creation tree
 //!            | thread "\n" { line }                                               its further threads behind it
+//!            | process ", not in sequence\n" { line }                        what of a process in sequence is only counted, or a set
 //!            | "program " name [ ", level " level ] "\n" { line }                 all processes of the program, behind all single ones
 //! level      = "sequence" | "counts" | "set"                 of a block where it is not that of the header
 //! line       = "  " call | "  " event                         level sequence: in the thread's order of entering
 //!            | "  " name " " number                           level counts, sorted by name; all threads of the process together
-//!            | "  " name                                      level set, likewise
+//!            | "  " name                                      level set, likewise; and single names at the others
 //! call       = [ "[" abi "] " ] name "(" [ argument { ", " argument } ] ")" " = " result
 //! event      = system ":" name { " " field "=" value }
 //! process    = "P" number          thread = process ".T" number
@@ -48,6 +49,7 @@ mod meaning;
 mod normalised;
 mod people;
 mod render;
+mod stretch;
 mod values;
 
 pub use build::Builder;
@@ -55,6 +57,7 @@ pub use deed::{Deed, Part, Value};
 pub use event::{Naming, SUBMISSION};
 pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;
+pub use stretch::Stretch;
 
 use crate::syscall::select::glob_matches;
 use crate::syscall::{Call, ThreadId};
@@ -65,8 +68,8 @@ use std::sync::Arc;
 /// The version of the grammar above.
 pub const VERSION: u32 = 2;
 
-/// How much of the order a trace keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How much of the order a trace keeps, the strictest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Each thread's calls in its order.
     #[default]
@@ -106,8 +109,8 @@ pub struct Treatment {
     pub of: String,
     /// How much of the order.
     pub level: Level,
-    /// Names left out, besides those that are left out of all.
-    pub hidden: HashSet<String>,
+    /// Names that are shown with less, or not at all (`None`).
+    pub others: HashMap<String, Option<Level>>,
 }
 
 /// What is shown of a trace.
@@ -129,6 +132,8 @@ pub struct View {
     pub contents: usize,
     /// Globs for the names of files that are other ones in each run.
     pub temporary: Vec<String>,
+    /// The only part of the run that is shown; `None` for all of it.
+    pub stretch: Option<Stretch>,
 }
 
 /// What a view shows of one process.
@@ -172,11 +177,27 @@ impl View {
 }
 
 impl Shown<'_> {
-    /// Whether calls and events of this name are shown.
+    /// How much is shown of the calls and events of this name; `None` for nothing.
     #[must_use]
-    pub fn shows(&self, name: &str) -> bool {
-        let hides = |(_, treatment): (usize, &Treatment)| treatment.hidden.contains(name);
-        self.view.shows(name) && !self.treatment.is_some_and(hides)
+    pub fn level_of(&self, name: &str) -> Option<Level> {
+        let other = |(_, treatment): (usize, &Treatment)| treatment.others.get(name).copied();
+        let level = match self.treatment.and_then(other) {
+            Some(other) => other?.max(self.level),
+            None => self.level,
+        };
+        self.view.shows(name).then_some(level)
+    }
+
+    /// Whether each of them is shown, in its place.
+    #[must_use]
+    pub fn keeps_order_of(&self, name: &str) -> bool {
+        self.level_of(name) == Some(Level::Sequence)
+    }
+
+    /// Whether what was entered and left then belongs to the part of the run that is shown.
+    fn holds(&self, (entered, left): (u64, u64)) -> bool {
+        let stretch = self.view.stretch;
+        stretch.is_none_or(|stretch| stretch.holds(entered, left))
     }
 
     /// Which of the view's treatments it is.

@@ -78,15 +78,19 @@ impl Normalised {
     #[must_use]
     pub fn parts(&self) -> Vec<TextPart<'_>> {
         let mut parts = Vec::new();
-        let mut programs: BTreeMap<(&str, Option<usize>), (Shown<'_>, Vec<&Block>)> =
-            BTreeMap::new();
+        let mut programs: BTreeMap<_, (Shown<'_>, Vec<&Block>)> = BTreeMap::new();
         for process in self.processes() {
             let Some(leader) = process.first() else {
                 continue;
             };
+            let stretch = self.view.stretch;
+            let mut deeds = process.iter().flat_map(|block| &block.deeds);
+            if stretch.is_some_and(|stretch| !deeds.any(|deed| stretch.has(deed))) {
+                continue;
+            }
             let shown = self.view.of(leader.task.process, &leader.program);
             if shown.level != Level::Sequence && self.view.by == By::Program {
-                let of_program = programs.entry((&leader.program, shown.place()));
+                let of_program = programs.entry((leader.program.as_str(), shown.place()));
                 let (_, blocks) = of_program.or_insert((shown, Vec::new()));
                 blocks.extend(process);
                 continue;
@@ -139,12 +143,14 @@ pub struct TextPart<'a> {
     pub text: String,
 }
 
-/// The lines of a process' threads, without the heading of the first.
+/// The lines of a process' threads, without the heading of the first; and behind them what is not shown in its place.
 fn sequence(process: &[Block], shown: Shown<'_>) -> String {
     let mut text = String::new();
     for block in process {
-        let deeds = block.deeds.iter().filter(|deed| shown.shows(&deed.name));
-        let mut deeds = deeds.peekable();
+        let is_shown = |deed: &&Deed| {
+            shown.keeps_order_of(&deed.name) && shown.holds((deed.entered, deed.left))
+        };
+        let mut deeds = block.deeds.iter().filter(is_shown).peekable();
         if block.task.thread > 1 {
             // Workers that the kernel makes on its own account (io_uring) have nothing to show, and how many there are is its affair.
             if deeds.peek().is_none() {
@@ -156,21 +162,34 @@ fn sequence(process: &[Block], shown: Shown<'_>) -> String {
             text.push_str(&format!("  {}\n", deed.line()));
         }
     }
+    let others = tallies(process, shown);
+    if let (false, Some(leader)) = (others.is_empty(), process.first()) {
+        text.push_str(&format!("\n{}, not in sequence\n{others}", leader.task));
+    }
     text
 }
 
-/// The lines of the levels that count: all threads together, sorted by name.
+/// The lines of what is not shown in its place: all threads together, sorted by name.
 fn tallies<'a>(blocks: impl IntoIterator<Item = &'a Block>, shown: Shown<'_>) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    let tallies = blocks.into_iter().flat_map(|block| &block.tally);
-    for (name, count) in tallies.filter(|(name, _)| shown.shows(name)) {
-        *counts.entry(name).or_default() += count;
+    for block in blocks {
+        if shown.view.stretch.is_some() {
+            let is_held = |deed: &&Deed| shown.holds((deed.entered, deed.left));
+            for deed in block.deeds.iter().filter(is_held) {
+                *counts.entry(&deed.name).or_default() += 1;
+            }
+            continue;
+        }
+        for (name, count) in &block.tally {
+            *counts.entry(name).or_default() += count;
+        }
     }
     let mut text = String::new();
     for (name, count) in counts {
-        text.push_str(&match shown.level {
-            Level::Counts => format!("  {name} {count}\n"),
-            Level::Set | Level::Sequence => format!("  {name}\n"),
+        text.push_str(&match shown.level_of(name) {
+            Some(Level::Counts) => format!("  {name} {count}\n"),
+            Some(Level::Set) => format!("  {name}\n"),
+            Some(Level::Sequence) | None => continue,
         });
     }
     text

@@ -5,8 +5,7 @@ use super::normalised::{Block, Normalised};
 use super::people::{self, StableName};
 use super::values::Things;
 use super::{
-    Deed, FieldValue, Item, Kind, Level, Log, Part, Recorded, Shown, Trace, TracedEvent, Value,
-    View,
+    Deed, FieldValue, Item, Kind, Log, Part, Recorded, Shown, Trace, TracedEvent, Value, View,
 };
 use crate::syscall::{
     Call, Entry, Outcome, Signature, Signatures, ThreadId, Values,
@@ -41,11 +40,12 @@ impl Trace {
             .collect();
         logs.sort_unstable_by_key(|(name, _)| *name);
         // Things are numbered as the text names them: first what it shows, then what only expectations look at.
-        let is_text =
-            |shown: Shown<'_>, name: &str| shown.level == Level::Sequence && shown.shows(name);
+        let is_text = |shown: Shown<'_>, name: &str, order: (u64, u64)| {
+            shown.keeps_order_of(name) && shown.holds(order)
+        };
         let mut deeds = writer.deeds(&logs, is_text);
         let (rules, unread) = (std::mem::take(&mut writer.rules), writer.unread);
-        let others = writer.deeds(&logs, |shown, name| !is_text(shown, name));
+        let others = writer.deeds(&logs, |shown, name, order| !is_text(shown, name, order));
         for (deeds, others) in deeds.iter_mut().zip(others) {
             deeds.extend(others);
             deeds.sort_by_key(|(place, _)| *place);
@@ -99,6 +99,14 @@ impl Trace {
 }
 
 impl Log {
+    /// Counts again what is kept of it.
+    pub(super) fn recount(&mut self) {
+        self.tally.clear();
+        for item in self.slots.iter().filter_map(|slot| slot.item.as_ref()) {
+            *self.tally.entry(item.kind()).or_default() += 1;
+        }
+    }
+
     fn tally(&self) -> BTreeMap<String, u64> {
         let kinds = self.tally.iter();
         let mut tally = BTreeMap::new();
@@ -122,6 +130,13 @@ impl Kind {
 }
 
 impl Item {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Call { call, .. } => Kind::Call(call.abi, call.number),
+            Self::Event(event) => Kind::Event(Arc::clone(&event.name)),
+        }
+    }
+
     fn name(&self, known: &mut HashMap<Kind, Arc<str>>) -> Arc<str> {
         match self {
             Self::Call { call, .. } => {
@@ -156,7 +171,7 @@ impl Writer<'_> {
     fn deeds(
         &mut self,
         logs: &[(StableName, &Log)],
-        is_meant: impl Fn(Shown<'_>, &str) -> bool,
+        is_meant: impl Fn(Shown<'_>, &str, (u64, u64)) -> bool,
     ) -> Vec<Vec<(usize, Deed)>> {
         let mut all = Vec::new();
         let mut known = HashMap::new();
@@ -166,7 +181,8 @@ impl Writer<'_> {
             for (place, slot) in log.slots.iter().enumerate() {
                 let Some(item) = &slot.item else { continue };
                 let name = item.name(&mut known);
-                if is_meant(shown, &name) {
+                let order = self.order.get(&(log.thread, slot.moment));
+                if is_meant(shown, &name, order.copied().unwrap_or_default()) {
                     deeds.push((place, self.deed((*task, log.thread), slot, item, name)));
                 }
             }

@@ -107,7 +107,12 @@ impl Writer<'_> {
     fn write_file(&mut self, file: &OpenFile, out: &mut String) {
         let name = match file.class() {
             Some(class) => file.name_as(self.things.number(class, file.thing)),
-            None => self.stable(&file.name()),
+            None => {
+                let (first, name) = (file.name_as(1), file.name());
+                // The number behind it is no part of its name.
+                let number = name.strip_prefix(first.as_slice()).unwrap_or_default();
+                [self.stable(&first).as_slice(), number].concat()
+            }
         };
         out.push('<');
         write_escaped(out, &name);

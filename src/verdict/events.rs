@@ -1,6 +1,6 @@
 //! What is expected of single events.
 
-use super::{Ended, Verdict};
+use super::{Ended, Verdict, sections};
 use crate::matching::{self, Bindings, Finding, Scene};
 use crate::plan::Plan;
 use crate::trace::Deed;
@@ -16,18 +16,25 @@ pub(super) fn judge(
     if !plan.keeps_order() || ended.is_cut_short() {
         return numbers(plan, counts);
     }
+    let asked_for = deeds
+        .iter()
+        .copied()
+        .filter(|deed| sections::asks_for(plan, deed));
+    let asked_for: Vec<&Deed> = asked_for.collect();
     let judgement = matching::judge(
         &plan.expected,
-        &Scene::new(deeds),
+        &Scene::new(&asked_for),
         "expect",
         &Bindings::default(),
         matching::MOST_TRIES,
     );
-    judgement.findings.into_iter().map(named).collect()
+    let of_sections = sections::judge(plan, deeds, &judgement.bindings);
+    let of_run = judgement.findings.into_iter().map(named);
+    of_run.chain(of_sections).collect()
 }
 
 /// A finding and its word: what nobody knows is not judged, and what takes too long is the harness' own failure.
-fn named(finding: Finding) -> (Verdict, String) {
+pub(super) fn named(finding: Finding) -> (Verdict, String) {
     match finding {
         Finding::Failed(text) => (Verdict::Fail, text),
         Finding::Unknown(text) => (Verdict::Incomplete, text),

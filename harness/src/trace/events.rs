@@ -72,7 +72,7 @@ mod tests {
             .flat_map(|want| match want {
                 Wanted::Syscalls(words) => words,
                 Wanted::Tracepoint { name, .. } => vec![name],
-                Wanted::Starts => Vec::new(),
+                Wanted::Starts | Wanted::Marks => Vec::new(),
             })
             .collect())
     }

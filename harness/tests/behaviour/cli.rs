@@ -1,7 +1,9 @@
 //! The command line: what it ends with, what it says, what it writes, and what it refuses.
 
 mod bad_input;
+mod calibrate;
 mod mutate;
+mod new;
 mod reports;
 mod rights;
 mod selection;

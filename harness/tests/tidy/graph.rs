@@ -51,6 +51,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("snapshot", &[]),
     (
+        "suggest",
+        &["sandbox", "scenario", "syscall", "trace", "units"],
+    ),
+    (
         "run",
         &[
             "calibrate",
@@ -69,6 +73,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "sandbox",
             "scenario",
             "snapshot",
+            "suggest",
             "sys",
             "syscall",
             "trace",

@@ -17,6 +17,7 @@ const PURE: &[&str] = &[
     "calibrate",
     "plan",
     "verdict",
+    "suggest",
 ];
 
 /// What a pure room may not name, as the start of a path.

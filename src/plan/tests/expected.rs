@@ -339,8 +339,8 @@ const IMPOSSIBLE: &[Refused] = &[
         Some("did you mean `O_CLOEXEC`?"),
     ),
     (
-        "lseek: { whence: { not: @SEEK_NONE } }",
-        "`whence` of `lseek` is never `SEEK_NONE`",
+        "lseek: { whence: { not: @SEEK_EDN } }",
+        "`whence` of `lseek` is never `SEEK_EDN`",
         Some("did you mean `SEEK_END`?"),
     ),
     (

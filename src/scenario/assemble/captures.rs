@@ -47,6 +47,20 @@ pub(super) fn check(
     judge(file, &outer)
 }
 
+/// Refuses captures in a step that stands for itself; `why` says so.
+pub(super) fn refuse(file: &File<'_>, step: &StepSpec, why: &str) -> Result<(), Diagnostic> {
+    let mut uses = Vec::new();
+    add_step(&mut uses, step, None);
+    match uses.first() {
+        Some(used) => {
+            let message = format!("a capture cannot stand here: {why}");
+            let complaint = file.complaint(&used.at, message);
+            Err(complaint.with_help("to take anything write `any`"))
+        }
+        None => Ok(()),
+    }
+}
+
 fn judge(file: &File<'_>, uses: &[Use]) -> Result<(), Diagnostic> {
     for (index, used) in uses.iter().enumerate() {
         let name = &used.name;

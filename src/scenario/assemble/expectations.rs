@@ -1,8 +1,8 @@
 //! Patterns and counts with their places, and what is wrong with them as a whole.
 
 use super::File;
+use crate::scenario::counts::CountRange;
 use crate::scenario::diagnostic::Diagnostic;
-use crate::scenario::expect::CountRange;
 use crate::scenario::field_test::Test;
 use crate::scenario::key_path::KeyPath;
 use crate::scenario::patterns::{
@@ -70,14 +70,14 @@ impl File<'_> {
             }
         };
         if counts.is_empty() {
-            return Err(self.nothing_in(at));
+            return Err(self.empty(at, "name an event, or leave it out"));
         }
         Ok(counts)
     }
 
     fn steps(&self, at: &KeyPath, written: Vec<WrittenStep>) -> Result<Vec<StepSpec>, Diagnostic> {
         if written.is_empty() {
-            return Err(self.nothing_in(at));
+            return Err(self.empty(at, "name an event, or leave it out"));
         }
         let steps = written.into_iter().enumerate();
         Ok(steps
@@ -92,7 +92,7 @@ impl File<'_> {
         written: Vec<WrittenPattern>,
     ) -> Result<Vec<PatternSpec>, Diagnostic> {
         if written.is_empty() {
-            return Err(self.nothing_in(at));
+            return Err(self.empty(at, "name an event, or leave it out"));
         }
         let mut patterns = Vec::new();
         for (index, element) in written.into_iter().enumerate() {
@@ -158,12 +158,6 @@ impl File<'_> {
         };
         let complaint = self.complaint(&at.clone().key(key).key_itself(), fault);
         Err(complaint.with_help(help))
-    }
-
-    fn nothing_in(&self, at: &KeyPath) -> Diagnostic {
-        let complaint = self.complaint(at, format!("{} is empty", at.in_words()));
-        complaint
-            .with_help("an expectation of nothing always holds: name an event, or leave it out")
     }
 }
 

@@ -36,7 +36,9 @@ fn specs() -> Vec<SnapshotSpec> {
             name.to_owned(),
             LevelSpec {
                 level,
+                set: words(hide),
                 hide: words(hide),
+                ..LevelSpec::default()
             },
         )
     };
@@ -63,6 +65,7 @@ fn specs() -> Vec<SnapshotSpec> {
                         true => SnapshotBy::Process,
                         false => SnapshotBy::Program,
                     },
+                    section: (contents > 0).then(|| "save".to_owned()),
                 });
             }
         }

@@ -37,7 +37,7 @@ error: unknown key `network` in the scenario
 3 | network: none
   | ^^^^^^^
   |
-  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`, `matrix`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `expect`, `snapshot`, `requires`, `expect_failure`, `lenient`, `matrix`
 ",
     );
 }
@@ -163,7 +163,7 @@ error: unknown key `exit_code` in `expect`
 3 | expect: { exit_code: 0 }
   |           ^^^^^^^^^
   |
-  = help: the keys here are `exit`, `stdout`, `stderr`, `sequence`, `any_order`, `never`, `only`, `count`, `limit`
+  = help: the keys here are `exit`, `stdout`, `stderr`, `sequence`, `any_order`, `never`, `only`, `count`, `sections`, `delta`, `files_after`, `limit`
 ",
     );
 }
@@ -513,7 +513,7 @@ error: unknown key `<<` in `trace`
 3 | trace: { <<: *w }
   |          ^^
   |
-  = help: the keys here are `events`, `ring`
+  = help: the keys here are `events`, `since`, `ring`
 ",
     );
 }
@@ -533,7 +533,7 @@ error: unknown key `a`b` in the scenario
 3 | a`b: 1
   | ^^^
   |
-  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `expect`, `snapshot`, `requires`, `expect_failure`, `matrix`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `expect`, `snapshot`, `requires`, `expect_failure`, `lenient`, `matrix`
 ",
     );
 }

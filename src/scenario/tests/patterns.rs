@@ -17,7 +17,7 @@ error: `expect.sequence` is empty
 3 | expect: { sequence: [] }
   |                     ^^
   |
-  = help: an expectation of nothing always holds: name an event, or leave it out
+  = help: name an event, or leave it out
 ",
     );
 }
@@ -40,7 +40,7 @@ error: `expect.sequence[1].any_order` is empty
 6 |     - any_order: []
   |                  ^^
   |
-  = help: an expectation of nothing always holds: name an event, or leave it out
+  = help: name an event, or leave it out
 ",
     );
 }
@@ -60,7 +60,7 @@ error: `expect.never` is empty
 3 | expect: { never: [] }
   |                  ^^
   |
-  = help: an expectation of nothing always holds: name an event, or leave it out
+  = help: name an event, or leave it out
 ",
     );
 }
@@ -80,7 +80,7 @@ error: `expect.only` is empty
 3 | expect: { only: [] }
   |                 ^^
   |
-  = help: an expectation of nothing always holds: name an event, or leave it out
+  = help: name an event, or leave it out
 ",
     );
 }
@@ -100,7 +100,7 @@ error: `expect.count` is empty
 3 | expect: { count: {} }
   |                  ^^
   |
-  = help: an expectation of nothing always holds: name an event, or leave it out
+  = help: name an event, or leave it out
 ",
     );
 }
@@ -121,7 +121,7 @@ error: `expect.sequence[1].never` is empty
 4 |   sequence: [fsync, never: [], rename]
   |                            ^^
   |
-  = help: an expectation of nothing always holds: name an event, or leave it out
+  = help: name an event, or leave it out
 ",
     );
 }
@@ -455,7 +455,7 @@ error: `expect.count.fsync`: every number is in this range
 4 |   count: { fsync: "0.." }
   |                   ^^^^^
   |
-  = help: say how many, or leave it out
+  = help: give it another end, or leave it out
 "#,
     );
 }

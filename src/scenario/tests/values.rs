@@ -85,7 +85,7 @@ workload: { run: [ls] }
 snapshot: yes
 ",
         "
-error: `snapshot` must be `true`, `false`, or a mapping with `level`, `levels`, `by`, `hide`, `show`, `contents` or `temporary`, not `yes`
+error: `snapshot` must be `true`, `false`, or a mapping with `level`, `levels`, `by`, `hide`, `show`, `contents`, `temporary` or `section`, not `yes`
  --> x.yaml:3:11
   |
 3 | snapshot: yes

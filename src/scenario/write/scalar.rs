@@ -24,7 +24,6 @@ pub(in crate::scenario) fn flow(text: &str) -> String {
 }
 
 /// A scalar behind a key, on one line; a sentence needs no quotes there.
-#[cfg(test)]
 pub(in crate::scenario) fn line(text: &str) -> String {
     let is_sentence = text.starts_with(char::is_alphabetic)
         && text.contains(' ')
@@ -43,7 +42,6 @@ pub(in crate::scenario) fn line(text: &str) -> String {
 /// its end.
 ///
 /// `None` where a block would not hold the text, or where an editor may change what nobody sees, as blanks at the end of a line.
-#[cfg(test)]
 pub(in crate::scenario) fn block(text: &str, indent: usize) -> Option<String> {
     let is_sound = |line: &str| {
         line.chars().all(|c| c == '\t' || is_printable(c)) && !line.ends_with([' ', '\t'])
@@ -130,4 +128,4 @@ fn is_printable(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -73,13 +73,13 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         scenario: "sqlite-syncs-as-much-as-the-pragma-says",
         breaks: "a pragma that says nothing is taken for OFF",
-        edits: &[("PRAGMA synchronous=${sync}", "PRAGMA synchronous=OFF")],
+        edits: &[("PRAGMA synchronous=${sync};", "PRAGMA synchronous=${sync}; PRAGMA synchronous=OFF;")],
         says: &["f*sync", "expected 4", "got 0"],
     },
     Mutant {
         scenario: "sqlite-syncs-as-much-as-the-pragma-says",
         breaks: "more is synced than was asked for",
-        edits: &[("PRAGMA synchronous=${sync}", "PRAGMA synchronous=EXTRA")],
+        edits: &[("PRAGMA synchronous=${sync};", "PRAGMA synchronous=${sync}; PRAGMA synchronous=EXTRA;")],
         says: &["f*sync", "expected 0", "got 5"],
     },
     Mutant {
@@ -252,7 +252,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         breaks: "what is left is read while the file is written",
         edits: &[(
             "run: [sort, -o, words, words]",
-            "run: [perl, -e, 'open(F, \"+<words\"); sysread(F, $a, 9); sysread(F, $b, 9); truncate(F, 0); sysread(F, $c, 9); seek(F, 0, 0); syswrite(F, \"a\\nb\\n\")']",
+            "run: [perl, -e, 'open(I, \"<words\"); sysread(I, $a, 9); sysread(I, $b, 9); open(F, \"+<words\"); truncate(F, 0); sysread(I, $c, 9); syswrite(F, \"a\\nb\\n\")']",
         )],
         says: &["only", "read"],
     },

@@ -7,7 +7,7 @@ use serde_yaml::Value;
 use std::path::Path;
 
 /// What is easily taken for something else.
-const HOSTILE: &[&str] = &[
+pub(in crate::scenario) const HOSTILE: &[&str] = &[
     "",
     " ",
     "  ",

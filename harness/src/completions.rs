@@ -1,0 +1,26 @@
+//! `harness completions`: what a shell needs to complete this command line.
+
+use crate::status;
+use crate::suite::print;
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "For bash: harness completions bash > /usr/share/bash-completion/completions/harness\n\
+For zsh: harness completions zsh > a folder of $fpath, as _harness\n\
+For fish: harness completions fish > ~/.config/fish/completions/harness.fish"
+)]
+pub(crate) struct Arguments {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    let mut command = crate::Arguments::command();
+    let mut text = Vec::new();
+    clap_complete::generate(arguments.shell, &mut command, "harness", &mut text);
+    print(&String::from_utf8_lossy(&text));
+    status::PASSED
+}

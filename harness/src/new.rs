@@ -1,0 +1,293 @@
+//! `harness new`: a scenario of what a command does, with its snapshot, ready to be tightened.
+
+mod files;
+mod place;
+
+use crate::suite::{print, refuse};
+use crate::{complain, is_ci, signals, status};
+use files::Laid;
+use place::{Made, Target};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+use trace_harness::calibrate::Calibration;
+use trace_harness::host::Host;
+use trace_harness::run::{
+    Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
+};
+use trace_harness::scenario::{Command, Draft, EventSpec, Since, Workload};
+use trace_harness::suggest::{self, Given, NoEnd, Seen};
+use trace_harness::units::ExitKind;
+
+/// So many runs are compared before the calibration: whatever varies at once is no expectation.
+const RECORDED: u32 = 5;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The command runs in a world of its own, as in every scenario: in an empty directory, with no network. Files below the \
+current directory that it names are laid in, others with --file; the scenario refers to them where they are.\n\n\
+Exit status: 0 written, 1 the command's runs are no test, 2 usage error, 77 the scenario would be skipped here, 99 the harness itself \
+could not do its work."
+)]
+pub(crate) struct Arguments {
+    /// What the scenario is called: `durability/save` is scenarios/durability/save.yaml; a path that ends in .yaml is itself
+    #[arg(value_name = "NAME")]
+    name: PathBuf,
+    /// What to record, as in `harness trace -e`: openat,%net,!close,sched:* [default: files and folders by name, writes, syncs, network,
+    /// programs]
+    #[arg(short = 'e', long = "events", value_name = "EVENTS")]
+    events: Vec<String>,
+    /// A file or folder below the current directory to lay in besides those that the command names
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<PathBuf>,
+    /// How many runs the snapshot must be the same in
+    #[arg(short, value_name = "N", default_value_t = Calibrating::default().n_runs, value_parser = clap::value_parser!(u32).range(2..))]
+    n: u32,
+    /// How long a run may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    /// The command
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<String>,
+}
+
+/// Why there is no new scenario.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NewError {
+    #[error("{0}")]
+    Usage(String),
+    #[error("cannot read `{}`", .0.display())]
+    Read(PathBuf, #[source] std::io::Error),
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
+    NoEnd(#[from] NoEnd),
+    #[error(transparent)]
+    Calibrate(#[from] CalibrateError),
+    #[error(transparent)]
+    Write(#[from] trace_harness::snapshot::SnapshotError),
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    if is_ci() {
+        anstream::eprintln!("harness: nothing is written when CI is set");
+        return status::USAGE;
+    }
+    let host = Host::running();
+    let bench = match Bench::new(&host) {
+        Ok(bench) => bench,
+        Err(error) => {
+            complain(&error, error.hint());
+            return status::TROUBLE;
+        }
+    };
+    if let Err(error) = bench.reach() {
+        complain(&error, error.hint());
+        return status::TROUBLE;
+    }
+    match new(arguments, &bench) {
+        Ok(text) => {
+            print(&text);
+            status::PASSED
+        }
+        Err(error) => say(&error),
+    }
+}
+
+fn say(error: &NewError) -> u8 {
+    if let NewError::Suite(error) = error {
+        return refuse(error);
+    }
+    let hint = match error {
+        NewError::Record(RecordError::Run(error))
+        | NewError::Calibrate(CalibrateError::Run(error)) => error.hint(),
+        NewError::NoEnd(_) => Some("a test needs a program that ends as it did before".to_owned()),
+        _ => None,
+    };
+    complain(error, hint);
+    match error {
+        NewError::Usage(_) | NewError::Read(..) | NewError::Write(_) => status::USAGE,
+        NewError::Record(RecordError::Unmet(_)) | NewError::Calibrate(CalibrateError::Unmet(_)) => {
+            status::ALL_SKIPPED
+        }
+        NewError::Record(RecordError::NoRun(..))
+        | NewError::NoEnd(_)
+        | NewError::Calibrate(CalibrateError::Failed { .. } | CalibrateError::Unsettled(_)) => {
+            status::FAILED
+        }
+        _ => status::TROUBLE,
+    }
+}
+
+/// Makes the scenario, and says what was done.
+fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
+    let target = Target::of(&arguments.name)?;
+    let laid = files::collect(&arguments.command, &arguments.files)?;
+    // What is laid in is named from the scenario's folder, so that it has to be there.
+    let made = Made::folder_of(&target.file)?;
+    let signals = signals::watch().map_err(|error| NewError::Usage(error.to_string()))?;
+    let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
+    let mut draft = draft(arguments, &target, &laid);
+    let mut said = String::new();
+    for file in &laid.named {
+        said.push_str(&format!(
+            "laid in, as the command names it: {}\n",
+            file.display()
+        ));
+    }
+    let suite = Suite::of_text(bench, &target.file, &draft.text())?;
+    let mut runs: Vec<Seen> = Vec::new();
+    for _ in 0..RECORDED {
+        runs.push(suite.record(&mut *control())?);
+    }
+    let given = Given {
+        files: laid.contents,
+        now: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs()),
+        has_all_events: arguments.events.is_empty(),
+    };
+    suggest::fill(&mut draft, &runs, &given)?;
+    said.push_str(&summary(&draft, &runs));
+    let (suite, calibration) = settle(arguments, bench, &target, &mut draft, &control)?;
+    draft.snapshot = calibration.spec(&draft.snapshot);
+    said.push_str(&crate::calibrate::report(&calibration));
+    let snapshot = suite.create(&calibration, &draft.text())?;
+    made.keep();
+    let file = target.file.display();
+    said.push_str(&format!(
+        "written: {file}, {}\n\
+         Now say in `description` what it must do, take the `#` away from what must hold, and run: harness run {file}\n",
+        snapshot.display()
+    ));
+    Ok(said)
+}
+
+/// Calibrates; an expectation that fails on the way is no expectation.
+fn settle<'a, 'c>(
+    arguments: &Arguments,
+    bench: &'a Bench<'a>,
+    target: &Target,
+    draft: &mut Draft,
+    control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+) -> Result<(Suite<'a>, Calibration), NewError> {
+    let is_watched = std::io::stderr().is_terminal();
+    let progress = |done: u32, total: u32| {
+        if is_watched {
+            anstream::eprint!("\r\u{1b}[K{done} of {total} runs");
+        }
+    };
+    let calibrating = Calibrating {
+        n_runs: arguments.n,
+        ..Calibrating::default()
+    };
+    loop {
+        let suite = Suite::of_text(bench, &target.file, &draft.text())?;
+        let calibration = suite.calibrate(&calibrating, control, &progress);
+        if is_watched {
+            anstream::eprint!("\r\u{1b}[K");
+        }
+        match calibration {
+            Ok(calibration) => return Ok((suite, calibration)),
+            Err(CalibrateError::Failed { reasons, .. })
+                if suggest::give_up(draft, &reasons.join("\n")) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// The scenario before anything is known of what the command does.
+fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
+    let is_shell = |program: &str| matches!(program, "sh" | "/bin/sh");
+    let command = match arguments.command.as_slice() {
+        [program, flag, text] if is_shell(program) && flag == "-c" => Command::Shell(text.clone()),
+        argv => Command::Run(argv.to_vec()),
+    };
+    let words = arguments.command.join(" ");
+    let is_own = !arguments.events.is_empty();
+    Draft {
+        schema: target.schema(),
+        head: vec![
+            "Recorded by `harness new`. It passes as long as the command does this and nothing else of the kind;".to_owned(),
+            "what is commented out holds as well.".to_owned(),
+        ],
+        description: format!("{} does what it did when it was recorded", short(&words)),
+        workload: Workload {
+            command,
+            env: Default::default(),
+            stdin: None,
+            files: laid.specs(&target.file),
+            timeout: std::time::Duration::from_secs(arguments.timeout),
+        },
+        events: if is_own {
+            own_events(&arguments.events)
+        } else {
+            vec![EventSpec::Syscalls(
+                suggest::EVENTS.map(str::to_owned).to_vec(),
+            )]
+        },
+        on_events: match is_own {
+            true => Vec::new(),
+            false => vec!["Fewer names make a better test: keep those that the description is about.".to_owned()],
+        },
+        since: Since::Exec,
+        exit: ExitKind::Code(0),
+        stdout: None,
+        stderr: None,
+        on_output: Vec::new(),
+        files_after: Vec::new(),
+        suggestions: Vec::new(),
+        snapshot: suggest::snapshot(!is_own),
+        on_snapshot: Vec::new(),
+    }
+}
+
+/// The first line, cut where it is long.
+fn short(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.lines().next().unwrap_or_default();
+    if line.chars().count() > LONGEST || line.len() < text.len() {
+        let cut: String = line.chars().take(LONGEST).collect();
+        format!("{} ...", cut.trim_end())
+    } else {
+        line.to_owned()
+    }
+}
+
+/// Names with a colon are tracepoints, all others calls.
+fn own_events(events: &[String]) -> Vec<EventSpec> {
+    let words = events.iter().flat_map(|events| {
+        // A comma in a regular expression is its own.
+        let is_regex = events.starts_with('/');
+        let words: Vec<&str> = if is_regex {
+            vec![events]
+        } else {
+            events.split(',').collect()
+        };
+        words
+    });
+    let (tracepoints, calls): (Vec<&str>, Vec<&str>) = words
+        .filter(|word| !word.is_empty())
+        .partition(|word| word.contains(':') && !word.starts_with('/'));
+    let calls: Vec<String> = calls.into_iter().map(str::to_owned).collect();
+    let calls = (!calls.is_empty()).then_some(EventSpec::Syscalls(calls));
+    let tracepoints = tracepoints.into_iter().map(|name| EventSpec::Tracepoint {
+        name: name.to_owned(),
+        filter: None,
+    });
+    calls.into_iter().chain(tracepoints).collect()
+}
+
+/// What was recorded, in a line.
+fn summary(draft: &Draft, runs: &[Seen]) -> String {
+    let first = runs.first();
+    let n_calls: u64 = first.map_or(0, |run| run.trace.counts().values().sum());
+    let n_bytes = first.map_or(0, |run| run.stdout.bytes.len());
+    let n_files = draft.files_after.len();
+    format!(
+        "recorded: {}, {n_bytes} bytes of output, {n_files} files changed, {n_calls} calls\n",
+        draft.exit
+    )
+}

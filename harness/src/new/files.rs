@@ -1,0 +1,188 @@
+//! The files that a command needs.
+
+use super::NewError;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use trace_harness::scenario::{FileSource, FileSpec};
+
+/// A folder with more files than this is not laid in because a command names it.
+const MOST: usize = 200;
+
+/// What is laid into the directory of the run; paths are below the current directory and there.
+#[derive(Debug, Default)]
+pub(super) struct Laid {
+    /// The files, and what they hold.
+    pub(super) contents: BTreeMap<PathBuf, Vec<u8>>,
+    /// What the command names of it.
+    pub(super) named: Vec<PathBuf>,
+}
+
+impl Laid {
+    /// The files as a scenario names them, from its own folder.
+    pub(super) fn specs(&self, scenario: &Path) -> BTreeMap<PathBuf, FileSpec> {
+        let here = std::env::current_dir().unwrap_or_default();
+        let folder = scenario.parent().unwrap_or(Path::new(""));
+        let spec = |path: &PathBuf| FileSpec {
+            source: FileSource::From(relative(&plain(&here.join(folder)), &here.join(path))),
+            mode: None,
+            owner: None,
+        };
+        let paths = self.contents.keys();
+        paths.map(|path| (path.clone(), spec(path))).collect()
+    }
+}
+
+/// Reads the files that were asked for, and those that the command's words name.
+pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, NewError> {
+    let mut laid = Laid::default();
+    for path in wanted {
+        let Some(below) = below(path) else {
+            return Err(NewError::Usage(format!(
+                "`{}` is not below the current directory: other files are read where they are",
+                path.display()
+            )));
+        };
+        let files = files_at(&below).map_err(|error| NewError::Read(path.clone(), error))?;
+        laid.read(files)?;
+    }
+    for word in words(command) {
+        let Some(path) = below(Path::new(word)) else {
+            continue;
+        };
+        if path.as_os_str().is_empty() || laid.contents.contains_key(&path) || !path.exists() {
+            continue;
+        }
+        match files_at(&path) {
+            Ok(files) if files.len() <= MOST && !files.is_empty() => {
+                laid.read(files)?;
+                laid.named.push(path);
+            }
+            _ => {}
+        }
+    }
+    Ok(laid)
+}
+
+impl Laid {
+    fn read(&mut self, files: Vec<PathBuf>) -> Result<(), NewError> {
+        for file in files {
+            let bytes =
+                std::fs::read(&file).map_err(|error| NewError::Read(file.clone(), error))?;
+            self.contents.insert(file, bytes);
+        }
+        Ok(())
+    }
+}
+
+/// What may be a path in a command: each argument, what stands behind its `=`, and the words of a text for a shell. The name of a program
+/// without a slash is looked for elsewhere.
+fn words(command: &[String]) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    if let Some((program, arguments)) = command.split_first() {
+        words.extend(program.contains('/').then_some(program.as_str()));
+        for argument in arguments {
+            words.push(argument);
+            words.extend(argument.split_once('=').map(|(_, value)| value));
+            let is_end = |c: char| c.is_whitespace() || ";|&<>()'\"=`$".contains(c);
+            words.extend(argument.split(is_end));
+        }
+    }
+    words
+}
+
+/// The path as it stands below the current directory; `None` for one that leads out of it.
+fn below(path: &Path) -> Option<PathBuf> {
+    let mut below = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(part) => below.push(part),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(below)
+}
+
+/// The regular files at a path: itself, or those below it, links to files included.
+fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut waiting = vec![path.to_owned()];
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() && !path.is_symlink() {
+            for entry in std::fs::read_dir(&path)? {
+                waiting.push(entry?.path());
+            }
+        } else if path.metadata()?.is_file() {
+            files.push(path);
+        }
+        if files.len() > MOST * 10 {
+            break;
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// A path without `.` and `..`, by its words alone.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The way from a folder to a file, both from the root.
+fn relative(folder: &Path, file: &Path) -> PathBuf {
+    let shared = folder
+        .components()
+        .zip(file.components())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let up = folder
+        .components()
+        .skip(shared)
+        .map(|_| Component::ParentDir);
+    up.chain(file.components().skip(shared)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_from_the_scenarios_folder() {
+        let from = |folder: &str, file: &str| relative(&plain(Path::new(folder)), Path::new(file));
+        assert_eq!(
+            from("/a/scenarios/x", "/a/save.py"),
+            Path::new("../../save.py")
+        );
+        assert_eq!(from("/a", "/a/b/c"), Path::new("b/c"));
+        assert_eq!(from("/a/./b/../c", "/a/d"), Path::new("../d"));
+        assert_eq!(from("/x", "/a/d"), Path::new("../a/d"));
+    }
+
+    #[test]
+    fn words_of_a_command_that_may_be_paths() {
+        let command = ["cc", "-o", "out", "if=in", "cat a.txt|sort >'b c'"].map(str::to_owned);
+        let words = words(&command);
+        for word in ["-o", "out", "in", "a.txt", "sort"] {
+            assert!(words.contains(&word), "{word}: {words:?}");
+        }
+        assert!(!words.contains(&"cc"));
+        assert_eq!(super::words(&["./tool".to_owned()]), ["./tool"]);
+    }
+
+    #[test]
+    fn what_leads_out_of_the_directory_is_not_below_it() {
+        assert_eq!(below(Path::new("./a//b")), Some("a/b".into()));
+        assert_eq!(below(Path::new("a/../b")), None);
+        assert_eq!(below(Path::new("/a")), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! How much is shown of whom.
+
+use super::Who;
+use crate::scenario::{LevelSpec, SnapshotLevel};
+use crate::trace::{Level, Treatment};
+use std::collections::BTreeMap;
+
+/// How somebody is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Treated {
+    pub(super) level: Level,
+    /// Names of which less is shown, or nothing (`None`).
+    pub(super) others: BTreeMap<String, Option<Level>>,
+}
+
+impl Treated {
+    /// As `levels` of a view has it.
+    pub(super) fn treatment(&self, who: &Who) -> Treatment {
+        let others = self.others.iter();
+        Treatment {
+            of: who.pattern(),
+            level: self.level,
+            others: others.map(|(name, how)| (name.clone(), *how)).collect(),
+        }
+    }
+
+    /// What shows no more than either.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let level = self.level.max(other.level);
+        let of = |treated: &Self, name: &str| match treated.others.get(name) {
+            Some(how) => how.map(|how| how.max(level)),
+            None => Some(level),
+        };
+        let both = self.others.keys().chain(other.others.keys());
+        let others = both.map(|name| {
+            let how = of(self, name).zip(of(other, name)).map(|(a, b)| a.max(b));
+            (name.clone(), how)
+        });
+        Self {
+            level,
+            others: others.filter(|(_, how)| *how != Some(level)).collect(),
+        }
+    }
+}
+
+/// As `levels` of a scenario has it.
+pub(super) fn entry(treatment: &Treatment) -> (String, LevelSpec) {
+    let names = |wanted: Option<Level>| {
+        let others = treatment.others.iter();
+        let meant = others.filter(|(_, how)| **how == wanted);
+        let mut names: Vec<String> = meant.map(|(name, _)| name.clone()).collect();
+        names.sort_unstable();
+        names
+    };
+    let spec = LevelSpec {
+        level: level_of(treatment.level),
+        counts: names(Some(Level::Counts)),
+        set: names(Some(Level::Set)),
+        hide: names(None),
+    };
+    (treatment.of.clone(), spec)
+}
+
+pub(super) fn level_of(level: Level) -> SnapshotLevel {
+    match level {
+        Level::Sequence => SnapshotLevel::Sequence,
+        Level::Counts => SnapshotLevel::Counts,
+        Level::Set => SnapshotLevel::Set,
+    }
+}
+
+/// What all have in common, if anything.
+pub(super) fn common<'b>(mut all: impl Iterator<Item = &'b Treated>) -> Option<Treated> {
+    let first = all.next()?;
+    all.all(|other| other == first).then(|| first.clone())
+}
+
+/// Treatments that are not the default: one for a program where all of its processes have the same, else for each process.
+pub(super) fn by_program(everybody: &BTreeMap<Who, Treated>) -> Vec<Treatment> {
+    let mut treatments = BTreeMap::new();
+    for (who, treated) in everybody {
+        let of_program = everybody
+            .iter()
+            .filter(|(other, _)| other.program == who.program);
+        let who = match common(of_program.map(|(_, treated)| treated)) {
+            Some(_) => Who {
+                process: None,
+                program: who.program.clone(),
+            },
+            None => who.clone(),
+        };
+        if *treated != Treated::default() {
+            treatments.insert(who, treated);
+        }
+    }
+    let treatments = treatments.into_iter();
+    treatments
+        .map(|(who, treated)| treated.treatment(&who))
+        .collect()
+}

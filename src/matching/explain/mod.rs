@@ -1,0 +1,59 @@
+//! Why an expectation was not met: a sentence, then what is near, and the stretch of the trace around it.
+//!
+//! An explanation is plain text. The first letter of a line says what it is, for whoever has colours: `+` what is met, `-` what is not, or is there
+//! and must not be, `~` what is near, `@@` where in the trace the lines below it are.
+
+mod closed;
+mod nearest;
+mod steps;
+mod stretch;
+mod unknown;
+
+use super::order::{Place, Scene};
+use super::shape::Leaf;
+
+/// Says why.
+pub(super) struct Explainer<'s, 'a> {
+    pub(super) scene: &'s Scene<'a>,
+    /// Whose expectations these are: `expect`, `expect.sections.save`.
+    pub(super) label: &'s str,
+}
+
+/// The longest that a line of the trace may be here, in letters.
+const LONGEST: usize = 140;
+
+impl Explainer<'_, '_> {
+    /// The key that a step belongs to: `expect.sequence`.
+    pub(super) fn key(&self, leaf: &Leaf<'_>) -> String {
+        let key = if leaf.is_free {
+            "any_order"
+        } else {
+            "sequence"
+        };
+        format!("{}.{key}", self.label)
+    }
+
+    /// A step and the line that it stands in: "`expect.sequence`, step 2 of 3 (line 13)".
+    fn step(&self, leaf: &Leaf<'_>) -> String {
+        let (key, number, line) = (self.key(leaf), &leaf.number, leaf.matcher.line);
+        match leaf.of {
+            1 if number == "1" => format!("`{key}` (line {line})"),
+            many => format!("`{key}`, step {number} of {many} (line {line})"),
+        }
+    }
+
+    /// A deed with who did it.
+    fn deed(&self, place: Place) -> String {
+        let deed = self.scene.deeds.get(place);
+        let said = deed.map(|deed| cut(&format!("{} {}", deed.task, deed.line())));
+        said.unwrap_or_default()
+    }
+}
+
+/// As much of a line as there is room for.
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}

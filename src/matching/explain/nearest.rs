@@ -1,0 +1,148 @@
+//! What differs between a deed and what was expected of one.
+
+use crate::matching::answer::Answer;
+use crate::matching::bindings::{Bindings, Within};
+use crate::matching::candidates::field_fits;
+use crate::matching::order::{Place, Scene};
+use crate::matching::{Matcher, words};
+use crate::scenario::{Literal, Test};
+use crate::trace::{Deed, Part, Value};
+
+/// How many deeds of a name are looked at: where more differ they differ in the same way.
+const MOST: usize = 5000;
+
+/// A deed, and the fields that are not as expected, by their place in the matcher.
+#[derive(Clone, Debug)]
+pub(super) struct Near {
+    pub(super) deed: Place,
+    pub(super) wrong: Vec<usize>,
+}
+
+/// The deeds of a matcher's names, those first that differ in the fewest fields; of equal ones that which stands nearest to `to`.
+pub(super) fn nearest(
+    scene: &Scene<'_>,
+    matcher: &Matcher,
+    bindings: &Bindings,
+    to: Option<Place>,
+) -> Vec<Near> {
+    let names = matcher.names.iter().flat_map(|name| scene.named(name));
+    let mut all: Vec<Near> = names
+        .take(MOST)
+        .filter_map(|deed| {
+            let wrong = wrong(scene.deeds.get(*deed)?, matcher, bindings);
+            Some(Near { deed: *deed, wrong })
+        })
+        .collect();
+    let distance = |near: &Near| to.map_or(near.deed, |to| near.deed.abs_diff(to));
+    all.sort_by_key(|near| (near.wrong.len(), distance(near)));
+    all
+}
+
+/// The fields of a deed that are certainly not as expected.
+fn wrong(deed: &Deed, matcher: &Matcher, bindings: &Bindings) -> Vec<usize> {
+    let mut within = Within::new(bindings);
+    let fields = matcher.fields.iter().enumerate();
+    let wrong =
+        fields.filter(|(_, (word, test))| field_fits(deed, word, test, &mut within) == Answer::No);
+    wrong.map(|(place, _)| place).collect()
+}
+
+/// A line for each field of a deed that is certainly not as expected.
+pub(super) fn differences(deed: &Deed, matcher: &Matcher, bindings: &Bindings) -> Vec<String> {
+    let wrong = wrong(deed, matcher, bindings).into_iter();
+    let fields = wrong.filter_map(|place| matcher.fields.get(place));
+    fields
+        .map(|(word, test)| difference(deed, word, test, bindings))
+        .collect()
+}
+
+/// `fd: expected $fd, which is <$DIR/new> (step 1), got <$DIR/old>`.
+pub(super) fn difference(deed: &Deed, word: &str, test: &Test, bindings: &Bindings) -> String {
+    let Some(part) = deed.part(word) else {
+        let (wanted, name) = (wanted(test, bindings, None), &deed.name);
+        return match deed.unseen {
+            Some(_) => format!("{word}: expected {wanted}, and it was not seen"),
+            None => format!("{word}: expected {wanted}, and this `{name}` has none"),
+        };
+    };
+    let got = match &part.value {
+        // Of a descriptor the trace shows what it refers to.
+        Value::File { number, .. } if is_of_numbers(test) && *number > 2 => {
+            format!("{number}{}", part.text)
+        }
+        _ => got(&part),
+    };
+    let wanted = wanted(test, bindings, Some(&got));
+    let flags = flags(test, &part).unwrap_or_default();
+    format!("{word}: expected {wanted}, got {got}{flags}")
+}
+
+fn is_of_numbers(test: &Test) -> bool {
+    matches!(test, Test::Is(Literal::Number(_)) | Test::Range(..))
+}
+
+/// What was expected; of a capture what it stands for.
+fn wanted(test: &Test, bindings: &Bindings, got: Option<&str>) -> String {
+    let bound = match test {
+        Test::Capture(name) => bindings.get(name),
+        _ => None,
+    };
+    let said = words::of_test(test);
+    match bound {
+        Some(bound) if Some(bound.part.text.as_str()) == got => {
+            format!(
+                "{said}, which is another {} ({})",
+                bound.part.text, bound.by
+            )
+        }
+        Some(bound) => format!("{said}, which is {} ({})", bound.part.text, bound.by),
+        None => said,
+    }
+}
+
+/// A value as the trace shows it; a relative path with where it leads, if that is elsewhere than below the working directory.
+fn got(part: &Part) -> String {
+    match &part.value {
+        Value::Path {
+            given,
+            absolute: Some(absolute),
+        } if !given.starts_with(b"/") && *absolute != [b"$DIR/", given.as_slice()].concat() => {
+            format!("{} ({})", part.text, String::from_utf8_lossy(absolute))
+        }
+        Value::Bytes { .. } | Value::Strings { .. } => super::cut(&part.text),
+        _ => part.text.clone(),
+    }
+}
+
+/// Of flags which are missing and which are too many.
+fn flags(test: &Test, part: &Part) -> Option<String> {
+    let Value::Names(names, _) = &part.value else {
+        return None;
+    };
+    let (wanted, is_all): (Vec<&str>, bool) = match test {
+        Test::Contains(words) => (
+            words.iter().flat_map(|words| words.split('|')).collect(),
+            false,
+        ),
+        Test::Is(Literal::Text(words)) => (words.split('|').collect(), true),
+        _ => return None,
+    };
+    let missing: Vec<&str> = wanted
+        .iter()
+        .map(|word| word.trim())
+        .filter(|word| names.iter().all(|name| **name != **word))
+        .collect();
+    let more: Vec<&str> = names
+        .iter()
+        .map(|name| &**name)
+        .filter(|name| is_all && !wanted.contains(name))
+        .collect();
+    // Of one constant among several neither is too many.
+    if missing.len() == 1 && more.len() == 1 && names.len() == 1 {
+        return None;
+    }
+    let missing = (!missing.is_empty()).then(|| format!("missing {}", missing.join("|")));
+    let more = (!more.is_empty()).then(|| format!("unwanted {}", more.join("|")));
+    let said: Vec<String> = missing.into_iter().chain(more).collect();
+    (!said.is_empty()).then(|| format!(" ({})", said.join(", ")))
+}

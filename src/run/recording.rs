@@ -1,0 +1,69 @@
+//! Runs of a scenario that expects nothing yet.
+
+use super::once::once;
+use super::{Control, Fault, RunError, Suite, lay_out};
+use crate::errors::chain;
+use crate::plan::Plan;
+use crate::sandbox::{LaunchError, Left};
+use crate::scenario::Expect;
+use crate::suggest::Seen;
+use crate::verdict::{self, Verdict};
+
+/// Why there is nothing to record.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It cannot run here.
+    #[error("it would be skipped: {}", .0.join("; "))]
+    Unmet(Vec<String>),
+    /// A run that can be no test's, whatever it did.
+    #[error("{}: {}", .0.word(), .1.join("\n"))]
+    NoRun(Verdict, Vec<String>),
+    /// Somebody ended it.
+    #[error("interrupted")]
+    Interrupted,
+    /// The harness could not do its work.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl Suite<'_> {
+    /// Runs the only scenario of this suite once, and tells what came of it, however it ended by itself. Nothing is written.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub fn record(&self, control: &mut dyn Control) -> Result<Seen, RecordError> {
+        let plans = self.plans().map_err(RecordError::Unmet)?;
+        let Some((_, file, plan)) = plans.into_iter().next() else {
+            return Err(RecordError::Unmet(vec!["there is no scenario".to_owned()]));
+        };
+        let dir = lay_out(self.bench, plan, file).map_err(RunError::from)?;
+        let (ended, trace) = match once(self.bench, plan, control, Fault::default(), &dir) {
+            Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
+                return Err(RecordError::NoRun(Verdict::Fail, vec![chain(&error)]));
+            }
+            ran => ran?,
+        };
+        if ended.interrupted {
+            return Err(RecordError::Interrupted);
+        }
+        // Whatever its end was, it is what is expected.
+        let plan = Plan {
+            expect: Expect {
+                exit: Some(ended.exited.exit),
+                ..Expect::default()
+            },
+            ..plan.clone()
+        };
+        let (verdict, reasons) = verdict::judge(&plan, &ended, &trace.counts(), &[]);
+        if verdict != Verdict::Pass {
+            return Err(RecordError::NoRun(verdict, reasons));
+        }
+        Ok(Seen {
+            exit: ended.exited.exit,
+            stdout: ended.exited.stdout,
+            stderr: ended.exited.stderr,
+            left: Left::below(dir.path(), &|_| true),
+            trace,
+        })
+    }
+}

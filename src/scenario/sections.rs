@@ -1,0 +1,106 @@
+//! Marks, and the sections of a run between two of them.
+
+use serde::Deserialize;
+
+use super::flexible::{Flexible, deserialize_flexible};
+use super::nearest::nearest;
+use super::patterns::{OnlyKey, WrittenStep};
+
+/// The marks of a section.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `from` and `to`")]
+pub(super) struct WrittenSection {
+    /// Where it begins.
+    pub(super) from: WrittenMark,
+    /// Where it ends.
+    pub(super) to: WrittenMark,
+}
+
+/// A moment of the run: what is written then, or a mapping with an event.
+#[derive(Clone, Debug)]
+pub(super) enum WrittenMark {
+    Written(MarkText),
+    Step(WrittenStep),
+}
+
+/// What is written to a descriptor to mark a moment, without the line feed at its end.
+#[derive(Clone, Debug)]
+pub(super) struct MarkText(pub(super) String);
+
+/// Where the trace starts: `exec`, `main`, or behind a mark.
+#[derive(Clone, Debug)]
+pub(super) enum WrittenSince {
+    Exec,
+    Main,
+    Mark(WrittenMark),
+}
+
+/// A mark, with a key that says which kind it is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SinceMapping {
+    /// A write of exactly this, a line feed at its end left out, to any descriptor.
+    written: Option<MarkText>,
+    /// An event.
+    step: Option<WrittenStep>,
+}
+
+impl Flexible for WrittenMark {
+    const EXPECTED: &'static str =
+        "a string that is written then, or a mapping with an event: { openat: { path: start } }";
+    type Mapping = OnlyKey;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Some(MarkText::from_text(text)?.map(Self::Written))
+    }
+
+    fn from_mapping(mapping: OnlyKey) -> Option<Result<Self, String>> {
+        Some(WrittenStep::from_mapping(mapping)?.map(Self::Step))
+    }
+}
+
+impl Flexible for MarkText {
+    const EXPECTED: &'static str = "a string";
+    type Mapping = serde::de::IgnoredAny;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        Some(if text.is_empty() {
+            Err("an empty text marks nothing\nname what the workload writes: \">save\"".to_owned())
+        } else {
+            Ok(Self(text.to_owned()))
+        })
+    }
+}
+
+impl Flexible for WrittenSince {
+    const EXPECTED: &'static str = "`exec`, `main`, or a mapping with `written` or `step`";
+    type Mapping = SinceMapping;
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        match text {
+            "exec" => Some(Ok(Self::Exec)),
+            "main" => Some(Ok(Self::Main)),
+            other => {
+                let message = format!("unknown start `{}`", other.escape_debug());
+                Some(Err(match nearest(other, ["exec", "main"]) {
+                    Some(near) => format!("{message}\ndid you mean `{near}`?"),
+                    None => {
+                        format!("{message}\nfor what the workload writes: {{ written: {other:?} }}")
+                    }
+                }))
+            }
+        }
+    }
+
+    fn from_mapping(written: SinceMapping) -> Option<Result<Self, String>> {
+        Some(match (written.written, written.step) {
+            (Some(text), None) => Ok(Self::Mark(WrittenMark::Written(text))),
+            (None, Some(step)) => Ok(Self::Mark(WrittenMark::Step(step))),
+            (Some(_), Some(_)) => Err("`written` and `step` exclude each other".to_owned()),
+            (None, None) => Err("one of `written` and `step` is needed".to_owned()),
+        })
+    }
+}
+
+deserialize_flexible!(WrittenMark, MarkText, WrittenSince);

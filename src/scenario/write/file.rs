@@ -1,0 +1,291 @@
+//! A whole file.
+
+use super::scalar::{block, flow, line};
+use super::{list, snapshot, steps};
+use crate::scenario::expect::FileAfter;
+use crate::scenario::{
+    Command, EventSpec, Expectations, ExpectedOutput, FileSource, FileSpec, FileType, Since,
+    SnapshotSpec, Workload,
+};
+use crate::units::ExitKind;
+use nix::sys::signal::Signal;
+use std::time::Duration;
+
+/// What a new scenario file says, comments included.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Where the schema is, seen from the file.
+    pub schema: Option<String>,
+    /// The lines in front of all keys.
+    pub head: Vec<String>,
+    /// What the scenario shows.
+    pub description: String,
+    /// What is run.
+    pub workload: Workload,
+    /// The events to record; all system calls where there is none.
+    pub events: Vec<EventSpec>,
+    /// Lines on them.
+    pub on_events: Vec<String>,
+    /// Where the trace starts.
+    pub since: Since,
+    /// How the workload ends.
+    pub exit: ExitKind,
+    /// What it writes to standard output.
+    pub stdout: Option<ExpectedOutput>,
+    /// And to standard error.
+    pub stderr: Option<ExpectedOutput>,
+    /// Lines on what it writes.
+    pub on_output: Vec<String>,
+    /// What it leaves behind.
+    pub files_after: Vec<(String, FileAfter)>,
+    /// What could be expected as well; all of it commented out.
+    pub suggestions: Vec<Suggestion>,
+    /// How strict the snapshot is.
+    pub snapshot: SnapshotSpec,
+    /// Lines on it.
+    pub on_snapshot: Vec<String>,
+}
+
+/// Expectations that hold, for the author to take or to leave.
+#[derive(Clone, Debug)]
+pub struct Suggestion {
+    /// Why one would want them, in lines.
+    pub why: Vec<String>,
+    /// Them.
+    pub expectations: Expectations,
+}
+
+impl Draft {
+    /// The file's text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut file = File::default();
+        if let Some(schema) = &self.schema {
+            file.line(0, &format!("# yaml-language-server: $schema={schema}"));
+        }
+        file.comment(0, &self.head);
+        file.line(0, &format!("description: {}", line(&self.description)));
+        file.workload(&self.workload);
+        file.trace(self);
+        file.expect(self);
+        file.comment(0, &self.on_snapshot);
+        if let Some(snapshot) = snapshot(&self.snapshot) {
+            file.line(0, &format!("snapshot: {snapshot}"));
+        }
+        file.text
+    }
+}
+
+#[derive(Default)]
+struct File {
+    text: String,
+}
+
+impl File {
+    fn line(&mut self, indent: usize, line: &str) {
+        self.text.extend(std::iter::repeat_n(' ', indent));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn comment(&mut self, indent: usize, lines: &[String]) {
+        for line in lines {
+            self.line(indent, format!("# {line}").trim_end());
+        }
+    }
+
+    /// A key with a text, which may have several lines.
+    fn key(&mut self, indent: usize, key: &str, text: &str) {
+        let is_long = text.trim_end_matches('\n').contains('\n');
+        let lines = block(text, indent.saturating_add(2)).filter(|_| is_long);
+        let value = lines.unwrap_or_else(|| flow(text));
+        self.line(indent, &format!("{key}: {value}"));
+    }
+
+    fn workload(&mut self, workload: &Workload) {
+        self.line(0, "workload:");
+        match &workload.command {
+            Command::Run(argv) => self.line(2, &format!("run: {}", list(argv))),
+            Command::Shell(text) => self.key(2, "shell", text),
+        }
+        if !workload.env.is_empty() {
+            let env = workload.env.iter();
+            let env: Vec<String> = env
+                .map(|(name, value)| format!("{}: {}", flow(name), flow(value)))
+                .collect();
+            self.line(2, &format!("env: {{ {} }}", env.join(", ")));
+        }
+        if let Some(stdin) = &workload.stdin {
+            self.key(2, "stdin", stdin);
+        }
+        if !workload.files.is_empty() {
+            self.line(2, "files:");
+            for (path, file) in &workload.files {
+                self.file(&flow(&path.to_string_lossy()), file);
+            }
+        }
+        if workload.timeout != Duration::from_secs(10) {
+            let milliseconds = workload.timeout.as_millis();
+            let timeout = match milliseconds % 1000 {
+                0 => format!("{}s", milliseconds / 1000),
+                _ => format!("{milliseconds}ms"),
+            };
+            self.line(2, &format!("timeout: {timeout}"));
+        }
+    }
+
+    fn file(&mut self, name: &str, file: &FileSpec) {
+        let FileSpec {
+            source,
+            mode,
+            owner,
+        } = file;
+        let mut more: Vec<String> = Vec::new();
+        more.extend(mode.map(|mode| format!("mode: \"{mode:04o}\"")));
+        more.extend(owner.as_ref().map(|owner| match owner {
+            crate::scenario::UserSpec::Name(name) => format!("owner: {}", flow(name)),
+            crate::scenario::UserSpec::Id(id) => format!("owner: {id}"),
+        }));
+        let source = match source {
+            FileSource::Content(text) if more.is_empty() => return self.key(4, name, text),
+            FileSource::Content(text) => format!("content: {}", flow(text)),
+            FileSource::From(path) => format!("from: {}", flow(&path.to_string_lossy())),
+        };
+        more.insert(0, source);
+        self.line(4, &format!("{name}: {{ {} }}", more.join(", ")));
+    }
+
+    fn trace(&mut self, draft: &Draft) {
+        let is_main = matches!(draft.since, Since::Main);
+        if draft.events.is_empty() && !is_main {
+            return;
+        }
+        self.line(0, "trace:");
+        if !draft.events.is_empty() {
+            self.line(2, "events:");
+            self.comment(4, &draft.on_events);
+        }
+        for event in &draft.events {
+            match event {
+                EventSpec::Syscalls(names) => self.syscalls(names),
+                EventSpec::Tracepoint { name, filter: None } => {
+                    self.line(4, &format!("- {}", flow(name)));
+                }
+                EventSpec::Tracepoint {
+                    name,
+                    filter: Some(filter),
+                } => self.line(
+                    4,
+                    &format!("- {{ event: {}, filter: {} }}", flow(name), flow(filter)),
+                ),
+            }
+        }
+        if is_main {
+            self.line(2, "since: main");
+        }
+    }
+
+    /// Names between brackets, over several lines where one is not enough.
+    fn syscalls(&mut self, names: &[String]) {
+        let start = "    - syscalls: [";
+        let mut line = start.to_owned();
+        let mut names = names.iter().map(|name| flow(name)).peekable();
+        while let Some(name) = names.next() {
+            if line.chars().count() + name.chars().count() > 100 {
+                self.line(0, line.trim_end());
+                line = " ".repeat(start.len());
+            }
+            line.push_str(&name);
+            line.push_str(if names.peek().is_some() { ", " } else { "]" });
+        }
+        self.line(0, &line);
+    }
+
+    fn expect(&mut self, draft: &Draft) {
+        self.line(0, "expect:");
+        let exit = match draft.exit {
+            ExitKind::Code(code) => code.to_string(),
+            ExitKind::Signal(number) => match Signal::try_from(number) {
+                Ok(signal) => format!("{{ signal: {signal} }}"),
+                // A signal without a name cannot be expected.
+                Err(_) => format!("0  # signal {number}"),
+            },
+        };
+        self.line(2, &format!("exit: {exit}"));
+        for (key, output) in [("stdout", &draft.stdout), ("stderr", &draft.stderr)] {
+            match output {
+                None => {}
+                Some(ExpectedOutput::Exact(text)) => self.key(2, key, text),
+                Some(ExpectedOutput::Contains(text)) => {
+                    self.line(2, &format!("{key}: {{ contains: {} }}", flow(text)));
+                }
+                Some(ExpectedOutput::Matches(regex)) => {
+                    self.line(
+                        2,
+                        &format!("{key}: {{ matches: {} }}", flow(regex.as_str())),
+                    );
+                }
+            }
+        }
+        self.comment(2, &draft.on_output);
+        if !draft.files_after.is_empty() {
+            self.line(2, "files_after:");
+            for (path, file) in &draft.files_after {
+                self.file_after(&flow(path), file);
+            }
+        }
+        for suggestion in &draft.suggestions {
+            self.comment(2, &suggestion.why);
+            for line in steps::lines(&suggestion.expectations) {
+                self.line(2, &format!("#{line}"));
+            }
+        }
+    }
+
+    fn file_after(&mut self, name: &str, file: &FileAfter) {
+        let FileAfter {
+            exists,
+            content,
+            kind,
+            mode,
+            target,
+            size,
+        } = file;
+        let mut said: Vec<String> = Vec::new();
+        match content {
+            Some(ExpectedOutput::Exact(text)) if mode.is_none() => return self.key(4, name, text),
+            Some(ExpectedOutput::Exact(text)) => said.push(format!("content: {}", flow(text))),
+            Some(ExpectedOutput::Contains(text)) => said.push(format!("contains: {}", flow(text))),
+            Some(ExpectedOutput::Matches(regex)) => {
+                said.push(format!("matches: {}", flow(regex.as_str())));
+            }
+            None => {}
+        }
+        said.extend(kind.map(|kind| format!("kind: {}", word_of(kind))));
+        said.extend(mode.map(|mode| format!("mode: \"{mode:04o}\"")));
+        said.extend(
+            target
+                .as_ref()
+                .map(|target| format!("target: {}", flow(target))),
+        );
+        said.extend(size.map(|size| format!("size: {}", flow(&size.to_string()))));
+        if said.is_empty() {
+            said.push(format!("exists: {exists}"));
+        }
+        self.line(4, &format!("{name}: {{ {} }}", said.join(", ")));
+    }
+}
+
+fn word_of(kind: FileType) -> &'static str {
+    match kind {
+        FileType::File => "file",
+        FileType::Directory => "directory",
+        FileType::Symlink => "symlink",
+        FileType::Fifo => "fifo",
+        FileType::Socket => "socket",
+        FileType::Device => "device",
+    }
+}
+
+#[cfg(test)]
+mod tests;

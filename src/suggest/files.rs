@@ -1,0 +1,96 @@
+//! What was left in the working directory.
+
+use super::{Given, LONGEST, MOST_LINES, Seen, tells_time};
+use crate::sandbox::{LeftContent, LeftFile};
+use crate::scenario::{CountRange, ExpectedOutput, FileAfter, FileType};
+use std::path::Path;
+
+/// Where a run leaves more than this, the list is none that a person reads.
+const MOST: usize = 12;
+
+/// What every run left that was not there before, or was another, and what is gone; nothing where that is much.
+pub(super) fn after(runs: &[Seen], given: &Given) -> Vec<(String, FileAfter)> {
+    let Some((first, others)) = runs.split_first() else {
+        return Vec::new();
+    };
+    let mut after = Vec::new();
+    for (path, file) in &first.left.files {
+        let all = others.iter().map(|run| run.left.files.get(path));
+        let all: Option<Vec<&LeftFile>> = all.collect();
+        let (Some(others), Ok(name)) = (all, std::str::from_utf8(path)) else {
+            continue;
+        };
+        let is_above = |other: &Vec<u8>| {
+            other.len() > path.len()
+                && other.starts_with(path)
+                && other.get(path.len()) == Some(&b'/')
+        };
+        // What is in a folder tells of the folder.
+        if file.kind == FileType::Directory && first.left.files.keys().any(is_above) {
+            continue;
+        }
+        if given
+            .files
+            .get(Path::new(name))
+            .is_some_and(|known| is_still(file, known))
+        {
+            continue;
+        }
+        after.push((name.to_owned(), expected(file, &others, given.now)));
+    }
+    let gone = given.files.keys().filter_map(|path| path.to_str());
+    let gone = gone.filter(|path| {
+        runs.iter()
+            .all(|run| !run.left.files.contains_key(path.as_bytes()))
+    });
+    let no_file = FileAfter::default();
+    after.extend(gone.map(|path| (path.to_owned(), no_file.clone())));
+    if after.len() > MOST {
+        after.clear();
+    }
+    after
+}
+
+fn is_still(file: &LeftFile, known: &[u8]) -> bool {
+    matches!(&file.content, LeftContent::Whole(bytes) if bytes == known)
+}
+
+/// What is the same in all runs of a file; of what is no short text, that it is there and holds something.
+fn expected(file: &LeftFile, others: &[&LeftFile], now: u64) -> FileAfter {
+    let mut after = FileAfter {
+        exists: true,
+        ..FileAfter::default()
+    };
+    let is_same = |same: &dyn Fn(&LeftFile) -> bool| others.iter().all(|other| same(other));
+    if !is_same(&|other| other.kind == file.kind) {
+        return after;
+    }
+    match file.kind {
+        FileType::File => {
+            let text = match &file.content {
+                LeftContent::Whole(bytes) => std::str::from_utf8(bytes).ok(),
+                _ => None,
+            };
+            let text = text.filter(|text| {
+                text.len() <= LONGEST
+                    && text.lines().count() <= MOST_LINES
+                    && !text.contains('\0')
+                    && !tells_time(text, now)
+                    && is_same(&|other| other.content == file.content)
+            });
+            match text {
+                Some(text) => after.content = Some(ExpectedOutput::Exact(text.to_owned())),
+                None if file.size > 0 && is_same(&|other| other.size > 0) => {
+                    after.size = Some(CountRange { min: 1, max: None });
+                }
+                None => {}
+            }
+        }
+        FileType::Symlink => {
+            let target = String::from_utf8(file.target.clone()).ok();
+            after.target = target.filter(|_| is_same(&|other| other.target == file.target));
+        }
+        kind => after.kind = Some(kind),
+    }
+    after
+}

@@ -1,0 +1,70 @@
+//! What is expected of sections.
+
+use super::Verdict;
+use super::events::named;
+use crate::matching::{self, Bindings, Mark, Scene, Unmarked};
+use crate::plan::Plan;
+use crate::trace::{Deed, Stretch};
+
+/// A reason for each expectation of a section that was not met, and for each mark that is not there once, and the word for it. What the
+/// expectations of the whole run have bound is bound here as well.
+pub(super) fn judge(plan: &Plan, deeds: &[&Deed], outer: &Bindings) -> Vec<(Verdict, String)> {
+    if plan.marks.sections.is_empty() {
+        return Vec::new();
+    }
+    let whole = Scene::new(deeds);
+    let mut reasons = Vec::new();
+    for (name, marks) in &plan.marks.sections {
+        let stretch = match stretch(marks, &whole) {
+            Ok(stretch) => stretch,
+            Err(missing) => {
+                let named = |unmarked| match unmarked {
+                    Unmarked::Not(why) => (Verdict::Fail, format!("section `{name}`: {why}")),
+                    Unmarked::Unknown(why) => {
+                        (Verdict::Incomplete, format!("section `{name}`: {why}"))
+                    }
+                };
+                reasons.extend(missing.into_iter().map(named));
+                continue;
+            }
+        };
+        let Some(expected) = plan.sections.get(name) else {
+            continue;
+        };
+        let held = deeds.iter().copied().filter(|deed| stretch.has(deed));
+        let held: Vec<&Deed> = held.filter(|deed| asks_for(plan, deed)).collect();
+        let label = format!("expect.sections.{name}");
+        let judgement = matching::judge(
+            expected,
+            &Scene::new(&held),
+            &label,
+            outer,
+            matching::MOST_TRIES,
+        );
+        reasons.extend(judgement.findings.into_iter().map(named));
+    }
+    reasons
+}
+
+/// Whether the author asked for such deeds; others are there for the sake of marks.
+pub(super) fn asks_for(plan: &Plan, deed: &Deed) -> bool {
+    !plan.marks.hidden.contains(&*deed.name)
+}
+
+fn stretch((from, to): &(Mark, Mark), whole: &Scene<'_>) -> Result<Stretch, Vec<Unmarked>> {
+    let (from, to) = match (from.find(whole), to.find(whole)) {
+        (Ok(from), Ok(to)) => (from, to),
+        (from, to) => return Err([from.err(), to.err()].into_iter().flatten().collect()),
+    };
+    if to.entered < from.left {
+        let why = format!(
+            "its end (`{}` of {}) came before its beginning was over (`{}` of {})",
+            to.name, to.task, from.name, from.task
+        );
+        return Err(vec![Unmarked::Not(why)]);
+    }
+    Ok(Stretch {
+        after: from.left,
+        before: Some(to.entered),
+    })
+}
