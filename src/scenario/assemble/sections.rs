@@ -92,7 +92,8 @@ impl File<'_> {
                     "nothing is expected of the section `{}`",
                     name.escape_debug()
                 );
-                let help = "name it under `expect.sections` or as `snapshot.section`, or leave it out";
+                let help =
+                    "name it under `expect.sections` or as `snapshot.section`, or leave it out";
                 Err(self.complaint(&at, message).with_help(help))
             }
             None => Ok(()),
