@@ -1,7 +1,7 @@
 //! The mutants of a scenario's run: how many of them its expectations and its snapshot let through.
 
 use super::baseline;
-use super::scenario::Ran;
+use super::scenario::{Ran, counts};
 use super::suite::{Ready, side_by_side};
 use super::{Bench, Control, Fault, Item, RunError, Suite, attempt, lay_out};
 use crate::errors::chain;
@@ -252,7 +252,7 @@ fn survey(
         run: *run,
         text: outcome.text.filter(|_| !options.without_snapshot),
     };
-    let threads = threads(&judge.run.trace);
+    let threads = threads(&plan, &judge.run.trace);
     let absent = absent(&plan, &judge.run.trace);
     let chosen_by = chosen_by(&plan);
     let recorded = Recorded {
@@ -284,22 +284,30 @@ fn survey(
     Ok(Ok(survey))
 }
 
-/// The run's threads, as mutants are made of them.
-fn threads(trace: &Normalised) -> Vec<Thread> {
+/// The run's threads, as mutants are made of them: what the author asked for.
+fn threads(plan: &Plan, trace: &Normalised) -> Vec<Thread> {
     let thread = |block: &Block| Thread {
         task: block.task,
         thread: block.deeds.first().map_or(ThreadId(0), |deed| deed.thread),
         program: block.program.as_str().into(),
-        deeds: block.deeds.clone(),
+        deeds: split(plan, &block.deeds, true),
     };
     trace.blocks.iter().map(thread).collect()
+}
+
+/// The deeds that the author asked for, or those that are there for the sake of marks.
+fn split(plan: &Plan, deeds: &[Deed], is_asked_for: bool) -> Vec<Deed> {
+    let is_mark = |deed: &Deed| plan.marks.hidden.contains(&*deed.name);
+    let deeds = deeds.iter().filter(|deed| is_mark(deed) != is_asked_for);
+    deeds.cloned().collect()
 }
 
 /// What the author asked for and did not occur.
 fn absent(plan: &Plan, trace: &Normalised) -> Vec<String> {
     let occurred = trace.counts();
-    let names = plan.events.names().into_iter();
-    names.filter(|name| !occurred.contains_key(name)).collect()
+    let mut names = plan.events.names();
+    names.retain(|name| !occurred.contains_key(name) && !plan.marks.hidden.contains(name));
+    names.into_iter().collect()
 }
 
 /// The fields that filters name, each behind its event's name.
@@ -326,8 +334,10 @@ impl Judge<'_> {
     /// Who does not let the run through in which these threads did that.
     fn killer(&mut self, changed: Vec<(usize, Vec<Deed>)>) -> Option<Killer> {
         let mut before = Vec::new();
-        for (place, deeds) in changed {
+        for (place, mut deeds) in changed {
             if let Some(block) = self.run.trace.blocks.get_mut(place) {
+                deeds.extend(split(self.plan, &block.deeds, false));
+                deeds.sort_by_key(|deed| deed.entered);
                 let tally = block.tally.clone();
                 before.push((place, std::mem::replace(&mut block.deeds, deeds), tally));
                 block.recount();
@@ -344,7 +354,12 @@ impl Judge<'_> {
 
     fn killer_of_trace(&self) -> Option<Killer> {
         let Ran { ended, trace, base } = &self.run;
-        let (verdict, _) = verdict::judge(self.plan, ended, &trace.counts(), &trace.in_order());
+        let (verdict, _) = verdict::judge(
+            self.plan,
+            ended,
+            &counts(self.plan, trace),
+            &trace.in_order(),
+        );
         let compared = base.as_ref().zip(self.plan.baseline.as_ref());
         let meets_baseline = compared.is_none_or(|(base, baseline)| {
             let findings = baseline::compare(base, &baseline.delta, trace);

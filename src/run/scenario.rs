@@ -11,6 +11,7 @@ use crate::syscall::UNREAD;
 use crate::trace::{Normalised, Trace, View};
 use crate::units::{Limit, Usage};
 use crate::verdict::{self, Ended, Findings, Verdict};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What came of one run.
@@ -129,8 +130,7 @@ fn judge(
     trace: &Normalised,
     findings: Findings,
 ) -> Result<Outcome, RunError> {
-    let mut counts = trace.counts();
-    counts.retain(|name, _| !plan.marks.hidden.contains(name));
+    let counts = counts(plan, trace);
     let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts, &trace.in_order());
     (verdict, reasons) = findings.joined(verdict, reasons);
     if ended.interrupted {
@@ -182,6 +182,13 @@ fn judge(
         snapshot,
         run: None,
     })
+}
+
+/// How often each call and event occurred that the author asked for.
+pub(super) fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
+    let mut counts = trace.counts();
+    counts.retain(|name, _| !plan.marks.hidden.contains(name));
+    counts
 }
 
 /// What is found in the directory, where the scenario asks.
