@@ -222,9 +222,16 @@ fn selections(
     };
     let (beside, watched) = following::beside(selection.as_ref(), paths, reach);
     words.extend(beside);
-    words.extend(wants.contains(&Wanted::Starts).then_some("all"));
-    if wants.contains(&Wanted::Marks) {
-        words.extend(MARKING);
+    // No word at all means every call: then one more would take the others away.
+    if !selection.as_ref().is_some_and(Selection::is_everything) {
+        words.extend(wants.contains(&Wanted::Starts).then_some("all"));
+        words.extend(
+            wants
+                .contains(&Wanted::Marks)
+                .then_some(MARKING)
+                .into_iter()
+                .flatten(),
+        );
     }
     Ok((selection, parse(&words)?, watched))
 }

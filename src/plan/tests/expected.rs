@@ -486,3 +486,25 @@ fn a_field_that_cannot_be_read_here_is_an_unmet_requirement() {
         assert_eq!(unmet(step), "nothing", "{step}");
     }
 }
+
+#[test]
+fn marks_take_nothing_away_where_no_event_is_named() {
+    let text = "description: d\nworkload: { run: [a] }\nsections: { s: { from: '>', to: '<' } }\nexpect: { sections: { s: { count: { read: 1 } } } }\n";
+    match resolved(text) {
+        Ok(Resolved::Plan(plan)) => {
+            let fetched = plan.events.fetches.len();
+            let Ok(Resolved::Plan(plain)) = resolved("description: d\nworkload: { run: [a] }\n")
+            else {
+                panic!("no plan")
+            };
+            // The contents of writes are read besides.
+            assert!(fetched >= plain.events.fetches.len(), "{fetched}");
+            let filters = |plan: &crate::plan::Plan| {
+                let requests = plan.events.requests.iter();
+                requests.map(|it| it.filter.clone()).collect::<Vec<_>>()
+            };
+            assert_eq!(filters(&plan), filters(&plain));
+        }
+        other => panic!("{other:?}"),
+    }
+}
