@@ -16,7 +16,7 @@ use trace_harness::run::{
     Setting, follow,
 };
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
-use trace_harness::scenario::WorldSpec;
+use trace_harness::scenario::{Feature, WorldSpec};
 use trace_harness::syscall::{Actor, Observation, UNREAD};
 use trace_harness::units::{Cpu, Nanos};
 use trace_harness::verdict::Ended;
@@ -93,6 +93,7 @@ fn examine(host: &Host) -> Vec<Finding> {
     ));
     findings.push(lost_counts(&bench));
     findings.push(control_groups(host));
+    findings.push(features(&bench));
     findings.push(open_files(&bench));
     findings.push(settings(host));
     findings
@@ -201,6 +202,31 @@ fn control_groups(host: &Host) -> Finding {
     };
     Finding {
         what: "control groups",
+        result,
+        needed: false,
+    }
+}
+
+/// What scenarios may require.
+fn features(bench: &Bench<'_>) -> Finding {
+    let lacking = |feature: &Feature| Some((feature.word(), bench.lacks(*feature)?));
+    let lacking: Vec<_> = Feature::ALL.iter().filter_map(lacking).collect();
+    let is_there = |feature: &&Feature| lacking.iter().all(|(word, _)| *word != feature.word());
+    let there = Feature::ALL.iter().filter(is_there);
+    let there: Vec<&str> = there.map(|feature| feature.word()).collect();
+    let each = lacking
+        .iter()
+        .map(|(word, why)| format!("no {word}: {why}"));
+    let each: Vec<String> = each.collect();
+    let result = match each.is_empty() {
+        true => Ok(there.join(", ")),
+        false => Err((
+            format!("{}; {}", there.join(", "), each.join("; ")),
+            "none needed, but for scenarios that require them".to_owned(),
+        )),
+    };
+    Finding {
+        what: "features",
         result,
         needed: false,
     }

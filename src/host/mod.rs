@@ -171,6 +171,48 @@ impl Host {
         self.number("proc/sys/kernel/io_uring_disabled")
     }
 
+    /// The sources of performance events besides those that every kernel has: `uprobe`, `kprobe`, `cpu`. Empty where it is not known.
+    #[must_use]
+    pub fn event_sources(&self) -> Vec<String> {
+        let folder = self.root.join("sys/bus/event_source/devices");
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Whether one of those counts the cycles of a processor: `cpu-cycles` on x86, `cpu_cycles` on aarch64.
+    #[must_use]
+    pub fn counts_cycles(&self) -> bool {
+        let folder = self.root.join("sys/bus/event_source/devices");
+        let has = |source: &String| {
+            let events = folder.join(source).join("events");
+            events.join("cpu-cycles").exists() || events.join("cpu_cycles").exists()
+        };
+        self.event_sources().iter().any(has)
+    }
+
+    /// Why a user namespace cannot be made, as far as the kernel's switches tell: `user_namespaces(7)`, and those of Debian and of Ubuntu for
+    /// whoever is not root.
+    #[must_use]
+    pub fn without_user_namespaces(&self, is_root: bool) -> Option<String> {
+        if !self.root.join("proc/self/ns/user").exists() {
+            return Some("this kernel has none".to_owned());
+        }
+        let switches = [
+            ("user/max_user_namespaces", 0, true),
+            ("kernel/unprivileged_userns_clone", 0, !is_root),
+            ("kernel/apparmor_restrict_unprivileged_userns", 1, !is_root),
+        ];
+        let mut off = switches.iter().filter(|(file, value, counts)| {
+            *counts && self.number(&format!("proc/sys/{file}")) == Some(*value)
+        });
+        let (file, value, _) = off.next()?;
+        Some(format!("`{}` is {value}", file.replace('/', ".")))
+    }
+
     /// The kernel's description of its types (BTF); `None` where it has none.
     #[must_use]
     pub fn kernel_types(&self) -> Option<Vec<u8>> {

@@ -4,6 +4,7 @@
 //! to exist.
 
 mod baseline;
+mod best_effort;
 mod calls;
 mod copies;
 mod error;
@@ -19,6 +20,7 @@ mod marks;
 mod memory;
 mod named;
 mod operations;
+mod requires;
 mod rings;
 
 pub use baseline::{Baseline, Delta};
@@ -32,13 +34,14 @@ pub use filter::{FilterError, check as check_filter};
 pub use marks::Marks;
 pub use memory::{MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
+use requires::Unmet;
 pub use rings::{allowed_ring, default_ring, ring_pages};
 
 use crate::host::{Catalogue, HostError};
 use crate::matching::Expected;
 use crate::scenario::{
-    Diagnostic, EventSpec, Expect, KernelVersion, KeyPath, SandboxSpec, Scenario, Since,
-    SnapshotSpec, UserSpec, Workload, WorldSpec,
+    Diagnostic, EventSpec, Expect, Feature, KeyPath, SandboxSpec, Scenario, Since, SnapshotSpec,
+    UserSpec, Workload, WorldSpec,
 };
 use crate::syscall::Signatures;
 use crate::trace::View;
@@ -54,6 +57,8 @@ pub struct Facts<'a> {
     pub has_command: &'a dyn Fn(&str) -> bool,
     /// The size of a CPU's ring where a scenario says nothing of it, in bytes.
     pub default_ring: u64,
+    /// What the machine lacks of this, in words; `None` for nothing.
+    pub lacks: &'a dyn Fn(Feature) -> Option<String>,
     /// How far the right to trace goes.
     pub reach: Reach,
     /// The size of a page in bytes.
@@ -109,6 +114,8 @@ pub struct Plan {
     pub marks: Marks,
     /// What the snapshot shows; `None` where there is none.
     pub view: Option<View>,
+    /// What is missing on this machine, and what is therefore not judged.
+    pub notes: Vec<String>,
     /// Why it is known to fail.
     pub expect_failure: Option<String>,
     /// What it is compared with.
@@ -158,6 +165,8 @@ pub enum Resolved {
     Plan(Box<Plan>),
     /// It cannot, and says so; a reason each.
     Unmet(Vec<String>),
+    /// It cannot, and that is a failure (`requires.hard`); a reason each.
+    Refused(Vec<String>),
 }
 
 /// Why there is no plan at all.
@@ -180,10 +189,22 @@ pub fn resolve(
     facts: &Facts<'_>,
     catalogue: &dyn Catalogue,
 ) -> Result<Resolved, PlanError> {
-    let unmet = unmet(scenario, facts, catalogue)?;
-    if !unmet.is_empty() {
-        return Ok(Resolved::Unmet(unmet));
+    let unmet = Unmet::of(scenario, facts, catalogue)?;
+    if !unmet.soft.is_empty() {
+        return Ok(Resolved::Unmet(unmet.soft));
     }
+    if !unmet.hard.is_empty() {
+        return Ok(Resolved::Refused(unmet.hard));
+    }
+    let mut notes = unmet.best_effort;
+    let reduced = match notes.is_empty() {
+        true => None,
+        false => match best_effort::without(scenario, &unmet.absent, &mut notes) {
+            Ok(reduced) => Some(reduced),
+            Err(reason) => return Ok(Resolved::Unmet(vec![reason])),
+        },
+    };
+    let scenario = reduced.as_ref().unwrap_or(scenario);
     let world = match &scenario.sandbox {
         SandboxSpec::None => None,
         SandboxSpec::Own(spec) => Some(world(scenario, spec, facts)?),
@@ -244,6 +265,7 @@ pub fn resolve(
         expected: expected.run,
         sections: expected.sections,
         marks: expected.marks,
+        notes,
         expect_failure: scenario.expect_failure.clone(),
         baseline: None,
         lenient: scenario.lenient.clone(),
@@ -303,87 +325,6 @@ fn wanted(spec: &EventSpec) -> Wanted {
             filter: filter.clone(),
         },
     }
-}
-
-fn unmet(
-    scenario: &Scenario,
-    facts: &Facts<'_>,
-    catalogue: &dyn Catalogue,
-) -> Result<Vec<String>, HostError> {
-    let mut unmet = Vec::new();
-    let requires = &scenario.requires;
-    if let Some(range) = requires.kernel
-        && !KernelVersion::of_release(facts.release).is_some_and(|version| range.contains(version))
-    {
-        unmet.push(format!("needs kernel {range}, this is {}", facts.release));
-    }
-    for name in &requires.tracepoints {
-        match catalogue.format(name) {
-            Err(HostError::NoTracepoint { .. }) => unmet.push(format!("needs tracepoint `{name}`")),
-            other => drop(other?),
-        }
-    }
-    for command in requires
-        .commands
-        .iter()
-        .filter(|command| !(facts.has_command)(command))
-    {
-        unmet.push(format!("needs command `{command}`"));
-    }
-    if let SandboxSpec::Own(WorldSpec { user: Some(_), .. }) = &scenario.sandbox
-        && !facts.is_root
-    {
-        unmet.push("needs root, to run the workload as another user".to_owned());
-    }
-    let workloads = [Some(&scenario.workload), scenario.baseline.as_ref()];
-    let mut files = workloads
-        .into_iter()
-        .flatten()
-        .flat_map(|workload| workload.files.values());
-    if !facts.is_root && files.any(|file| file.owner.is_some()) {
-        unmet.push("needs root, to give files to others".to_owned());
-    }
-    if matches!(scenario.trace.since, Since::Main) {
-        unmet.extend(calls::cannot_tell_starts(facts.reach).map(str::to_owned));
-    }
-    let untold = scenario.expect.limit.and_then(facts.cannot_tell);
-    unmet.extend(untold.map(|why| format!("needs to count calls that fail for a limit: {why}")));
-    if names_operations(scenario) {
-        let [tracepoint, _] = operations::TRACEPOINTS;
-        if operations::tracepoint(catalogue)?.is_none() {
-            unmet.push(format!("needs tracepoint `{tracepoint}`"));
-        }
-        if facts.io_uring_disabled == Some(NOBODY) {
-            unmet.push("needs io_uring, which `kernel.io_uring_disabled` forbids here".to_owned());
-        }
-    }
-    Ok(unmet)
-}
-
-// Of `kernel.io_uring_disabled`; 1 allows it to those with CAP_SYS_ADMIN and to a group.
-const NOBODY: i64 = 2;
-
-/// Whether a scenario speaks of operations of io_uring.
-fn names_operations(scenario: &Scenario) -> bool {
-    let events = scenario.trace.events.iter().filter_map(|spec| match spec {
-        EventSpec::Tracepoint { name, .. } => Some(name),
-        EventSpec::Syscalls(_) => None,
-    });
-    let shown = match &scenario.snapshot {
-        SnapshotSpec::On { hide, show, .. } => [hide.as_slice(), show.as_slice()],
-        SnapshotSpec::Off => Default::default(),
-    };
-    events
-        .chain(
-            scenario
-                .expect
-                .events
-                .count
-                .iter()
-                .map(|spec| &spec.step.event),
-        )
-        .chain(shown.into_iter().flatten())
-        .any(|word| operations::is_operation(word))
 }
 
 fn invalid(diagnostic: Diagnostic) -> PlanError {

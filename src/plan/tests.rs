@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 mod expected;
+mod requires;
 
 /// A kernel with the captured events.
 struct Kernel(BTreeMap<String, Arc<Format>>);
@@ -206,6 +207,7 @@ fn resolved_by(
     let signatures = expected::signatures();
     let facts = Facts {
         signatures: &signatures,
+        lacks: &|feature| (feature == Feature::Uprobes).then(|| "there is no source".to_owned()),
         user: &|_| None,
         is_root: true,
         cannot_limit: &|limits| {
@@ -454,7 +456,7 @@ fn a_scenario_that_speaks_of_operations_needs_io_uring() {
         let unmet = |kernel: &Kernel, disabled| match resolved_on(kernel, disabled, &text) {
             Ok(Resolved::Unmet(reasons)) => reasons,
             Ok(Resolved::Plan(_)) => Vec::new(),
-            Err(error) => panic!("{error:?}"),
+            other => panic!("{other:?}"),
         };
         let kernel = Kernel::with_io_uring();
         assert_eq!(
@@ -557,7 +559,7 @@ fn a_snapshot_that_shows_what_only_bpf_reads_is_an_unmet_requirement_without_it(
         match resolved_by(reader, &Kernel::with_copies(), None, &text) {
             Ok(Resolved::Unmet(reasons)) => reasons.join("\n"),
             Ok(Resolved::Plan(_)) => String::new(),
-            Err(error) => panic!("{error:?}"),
+            other => panic!("{other:?}"),
         }
     };
     let reason = |calls: &str| {

@@ -16,6 +16,9 @@ pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::Serializ
         case.add_property(("events", report.events.to_string().as_str()));
         case.add_property(("lost", report.lost.to_string().as_str()));
         case.add_property(("kernel", report.kernel.as_str()));
+        for note in &report.notes {
+            case.add_property(("note", note.as_str()));
+        }
         if let Some(path) = &report.kept {
             case.add_property(("kept", path.to_string_lossy().as_ref()));
         }
@@ -65,6 +68,7 @@ mod tests {
             verdict,
             duration: std::time::Duration::from_millis(5),
             reasons: vec!["why <not>".to_owned()],
+            notes: Vec::new(),
             events: 1,
             lost: 0,
             kernel: "6.1".to_owned(),

@@ -31,6 +31,9 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
             let _always_fits = writeln!(out, "            {start}{line}{end}");
         }
     }
+    for note in &report.notes {
+        let _always_fits = writeln!(out, "            note: {note}");
+    }
     if let Some(path) = &report.kept {
         let _always_fits = writeln!(out, "            kept in {}", path.display());
     }
@@ -66,12 +69,7 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         report.verdict,
         report.duration.as_millis()
     );
-    for (place, reason) in report.reasons.iter().enumerate() {
-        if place > 0 {
-            out.push(',');
-        }
-        string(out, reason);
-    }
+    strings(out, &report.reasons);
     let _always_fits = write!(
         out,
         "],\"events\":{},\"lost\":{},\"kernel\":",
@@ -85,11 +83,25 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         let _always_fits = write!(out, "{comma}\"{limit}\"");
     }
     out.push(']');
+    if !report.notes.is_empty() {
+        out.push_str(",\"notes\":[");
+        strings(out, &report.notes);
+        out.push(']');
+    }
     if let Some(path) = &report.kept {
         out.push_str(",\"kept\":");
         string(out, &path.to_string_lossy());
     }
     out.push_str("}\n");
+}
+
+fn strings(out: &mut String, texts: &[String]) {
+    for (place, text) in texts.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        string(out, text);
+    }
 }
 
 /// What a run used: microseconds, bytes and numbers; null for what this machine does not tell.
@@ -143,6 +155,7 @@ mod tests {
             verdict: Verdict::Fail,
             duration: std::time::Duration::from_millis(7),
             reasons: vec!["expected \"a\"\nand more".to_owned()],
+            notes: Vec::new(),
             events: 812,
             lost: 0,
             kernel: "6.18.44".to_owned(),
@@ -209,6 +222,31 @@ mod tests {
             ]
         );
         assert!(!plain.contains('\u{1b}'), "{plain}");
+    }
+
+    #[test]
+    fn what_was_not_judged_is_noted_for_people_and_programs() {
+        let noted = ScenarioReport {
+            verdict: Verdict::Pass,
+            reasons: Vec::new(),
+            notes: vec!["runs without tracepoint `a:b`".to_owned()],
+            ..report()
+        };
+        let mut out = String::new();
+        human(&mut out, &noted, false);
+        assert!(
+            out.ends_with("\n            note: runs without tracepoint `a:b`\n"),
+            "{out}"
+        );
+        out.clear();
+        scenario_json(&mut out, &noted);
+        assert!(
+            out.contains("\"notes\":[\"runs without tracepoint `a:b`\"]"),
+            "{out}"
+        );
+        let xml = crate::report::junit(&[noted]).expect("a document");
+        let property = "<property name=\"note\" value=\"runs without tracepoint `a:b`\"/>";
+        assert!(xml.contains(property), "{xml}");
     }
 
     #[test]

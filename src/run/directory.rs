@@ -46,6 +46,7 @@ mod tests {
             verdict: Verdict::Pass,
             duration: std::time::Duration::ZERO,
             reasons: Vec::new(),
+            notes: Vec::new(),
             events: 0,
             lost: 0,
             usage: crate::units::Usage::default(),

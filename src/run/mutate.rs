@@ -1,8 +1,9 @@
 //! The mutants of a scenario's run: how many of them its expectations and its snapshot let through.
 
 use super::baseline;
+use super::ready::Ready;
 use super::scenario::{Ran, counts};
-use super::suite::{Ready, side_by_side};
+use super::suite::side_by_side;
 use super::{Bench, Control, Fault, Item, RunError, Suite, attempt, lay_out};
 use crate::errors::chain;
 use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
@@ -194,6 +195,7 @@ impl Suite<'_> {
                 };
                 Err((verdict, reasons.clone()))
             }
+            Some((_, Ready::Refused(reasons))) => Err((Verdict::Fail, reasons.clone())),
             Some((item, Ready::Plan(plan, _))) => {
                 let work = || survey(self.bench, plan, item, options, &mut *control());
                 let caught = catch_unwind(AssertUnwindSafe(work));

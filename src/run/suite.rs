@@ -1,18 +1,18 @@
 //! Many scenarios: found, run side by side, reported as they end.
 
+use super::ready::{Ready, SuiteError, read_file, ready};
 use super::storing::differs;
 use super::{Bench, Control, Fault, Item, PATH, RunError, attempt, lay_out};
 use crate::errors::chain;
-use crate::plan::{self, Facts, Plan, PlanError, Resolved};
+use crate::plan::{Facts, Plan, PlanError};
 use crate::sandbox::{self, Program};
-use crate::scenario::{Diagnostic, Scenario};
+use crate::scenario::Scenario;
 use crate::snapshot::Place;
 use crate::units::{Limit, Usage};
 use crate::verdict::Verdict;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -62,6 +62,8 @@ pub struct ScenarioReport {
     pub duration: Duration,
     /// What speaks against a pass, or why it was skipped.
     pub reasons: Vec<String>,
+    /// What is missing on this machine, and what was therefore not judged.
+    pub notes: Vec<String>,
     /// Calls and events of the (last) run.
     pub events: u64,
     /// Missing records of the (last) run.
@@ -76,13 +78,6 @@ pub struct ScenarioReport {
     pub kept: Option<PathBuf>,
     /// Whether the only thing against it is its snapshot.
     pub only_snapshot: bool,
-}
-
-/// A scenario that was read and resolved: ready to run, or known not to.
-#[derive(Debug)]
-pub(super) enum Ready {
-    Plan(Box<Plan>, String),
-    Unmet(Vec<String>),
 }
 
 /// A set of scenarios, all of them read and resolved before the first runs.
@@ -151,6 +146,7 @@ impl<'a> Suite<'a> {
             user: &sandbox::find_user,
             is_root: nix::unistd::geteuid().is_root(),
             signatures: &bench.signatures,
+            lacks: &|feature| bench.lacks(feature),
             cannot_limit: &|limits| bench.cannot_limit(limits),
             cannot_tell: &|limit| bench.cannot_tell(limit),
         };
@@ -186,7 +182,7 @@ impl<'a> Suite<'a> {
     /// The scenarios, and why each that will be skipped will be.
     pub fn items(&self) -> impl Iterator<Item = (&Item, &[String])> {
         self.scenarios.iter().map(|(item, ready)| match ready {
-            Ready::Plan(..) => (item, [].as_slice()),
+            Ready::Plan(..) | Ready::Refused(_) => (item, [].as_slice()),
             Ready::Unmet(reasons) => (item, reasons.as_slice()),
         })
     }
@@ -196,7 +192,7 @@ impl<'a> Suite<'a> {
         let scenarios = self.scenarios.iter();
         let plans = scenarios.map(|(item, ready)| match ready {
             Ready::Plan(plan, _) => Ok((item.name.clone(), item.file.as_path(), &**plan)),
-            Ready::Unmet(reasons) => Err(reasons.clone()),
+            Ready::Unmet(reasons) | Ready::Refused(reasons) => Err(reasons.clone()),
         });
         plans.collect()
     }
@@ -206,7 +202,7 @@ impl<'a> Suite<'a> {
         let scenarios = self.scenarios.iter();
         scenarios.filter_map(|(item, ready)| match ready {
             Ready::Plan(_, description) => Some((item, description.as_str())),
-            Ready::Unmet(_) => None,
+            Ready::Unmet(_) | Ready::Refused(_) => None,
         })
     }
 
@@ -237,6 +233,7 @@ impl<'a> Suite<'a> {
             verdict: Verdict::Broken,
             duration: Duration::ZERO,
             reasons: Vec::new(),
+            notes: Vec::new(),
             events: 0,
             lost: 0,
             usage: Usage::default(),
@@ -257,7 +254,12 @@ impl<'a> Suite<'a> {
                 };
                 report.reasons.clone_from(reasons);
             }
+            Some((_, Ready::Refused(reasons))) => {
+                report.verdict = Verdict::Fail;
+                report.reasons.clone_from(reasons);
+            }
             Some((item, Ready::Plan(plan, description))) => {
+                report.notes.clone_from(&plan.notes);
                 let run = || self.repeat(item, plan, description, options, control, &mut report);
                 if catch_unwind(AssertUnwindSafe(run)).is_err() {
                     report.verdict = Verdict::Broken;
@@ -352,66 +354,4 @@ pub(super) fn side_by_side<T: Sync, R>(
         }
         worker();
     });
-}
-
-/// The scenarios of a file; `None`, and a complaint more, where it is wrong.
-fn read_file(
-    file: &Path,
-    complaints: &mut Vec<Diagnostic>,
-) -> Result<Option<Vec<Scenario>>, SuiteError> {
-    let text = std::fs::read(file)
-        .and_then(|bytes| {
-            String::from_utf8(bytes)
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-        })
-        .map_err(|source| SuiteError::Read {
-            file: file.to_owned(),
-            source,
-        })?;
-    let rows = crate::scenario::read_all(file, &text);
-    Ok(rows.map_err(|complaint| complaints.push(complaint)).ok())
-}
-
-fn ready(bench: &Bench<'_>, facts: &Facts<'_>, scenario: &Scenario) -> Result<Ready, PlanError> {
-    let description = scenario.description.clone();
-    Ok(match plan::resolve(scenario, facts, bench.host)? {
-        Resolved::Plan(plan) => match bench.out_of_reach(&plan.events) {
-            Some(event) => Ready::Unmet(vec![format!("needs the right to trace `{event}`")]),
-            None => Ready::Plan(plan, description),
-        },
-        Resolved::Unmet(reasons) => Ready::Unmet(reasons),
-    })
-}
-
-/// Why a suite cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum SuiteError {
-    /// Scenarios that are wrong.
-    #[error("{} scenario file{} cannot be used", .0.len(), if .0.len() == 1 { "" } else { "s" })]
-    Invalid(Vec<Diagnostic>),
-    /// Two scenarios whose snapshots would be one file.
-    #[error("`{first}` and `{second}` have the same name, and so the same snapshot: rename one")]
-    SameSnapshot {
-        /// The one.
-        first: PathBuf,
-        /// The other.
-        second: PathBuf,
-    },
-    /// A file that cannot be read.
-    #[error("cannot read the scenario `{file}`")]
-    Read {
-        /// It.
-        file: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A row that its file no longer has.
-    #[error("`{name}` is no row of its file's `matrix`")]
-    NoRow {
-        /// Its name.
-        name: String,
-    },
-    /// The host cannot be asked.
-    #[error(transparent)]
-    Host(#[from] crate::host::HostError),
 }

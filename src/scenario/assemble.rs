@@ -5,7 +5,6 @@ use super::key_path::KeyPath;
 use super::model::Scenario;
 use super::places::Places;
 use super::reader::WrittenScenario;
-use super::requires::Requires;
 use super::trace::{RingSpec, TraceSpec, WrittenTrace};
 use super::workload::{Workload, WrittenWorkload};
 
@@ -50,7 +49,10 @@ pub(super) fn assemble(
     let spoken_of = spoken_of.chain(shown);
     file.check_sections(&sections, spoken_of)?;
     file.check_delta(baseline.is_some(), !expect.delta.is_empty())?;
-    let requires = written.requires;
+    let requires = written.requires.read().map_err(|key| {
+        let at = KeyPath::root().key("requires").key(key);
+        file.complaint(&at, format!("`{at}` is empty"))
+    })?;
     Ok(Scenario {
         description,
         workload,
@@ -60,15 +62,7 @@ pub(super) fn assemble(
         baseline,
         expect,
         snapshot: written.snapshot,
-        requires: Requires {
-            kernel: requires.kernel,
-            tracepoints: requires
-                .tracepoints
-                .into_iter()
-                .map(|name| name.0)
-                .collect(),
-            commands: requires.commands.into_iter().map(|name| name.0).collect(),
-        },
+        requires,
         expect_failure,
         lenient,
         row: Vec::new(),

@@ -1,171 +1,177 @@
 //! The key `requires`.
 
-use std::fmt;
-
 use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::kernel_range::KernelRange;
+use super::nearest::nearest;
 use crate::units::TracepointName;
 
-/// What the machine must offer, else the scenario is skipped.
+/// What the machine must offer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requires {
+    /// Else the scenario is skipped. It is asked for first: where the scenario makes no sense, nothing else is of interest.
+    pub soft: Needs,
+    /// Else the scenario fails.
+    pub hard: Needs,
+    /// Else the scenario runs all the same, without what is missing.
+    pub best_effort: Needs,
+}
+
+/// What is asked of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
     /// The kernels on which the scenario makes sense.
     pub kernel: Option<KernelRange>,
     /// Tracepoints that the kernel must have.
     pub tracepoints: Vec<TracepointName>,
     /// Programs that must be found in `PATH`; none is the empty string.
     pub commands: Vec<String>,
+    /// What else the machine must have.
+    pub features: Vec<Feature>,
 }
 
-/// A kernel's version, compared number by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct KernelVersion {
-    /// The 6 of 6.18.44.
-    pub major: u32,
-    /// The 18 of 6.18.44.
-    pub minor: u32,
-    /// The 44 of 6.18.44; 0 in a first release.
-    pub patch: u32,
-}
-
-/// A range of kernel versions with at least one end, written `>= 5.10`, `< 6.12` or `>= 5.10, < 6.12`.
+/// What a machine may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KernelRange {
-    /// The first version within.
-    pub at_least: Option<KernelVersion>,
-    /// The first version beyond.
-    pub below: Option<KernelVersion>,
+pub enum Feature {
+    /// A BPF program reads what the arguments of calls point to.
+    Bpf,
+    /// Probes of instructions of programs.
+    Uprobes,
+    /// Probes of instructions of the kernel.
+    Kprobes,
+    /// Programs may use io_uring.
+    IoUring,
+    /// The user of the harness may make user namespaces.
+    UserNamespaces,
+    /// Runs have control groups of version 2.
+    Cgroup2,
+    /// With the controller of memory.
+    Cgroup2Memory,
+    /// With the controller of the number of processes.
+    Cgroup2Pids,
+    /// The processor counts what it does: cycles, instructions.
+    HardwareCounters,
+    /// The kernel counts lost records for each event (Linux 6.0).
+    LostCounts,
+    /// The harness runs as root.
+    Root,
 }
 
-impl KernelVersion {
-    /// Reads the numbers at the start of a release as `uname(2)` tells it: `6.1.0-18-amd64` is 6.1.0.
-    ///
-    /// `None` where it does not start with two numbers.
-    ///
-    /// ```
-    /// use trace_harness::scenario::KernelVersion;
-    /// let version = KernelVersion::of_release("6.18.44-cloud").unwrap();
-    /// assert_eq!((version.major, version.minor, version.patch), (6, 18, 44));
-    /// ```
+impl Feature {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Self; 11] = [
+        Self::Bpf,
+        Self::Uprobes,
+        Self::Kprobes,
+        Self::IoUring,
+        Self::UserNamespaces,
+        Self::Cgroup2,
+        Self::Cgroup2Memory,
+        Self::Cgroup2Pids,
+        Self::HardwareCounters,
+        Self::LostCounts,
+        Self::Root,
+    ];
+
+    /// The word for it in scenarios.
     #[must_use]
-    pub fn of_release(release: &str) -> Option<Self> {
-        let numbers = release
-            .split(|c: char| !c.is_ascii_digit() && c != '.')
-            .next()?;
-        let mut parts = numbers.split('.');
-        let major = parts.next()?.parse().ok()?;
-        let minor = parts.next()?.parse().ok()?;
-        let patch = parts
-            .next()
-            .and_then(|patch| patch.parse().ok())
-            .unwrap_or(0);
-        Some(Self {
-            major,
-            minor,
-            patch,
-        })
-    }
-
-    /// Reads two or three numbers and nothing else.
-    fn parse(text: &str) -> Option<Self> {
-        let parts = text.split('.').map(|part| {
-            part.bytes()
-                .all(|b| b.is_ascii_digit())
-                .then(|| part.parse::<u32>().ok())
-                .flatten()
-        });
-        match parts.take(4).collect::<Option<Vec<_>>>()?[..] {
-            [major, minor] => Some(Self {
-                major,
-                minor,
-                patch: 0,
-            }),
-            [major, minor, patch] => Some(Self {
-                major,
-                minor,
-                patch,
-            }),
-            _ => None,
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Bpf => "bpf",
+            Self::Uprobes => "uprobes",
+            Self::Kprobes => "kprobes",
+            Self::IoUring => "io_uring",
+            Self::UserNamespaces => "user_namespaces",
+            Self::Cgroup2 => "cgroup2",
+            Self::Cgroup2Memory => "cgroup2_memory",
+            Self::Cgroup2Pids => "cgroup2_pids",
+            Self::HardwareCounters => "hardware_counters",
+            Self::LostCounts => "lost_counts",
+            Self::Root => "root",
         }
     }
 }
 
-impl fmt::Display for KernelVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)?;
-        if self.patch > 0 {
-            write!(f, ".{}", self.patch)
-        } else {
-            Ok(())
-        }
-    }
-}
-
-impl KernelRange {
-    /// Whether `version` lies within.
-    #[must_use]
-    pub fn contains(self, version: KernelVersion) -> bool {
-        self.at_least.is_none_or(|first| version >= first)
-            && self.below.is_none_or(|beyond| version < beyond)
-    }
-}
-
-impl fmt::Display for KernelRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.at_least, self.below) {
-            (Some(first), Some(beyond)) => write!(f, ">= {first}, < {beyond}"),
-            (Some(first), None) => write!(f, ">= {first}"),
-            (None, Some(beyond)) => write!(f, "< {beyond}"),
-            (None, None) => f.write_str("any"),
-        }
-    }
-}
-
+/// `requires`: what the machine must offer, else the scenario is skipped.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenRequires {
-    pub(super) kernel: Option<KernelRange>,
+    /// The kernels on which the scenario makes sense.
+    kernel: Option<KernelRange>,
+    /// Tracepoints that the kernel must have.
     #[serde(default)]
-    pub(super) tracepoints: Vec<RequiredTracepoint>,
+    tracepoints: Vec<RequiredTracepoint>,
+    /// Programs that must be found in `PATH`.
     #[serde(default)]
-    pub(super) commands: Vec<RequiredCommand>,
+    commands: Vec<RequiredCommand>,
+    /// What else the machine must have.
+    #[serde(default)]
+    features: Vec<RequiredFeature>,
+    /// What the machine must offer, else the scenario fails.
+    hard: Option<WrittenNeeds>,
+    /// What the machine should offer; where it does not, the scenario runs without.
+    best_effort: Option<WrittenNeeds>,
 }
 
-#[derive(Debug)]
-pub(super) struct RequiredTracepoint(pub(super) TracepointName);
+/// The same below `hard` and `best_effort`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a mapping")]
+struct WrittenNeeds {
+    /// As beside it.
+    kernel: Option<KernelRange>,
+    /// As beside it.
+    #[serde(default)]
+    tracepoints: Vec<RequiredTracepoint>,
+    /// As beside it.
+    #[serde(default)]
+    commands: Vec<RequiredCommand>,
+    /// As beside it.
+    #[serde(default)]
+    features: Vec<RequiredFeature>,
+}
 
-#[derive(Debug)]
-pub(super) struct RequiredCommand(pub(super) String);
-
-impl Flexible for KernelRange {
-    const EXPECTED: &'static str = "a string such as \">= 5.10\" or \">= 5.10, < 6.12\"";
-    type Mapping = NoMapping;
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
-        let mut range = Self {
-            at_least: None,
-            below: None,
+impl WrittenRequires {
+    /// What was written, or the key that says nothing.
+    pub(super) fn read(self) -> Result<Requires, &'static str> {
+        let soft = WrittenNeeds {
+            kernel: self.kernel,
+            tracepoints: self.tracepoints,
+            commands: self.commands,
+            features: self.features,
         };
-        for bound in text.split(',').map(str::trim) {
-            let (end, version) = match (bound.strip_prefix(">="), bound.strip_prefix('<')) {
-                (Some(version), _) => (&mut range.at_least, version),
-                (None, Some(version)) => (&mut range.below, version),
-                (None, None) => return None,
-            };
-            if end.replace(KernelVersion::parse(version.trim())?).is_some() {
-                return Some(Err("the same end of the range twice".to_owned()));
-            }
-        }
-        Some(match range {
-            Self {
-                at_least: Some(first),
-                below: Some(beyond),
-            } if first >= beyond => Err("no kernel is in this range".to_owned()),
-            _ => Ok(range),
+        let below = |key, written: Option<WrittenNeeds>| match written.map(WrittenNeeds::read) {
+            None => Ok(Needs::default()),
+            Some(needs) if needs == Needs::default() => Err(key),
+            Some(needs) => Ok(needs),
+        };
+        Ok(Requires {
+            soft: soft.read(),
+            hard: below("hard", self.hard)?,
+            best_effort: below("best_effort", self.best_effort)?,
         })
     }
 }
+
+impl WrittenNeeds {
+    fn read(self) -> Needs {
+        Needs {
+            kernel: self.kernel,
+            tracepoints: self.tracepoints.into_iter().map(|name| name.0).collect(),
+            commands: self.commands.into_iter().map(|name| name.0).collect(),
+            features: self.features.into_iter().map(|name| name.0).collect(),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct RequiredTracepoint(TracepointName);
+
+#[derive(Debug)]
+struct RequiredCommand(String);
+
+#[derive(Debug)]
+struct RequiredFeature(Feature);
 
 impl Flexible for RequiredTracepoint {
     const EXPECTED: &'static str = "a string such as `sched:sched_switch`";
@@ -189,66 +195,21 @@ impl Flexible for RequiredCommand {
     }
 }
 
-deserialize_flexible!(KernelRange, RequiredTracepoint, RequiredCommand);
+impl Flexible for RequiredFeature {
+    const EXPECTED: &'static str = "a feature's name such as `io_uring`";
+    type Mapping = NoMapping;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn range(text: &str) -> KernelRange {
-        KernelRange::from_text(text).unwrap().unwrap()
-    }
-
-    fn version(text: &str) -> KernelVersion {
-        KernelVersion::parse(text).unwrap()
-    }
-
-    #[test]
-    fn versions_compare_number_by_number() {
-        let range = range(">= 5.10, < 6.12");
-        assert_eq!(
-            ["5.9.99", "5.10", "5.10.1", "6.11.99", "6.12", "10.1"]
-                .map(|text| range.contains(version(text))),
-            [false, true, true, true, false, false]
-        );
-    }
-
-    #[test]
-    fn ranges_are_shown_as_they_are_written() {
-        for text in [">= 5.10", "< 6.12", ">= 5.10, < 6.12.3"] {
-            assert_eq!(range(text).to_string(), text);
-        }
-        assert_eq!(range("<6.12,>=5.10"), range(">= 5.10, < 6.12"));
-    }
-
-    #[test]
-    fn what_is_not_a_range_is_refused() {
-        for bad in [
-            "",
-            "5.10",
-            "> 5.10",
-            "<= 6.1",
-            "= 6.1",
-            ">= 5",
-            ">= 5.10.1.2",
-            ">= +5.1",
-            ">= 6.1,",
-        ] {
-            assert!(KernelRange::from_text(bad).is_none(), "{bad}");
-        }
-        for bad in [">= 6.1, < 6.1", ">= 6.1, >= 6.2"] {
-            assert!(matches!(KernelRange::from_text(bad), Some(Err(_))), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_release_starts_with_its_version() {
-        let read = |release| KernelVersion::of_release(release).map(|v| v.to_string());
-        assert_eq!(read("6.1.0-18-amd64").as_deref(), Some("6.1"));
-        assert_eq!(read("7.2-rc1").as_deref(), Some("7.2"));
-        assert_eq!(read("5.10.237").as_deref(), Some("5.10.237"));
-        assert_eq!(read("5.10.0+").as_deref(), Some("5.10"));
-        assert_eq!(read("linux"), None);
-        assert_eq!(read(""), None);
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let known = Feature::ALL.into_iter().find(|it| it.word() == text);
+        Some(known.map(Self).ok_or_else(|| {
+            let words = Feature::ALL.map(Feature::word);
+            let help = match nearest(text, words) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", words.join(", ")),
+            };
+            format!("unknown feature `{}`\n{help}", text.escape_debug())
+        }))
     }
 }
+
+deserialize_flexible!(RequiredTracepoint, RequiredCommand, RequiredFeature);

@@ -19,6 +19,21 @@ pub struct Expectations {
     pub count: Vec<CountSpec>,
 }
 
+impl Expectations {
+    /// Every step in it, in the order of the file.
+    #[must_use]
+    pub fn steps(&self) -> Vec<&StepSpec> {
+        let patterns = self.sequence.iter().chain(&self.any_order);
+        let closed = self.never.iter().chain(&self.only);
+        let counted = self.count.iter().map(|spec| &spec.step);
+        patterns
+            .flat_map(PatternSpec::steps)
+            .chain(closed)
+            .chain(counted)
+            .collect()
+    }
+}
+
 /// An element of `count`.
 #[derive(Clone, Debug)]
 pub struct CountSpec {
@@ -41,6 +56,32 @@ pub enum PatternSpec {
     Sequence(Vec<PatternSpec>),
     /// All of these, in any order, each another event.
     AnyOrder(Vec<PatternSpec>),
+}
+
+impl PatternSpec {
+    /// Every step in it.
+    #[must_use]
+    pub fn steps(&self) -> Vec<&StepSpec> {
+        match self {
+            Self::Step(step) | Self::Next(step) => vec![step],
+            Self::Never(steps) => steps.iter().collect(),
+            Self::Sequence(patterns) | Self::AnyOrder(patterns) => {
+                patterns.iter().flat_map(Self::steps).collect()
+            }
+        }
+    }
+
+    /// Every step in it that an event must be found for, which may bind captures.
+    #[must_use]
+    pub fn binding_steps(&self) -> Vec<&StepSpec> {
+        match self {
+            Self::Step(step) | Self::Next(step) => vec![step],
+            Self::Never(_) => Vec::new(),
+            Self::Sequence(patterns) | Self::AnyOrder(patterns) => {
+                patterns.iter().flat_map(Self::binding_steps).collect()
+            }
+        }
+    }
 }
 
 /// One event by its name and what its fields must be.

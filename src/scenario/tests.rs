@@ -229,12 +229,15 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
             section: Some("save".to_owned()),
         }
     );
-    assert_eq!(scenario.requires.kernel.unwrap().to_string(), ">= 5.10");
     assert_eq!(
-        scenario.requires.tracepoints[0].as_str(),
+        scenario.requires.soft.kernel.unwrap().to_string(),
+        ">= 5.10"
+    );
+    assert_eq!(
+        scenario.requires.soft.tracepoints[0].as_str(),
         "sched:sched_switch"
     );
-    assert_eq!(scenario.requires.commands, ["python3"]);
+    assert_eq!(scenario.requires.soft.commands, ["python3"]);
 }
 
 #[test]
@@ -273,7 +276,10 @@ fn the_other_way_to_write_a_value_is_read_too() {
 #[test]
 fn aliases_stand_for_their_values() {
     let text = "description: d\nworkload: { run: &argv [ls, -l] }\nrequires: { commands: *argv }\n";
-    assert_eq!(read_text(text).unwrap().requires.commands, ["ls", "-l"]);
+    assert_eq!(
+        read_text(text).unwrap().requires.soft.commands,
+        ["ls", "-l"]
+    );
 }
 
 #[test]

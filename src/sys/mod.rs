@@ -20,6 +20,26 @@ pub fn page_size() -> usize {
     usize::try_from(size).unwrap_or(4096)
 }
 
+/// Whether this process may use io_uring; no ring is made.
+///
+/// # Errors
+/// `ENOSYS` where the kernel has none, `EPERM` where it is forbidden (`kernel.io_uring_disabled`, or a filter of calls).
+///
+/// # References
+/// `io_uring_setup(2)`; the right is looked at before the parameters are (`io_uring_allowed()`).
+pub fn io_uring() -> io::Result<()> {
+    let nowhere = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: without parameters nothing is read or written, and nothing is made.
+    let made = check(unsafe { libc::syscall(libc::SYS_io_uring_setup, 0, nowhere) });
+    match made {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => {
+            Err(error)
+        }
+        // It would look at the parameters.
+        _ => Ok(()),
+    }
+}
+
 /// Now, on `CLOCK_MONOTONIC`, in nanoseconds: the clock of the ring records.
 ///
 /// # References

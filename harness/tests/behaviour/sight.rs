@@ -160,6 +160,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         user: &|_| None,
         is_root: true,
         signatures: &bench.signatures,
+        lacks: &|_| None,
         cannot_limit: &|_| None,
         cannot_tell: &|_| None,
         release: &bench.release,

@@ -469,7 +469,7 @@ fn a_field_that_cannot_be_read_here_is_an_unmet_requirement() {
         match resolved_by(MemoryReader::Nobody, &kernel, None, &text) {
             Ok(Resolved::Unmet(reasons)) => reasons.join("; "),
             Ok(Resolved::Plan(_)) => "nothing".to_owned(),
-            Err(error) => panic!("{error:?}"),
+            other => panic!("{other:?}"),
         }
     };
     let of = |field: &str| format!("its expectations need BPF, to read {field}: it is forbidden");

@@ -515,3 +515,41 @@ error: `trace.events[0]`: the list of `syscalls` is empty
 ",
     );
 }
+
+#[test]
+fn a_feature_that_is_none() {
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+requires: { hard: { features: [bpf, io_urin] } }
+",
+        "
+error: `requires.hard.features[1]`: unknown feature `io_urin`
+ --> x.yaml:3:37
+  |
+3 | requires: { hard: { features: [bpf, io_urin] } }
+  |                                     ^^^^^^^
+  |
+  = help: did you mean `io_uring`?
+",
+    );
+}
+
+#[test]
+fn a_tier_that_asks_for_nothing() {
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+requires: { best_effort: {} }
+",
+        "
+error: `requires.best_effort` is empty
+ --> x.yaml:3:26
+  |
+3 | requires: { best_effort: {} }
+  |                          ^^
+",
+    );
+}

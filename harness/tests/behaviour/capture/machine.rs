@@ -253,6 +253,7 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
             user: &|_| None,
             is_root: true,
             signatures: &bench.signatures,
+            lacks: &|_| None,
             cannot_limit: &|_| None,
             cannot_tell: &|_| None,
             release: &bench.release,

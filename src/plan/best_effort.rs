@@ -1,0 +1,149 @@
+//! A scenario without the tracepoints that this machine does not have.
+//!
+//! What is left is what can still be told: whatever would hold or fail only because something is not seen is taken out, and said.
+
+use crate::scenario::{
+    EventSpec, Expectations, Mark, PatternSpec, Scenario, Since, SnapshotSpec, StepSpec,
+};
+use std::collections::BTreeSet;
+
+/// The scenario without what is absent; what is not judged is added to the notes.
+///
+/// # Errors
+/// Why nothing can be told of the scenario here.
+pub(super) fn without(
+    scenario: &Scenario,
+    absent: &BTreeSet<String>,
+    notes: &mut Vec<String>,
+) -> Result<Scenario, String> {
+    let mut scenario = scenario.clone();
+    if !matches!(scenario.snapshot, SnapshotSpec::Off) {
+        scenario.snapshot = SnapshotSpec::Off;
+        notes.push("the snapshot is not compared".to_owned());
+    }
+    let speaks_of = |step: &StepSpec| absent.contains(&step.event);
+    if let Since::Mark(Mark::Step(step)) = &scenario.trace.since
+        && speaks_of(step)
+    {
+        return Err(format!(
+            "needs tracepoint `{}`, at which its trace begins",
+            step.event
+        ));
+    }
+    for event in &mut scenario.trace.events {
+        // An empty list of calls asks for nothing, and leaves the places of the others as they are.
+        if matches!(event, EventSpec::Tracepoint { name, .. } if absent.contains(name)) {
+            *event = EventSpec::Syscalls(Vec::new());
+        }
+    }
+    let asks = |event: &EventSpec| !matches!(event, EventSpec::Syscalls(words) if words.is_empty());
+    if !scenario.trace.events.is_empty() && !scenario.trace.events.iter().any(asks) {
+        return Err("needs one of its tracepoints, to record anything".to_owned());
+    }
+    let mut reduction = Reduction { absent, notes };
+    let expect = &mut scenario.expect;
+    let lost = reduction.reduce(&mut expect.events, "", &BTreeSet::new());
+    let unmarked = |mark: &Mark| matches!(mark, Mark::Step(step) if absent.contains(&step.event));
+    let sections = &scenario.sections;
+    expect.sections.retain(|name, expectations| {
+        let marks = sections.get(name);
+        if marks.is_some_and(|section| unmarked(&section.from) || unmarked(&section.to)) {
+            reduction.note(&format!("sections.{name}"));
+            return false;
+        }
+        reduction.reduce(expectations, &format!("sections.{name}."), &lost);
+        true
+    });
+    let left = &expect.sections;
+    scenario.sections.retain(|name, _| left.contains_key(name));
+    let n_deltas = expect.delta.len();
+    expect
+        .delta
+        .retain(|delta| !reduction.is_lost(&delta.step, &lost));
+    if expect.delta.len() < n_deltas {
+        reduction.note("delta");
+    }
+    Ok(scenario)
+}
+
+struct Reduction<'a> {
+    absent: &'a BTreeSet<String>,
+    notes: &'a mut Vec<String>,
+}
+
+impl Reduction<'_> {
+    fn note(&mut self, what: &str) {
+        self.notes
+            .push(format!("`{what}` is not judged, or not all of it"));
+    }
+
+    /// Takes out what cannot be told, and gives the captures that nothing binds any more. `outer` are those of the whole run.
+    fn reduce(
+        &mut self,
+        expectations: &mut Expectations,
+        label: &str,
+        outer: &BTreeSet<String>,
+    ) -> BTreeSet<String> {
+        let before = bound(expectations);
+        let mut lost = outer.clone();
+        // What one list binds may be used in the other.
+        for _ in 0..2 {
+            for (key, patterns) in [
+                ("sequence", &mut expectations.sequence),
+                ("any_order", &mut expectations.any_order),
+            ] {
+                let steps = patterns.iter().flat_map(PatternSpec::steps);
+                if steps.into_iter().any(|step| self.is_lost(step, &lost)) {
+                    patterns.clear();
+                    self.note(&format!("{label}{key}"));
+                }
+            }
+            let after = bound(expectations);
+            lost.extend(before.difference(&after).cloned());
+            lost.retain(|name| !after.contains(name));
+        }
+        let sizes = (expectations.never.len(), expectations.count.len());
+        expectations.never.retain(|step| !self.is_lost(step, &lost));
+        expectations
+            .count
+            .retain(|spec| !self.is_lost(&spec.step, &lost));
+        if expectations.never.len() < sizes.0 {
+            self.note(&format!("{label}never"));
+        }
+        if expectations.count.len() < sizes.1 {
+            self.note(&format!("{label}count"));
+        }
+        // What is not there is not seen either: without it the others say the same.
+        let absent = self.absent;
+        expectations
+            .only
+            .retain(|step| !absent.contains(&step.event));
+        if expectations.only.iter().any(|step| uses(step, &lost)) {
+            expectations.only.clear();
+            self.note(&format!("{label}only"));
+        }
+        lost
+    }
+
+    /// Whether nothing can be told of a step: it is not seen, or it hangs on a capture that nothing binds.
+    fn is_lost(&self, step: &StepSpec, lost: &BTreeSet<String>) -> bool {
+        self.absent.contains(&step.event) || uses(step, lost)
+    }
+}
+
+fn uses(step: &StepSpec, lost: &BTreeSet<String>) -> bool {
+    let mut captures = step.fields.iter().flat_map(|(_, test)| test.captures());
+    captures.any(|(name, _)| lost.contains(name))
+}
+
+/// The captures that the ordered lists bind.
+fn bound(expectations: &Expectations) -> BTreeSet<String> {
+    let patterns = expectations.sequence.iter().chain(&expectations.any_order);
+    let steps = patterns.flat_map(PatternSpec::binding_steps);
+    let tests = steps.flat_map(|step| step.fields.iter().map(|(_, test)| test));
+    tests
+        .flat_map(|test| test.captures())
+        .filter(|(_, binds)| *binds)
+        .map(|(name, _)| name.to_owned())
+        .collect()
+}

@@ -1,0 +1,86 @@
+//! Scenarios that are read and resolved, before the first of them runs.
+
+use super::Bench;
+use crate::plan::{self, Facts, Plan, PlanError, Resolved};
+use crate::scenario::{Diagnostic, Scenario};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A scenario that was read and resolved: ready to run, or known not to.
+#[derive(Debug)]
+pub(super) enum Ready {
+    /// What is to be done, and what the scenario is about.
+    Plan(Box<Plan>, String),
+    /// Why it will be skipped.
+    Unmet(Vec<String>),
+    /// Why it fails without a run.
+    Refused(Vec<String>),
+}
+
+/// The scenarios of a file; `None`, and a complaint more, where it is wrong.
+pub(super) fn read_file(
+    file: &Path,
+    complaints: &mut Vec<Diagnostic>,
+) -> Result<Option<Vec<Scenario>>, SuiteError> {
+    let text = std::fs::read(file)
+        .and_then(|bytes| {
+            String::from_utf8(bytes)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        })
+        .map_err(|source| SuiteError::Read {
+            file: file.to_owned(),
+            source,
+        })?;
+    let rows = crate::scenario::read_all(file, &text);
+    Ok(rows.map_err(|complaint| complaints.push(complaint)).ok())
+}
+
+/// A plan for it, or what is not met.
+pub(super) fn ready(
+    bench: &Bench<'_>,
+    facts: &Facts<'_>,
+    scenario: &Scenario,
+) -> Result<Ready, PlanError> {
+    let description = scenario.description.clone();
+    Ok(match plan::resolve(scenario, facts, bench.host)? {
+        Resolved::Plan(plan) => match bench.out_of_reach(&plan.events) {
+            Some(event) => Ready::Unmet(vec![format!("needs the right to trace `{event}`")]),
+            None => Ready::Plan(plan, description),
+        },
+        Resolved::Unmet(reasons) => Ready::Unmet(reasons),
+        Resolved::Refused(reasons) => Ready::Refused(reasons),
+    })
+}
+
+/// Why a suite cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// Scenarios that are wrong.
+    #[error("{} scenario file{} cannot be used", .0.len(), if .0.len() == 1 { "" } else { "s" })]
+    Invalid(Vec<Diagnostic>),
+    /// Two scenarios whose snapshots would be one file.
+    #[error("`{first}` and `{second}` have the same name, and so the same snapshot: rename one")]
+    SameSnapshot {
+        /// The one.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read the scenario `{file}`")]
+    Read {
+        /// It.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A row that its file no longer has.
+    #[error("`{name}` is no row of its file's `matrix`")]
+    NoRow {
+        /// Its name.
+        name: String,
+    },
+    /// The host cannot be asked.
+    #[error(transparent)]
+    Host(#[from] crate::host::HostError),
+}
