@@ -205,6 +205,51 @@ fn without_times(report: &str) -> String {
     text
 }
 
+/// That it can be used is more than that it can be read: its events are there, and they have its fields.
+#[test]
+fn every_example_of_the_reference_can_be_used() {
+    if let Some(why) = cannot_trace() {
+        // If stderr is gone, nobody is there to be told.
+        let _gone = writeln!(std::io::stderr(), "skipped: {why}");
+        return;
+    }
+    let reference = read("scenarios/README.md");
+    let examples = reference.split("```yaml\n").skip(1);
+    let examples = examples.map(|rest| rest.split("```\n").next().unwrap_or_default());
+    // Only root can run a workload as somebody else.
+    let is_root = nix::unistd::geteuid().is_root();
+    let examples = examples.filter(|example| is_root || !example.contains("user:"));
+    let place = tempfile::tempdir().expect("a folder");
+    let write = |path: &str, text: &str| {
+        let path = place.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    };
+    write("scenarios/workloads/save.py", "");
+    let mut number = 0;
+    for example in examples {
+        let lacks = |key: &str| !example.lines().any(|line| line.starts_with(key));
+        let description = lacks("description:").then_some("description: d\n");
+        let workload = lacks("workload:").then_some("workload: { run: [\"true\"] }\n");
+        let head = [description, workload]
+            .map(Option::unwrap_or_default)
+            .concat();
+        number += 1;
+        write(
+            &format!("scenarios/{number:02}.yaml"),
+            &format!("{head}{example}"),
+        );
+    }
+    assert!(number > 15, "the examples are found");
+    let mut run = Command::new(HARNESS);
+    let output = run.args(["run", "scenarios"]).current_dir(&place).output();
+    let output = output.expect("the program");
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Most of them run programs that there are not.
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(!said.contains("cannot be used"), "{said}");
+}
+
 #[test]
 fn the_report_shown_is_what_the_change_gives() {
     if let Some(why) = cannot_trace() {

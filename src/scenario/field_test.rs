@@ -332,5 +332,11 @@ fn not_empty(text: &str) -> Result<String, String> {
     if text.is_empty() {
         return Err("every text has an empty one in it\nto take anything write `any`".to_owned());
     }
+    if let Some(Ok(Test::Capture(name))) = Test::from_text(text) {
+        return Err(format!(
+            "a capture is compared as a whole, so `${name}` cannot stand here\n\
+             for the text itself write {{ regex: '\\${name}' }}"
+        ));
+    }
     Ok(text.to_owned())
 }

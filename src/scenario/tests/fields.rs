@@ -422,3 +422,24 @@ error: `expect.never[0].openat.path`: `$name.tmp` is no capture: its name has lo
 "#,
     );
 }
+
+#[test]
+fn a_capture_as_a_prefix() {
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+expect:
+  never: [{ openat: { path: { prefix: $dir } } }]
+",
+        r#"
+error: `expect.never[0].openat.path.prefix`: a capture is compared as a whole, so `$dir` cannot stand here
+ --> x.yaml:4:39
+  |
+4 |   never: [{ openat: { path: { prefix: $dir } } }]
+  |                                       ^^^^
+  |
+  = help: for the text itself write { regex: '\$dir' }
+"#,
+    );
+}
