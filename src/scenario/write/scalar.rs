@@ -8,7 +8,7 @@ const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y"
 
 /// A scalar that may stand anywhere, between brackets as well; one line.
 pub(in crate::scenario) fn flow(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./+=@~^$:".contains(c);
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./+=@~^$:|".contains(c);
     let is_start = |c: char| c.is_alphanumeric() || "_-./+$".contains(c);
     let is_sound = text.starts_with(is_start)
         && text.chars().all(|c| is_plain(c) && is_printable(c))
