@@ -6,6 +6,7 @@ use crate::trace::Deed;
 mod effort;
 mod explained;
 mod fields;
+mod marks;
 mod orders;
 
 /// Steps as YAML's flow style has them, one a line or `;`: `openat: { path: a, returns: $fd }`; `next`, `never`, `any_order`, `sequence` hold lists.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 mod deeds;
 mod starts;
+mod stretch;
 
 /// A thread enters a call; which one is told when it has ended.
 fn entered(thread: u32) -> Observation {
