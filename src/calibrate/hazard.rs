@@ -39,11 +39,7 @@ pub(super) fn of_children(process: &[Block]) -> BTreeSet<Hazard> {
         });
     };
     for deed in &deeds {
-        let task = deed.returns.as_ref().and_then(|part| match part.value {
-            Value::Task { task, .. } => task,
-            _ => None,
-        });
-        match (&*deed.name, task.filter(|task| task.thread == 1)) {
+        match (&*deed.name, child(deed)) {
             ("clone" | "clone3" | "fork" | "vfork", Some(child)) => {
                 living.insert(child);
                 most = most.max(living.len());
@@ -119,42 +115,61 @@ fn pipe(text: &str) -> Option<(&str, &str)> {
     name.split_once(' ')
 }
 
-/// Of two processes that make or remove the same name at a time one is too late.
+/// Of two processes that make or remove the same name one is too late, unless he began when the other was done, or waited for his end.
 fn of_names(run: &Normalised) -> BTreeSet<Hazard> {
-    let mut lives: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    let mut births: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut ends: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let mut same: BTreeMap<(&str, String), Vec<&Deed>> = BTreeMap::new();
     for deed in run.in_order() {
-        let life = lives.entry(deed.task.process).or_insert((deed.entered, 0));
-        life.1 = life.1.max(deed.left);
-        if let "unlink" | "unlinkat" | "rmdir" | "mkdir" | "mkdirat" | "link" | "linkat"
-        | "symlink" | "rename" | "renameat" | "renameat2" = &*deed.name
-        {
-            let fields = deed.fields.iter().map(|part| part.text.as_str());
-            let key = (&*deed.name, fields.collect::<Vec<_>>().join(", "));
-            same.entry(key).or_default().push(deed);
+        births.entry(deed.task.process).or_insert(deed.entered);
+        match (&*deed.name, child(deed)) {
+            ("clone" | "clone3" | "fork" | "vfork", Some(child)) => {
+                births.insert(child.process, deed.entered);
+            }
+            ("wait4", Some(child)) => {
+                ends.insert((deed.task.process, child.process), deed.left);
+            }
+            (
+                "unlink" | "unlinkat" | "rmdir" | "mkdir" | "mkdirat" | "link" | "linkat"
+                | "symlink" | "rename" | "renameat" | "renameat2",
+                _,
+            ) => {
+                let fields = deed.fields.iter().map(|part| part.text.as_str());
+                let key = (&*deed.name, fields.collect::<Vec<_>>().join(", "));
+                same.entry(key).or_default().push(deed);
+            }
+            _ => {}
         }
     }
-    let is_alive = |of: &Deed, at: &Deed| {
-        let life = lives.get(&of.task.process);
-        life.is_some_and(|(first, last)| *first <= at.left && at.entered <= *last)
+    let is_race = |first: &Deed, second: &Deed| {
+        let (one, other) = (first.task.process, second.task.process);
+        let is_born = births.get(&other).is_some_and(|birth| *birth < first.left);
+        let end = ends.get(&(other, one));
+        one != other && is_born && end.is_none_or(|end| *end > second.entered)
     };
     let mut found = BTreeSet::new();
     for deeds in same.values() {
-        for deed in deeds {
-            let is_rival = |other: &&&Deed| {
-                other.task.process != deed.task.process
-                    && is_alive(deed, other)
-                    && is_alive(other, deed)
-            };
-            if deeds.iter().any(|other| is_rival(&other)) {
-                found.insert(Hazard {
+        let pairs = deeds.iter().zip(1..);
+        for (first, behind) in pairs {
+            let others = deeds.iter().skip(behind);
+            for second in others.filter(|second| is_race(first, second)) {
+                found.extend([first, *second].map(|deed| Hazard {
                     process: deed.task.process,
                     name: deed.name.as_ref().to_owned(),
                     how: Level::Counts,
                     reason: Reason::Processes,
-                });
+                }));
             }
         }
     }
     found
+}
+
+/// The process that a call returned.
+fn child(deed: &Deed) -> Option<StableName> {
+    let task = deed.returns.as_ref().and_then(|part| match part.value {
+        Value::Task { task, .. } => task,
+        _ => None,
+    });
+    task.filter(|task| task.thread == 1)
 }
