@@ -195,11 +195,10 @@ fn found(finding: &Finding) -> String {
             provoked.join(", ")
         ));
     }
-    if finding.is_expected {
-        text.push_str(
-            "  several of its children live at a time, and which of them ends first is chance\n",
-        );
-    } else if finding.varying.is_empty() {
+    for (name, reason) in &finding.expected {
+        text.push_str(&format!("  {name}, though not in these runs: {reason}\n"));
+    }
+    if finding.varying.is_empty() && finding.expected.is_empty() {
         text.push_str("  as another process of this program that does the same\n");
     }
     for varying in &finding.varying {

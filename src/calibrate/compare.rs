@@ -25,6 +25,12 @@ pub(super) struct Runs<'b> {
     view: &'b View,
 }
 
+/// Whether calls vary for something else than what the threads of a process do beside each other. Where these do anything but wait in another
+/// order, sooner or later all of it comes in another order.
+fn is_others(name: &&str) -> bool {
+    WAITING.contains(name) || ["rt_sigreturn", "wait4", "waitid"].contains(name)
+}
+
 // So many names may have less shown of them than the rest of a process. Where more vary, it is the whole that does.
 const MOST_OTHERS: usize = 4;
 
@@ -85,6 +91,7 @@ impl<'b> Runs<'b> {
         let mut level = now.level;
         if *now == Treated::default() {
             let apart = self.apart().filter(|apart| !apart.is_empty());
+            let apart = apart.filter(|apart| !self.has_threads() || apart.iter().all(is_others));
             if let Some(apart) = apart {
                 let others = apart
                     .into_iter()
@@ -106,13 +113,16 @@ impl<'b> Runs<'b> {
         Treated { level, others }
     }
 
+    fn has_threads(&self) -> bool {
+        self.all().flatten().any(|block| block.task.thread > 1)
+    }
+
     /// The same with all calls about memory, if threads ask for it and any of these calls vary: the others will.
     fn with_their_like(
         &self,
         mut others: BTreeMap<String, Option<Level>>,
     ) -> BTreeMap<String, Option<Level>> {
-        let has_threads = self.all().flatten().any(|block| block.task.thread > 1);
-        if has_threads && MEMORY.iter().any(|name| others.contains_key(*name)) {
+        if self.has_threads() && MEMORY.iter().any(|name| others.contains_key(*name)) {
             let like = self
                 .names()
                 .into_iter()

@@ -1,7 +1,7 @@
 //! What a calibration comes to.
 
 use super::treated::{entry, level_of};
-use super::{Condition, Varying};
+use super::{Condition, Reason, Varying};
 use crate::scenario::{SnapshotBy, SnapshotSpec};
 use crate::trace::{By, Level, View};
 use std::collections::BTreeMap;
@@ -44,9 +44,8 @@ pub struct Finding {
     pub others: BTreeMap<String, Option<Level>>,
     /// What varies of what he does; nothing of him who is like somebody else of whose doings something does.
     pub varying: Vec<Varying>,
-    /// Whether less is shown of him for what may happen, though it did not in these runs: two of his children live at a time, and he waits for
-    /// whoever ends first.
-    pub is_expected: bool,
+    /// Of what less is shown for what may happen, though it did not in these runs, and why.
+    pub expected: BTreeMap<String, Reason>,
     /// How many runs under each condition are unlike the most common one, and how many there are.
     pub unlike: BTreeMap<Condition, (u32, u32)>,
 }
@@ -99,7 +98,7 @@ impl Finding {
             level: Level::Sequence,
             others: BTreeMap::new(),
             varying: Vec::new(),
-            is_expected: false,
+            expected: BTreeMap::new(),
             unlike: BTreeMap::new(),
         }
     }

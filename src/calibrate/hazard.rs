@@ -1,36 +1,175 @@
-//! What may differ though it did not.
+//! What may differ though it did not: races that can be seen in a run, whoever won them in it.
 
-use crate::trace::{Block, Deed, StableName, Value};
-use std::collections::BTreeSet;
+use super::Reason;
+use crate::trace::{Block, Deed, Level, Normalised, StableName, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The calls by which a process waits for whichever of its children ends first while two or more of them live: which one that is, the
-/// scheduler decides.
-pub(super) fn of_children(process: &[Block]) -> BTreeSet<&'static str> {
+/// Calls of a name that a process makes, of which less has to be shown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Hazard {
+    pub(super) process: u32,
+    pub(super) name: String,
+    pub(super) how: Level,
+    pub(super) reason: Reason,
+}
+
+/// The hazards of a run.
+pub(super) fn all(run: &Normalised) -> BTreeSet<Hazard> {
+    let mut found = of_streams(run);
+    found.extend(of_names(run));
+    for process in run.processes() {
+        found.extend(of_children(process));
+    }
+    found
+}
+
+/// Which of several living children ends first the scheduler decides; and when the signal comes that tells of it.
+pub(super) fn of_children(process: &[Block]) -> BTreeSet<Hazard> {
     let mut deeds: Vec<&Deed> = process.iter().flat_map(|block| &block.deeds).collect();
     deeds.sort_by_key(|deed| deed.left);
     let mut living: BTreeSet<StableName> = BTreeSet::new();
+    let mut most = 0;
     let mut found = BTreeSet::new();
-    for deed in deeds {
-        let task = deed.returns.as_ref().and_then(|part| match part.value {
-            Value::Task { task, .. } => task,
-            _ => None,
+    let mut add = |deed: &Deed, how, reason| {
+        found.insert(Hazard {
+            process: deed.task.process,
+            name: deed.name.as_ref().to_owned(),
+            how,
+            reason,
         });
-        let Some(task) = task.filter(|task| task.thread == 1) else {
-            continue;
-        };
-        match &*deed.name {
-            "clone" | "clone3" | "fork" | "vfork" => {
-                living.insert(task);
+    };
+    for deed in &deeds {
+        match (&*deed.name, child(deed)) {
+            ("clone" | "clone3" | "fork" | "vfork", Some(child)) => {
+                living.insert(child);
+                most = most.max(living.len());
             }
-            "wait4" => {
+            ("wait4", Some(child)) => {
                 let is_for_any = deed.fields.first().is_some_and(|part| part.text == "-1");
                 if is_for_any && living.len() > 1 {
-                    found.insert("wait4");
+                    add(deed, Level::Counts, Reason::Children);
                 }
-                living.remove(&task);
+                living.remove(&child);
             }
             _ => {}
         }
     }
+    for deed in deeds.iter().filter(|deed| *deed.name == *"rt_sigreturn") {
+        // Signals that arrive together are told of once.
+        match most {
+            0 => {}
+            1 => add(deed, Level::Counts, Reason::Signals),
+            _ => add(deed, Level::Set, Reason::Signals),
+        }
+    }
     found
+}
+
+// Up to so many bytes a pipe takes as a whole (`PIPE_BUF`, pipe(7)).
+const WHOLE: i128 = 4096;
+
+/// What was written to a pipe in several goes may come out of it in other ones, unless each was read before the next.
+fn of_streams(run: &Normalised) -> BTreeSet<Hazard> {
+    let mut written: BTreeMap<&str, Vec<(&Deed, i128)>> = BTreeMap::new();
+    let mut read: BTreeMap<&str, Vec<&Deed>> = BTreeMap::new();
+    for deed in run.in_order() {
+        let Some((pipe, end)) = deed.fields.first().and_then(|part| pipe(&part.text)) else {
+            continue;
+        };
+        let moved = match deed.returns.as_ref().map(|part| &part.value) {
+            Some(Value::Number(moved)) => *moved,
+            _ => continue,
+        };
+        match (&*deed.name, end) {
+            ("read" | "readv", "read") => read.entry(pipe).or_default().push(deed),
+            ("write" | "writev", "write") if moved > 0 => {
+                written.entry(pipe).or_default().push((deed, moved));
+            }
+            _ => {}
+        }
+    }
+    let mut found = BTreeSet::new();
+    for (pipe, reads) in read {
+        let writes = written.get(pipe).map(Vec::as_slice).unwrap_or_default();
+        let is_read_between = |first: &Deed, second: &Deed| {
+            let mut reads = reads.iter();
+            reads.any(|read| read.left > first.entered && read.left < second.entered)
+        };
+        let mut pairs = writes.iter().zip(writes.iter().skip(1));
+        let is_many = pairs.any(|((first, _), (second, _))| !is_read_between(first, second));
+        if is_many || writes.iter().any(|(_, moved)| *moved > WHOLE) {
+            found.extend(reads.iter().map(|deed| Hazard {
+                process: deed.task.process,
+                name: deed.name.as_ref().to_owned(),
+                how: Level::Set,
+                reason: Reason::Stream,
+            }));
+        }
+    }
+    found
+}
+
+/// Of `0<pipe:3 read>` the pipe and its end.
+fn pipe(text: &str) -> Option<(&str, &str)> {
+    let (_, name) = text.strip_suffix('>')?.split_once("<pipe:")?;
+    name.split_once(' ')
+}
+
+/// Of two processes that make or remove the same name one is too late, unless he began when the other was done, or waited for his end.
+fn of_names(run: &Normalised) -> BTreeSet<Hazard> {
+    let mut births: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut ends: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut same: BTreeMap<(&str, String), Vec<&Deed>> = BTreeMap::new();
+    for deed in run.in_order() {
+        births.entry(deed.task.process).or_insert(deed.entered);
+        match (&*deed.name, child(deed)) {
+            ("clone" | "clone3" | "fork" | "vfork", Some(child)) => {
+                births.insert(child.process, deed.entered);
+            }
+            ("wait4", Some(child)) => {
+                ends.insert((deed.task.process, child.process), deed.left);
+            }
+            (
+                "unlink" | "unlinkat" | "rmdir" | "mkdir" | "mkdirat" | "link" | "linkat"
+                | "symlink" | "rename" | "renameat" | "renameat2",
+                _,
+            ) => {
+                let fields = deed.fields.iter().map(|part| part.text.as_str());
+                let key = (&*deed.name, fields.collect::<Vec<_>>().join(", "));
+                same.entry(key).or_default().push(deed);
+            }
+            _ => {}
+        }
+    }
+    let is_race = |first: &Deed, second: &Deed| {
+        let (one, other) = (first.task.process, second.task.process);
+        let is_born = births.get(&other).is_some_and(|birth| *birth < first.left);
+        let end = ends.get(&(other, one));
+        one != other && is_born && end.is_none_or(|end| *end > second.entered)
+    };
+    let mut found = BTreeSet::new();
+    for deeds in same.values() {
+        let pairs = deeds.iter().zip(1..);
+        for (first, behind) in pairs {
+            let others = deeds.iter().skip(behind);
+            for second in others.filter(|second| is_race(first, second)) {
+                found.extend([first, *second].map(|deed| Hazard {
+                    process: deed.task.process,
+                    name: deed.name.as_ref().to_owned(),
+                    how: Level::Counts,
+                    reason: Reason::Processes,
+                }));
+            }
+        }
+    }
+    found
+}
+
+/// The process that a call returned.
+fn child(deed: &Deed) -> Option<StableName> {
+    let task = deed.returns.as_ref().and_then(|part| match part.value {
+        Value::Task { task, .. } => task,
+        _ => None,
+    });
+    task.filter(|task| task.thread == 1)
 }

@@ -14,9 +14,9 @@
 //! be the effect of it. Where the processes themselves are other ones, those of a program are taken together.
 //!
 //! Pure. What was the same in every run is taken to be the same, so that it is the conditions of the runs which have to bring out what varies.
-//! There are three exceptions, for what varies so rarely that no number of runs is enough: which of several living children a process is told
-//! of first; what varies in another process of the same program that does the same; and calls of which some runs made only one or two, and
-//! others more, which are taken to be none in some run to come.
+//! What varies so rarely that no number of runs is enough is looked for in the runs themselves: races that can be seen whoever won them
+//! ([`hazard`]); what varies in another process of the same program that does the same; what threads do that do anything in another order; and
+//! calls of which some runs made only one or two, and others more, which are taken to be none in some run to come.
 
 mod compare;
 mod condition;

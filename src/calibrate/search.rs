@@ -5,7 +5,7 @@ use super::evidence::Form;
 use super::reason::Setting;
 use super::treated::{Treated, by_program, common};
 use super::varying::varying;
-use super::{Calibration, Evidence, Finding, Unsettled, Who, hazard, temporary};
+use super::{Calibration, Evidence, Finding, Reason, Unsettled, Who, hazard, temporary};
 use crate::syscall::Signatures;
 use crate::trace::{Block, By, Deed, Level, Normalised, TextPart, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ pub fn calibrate(
         temporary: Vec::new(),
         treated: BTreeMap::new(),
         findings: BTreeMap::new(),
-        expected: BTreeSet::new(),
+        expected: BTreeMap::new(),
     };
     loop {
         let rows = search.rows(&search.view());
@@ -75,8 +75,8 @@ struct Search<'a> {
     temporary: Vec<(String, String)>,
     treated: BTreeMap<Who, Treated>,
     findings: BTreeMap<Who, Finding>,
-    /// Those of whom less is shown because of what may happen to them.
-    expected: BTreeSet<Who>,
+    /// Of what less is shown for what may happen.
+    expected: BTreeMap<Who, BTreeMap<String, Reason>>,
 }
 
 impl<'a> Search<'a> {
@@ -213,16 +213,22 @@ impl<'a> Search<'a> {
     /// Shows less of what was the same in all of these runs and will not be in others. Says whether that is anything less than before.
     fn expect_more(&mut self, rows: &[Row<'_>]) -> bool {
         let before = self.treated.clone();
-        for process in rows.iter().flatten().flat_map(|(_, run)| run.processes()) {
-            let Some(who) = self.who_of(process) else {
-                continue;
-            };
-            for name in hazard::of_children(process) {
-                let treated = self.treated.entry(who.clone()).or_default();
-                if self.base.shows(name) && treated.level == Level::Sequence {
-                    let others = treated.others.entry(name.to_owned());
-                    others.or_insert(Some(Level::Counts));
-                    self.expected.insert(who.clone());
+        for (_, run) in rows.iter().flatten() {
+            for hazard in hazard::all(run) {
+                let mut processes = run.processes();
+                let is_his = |process: &&[Block]| {
+                    let leader = process.first();
+                    leader.is_some_and(|leader| leader.task.process == hazard.process)
+                };
+                let who = processes
+                    .find(is_his)
+                    .and_then(|process| self.who_of(process));
+                if let Some(who) = who.filter(|_| self.base.shows(&hazard.name)) {
+                    let treated = self.treated.entry(who.clone()).or_default();
+                    if treated.loosen(&hazard.name, hazard.how) {
+                        let expected = self.expected.entry(who).or_default();
+                        expected.insert(hazard.name, hazard.reason);
+                    }
                 }
             }
         }
@@ -328,7 +334,7 @@ impl<'a> Search<'a> {
         for (who, treated) in &self.treated {
             let finding = self.findings.entry(who.clone());
             let finding = finding.or_insert_with(|| Finding::of(who));
-            finding.is_expected = self.expected.contains(who);
+            finding.expected = self.expected.remove(who).unwrap_or_default();
             finding.level = treated.level;
             finding.others.clone_from(&treated.others);
         }

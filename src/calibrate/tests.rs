@@ -7,7 +7,7 @@ use crate::syscall::names::{self, Abi};
 use crate::syscall::{
     Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures, ThreadId,
 };
-use crate::trace::{Builder, Deed, Part, StableName, Trace, Value, View};
+use crate::trace::{Block, Builder, Deed, Part, StableName, Trace, Value, View};
 use crate::units::{Nanos, Pid, Tid};
 
 /// Tells a run. Each line begins with a thread's number: `0 born`, `0 clone 1` (makes a process), `0 thread 1` (makes a thread), `1 runs sort`,
@@ -218,7 +218,7 @@ fn waiting_for_threads_is_hidden_whatever_its_number() {
 fn what_threads_do_about_memory_varies_as_one() {
     let run = |calls: &str| format!("{START}0 thread 1\n1 brk\n1 dup\n{calls}1 close");
     let calibration = quiet(&[&run("1 mmap\n1 munmap\n"), &run("1 munmap\n1 mmap\n")]);
-    assert_eq!(entries(&calibration), ["sh: sequence, set brk mmap munmap"]);
+    assert_eq!(entries(&calibration), ["sh: counts, set brk mmap munmap"]);
 }
 
 const TWO: &str = "0 runs make\n0 clone 1\n1 runs cc\n0 clone 2\n2 runs ld\n";
@@ -290,38 +290,87 @@ fn the_conditions_that_brought_it_out_are_told() {
     assert_eq!(provoked, [(Condition::Busy, 1, 2)]);
 }
 
-/// What each run's deed would show: a file that is made.
-fn made(path: &str) -> Deed {
-    let task = StableName {
-        process: 1,
-        thread: 1,
-    };
+const P1: StableName = StableName {
+    process: 1,
+    thread: 1,
+};
+
+/// A deed of the first process, with one field and a result.
+fn deed(name: &str, field: (String, Value), returns: Value) -> Deed {
     let part = |name: &str, text: String, value| Part {
         name: name.into(),
         alias: None,
         text,
         value,
     };
-    let given = path.as_bytes().to_vec();
     Deed {
-        name: "openat".into(),
-        task,
+        name: name.into(),
+        task: P1,
         thread: ThreadId(0),
-        program: "sed".into(),
+        program: "sh".into(),
         entered: 0,
         left: 0,
         convention: None,
-        fields: vec![part(
-            "filename",
-            format!("{path:?}"),
-            Value::Path {
-                given,
-                absolute: None,
-            },
-        )],
-        returns: Some(part("returns", "3".to_owned(), Value::Number(3))),
+        fields: vec![part("first", field.0, field.1)],
+        returns: Some(part("returns", "1".to_owned(), returns)),
         unseen: None,
     }
+}
+
+/// What each run's deed would show: a file that is made.
+fn made(path: &str) -> Deed {
+    let value = Value::Path {
+        given: path.as_bytes().to_vec(),
+        absolute: None,
+    };
+    deed("openat", (format!("{path:?}"), value), Value::Number(3))
+}
+
+/// Whether which child ends first is chance to a process that makes (`+2`), waits for any (`-2`) or for one by its id (`=2`).
+#[track_caller]
+fn check_children(story: &str, is_chance: bool) {
+    let act = |word: &str| {
+        let (act, child) = word.split_at(1);
+        let task = Value::Task {
+            id: 9,
+            task: Some(StableName {
+                process: child.parse().unwrap(),
+                thread: 1,
+            }),
+        };
+        let (name, first) = match act {
+            "+" => ("clone", "0"),
+            "-" => ("wait4", "-1"),
+            _ => ("wait4", "9"),
+        };
+        deed(name, (first.to_owned(), Value::Text), task)
+    };
+    let deeds = story
+        .split(' ')
+        .map(act)
+        .zip(0..)
+        .map(|(deed, place)| Deed {
+            left: place,
+            ..deed
+        });
+    let block = Block {
+        task: P1,
+        program: "sh".to_owned(),
+        parent: None,
+        deeds: deeds.collect(),
+        tally: Default::default(),
+    };
+    let found = hazard::of_children(&[block]);
+    let names: Vec<&str> = found.iter().map(|hazard| hazard.name.as_str()).collect();
+    assert_eq!(names.contains(&"wait4"), is_chance, "{story}");
+}
+
+#[test]
+fn which_of_several_living_children_ends_first_is_chance() {
+    check_children("+2 +3 -2 -3", true);
+    check_children("+2 -2 +3 +4 -4 -3", true);
+    check_children("+2 -2 +3 -3", false);
+    check_children("+2 +3 =2 -3", false);
 }
 
 #[track_caller]

@@ -24,6 +24,16 @@ impl Treated {
         }
     }
 
+    /// Shows no more than this of the calls of a name; says whether that is anything less than before.
+    pub(super) fn loosen(&mut self, name: &str, how: Level) -> bool {
+        let now = self.others.get(name).copied().unwrap_or(Some(self.level));
+        let is_less = now.is_some_and(|now| now < how);
+        if is_less {
+            self.others.insert(name.to_owned(), Some(how));
+        }
+        is_less
+    }
+
     /// What shows no more than either.
     pub(super) fn and(&self, other: &Self) -> Self {
         let level = self.level.max(other.level);
