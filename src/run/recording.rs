@@ -37,7 +37,7 @@ impl Suite<'_> {
             return Err(RecordError::Unmet(vec!["there is no scenario".to_owned()]));
         };
         let dir = lay_out(self.bench, plan, file).map_err(RunError::from)?;
-        let (ended, trace) = match once(self.bench, plan, control, Fault::default(), &dir) {
+        let (ended, trace, _) = match once(self.bench, plan, control, Fault::default(), &dir) {
             Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
                 return Err(RecordError::NoRun(Verdict::Fail, vec![chain(&error)]));
             }

@@ -2,7 +2,7 @@
 
 use super::scalar::{block, flow, line};
 use super::{list, snapshot, steps};
-use crate::scenario::expect::FileAfter;
+use crate::scenario::FileAfter;
 use crate::scenario::{
     Command, EventSpec, Expectations, ExpectedOutput, FileSource, FileSpec, FileType, Since,
     SnapshotSpec, Workload,

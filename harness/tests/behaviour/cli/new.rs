@@ -21,9 +21,15 @@ fn with_suggestions(text: &str) -> String {
         let code = line.trim_start().strip_prefix('#');
         let is_code = code.is_some_and(|code| {
             let key = code.trim_start_matches(' ').starts_with("- ");
-            key || ["sequence:", "never:", "count:"].iter().any(|key| code.starts_with(key))
+            key || ["sequence:", "never:", "count:"]
+                .iter()
+                .any(|key| code.starts_with(key))
         });
-        let line = if is_code { line.replacen('#', "", 1) } else { line.to_owned() };
+        let line = if is_code {
+            line.replacen('#', "", 1)
+        } else {
+            line.to_owned()
+        };
         line + "\n"
     });
     lines.collect()
@@ -56,9 +62,13 @@ fn a_new_scenario_passes_at_once_and_with_all_that_it_suggests() {
     ] {
         assert!(text.contains(line), "{line}{text}");
     }
-    project.harness(&["run", "scenarios", "--repeat", "20"]).assert_status(0);
+    project
+        .harness(&["run", "scenarios", "--repeat", "20"])
+        .assert_status(0);
     project.write("scenarios/durability/save.yaml", &with_suggestions(&text));
-    project.harness(&["run", "scenarios", "--repeat", "5"]).assert_status(0);
+    project
+        .harness(&["run", "scenarios", "--repeat", "5"])
+        .assert_status(0);
     // It is a test: a save without the sync fails by what was suggested.
     project.write("save.pl", &SAVE.replace("$new->sync;", ""));
     let run = project.harness(&["run", "scenarios"]);
@@ -76,10 +86,15 @@ fn what_is_another_output_in_each_run_is_not_expected() {
     let file = project.read("scenarios/odd.yaml");
     assert!(file.contains("  exit: 3\n"), "{file}");
     assert!(file.contains("  stderr: \"wrong\\n\"\n"), "{file}");
-    assert!(file.contains("\n  # stdout is another one in each run: "), "{file}");
+    assert!(
+        file.contains("\n  # stdout is another one in each run: "),
+        "{file}"
+    );
     assert!(!file.contains("\n  stdout:"), "{file}");
     assert!(file.contains("  shell: "), "{file}");
-    project.harness(&["run", "scenarios", "--repeat", "5"]).assert_status(0);
+    project
+        .harness(&["run", "scenarios", "--repeat", "5"])
+        .assert_status(0);
 }
 
 #[test]
@@ -95,11 +110,17 @@ fn what_is_there_is_never_overwritten() {
     for name in ["../old", "/old", ""] {
         let run = new(&project, name, &["true"]);
         run.assert_status(2);
-        assert!(run.stderr.contains("is no name below `scenarios`"), "{run:?}");
+        assert!(
+            run.stderr.contains("is no name below `scenarios`"),
+            "{run:?}"
+        );
     }
     let ci = project.harness_with(&[("CI", "1")], &["new", "x", "--", "true"]);
     ci.assert_status(2);
-    assert_eq!(before, (project.files("scenarios"), project.files("snapshots")));
+    assert_eq!(
+        before,
+        (project.files("scenarios"), project.files("snapshots"))
+    );
 }
 
 #[test]

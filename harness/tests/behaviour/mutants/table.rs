@@ -73,13 +73,19 @@ pub(super) const MUTANTS: &[Mutant] = &[
     Mutant {
         scenario: "sqlite-syncs-as-much-as-the-pragma-says",
         breaks: "a pragma that says nothing is taken for OFF",
-        edits: &[("PRAGMA synchronous=${sync};", "PRAGMA synchronous=${sync}; PRAGMA synchronous=OFF;")],
+        edits: &[(
+            "PRAGMA synchronous=${sync};",
+            "PRAGMA synchronous=${sync}; PRAGMA synchronous=OFF;",
+        )],
         says: &["f*sync", "expected 4", "got 0"],
     },
     Mutant {
         scenario: "sqlite-syncs-as-much-as-the-pragma-says",
         breaks: "more is synced than was asked for",
-        edits: &[("PRAGMA synchronous=${sync};", "PRAGMA synchronous=${sync}; PRAGMA synchronous=EXTRA;")],
+        edits: &[(
+            "PRAGMA synchronous=${sync};",
+            "PRAGMA synchronous=${sync}; PRAGMA synchronous=EXTRA;",
+        )],
         says: &["f*sync", "expected 0", "got 5"],
     },
     Mutant {
