@@ -15,7 +15,7 @@ use trace_harness::host::Host;
 use trace_harness::run::{
     Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
 };
-use trace_harness::scenario::{Command, Draft, EventSpec, Since, Workload};
+use trace_harness::scenario::{Command, Draft, EventSpec, Since, SnapshotSpec, Workload};
 use trace_harness::suggest::{self, Given, NoEnd, Seen};
 use trace_harness::units::ExitKind;
 
@@ -232,14 +232,14 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
             true => Vec::new(),
             false => vec!["Fewer names make a better test: keep those that the description is about.".to_owned()],
         },
-        since: Since::Exec,
+        since: if is_own { Since::Exec } else { Since::Main },
         exit: ExitKind::Code(0),
         stdout: None,
         stderr: None,
         on_output: Vec::new(),
         files_after: Vec::new(),
         suggestions: Vec::new(),
-        snapshot: suggest::snapshot(!is_own),
+        snapshot: SnapshotSpec::default(),
         on_snapshot: Vec::new(),
     }
 }

@@ -9,6 +9,8 @@ use crate::trace::Part;
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     all: Vec<Bound>,
+    /// Captures that stand for nothing, as the steps that bind them do not occur.
+    missing: Vec<String>,
 }
 
 /// What a capture stands for.
@@ -23,6 +25,20 @@ pub(super) struct Bound {
 impl Bindings {
     pub(super) fn get(&self, name: &str) -> Option<&Bound> {
         self.all.iter().find(|bound| bound.name == name)
+    }
+
+    /// Notes those that are still free as missing.
+    pub(super) fn miss(&mut self, names: &[&str]) {
+        let free = names.iter().filter(|name| self.get(name).is_none());
+        let free: Vec<String> = free.map(|name| (*name).to_owned()).collect();
+        self.missing.extend(free);
+    }
+
+    /// Whether one of these stands for nothing.
+    pub(super) fn misses(&self, names: &[&str]) -> bool {
+        names
+            .iter()
+            .any(|name| self.missing.iter().any(|missing| missing == name))
     }
 
     /// Adds one that was free.

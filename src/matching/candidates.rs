@@ -106,7 +106,7 @@ struct Latest {
     /// The latest start, whose that is, and the latest of another thread's.
     starts: [Option<(u64, usize)>; 2],
     /// The last of each thread.
-    of_thread: HashMap<usize, Place>,
+    of_thread: Vec<Option<Place>>,
 }
 
 impl Latest {
@@ -114,8 +114,12 @@ impl Latest {
         let mut latest = Self::default();
         let found = candidates.iter();
         for when in found.filter_map(|candidate| scene.when.get(candidate.deed)) {
-            let last = latest.of_thread.entry(when.thread).or_insert(when.place);
-            *last = (*last).max(when.place);
+            if latest.of_thread.len() <= when.thread {
+                latest.of_thread.resize(when.thread + 1, None);
+            }
+            if let Some(last) = latest.of_thread.get_mut(when.thread) {
+                *last = (*last).max(Some(when.place));
+            }
             let mine = (when.start, when.thread);
             latest.starts = match latest.starts {
                 [Some(first), second] if first.1 == when.thread => [Some(first.max(mine)), second],
@@ -133,9 +137,9 @@ impl Latest {
         let Some(when) = scene.when.get(deed) else {
             return false;
         };
-        let of_thread = self.of_thread.get(&when.thread);
+        let of_thread = self.of_thread.get(when.thread).copied().flatten();
         let mut others = self.starts.iter().flatten();
-        of_thread.is_some_and(|last| *last > when.place)
+        of_thread.is_some_and(|last| last > when.place)
             || others.any(|(start, thread)| *thread != when.thread && *start >= when.end)
     }
 }

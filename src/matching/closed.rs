@@ -14,8 +14,6 @@ use crate::scenario::CountRange;
 pub(super) struct Sight<'s, 'a> {
     pub(super) explainer: &'s Explainer<'s, 'a>,
     pub(super) bindings: &'s Bindings,
-    /// Whether all captures stand for what they were meant to; otherwise nothing can be said with those that do not.
-    pub(super) is_bound: bool,
 }
 
 impl Sight<'_, '_> {
@@ -25,7 +23,7 @@ impl Sight<'_, '_> {
         for (_, test) in &matcher.fields {
             captures_of(test, &mut names);
         }
-        if !self.is_bound && names.iter().any(|name| self.bindings.get(name).is_none()) {
+        if self.bindings.misses(&names) {
             return None;
         }
         let scene = self.explainer.scene;

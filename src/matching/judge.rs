@@ -8,8 +8,8 @@ use super::search::{Found, Search};
 use super::shape::Shape;
 use super::{Expected, Pattern};
 
-/// How many deeds a search may try at most: a second's worth or so.
-pub const MOST_TRIES: u64 = 5_000_000;
+/// How many deeds a search may try at most: about a second's worth.
+pub const MOST_TRIES: u64 = 2_000_000;
 
 /// What is to be said of one expectation that was not met. Its first line says it all; the others say why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Judgement {
 }
 
 /// Judges what is expected of these deeds. `label` says of what they are, in front of a key: `expect`, `expect.sections.save`. Captures that stand for
-/// something in `outer` do so here.
+/// something in `outer` do so here; what hangs on one that does not, as what binds it was not met, is not judged.
 ///
 /// `most` is how many deeds the search may try ([`MOST_TRIES`]).
 #[must_use]
@@ -57,11 +57,10 @@ pub fn judge(
         bindings: outer.clone(),
     };
     let explainer = Explainer { scene, label };
-    let is_bound = ordered(expected, &explainer, &mut judgement, most);
+    ordered(expected, &explainer, &mut judgement, most);
     let sight = Sight {
         explainer: &explainer,
         bindings: &judgement.bindings,
-        is_bound,
     };
     let mut findings = closed::never(&expected.never, &sight);
     findings.extend(closed::only(&expected.only, &sight));
@@ -70,40 +69,43 @@ pub fn judge(
     judgement
 }
 
-/// The parts that bind captures. Gives whether they did.
+/// The parts that bind captures.
 fn ordered(
     expected: &Expected,
     explainer: &Explainer<'_, '_>,
     judgement: &mut Judgement,
     most: u64,
-) -> bool {
+) {
     let outer = judgement.bindings.clone();
-    let attempt = |sequence, any_order| Attempt::new(explainer, sequence, any_order, &outer, most);
     let (sequence, any_order) = (expected.sequence.as_slice(), expected.any_order.as_slice());
+    let captures = Shape::new(sequence, any_order).captures;
+    // What these are was to be found elsewhere, and was not: that is said there.
+    if outer.misses(&captures) {
+        judgement.bindings.miss(&captures);
+        return;
+    }
+    let attempt = |sequence, any_order| Attempt::new(explainer, sequence, any_order, &outer, most);
     let both = attempt(sequence, any_order);
-    match both.finding {
-        None => {
-            judgement.bindings = both.bindings;
-            return true;
-        }
-        Some(Finding::Failed(_)) if !sequence.is_empty() && !any_order.is_empty() => {}
-        Some(finding) => {
-            judgement.findings.push(finding);
-            return false;
-        }
+    let Some(finding) = both.finding else {
+        judgement.bindings = both.bindings;
+        return;
+    };
+    judgement.bindings.miss(&captures);
+    let is_failed = matches!(finding, Finding::Failed(_));
+    if !is_failed || sequence.is_empty() || any_order.is_empty() {
+        judgement.findings.push(finding);
+        return;
     }
     // What is wrong with the one by itself is said of it; otherwise it is that both do not go together.
-    let first = attempt(sequence, &[]);
-    match first.finding {
+    match attempt(sequence, &[]).finding {
         Some(finding) => {
-            let second = attempt(&[], any_order).finding;
+            let other = attempt(&[], any_order).finding;
             judgement
                 .findings
-                .extend(std::iter::once(finding).chain(second));
+                .extend(std::iter::once(finding).chain(other));
         }
-        None => judgement.findings.extend(both.finding),
+        None => judgement.findings.push(finding),
     }
-    false
 }
 
 /// What came of one search.

@@ -59,6 +59,7 @@ struct Frame {
     /// The next candidate to try, and the first not to try.
     next: usize,
     end: usize,
+    has_tried: bool,
     /// How many captures were bound before.
     bound: usize,
     state: Box<[usize]>,
@@ -130,8 +131,9 @@ impl<'s, 'a> Search<'s, 'a> {
             let leaf = self.shape_place(frame);
             self.undo(leaf, frame.bound);
             if frame.next >= frame.end {
-                let frame = frames.pop();
-                self.in_vain.extend(frame.map(|frame| frame.state));
+                // Where there was nothing to try it is not worth remembering.
+                let tried = frames.pop().filter(|frame| frame.has_tried);
+                self.in_vain.extend(tried.map(|frame| frame.state));
                 continue;
             }
             let candidate = self
@@ -143,6 +145,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 continue;
             };
             frame.next += 1;
+            frame.has_tried = true;
             self.tries += 1;
             if self.tries > self.most {
                 return Found::GaveUp;
@@ -231,6 +234,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Some(Frame {
             next,
             end,
+            has_tried: false,
             bound: self.trail.len(),
             state: self.state(leaf),
         })

@@ -188,6 +188,30 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_an_explanation_have_the_colour_of_what_they_say() {
+        let explained = ScenarioReport {
+            reasons: vec!["why\n+ met\n- not\n~ near\n@@ where @@\n  else".to_owned()],
+            ..report()
+        };
+        let (mut colored, mut plain) = (String::new(), String::new());
+        human(&mut colored, &explained, true);
+        human(&mut plain, &explained, false);
+        let lines: Vec<&str> = colored.lines().skip(1).map(str::trim_start).collect();
+        assert_eq!(
+            lines,
+            [
+                "why",
+                "\u{1b}[32m+ met\u{1b}[0m",
+                "\u{1b}[31m- not\u{1b}[0m",
+                "\u{1b}[33m~ near\u{1b}[0m",
+                "\u{1b}[36m@@ where @@\u{1b}[0m",
+                "else",
+            ]
+        );
+        assert!(!plain.contains('\u{1b}'), "{plain}");
+    }
+
+    #[test]
     fn a_person_reads_the_reasons_below_the_verdict() {
         let mut out = String::new();
         human(&mut out, &report(), false);

@@ -20,14 +20,9 @@ pub(super) fn apply(
         let whole = trace.normalise(view, signatures);
         match find(mark, &whole) {
             Ok(deed) => {
-                let after = deed.left;
-                trace.cut(
-                    Stretch {
-                        after,
-                        before: None,
-                    },
-                    &whole,
-                );
+                trace.cut(Stretch::from(deed.left), &whole);
+                // Whoever did nothing behind it is not shown.
+                view.stretch = Some(Stretch::from(0));
             }
             Err(Unmarked::Not(why)) => findings.against.push(format!("`trace.since`: {why}")),
             Err(Unmarked::Unknown(why)) => findings.unknown.push(format!("`trace.since`: {why}")),

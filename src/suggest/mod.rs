@@ -104,6 +104,9 @@ pub fn fill(draft: &mut Draft, runs: &[Seen], given: &Given) -> Result<(), NoEnd
     draft.stderr = output("stderr", &stderr, given.now, &mut draft.on_output);
     draft.files_after = files::after(runs, given);
     draft.suggestions = events::suggestions(runs, given);
+    if given.has_all_events {
+        draft.snapshot = snapshot(runs);
+    }
     Ok(())
 }
 
@@ -130,18 +133,29 @@ pub fn give_up(draft: &mut Draft, reasons: &str) -> bool {
     has_failed || draft.files_after.len() < n_files
 }
 
-/// The snapshot of a new scenario before its runs are compared. By default it leaves out how a C library looks at files and which of its
-/// own it opens.
+/// The snapshot of a new scenario. How a C library looks at files is its own affair, and what an interpreter opens on its way is none of
+/// its program's; where little is opened, it is of interest.
 #[must_use]
-pub fn snapshot(is_default: bool) -> SnapshotSpec {
+pub fn snapshot(runs: &[Seen]) -> SnapshotSpec {
+    let n_opened = |run: &Seen| -> u64 {
+        let counts = run.trace.counts().into_iter();
+        let opened = counts.filter(|(name, _)| name.starts_with("open"));
+        opened.map(|(_, count)| count).sum()
+    };
     let mut spec = SnapshotSpec::default();
-    if let (true, SnapshotSpec::On { hide, .. }) = (is_default, &mut spec) {
+    if let SnapshotSpec::On { hide, .. } = &mut spec {
         *hide = HIDDEN.map(str::to_owned).to_vec();
+        if runs.iter().any(|run| n_opened(run) > MOST_OPENED) {
+            hide.push("open*".to_owned());
+        }
     }
     spec
 }
 
-const HIDDEN: [&str; 5] = ["open*", "*stat*", "*access*", "readlink*", "getcwd"];
+const HIDDEN: [&str; 4] = ["*stat*", "*access*", "readlink*", "getcwd"];
+
+/// A program that opens more files than this loads modules.
+const MOST_OPENED: u64 = 12;
 
 fn instead(key: &str, why: &str, comments: &mut Vec<String>) {
     comments.push(format!("{key} {why}: say what it must hold, as in"));

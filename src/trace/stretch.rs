@@ -13,6 +13,15 @@ pub struct Stretch {
 }
 
 impl Stretch {
+    /// To the end of the run; from 0 on it is all of it.
+    #[must_use]
+    pub fn from(after: u64) -> Self {
+        Self {
+            after,
+            before: None,
+        }
+    }
+
     /// Whether something that was entered and left then is part of it: it ended behind the beginning, and began before the end.
     #[must_use]
     pub fn holds(self, entered: u64, left: u64) -> bool {

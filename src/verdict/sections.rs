@@ -41,7 +41,13 @@ pub(super) fn judge(plan: &Plan, deeds: &[&Deed], outer: &Bindings) -> Vec<(Verd
             outer,
             matching::MOST_TRIES,
         );
-        reasons.extend(judgement.findings.into_iter().map(named));
+        let of_section = judgement.findings.into_iter().map(named);
+        reasons.extend(
+            of_section.map(|(verdict, text)| match text.contains(&label) {
+                true => (verdict, text),
+                false => (verdict, format!("section `{name}`: {text}")),
+            }),
+        );
     }
     reasons
 }

@@ -5,6 +5,8 @@
 
 mod support;
 
+mod after;
+mod baseline;
 mod capture;
 mod cli;
 mod cork;
@@ -20,6 +22,7 @@ mod mutants;
 mod panics;
 mod removal;
 mod sight;
+mod since;
 mod survivors;
 mod trials;
 mod user;

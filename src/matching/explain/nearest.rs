@@ -1,10 +1,10 @@
 //! What differs between a deed and what was expected of one.
 
+use crate::matching::Matcher;
 use crate::matching::answer::Answer;
 use crate::matching::bindings::{Bindings, Within};
 use crate::matching::candidates::field_fits;
 use crate::matching::order::{Place, Scene};
-use crate::matching::{Matcher, words};
 use crate::scenario::{Literal, Test};
 use crate::trace::{Deed, Part, Value};
 
@@ -87,7 +87,7 @@ fn wanted(test: &Test, bindings: &Bindings, got: Option<&str>) -> String {
         Test::Capture(name) => bindings.get(name),
         _ => None,
     };
-    let said = words::of_test(test);
+    let said = test.to_string();
     match bound {
         Some(bound) if Some(bound.part.text.as_str()) == got => {
             format!(

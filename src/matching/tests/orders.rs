@@ -131,6 +131,19 @@ fn captures_are_the_same_in_all_expectations() {
 }
 
 #[test]
+fn what_hangs_on_a_capture_that_nothing_bound_is_not_judged() {
+    let missing = "sequence: [ openat: {path: none, returns: $fd} ]\n";
+    for also in [
+        "never: [ write: {fd: $fd} ]",
+        "count: { write: {fd: $fd, times: 7} }",
+    ] {
+        fails(&format!("{missing}{also}"), SAVE);
+    }
+    let both = format!("{missing}never: [ write ]");
+    check(&both, SAVE, &["failed", "failed"]);
+}
+
+#[test]
 fn never_only_and_count_are_of_all_deeds() {
     passes("never: [ connect ]", SAVE);
     fails("never: [ connect, write: {count: 5} ]", SAVE);
@@ -318,4 +331,8 @@ fn a_section_sees_what_the_run_has_bound() {
     assert_eq!(judge(&run.bindings).findings, []);
     let other = judgement("sequence: [ openat: {path: lock, returns: $fd} ]", SAVE);
     assert_eq!(judge(&other.bindings).findings.len(), 1);
+    // Where the run has not bound it, that is said of the run, and nothing here.
+    let none = judgement("sequence: [ openat: {path: none, returns: $fd} ]", SAVE);
+    assert_eq!(none.findings.len(), 1);
+    assert_eq!(judge(&none.bindings).findings, []);
 }

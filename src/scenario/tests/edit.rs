@@ -65,7 +65,7 @@ fn specs() -> Vec<SnapshotSpec> {
                         true => SnapshotBy::Process,
                         false => SnapshotBy::Program,
                     },
-                    section: (contents > 0).then(|| "save".to_owned()),
+                    section: None,
                 });
             }
         }
@@ -135,6 +135,19 @@ fn a_text_with_another_snapshot_is_the_same_scenario_but_for_it() {
             }
         }
     }
+}
+
+#[test]
+fn the_section_of_a_snapshot_is_written_and_taken_out_again() {
+    let text = "description: x\nworkload: { run: [ls] }\nsections: { save: { from: a, to: b } }\n\
+                expect: { sections: { save: { never: [connect] } } }\nsnapshot: { level: set }\n";
+    let (scenario, old) = rest(text);
+    let (_, wanted) = rest(&text.replace("level: set", "level: set, section: save"));
+    let new = edited(text, &wanted);
+    let (read, found) = rest(&new);
+    assert_eq!(found.section(), Some("save"), "{new}");
+    assert!(same(&read, &scenario));
+    assert_eq!(edited(&new, &old), text);
 }
 
 #[test]

@@ -61,7 +61,7 @@ error: nothing is expected of the section `save`
 4 |   save: { from: ">save", to: "<save" }
   |   ^^^^
   |
-  = help: name it under `expect.sections`, or leave it out
+  = help: name it under `expect.sections` or as `snapshot.section`, or leave it out
 "#,
     );
 }
@@ -496,6 +496,27 @@ error: a capture cannot stand here: marks are looked for before everything else
   |                                           ^^
   |
   = help: to take anything write `any`
+",
+    );
+}
+
+#[test]
+fn a_snapshot_of_a_section_that_is_not_declared() {
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+sections: { save: { from: a, to: b } }
+snapshot: { section: svae }
+",
+        "
+error: unknown section `svae`
+ --> x.yaml:4:22
+  |
+4 | snapshot: { section: svae }
+  |                      ^^^^
+  |
+  = help: did you mean `save`?
 ",
     );
 }

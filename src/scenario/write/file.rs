@@ -2,9 +2,8 @@
 
 use super::scalar::{block, flow, line};
 use super::{list, snapshot, steps};
-use crate::scenario::FileAfter;
 use crate::scenario::{
-    Command, EventSpec, Expectations, ExpectedOutput, FileSource, FileSpec, FileType, Since,
+    Command, EventSpec, Expectations, ExpectedOutput, FileAfter, FileSource, FileSpec, Since,
     SnapshotSpec, Workload,
 };
 use crate::units::ExitKind;
@@ -261,7 +260,7 @@ impl File {
             }
             None => {}
         }
-        said.extend(kind.map(|kind| format!("kind: {}", word_of(kind))));
+        said.extend(kind.map(|kind| format!("kind: {}", kind.word())));
         said.extend(mode.map(|mode| format!("mode: \"{mode:04o}\"")));
         said.extend(
             target
@@ -273,17 +272,6 @@ impl File {
             said.push(format!("exists: {exists}"));
         }
         self.line(4, &format!("{name}: {{ {} }}", said.join(", ")));
-    }
-}
-
-fn word_of(kind: FileType) -> &'static str {
-    match kind {
-        FileType::File => "file",
-        FileType::Directory => "directory",
-        FileType::Symlink => "symlink",
-        FileType::Fifo => "fifo",
-        FileType::Socket => "socket",
-        FileType::Device => "device",
     }
 }
 

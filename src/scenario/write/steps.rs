@@ -4,6 +4,7 @@ use super::scalar::flow;
 use crate::scenario::{
     CountSpec, Expectations, KeyPath, Literal, PatternSpec, StepSpec, Test, field_test,
 };
+use std::fmt;
 
 /// A list between brackets is no longer than this, in characters; else each of its elements has a line.
 const LONGEST: usize = 90;
@@ -122,6 +123,12 @@ fn fields(fields: &[(String, Test)]) -> String {
         .map(|(name, test)| format!("{}: {}", flow(name), self::test(test)))
         .collect();
     format!("{{ {} }}", fields.join(", "))
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&test(self))
+    }
 }
 
 fn test(test: &Test) -> String {

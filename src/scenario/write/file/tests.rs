@@ -159,7 +159,7 @@ expect:
   #  - rename: { from: $new, to: "a b" }
   #  - close
   #never: ["%network", { unlink: { path: { prefix: / } } }]
-  #count: { fsync: "2..=4" }
+  #count: { fsync: 2..=4 }
 # Strict.
 snapshot: false
 "##;
