@@ -374,3 +374,28 @@ impl Judge<'_> {
         (trace.text() != *stored).then_some(Killer::Snapshot)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nineteen_of_twenty_are_enough_and_who_has_them_needs_no_excuse() {
+        let standing = |n_mutants, by_expectations, by_snapshot, is_lenient: bool| {
+            let survey = Survey {
+                n_mutants,
+                by_expectations,
+                by_snapshot,
+                lenient: is_lenient.then(|| "a race".to_owned()),
+                ..Survey::default()
+            };
+            survey.standing()
+        };
+        assert_eq!(standing(20, 19, 0, false), Standing::Tight);
+        assert_eq!(standing(20, 10, 9, false), Standing::Tight);
+        assert_eq!(standing(1000, 949, 0, false), Standing::Loose);
+        assert_eq!(standing(1000, 949, 0, true), Standing::Lenient);
+        assert_eq!(standing(20, 19, 0, true), Standing::Needless);
+        assert_eq!(standing(0, 0, 0, false), Standing::Tight);
+    }
+}
