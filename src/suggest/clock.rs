@@ -21,7 +21,8 @@ pub fn tells_time(text: &str, now: u64) -> bool {
                 |bytes: &mut dyn Iterator<Item = u8>| bytes.take_while(u8::is_ascii_digit).count();
             let before = text.get(..at).unwrap_or_default();
             let behind = text.get(at + minute.len()..).unwrap_or_default();
-            matches!(digits(&mut before.bytes().rev()), 1 | 2) && !behind.starts_with(|c: char| c.is_ascii_alphanumeric())
+            matches!(digits(&mut before.bytes().rev()), 1 | 2)
+                && !behind.starts_with(|c: char| c.is_ascii_alphanumeric())
         })
     });
     let days = [now.saturating_sub(DAY), now, now + DAY].map(|moment| date(moment / DAY));
