@@ -193,8 +193,14 @@ fn file(scene: &Scene<'_>, deed: Place, word: &str) -> Option<Option<u64>> {
     }
 }
 
-/// Whether each leaf can have a deed of its own, captures and order aside.
-pub(super) fn can_all_differ(candidates: &[Vec<Candidate>]) -> bool {
+/// Whether each leaf of `sequence` can have a deed of its own, and each of `any_order`, captures and order aside. One of each may share one.
+pub(super) fn can_all_differ(shape: &Shape<'_>, candidates: &[Vec<Candidate>]) -> bool {
+    let ordered = shape.leaves.iter().take_while(|leaf| !leaf.is_free).count();
+    let (sequence, any_order) = candidates.split_at(ordered.min(candidates.len()));
+    can_differ(sequence) && can_differ(any_order)
+}
+
+fn can_differ(candidates: &[Vec<Candidate>]) -> bool {
     let mut pairs = Pairs {
         deed_of: HashMap::new(),
         leaf_of: HashMap::new(),

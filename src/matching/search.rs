@@ -109,7 +109,7 @@ impl<'s, 'a> Search<'s, 'a> {
     /// Whether there is a deed for each step.
     pub(super) fn run(&mut self) -> Found {
         prune(self.scene, self.shape, &mut self.candidates);
-        match can_all_differ(&self.candidates) {
+        match can_all_differ(self.shape, &self.candidates) {
             true => self.descend(),
             false => Found::None,
         }

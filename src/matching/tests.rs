@@ -4,6 +4,7 @@ use crate::scenario::Literal;
 use crate::trace::Deed;
 
 mod effort;
+mod exhaustive;
 mod explained;
 mod fields;
 mod marks;

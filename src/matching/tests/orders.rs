@@ -123,6 +123,11 @@ fn captures_are_the_same_in_all_expectations() {
     let other = "sequence: [ openat: {path: lock, returns: $fd}, rename ]\n";
     fails(&format!("{other}any_order: [ fsync: {{fd: $fd}} ]"), SAVE);
     passes(&format!("{other}never: [ fsync: {{fd: $fd}} ]"), SAVE);
+    // An event may be what both speak of.
+    passes(
+        "sequence: [ fsync: {fd: $fd} ]\nany_order: [ fsync: {fd: $fd}, write ]",
+        SAVE,
+    );
     // What a later expectation needs is found, too.
     passes(
         "sequence: [ openat: {returns: $fd} ]\nany_order: [ fsync: {fd: $fd} ]",
