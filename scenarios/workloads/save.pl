@@ -5,6 +5,7 @@ use Fcntl qw(O_WRONLY O_CREAT O_EXCL);
 use IO::Handle;
 
 my ($file, $content) = @ARGV;
+syswrite(STDOUT, "save\n");
 sysopen(my $new, "$file.new", O_WRONLY | O_CREAT | O_EXCL, 0644) or die "cannot create: $!";
 syswrite($new, $content) == length($content) or die "cannot write: $!";
 $new->sync or die "cannot sync: $!";

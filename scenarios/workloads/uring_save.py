@@ -40,6 +40,7 @@ def fsync(file):
 
 
 target = sys.argv[1]
+os.write(1, b"save\n")
 file = os.open(target + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
 os.write(file, sys.stdin.buffer.read())
 fsync(file)
