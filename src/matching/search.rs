@@ -284,8 +284,10 @@ impl<'s, 'a> Search<'s, 'a> {
         if !before.all(|earlier| scene.is_before(*earlier, deed)) {
             return false;
         }
-        let mut rivals = it.rivals.iter().filter_map(|leaf| self.chosen.get(*leaf));
-        if rivals.any(|rival| *rival == deed) {
+        // Order alone does not always say so: an event within a call that waits is behind its entry and in front of its return.
+        let taken = self.chosen.iter().zip(&shape.leaves);
+        let mut taken = taken.filter(|(_, other)| other.is_free == it.is_free);
+        if taken.any(|(other, _)| *other == deed) {
             return false;
         }
         let answer = fits(

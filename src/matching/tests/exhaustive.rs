@@ -30,11 +30,14 @@ impl Numbers {
 const NAMES: [&str; 4] = ["a", "b", "read", "clone"];
 
 fn trace(numbers: &mut Numbers) -> String {
-    let mut lines = String::new();
-    for _ in 0..7 {
-        let task = numbers.one(&["P1", "P1", "P1.T2", "P2"]);
-        let entered = numbers.below(30);
-        let left = entered + numbers.below(8);
+    let (mut lines, mut clocks) = (String::new(), [0; 3]);
+    for number in 0..7 {
+        // A thread makes one call after the other, and no two moments are the same.
+        let thread = numbers.below(3) as usize;
+        let task = ["P1", "P1.T2", "P2"][thread];
+        let entered = 10 * (clocks[thread] + numbers.below(4)) + number;
+        let left = entered + 10 * numbers.below(4);
+        clocks[thread] = left / 10 + 1;
         let name = numbers.one(&NAMES);
         let values = [
             "1",
@@ -119,7 +122,9 @@ fn is_right(scene: &Scene<'_>, shape: &Shape<'_>, is_lenient: bool, chosen: &[Pl
                 .max()
                 .and_then(|it| scene.next(it))
                 == Some(*deed);
-        let is_another = leaf.rivals.iter().all(|it| chosen[*it] != *deed);
+        let others = shape.leaves.iter().zip(chosen);
+        let of_its_own = others.filter(|(other, it)| other.is_free == leaf.is_free && *it == deed);
+        let is_another = of_its_own.count() == 1;
         let fits = answer(scene.deeds[*deed], leaf.matcher, &mut bound) >= least;
         if !(is_after && is_next && is_another && fits) {
             return false;
