@@ -205,3 +205,47 @@ fn a_command_that_cannot_be_traced_has_a_status_of_its_own() {
     }
     project.assert_nothing_left();
 }
+
+#[test]
+fn what_a_machine_lacks_skips_fails_or_is_noted() {
+    require!(right_to_trace());
+    let lacking = "{ tracepoints: [\"sched:gone\"] }";
+    let with = |requires: &str| {
+        format!(
+            "workload: {{ run: [\"true\"] }}\ntrace: {{ events: [{{ syscalls: [execve] }}, \"sched:gone\"] }}\n\
+             expect: {{ count: {{ execve: 1, \"sched:gone\": 1 }} }}\nrequires: {requires}"
+        )
+    };
+    let project = Project::with("soft", &with(lacking));
+    project.scenario("hard", &with(&format!("{{ hard: {lacking} }}")));
+    project.scenario("best", &with(&format!("{{ best_effort: {lacking} }}")));
+    let run = |name: &str| project.harness(&["run", &format!("scenarios/{name}.yaml")]);
+    let soft = run("soft");
+    soft.assert_status(77);
+    assert!(
+        soft.stdout.contains("needs tracepoint `sched:gone`"),
+        "{}",
+        soft.stdout
+    );
+    let hard = run("hard");
+    hard.assert_status(1);
+    assert!(
+        hard.stdout.contains("needs tracepoint `sched:gone`"),
+        "{}",
+        hard.stdout
+    );
+    let best = run("best");
+    best.assert_status(0);
+    for note in [
+        "runs without tracepoint `sched:gone`",
+        "the snapshot is not compared",
+        "`count` is not judged, or not all of it",
+    ] {
+        assert!(
+            best.stdout.contains(&format!("note: {note}\n")),
+            "{}",
+            best.stdout
+        );
+    }
+    assert_eq!(project.snapshots(), [""; 0]);
+}
