@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 mod expected;
+mod marks;
 mod requires;
 
 /// A kernel with the captured events.

@@ -53,7 +53,10 @@ fn the_loaders_calls_are_left_out_of_each_program() {
     for call in ["ld.so.cache", "libc.so.6", "mprotect", "arch_prctl"] {
         assert!(!snapshot.contains(call), "{call}: {snapshot}");
     }
-    assert_eq!(snapshot.matches("execve(").count(), 4, "{snapshot}");
+    let execs = snapshot
+        .lines()
+        .filter(|line| line.starts_with("  execve(") && line.ends_with(" = 0"));
+    assert_eq!(execs.count(), 4, "{snapshot}");
     assert_eq!(snapshot.matches("<$DIR/one>").count(), 1, "{snapshot}");
     assert_eq!(snapshot.matches("<$DIR/two>").count(), 2, "{snapshot}");
 }
