@@ -216,8 +216,11 @@ fn waiting_for_threads_is_hidden_whatever_its_number() {
 
 #[test]
 fn what_threads_do_about_memory_varies_as_one() {
-    let run = |calls: &str| format!("{START}0 thread 1\n1 brk\n1 dup\n{calls}1 close");
-    let calibration = quiet(&[&run("1 mmap\n1 munmap\n"), &run("1 munmap\n1 mmap\n")]);
+    let run = |maps: usize| {
+        let maps = "1 mmap\n".repeat(maps);
+        format!("{START}0 thread 1\n1 brk\n1 dup\n1 munmap\n{maps}1 close")
+    };
+    let calibration = quiet(&[&run(5), &run(7)]);
     assert_eq!(entries(&calibration), ["sh: counts, set brk mmap munmap"]);
 }
 
