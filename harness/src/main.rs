@@ -9,6 +9,7 @@ mod mutate;
 mod new;
 mod review;
 mod run;
+mod schema;
 mod signals;
 mod suite;
 mod trace;
@@ -43,6 +44,8 @@ enum Command {
     Review(review::Arguments),
     /// Say what this machine allows, and what to do about the rest
     Doctor,
+    /// Print the JSON schema of scenario files, for editors
+    Schema,
     /// Print a shell's completions of this command line
     Completions(completions::Arguments),
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => new::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Doctor => doctor::main(),
+        Command::Schema => schema::main(),
         Command::Completions(arguments) => completions::main(arguments),
     };
     ExitCode::from(status)

@@ -287,7 +287,8 @@ fn summary(draft: &Draft, runs: &[Seen]) -> String {
     let n_bytes = first.map_or(0, |run| run.stdout.bytes.len());
     let n_files = draft.files_after.len();
     format!(
-        "recorded: {}, {n_bytes} bytes of output, {n_files} files changed, {n_calls} calls\n",
-        draft.exit
+        "recorded: {}, {n_bytes} bytes of output, {n_files} file{} changed, {n_calls} calls\n",
+        draft.exit,
+        if n_files == 1 { "" } else { "s" },
     )
 }

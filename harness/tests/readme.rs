@@ -73,9 +73,12 @@ fn below_header(snapshot: &str) -> &str {
 fn the_scenario_shown_is_the_file() {
     let shown = block_below(&format!("`{SCENARIO}`"));
     assert_eq!(shown.language, "yaml");
+    let file = read(SCENARIO);
+    // The first line is for editors.
+    let (editors, scenario) = file.split_once('\n').expect("lines");
+    assert!(editors.starts_with("# yaml-language-server: "), "{editors}");
     assert_eq!(
-        shown.text,
-        read(SCENARIO),
+        shown.text, scenario,
         "README.md, and the file that it shows"
     );
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::field_test::ends;
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::schema::{any_number, either, number, text_like};
+use schemars::{Schema, SchemaGenerator};
 
 /// How often something must occur, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,13 @@ impl Flexible for CountRange {
     const EXPECTED: &'static str = "a number, or a range such as `1..=4`, `2..` or `..=3`";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        either([
+            number(0),
+            text_like(r"^([0-9]+\.\.=[0-9]+|[0-9]+\.\.|\.\.=[0-9]+)$"),
+        ])
+    }
+
     fn from_number(number: u64) -> Option<Result<Self, String>> {
         Some(Ok(Self {
             min: number,
@@ -75,6 +84,13 @@ impl Flexible for CountRange {
 impl Flexible for Difference {
     const EXPECTED: &'static str = "a number, or a range such as `-1..=2`, `1..` or `..=0`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        either([
+            any_number(),
+            text_like(r"^([+-]?[0-9]+)?\.\.(=[+-]?[0-9]+)?$"),
+        ])
+    }
 
     fn from_number(number: u64) -> Option<Result<Self, String>> {
         Self::from_negative(i64::try_from(number).ok()?)

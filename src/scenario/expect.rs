@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use nix::sys::signal::Signal;
 use regex::bytes::Regex;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::counts::{CountRange, Difference};
@@ -12,6 +13,7 @@ use super::files_after::FileAfter;
 use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
 use super::patterns::{WrittenCounts, WrittenExpectations, WrittenPattern, WrittenStep};
+use super::schema::{either, of, one_key, some_text, text, words};
 use super::steps::{Expectations, StepSpec};
 use crate::units::{ExitKind, Limit};
 
@@ -74,7 +76,7 @@ impl ExpectedOutput {
 }
 
 /// What must come out of a run.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenExpect {
     /// How the workload must end: a status, or `{ signal: SIGKILL }`; without it with status 0.
@@ -113,7 +115,7 @@ pub(super) struct WrittenLimit(pub(super) Limit);
 #[derive(Debug)]
 pub(super) struct WrittenExit(pub(super) ExitKind);
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SignalMapping {
     /// The signal that must kill it.
@@ -123,7 +125,7 @@ pub(super) struct SignalMapping {
 #[derive(Debug)]
 struct SignalName(Signal);
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputMapping {
     /// What it must hold somewhere.
@@ -138,6 +140,13 @@ pub(super) struct Pattern(pub(super) Regex);
 impl Flexible for WrittenExit {
     const EXPECTED: &'static str = "a status from 0 to 255, or a mapping with `signal`";
     type Mapping = SignalMapping;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([
+            json_schema!({ "type": "integer", "minimum": 0, "maximum": 255 }),
+            of::<SignalMapping>(generator),
+        ])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let signal = Signal::from_str(text).ok()?;
@@ -161,6 +170,10 @@ impl Flexible for WrittenLimit {
     const EXPECTED: &'static str = "a limit's name such as `memory`";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        words(Limit::ALL.map(Limit::word))
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let known = Limit::ALL.into_iter().find(|limit| limit.word() == text);
         Some(known.map(Self).ok_or_else(|| {
@@ -176,6 +189,10 @@ impl Flexible for WrittenLimit {
 impl Flexible for SignalName {
     const EXPECTED: &'static str = "a signal's name such as `SIGKILL`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        words(Signal::iterator().map(Signal::as_str))
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let unknown = || {
@@ -193,6 +210,10 @@ impl Flexible for SignalName {
 impl Flexible for ExpectedOutput {
     const EXPECTED: &'static str = "a string, or a mapping with `contains` or `matches`";
     type Mapping = OutputMapping;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([text(), one_key::<OutputMapping>(generator)])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(Ok(Self::Exact(text.to_owned())))
@@ -212,6 +233,10 @@ impl Flexible for NeededText {
     const EXPECTED: &'static str = "a string";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        some_text()
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(if text.is_empty() {
             Err("every text contains an empty one\nsay what must be there, or for no text at all write \"\" in place of the mapping".to_owned())
@@ -224,6 +249,10 @@ impl Flexible for NeededText {
 impl Flexible for Pattern {
     const EXPECTED: &'static str = "a string with a regular expression";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        some_text()
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let regex = Regex::new(text).map_err(|error| {

@@ -1,11 +1,13 @@
 //! What a field must be, in its short and in its long form.
 
 use regex::bytes::Regex;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::SeqAccess;
 
 use super::expect::Pattern;
 use super::flexible::{Flexible, NoMapping, deserialize_flexible, elements};
+use super::schema::{any_number, either, list_of, of, one_key, some_text, text, text_like};
 
 /// What a field must be.
 #[derive(Clone, Debug)]
@@ -100,7 +102,7 @@ fn number(text: &str) -> Option<i128> {
 }
 
 /// The long form of a field's test: exactly one of these keys.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenTest {
     /// Exactly this, where the short form would mean something else: `{ equals: any }`.
@@ -145,6 +147,15 @@ impl Flexible for Test {
     const EXPECTED: &'static str =
         "a string, a number, a list of what it may be, or a mapping such as { contains: O_CREAT }";
     type Mapping = WrittenTest;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([
+            text(),
+            any_number(),
+            of::<OneOf>(generator),
+            one_key::<WrittenTest>(generator),
+        ])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         if text == "any" {
@@ -242,6 +253,10 @@ impl Flexible for Literal {
     const EXPECTED: &'static str = "a string, or a number";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        either([text(), any_number()])
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(Ok(Self::Text(text.to_owned())))
     }
@@ -259,6 +274,10 @@ impl Flexible for OneOf {
     const EXPECTED: &'static str = "a list";
     type Mapping = NoMapping;
 
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        list_of(of::<Test>(generator))
+    }
+
     fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Option<Result<Self, A::Error>> {
         Some(one_of(list).map(Self))
     }
@@ -268,6 +287,10 @@ impl Flexible for NotEmpty {
     const EXPECTED: &'static str = "a string";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        some_text()
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(not_empty(text).map(Self))
     }
@@ -276,6 +299,10 @@ impl Flexible for NotEmpty {
 impl Flexible for Glob {
     const EXPECTED: &'static str = "a string with a glob such as `lib*.so`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        some_text()
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(if text.contains("**") && text.bytes().all(|b| b == b'*') {
@@ -289,6 +316,10 @@ impl Flexible for Glob {
 impl Flexible for Contained {
     const EXPECTED: &'static str = "a string, or a list of strings";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        either([some_text(), list_of(some_text())])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(not_empty(text).map(|text| Self(vec![text])))
@@ -310,6 +341,10 @@ impl Flexible for Range {
     const EXPECTED: &'static str = "a range such as `1..=4`, `2..` or `..=3`";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        text_like(r"^([+-]?[0-9]+)?\.\.(=[+-]?[0-9]+)?$")
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(Test::range(text)?.map(Self))
     }
@@ -318,6 +353,10 @@ impl Flexible for Range {
 impl Flexible for Anything {
     const EXPECTED: &'static str = "`true`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": [true] })
+    }
 
     fn from_flag(flag: bool) -> Option<Result<Self, String>> {
         flag.then_some(Ok(Self))

@@ -1,11 +1,13 @@
 //! What must be in the working directory after the run.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::counts::CountRange;
 use super::expect::{ExpectedOutput, NeededText, Pattern};
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
+use super::schema::{either, of, text, words};
 use super::workload::Mode;
 
 /// What a file must be after the run.
@@ -68,7 +70,7 @@ impl FileType {
 }
 
 /// What a file must be after the run; at least one of these keys.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenFileAfter {
     /// Whether it must be there; `true` where anything else is said of it.
@@ -158,6 +160,13 @@ impl Flexible for FileAfter {
     const EXPECTED: &'static str = "a string, or a mapping with `exists`, `content`, `contains`, `matches`, `kind`, `mode`, `target` or `size`";
     type Mapping = WrittenFileAfter;
 
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([
+            text(),
+            json_schema!({ "allOf": [of::<WrittenFileAfter>(generator)], "minProperties": 1 }),
+        ])
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(Ok(Self {
             exists: true,
@@ -194,6 +203,10 @@ impl Flexible for FileAfter {
 impl Flexible for FileType {
     const EXPECTED: &'static str = "`file`, `directory`, `symlink`, `fifo`, `socket` or `device`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        words(Self::ALL.map(Self::word))
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         if let Some(kind) = Self::ALL.into_iter().find(|kind| kind.word() == text) {

@@ -1,12 +1,16 @@
 //! Values that may be written in more than one way, with one message that names the ways.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor,
 };
+
+use super::schema::entries_of;
 
 /// A type that a string, a number, a truth value, a list or a mapping may stand for.
 ///
@@ -17,6 +21,9 @@ pub(super) trait Flexible: Sized {
 
     /// The keys of the mapping; [`NoMapping`] where there is none.
     type Mapping: DeserializeOwned;
+
+    /// The same for editors.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
 
     fn from_text(_text: &str) -> Option<Result<Self, String>> {
         None
@@ -62,6 +69,16 @@ macro_rules! deserialize_flexible {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 crate::scenario::flexible::deserialize(deserializer)
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                <$type as crate::scenario::flexible::Flexible>::schema(generator)
             }
         }
     )+};
@@ -134,6 +151,20 @@ pub(super) struct Entries<V>(pub(super) Vec<(String, V)>);
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(EntriesVisitor(PhantomData))
+    }
+}
+
+impl<V: JsonSchema> JsonSchema for Entries<V> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Entries_of_{}", V::schema_name()).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        entries_of(generator.subschema_for::<V>())
     }
 }
 

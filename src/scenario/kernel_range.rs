@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::schema::text_like;
+use schemars::{Schema, SchemaGenerator};
 
 /// A kernel's version, compared number by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,6 +113,10 @@ impl fmt::Display for KernelRange {
 impl Flexible for KernelRange {
     const EXPECTED: &'static str = "a string such as \">= 5.10\" or \">= 5.10, < 6.12\"";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        text_like("^ *(>=|<)[^,]+(, *(>=|<)[^,]+)?$")
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let mut range = Self {

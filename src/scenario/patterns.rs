@@ -1,8 +1,10 @@
 //! Steps, patterns and counts as they stand in the file.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -10,6 +12,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use super::counts::CountRange;
 use super::field_test::Test;
 use super::flexible::{Entries, Flexible, deserialize_flexible, elements};
+use super::schema::{either, entries_of, list_of, of, some_text};
 
 /// One event: its name, or a mapping whose only key is the name and whose value are the fields.
 #[derive(Clone, Debug)]
@@ -54,7 +57,7 @@ pub(super) struct WrittenCounted<N> {
 }
 
 /// What is expected of single events, of all of the run or of a section.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenExpectations {
     /// These in this order; other events may lie between.
@@ -76,6 +79,10 @@ impl Flexible for WrittenStep {
     const EXPECTED: &'static str =
         "an event such as `fsync`, or a mapping with one: { fsync: { returns: 0 } }";
     type Mapping = OnlyKey;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([some_text(), event(generator)])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(check_event(text).map(|()| Self {
@@ -102,6 +109,29 @@ impl Flexible for WrittenPattern {
     const EXPECTED: &'static str = WrittenStep::EXPECTED;
     type Mapping = OnlyKey;
 
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let step = generator.subschema_for::<WrittenStep>();
+        let pattern = generator.subschema_for::<Self>();
+        let fields = generator.subschema_for::<Fields>();
+        json_schema!({
+            "anyOf": [
+                { "type": "string", "minLength": 1 },
+                {
+                    "type": "object",
+                    "properties": {
+                        "next": step,
+                        "never": generator.subschema_for::<WrittenSteps>(),
+                        "sequence": { "type": "array", "items": pattern, "minItems": 1 },
+                        "any_order": { "type": "array", "items": pattern, "minItems": 1 },
+                    },
+                    "additionalProperties": fields,
+                    "minProperties": 1,
+                    "maxProperties": 1,
+                },
+            ],
+        })
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(WrittenStep::from_text(text)?.map(Self::Step))
     }
@@ -114,6 +144,13 @@ impl Flexible for WrittenPattern {
 impl Flexible for WrittenSteps {
     const EXPECTED: &'static str = "an event, or a list of events";
     type Mapping = OnlyKey;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([
+            of::<WrittenStep>(generator),
+            list_of(of::<WrittenStep>(generator)),
+        ])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(WrittenStep::from_text(text)?.map(Self::One))
@@ -129,6 +166,18 @@ impl Flexible for WrittenSteps {
 }
 
 deserialize_flexible!(WrittenStep, WrittenPattern, WrittenSteps);
+
+/// A mapping whose only key is an event, with its fields.
+pub(super) fn event(generator: &mut SchemaGenerator) -> Schema {
+    let fields = generator.subschema_for::<Fields>();
+    json_schema!({
+        "type": "object",
+        "additionalProperties": fields,
+        "propertyNames": { "not": { "enum": WORDS } },
+        "minProperties": 1,
+        "maxProperties": 1,
+    })
+}
 
 fn check_event(name: &str) -> Result<(), String> {
     if WORDS.contains(&name) {
@@ -210,6 +259,10 @@ impl Flexible for Fields {
     const EXPECTED: &'static str = "a mapping of fields such as { returns: 0 }";
     type Mapping = Entries<Test>;
 
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        entries_of(of::<Test>(generator))
+    }
+
     fn from_mapping(Entries(fields): Entries<Test>) -> Option<Result<Self, String>> {
         Some(Ok(Self(fields)))
     }
@@ -220,6 +273,34 @@ deserialize_flexible!(Fields);
 impl<'de, N: Deserialize<'de>> Deserialize<'de> for WrittenCounts<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CountsVisitor(PhantomData))
+    }
+}
+
+impl<N: JsonSchema> JsonSchema for WrittenCounts<N> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("CountsOf{}", N::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let times = generator.subschema_for::<N>();
+        let fields = generator.subschema_for::<Fields>();
+        json_schema!({
+            "anyOf": [
+                { "type": "object", "additionalProperties": times, "minProperties": 1 },
+                {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "object",
+                        "properties": { "times": times },
+                        "required": ["times"],
+                        "additionalProperties": fields,
+                        "minProperties": 2,
+                        "maxProperties": 2,
+                    },
+                },
+            ],
+        })
     }
 }
 

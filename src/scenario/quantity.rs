@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::schema::{either, number, text_like};
+use schemars::{Schema, SchemaGenerator};
 
 /// Long enough for any test, and short enough that adding it to a clock never overflows.
 const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -18,6 +20,10 @@ pub(super) struct ByteSize(pub(super) u64);
 impl Flexible for Timeout {
     const EXPECTED: &'static str = "a duration such as `500ms`, `10s` or `2m`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        text_like("^[0-9]+(ms|s|m)$")
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let (number, unit) = number_and_unit(text)?;
@@ -38,6 +44,10 @@ impl Flexible for Timeout {
 impl Flexible for ByteSize {
     const EXPECTED: &'static str = "a size in bytes such as `65536`, `64KiB` or `1MiB`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        either([number(1), text_like("^[0-9]+(KiB|MiB)$")])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let (number, unit) = number_and_unit(text)?;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_yaml::Value;
@@ -24,7 +25,7 @@ use super::trace::WrittenTrace;
 use super::workload::WrittenWorkload;
 
 /// The top level of a file, before the checks that see more than one key.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenScenario {
     /// What the scenario shows.
@@ -56,6 +57,10 @@ pub(super) struct WrittenScenario {
     pub(super) lenient: Option<String>,
     /// Taken out before the rest is read: here it is for the list of the keys.
     #[serde(default, rename = "matrix")]
+    #[schemars(
+        schema_with = "super::schema::matrix",
+        description = "Names and their values: the scenario is run for each row, with `${name}` replaced wherever it stands."
+    )]
     _matrix: IgnoredAny,
 }
 

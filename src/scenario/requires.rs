@@ -1,10 +1,12 @@
 //! The key `requires`.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::kernel_range::KernelRange;
 use super::nearest::nearest;
+use super::schema::{some_text, text_like, words};
 use crate::units::TracepointName;
 
 /// What the machine must offer.
@@ -94,7 +96,7 @@ impl Feature {
 }
 
 /// `requires`: what the machine must offer, else the scenario is skipped.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenRequires {
     /// The kernels on which the scenario makes sense.
@@ -115,7 +117,7 @@ pub(super) struct WrittenRequires {
 }
 
 /// The same below `hard` and `best_effort`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 struct WrittenNeeds {
     /// As beside it.
@@ -177,6 +179,10 @@ impl Flexible for RequiredTracepoint {
     const EXPECTED: &'static str = "a string such as `sched:sched_switch`";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        text_like("^[^:]+:[^:]+$")
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         TracepointName::parse(text).map(|name| Ok(Self(name)))
     }
@@ -185,6 +191,10 @@ impl Flexible for RequiredTracepoint {
 impl Flexible for RequiredCommand {
     const EXPECTED: &'static str = "a string such as `python3`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        some_text()
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(if text.is_empty() || text.contains('\0') {
@@ -198,6 +208,10 @@ impl Flexible for RequiredCommand {
 impl Flexible for RequiredFeature {
     const EXPECTED: &'static str = "a feature's name such as `io_uring`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        words(Feature::ALL.map(Feature::word))
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let known = Feature::ALL.into_iter().find(|it| it.word() == text);

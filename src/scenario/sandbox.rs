@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
 use super::quantity::{ByteSize, Timeout};
+use super::schema::{either, number, of, some_text, text_like, words};
 use super::workload::Mode;
 use crate::units::Limits;
 
@@ -142,6 +144,10 @@ macro_rules! two_words {
             const EXPECTED: &'static str = concat!("`", $one, "` or `", $other, "`");
             type Mapping = NoMapping;
 
+            fn schema(_: &mut SchemaGenerator) -> Schema {
+                words([$one, $other])
+            }
+
             fn from_text(text: &str) -> Option<Result<Self, String>> {
                 let words = [($one, Self::$first), ($other, Self::$second)];
                 one_of($what, words, text)
@@ -158,6 +164,10 @@ two_words!(Survivors, "choice of survivors", "forbidden": Forbidden, "allowed": 
 impl Flexible for UserSpec {
     const EXPECTED: &'static str = "a user's name or number";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        either([some_text(), number(0)])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(if text.is_empty() || text.contains(['\0', ':', '\n']) {
@@ -187,6 +197,10 @@ impl Flexible for Hostname {
     const EXPECTED: &'static str = "a string such as `sandbox`";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        text_like("^[A-Za-z0-9.-]{1,64}$")
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.');
         Some(if text.is_empty() || !text.bytes().all(is_word) {
@@ -207,12 +221,16 @@ impl Flexible for Number {
     const EXPECTED: &'static str = "a number above zero";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        number(1)
+    }
+
     fn from_number(number: u64) -> Option<Result<Self, String>> {
         (number > 0).then_some(Ok(Self(number)))
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 struct WrittenLimits {
     cpu: Option<Timeout>,
@@ -237,7 +255,7 @@ impl WrittenLimits {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenSandbox {
     #[serde(default)]
@@ -259,6 +277,10 @@ impl Flexible for SandboxSpec {
     const EXPECTED: &'static str = "`none`, or a mapping with `network`, `root`, `user`, `hostname`, `umask`, `addresses`, `limits` or \
 `survivors`";
     type Mapping = WrittenSandbox;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([words(["none"]), of::<WrittenSandbox>(generator)])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         (text == "none").then_some(Ok(Self::None))

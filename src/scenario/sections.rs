@@ -1,13 +1,15 @@
 //! Marks, and the sections of a run between two of them.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::flexible::{Flexible, deserialize_flexible};
 use super::nearest::nearest;
-use super::patterns::{OnlyKey, WrittenStep};
+use super::patterns::{OnlyKey, WrittenStep, event};
+use super::schema::{either, one_key, some_text, words};
 
 /// The marks of a section.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `from` and `to`")]
 pub(super) struct WrittenSection {
     /// Where it begins.
@@ -36,7 +38,7 @@ pub(super) enum WrittenSince {
 }
 
 /// A mark, with a key that says which kind it is.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SinceMapping {
     /// A write of exactly this, a line feed at its end left out, to any descriptor.
@@ -49,6 +51,10 @@ impl Flexible for WrittenMark {
     const EXPECTED: &'static str =
         "a string that is written then, or a mapping with an event: { openat: { path: start } }";
     type Mapping = OnlyKey;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([some_text(), event(generator)])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(MarkText::from_text(text)?.map(Self::Written))
@@ -63,6 +69,10 @@ impl Flexible for MarkText {
     const EXPECTED: &'static str = "a string";
     type Mapping = serde::de::IgnoredAny;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        some_text()
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let text = text.strip_suffix('\n').unwrap_or(text);
         Some(if text.is_empty() {
@@ -76,6 +86,10 @@ impl Flexible for MarkText {
 impl Flexible for WrittenSince {
     const EXPECTED: &'static str = "`exec`, `main`, or a mapping with `written` or `step`";
     type Mapping = SinceMapping;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([words(["exec", "main"]), one_key::<SinceMapping>(generator)])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         match text {

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
 use super::quantity::ByteSize;
+use super::schema::{either, of, words};
 
 /// Whether and how strictly the trace is compared with a stored one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +136,7 @@ impl Default for SnapshotSpec {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SnapshotMapping {
     #[serde(default)]
@@ -154,7 +156,7 @@ pub(super) struct SnapshotMapping {
     section: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LevelMapping {
     #[serde(default)]
@@ -170,6 +172,13 @@ pub(super) struct LevelMapping {
 impl Flexible for SnapshotSpec {
     const EXPECTED: &'static str = "`true`, `false`, or a mapping with `level`, `levels`, `by`, `hide`, `show`, `contents`, `temporary` or `section`";
     type Mapping = SnapshotMapping;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([
+            json_schema!({ "type": "boolean" }),
+            of::<SnapshotMapping>(generator),
+        ])
+    }
 
     fn from_flag(flag: bool) -> Option<Result<Self, String>> {
         Some(Ok(if flag { Self::default() } else { Self::Off }))
@@ -210,6 +219,13 @@ impl Flexible for LevelSpec {
         "`sequence`, `counts`, `set`, or a mapping with `level`, `counts`, `set` or `hide`";
     type Mapping = LevelMapping;
 
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([
+            of::<SnapshotLevel>(generator),
+            of::<LevelMapping>(generator),
+        ])
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let level = SnapshotLevel::from_text(text)?;
         Some(level.map(|level| Self {
@@ -232,6 +248,10 @@ impl Flexible for SnapshotLevel {
     const EXPECTED: &'static str = "`sequence`, `counts` or `set`";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        words(Self::ALL.map(Self::as_str))
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let known = Self::ALL.map(|level| (level.as_str(), level));
         one_of(text, "level", &known)
@@ -241,6 +261,10 @@ impl Flexible for SnapshotLevel {
 impl Flexible for SnapshotBy {
     const EXPECTED: &'static str = "`process` or `program`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        words(Self::ALL.map(Self::as_str))
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let known = Self::ALL.map(|by| (by.as_str(), by));

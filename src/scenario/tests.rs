@@ -26,7 +26,7 @@ mod workload;
 mod yaml;
 
 /// Uses every key, and characters of one to four bytes.
-const FULL: &str = r##"# ein Beispiel für alles 🎉
+pub(super) const FULL: &str = r##"# ein Beispiel für alles 🎉
 description: the save path must fsync the file before the rename
 workload:
   run: [python3, save.py, config.toml]

@@ -1,10 +1,12 @@
 //! The key `trace`.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::model::Mark;
 use super::quantity::ByteSize;
+use super::schema::{either, of, some_text, text_like};
 use super::sections::WrittenSince;
 
 /// The events to record, and into how large a ring.
@@ -51,7 +53,7 @@ pub struct RingSpec {
     pub size: Option<u64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenTrace {
     /// What is recorded.
@@ -63,14 +65,14 @@ pub(super) struct WrittenTrace {
     pub(super) ring: WrittenRing,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `size`")]
 pub(super) struct WrittenRing {
     /// Bytes for each CPU.
     pub(super) size: Option<ByteSize>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenEvent {
     /// Names, globs, strace's classes, regular expressions, and any of them taken away.
@@ -98,6 +100,10 @@ impl Flexible for EventSpec {
         "a string such as `sched:sched_switch`, or a mapping with `syscalls` or `event`";
     type Mapping = WrittenEvent;
 
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([of::<Tracepoint>(generator), of::<WrittenEvent>(generator)])
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let name = Tracepoint::from_text(text)?;
         Some(name.map(|Tracepoint(name)| Self::Tracepoint { name, filter: None }))
@@ -123,6 +129,10 @@ impl Flexible for EventSpec {
 impl Flexible for Selector {
     const EXPECTED: &'static str = "a string such as `openat`, `rename*`, `%file` or `!futex`";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        some_text()
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let name = text.strip_prefix('!').unwrap_or(text);
@@ -152,6 +162,10 @@ impl Flexible for Tracepoint {
     const EXPECTED: &'static str = "a string such as `sched:sched_switch`";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        text_like("^[^:, /]+:[^:, /]+$")
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let is_word =
             |word: &str| !word.is_empty() && !word.contains([':', ' ', ',', '/', '\n', '\0']);
@@ -168,6 +182,10 @@ impl Flexible for Tracepoint {
 impl Flexible for Filter {
     const EXPECTED: &'static str = "a string such as \"prev_prio < 120\"";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        some_text()
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(if text.trim().is_empty() || text.contains('\0') {

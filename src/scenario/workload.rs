@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::quantity::Timeout;
 use super::sandbox::UserSpec;
+use super::schema::{either, of, text, text_like};
 
 /// The program to run and what it finds around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +68,7 @@ pub enum FileSource {
 }
 
 /// The keys of `workload`, and of `baseline`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping with `run` or `shell`")]
 pub(super) struct WrittenWorkload {
     /// The program and its arguments.
@@ -86,7 +88,7 @@ pub(super) struct WrittenWorkload {
 /// How long a run may take where the author wrote nothing.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenFile {
     /// What it holds.
@@ -110,6 +112,10 @@ pub(super) struct Mode(pub(super) u32);
 impl Flexible for FileSpec {
     const EXPECTED: &'static str = "a string, or a mapping with `content` or `from`";
     type Mapping = WrittenFile;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([text(), of::<WrittenFile>(generator)])
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(Ok(Self {
@@ -140,6 +146,10 @@ impl Flexible for SourcePath {
     const EXPECTED: &'static str = "a string";
     type Mapping = NoMapping;
 
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        text_like("^[^/]")
+    }
+
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         Some(if text.is_empty() || text.contains('\0') {
             Err("this is no path".to_owned())
@@ -154,6 +164,10 @@ impl Flexible for SourcePath {
 impl Flexible for Mode {
     const EXPECTED: &'static str = "a string of octal digits such as \"0755\"";
     type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        text_like("^[0-7]{3,4}$")
+    }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let octal = (3..=4).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'7'));
