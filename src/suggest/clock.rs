@@ -53,7 +53,9 @@ const MONTHS: [&str; 12] = [
 
 /// Year, month and day of a day since 1970, by counting years of 365 or 366 days.
 fn date(mut day: u64) -> (u64, usize, u64) {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     loop {
         let days = if is_leap(year) { 366 } else { 365 };

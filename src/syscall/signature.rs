@@ -198,8 +198,11 @@ fn add_aliases(arguments: &mut [Argument]) {
     }
 }
 
+/// Whether an argument is what an alias stands for.
+type IsSuch<'a> = &'a dyn Fn(&Argument) -> bool;
+
 fn aliases(arguments: &[Argument]) -> Vec<(usize, &'static str)> {
-    let all = |is: &dyn Fn(&Argument) -> bool| -> Vec<usize> {
+    let all = |is: IsSuch<'_>| -> Vec<usize> {
         let places = (0..).zip(arguments).filter(|(_, it)| is(it));
         places.map(|(place, _)| place).collect()
     };
@@ -212,7 +215,7 @@ fn aliases(arguments: &[Argument]) -> Vec<(usize, &'static str)> {
     let descriptor = if paths.is_empty() { "fd" } else { "dir" };
     let is_target = |it: &Argument| it.kind == ArgKind::Text && !paths.is_empty();
     let is_address = |it: &Argument| it.kind == ArgKind::Struct(StructKind::SocketAddress);
-    let rules: [(&'static str, &dyn Fn(&Argument) -> bool); 9] = [
+    let rules: [(&'static str, IsSuch<'_>); 9] = [
         (descriptor, &|it| it.kind == ArgKind::Fd),
         ("target", &is_target),
         ("flags", &|it| it.name.contains("flag")),

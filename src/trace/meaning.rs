@@ -82,7 +82,7 @@ impl Writer<'_> {
     fn id(&self, id: i32) -> Value {
         // Below -1 a process group, as kill(2) has it.
         let thread = self.trace.ids.inner(id.saturating_abs(), self.moment);
-        self.task_value(thread.filter(|_| id > 0 || id < -1), id)
+        self.task_value(thread.filter(|_| !(-1..=0).contains(&id)), id)
     }
 
     fn file(&self, number: i32, lookup: Lookup<'_>) -> Value {

@@ -39,8 +39,8 @@ fn read_back(text: &str) -> Scenario {
     read(Path::new("x.yaml"), text).unwrap_or_else(|complaint| panic!("{complaint}\n{text}"))
 }
 
-#[test]
-fn a_draft_is_written_as_a_person_would() {
+/// What a run suggests.
+fn suggested() -> Expectations {
     let capture = |name: &str| Test::Capture(name.to_owned());
     let contains = |text: &str| Test::Contains(vec![text.to_owned()]);
     let field = |name: &str, test: Test| (name.to_owned(), test);
@@ -49,7 +49,7 @@ fn a_draft_is_written_as_a_person_would() {
         field("path", capture("new")),
         field("flags", contains("O_CREAT")),
     ];
-    let expectations = Expectations {
+    Expectations {
         sequence: vec![
             step("openat", fields),
             step(
@@ -73,13 +73,17 @@ fn a_draft_is_written_as_a_person_would() {
             },
         }],
         ..Expectations::default()
-    };
+    }
+}
+
+/// A draft with something of everything.
+fn full() -> Draft {
     let file = |source: FileSource, mode: Option<u32>| FileSpec {
         source,
         mode,
         owner: None,
     };
-    let draft = Draft {
+    Draft {
         schema: Some("../schema.json".to_owned()),
         head: vec!["Recorded.".to_owned(), String::new()],
         workload: Workload {
@@ -120,12 +124,17 @@ fn a_draft_is_written_as_a_person_would() {
         on_output: vec!["It varies.".to_owned()],
         suggestions: vec![Suggestion {
             why: vec!["It is replaced:".to_owned()],
-            expectations,
+            expectations: suggested(),
         }],
         on_snapshot: vec!["Strict.".to_owned()],
         snapshot: SnapshotSpec::Off,
         ..draft()
-    };
+    }
+}
+
+#[test]
+fn a_draft_is_written_as_a_person_would() {
+    let draft = full();
     let expected = r##"# yaml-language-server: $schema=../schema.json
 # Recorded.
 #
