@@ -151,6 +151,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     };
     suggest::fill(&mut draft, &runs, &given)?;
     said.push_str(&summary(&draft, &runs));
+    said.push_str(&doubt(&draft, &runs));
     let (suite, calibration) = settle(arguments, bench, &target, &mut draft, &control)?;
     draft.snapshot = calibration.spec(&draft.snapshot);
     said.push_str(&crate::calibrate::report(&calibration));
@@ -162,6 +163,9 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
          Now say in `description` what it must do, take the `#` away from what must hold, and run: harness run {file}\n",
         snapshot.display()
     ));
+    if draft.schema.is_none() {
+        said.push_str("Editors complete the keys of a scenario that names the schema: harness schema > scenarios/schema.json\n");
+    }
     Ok(said)
 }
 
@@ -290,5 +294,23 @@ fn summary(draft: &Draft, runs: &[Seen]) -> String {
         "recorded: {}, {n_bytes} bytes of output, {n_files} file{} changed, {n_calls} calls\n",
         draft.exit,
         if n_files == 1 { "" } else { "s" },
+    )
+}
+
+/// A command that fails may be what is to be tested, or lack a file.
+fn doubt(draft: &Draft, runs: &[Seen]) -> String {
+    if draft.exit == ExitKind::Code(0) {
+        return String::new();
+    }
+    let stderr = runs
+        .first()
+        .map(|run| String::from_utf8_lossy(&run.stderr.bytes));
+    let said = stderr.as_deref().and_then(|text| text.lines().next());
+    let said = said.map_or(String::new(), |line| {
+        format!(", with `{}`", short(line).escape_debug())
+    });
+    format!(
+        "note: it ended with {}{said}, and that is what the scenario expects; a file that it lacks is laid in with --file\n",
+        draft.exit
     )
 }

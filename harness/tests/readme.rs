@@ -287,3 +287,49 @@ fn the_report_shown_is_what_the_change_gives() {
     );
     assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
+
+/// The way from a command to a test, step by step.
+#[test]
+fn what_is_recorded_and_tightened_is_what_is_shown() {
+    if let Some(why) = cannot_trace() {
+        // If stderr is gone, nobody is there to be told.
+        let _gone = writeln!(std::io::stderr(), "skipped: {why}");
+        return;
+    }
+    let place = tempfile::tempdir().expect("a folder");
+    let path = |path: &str| place.path().join(path);
+    let harness = |arguments: &[&str]| {
+        let mut command = Command::new(HARNESS);
+        command.args(arguments).current_dir(&place).env_remove("CI");
+        let output = command.output().expect("the program");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let program = block_below("`save.py`").text;
+    fs::write(path("save.py"), &program).expect("a file");
+    let (status, said) = harness(&["new", "save", "-n", "10", "--", "python3", "save.py"]);
+    assert_eq!(status, Some(0), "{said}");
+    let scenario = path("scenarios/save.yaml");
+    assert_eq!(
+        fs::read_to_string(&scenario).expect("a scenario"),
+        block_below("`scenarios/save.yaml`, as it is written").text
+    );
+    let tightened = block_below("`scenarios/save.yaml`, tightened").text;
+    fs::write(&scenario, tightened).expect("a file");
+    assert_eq!(harness(&["run", "scenarios"]).0, Some(0));
+    let lines = program.lines().filter(|line| !line.contains("os.fsync"));
+    let changed: String = lines.map(|line| format!("{line}\n")).collect();
+    fs::write(path("save.py"), changed).expect("a file");
+    let (status, report) = harness(&["run", "scenarios"]);
+    assert_eq!(status, Some(1), "{report}");
+    let shown = block_below("What `harness run scenarios` says").text;
+    // How often an interpreter opens its script is another matter in each version.
+    let told = |report: &str| {
+        let report = without_times(report);
+        let lines = report.lines().filter(|line| !line.contains("save.py\""));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&report), told(&shown));
+}

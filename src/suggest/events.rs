@@ -249,5 +249,8 @@ fn path(deed: &Deed, word: &str) -> Option<String> {
     let below = absolute
         .as_ref()
         .and_then(|path| path.strip_prefix(b"$DIR/"));
-    String::from_utf8(below.unwrap_or(given).to_vec()).ok()
+    let path = below.unwrap_or(given);
+    let path = path.strip_prefix(b"$DIR/").unwrap_or(path);
+    let path = path.strip_prefix(b"./").unwrap_or(path);
+    String::from_utf8(path.to_vec()).ok()
 }

@@ -8,10 +8,10 @@ use std::path::Path;
 /// Where a run leaves more than this, the list is none that a person reads.
 const MOST: usize = 12;
 
-/// What every run left that was not there before, or was another, and what is gone; nothing where that is much.
-pub(super) fn after(runs: &[Seen], given: &Given) -> Vec<(String, FileAfter)> {
+/// What every run left that was not there before, or was another, and what is gone; or how many there are, where that is much.
+pub(super) fn after(runs: &[Seen], given: &Given) -> Result<Vec<(String, FileAfter)>, usize> {
     let Some((first, others)) = runs.split_first() else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut after = Vec::new();
     for (path, file) in &first.left.files {
@@ -45,10 +45,10 @@ pub(super) fn after(runs: &[Seen], given: &Given) -> Vec<(String, FileAfter)> {
     });
     let no_file = FileAfter::default();
     after.extend(gone.map(|path| (path.to_owned(), no_file.clone())));
-    if after.len() > MOST {
-        after.clear();
+    match after.len() {
+        ..=MOST => Ok(after),
+        many => Err(many),
     }
-    after
 }
 
 fn is_still(file: &LeftFile, known: &[u8]) -> bool {

@@ -102,7 +102,12 @@ pub fn fill(draft: &mut Draft, runs: &[Seen], given: &Given) -> Result<(), NoEnd
     draft.on_output.clear();
     draft.stdout = output("stdout", &stdout, given.now, &mut draft.on_output);
     draft.stderr = output("stderr", &stderr, given.now, &mut draft.on_output);
-    draft.files_after = files::after(runs, given);
+    draft.files_after = files::after(runs, given).unwrap_or_else(|many| {
+        draft.on_output.push(format!(
+            "It leaves {many} files: `files_after` can say what must be in those that matter."
+        ));
+        Vec::new()
+    });
     draft.suggestions = events::suggestions(runs, given);
     if given.has_all_events {
         draft.snapshot = snapshot(runs);

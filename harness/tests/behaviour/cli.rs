@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod calibrate;
+mod editors;
 mod mutate;
 mod new;
 mod reports;

@@ -107,7 +107,7 @@ fn what_is_there_is_never_overwritten() {
         run.assert_status(2);
         assert!(run.stderr.contains("is there already"), "{run:?}");
     }
-    for name in ["../old", "/old", ""] {
+    for name in ["../old", "/old", "a/../b"] {
         let run = new(&project, name, &["true"]);
         run.assert_status(2);
         assert!(
