@@ -201,6 +201,43 @@ fn what_is_known_to_fail_or_ended_by_a_limit_is_skipped_with_the_reason() {
 }
 
 #[test]
+fn what_is_recorded_for_the_sake_of_marks_is_not_changed() {
+    require!(right_to_trace());
+    let yaml = "workload: { shell: \"echo go; mv old new; echo done\", files: { old: x } }\n\
+                trace: { events: [{ syscalls: [\"rename*\"] }], since: { written: go } }\n\
+                expect: { count: { \"rename*\": 1 } }\nsnapshot: false";
+    let project = Project::with("x", yaml);
+    let run = mutate(&project, &["--format", "json"]);
+    let line = line(run.assert_status(1));
+    let kinds = survivors(&line);
+    assert!(!kinds.is_empty());
+    assert!(
+        kinds.iter().all(|kind| !kind.contains(" write ")),
+        "{kinds:?}"
+    );
+    assert_ne!(line["by_expectations"], 0);
+}
+
+#[test]
+fn mutants_are_compared_with_the_baseline_as_the_run_is() {
+    require!(right_to_trace());
+    let yaml = "workload: { run: [rm, a, b], files: { a: x, b: x } }\nbaseline: { run: [rm, a] }\n\
+                trace: { events: [{ syscalls: [unlinkat] }] }\n\
+                expect: { delta: { unlinkat: 1 } }\nsnapshot: false";
+    let project = Project::with("x", yaml);
+    let run = mutate(&project, &["--format", "json"]);
+    let kinds = survivors(&line(run.assert_status(1)));
+    let is_edit = |kind: &String| kind.starts_with("edit ");
+    assert!(kinds.iter().any(is_edit), "{kinds:?}");
+    for kind in ["drop unlinkat -", "repeat unlinkat -", "insert unlinkat -"] {
+        assert!(
+            !kinds.iter().any(|known| known == kind),
+            "{kind}: {kinds:?}"
+        );
+    }
+}
+
+#[test]
 fn every_scenario_of_the_repository_kills_its_mutants_or_says_why_not() {
     require!(right_to_trace());
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
