@@ -1,8 +1,10 @@
 //! The promises of `scenarios/promises`: each holds of the program that makes it, and fails at the step that a program leaves out
 //! which breaks it. No snapshot is compared: the expectations alone must tell.
 
-#[path = "mutants/table.rs"]
-mod table;
+#[path = "mutants/files.rs"]
+mod files;
+#[path = "mutants/processes.rs"]
+mod processes;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +14,23 @@ use serde_json::Value;
 
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
-use table::{MUTANTS, Mutant};
+
+/// A program that breaks a promise: what it does instead, as edits of the scenario's workload.
+struct Mutant {
+    /// Which promise of `scenarios/promises`.
+    scenario: &'static str,
+    /// What it does or leaves out.
+    breaks: &'static str,
+    /// What stands in the workload, or in a file that it names, and what takes its place.
+    edits: &'static [(&'static str, &'static str)],
+    /// Parts of the reasons: the step that fails.
+    says: &'static [&'static str],
+}
+
+/// All of them.
+fn mutants() -> impl Iterator<Item = &'static Mutant> {
+    files::MUTANTS.iter().chain(processes::MUTANTS)
+}
 
 /// Where the scenarios are.
 fn scenarios() -> PathBuf {
@@ -131,10 +149,10 @@ fn every_promise_says_who_makes_it_and_has_a_program_that_breaks_it() {
     assert!(promises.len() >= 20, "{}", promises.len());
     for (name, yaml) in &promises {
         assert!(yaml.starts_with("# "), "{name}: who promises that?");
-        let broken = MUTANTS.iter().any(|mutant| mutant.scenario == name);
+        let broken = mutants().any(|mutant| mutant.scenario == name);
         assert!(broken, "{name}: no program breaks it");
     }
-    for Mutant { scenario, .. } in MUTANTS {
+    for Mutant { scenario, .. } in mutants() {
         assert!(
             promises.contains_key(*scenario),
             "{scenario}: no such promise"
@@ -173,7 +191,7 @@ fn a_program_that_breaks_a_promise_fails_at_the_step_that_it_leaves_out() {
     require!(right_to_trace());
     let project = Project::new();
     let promises = promises();
-    for (number, mutant) in MUTANTS.iter().enumerate() {
+    for (number, mutant) in mutants().enumerate() {
         let Mutant { scenario, .. } = mutant;
         let (yaml, files) = mutate(mutant, &promises[*scenario]);
         project.write(
@@ -188,7 +206,7 @@ fn a_program_that_breaks_a_promise_fails_at_the_step_that_it_leaves_out() {
         .harness(&["run", "--format", "json", "scenarios"])
         .json();
     let mut wrong = Vec::new();
-    for (number, mutant) in MUTANTS.iter().enumerate() {
+    for (number, mutant) in mutants().enumerate() {
         let runs = runs(&reports, &number.to_string());
         let failed = runs.iter().filter(|(verdict, _)| *verdict == "fail");
         let told = failed
