@@ -7,7 +7,7 @@
 //! ```
 //! A line is a task, with `/` and a program if one is wanted; when it was entered and left, else each line has two moments of its own;
 //! then the call or event, whose parts are `name=value` or `name:alias=value`. Values: `12`; `A|B` for names; `ENOENT` as a result; `"text"` and
-//! `"text"...` if it is cut; `p"path"`, resolved below `$DIR`, and `q"path"` where nobody knows below what; `<3 name #1>` for a descriptor with what
+//! `"text"...` if it is cut, `hidden"text"` if the trace does not show it; `p"path"`, resolved below `$DIR`, and `q"path"` where nobody knows below what; `<3 name #1>` for a descriptor with what
 //! it refers to and its open file description, `<3>` for one that is not open and `<3 ?>` for one that nobody knows; `P2` for a task; `["a", "b"]`;
 //! `<unread>`; `NULL` and `?` for nothing; anything else is text.
 
@@ -128,6 +128,13 @@ fn value_of(text: &str) -> (Value, String) {
             absolute: None,
         };
         return (value, text[1..].to_owned());
+    }
+    if let Some(bytes) = text.strip_prefix("hidden").and_then(quoted) {
+        let value = Value::Bytes {
+            bytes: bytes.into(),
+            is_cut: false,
+        };
+        return (value, "<addr>".to_owned());
     }
     if let Some(bytes) = quoted(text.strip_suffix("...").unwrap_or(text)) {
         return shown(Value::Bytes {

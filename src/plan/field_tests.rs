@@ -263,7 +263,20 @@ impl Named<'_> {
                 self.name(word.trim()).map_err(fault(at))?;
             }
         }
-        self.textual("contains", test).map_err(fault(at.clone()))
+        let test = self.textual("contains", test).map_err(fault(at.clone()))?;
+        let FieldKind::Names(names) = self.field.kind else {
+            return Ok(test);
+        };
+        // By its bits, as a trace shows only the name of another flag that has them.
+        let bits = |word: &str| match names.shared_bits(word.trim()) {
+            Some(bits) => format!("{bits:#x}"),
+            None => word.trim().to_owned(),
+        };
+        let words = words.iter().map(|words| {
+            let words: Vec<String> = words.split('|').map(bits).collect();
+            words.join("|")
+        });
+        Ok(Test::Contains(words.collect()))
     }
 }
 

@@ -11,6 +11,7 @@ mod unknown;
 
 use super::order::{Place, Scene};
 use super::shape::Leaf;
+use crate::trace::{Deed, Part, Value};
 
 /// Says why.
 pub(super) struct Explainer<'s, 'a> {
@@ -45,9 +46,38 @@ impl Explainer<'_, '_> {
     /// A deed with who did it.
     fn deed(&self, place: Place) -> String {
         let deed = self.scene.deeds.get(place);
-        let said = deed.map(|deed| cut(&format!("{} {}", deed.task, deed.line())));
+        let said = deed.map(|deed| cut(&format!("{} {}", deed.task, line(deed))));
         said.unwrap_or_default()
     }
+}
+
+/// A deed as a snapshot has it, with the beginning of contents that it leaves out.
+fn line(deed: &Deed) -> String {
+    let mut deed = deed.clone();
+    for part in &mut deed.fields {
+        if let Some(read) = contents(part) {
+            part.text = read;
+        }
+    }
+    deed.line()
+}
+
+/// What was read of contents that the trace does not show.
+fn contents(part: &Part) -> Option<String> {
+    const MOST: usize = 32;
+    let Value::Bytes { bytes, is_cut } = &part.value else {
+        return None;
+    };
+    if part.text.starts_with('"') {
+        return None;
+    }
+    let shown = bytes.get(..MOST).unwrap_or(bytes).escape_ascii();
+    let more = if *is_cut || bytes.len() > MOST {
+        "..."
+    } else {
+        ""
+    };
+    Some(format!("\"{shown}\"{more}"))
 }
 
 /// As much of a line as there is room for.

@@ -1,10 +1,10 @@
 //! What differs between a deed and what was expected of one.
 
-use crate::matching::Matcher;
 use crate::matching::answer::Answer;
 use crate::matching::bindings::{Bindings, Within};
 use crate::matching::candidates::field_fits;
 use crate::matching::order::{Place, Scene};
+use crate::matching::{Matcher, words};
 use crate::scenario::{Literal, Test};
 use crate::trace::{Deed, Part, Value};
 
@@ -59,7 +59,7 @@ pub(super) fn differences(deed: &Deed, matcher: &Matcher, bindings: &Bindings) -
 /// `fd: expected $fd, which is <$DIR/new> (step 1), got <$DIR/old>`.
 pub(super) fn difference(deed: &Deed, word: &str, test: &Test, bindings: &Bindings) -> String {
     let Some(part) = deed.part(word) else {
-        let (wanted, name) = (wanted(test, bindings, None), &deed.name);
+        let (wanted, name) = (wanted(word, test, bindings, None), &deed.name);
         return match deed.unseen {
             Some(_) => format!("{word}: expected {wanted}, and it was not seen"),
             None => format!("{word}: expected {wanted}, and this `{name}` has none"),
@@ -72,7 +72,7 @@ pub(super) fn difference(deed: &Deed, word: &str, test: &Test, bindings: &Bindin
         }
         _ => got(&part),
     };
-    let wanted = wanted(test, bindings, Some(&got));
+    let wanted = wanted(word, test, bindings, Some(&got));
     let flags = flags(test, &part).unwrap_or_default();
     format!("{word}: expected {wanted}, got {got}{flags}")
 }
@@ -82,12 +82,12 @@ fn is_of_numbers(test: &Test) -> bool {
 }
 
 /// What was expected; of a capture what it stands for.
-fn wanted(test: &Test, bindings: &Bindings, got: Option<&str>) -> String {
+fn wanted(word: &str, test: &Test, bindings: &Bindings, got: Option<&str>) -> String {
     let bound = match test {
         Test::Capture(name) => bindings.get(name),
         _ => None,
     };
-    let said = test.to_string();
+    let said = words::of_test(word, test);
     match bound {
         Some(bound) if Some(bound.part.text.as_str()) == got => {
             format!(
@@ -109,7 +109,8 @@ fn got(part: &Part) -> String {
         } if !given.starts_with(b"/") && *absolute != [b"$DIR/", given.as_slice()].concat() => {
             format!("{} ({})", part.text, String::from_utf8_lossy(absolute))
         }
-        Value::Bytes { .. } | Value::Strings { .. } => super::cut(&part.text),
+        Value::Bytes { .. } => super::contents(part).unwrap_or_else(|| super::cut(&part.text)),
+        Value::Strings { .. } => super::cut(&part.text),
         _ => part.text.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! A stretch of the trace, with marks.
 
-use super::cut;
+use super::{cut, line};
 use crate::matching::order::{Place, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +69,7 @@ pub(super) fn around(scene: &Scene<'_>, marks: &[Mark]) -> Vec<String> {
         };
         lines.push(format!(
             "{sign} {note:width$}  {}",
-            cut(&(who + &deed.line()))
+            cut(&(who + &line(deed)))
         ));
     }
     lines

@@ -538,6 +538,28 @@ expected 1 of `unlink: { path: a }`, got 0, and 1 of which it was not read
 }
 
 #[test]
+fn contents_and_permissions_are_shown_as_people_write_them() {
+    check(
+        "never: [ write: { data: { prefix: two } } ]\nonly: [ open: { mode: [384, { not: 420 }] } ]",
+        r##"
+            P1/sh open(mode=420) = 0
+            P1/sh write(data:data=hidden"two and more than thirty-two letters") = 4
+        "##,
+        r##"
+`expect.never`: `write: { data: { prefix: two } }` occurs (line 1)
+@@ P1 sh @@
+    open(420) = 0
+-   write("two and more than thirty-two let"...) = 4
+`expect.only` does not allow 2 of 2 events
+- P1 open(420) = 0
+    line 2 allows open: { mode: ["0600", { not: "0644" }] }
+~     mode: expected ["0600", { not: "0644" }], got 420
+- P1 write("two and more than thirty-two let"...) = 4
+"##,
+    );
+}
+
+#[test]
 fn steps_that_are_far_apart_are_shown_with_what_is_between_left_out() {
     check(
         "sequence: [ openat: { returns: $fd }, fsync: { fd: $fd } ]",

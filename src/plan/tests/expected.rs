@@ -404,6 +404,29 @@ fn a_value_that_a_field_cannot_have_is_refused() {
 }
 
 #[test]
+fn a_flag_whose_bits_another_has_is_sought_by_its_bits() {
+    let sought = |flags: &str| {
+        let step = format!("openat: {{ flags: {{ contains: {flags} }} }}");
+        match fields(&step).as_slice() {
+            [(_, Test::Contains(words))] => words.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(sought("O_CREAT"), ["O_CREAT"]);
+    let bits = |flag: i32| format!("{flag:#x}");
+    assert_eq!(
+        sought("[O_DSYNC, O_CREAT|O_DIRECTORY, O_SYNC]"),
+        [
+            bits(libc::O_DSYNC),
+            format!("O_CREAT|{}", bits(libc::O_DIRECTORY)),
+            "O_SYNC".to_owned()
+        ]
+    );
+    // Ways to open are no bits of one another.
+    assert_eq!(sought("O_WRONLY"), ["O_WRONLY"]);
+}
+
+#[test]
 fn what_every_event_passes_is_refused() {
     let everything = "fsync, close, write, read, access, kill, rename, socket, lseek, exit_group, fcntl, ioctl, 'sched:sched_process_*', 'io_uring:IORING_OP_FSYNC'";
     let message = "`only` lets every event of this scenario through, so it always holds";

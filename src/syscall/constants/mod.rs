@@ -99,6 +99,18 @@ impl Constants {
             })
     }
 
+    /// The bits of a flag that others have as well, so that its name is not shown where theirs is: those of `O_DSYNC` are in `O_SYNC`.
+    pub fn shared_bits(&self, word: &str) -> Option<u64> {
+        self.parts.iter().find_map(|part| {
+            let Part::Bits(rows) = part else { return None };
+            let (_, bits) = *rows
+                .iter()
+                .find(|(name, bits)| *name == word && *bits != 0)?;
+            let has_them = |(_, other): &&Row| *other != bits && other & bits == bits;
+            rows.iter().find(has_them).map(|_| bits)
+        })
+    }
+
     /// The name of a value among those of a set of plain names.
     fn find(&self, value: u64) -> Option<&'static str> {
         let row = self.parts.iter().flat_map(|part| part.rows());
