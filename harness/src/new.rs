@@ -18,6 +18,7 @@ use trace_harness::run::{
 use trace_harness::scenario::{Command, Draft, EventSpec, Since, SnapshotSpec, Workload};
 use trace_harness::suggest::{self, Given, NoEnd, Seen};
 use trace_harness::units::ExitKind;
+use trace_harness::verdict::Verdict;
 
 /// So many runs are compared before the calibration: whatever varies at once is no expectation.
 const RECORDED: u32 = 5;
@@ -103,6 +104,10 @@ fn say(error: &NewError) -> u8 {
     let hint = match error {
         NewError::Record(RecordError::Run(error))
         | NewError::Calibrate(CalibrateError::Run(error)) => error.hint(),
+        NewError::Record(RecordError::NoRun(Verdict::Leak, _)) => Some(
+            "a scenario may allow it (`sandbox: { survivors: allowed }`): write one by hand, and let `harness calibrate` find its level".to_owned(),
+        ),
+        NewError::Record(RecordError::NoRun(Verdict::Timeout, _)) => Some("--timeout gives it more".to_owned()),
         NewError::NoEnd(_) => Some("a test needs a program that ends as it did before".to_owned()),
         _ => None,
     };
@@ -209,7 +214,10 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
         [program, flag, text] if is_shell(program) && flag == "-c" => Command::Shell(text.clone()),
         argv => Command::Run(argv.to_vec()),
     };
-    let words = arguments.command.join(" ");
+    let words = match &command {
+        Command::Shell(text) => text.clone(),
+        Command::Run(argv) => argv.join(" "),
+    };
     let is_own = !arguments.events.is_empty();
     Draft {
         schema: target.schema(),
@@ -307,10 +315,10 @@ fn doubt(draft: &Draft, runs: &[Seen]) -> String {
         .map(|run| String::from_utf8_lossy(&run.stderr.bytes));
     let said = stderr.as_deref().and_then(|text| text.lines().next());
     let said = said.map_or(String::new(), |line| {
-        format!(", with `{}`", short(line).escape_debug())
+        format!(", saying `{}`", short(line).replace(char::is_control, " "))
     });
     format!(
-        "note: it ended with {}{said}, and that is what the scenario expects; a file that it lacks is laid in with --file\n",
+        "note: {}{said}, and that is what the scenario expects; a file that it lacks is laid in with --file\n",
         draft.exit
     )
 }

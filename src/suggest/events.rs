@@ -40,9 +40,12 @@ const COUNTED: &[&str] = &[
 /// More than so many of a call are a loop's.
 const MOST: u64 = 20;
 
-/// Expectations that hold in these runs, each key of `expect` at most once.
-pub(super) fn suggestions(runs: &[Seen], given: &Given) -> Vec<Suggestion> {
-    let all = [replacement(runs), never(runs, given), counts(runs)];
+/// Expectations that hold in these runs, each key of `expect` at most once. Of what is opened nothing is said where the program is one that
+/// loads modules, unless it replaces a file.
+pub(super) fn suggestions(runs: &[Seen], given: &Given, is_loading: bool) -> Vec<Suggestion> {
+    let replacement = replacement(runs);
+    let has_opens = !is_loading || replacement.is_some();
+    let all = [replacement, never(runs, given, has_opens), counts(runs)];
     all.into_iter().flatten().collect()
 }
 
@@ -145,7 +148,7 @@ impl Replacement {
 }
 
 /// What was not done at all.
-fn never(runs: &[Seen], given: &Given) -> Option<Suggestion> {
+fn never(runs: &[Seen], given: &Given, has_opens: bool) -> Option<Suggestion> {
     if !given.has_all_events {
         return None;
     }
@@ -167,10 +170,11 @@ fn never(runs: &[Seen], given: &Given) -> Option<Suggestion> {
         steps.push(event("unlink*", Vec::new()));
         words.push("no file removed or renamed");
     }
-    if !is_done(&|deed| has_flag(deed, "O_CREAT") || &*deed.name == "creat") {
+    let has_made = is_done(&|deed| has_flag(deed, "O_CREAT") || &*deed.name == "creat");
+    if has_opens && !has_made {
         steps.push(created("O_CREAT"));
         words.push("no file made");
-    } else if !is_done(&|deed| has_flag(deed, "O_TRUNC")) {
+    } else if has_opens && !is_done(&|deed| has_flag(deed, "O_TRUNC")) {
         steps.push(created("O_TRUNC"));
         words.push("no file emptied to be written anew");
     }

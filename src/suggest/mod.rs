@@ -11,7 +11,7 @@ mod files;
 pub use clock::tells_time;
 
 use crate::sandbox::{Captured, Left};
-use crate::scenario::{Draft, ExpectedOutput, SnapshotSpec};
+use crate::scenario::{Draft, EventSpec, ExpectedOutput, SnapshotSpec};
 use crate::trace::Normalised;
 use crate::units::ExitKind;
 use std::collections::BTreeMap;
@@ -54,9 +54,14 @@ pub struct NoEnd {
 }
 
 /// What a new scenario records: what a program does to files and folders by name, what it writes and syncs, the network, who it becomes and
-/// which programs it runs. Its memory, its reading, its signal handlers and its waiting are its own affair, and that of its libraries.
-pub const EVENTS: [&str; 20] = [
+/// which programs it runs. Its memory, its reading, its signal handlers and its waiting are its own affair, and how it looks at files is that
+/// of its C library.
+pub const EVENTS: [&str; 24] = [
     "%file",
+    "!*stat*",
+    "!*access*",
+    "!readlink*",
+    "!getcwd",
     "%network",
     "write",
     "pwrite64",
@@ -108,9 +113,10 @@ pub fn fill(draft: &mut Draft, runs: &[Seen], given: &Given) -> Result<(), NoEnd
         ));
         Vec::new()
     });
-    draft.suggestions = events::suggestions(runs, given);
-    if given.has_all_events {
-        draft.snapshot = snapshot(runs);
+    let is_loading = given.has_all_events && most_opened(runs) > MOST_OPENED;
+    draft.suggestions = events::suggestions(runs, given, is_loading);
+    if is_loading {
+        leave_opens_out(draft);
     }
     Ok(())
 }
@@ -138,29 +144,46 @@ pub fn give_up(draft: &mut Draft, reasons: &str) -> bool {
     has_failed || draft.files_after.len() < n_files
 }
 
-/// The snapshot of a new scenario. How a C library looks at files is its own affair, and what an interpreter opens on its way is none of
-/// its program's; where little is opened, it is of interest.
-#[must_use]
-pub fn snapshot(runs: &[Seen]) -> SnapshotSpec {
+/// How many files a run opened at most.
+fn most_opened(runs: &[Seen]) -> u64 {
     let n_opened = |run: &Seen| -> u64 {
         let counts = run.trace.counts().into_iter();
         let opened = counts.filter(|(name, _)| name.starts_with("open"));
         opened.map(|(_, count)| count).sum()
     };
-    let mut spec = SnapshotSpec::default();
-    if let SnapshotSpec::On { hide, .. } = &mut spec {
-        *hide = HIDDEN.map(str::to_owned).to_vec();
-        if runs.iter().any(|run| n_opened(run) > MOST_OPENED) {
-            hide.push("open*".to_owned());
-        }
-    }
-    spec
+    runs.iter().map(n_opened).max().unwrap_or(0)
 }
 
-const HIDDEN: [&str; 4] = ["*stat*", "*access*", "readlink*", "getcwd"];
+/// Leaves out what a program opens, where that is much: what an interpreter loads on its way is none of its program's. Where expectations
+/// are suggested that speak of it, the snapshot alone leaves it out.
+fn leave_opens_out(draft: &mut Draft) {
+    let is_asked_for = draft
+        .suggestions
+        .iter()
+        .any(|suggestion| !suggestion.expectations.sequence.is_empty());
+    match (is_asked_for, &mut draft.snapshot) {
+        (true, SnapshotSpec::On { hide, .. }) => {
+            hide.push("open*".to_owned());
+            draft.on_snapshot.push(
+                "Most files that it opens are libraries and modules; expectations may speak of all of them.".to_owned(),
+            );
+        }
+        _ => {
+            for event in &mut draft.events {
+                if let EventSpec::Syscalls(names) = event {
+                    names.push("!open*".to_owned());
+                }
+            }
+            draft.on_events.push(
+                "Most files that it opens are libraries and modules: no opening is recorded."
+                    .to_owned(),
+            );
+        }
+    }
+}
 
 /// A program that opens more files than this loads modules.
-const MOST_OPENED: u64 = 12;
+const MOST_OPENED: u64 = 20;
 
 fn instead(key: &str, why: &str, comments: &mut Vec<String>) {
     comments.push(format!("{key} {why}: say what it must hold, as in"));
@@ -191,4 +214,55 @@ fn output(
     };
     instead(key, why, comments);
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 1_795_304_842;
+
+    fn captured(bytes: &[u8]) -> Captured {
+        Captured {
+            bytes: bytes.to_vec(),
+            dropped: 0,
+        }
+    }
+
+    /// What is expected of an output that was this in three runs, and what is said otherwise.
+    fn expected(outputs: [&[u8]; 3]) -> (Option<String>, String) {
+        let outputs = outputs.map(captured);
+        let mut comments = Vec::new();
+        let all: Vec<&Captured> = outputs.iter().collect();
+        let text = match output("stdout", &all, NOW, &mut comments) {
+            Some(ExpectedOutput::Exact(text)) => Some(text),
+            _ => None,
+        };
+        (text, comments.join("\n"))
+    }
+
+    #[test]
+    fn an_output_that_is_short_and_lasts_is_expected() {
+        for text in ["", "saved\n", "größer\n"] {
+            let same = [text.as_bytes(); 3];
+            assert_eq!(expected(same), (Some(text.to_owned()), String::new()));
+        }
+    }
+
+    #[test]
+    fn of_any_other_output_it_is_said_why_it_is_not() {
+        let long = "x".repeat(LONGEST + 1);
+        let lines = "x\n".repeat(MOST_LINES + 1);
+        for (outputs, why) in [
+            ([b"1".as_slice(), b"1", b"2"], "is another one in each run"),
+            ([b"at 23:47:22".as_slice(); 3], "tells the time"),
+            ([long.as_bytes(); 3], "is long"),
+            ([lines.as_bytes(); 3], "is long"),
+            ([b"\xff".as_slice(); 3], "is no text"),
+        ] {
+            let (text, said) = expected(outputs);
+            assert_eq!(text, None, "{why}");
+            assert!(said.starts_with(&format!("stdout {why}: ")), "{said}");
+        }
+    }
 }
