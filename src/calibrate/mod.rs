@@ -15,7 +15,7 @@
 //!
 //! Pure. What was the same in every run is taken to be the same, so that it is the conditions of the runs which have to bring out what varies.
 //! What varies so rarely that no number of runs is enough is looked for in the runs themselves: races that can be seen whoever won them
-//! ([`hazard`]); what varies in another process of the same program that does the same; what threads do that do anything in another order; and
+//! (`hazard`); what varies in another process of the same program that does the same; what threads do that do anything in another order; and
 //! calls of which some runs made only one or two, and others more, which are taken to be none in some run to come.
 
 mod compare;
