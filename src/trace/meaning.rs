@@ -115,7 +115,11 @@ impl Writer<'_> {
                 bytes: self.in_directory(&piece.bytes),
                 is_cut: piece.state == State::Cut,
             },
-            // The kernel could not read it either, or had nothing to give.
+            // The kernel could not read it either.
+            Some(_) if call.error() == Some(libc::EFAULT) => Value::Nothing,
+            // What a program gives is there, whatever becomes of the call.
+            Some(piece) if piece.moment == Moment::Enter => Value::Unread,
+            // The kernel had nothing to give.
             _ if call.error().is_some() => Value::Nothing,
             _ => Value::Unread,
         }

@@ -284,7 +284,8 @@ impl Writer<'_> {
                 write_result(&mut text, call, returns, self);
                 value = match call.outcome {
                     Outcome::Returned { .. } if self.unread > unread => Value::Unread,
-                    Outcome::Missing => Value::Unread,
+                    // Whether the program saw `EINTR`, or the call was made again, is not in the records.
+                    Outcome::Missing | Outcome::Interrupted { .. } => Value::Unread,
                     Outcome::Returned { value, .. } => self.returned(call, value, returns, &text),
                     _ => Value::Nothing,
                 };

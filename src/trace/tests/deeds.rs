@@ -163,3 +163,56 @@ fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
         "openat(AT_FDCWD, \"$DIR/a\", O_WRONLY|O_CREAT, 0644) = -1 ENOENT"
     );
 }
+
+#[test]
+fn what_a_failed_call_was_given_and_nobody_read_is_unread_and_not_nothing() {
+    let format = captured!("syscalls.sys_enter_write@7.2").format;
+    let source = move |event: &str| {
+        (event == "sys_enter_write").then(|| std::sync::Arc::new(format.clone()))
+    };
+    let signatures = Signatures::new(Box::new(source));
+    let data = |error: i32| {
+        let mut story = Story::new(500);
+        story.born(0, 0, None);
+        let mut write = call(
+            0,
+            "write",
+            (1, 2),
+            [9, 0x1000, 3, 0, 0, 0],
+            i64::from(-error),
+        );
+        write.memory = Memory::new(vec![Piece {
+            argument: 1,
+            element: 0,
+            moment: Moment::Enter,
+            address: 0x1000,
+            state: State::Unread,
+            bytes: Box::default(),
+        }]);
+        enter(&mut story, &write);
+        story.tell(Observation::Call(write));
+        let trace = story.builder.finish();
+        let trace = trace.normalise(&View::default(), &signatures);
+        let deeds = trace.in_order();
+        deeds[0].part("data").unwrap().value.clone()
+    };
+    assert_eq!(data(libc::EBADF), Value::Unread);
+    assert_eq!(data(libc::EFAULT), Value::Nothing);
+}
+
+#[test]
+fn what_an_interrupted_call_returned_is_not_known() {
+    let mut story = Story::new(500);
+    story.born(0, 0, None);
+    let mut read = call(0, "read", (1, 2), [0; 6], 0);
+    read.outcome = Outcome::Interrupted {
+        time: Nanos(2),
+        errno: 512,
+    };
+    enter(&mut story, &read);
+    story.tell(Observation::Call(read));
+    let trace = story.builder.finish();
+    let trace = trace.normalise(&View::default(), &no_formats());
+    let deeds = trace.in_order();
+    assert_eq!(deeds[0].part("returns").unwrap().value, Value::Unread);
+}
