@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::counts::CountRange;
 use super::expect::{ExpectedOutput, NeededText, Pattern};
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
-use super::nearest::nearest;
+use super::nearest::one_of;
 use super::schema::{either, of, text, words};
 use super::workload::Mode;
 
@@ -209,14 +209,8 @@ impl Flexible for FileType {
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        if let Some(kind) = Self::ALL.into_iter().find(|kind| kind.word() == text) {
-            return Some(Ok(kind));
-        }
-        let near = nearest(text, Self::ALL.map(Self::word))?;
-        let unknown = text.escape_debug();
-        Some(Err(format!(
-            "unknown kind `{unknown}`\ndid you mean `{near}`?"
-        )))
+        let known = Self::ALL.map(|kind| (kind.word(), kind));
+        one_of(text, "kind", &known)
     }
 }
 

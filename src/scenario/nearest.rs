@@ -29,6 +29,22 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, candidate)| candidate)
 }
 
+/// The one whose word this is; else a complaint with the nearest, if one is near.
+pub(super) fn one_of<T: Copy>(
+    text: &str,
+    what: &str,
+    known: &[(&str, T)],
+) -> Option<Result<T, String>> {
+    if let Some((_, meant)) = known.iter().find(|(word, _)| *word == text) {
+        return Some(Ok(*meant));
+    }
+    let near = nearest(text, known.iter().map(|(word, _)| *word))?;
+    Some(Err(format!(
+        "unknown {what} `{}`\ndid you mean `{near}`?",
+        text.escape_debug()
+    )))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

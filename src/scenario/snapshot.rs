@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
-use super::nearest::nearest;
+use super::nearest::one_of;
 use super::quantity::ByteSize;
 use super::schema::{either, of, words};
 
@@ -270,18 +270,6 @@ impl Flexible for SnapshotBy {
         let known = Self::ALL.map(|by| (by.as_str(), by));
         one_of(text, "value", &known)
     }
-}
-
-/// The one whose word this is; else a complaint with the nearest, if one is near.
-fn one_of<T: Copy>(text: &str, what: &str, known: &[(&str, T)]) -> Option<Result<T, String>> {
-    if let Some((_, meant)) = known.iter().find(|(word, _)| *word == text) {
-        return Some(Ok(*meant));
-    }
-    let near = nearest(text, known.iter().map(|(word, _)| *word))?;
-    Some(Err(format!(
-        "unknown {what} `{}`\ndid you mean `{near}`?",
-        text.escape_debug()
-    )))
 }
 
 deserialize_flexible!(SnapshotSpec, SnapshotLevel, SnapshotBy, LevelSpec);
