@@ -21,9 +21,9 @@ pub(crate) struct Arguments {
     /// The scenario file
     #[arg(value_name = "SCENARIO")]
     file: PathBuf,
-    /// How many complete runs to make
-    #[arg(short, value_name = "N", default_value_t = Calibrating::default().n_runs, value_parser = clap::value_parser!(u32).range(2..))]
-    n: u32,
+    /// How many complete runs to make [default: 300, or as many as can be begun in a minute]
+    #[arg(short, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    n: Option<u32>,
     /// Only say what would be written
     #[arg(long)]
     dry_run: bool,
@@ -81,10 +81,9 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             anstream::eprint!("\r\u{1b}[K{done} of {total} runs{end}");
         }
     };
-    let calibrating = Calibrating {
-        n_runs: arguments.n,
-        ..Calibrating::default()
-    };
+    let calibrating = arguments
+        .n
+        .map_or_else(Calibrating::default, Calibrating::exactly);
     let calibration = suite.calibrate(&calibrating, &control, &progress);
     if is_watched {
         anstream::eprint!("\r\u{1b}[K");

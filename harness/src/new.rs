@@ -41,9 +41,9 @@ pub(crate) struct Arguments {
     /// A file or folder below the current directory to lay in besides those that the command names
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// How many runs the snapshot must be the same in
-    #[arg(short, value_name = "N", default_value_t = Calibrating::default().n_runs, value_parser = clap::value_parser!(u32).range(2..))]
-    n: u32,
+    /// How many runs the snapshot must be the same in [default: 300, or as many as can be begun in a minute]
+    #[arg(short, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    n: Option<u32>,
     /// How long a run may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
@@ -188,10 +188,9 @@ fn settle<'a, 'c>(
             anstream::eprint!("\r\u{1b}[K{done} of {total} runs");
         }
     };
-    let calibrating = Calibrating {
-        n_runs: arguments.n,
-        ..Calibrating::default()
-    };
+    let calibrating = arguments
+        .n
+        .map_or_else(Calibrating::default, Calibrating::exactly);
     loop {
         let suite = Suite::of_text(bench, &target.file, &draft.text())?;
         let calibration = suite.calibrate(&calibrating, control, &progress);

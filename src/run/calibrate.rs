@@ -8,22 +8,40 @@ use crate::plan::Plan;
 use crate::syscall::select::Selection;
 use crate::trace::{By, Level, Trace, View};
 use crate::verdict::Verdict;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// How a scenario is calibrated.
 #[derive(Clone, Debug)]
 pub struct Calibrating {
     /// How many complete runs of it there are to be, of each row of its matrix.
     pub n_runs: u32,
+    /// For how long runs are begun, of all rows together, once there were some under each condition; `None`: until there are `n_runs`.
+    pub patience: Option<Duration>,
     /// The conditions, which take turns.
     pub conditions: Vec<Condition>,
+}
+
+impl Calibrating {
+    /// So many runs, however long they take.
+    #[must_use]
+    pub fn exactly(n_runs: u32) -> Self {
+        Self {
+            n_runs,
+            patience: None,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Calibrating {
     fn default() -> Self {
         Self {
-            n_runs: 60,
+            // What differs in one run of 100 is missed in one calibration of 20.
+            n_runs: 300,
+            patience: Some(Duration::from_secs(60)),
             conditions: Condition::ALL.to_vec(),
         }
     }
@@ -103,7 +121,14 @@ impl Suite<'_> {
             };
             let mut turns = turns(calibrating);
             let mut may_pin = tells_cpus(plan);
+            let began = Instant::now();
+            let patience = calibrating.patience.map(|all| all / n_plans.max(1));
+            let mut begun = BTreeSet::new();
             while let Some(mut turn) = turns.pop() {
+                let is_late = patience.is_some_and(|patience| began.elapsed() > patience);
+                if !begun.insert(turn.condition) && is_late {
+                    continue;
+                }
                 if turn.condition == Condition::OneCpu && !may_pin {
                     turn.condition = Condition::Quiet;
                 }

@@ -5,6 +5,11 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// What laid-in files say of when they were last changed and read: 2000-01-01 00:00:00 UTC. Programs behave as that time tells them to: one
+/// that finds a file as young as its own notes about it reads it again (git's index), which would be so in some runs and not in others.
+const LAID_AT: Duration = Duration::from_secs(946_684_800);
 
 /// A file to lay into the working directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +117,10 @@ impl WorkDir {
         for file in files {
             lay(&dir.path, file, owner)?;
         }
+        for file in files {
+            date_folders(&dir.path, file)?;
+        }
+        date(&dir.path).map_err(make)?;
         if let Some((uid, gid)) = owner {
             std::os::unix::fs::chown(&dir.path, Some(uid), Some(gid)).map_err(make)?;
         }
@@ -215,7 +224,30 @@ fn lay(root: &Path, file: &File, owner: Option<(u32, u32)>) -> Result<(), WorkDi
     // Not through open(2): the umask is to have no say.
     opened
         .set_permissions(std::fs::Permissions::from_mode(mode))
+        .and_then(|()| opened.set_times(times()))
         .map_err(failed)
+}
+
+/// Dates the folders on the way to a file, which are as young as the last that was laid into them.
+fn date_folders(root: &Path, file: &File) -> Result<(), WorkDirError> {
+    let folders = file.path.ancestors().skip(1);
+    let mut folders = folders.filter(|folder| !folder.as_os_str().is_empty());
+    folders.try_for_each(|folder| {
+        date(&root.join(folder)).map_err(|source| WorkDirError::Lay {
+            path: file.path.clone(),
+            source,
+        })
+    })
+}
+
+fn date(folder: &Path) -> io::Result<()> {
+    std::fs::File::open(folder)?.set_times(times())
+}
+
+fn times() -> std::fs::FileTimes {
+    let laid_at = SystemTime::UNIX_EPOCH + LAID_AT;
+    let times = std::fs::FileTimes::new();
+    times.set_accessed(laid_at).set_modified(laid_at)
 }
 
 #[cfg(test)]
@@ -227,14 +259,28 @@ mod tests {
         Arc::new(Base::new(None, Members::Spare).unwrap())
     }
 
-    #[test]
-    fn files_are_laid_with_their_modes_and_removed_with_the_directory() {
-        let file = |path: &str, mode| File {
+    fn file(path: &str, mode: Option<u32>) -> File {
+        File {
             path: path.into(),
             content: Content::Bytes(b"x".to_vec()),
             mode,
             owner: None,
-        };
+        }
+    }
+
+    #[test]
+    fn what_is_laid_in_is_as_old_in_every_run() {
+        let files = [file("a/b/one", None), file("a/two", None)];
+        let dir = WorkDir::lay_out(base(), &files, None).unwrap();
+        for path in ["", "a", "a/b", "a/b/one", "a/two"] {
+            let metadata = dir.path().join(path).metadata().unwrap();
+            let changed = metadata.modified().unwrap();
+            assert_eq!(changed, SystemTime::UNIX_EPOCH + LAID_AT, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn files_are_laid_with_their_modes_and_removed_with_the_directory() {
         let dir = WorkDir::lay_out(
             base(),
             &[file("a/b/tool.sh", Some(0o755)), file("plain", None)],

@@ -1,7 +1,12 @@
 //! How strict a snapshot can be is found out and written.
 
+use crate::panics::Nobody;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
+use std::time::Duration;
+use trace_harness::calibrate::Condition;
+use trace_harness::host::Host;
+use trace_harness::run::{Bench, Calibrating, Control, Suite, discover};
 
 /// It asks for its parent another number of times in each run, a hundred times at least.
 const VARIES: &str = "# why it varies\n\
@@ -104,4 +109,24 @@ fn a_scenario_that_fails_otherwise_is_not_calibrated() {
     project
         .harness(&["calibrate", "scenarios"])
         .assert_status(2);
+}
+
+#[test]
+fn a_calibration_that_is_out_of_time_has_run_under_each_condition() {
+    require!(right_to_trace());
+    let project = Project::with("x", "workload: { run: [\"true\"] }");
+    let host = Host::running();
+    let bench = Bench::new(&host).expect("a bench");
+    let items = discover(&[project.join("scenarios")]).expect("scenarios");
+    let suite = Suite::read(&bench, items).expect("a suite");
+    let calibrating = Calibrating {
+        patience: Some(Duration::ZERO),
+        ..Calibrating::default()
+    };
+    let nobody = || -> Box<dyn Control> { Box::new(Nobody) };
+    let calibration = suite.calibrate(&calibrating, &nobody, &|_, _| {});
+    let n_runs = calibration.expect("a level").n_runs;
+    let begun: Vec<Condition> = n_runs.keys().copied().collect();
+    assert_eq!(begun, Condition::ALL);
+    assert!(n_runs.values().sum::<u32>() < calibrating.n_runs);
 }
