@@ -22,6 +22,12 @@ pub mod matching;
 pub mod memory;
 pub mod merge;
 pub mod mutate;
+#[deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used
+)]
+pub mod perfdata;
 pub mod plan;
 #[deny(
     clippy::indexing_slicing,

@@ -17,6 +17,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("host", &["format", "sys", "units"]),
     ("scenario", &["units"]),
     ("merge", &["record", "units"]),
+    ("perfdata", &["attr", "format", "record", "units"]),
     ("ring", &["merge", "record", "sys", "units"]),
     ("memory", &[]),
     (

@@ -2,6 +2,10 @@
 //!
 //! One attribute gives both: what [`Attr::raw`] puts into the kernel is what [`Layout`] expects to come out, so that the two cannot drift.
 
+mod stored;
+
+pub use stored::{AttrError, AttrFlags, StoredAttr};
+
 use perf_event_open_sys::bindings;
 
 /// Bits of `perf_event_attr.sample_type`: which fields a sample has (`enum perf_event_sample_format`).
