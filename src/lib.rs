@@ -34,6 +34,12 @@ pub mod plan;
     clippy::arithmetic_side_effects,
     clippy::unwrap_used
 )]
+pub mod print;
+#[deny(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used
+)]
 pub mod record;
 pub mod report;
 pub mod ring;

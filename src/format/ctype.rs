@@ -88,3 +88,20 @@ fn typedef(word: &str) -> Known {
         _ => Known::Nothing,
     }
 }
+
+/// The width of the numbers of a C type and whether they have a sign, where its name alone says it; an address is unsigned.
+///
+/// ```
+/// use trace_harness::format::{Width, integer_type};
+/// assert_eq!(integer_type("unsigned int"), Some((Width::W4, false)));
+/// assert_eq!(integer_type("struct page"), None);
+/// ```
+#[must_use]
+pub fn integer_type(c_type: &str) -> Option<(Width, bool)> {
+    match known(c_type) {
+        Known::Character => Some((Width::W1, true)),
+        Known::Integer(width, signed) => Some((width, signed.unwrap_or(false))),
+        Known::Pointer => Some((Width::W8, false)),
+        Known::CpuMask | Known::Structure | Known::Nothing => None,
+    }
+}

@@ -18,6 +18,7 @@ mod layout;
 mod parse;
 mod shape;
 
+pub use ctype::integer_type;
 pub use layout::{Field, Format};
 pub use parse::{FormatError, parse};
 pub use shape::{Content, Element, Extent, Integer, Shape, Width};

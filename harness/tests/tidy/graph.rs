@@ -32,6 +32,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("sandbox", &["host", "scenario", "sys", "units"]),
     ("decode", &["format"]),
+    ("print", &["decode", "format"]),
     ("syscall", &["format", "memory", "record", "units"]),
     ("trace", &["decode", "format", "memory", "syscall", "units"]),
     ("matching", &["scenario", "trace"]),
