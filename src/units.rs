@@ -4,6 +4,7 @@ mod limits;
 
 pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
 
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -95,7 +96,7 @@ impl fmt::Display for TracepointName {
 }
 
 /// How a process ended, as `waitid(2)` tells it; a signal is never folded into a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExitKind {
     /// `exit(2)` with this status, 0 to 255.
     Code(i32),

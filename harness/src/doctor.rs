@@ -128,7 +128,7 @@ fn events(bench: &Bench<'_>) -> Finding {
     let mut needed = true;
     let result = match bench.reach() {
         Ok(Reach::Everything) => Ok("tracepoint events can be opened".to_owned()),
-        Ok(Reach::OwnCalls) => {
+        Ok(Reach::OwnCalls | Reach::Recorded) => {
             needed = false;
             let what = format!(
                 "as an ordinary user: calls of your own programs, at most {MOST_CALLS} at a time, and no other tracepoints; {LIMITS_OF_OWN_CALLS}"
@@ -294,7 +294,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
     let reach = bench.reach().unwrap_or_default();
     let words: &[&str] = match reach {
         Reach::Everything => &["*"],
-        Reach::OwnCalls => &["openat", "close", "%memory", "%process"],
+        Reach::OwnCalls | Reach::Recorded => &["openat", "close", "%memory", "%process"],
     };
     let words = words.iter().map(|word| (*word).to_owned());
     let wants = [Wanted::Syscalls(words.collect())];

@@ -5,8 +5,11 @@
 mod calibrate;
 mod completions;
 mod doctor;
+mod inject;
+mod input;
 mod mutate;
 mod new;
+mod record;
 mod review;
 mod run;
 mod schema;
@@ -36,6 +39,10 @@ enum Command {
     New(new::Arguments),
     /// Trace one command, live, on the bare host
     Trace(trace::Arguments),
+    /// Record events of a command, of processes or of the machine into a file or pipe, as `perf record` does
+    Record(record::Arguments),
+    /// Put build ids into a perf.data, file or pipe, as `perf inject -b` does
+    Inject(inject::Arguments),
     /// Find out by many runs how strict the snapshot of a scenario can be
     Calibrate(calibrate::Arguments),
     /// Change recorded runs of scenarios, and say which changes the scenarios let through
@@ -58,6 +65,8 @@ fn main() -> ExitCode {
     let status = match &arguments.command {
         Command::Run(arguments) => run::main(arguments),
         Command::Trace(arguments) => trace::main(arguments),
+        Command::Record(arguments) => record::main(arguments),
+        Command::Inject(arguments) => inject::main(arguments),
         Command::Calibrate(arguments) => calibrate::main(arguments),
         Command::Mutate(arguments) => mutate::main(arguments),
         Command::New(arguments) => new::main(arguments),
@@ -76,7 +85,7 @@ fn say(error: &clap::Error) -> u8 {
     let _gone = error.print();
     let is_trace = std::env::args_os()
         .nth(1)
-        .is_some_and(|word| word == "trace");
+        .is_some_and(|word| word == "trace" || word == "record");
     match (error.use_stderr(), is_trace) {
         (false, _) => status::PASSED,
         (true, true) => status::TRACE_TROUBLE,
@@ -91,7 +100,7 @@ mod status {
     pub(crate) const USAGE: u8 = 2;
     pub(crate) const ALL_SKIPPED: u8 = 77;
     pub(crate) const TROUBLE: u8 = 99;
-    /// Of `trace`: the harness could not do its work, loss included.
+    /// Of `trace` and `record`: the harness could not do its work, loss included.
     pub(crate) const TRACE_TROUBLE: u8 = 125;
 }
 

@@ -29,6 +29,12 @@ pub(crate) struct Arguments {
     /// Keep the directory that each scenario was run in, and say where it is; with --repeat that of the last run
     #[arg(long)]
     keep: bool,
+    /// Judge the run that is recorded in this file (perf.data, of `harness run --save` or of perf record) instead of making one
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["repeat", "keep", "update"])]
+    from: Option<PathBuf>,
+    /// Keep the records of each scenario's last run in DIR/NAME.data, for `perf script`, `harness trace -i` and `harness run --from`
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -46,7 +52,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         anstream::eprintln!("harness: nothing is written when CI is set; unset it to use --update");
         return status::USAGE;
     }
-    arguments.chosen.work(|suite| run(arguments, suite))
+    let from = arguments.from.as_deref();
+    arguments
+        .chosen
+        .work_from(from, |suite| run(arguments, suite))
 }
 
 fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
@@ -68,6 +77,10 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
         require_all: require_all(),
         keep: arguments.keep,
         fault: Fault::default(),
+        save: arguments
+            .save
+            .clone()
+            .map(|folder| (folder, crate::record::about(None))),
     };
     let printer = Printer {
         format: arguments.format,

@@ -3,10 +3,10 @@
 use crate::{complain, status};
 use regex::Regex;
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::run::{Bench, Item, Suite, SuiteError, discover};
+use trace_harness::run::{Bench, Item, RecordedRun, Suite, SuiteError, discover};
 use trace_harness::verdict::Verdict;
 
 /// Which scenarios, and how many of them at a time.
@@ -31,6 +31,15 @@ impl Chosen {
 
     /// Reads all of them, and works on them unless something is wrong; gives the exit status.
     pub(crate) fn work(&self, work: impl FnOnce(&Suite<'_>) -> u8) -> u8 {
+        self.work_from(None, work)
+    }
+
+    /// The same of a run that is in a file, which takes no right to trace.
+    pub(crate) fn work_from(
+        &self,
+        recording: Option<&Path>,
+        work: impl FnOnce(&Suite<'_>) -> u8,
+    ) -> u8 {
         let items = match self.find() {
             Ok(items) => items,
             Err(message) => {
@@ -46,7 +55,23 @@ impl Chosen {
                 return status::TROUBLE;
             }
         };
-        let bench = bench.for_runs(self.jobs());
+        let mut bench = bench.for_runs(self.jobs());
+        if let Some(path) = recording {
+            let recording = match RecordedRun::open(path) {
+                Ok(recording) => recording,
+                Err(error) => {
+                    complain(&error, None);
+                    return status::USAGE;
+                }
+            };
+            if let Some(release) = recording.release() {
+                bench.release = release.to_owned();
+            }
+            return match Suite::of_recording(&bench, &recording, items) {
+                Ok(suite) => work(&suite),
+                Err(error) => refuse(&error),
+            };
+        }
         match Suite::read(&bench, items) {
             Ok(suite) => match bench.reach() {
                 Ok(_) => work(&suite),
@@ -87,7 +112,10 @@ pub(crate) fn refuse(error: &SuiteError) -> u8 {
             complain(error, None);
             status::USAGE
         }
-        SuiteError::Read { .. } | SuiteError::SameSnapshot { .. } | SuiteError::NoRow { .. } => {
+        SuiteError::Read { .. }
+        | SuiteError::SameSnapshot { .. }
+        | SuiteError::ManyOfOne { .. }
+        | SuiteError::NoRow { .. } => {
             complain(error, None);
             status::USAGE
         }

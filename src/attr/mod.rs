@@ -113,12 +113,37 @@ impl ReadFormat {
 pub enum Source {
     /// A tracepoint, by the id that tracefs gives for this boot.
     Tracepoint(u16),
-    /// The same, only counted: it has no records.
-    Counter(u16),
+    /// A software event, by its `PERF_COUNT_SW_*`.
+    Software(u32),
+}
+
+impl Source {
     /// The software event that never fires, for the side-band records alone.
-    Dummy,
+    pub const DUMMY: Self = Self::Software(bindings::PERF_COUNT_SW_DUMMY);
     /// The software event whose records BPF programs write.
-    BpfOutput,
+    pub const BPF_OUTPUT: Self = Self::Software(bindings::PERF_COUNT_SW_BPF_OUTPUT);
+}
+
+/// Which occurrences of an event have a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// None: it is only counted.
+    Never,
+    /// Each time that it has counted so far; 1 for every occurrence.
+    Period(u64),
+    /// So many a second, as far as the kernel gets it right.
+    Frequency(u64),
+}
+
+/// Which mappings of code an event tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maps {
+    /// None.
+    No,
+    /// Place and file name.
+    Names,
+    /// Also device, inode and protection.
+    Files,
 }
 
 /// An event as it is asked of the kernel.
@@ -126,6 +151,8 @@ pub enum Source {
 pub struct Attr {
     /// What it measures.
     pub source: Source,
+    /// When it leaves a record.
+    pub sampling: Sampling,
     /// The fields of its samples.
     pub sample_type: SampleType,
     /// User registers to copy, as the architecture's bit mask (`asm/perf_regs.h`); only with [`SampleType::REGS_USER`].
@@ -139,7 +166,9 @@ pub struct Attr {
     /// Whether it reports names, execs, forks and exits.
     pub side_band: bool,
     /// Whether it reports mappings of code.
-    pub maps: bool,
+    pub maps: Maps,
+    /// Whether it reports namespaces.
+    pub namespaces: bool,
     /// Whether occurrences in kernel mode are left out. More than this a user without further rights cannot ask for.
     pub exclude_kernel: bool,
     /// How many bytes of records wake the reader; 0 leaves it to the kernel (half the ring).
@@ -152,19 +181,21 @@ impl Attr {
     pub fn holding(tracepoint: u16) -> Self {
         Self {
             source: Source::Tracepoint(tracepoint),
+            sampling: Sampling::Period(1),
             sample_type: SampleType::IDENTIFIER,
             user_registers: 0,
             read_format: ReadFormat(0),
             inherit: false,
             enable_on_exec: false,
             side_band: false,
-            maps: false,
+            maps: Maps::No,
+            namespaces: false,
             exclude_kernel: true,
             wakeup_bytes: 0,
         }
     }
 
-    /// The kernel's form. The period is 1 (each occurrence is a record), the clock `CLOCK_MONOTONIC`, and all records carry their sample id.
+    /// The kernel's form. The clock is `CLOCK_MONOTONIC`, and all records carry their sample id.
     #[must_use]
     pub fn raw(&self) -> bindings::perf_event_attr {
         let mut raw = bindings::perf_event_attr {
@@ -175,28 +206,20 @@ impl Attr {
             clockid: libc::CLOCK_MONOTONIC,
             ..Default::default()
         };
-        match self.source {
-            Source::Tracepoint(id) => {
-                raw.type_ = bindings::PERF_TYPE_TRACEPOINT;
-                raw.config = u64::from(id);
-                raw.sample_period = 1;
-            }
-            Source::Counter(id) => {
-                raw.type_ = bindings::PERF_TYPE_TRACEPOINT;
-                raw.config = u64::from(id);
-            }
-            Source::Dummy => {
-                raw.type_ = bindings::PERF_TYPE_SOFTWARE;
-                raw.config = u64::from(bindings::PERF_COUNT_SW_DUMMY);
-            }
-            Source::BpfOutput => {
-                raw.type_ = bindings::PERF_TYPE_SOFTWARE;
-                raw.config = u64::from(bindings::PERF_COUNT_SW_BPF_OUTPUT);
-                raw.sample_period = 1;
+        (raw.type_, raw.config) = match self.source {
+            Source::Tracepoint(id) => (bindings::PERF_TYPE_TRACEPOINT, id.into()),
+            Source::Software(number) => (bindings::PERF_TYPE_SOFTWARE, number.into()),
+        };
+        match self.sampling {
+            Sampling::Never => {}
+            Sampling::Period(period) => raw.sample_period = period,
+            Sampling::Frequency(frequency) => {
+                raw.set_freq(1);
+                raw.sample_freq = frequency;
             }
         }
         // One that only programs write to needs no start.
-        raw.set_disabled((self.source != Source::BpfOutput).into());
+        raw.set_disabled((self.source != Source::BPF_OUTPUT).into());
         raw.set_inherit(self.inherit.into());
         raw.set_enable_on_exec(self.enable_on_exec.into());
         raw.set_exclude_kernel(self.exclude_kernel.into());
@@ -207,12 +230,20 @@ impl Attr {
             raw.set_comm_exec(1);
             raw.set_task(1);
         }
-        raw.set_mmap(self.maps.into());
+        raw.set_mmap((self.maps != Maps::No).into());
+        raw.set_mmap2((self.maps == Maps::Files).into());
+        raw.set_namespaces(self.namespaces.into());
         if self.wakeup_bytes > 0 {
             raw.set_watermark(1);
             raw.wakeup_watermark = self.wakeup_bytes;
         }
         raw
+    }
+
+    /// As files and pipes carry it: what the kernel was given.
+    #[must_use]
+    pub fn stored(&self) -> StoredAttr {
+        StoredAttr::from(&self.raw())
     }
 
     /// The layout of the records it leads to.
@@ -281,6 +312,7 @@ mod tests {
     fn attr(source: Source) -> Attr {
         Attr {
             source,
+            sampling: Sampling::Period(1),
             sample_type: SampleType::IDENTIFIER
                 .and(SampleType::TID)
                 .and(SampleType::TIME)
@@ -290,7 +322,8 @@ mod tests {
             inherit: true,
             enable_on_exec: true,
             side_band: false,
-            maps: false,
+            maps: Maps::No,
+            namespaces: false,
             exclude_kernel: false,
             wakeup_bytes: 4096,
         }
@@ -312,7 +345,7 @@ mod tests {
         assert_eq!(raw.sample_regs_user, 0b1_0010);
         let raw = Attr {
             side_band: true,
-            ..attr(Source::Dummy)
+            ..attr(Source::DUMMY)
         }
         .raw();
         assert_eq!(
@@ -329,10 +362,44 @@ mod tests {
 
     #[test]
     fn the_time_is_found_without_parsing_the_record() {
-        let layout = attr(Source::Dummy).layout();
+        let layout = attr(Source::DUMMY).layout();
         assert_eq!(layout.sample_time_offset(), Some(24));
         assert_eq!(layout.trailer_time_offset(), Some(16));
         assert_eq!(layout.user_registers, 2);
         assert_eq!(Layout::default().sample_time_offset(), None);
+    }
+
+    #[test]
+    fn what_a_file_says_is_what_the_kernel_was_given() {
+        let attr = Attr {
+            sampling: Sampling::Frequency(4000),
+            maps: Maps::Files,
+            namespaces: true,
+            side_band: true,
+            ..attr(Source::Software(2))
+        };
+        let stored = attr.stored();
+        assert_eq!(stored.layout(), attr.layout());
+        assert_eq!(
+            (stored.kind, stored.config, stored.period_or_frequency),
+            (1, 2, 4000)
+        );
+        assert_eq!(
+            (stored.user_registers, stored.wakeup, stored.clock),
+            (0b1_0010, 4096, libc::CLOCK_MONOTONIC)
+        );
+        for flag in [
+            AttrFlags::DISABLED,
+            AttrFlags::INHERIT,
+            AttrFlags::FREQ,
+            AttrFlags::MMAP2,
+            AttrFlags::NAMESPACES,
+            AttrFlags::TASK,
+            AttrFlags::SAMPLE_ID_ALL,
+            AttrFlags::USE_CLOCKID,
+        ] {
+            assert!(stored.flags.has(flag), "{flag:?}");
+        }
+        assert!(!stored.flags.has(AttrFlags::EXCLUDE_KERNEL));
     }
 }

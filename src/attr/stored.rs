@@ -149,6 +149,23 @@ impl Members<'_> {
     }
 }
 
+impl From<&bindings::perf_event_attr> for StoredAttr {
+    fn from(raw: &bindings::perf_event_attr) -> Self {
+        Self {
+            kind: raw.type_,
+            config: raw.config,
+            period_or_frequency: raw.sample_period,
+            sample_type: SampleType(raw.sample_type),
+            read_format: ReadFormat(raw.read_format),
+            flags: AttrFlags(raw._bitfield_1.get(0, 64)),
+            wakeup: raw.wakeup_events,
+            user_registers: raw.sample_regs_user,
+            clock: raw.clockid,
+            ..Self::default()
+        }
+    }
+}
+
 impl StoredAttr {
     /// Reads one, all of whose bytes are given; `is_foreign` where they are of the other byte order.
     ///

@@ -17,7 +17,7 @@ pub use error::CaptureError;
 pub use slot::Slot;
 pub use wire::parse;
 
-use crate::attr::{Attr, Source};
+use crate::attr::{Attr, SampleType, Source};
 use crate::format::Format;
 use crate::host::Catalogue;
 use crate::memory::Fetches;
@@ -137,11 +137,16 @@ impl Capture {
         }))
     }
 
-    /// A slot for a run, whose records go to these rings (one for each CPU).
+    /// A slot for a run, whose records go to these rings (one for each CPU). `for_keeping` is whether other tools are to read them:
+    /// `perf script` refuses samples of a software event without an address.
     ///
     /// # Errors
     /// [`CaptureError::System`]; [`CaptureError::Full`] where all slots are taken.
-    pub fn slot(self: &Arc<Self>, rings: &[(Cpu, BorrowedFd<'_>)]) -> Result<Slot, CaptureError> {
+    pub fn slot(
+        self: &Arc<Self>,
+        rings: &[(Cpu, BorrowedFd<'_>)],
+        for_keeping: bool,
+    ) -> Result<Slot, CaptureError> {
         let number = {
             let Ok(mut used) = self.used.lock() else {
                 return Err(CaptureError::Full);
@@ -161,11 +166,12 @@ impl Capture {
             capture: Arc::clone(self),
             number,
             events: Vec::new(),
+            attr: output_attr(for_keeping),
             before: (0, 0),
             token: None,
         };
         for (cpu, ring) in rings {
-            let event = perf::open(&output_attr().raw(), perf::Target::Everybody, Some(*cpu))
+            let event = perf::open(&slot.attr.raw(), perf::Target::Everybody, Some(*cpu))
                 .and_then(|event| {
                     perf::set_output(event.as_fd(), *ring)?;
                     self.output
@@ -312,11 +318,17 @@ fn load(
     })
 }
 
-/// The event that programs write to. Their records have the fields of all others.
-fn output_attr() -> Attr {
+/// The event that programs write to. Their records have the fields of all others, but for the address; without it all have their time at one
+/// place, and are faster to merge.
+fn output_attr(with_address: bool) -> Attr {
+    let address = if with_address {
+        SampleType::IP
+    } else {
+        SampleType(0)
+    };
     Attr {
-        source: Source::BpfOutput,
-        sample_type: crate::attr::SAMPLE_TYPE,
+        source: Source::BPF_OUTPUT,
+        sample_type: crate::attr::SAMPLE_TYPE.and(address),
         ..Attr::holding(0)
     }
 }

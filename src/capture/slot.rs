@@ -1,7 +1,8 @@
 //! A run's part of the capture.
 
 use super::wire::{self, MAX_CALLS, slot, spec};
-use super::{Capture, CaptureError, output_attr, system};
+use super::{Capture, CaptureError, system};
+use crate::attr::Attr;
 use crate::memory::Fetches;
 use crate::units::Cpu;
 use std::io;
@@ -14,18 +15,19 @@ pub struct Slot {
     pub(super) capture: Arc<Capture>,
     pub(super) number: u32,
     pub(super) events: Vec<(Cpu, OwnedFd)>,
+    pub(super) attr: Attr,
     pub(super) before: (u64, u64),
     /// By which a task asks to be let in, while a run goes on.
     pub(super) token: Option<u64>,
 }
 
 impl Slot {
-    /// The events that the programs' records belong to, and the layout of those.
-    pub fn events(&self) -> impl Iterator<Item = (BorrowedFd<'_>, crate::attr::Layout)> {
-        let layout = output_attr().layout();
+    /// The events that the programs' records belong to.
+    pub fn events(&self) -> impl Iterator<Item = (BorrowedFd<'_>, Cpu, Attr)> {
+        let attr = self.attr;
         self.events
             .iter()
-            .map(move |(_, event)| (event.as_fd(), layout))
+            .map(move |(cpu, event)| (event.as_fd(), *cpu, attr))
     }
 
     /// Begins a run: says what is to be read, and lets the task in that knows the token.

@@ -1,9 +1,10 @@
 //! Every record is accounted for: counter = records + lost, for each event.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The account of one event over all CPUs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventAccount {
     /// The event.
     pub name: String,
@@ -56,7 +57,7 @@ impl fmt::Display for EventAccount {
 }
 
 /// The account of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// One for each request.
     pub events: Vec<EventAccount>,

@@ -1,7 +1,7 @@
 //! How often something happened, without a record of it.
 
 use super::OpenError;
-use crate::attr::{Attr, ReadFormat, SampleType, Source};
+use crate::attr::{Attr, Maps, ReadFormat, SampleType, Sampling, Source};
 use crate::sys::perf;
 use crate::units::Pid;
 use std::ffi::CString;
@@ -24,7 +24,8 @@ impl Counter {
         task: Option<Pid>,
     ) -> Result<Self, OpenError> {
         let attr = Attr {
-            source: Source::Counter(tracepoint),
+            source: Source::Tracepoint(tracepoint),
+            sampling: Sampling::Never,
             sample_type: SampleType::default(),
             user_registers: 0,
             read_format: ReadFormat(0),
@@ -32,7 +33,8 @@ impl Counter {
             enable_on_exec: true,
             exclude_kernel: false,
             side_band: false,
-            maps: false,
+            maps: Maps::No,
+            namespaces: false,
             wakeup_bytes: 0,
         };
         let target = task.map_or(perf::Target::Myself, perf::Target::Task);
@@ -55,6 +57,6 @@ impl Counter {
     /// # Errors
     /// Those of `read(2)`.
     pub fn read(&self) -> io::Result<u64> {
-        perf::read_counts(self.0.as_fd(), false).map(|counts| counts.value)
+        perf::read_counts(self.0.as_fd(), 0).map(|counts| counts.value)
     }
 }

@@ -6,7 +6,9 @@
 mod account;
 mod counter;
 mod error;
+mod open;
 mod pins;
+mod recorded;
 mod request;
 mod rings;
 
@@ -14,19 +16,20 @@ pub use account::{Account, EventAccount};
 pub use counter::Counter;
 pub use error::OpenError;
 pub use pins::Pins;
+pub use recorded::{Opened, Recorded, Subject};
 pub use request::{EventRequest, Follow, Origin, can_count_for};
 pub use rings::{RingChoice, Rings};
 
+use open::{Wanted, open_all};
 use request::{SIDE_BAND, request_attr, side_band_attr};
 
-use crate::attr::{Attr, Layout};
+use crate::attr::{Attr, Maps};
 use crate::capture::CaptureError;
 use crate::memory::Fetches;
 use crate::record::LayoutTable;
 use crate::ring::Drain;
 use crate::sys::perf;
 use crate::units::{Cpu, Pid};
-use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -39,7 +42,8 @@ struct OpenEvent {
     origin: Origin,
     name: String,
     id: u64,
-    layout: Layout,
+    attr: Attr,
+    cpu: Cpu,
     of_group: bool,
     fd: OwnedFd,
 }
@@ -50,6 +54,8 @@ pub struct EventSet {
     rings: Rings,
     leaders: Vec<usize>,
     events: Vec<OpenEvent>,
+    /// What programs write to: id, CPU, attribute.
+    memory: Vec<(u64, Cpu, Attr)>,
     table: LayoutTable<Origin>,
     n_requests: usize,
     has_lost: bool,
@@ -69,127 +75,55 @@ pub fn open(
     has_lost: bool,
     tells_maps: bool,
 ) -> Result<EventSet, OpenError> {
-    let followed = match follow {
-        Follow::Tasks(pid) | Follow::Group(pid, _) => perf::Target::Task(pid),
-        Follow::Members(group) => perf::Target::Cgroup(group),
+    let (tasks, group) = match follow {
+        Follow::Tasks(pid) => (perf::Target::Task(pid), None),
+        Follow::Group(pid, group) => (perf::Target::Task(pid), Some(perf::Target::Cgroup(group))),
+        Follow::Members(group) => (perf::Target::Cgroup(group), None),
     };
-    let (cpus, pages, mut rings) = match rings {
-        RingChoice::Kept(rings) => (rings.cpus(), rings.pages(), Some(rings)),
-        RingChoice::New { cpus, pages } => (cpus.to_vec(), pages, None),
-    };
-    let mut events = Vec::new();
-    let mut leaders = Vec::new();
-    let mut drains = Vec::new();
-    for (place, &cpu) in cpus.iter().enumerate() {
-        let mut attr = side_band_attr(rings::wakeup_bytes(pages), has_lost);
-        attr.maps = tells_maps;
-        if matches!(followed, perf::Target::Cgroup(_)) {
-            (attr.inherit, attr.enable_on_exec) = (false, false);
-        }
-        let leader = open_one(SIDE_BAND, Origin::SideBand, &attr, followed, cpu)?;
-        let owner = rings.as_ref().and_then(|rings| rings.owner(place));
-        match owner {
-            Some(owner) => redirect(&leader, owner)?,
-            None => drains.push(rings::map(leader.fd.as_fd(), cpu, pages)?),
-        }
-        let output = owner.unwrap_or(leader.fd.as_fd());
-        let mut followers = open_requests(requests, follow, cpu, output, has_lost)?;
-        events.append(&mut followers);
-        leaders.push(events.len());
-        events.push(leader);
+    let mut side_band = side_band_attr(0, has_lost);
+    if tells_maps {
+        side_band.maps = Maps::Names;
     }
-    let mut rings = rings
-        .take()
-        .unwrap_or_else(|| Rings::of_one_run(drains, pages));
-    let mut layouts: Vec<_> = events
+    if matches!(tasks, perf::Target::Cgroup(_)) {
+        (side_band.inherit, side_band.enable_on_exec) = (false, false);
+    }
+    let (tasks, group) = ([tasks], group.map(|group| [group]));
+    let wanted: Vec<_> = requests
         .iter()
-        .map(|event| (event.id, event.layout, event.origin))
+        .map(|request| Wanted {
+            name: &request.name,
+            attr: request_attr(request, follow, has_lost),
+            filter: request.filter.as_deref(),
+            targets: match &group {
+                Some(group) if request.of_group => group,
+                _ => &tasks,
+            },
+        })
         .collect();
-    for (event, layout) in rings.slot().iter().flat_map(|slot| slot.events()) {
-        let id = perf::id(event).map_err(|source| OpenError::Connect {
-            event: MEMORY.to_owned(),
-            source,
-        })?;
-        layouts.push((id, layout, Origin::Memory));
-    }
-    let table = LayoutTable::new(layouts)?;
-    Ok(EventSet {
-        rings,
-        leaders,
-        events,
-        table,
-        n_requests: requests.len(),
-        has_lost,
-        reads_memory: false,
-    })
+    open_all(side_band, &tasks, &wanted, rings)
 }
 
-fn open_requests(
-    requests: &[EventRequest],
-    follow: Follow<'_>,
-    cpu: Cpu,
-    output: BorrowedFd<'_>,
-    has_lost: bool,
-) -> Result<Vec<OpenEvent>, OpenError> {
-    let open = |(place, request): (usize, &EventRequest)| {
-        let target = match follow {
-            Follow::Group(_, group) if request.of_group => perf::Target::Cgroup(group),
-            Follow::Members(group) => perf::Target::Cgroup(group),
-            Follow::Tasks(pid) | Follow::Group(pid, _) => perf::Target::Task(pid),
-        };
-        let attr = request_attr(request, follow, has_lost);
-        let event = open_one(&request.name, Origin::Request(place), &attr, target, cpu)?;
-        redirect(&event, output)?;
-        set_filter(&event, request)?;
-        Ok(event)
-    };
-    requests.iter().enumerate().map(open).collect()
-}
-
-fn open_one(
-    name: &str,
-    origin: Origin,
-    attr: &Attr,
-    target: perf::Target<'_>,
-    cpu: Cpu,
-) -> Result<OpenEvent, OpenError> {
-    let fd = perf::open(&attr.raw(), target, Some(cpu)).map_err(|source| OpenError::Open {
-        event: name.to_owned(),
-        source,
-    })?;
-    let id = perf::id(fd.as_fd()).map_err(|source| OpenError::Connect {
-        event: name.to_owned(),
-        source,
-    })?;
-    Ok(OpenEvent {
-        origin,
-        name: name.to_owned(),
-        id,
-        layout: attr.layout(),
-        of_group: matches!(target, perf::Target::Cgroup(_)),
-        fd,
-    })
-}
-
-fn redirect(event: &OpenEvent, output: BorrowedFd<'_>) -> Result<(), OpenError> {
-    perf::set_output(event.fd.as_fd(), output).map_err(|source| OpenError::Connect {
-        event: event.name.clone(),
-        source,
-    })
-}
-
-fn set_filter(event: &OpenEvent, request: &EventRequest) -> Result<(), OpenError> {
-    let Some(filter) = &request.filter else {
-        return Ok(());
-    };
-    let refused = |source| OpenError::Filter {
-        event: request.name.clone(),
-        filter: filter.clone(),
-        source,
-    };
-    let text =
-        CString::new(filter.as_str()).map_err(|_| refused(io::ErrorKind::InvalidInput.into()))?;
-    perf::set_filter(event.fd.as_fd(), &text).map_err(refused)
+/// Opens what is to be recorded of whoever is followed, tasks that live already included.
+///
+/// # Errors
+/// [`OpenError`], as above; `ESRCH` where none of the tasks is there any more.
+pub fn record(
+    recorded: &[Recorded],
+    subject: &Subject,
+    side_band: Attr,
+    rings: RingChoice<'_>,
+) -> Result<EventSet, OpenError> {
+    let targets = subject.targets();
+    let wanted: Vec<_> = recorded
+        .iter()
+        .map(|event| Wanted {
+            name: &event.name,
+            attr: event.attr,
+            filter: event.filter.as_deref(),
+            targets: &targets,
+        })
+        .collect();
+    open_all(side_band, &targets, &wanted, rings)
 }
 
 impl EventSet {
@@ -225,6 +159,20 @@ impl EventSet {
         Ok(())
     }
 
+    /// Starts all events.
+    ///
+    /// # Errors
+    /// [`OpenError::Enable`].
+    pub fn enable(&self) -> Result<(), OpenError> {
+        for event in &self.events {
+            perf::enable(event.fd.as_fd()).map_err(|source| OpenError::Enable {
+                event: event.name.clone(),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
     /// Whether some of them are counted for a control group.
     #[must_use]
     pub fn has_group(&self) -> bool {
@@ -251,8 +199,8 @@ impl EventSet {
             .try_for_each(|event| perf::disable(event.fd.as_fd()))
     }
 
-    /// One descriptor a ring, in the order of [`parts`](Self::parts): readable when a quarter is full, hung up when the last task that it
-    /// follows is gone, if it [follows tasks](Self::hang_up).
+    /// One descriptor for each ring and task that is followed: readable when a quarter is full, hung up when the last task that it follows is
+    /// gone, if it [follows tasks](Self::hang_up).
     #[must_use]
     pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         self.leaders
@@ -332,7 +280,7 @@ impl EventSet {
             said_lost: self.has_lost.then_some(0),
         };
         for event in self.events.iter().filter(|event| event.origin == origin) {
-            let counts = perf::read_counts(event.fd.as_fd(), self.has_lost)?;
+            let counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
             account.name.clone_from(&event.name);
             account.counted += counts.value;
             account.said_lost = account

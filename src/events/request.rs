@@ -1,6 +1,6 @@
 //! What is asked of the kernel for one event.
 
-use crate::attr::{Attr, ReadFormat, SAMPLE_TYPE, SampleType, Source};
+use crate::attr::{Attr, Maps, ReadFormat, SAMPLE_TYPE, SampleType, Sampling, Source};
 use crate::sys::perf;
 use crate::units::{Cpu, Pid};
 use std::os::fd::BorrowedFd;
@@ -52,14 +52,16 @@ pub(super) const SIDE_BAND: &str = "dummy";
 
 pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
     Attr {
-        source: Source::Dummy,
+        source: Source::DUMMY,
+        sampling: Sampling::Never,
         sample_type: SAMPLE_TYPE,
         user_registers: 0,
         read_format: lost_format(has_lost),
         inherit: true,
         enable_on_exec: true,
         side_band: true,
-        maps: false,
+        maps: Maps::No,
+        namespaces: false,
         // It never fires, and names and tasks come all the same: so it takes no right.
         exclude_kernel: true,
         wakeup_bytes,
@@ -80,13 +82,15 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
     let sample_type = wanted.fold(SAMPLE_TYPE, |all, (_, bit)| all.and(*bit));
     Attr {
         source: Source::Tracepoint(request.tracepoint),
+        sampling: Sampling::Period(1),
         sample_type,
         user_registers: request.user_registers,
         read_format: lost_format(has_lost),
         inherit: of_tasks,
         enable_on_exec: of_tasks,
         side_band: false,
-        maps: false,
+        maps: Maps::No,
+        namespaces: false,
         exclude_kernel: request.exclude_kernel,
         wakeup_bytes: 0,
     }

@@ -63,23 +63,31 @@ impl Rings {
         })
     }
 
-    /// Lets programs write into them.
+    /// Lets programs write into them; `for_keeping` as [`Capture::slot`] has it.
     ///
     /// # Errors
     /// [`CaptureError`].
-    pub fn capture(&mut self, capture: &Arc<Capture>) -> Result<(), CaptureError> {
+    pub fn capture(
+        &mut self,
+        capture: &Arc<Capture>,
+        for_keeping: bool,
+    ) -> Result<(), CaptureError> {
         if self.slot.is_none() {
             let rings = self.drains.iter().zip(&self.owners);
             let rings: Vec<_> = rings
                 .map(|(drain, owner)| (drain.cpu(), owner.as_fd()))
                 .collect();
-            self.slot = Some(capture.slot(&rings)?);
+            self.slot = Some(capture.slot(&rings, for_keeping)?);
         }
         Ok(())
     }
 
     pub(super) fn slot(&mut self) -> Option<&mut Slot> {
         self.slot.as_mut()
+    }
+
+    pub(super) fn programs(&self) -> Option<&Slot> {
+        self.slot.as_ref()
     }
 
     pub(super) fn of_one_run(drains: Vec<Drain>, pages: usize) -> Self {

@@ -3,11 +3,13 @@
 //! [`Host::running`] is this machine; [`Host::at`] is a captured tree of one, for which nothing is ever mounted. Whatever is read once is
 //! kept: a host's tracepoints do not change while it is looked at.
 
+mod machine;
 mod process;
 mod tracefs;
 mod usage;
 mod world;
 
+pub use machine::{CodeMapping, Living, LivingThread, Machine};
 pub use process::ProcessStatus;
 pub use tracefs::TracefsError;
 pub use usage::Tree;

@@ -6,11 +6,32 @@
 //! pipe   header(16)  | records ...      what a file says in attributes and features comes as records of types from 64 on
 //! ```
 
+pub mod build_id;
+mod compress;
+mod error;
+pub mod features;
+mod foreign;
+mod header;
+mod inflate;
+mod input;
+mod intake;
 mod kinds;
+mod meta;
+mod names;
+mod order;
+mod payload;
+mod reader;
+pub mod synthesized;
 mod tracing;
+mod writer;
 
+pub use error::ReadError;
 pub use kinds::{Feature, own};
+pub use meta::Meta;
+pub use order::Ordered;
+pub use reader::{Item, Place, Reader};
 pub use tracing::{TracingData, TracingError};
+pub use writer::{Prologue, Writer};
 
 use crate::attr::StoredAttr;
 
@@ -22,6 +43,9 @@ pub const FILE_HEADER: usize = 104;
 
 /// The length of a pipe's header in bytes.
 pub const PIPE_HEADER: usize = 16;
+
+/// What a file ends with that holds [`Feature::BESIDES`]: in front stand its bytes and their number.
+const BESIDES_MAGIC: [u8; 8] = *b"BESIDES\0";
 
 /// The size of the attributes that are written, `PERF_ATTR_SIZE_VER7`: perf 6.1 refuses longer ones.
 pub const ATTR_SIZE: u32 = 128;
@@ -36,3 +60,18 @@ pub struct EventDesc {
     /// As its tool names it: `sched:sched_switch`, `cpu-clock`; empty where nothing says it.
     pub name: String,
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test may panic"
+)]
+mod spoilt;
+#[cfg(test)]
+#[expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test may panic"
+)]
+mod tests;

@@ -13,6 +13,9 @@ const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 /// The version that is written; what 0.5 has less is the last part.
 const VERSION: &str = "0.6";
 
+/// The longest name of a system, in bytes: it is a folder's (`NAME_MAX`). It is kept with each of its formats.
+const LONGEST_NAME: usize = 255;
+
 /// The formats of tracepoints, and what is needed to read their records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TracingData {
@@ -86,6 +89,7 @@ impl<'a> Cursor<'a> {
     fn string(&mut self, what: &'static str) -> Result<&'a [u8], TracingError> {
         let failed = TracingError { at: self.at, what };
         let rest = self.all.get(self.at..).unwrap_or_default();
+        let rest = rest.get(..=LONGEST_NAME).unwrap_or(rest);
         let length = rest.iter().position(|byte| *byte == 0).ok_or(failed)?;
         let text = self.take(length, what)?;
         self.take(1, what)?;
@@ -230,6 +234,16 @@ mod tests {
         let length = bytes.len();
         bytes.extend_from_slice(b"padding");
         assert_eq!(TracingData::from_bytes(&bytes), Ok((data(), length)));
+    }
+
+    #[test]
+    fn a_name_of_a_system_that_no_folder_could_have_is_refused() {
+        let mut long = data();
+        long.formats = vec![("s".repeat(256), String::new())];
+        let error = TracingData::from_bytes(&long.to_bytes()).unwrap_err();
+        assert_eq!(error.what, "name of a system");
+        long.formats = vec![("s".repeat(255), String::new())];
+        assert!(TracingData::from_bytes(&long.to_bytes()).is_ok());
     }
 
     #[test]

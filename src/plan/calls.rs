@@ -23,6 +23,16 @@ pub enum Reach {
     /// To what one's own programs do in user mode (`exclude_kernel`): their calls, each by its own tracepoints, as these alone are handed
     /// the registers of the program (`perf_syscall_enter()`). `raw_syscalls` can be opened then too, and never shows anything.
     OwnCalls,
+    /// To what a recording holds, whose calls are told by their own tracepoints, as many as there are.
+    Recorded,
+}
+
+impl Reach {
+    /// Whether each call is told by tracepoints of its own.
+    #[must_use]
+    pub fn has_own_tracepoints(self) -> bool {
+        matches!(self, Self::OwnCalls | Self::Recorded)
+    }
 }
 
 /// At most so many calls are recorded by tracepoints of their own, those included that tasks are followed by. Each takes two events on
@@ -30,8 +40,8 @@ pub enum Reach {
 pub const MOST_CALLS: usize = 100;
 
 const RAW: &str = "raw_syscalls";
-const ENTER: &str = "raw_syscalls:sys_enter";
-const LEAVE: &str = "raw_syscalls:sys_exit";
+pub(super) const ENTER: &str = "raw_syscalls:sys_enter";
+pub(super) const LEAVE: &str = "raw_syscalls:sys_exit";
 
 /// The user registers that tell which instruction made a call: `ip` and `cx` (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall`
 /// instruction leaves the return address in `cx`; `int 0x80` leaves the program's own value there.
@@ -62,7 +72,7 @@ impl EventsPlan {
                 self.add_raw_calls(recorded, catalogue)?;
                 self.add_copies(recorded, catalogue)
             }
-            Reach::OwnCalls => self.add_own_calls(recorded, catalogue),
+            Reach::OwnCalls | Reach::Recorded => self.add_own_calls(recorded, catalogue),
         }
     }
 
@@ -103,7 +113,8 @@ impl EventsPlan {
         catalogue: &dyn Catalogue,
     ) -> Result<(), EventsError> {
         let native = Abi::native();
-        if recorded.is_everything() || recorded.numbers(native).count() > MOST_CALLS {
+        let is_many = recorded.is_everything() || recorded.numbers(native).count() > MOST_CALLS;
+        if is_many && self.reach == Reach::OwnCalls {
             return Err(EventsError::TooMany);
         }
         let mut wanted = following::wanted(recorded, self.memory.contents);
@@ -223,7 +234,10 @@ fn filter_text(selection: &Selection, enter: bool) -> Option<String> {
     }
 }
 
-fn raw_format(name: &str, catalogue: &dyn Catalogue) -> Result<Arc<Format>, EventsError> {
+pub(super) fn raw_format(
+    name: &str,
+    catalogue: &dyn Catalogue,
+) -> Result<Arc<Format>, EventsError> {
     let parsed = TracepointName::parse(name).ok_or_else(|| shape(name, "id"))?;
     Ok(catalogue.format(&parsed)?)
 }

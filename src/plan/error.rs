@@ -54,6 +54,14 @@ pub enum EventsError {
         /// Why.
         source: FilterError,
     },
+    /// A filter of what is no tracepoint.
+    #[error("`{name}` takes no filter: the kernel filters tracepoints alone")]
+    NotFiltered {
+        /// The want's place.
+        at: usize,
+        /// The event.
+        name: String,
+    },
     /// More calls than such a user can have recorded.
     #[error(
         "without the right to trace everything each call takes two events of its own, which every fork inherits: at most {MOST_CALLS} calls \
@@ -103,7 +111,7 @@ impl EventsError {
             )),
             Self::OutOfReach { .. } => Some(HOW_TO_GET_RIGHTS.to_owned()),
             Self::Host(error) => error.hint(),
-            Self::NoEvent { .. } | Self::Shape { .. } => None,
+            Self::NoEvent { .. } | Self::NotFiltered { .. } | Self::Shape { .. } => None,
         }
     }
 }

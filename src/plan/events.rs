@@ -104,6 +104,8 @@ pub struct EventsPlan {
     pub meanings: Vec<Meaning>,
     /// The calls that are wanted; more are recorded, as following the tasks takes those that create and replace them.
     pub selection: Option<Selection>,
+    /// All calls that are recorded.
+    pub recorded: Selection,
     /// The tracepoints that are wanted.
     pub tracepoints: Vec<PlannedTracepoint>,
     /// What is seen of submissions to io_uring.
@@ -156,28 +158,25 @@ pub fn events_within(
     memory: MemoryPlan,
     catalogue: &dyn Catalogue,
 ) -> Result<EventsPlan, EventsError> {
+    let (selection, recorded, watched) = selections(wants, memory.paths, reach)?;
     let mut plan = EventsPlan {
         requests: Vec::new(),
         meanings: Vec::new(),
-        selection: None,
+        selection,
+        recorded: recorded.clone(),
         tracepoints: Vec::new(),
         operations: Operations::default(),
         grouping: Grouping::No,
-        watched: Watched::default(),
+        watched,
         memory,
-        maps: false,
-        fetches: Arc::default(),
+        maps: following::has_mappings(&recorded),
+        fetches: Arc::new(following::fetches(&recorded, memory)),
         copies: Vec::new(),
         starts: wants.contains(&Wanted::Starts),
         reach,
         without_tracepoint: Vec::new(),
     };
-    let (selection, recorded, watched) = selections(wants, memory.paths, reach)?;
-    plan.watched = watched;
-    plan.fetches = Arc::new(following::fetches(&recorded, memory));
-    plan.maps = following::has_mappings(&recorded);
     plan.add_calls(&recorded, catalogue)?;
-    plan.selection = selection;
     for (at, want) in wants.iter().enumerate() {
         if let Wanted::Tracepoint { name, filter } = want
             && !operations::is_operation(name)
@@ -282,7 +281,7 @@ impl EventsPlan {
         self.grouping = match self.tracepoints.len() + self.copies.len() {
             _ if needed => Grouping::Needed,
             // To count for a group takes the right to follow whole CPUs.
-            _ if self.reach == Reach::OwnCalls => Grouping::No,
+            _ if self.reach.has_own_tracepoints() => Grouping::No,
             0..=INHERITED => Grouping::No,
             _ => Grouping::Faster,
         };
@@ -373,7 +372,7 @@ impl EventsPlan {
             tracepoint,
             filter,
             user_registers,
-            exclude_kernel: self.reach == Reach::OwnCalls,
+            exclude_kernel: self.reach.has_own_tracepoints(),
             of_group: is_tracepoint || is_copies,
             with_period: is_tracepoint,
         });

@@ -4,7 +4,7 @@ use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
 use super::fields::{Field, FieldKind, Fields};
 use super::memory::{MemoryPlan, MemoryReader};
 use super::named::names_of;
-use super::{Delta, EventsPlan, Facts, Marks, PlanError, Reach, baseline, invalid, marks};
+use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks};
 use crate::matching::{Expected, Matcher, Pattern};
 use crate::scenario::{Expectations, KeyPath, PatternSpec, Scenario, StepSpec, Test, nearest};
 use std::cell::RefCell;
@@ -94,7 +94,7 @@ impl Needs {
             return Some(format!("its expectations need BPF, to read {field}{why}"));
         }
         let field = self.descriptor.as_ref()?;
-        (events.reach == Reach::OwnCalls).then(|| {
+        events.reach.has_own_tracepoints().then(|| {
             format!(
                 "its expectations need the right to trace everything, for what {field} refers to"
             )

@@ -20,6 +20,7 @@ mod marks;
 mod memory;
 mod named;
 mod operations;
+mod recorded;
 mod requires;
 mod rings;
 
@@ -34,6 +35,7 @@ pub use filter::{FilterError, check as check_filter};
 pub use marks::Marks;
 pub use memory::{MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
+pub use recorded::RecordWish;
 use requires::Unmet;
 pub use rings::{allowed_ring, default_ring, ring_pages};
 
@@ -342,6 +344,7 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         EventsError::Tracepoint { at, .. }
         | EventsError::Operation { at, .. }
         | EventsError::NoEvent { at, .. }
+        | EventsError::NotFiltered { at, .. }
         | EventsError::OutOfReach { at, .. } => event(*at).key("event"),
         EventsError::Filter { at, .. } => event(*at).key("filter"),
         EventsError::Host(source) => return source.clone().into(),

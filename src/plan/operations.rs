@@ -1,6 +1,5 @@
 //! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that shows them.
 
-use super::calls::Reach;
 use super::error::EventsError;
 use super::events::{EventsPlan, Wanted};
 use super::expand::glob;
@@ -100,7 +99,7 @@ impl EventsPlan {
             return Ok(());
         }
         let [newest, _] = TRACEPOINTS;
-        if self.reach == Reach::OwnCalls {
+        if self.reach.has_own_tracepoints() {
             self.operations.is_blind = true;
             let name = newest.to_owned();
             return asked.map_or(Ok(()), |at| Err(EventsError::OutOfReach { at, name }));

@@ -29,6 +29,10 @@ impl<'a> Cursor<'a> {
         Ok(*head)
     }
 
+    pub(super) fn u16(&mut self, field: &'static str) -> Result<u16, RecordError> {
+        self.chunk(field).map(u16::from_ne_bytes)
+    }
+
     pub(super) fn u32(&mut self, field: &'static str) -> Result<u32, RecordError> {
         self.chunk(field).map(u32::from_ne_bytes)
     }
@@ -86,6 +90,11 @@ impl<'a> Cursor<'a> {
             rest: end,
             kind: self.kind,
         })
+    }
+
+    /// What is still to be read.
+    pub(super) fn ahead(&self) -> &'a [u8] {
+        self.rest
     }
 
     pub(super) fn rest(self) -> &'a [u8] {

@@ -8,12 +8,15 @@
 //! ```
 
 mod cursor;
+mod other;
 mod sample;
 mod side_band;
 mod table;
+pub mod turn;
 
-pub use sample::{Registers, Sample};
-pub use side_band::{Comm, Lost, Map, Task};
+pub use other::{Namespaces, Other, Switched, Throttle};
+pub use sample::{Branches, ReadValue, ReadValues, Registers, Sample, Tail};
+pub use side_band::{Comm, Lost, Map, MappedFile, MoreOfMap, Task};
 pub use table::{LayoutTable, TableError};
 
 use crate::attr::Layout;
@@ -47,7 +50,7 @@ impl Header {
     }
 }
 
-/// The type numbers of `enum perf_event_type` that are read here.
+/// The type numbers of `enum perf_event_type`.
 pub mod kind {
     /// Code was mapped.
     pub const MMAP: u32 = 1;
@@ -57,12 +60,44 @@ pub mod kind {
     pub const COMM: u32 = 3;
     /// A thread ended.
     pub const EXIT: u32 = 4;
+    /// An event comes too often and stands still.
+    pub const THROTTLE: u32 = 5;
+    /// It goes on.
+    pub const UNTHROTTLE: u32 = 6;
     /// A thread was created.
     pub const FORK: u32 = 7;
+    /// The counter of a task that ended.
+    pub const READ: u32 = 8;
     /// An event fired.
     pub const SAMPLE: u32 = 9;
+    /// Code was mapped; with device and inode, or a build id.
+    pub const MMAP2: u32 = 10;
+    /// A piece of a hardware trace.
+    pub const AUX: u32 = 11;
+    /// A hardware trace started.
+    pub const ITRACE_START: u32 = 12;
     /// Samples were dropped, counted by the hardware or by `perf record`.
     pub const LOST_SAMPLES: u32 = 13;
+    /// The task of the record comes or goes.
+    pub const SWITCH: u32 = 14;
+    /// The same, with the task before or after.
+    pub const SWITCH_CPU_WIDE: u32 = 15;
+    /// The namespaces of a task.
+    pub const NAMESPACES: u32 = 16;
+    /// Code came into the kernel or left it.
+    pub const KSYMBOL: u32 = 17;
+    /// A BPF program was loaded or unloaded.
+    pub const BPF_EVENT: u32 = 18;
+    /// The path of a control group.
+    pub const CGROUP: u32 = 19;
+    /// The kernel changed its code.
+    pub const TEXT_POKE: u32 = 20;
+    /// Which event a hardware trace is of.
+    pub const AUX_OUTPUT_HW_ID: u32 = 21;
+    /// The user's part of call chains, taken on the way back to it.
+    pub const CALLCHAIN_DEFERRED: u32 = 22;
+    /// The first that is not the kernel's but a tool's own.
+    pub const OWN: u32 = 64;
 }
 
 /// One record, borrowed from the bytes that it was read from.
@@ -72,7 +107,7 @@ pub enum Record<'a> {
     Sample(Sample<'a>),
     /// `PERF_RECORD_COMM`.
     Comm(Comm<'a>, SampleId),
-    /// `PERF_RECORD_MMAP`.
+    /// `PERF_RECORD_MMAP` and `PERF_RECORD_MMAP2`.
     Map(Map<'a>, SampleId),
     /// `PERF_RECORD_FORK`.
     Fork(Task, SampleId),
@@ -82,6 +117,8 @@ pub enum Record<'a> {
     Lost(Lost, SampleId),
     /// `PERF_RECORD_LOST_SAMPLES`.
     LostSamples(u64, SampleId),
+    /// Every other type of the kernel's.
+    Other(Other<'a>, SampleId),
     /// A type that is not read here; the body is what lies behind the header.
     Unknown {
         /// Its header.
@@ -137,11 +174,8 @@ pub enum RecordError {
     },
 }
 
-/// Parses one whole record.
-///
-/// # Errors
-/// [`RecordError`], which names the field at fault.
-pub fn parse<'a>(bytes: &'a [u8], layout: &Layout) -> Result<Record<'a>, RecordError> {
+/// Takes a record apart into its header and its body.
+fn split(bytes: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     let Some((head, body)) = bytes.split_first_chunk::<HEADER_SIZE>() else {
         return Err(RecordError::Short {
             kind: 0,
@@ -156,16 +190,45 @@ pub fn parse<'a>(bytes: &'a [u8], layout: &Layout) -> Result<Record<'a>, RecordE
             there: bytes.len(),
         });
     }
+    Ok((header, body))
+}
+
+/// Parses one whole record of type [`kind::SAMPLE`] into `sample`, which is [`Sample::default`]. It is what [`parse`] does of these, without
+/// a large value that is moved: for paths that run per record.
+///
+/// # Errors
+/// [`RecordError`], which names the field at fault.
+pub fn parse_sample<'a>(
+    bytes: &'a [u8],
+    layout: &Layout,
+    sample: &mut Sample<'a>,
+) -> Result<(), RecordError> {
+    let (header, body) = split(bytes)?;
+    sample::parse(&mut Cursor::new(body, header.kind), layout, sample)
+}
+
+/// Parses one whole record.
+///
+/// # Errors
+/// [`RecordError`], which names the field at fault.
+pub fn parse<'a>(bytes: &'a [u8], layout: &Layout) -> Result<Record<'a>, RecordError> {
+    let (header, body) = split(bytes)?;
     let mut cursor = Cursor::new(body, header.kind);
     match header.kind {
-        kind::SAMPLE => sample::parse(&mut cursor, layout).map(Record::Sample),
+        kind::SAMPLE => {
+            let mut sample = Sample::default();
+            sample::parse(&mut cursor, layout, &mut sample)?;
+            Ok(Record::Sample(sample))
+        }
         kind::COMM => {
             let id = sample_id(&mut cursor, layout)?;
             Ok(Record::Comm(side_band::comm(&mut cursor, header.misc)?, id))
         }
-        kind::MMAP => {
+        kind::MMAP | kind::MMAP2 => {
             let id = sample_id(&mut cursor, layout)?;
-            Ok(Record::Map(side_band::map(&mut cursor)?, id))
+            let is_second = header.kind == kind::MMAP2;
+            let map = side_band::map(&mut cursor, header.misc, is_second)?;
+            Ok(Record::Map(map, id))
         }
         kind::FORK => {
             let id = sample_id(&mut cursor, layout)?;
@@ -182,6 +245,15 @@ pub fn parse<'a>(bytes: &'a [u8], layout: &Layout) -> Result<Record<'a>, RecordE
         kind::LOST_SAMPLES => {
             let id = sample_id(&mut cursor, layout)?;
             Ok(Record::LostSamples(cursor.u64("lost")?, id))
+        }
+        kind::THROTTLE..=kind::CALLCHAIN_DEFERRED => {
+            let id = sample_id(&mut cursor, layout)?;
+            Ok(
+                match other::other(&mut cursor, header.kind, header.misc, layout)? {
+                    Some(other) => Record::Other(other, id),
+                    None => Record::Unknown { header, body },
+                },
+            )
         }
         _ => Ok(Record::Unknown { header, body }),
     }

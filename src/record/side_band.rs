@@ -4,6 +4,8 @@ use super::{Cursor, RecordError};
 use crate::units::{Nanos, Pid, Tid};
 
 const MISC_COMM_EXEC: u16 = 1 << 13;
+const MISC_MMAP_DATA: u16 = 1 << 13;
+const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
 
 /// `PERF_RECORD_COMM`, perf_event_comm_output(): a thread has a name, because it asked for one or because of `execve(2)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub struct Task {
     pub time: Nanos,
 }
 
-/// `PERF_RECORD_MMAP`, perf_event_mmap_output(): code was mapped.
+/// `PERF_RECORD_MMAP` and `PERF_RECORD_MMAP2`, perf_event_mmap_output(): code was mapped, or data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map<'a> {
     /// By which process.
@@ -48,6 +50,39 @@ pub struct Map<'a> {
     pub offset: u64,
     /// The file, or a word such as `[vdso]` or `//anon`, up to its NUL.
     pub name: &'a [u8],
+    /// Whether it is not code (`PERF_RECORD_MISC_MMAP_DATA`).
+    pub is_data: bool,
+    /// What only `PERF_RECORD_MMAP2` says.
+    pub more: Option<MoreOfMap<'a>>,
+}
+
+/// What `PERF_RECORD_MMAP2` says of a mapping and `PERF_RECORD_MMAP` does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MoreOfMap<'a> {
+    /// Which file it is.
+    pub file: MappedFile<'a>,
+    /// `PROT_*`.
+    pub protection: u32,
+    /// `MAP_*`.
+    pub flags: u32,
+}
+
+/// Which file is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappedFile<'a> {
+    /// Without `PERF_RECORD_MISC_MMAP_BUILD_ID`.
+    Inode {
+        /// Of the device.
+        major: u32,
+        /// Of the device.
+        minor: u32,
+        /// On the device.
+        inode: u64,
+        /// Which of the files that have had this inode.
+        generation: u64,
+    },
+    /// With `PERF_RECORD_MISC_MMAP_BUILD_ID`.
+    BuildId(&'a [u8]),
 }
 
 /// `PERF_RECORD_LOST`.
@@ -70,19 +105,46 @@ pub(super) fn comm<'a>(cursor: &mut Cursor<'a>, misc: u16) -> Result<Comm<'a>, R
     })
 }
 
-pub(super) fn map<'a>(cursor: &mut Cursor<'a>) -> Result<Map<'a>, RecordError> {
-    Ok(Map {
+pub(super) fn map<'a>(
+    cursor: &mut Cursor<'a>,
+    misc: u16,
+    is_second: bool,
+) -> Result<Map<'a>, RecordError> {
+    let mut map = Map {
         pid: Pid(cursor.u32("pid")?),
         tid: Tid(cursor.u32("tid")?),
         address: cursor.u64("addr")?,
         length: cursor.u64("len")?,
         offset: cursor.u64("pgoff")?,
-        name: padded(cursor),
-    })
+        name: &[],
+        is_data: misc & MISC_MMAP_DATA != 0,
+        more: None,
+    };
+    if is_second {
+        let file = if misc & MISC_MMAP_BUILD_ID != 0 {
+            let [length, ..] = cursor.u32("build_id_size")?.to_ne_bytes();
+            let all = cursor.take(20, "build_id")?;
+            MappedFile::BuildId(all.get(..length.into()).unwrap_or(all))
+        } else {
+            MappedFile::Inode {
+                major: cursor.u32("maj")?,
+                minor: cursor.u32("min")?,
+                inode: cursor.u64("ino")?,
+                generation: cursor.u64("ino_generation")?,
+            }
+        };
+        map.more = Some(MoreOfMap {
+            file,
+            protection: cursor.u32("prot")?,
+            flags: cursor.u32("flags")?,
+        });
+    }
+    map.name = padded(cursor);
+    Ok(map)
 }
 
 /// A string that ends with a NUL or with the record.
-fn padded<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
+pub(super) fn padded<'a>(cursor: &mut Cursor<'a>) -> &'a [u8] {
     let padded = std::mem::replace(cursor, Cursor::new(&[], 0)).rest();
     padded.split(|byte| *byte == 0).next().unwrap_or_default()
 }

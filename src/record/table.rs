@@ -1,94 +1,213 @@
 //! Which event a record belongs to, and so which layout it has.
 
 use super::{HEADER_SIZE, Header, kind};
-use crate::attr::{Layout, SampleType};
+use crate::attr::{Layout, SampleType as S};
 use crate::units::Nanos;
 
 /// The layouts of a session's events by id; one definition for rings, files and pipes.
 ///
-/// The id of a record is at a place that all layouts of a session must agree on, or no record could be read at all; so is its time, which
-/// ordering needs before anything is parsed.
+/// The id of a record is at a place that all layouts of a session must agree on, or no record could be read at all. So is its time in most
+/// sessions, which ordering needs before anything is parsed; where it is not, it is looked up by the id.
 #[derive(Clone, Debug)]
 pub struct LayoutTable<E> {
-    by_id: Vec<(u64, Layout, E)>,
-    sample_time: Option<usize>,
-    trailer_time: Option<usize>,
+    events: Vec<(Layout, E)>,
+    /// Sorted; the second is a place in `events`.
+    by_id: Vec<(u64, usize)>,
+    sample_id: Option<usize>,
+    trailer_id: Option<usize>,
+    times: Option<Times>,
+}
+
+/// Where all events of a session have their time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Times {
+    sample: Option<usize>,
+    trailer: Option<usize>,
+}
+
+impl Times {
+    fn of(layout: &Layout) -> Self {
+        Self {
+            sample: layout.sample_time_offset(),
+            trailer: layout.trailer_time_offset(),
+        }
+    }
 }
 
 /// Why a set of events cannot be read from one stream.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
-    /// More than one event, and no `IDENTIFIER` to tell them apart.
-    #[error("an event of several has no identifier in its samples")]
-    NoIdentifier,
-    /// The events have their time at different places.
-    #[error("the events of one stream have their time at different places")]
-    TimePlace,
+    /// More than one event, and no id to tell them apart, or at different places.
+    #[error("the events of one stream have no id in their records, or at different places")]
+    IdPlace,
     /// There is no event.
     #[error("a stream without events has no layout")]
     Empty,
 }
 
 impl<E: Copy> LayoutTable<E> {
-    /// Builds the table from each event's ids.
+    /// Builds the table from each event's id.
     ///
     /// # Errors
-    /// [`TableError`] where the records could not be told apart or ordered.
+    /// [`TableError`] where the records could not be told apart.
     pub fn new(events: impl IntoIterator<Item = (u64, Layout, E)>) -> Result<Self, TableError> {
-        let mut by_id: Vec<_> = events.into_iter().collect();
-        by_id.sort_by_key(|(id, ..)| *id);
-        let Some((_, first, _)) = by_id.first() else {
+        Self::of_events(
+            events
+                .into_iter()
+                .map(|(id, layout, event)| ([id], layout, event)),
+        )
+    }
+
+    /// Builds the table from events that have any number of ids: none where there is one event and nobody asks.
+    ///
+    /// # Errors
+    /// [`TableError`] where the records could not be told apart.
+    pub fn of_events<I: IntoIterator<Item = u64>>(
+        events: impl IntoIterator<Item = (I, Layout, E)>,
+    ) -> Result<Self, TableError> {
+        let mut by_id = Vec::new();
+        let mut all = Vec::new();
+        for (ids, layout, event) in events {
+            by_id.extend(ids.into_iter().map(|id| (id, all.len())));
+            all.push((layout, event));
+        }
+        // Of two events that claim an id the first has it.
+        by_id.sort_by_key(|(id, _)| *id);
+        by_id.dedup_by_key(|(id, _)| *id);
+        let Some((first, _)) = all.first() else {
             return Err(TableError::Empty);
         };
-        let (sample_time, trailer_time) = (first.sample_time_offset(), first.trailer_time_offset());
-        for (_, layout, _) in &by_id {
-            if by_id.len() > 1 && !layout.sample_type.has(SampleType::IDENTIFIER) {
-                return Err(TableError::NoIdentifier);
-            }
-            if layout.sample_time_offset() != sample_time
-                || layout.trailer_time_offset() != trailer_time
-            {
-                return Err(TableError::TimePlace);
-            }
+        let (sample_id, trailer_id) = (first.sample_id_offset(), first.trailer_id_offset());
+        let is_told_apart = all.iter().all(|(layout, _)| {
+            layout.sample_id_offset().is_some()
+                && layout.sample_id_offset() == sample_id
+                && layout.trailer_id_offset() == trailer_id
+        });
+        if all.len() > 1 && !is_told_apart {
+            return Err(TableError::IdPlace);
         }
+        let times = Times::of(first);
+        let is_agreed = all.iter().all(|(layout, _)| Times::of(layout) == times);
         Ok(Self {
+            times: is_agreed.then_some(times),
+            events: all,
             by_id,
-            sample_time,
-            trailer_time,
+            sample_id,
+            trailer_id,
         })
     }
 
-    /// The layout and the event of a record, by the id that it carries; `None` for an id of nobody here.
+    /// The layout and the event of a record, by the id that it carries; `None` for an id of nobody here. With one event nobody asks for ids.
+    ///
+    /// What perf synthesizes has the id 0, and without `sample_id_all` only samples have one: both are taken for the first event's
+    /// (`evlist__event2evsel()`, `tools/perf/util/evlist.c`).
     #[must_use]
     pub fn resolve(&self, record: &[u8]) -> Option<(&Layout, E)> {
-        if let [(_, layout, event)] = self.by_id.as_slice() {
-            return Some((layout, *event));
-        }
-        let header = Header::from_bytes(*record.first_chunk()?);
-        let word = if header.kind == kind::SAMPLE {
-            record.get(HEADER_SIZE..)?.first_chunk()?
-        } else {
-            record.last_chunk()?
-        };
-        let id = u64::from_ne_bytes(*word);
-        let place = self.by_id.binary_search_by_key(&id, |(id, ..)| *id).ok()?;
-        self.by_id
-            .get(place)
-            .map(|(_, layout, event)| (layout, *event))
+        self.by_id(self.id(record))
     }
 
-    /// The time of a record, read without parsing it; `None` where it has none.
+    /// The same of a record of the other byte order whose header has been turned.
+    #[must_use]
+    pub fn resolve_foreign(&self, record: &[u8]) -> Option<(&Layout, E)> {
+        self.by_id(self.id(record).map(u64::swap_bytes))
+    }
+
+    fn by_id(&self, id: Option<u64>) -> Option<(&Layout, E)> {
+        let (first, rest) = self.events.split_first()?;
+        if rest.is_empty() {
+            return Some((&first.0, first.1));
+        }
+        let place = match id? {
+            0 => 0,
+            id => {
+                let place = self
+                    .by_id
+                    .binary_search_by_key(&id, |(id, _)| *id)
+                    .ok()
+                    .and_then(|place| self.by_id.get(place));
+                place?.1
+            }
+        };
+        let (layout, event) = self.events.get(place)?;
+        Some((layout, *event))
+    }
+
+    /// The id that a record carries; 0 where its kind carries none.
+    #[must_use]
+    pub fn id(&self, record: &[u8]) -> Option<u64> {
+        let header = Header::from_bytes(*record.first_chunk()?);
+        let at = if header.kind == kind::SAMPLE {
+            self.sample_id?
+        } else {
+            let Some(back) = self.trailer_id else {
+                return Some(0);
+            };
+            record
+                .len()
+                .checked_sub(back)
+                .filter(|at| *at >= HEADER_SIZE)?
+        };
+        record
+            .get(at..)?
+            .first_chunk()
+            .map(|word| u64::from_ne_bytes(*word))
+    }
+
+    /// The time of a record, read without parsing it; `None` where it has none, and for a tool's own records.
     #[must_use]
     pub fn time(&self, record: &[u8]) -> Option<Nanos> {
         let header = Header::from_bytes(*record.first_chunk()?);
+        if header.kind >= kind::OWN {
+            return None;
+        }
+        let times = match self.times {
+            Some(times) => times,
+            None => Times::of(self.resolve(record)?.0),
+        };
         let at = if header.kind == kind::SAMPLE {
-            self.sample_time?
+            times.sample?
         } else {
-            record.len().checked_sub(self.trailer_time?)?
+            record
+                .len()
+                .checked_sub(times.trailer?)
+                .filter(|at| *at >= HEADER_SIZE)?
         };
         record
             .get(at..)?
             .first_chunk()
             .map(|word| Nanos(u64::from_ne_bytes(*word)))
     }
+}
+
+impl Layout {
+    /// Where a sample has its event's id, in bytes from the start of the record.
+    fn sample_id_offset(&self) -> Option<usize> {
+        let kind = self.sample_type;
+        if kind.has(S::IDENTIFIER) {
+            return Some(HEADER_SIZE);
+        }
+        let before = [S::IP, S::TID, S::TIME, S::ADDR];
+        kind.has(S::ID)
+            .then(|| words_of(kind, &before).saturating_add(HEADER_SIZE))
+    }
+
+    /// Where the other records have it, in bytes back from the end.
+    fn trailer_id_offset(&self) -> Option<usize> {
+        let kind = self.sample_type;
+        if !self.sample_id_all {
+            return None;
+        }
+        if kind.has(S::IDENTIFIER) {
+            return Some(8);
+        }
+        let behind = [S::STREAM_ID, S::CPU];
+        kind.has(S::ID)
+            .then(|| words_of(kind, &behind).saturating_add(8))
+    }
+}
+
+/// The length in bytes of those of these fields that there are, a word each.
+fn words_of(kind: S, fields: &[S]) -> usize {
+    let present = fields.iter().filter(|field| kind.has(**field)).count();
+    present.saturating_mul(8)
 }

@@ -145,6 +145,54 @@ fn all_bits_at_once_are_read_in_the_kernels_order() {
 }
 
 #[test]
+fn every_field_behind_the_payload_is_read() {
+    let layout = layout(SampleType::KNOWN.0 & !SampleType::WEIGHT_STRUCT.0, 31);
+    let bytes = written(&layout);
+    let sample = sample(&bytes, &layout);
+    let tail = sample.tail(&layout).unwrap();
+    assert_eq!(sample.stream_id, Some(8));
+    let read = sample.read.unwrap();
+    assert_eq!(read.times(), (Some(100), Some(101)));
+    let value = |first| ReadValue {
+        value: first,
+        id: Some(first + 1),
+        lost: Some(first + 2),
+    };
+    assert_eq!(read.iter().collect::<Vec<_>>(), [value(102), value(105)]);
+    let branches = tail.branches.unwrap();
+    assert_eq!(branches.hardware_index, Some(200));
+    let entries: Vec<_> = branches.iter().collect();
+    assert_eq!(entries, [[201, 202, 203], [204, 205, 206]]);
+    assert_eq!(branches.counters.len(), 16);
+    let registers = |of: Option<Registers<'_>>| of.unwrap().iter().collect::<Vec<_>>();
+    assert_eq!(registers(tail.user_registers), [300, 301]);
+    assert_eq!(registers(tail.interrupt_registers), [500, 501, 502]);
+    let used: &[u8] = &400_u64.to_ne_bytes();
+    assert_eq!(tail.user_stack, Some(used));
+    assert_eq!((tail.weight, tail.data_source), (Some(13), Some(14)));
+    assert_eq!(
+        (tail.transaction, tail.physical_address),
+        (Some(15), Some(16))
+    );
+    assert_eq!((tail.cgroup, tail.data_page_size), (Some(17), Some(18)));
+    assert_eq!(tail.code_page_size, Some(19));
+    assert_eq!(tail.aux, Some(&20_u64.to_ne_bytes()[..]));
+}
+
+#[test]
+fn the_times_of_a_single_counter_stand_behind_its_value() {
+    let layout = layout(SampleType::READ.0, 3);
+    let bytes = written(&layout);
+    let read = sample(&bytes, &layout).read.unwrap();
+    assert_eq!(read.times(), (Some(101), Some(102)));
+    let value = ReadValue {
+        value: 100,
+        ..ReadValue::default()
+    };
+    assert_eq!(read.iter().collect::<Vec<_>>(), [value]);
+}
+
+#[test]
 fn an_empty_user_stack_has_no_dynamic_size() {
     let layout = layout(SampleType::STACK_USER.0 | SampleType::DATA_SRC.0, 0);
     let body: Vec<u8> = [0_u64, 14].iter().flat_map(|w| w.to_ne_bytes()).collect();
@@ -271,11 +319,45 @@ fn records_of_two_events_are_told_apart_by_their_identifier() {
     assert!(table.resolve(&stranger).is_none());
     assert_eq!(
         LayoutTable::new([(1, layout(0, 0), 'a'), (2, first, 'b')]).unwrap_err(),
-        TableError::NoIdentifier
+        TableError::IdPlace
+    );
+}
+
+#[test]
+fn the_id_is_found_at_the_place_that_all_layouts_agree_on_and_the_time_at_each_ones_own() {
+    let with = |bits: u64| layout(bits | SampleType::ID.0 | SampleType::TIME.0, 0);
+    let (bare, timed) = (
+        with(SampleType::TID.0),
+        with(SampleType::PERIOD.0 | SampleType::ADDR.0),
     );
     assert_eq!(
-        LayoutTable::new([(1, with(SampleType::IP.0), 'a'), (2, first, 'b')]).unwrap_err(),
-        TableError::TimePlace
+        LayoutTable::new([
+            (1, bare, 'a'),
+            (7, with(SampleType::IP.0 | SampleType::TID.0), 'b')
+        ])
+        .unwrap_err(),
+        TableError::IdPlace
+    );
+    // TID and TIME in front of the one's id, TIME and ADDR in front of the other's.
+    let table =
+        LayoutTable::of_events([(vec![1, 3], bare, 'a'), (vec![6, 7], timed, 'b')]).unwrap();
+    let bytes = written(&timed);
+    assert_eq!(table.id(&bytes), Some(7));
+    assert_eq!(table.resolve(&bytes).map(|(_, event)| event), Some('b'));
+    assert_eq!(table.time(&bytes), Some(Nanos(5)));
+}
+
+#[test]
+fn one_event_needs_no_ids_and_what_is_synthesized_is_the_first_ones() {
+    let plain = layout(SampleType::TID.0, 0);
+    let table = LayoutTable::of_events([(Vec::new(), plain, 'a')]).unwrap();
+    assert!(table.resolve(&written(&plain)).is_some());
+    let with = layout(SampleType::IDENTIFIER.0, 0);
+    let table = LayoutTable::new([(7, with, 'a'), (8, with, 'b')]).unwrap();
+    let synthesized = record(kind::LOST, 0, &0_u64.to_ne_bytes());
+    assert_eq!(
+        table.resolve(&synthesized).map(|(_, event)| event),
+        Some('a')
     );
 }
 

@@ -134,8 +134,14 @@ pub fn exit_json(exit: ExitKind) -> String {
 }
 
 /// Appends the last line of a trace. A run may be incomplete although no record was lost: programs that no event follows.
-pub fn summary_json(out: &mut String, events: u64, lost: u64, complete: bool, exit: ExitKind) {
-    let exit = exit_json(exit);
+pub fn summary_json(
+    out: &mut String,
+    events: u64,
+    lost: u64,
+    complete: bool,
+    exit: Option<ExitKind>,
+) {
+    let exit = exit.map_or_else(|| "null".to_owned(), exit_json);
     let _always_fits = writeln!(
         out,
         "{{\"type\":\"summary\",\"events\":{events},\"lost\":{lost},\"complete\":{complete},\"exit\":{exit}}}"

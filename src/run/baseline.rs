@@ -2,13 +2,13 @@
 
 use super::once::once;
 use super::scenario::not_executed;
-use super::{Bench, Control, Fault, Outcome, RunError, SnapshotOutcome, lay_out};
+use super::{Bench, Control, Extras, Outcome, RunError, SnapshotOutcome, StoreOptions, lay_out};
 use crate::matching::{Matcher, Scene, tally};
 use crate::plan::{Delta, Plan};
 use crate::sandbox::LaunchError;
 use crate::trace::Normalised;
 use crate::verdict::{self, Counted, Ended, Findings, Verdict};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs a baseline in a directory of its own, of which nothing is left, and gives its trace; or the outcome of the scenario where it did not end
 /// as it should, as there is nothing to compare with.
@@ -20,31 +20,56 @@ pub(super) fn run(
     plan: &Plan,
     file: &Path,
     control: &mut dyn Control,
+    save: Option<(&Path, &StoreOptions)>,
 ) -> Result<Result<Normalised, Box<Outcome>>, RunError> {
     let dir = lay_out(bench, plan, file)?;
-    let ran = once(bench, plan, control, Fault::default(), &dir);
+    let save = save.map(|(file, about)| (recorded_in(file), about));
+    let extras = Extras {
+        save: save.as_ref().map(|(file, about)| (file.as_path(), *about)),
+        ..Extras::default()
+    };
+    let ran = once(bench, plan, control, extras, &dir);
     dir.remove()?;
-    let outcome = match ran {
-        Err(RunError::Launch(LaunchError::NotExecuted(error))) => not_executed(&error),
+    match ran {
+        Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
+            Ok(Err(of_baseline(not_executed(&error))))
+        }
         ran => {
             let (ended, trace, findings) = ran?;
-            let (verdict, reasons) =
-                verdict::judge(plan, &ended, &trace.counts(), &trace.in_order());
-            let (verdict, reasons) = findings.joined(verdict, reasons);
-            match (ended.interrupted, verdict) {
-                (false, Verdict::Pass) => return Ok(Ok(trace)),
-                (false, verdict) => outcome(&ended, verdict, reasons),
-                (true, _) => outcome(&ended, Verdict::Broken, vec!["interrupted".to_owned()]),
-            }
+            Ok(judged(plan, &ended, trace, findings))
         }
-    };
+    }
+}
+
+/// Where the baseline's records are whose scenario's own are in this file: `x.baseline.data` beside `x.data`.
+pub(super) fn recorded_in(file: &Path) -> PathBuf {
+    file.with_extension("baseline.data")
+}
+
+/// A baseline's trace; or the outcome of the scenario where it did not end as it should.
+pub(super) fn judged(
+    plan: &Plan,
+    ended: &Ended,
+    trace: Normalised,
+    findings: Findings,
+) -> Result<Normalised, Box<Outcome>> {
+    let (verdict, reasons) = verdict::judge(plan, ended, &trace.counts(), &trace.in_order());
+    let (verdict, reasons) = findings.joined(verdict, reasons);
+    Err(of_baseline(match (ended.interrupted, verdict) {
+        (false, Verdict::Pass) => return Ok(trace),
+        (false, verdict) => outcome(ended, verdict, reasons),
+        (true, _) => outcome(ended, Verdict::Broken, vec!["interrupted".to_owned()]),
+    }))
+}
+
+fn of_baseline(outcome: Outcome) -> Box<Outcome> {
     let reasons = outcome.reasons.iter();
-    Ok(Err(Box::new(Outcome {
+    Box::new(Outcome {
         reasons: reasons
             .map(|reason| format!("the baseline: {reason}"))
             .collect(),
         ..outcome
-    })))
+    })
 }
 
 fn outcome(ended: &Ended, verdict: Verdict, reasons: Vec<String>) -> Outcome {

@@ -3,43 +3,60 @@
 mod baseline;
 mod calibrate;
 mod copies;
+mod described;
 mod directory;
 mod discover;
 mod features;
 mod halves;
+mod inject;
 mod limits;
 mod load;
 mod marks;
 mod mutate;
 mod once;
+mod options;
 mod reach;
 mod reader;
 mod reading;
 mod ready;
+mod record;
 mod recording;
+mod rejudge;
+mod replay;
+mod saved;
+mod saving;
 mod scenario;
 mod session;
 mod setting;
+mod store;
 mod storing;
 mod suite;
+mod sum;
 mod survivors;
 mod watch;
 mod workload;
 
 pub use calibrate::{CalibrateError, Calibrating};
 pub use discover::{Item, discover};
+pub use inject::{InjectError, Injected, inject_file, inject_pipe};
 pub use mutate::{
     Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey, Survivor,
 };
+pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use ready::SuiteError;
+pub use record::{RecordEnd, Recording, RecordingError, record};
 pub use recording::RecordError;
+pub use replay::{RecordedRun, ReplayError, Replayed};
+pub use saved::Saved;
+pub use saving::Saving;
 pub use scenario::{Outcome, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
-pub use setting::{Fault, Observer, Setting};
-pub use suite::{Options, ScenarioReport, Suite, Update};
+pub use setting::{Extras, Fault, Observer, Setting};
+pub use store::{Output, Store, StoreError, StoreOptions, Stored, chosen_cpus};
+pub use suite::{ScenarioReport, Suite};
 pub use survivors::GRACE;
 pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
@@ -57,6 +74,7 @@ use crate::sys::removal::Members;
 use crate::syscall::Signatures;
 use crate::units::{Cpu, TracepointName};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Runs at a time that there is room for, unless somebody says how many there will be.
@@ -81,6 +99,7 @@ pub struct Bench<'a> {
     has_lost: bool,
     has_types: bool,
     n_runs: usize,
+    keeps_records: AtomicBool,
     strings: StringSource,
     // Before the pins, as it goes: while they hold the tracepoints it goes fast.
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
@@ -113,6 +132,7 @@ impl<'a> Bench<'a> {
             accepted: OnceLock::new(),
             has_lost: events::kernel_counts_lost(),
             has_types: true,
+            keeps_records: AtomicBool::new(false),
             strings: StringSource::Auto,
             capture: OnceLock::new(),
             reach: OnceLock::new(),
@@ -224,14 +244,15 @@ impl<'a> Bench<'a> {
             None => Follow::Tasks(corked.pid()),
         };
         let mut rings = self.rings(ring_pages);
+        let for_keeping = self.keeps_records.load(Ordering::Relaxed);
         if let (RingChoice::Kept(rings), false) = (&mut rings, plan.fetches.is_empty())
             && let Ok(Some(capture)) = self.capture()
         {
-            match rings.capture(capture) {
+            match rings.capture(capture, for_keeping) {
                 // Rings that nobody uses have a place there as well.
                 Err(CaptureError::Full) => {
                     self.kept.lock().map(|mut kept| kept.clear()).ok();
-                    rings.capture(capture)?;
+                    rings.capture(capture, for_keeping)?;
                 }
                 captured => captured?,
             }
@@ -341,6 +362,12 @@ pub enum RunError {
     /// The run.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// The recording that it is judged from.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// What is kept of it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Its snapshot.
     #[error(transparent)]
     Snapshot(#[from] crate::snapshot::SnapshotError),

@@ -4,7 +4,7 @@ use super::baseline;
 use super::ready::Ready;
 use super::scenario::{Ran, counts};
 use super::suite::side_by_side;
-use super::{Bench, Control, Fault, Item, RunError, Suite, attempt, lay_out};
+use super::{Bench, Control, Extras, Item, RunError, Suite, attempt, lay_out};
 use crate::errors::chain;
 use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
 use crate::plan::Plan;
@@ -235,7 +235,7 @@ fn survey(
         ..plan.clone()
     };
     let dir = lay_out(bench, &plan, &item.file)?;
-    let outcome = attempt(bench, &plan, &item.file, control, Fault::default(), &dir)?;
+    let outcome = attempt(bench, &plan, &item.file, control, Extras::default(), &dir)?;
     let (verdict, mut reasons) = (outcome.verdict, outcome.reasons);
     let Some(run) = outcome.run.filter(|_| verdict == Verdict::Pass) else {
         reasons.insert(

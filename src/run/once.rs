@@ -2,13 +2,16 @@
 
 use super::limits::Limiter;
 use super::marks;
+use super::saving::Saving;
 use super::workload::workload;
-use super::{Bench, Control, Fault, Observer, Patience, RunError, Setting, follow};
+use super::{Bench, Control, Extras, Observer, Patience, RunError, Setting, follow};
+use crate::events::Origin;
 use crate::plan::{Plan, PlannedTracepoint};
-use crate::sandbox::{self, WorkDir};
+use crate::record::LayoutTable;
+use crate::sandbox::{self, Left, WorkDir};
 use crate::scenario::Survivors;
 use crate::syscall::files::{FileKind, Initial};
-use crate::syscall::{Actor, Observation};
+use crate::syscall::{Actor, Observation, Signatures};
 use crate::trace::{Builder, Normalised, Trace, TracedEvent, View};
 use crate::units::{Cpu, Nanos};
 use crate::verdict::{Ended, Findings};
@@ -27,10 +30,10 @@ pub(super) fn once(
     bench: &Bench<'_>,
     plan: &Plan,
     control: &mut dyn Control,
-    fault: Fault,
+    extras: Extras<'_>,
     dir: &WorkDir,
 ) -> Result<(Ended, Normalised, Findings), RunError> {
-    let (ended, trace, view, findings) = record(bench, plan, control, fault, dir)?;
+    let (ended, trace, view, findings) = record(bench, plan, control, extras, dir)?;
     let trace = trace.normalise(&view, &bench.signatures);
     Ok((ended, trace, findings))
 }
@@ -40,7 +43,7 @@ pub(super) fn record(
     bench: &Bench<'_>,
     plan: &Plan,
     control: &mut dyn Control,
-    fault: Fault,
+    extras: Extras<'_>,
     dir: &WorkDir,
 ) -> Result<(Ended, Trace, View, Findings), RunError> {
     let group = bench.group();
@@ -56,18 +59,26 @@ pub(super) fn record(
     }
     let limiter = Limiter::new(bench, plan, &corked, group)?;
     let watch = limiter.watch(bench, &corked)?;
+    let saving = extras.save;
+    let saving = saving.map(|(file, options)| Saving::begin(file, options, &events, bench));
+    let saving = saving.transpose()?;
     let running = corked.uncork(UNCORKING)?;
-    let mut collector = Collector {
-        plan,
-        builder: Builder::new(plan.keeps_order()),
-        error: None,
-    };
+    let mut collector = Collector::new(plan);
+    collector.saving = saving;
     let world = plan.world.as_ref();
     let survivors = world.map_or_else(Survivors::default, |world| world.spec.survivors);
     let patience = Patience {
         timeout: Some(plan.workload.timeout),
         tick: Duration::from_secs(1),
         watch: Some(watch),
+    };
+    let setting = Setting {
+        init,
+        initial: initial(&inside),
+        fault: extras.fault,
+        forbids_survivors: survivors == Survivors::Forbidden,
+        ends_all: true,
+        ..Setting::default()
     };
     let mut ended = follow(
         running,
@@ -76,30 +87,18 @@ pub(super) fn record(
         patience,
         control,
         &mut collector,
-        Setting {
-            init,
-            initial: initial(&inside),
-            fault,
-            forbids_survivors: survivors == Survivors::Forbidden,
-            ends_all: true,
-            ..Setting::default()
-        },
+        setting.clone(),
     )?;
     limiter.conclude(&mut ended);
     ended.account.other_cpus = !bench.has_same_cpus();
+    if let Some(saving) = collector.saving.take() {
+        let left = Left::below(dir.path(), &|_| true);
+        saving.end(&events, bench.host, &plan.events, &setting, &ended, &left)?;
+    }
     bench.recycle(events, &ended.account);
-    if let Some(error) = collector.error {
-        return Err(error);
-    }
-    if let Some(id) = ended.exited.main_pid {
-        collector.builder.main_process(id);
-    }
-    let mut view = View {
-        directory: Some(inside.to_string_lossy().into_owned()),
-        ..plan.view.clone().unwrap_or_default()
-    };
-    let mut trace = collector.builder.finish();
-    let findings = marks::apply(&plan.marks, &mut trace, &mut view, &bench.signatures);
+    let inside = inside.to_string_lossy().into_owned();
+    let (trace, view, findings) =
+        collector.finish(ended.exited.main_pid, Some(inside), &bench.signatures)?;
     Ok((ended, trace, view, findings))
 }
 
@@ -116,13 +115,60 @@ fn initial(directory: &Path) -> Initial {
 }
 
 /// Collects a run into a trace.
-struct Collector<'a> {
+pub(super) struct Collector<'a> {
     plan: &'a Plan,
+    saving: Option<Saving>,
     builder: Builder,
     error: Option<RunError>,
 }
 
+impl<'a> Collector<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        Self {
+            plan,
+            saving: None,
+            builder: Builder::new(plan.keeps_order()),
+            error: None,
+        }
+    }
+
+    /// The trace, but for what lies before its beginning, and the view that the plan has of it; with the working directory as the workload saw
+    /// it.
+    pub(super) fn finish(
+        mut self,
+        main_pid: Option<i32>,
+        directory: Option<String>,
+        signatures: &Signatures<'_>,
+    ) -> Result<(Trace, View, Findings), RunError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if let Some(id) = main_pid {
+            self.builder.main_process(id);
+        }
+        let mut view = View {
+            directory,
+            ..self.plan.view.clone().unwrap_or_default()
+        };
+        let mut trace = self.builder.finish();
+        let findings = marks::apply(&self.plan.marks, &mut trace, &mut view, signatures);
+        Ok((trace, view, findings))
+    }
+}
+
 impl Observer for Collector<'_> {
+    fn record(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) {
+        if let Some(saving) = &mut self.saving {
+            saving.record(table, bytes);
+        }
+    }
+
+    fn pause(&mut self) {
+        if let Some(saving) = &mut self.saving {
+            saving.round();
+        }
+    }
+
     fn observe(&mut self, observation: &Observation) {
         let Plan { events, marks, .. } = self.plan;
         self.builder

@@ -1,6 +1,8 @@
 //! Scenarios that are read and resolved, before the first of them runs.
 
-use super::Bench;
+use super::{Bench, RecordedRun};
+use crate::errors::chain;
+use crate::host::Catalogue;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
 use crate::scenario::{Diagnostic, Scenario};
 use std::io;
@@ -38,13 +40,25 @@ pub(super) fn read_file(
 /// A plan for it, or what is not met.
 pub(super) fn ready(
     bench: &Bench<'_>,
+    recording: Option<&RecordedRun>,
     facts: &Facts<'_>,
     scenario: &Scenario,
 ) -> Result<Ready, PlanError> {
     let description = scenario.description.clone();
-    Ok(match plan::resolve(scenario, facts, bench.host)? {
-        Resolved::Plan(plan) => match bench.out_of_reach(&plan.events) {
-            Some(event) => Ready::Unmet(vec![format!("needs the right to trace `{event}`")]),
+    let catalogue: &dyn Catalogue = match recording {
+        Some(recording) => recording,
+        None => bench.host,
+    };
+    let out_of_reach = |events| match recording {
+        Some(recording) => recording.check(events).err().map(|error| chain(&error)),
+        None => {
+            let event = bench.out_of_reach(events)?;
+            Some(format!("needs the right to trace `{event}`"))
+        }
+    };
+    Ok(match plan::resolve(scenario, facts, catalogue)? {
+        Resolved::Plan(plan) => match out_of_reach(&plan.events) {
+            Some(reason) => Ready::Unmet(vec![reason]),
             None => Ready::Plan(plan, description),
         },
         Resolved::Unmet(reasons) => Ready::Unmet(reasons),
@@ -73,6 +87,12 @@ pub enum SuiteError {
         file: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// More than one scenario for one recorded run.
+    #[error("one recorded run is judged by one scenario, and these are {}: {}; --filter chooses one", .names.len(), .names.join(", "))]
+    ManyOfOne {
+        /// Their names.
+        names: Vec<String>,
     },
     /// A row that its file no longer has.
     #[error("`{name}` is no row of its file's `matrix`")]

@@ -1,7 +1,7 @@
 //! Runs of a scenario that expects nothing yet.
 
 use super::once::once;
-use super::{Control, Fault, RunError, Suite, lay_out};
+use super::{Control, Extras, RunError, Suite, lay_out};
 use crate::errors::chain;
 use crate::plan::Plan;
 use crate::sandbox::{LaunchError, Left};
@@ -37,7 +37,7 @@ impl Suite<'_> {
             return Err(RecordError::Unmet(vec!["there is no scenario".to_owned()]));
         };
         let dir = lay_out(self.bench, plan, file).map_err(RunError::from)?;
-        let (ended, trace, _) = match once(self.bench, plan, control, Fault::default(), &dir) {
+        let (ended, trace, _) = match once(self.bench, plan, control, Extras::default(), &dir) {
             Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
                 return Err(RecordError::NoRun(Verdict::Fail, vec![chain(&error)]));
             }

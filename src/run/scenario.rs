@@ -2,7 +2,7 @@
 
 use super::baseline;
 use super::once::{once, record};
-use super::{Bench, Control, Fault, RunError};
+use super::{Bench, Control, Extras, RunError};
 use crate::errors::chain;
 use crate::plan::Plan;
 use crate::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
@@ -75,17 +75,17 @@ pub fn attempt(
     plan: &Plan,
     file: &Path,
     control: &mut dyn Control,
-    fault: Fault,
+    extras: Extras<'_>,
     dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
     let base = match &plan.baseline {
         None => None,
-        Some(baseline) => match baseline::run(bench, &baseline.plan, file, control)? {
+        Some(baseline) => match baseline::run(bench, &baseline.plan, file, control, extras.save)? {
             Ok(trace) => Some((trace, baseline.delta.as_slice())),
             Err(outcome) => return Ok(*outcome),
         },
     };
-    let (ended, trace, mut findings) = match once(bench, plan, control, fault, dir) {
+    let (ended, trace, mut findings) = match once(bench, plan, control, extras, dir) {
         Err(RunError::Launch(LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
         ran => ran?,
     };
@@ -107,7 +107,7 @@ pub(super) fn trial(
     control: &mut dyn Control,
     dir: &WorkDir,
 ) -> Result<(Outcome, Trace, View), RunError> {
-    match record(bench, plan, control, Fault::default(), dir) {
+    match record(bench, plan, control, Extras::default(), dir) {
         Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
             Ok((not_executed(&error), Trace::default(), View::default()))
         }
@@ -122,7 +122,7 @@ pub(super) fn trial(
 }
 
 /// Judges a run; with the snapshot of the scenario file that is named.
-fn judge(
+pub(super) fn judge(
     bench: &Bench<'_>,
     plan: &Plan,
     file: Option<&Path>,

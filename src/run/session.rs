@@ -134,7 +134,13 @@ pub fn follow(
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
         let wait = survivors.wait(wait, &running);
-        let is_called = wait_for(events, &running, control, wait, &mut hung_up)?;
+        let is_called = wait_for(
+            events,
+            running.descriptors().into_iter(),
+            control,
+            wait,
+            &mut hung_up,
+        )?;
         running
             .collect()
             .map_err(system("look after the workload's output and its end"))?;
@@ -207,15 +213,15 @@ pub fn follow(
     })
 }
 
-fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError {
+pub(super) fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError {
     move |source| SessionError::System { doing, source }
 }
 
 /// Waits until something is there; marks the rings that hung up, and says whether `control` is ready.
-fn wait_for(
-    events: &EventSet,
-    running: &Running,
-    control: &dyn Control,
+pub(super) fn wait_for<'a>(
+    events: &'a EventSet,
+    others: impl Iterator<Item = BorrowedFd<'a>>,
+    control: &'a dyn Control,
     wait: Duration,
     hung_up: &mut [bool],
 ) -> Result<bool, SessionError> {
@@ -225,7 +231,7 @@ fn wait_for(
         .collect();
     let of_rings = open.iter().filter_map(|place| rings.get(*place)).copied();
     let mut fds: Vec<PollFd<'_>> = of_rings
-        .chain(running.descriptors())
+        .chain(others)
         .chain(control.descriptor())
         .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
         .collect();

@@ -1,8 +1,9 @@
 //! Many scenarios: found, run side by side, reported as they end.
 
 use super::ready::{Ready, SuiteError, read_file, ready};
+use super::rejudge::rejudge;
 use super::storing::differs;
-use super::{Bench, Control, Fault, Item, PATH, RunError, attempt, lay_out};
+use super::{Bench, Control, Item, Options, PATH, RecordedRun, attempt, lay_out};
 use crate::errors::chain;
 use crate::plan::{Facts, Plan, PlanError};
 use crate::sandbox::{self, Program};
@@ -18,34 +19,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// What is done with a trace that differs from its snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Update {
-    /// Nothing is written: a CI run.
-    Never,
-    /// It is put aside for review.
-    Pending,
-    /// It becomes the snapshot.
-    Accept,
-}
-
-/// How a suite is run.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// What becomes of new traces.
-    pub update: Update,
-    /// How often each scenario is run; all runs must pass.
-    pub repeat: u32,
-    /// How many run side by side.
-    pub jobs: usize,
-    /// Whether a skip is a failure (`HARNESS_REQUIRE=all`).
-    pub require_all: bool,
-    /// Whether the directory of each scenario's last run is kept.
-    pub keep: bool,
-    /// A planted defect.
-    pub fault: Fault,
-}
 
 /// The report on one scenario.
 #[derive(Clone, Debug)]
@@ -84,6 +57,8 @@ pub struct ScenarioReport {
 #[derive(Debug)]
 pub struct Suite<'a> {
     pub(super) bench: &'a Bench<'a>,
+    /// Where runs come from that are not made here.
+    recording: Option<&'a RecordedRun>,
     pub(super) scenarios: Vec<(Item, Ready)>,
 }
 
@@ -93,7 +68,23 @@ impl<'a> Suite<'a> {
     /// # Errors
     /// Every complaint about a file; or the host's error that kept any from being resolved.
     pub fn read(bench: &'a Bench<'a>, items: Vec<Item>) -> Result<Self, SuiteError> {
-        Self::with(bench, items, HashMap::new())
+        Self::with(bench, None, items, HashMap::new())
+    }
+
+    /// Reads and resolves a scenario for a run that was recorded: what the recording holds is what there is.
+    ///
+    /// # Errors
+    /// As above; [`SuiteError::ManyOfOne`] for more than one scenario.
+    pub fn of_recording(
+        bench: &'a Bench<'a>,
+        recording: &'a RecordedRun,
+        items: Vec<Item>,
+    ) -> Result<Self, SuiteError> {
+        if items.len() > 1 {
+            let names = items.into_iter().map(|item| item.name).collect();
+            return Err(SuiteError::ManyOfOne { names });
+        }
+        Self::with(bench, Some(recording), items, HashMap::new())
     }
 
     /// The same of one file that is not written yet, as if `text` stood in it.
@@ -109,12 +100,13 @@ impl<'a> Suite<'a> {
             row: String::new(),
         };
         let files = HashMap::from([(file.to_owned(), Some(rows))]);
-        Self::with(bench, vec![item], files)
+        Self::with(bench, None, vec![item], files)
     }
 
     /// Reads and resolves; `files` are those that were read already.
     fn with(
         bench: &'a Bench<'a>,
+        recording: Option<&'a RecordedRun>,
         items: Vec<Item>,
         mut files: HashMap<PathBuf, Option<Vec<Scenario>>>,
     ) -> Result<Self, SuiteError> {
@@ -150,6 +142,22 @@ impl<'a> Suite<'a> {
             cannot_limit: &|limits| bench.cannot_limit(limits),
             cannot_tell: &|limit| bench.cannot_tell(limit),
         };
+        // What a run needs that took place elsewhere was there.
+        let facts = match recording {
+            None => facts,
+            Some(recording) => Facts {
+                reader: recording.memory().reader,
+                without_bpf: Some("the recording does not hold what calls were given"),
+                has_command: &|_| true,
+                reach: recording.reach(),
+                io_uring_disabled: None,
+                is_root: true,
+                lacks: &|_| None,
+                cannot_limit: &|_| None,
+                cannot_tell: &|_| None,
+                ..facts
+            },
+        };
         for item in items {
             let rows = match files.entry(item.file.clone()) {
                 Entry::Occupied(read) => read.into_mut(),
@@ -163,7 +171,7 @@ impl<'a> Suite<'a> {
             let Some(scenario) = scenarios_of_file.iter().find(is_its) else {
                 return Err(SuiteError::NoRow { name: item.name });
             };
-            match ready(bench, &facts, scenario) {
+            match ready(bench, recording, &facts, scenario) {
                 Ok(ready) => scenarios.push((item, ready)),
                 Err(PlanError::Invalid(diagnostic)) => {
                     complaints.push(*diagnostic);
@@ -173,7 +181,11 @@ impl<'a> Suite<'a> {
             }
         }
         if complaints.is_empty() {
-            Ok(Self { bench, scenarios })
+            Ok(Self {
+                bench,
+                recording,
+                scenarios,
+            })
         } else {
             Err(SuiteError::Invalid(complaints))
         }
@@ -213,6 +225,9 @@ impl<'a> Suite<'a> {
         control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
         report: &(dyn Fn(ScenarioReport) + Sync),
     ) {
+        if options.save.is_some() {
+            self.bench.keep_records();
+        }
         let run = |(item, _): &(Item, Ready)| self.run_one(item, options, control);
         side_by_side(&self.scenarios, options.jobs, &run, report);
     }
@@ -284,12 +299,17 @@ impl<'a> Suite<'a> {
         let n_rounds = options.repeat.max(1);
         for round in 1..=n_rounds {
             let mut directory = None;
-            let outcome = lay_out(self.bench, plan, &item.file)
-                .map_err(RunError::from)
-                .and_then(|laid_out| {
-                    let dir = directory.insert(laid_out);
-                    let (control, fault) = (&mut *control(), options.fault);
-                    attempt(self.bench, plan, &item.file, control, fault, dir)
+            let run = || {
+                let laid_out = lay_out(self.bench, plan, &item.file)?;
+                let dir = directory.insert(laid_out);
+                let file = options.file_of(item);
+                let extras = options.extras(file.as_deref());
+                attempt(self.bench, plan, &item.file, &mut *control(), extras, dir)
+            };
+            let outcome = self
+                .recording
+                .map_or_else(run, |recording| {
+                    rejudge(self.bench, plan, &item.file, recording)
                 })
                 .and_then(|outcome| self.store(item, description, options.update, outcome));
             match outcome {

@@ -11,6 +11,8 @@ use std::path::Path;
 pub enum Stdio {
     /// To those of the harness.
     Inherited,
+    /// The same, but its output goes where its errors go.
+    OutputToError,
     /// Input from these bytes (as a file, so that reads are never short; none at all is `/dev/null`), outputs captured.
     Captured {
         /// What standard input holds.
@@ -23,11 +25,15 @@ type Ends = (OwnedFd, OwnedFd, OwnedFd, Option<[Reader; 2]>);
 /// The workload's three ends, and the readers of its outputs where they are captured.
 pub(super) fn open(stdio: &Stdio) -> io::Result<Ends> {
     match stdio {
-        Stdio::Inherited => {
+        Stdio::Inherited | Stdio::OutputToError => {
             let dup = |fd: BorrowedFd<'_>| fd.try_clone_to_owned();
+            let output = match stdio {
+                Stdio::Inherited => dup(io::stdout().as_fd())?,
+                _ => dup(io::stderr().as_fd())?,
+            };
             Ok((
                 dup(io::stdin().as_fd())?,
-                dup(io::stdout().as_fd())?,
+                output,
                 dup(io::stderr().as_fd())?,
                 None,
             ))

@@ -125,25 +125,28 @@ pub struct Counts {
     pub lost: Option<u64>,
 }
 
-/// Reads an event's counter; `has_lost` says whether it was opened with `PERF_FORMAT_LOST` (and nothing else in `read_format`).
+/// Reads an event's counter; `format` is what it was opened with, without `PERF_FORMAT_GROUP`.
 ///
 /// # Errors
 /// Those of `read(2)`; a short answer is `UnexpectedEof`.
 ///
 /// # References
 /// `perf_read_one()`, `kernel/events/core.c`.
-pub fn read_counts(event: BorrowedFd<'_>, has_lost: bool) -> io::Result<Counts> {
-    let mut words = [0_u64; 2];
-    let wanted = if has_lost { 16 } else { 8 };
-    // SAFETY: the buffer has 16 bytes and at most that many are asked for.
+pub fn read_counts(event: BorrowedFd<'_>, format: u64) -> io::Result<Counts> {
+    let mut words = [0_u64; 5];
+    let wanted = (1 + format.count_ones() as usize).min(words.len());
+    // SAFETY: the buffer has 40 bytes and at most that many are asked for.
     let got = check(
-        unsafe { libc::read(event.as_raw_fd(), words.as_mut_ptr().cast(), wanted) } as libc::c_long,
+        unsafe { libc::read(event.as_raw_fd(), words.as_mut_ptr().cast(), wanted * 8) }
+            as libc::c_long,
     )?;
-    if got as usize != wanted {
+    if got as usize != wanted * 8 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
+    let has_lost = format & u64::from(bindings::PERF_FORMAT_LOST) != 0;
     Ok(Counts {
         value: words[0],
-        lost: has_lost.then_some(words[1]),
+        // The last of all.
+        lost: words.get(wanted - 1).copied().filter(|_| has_lost),
     })
 }

@@ -1,10 +1,11 @@
 //! What a run may use, and what it used.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
 /// What can be limited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Limit {
     /// The time on the wall.
     Timeout,
@@ -126,7 +127,7 @@ impl Default for Limits {
 }
 
 /// What a run used; `None` for what this machine does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Time on CPUs, of all processes together.
     pub cpu: Option<Duration>,
@@ -187,7 +188,7 @@ impl fmt::Display for Usage {
 }
 
 /// A limit that a run ran into.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Struck {
     /// Which.
     pub limit: Limit,
@@ -198,7 +199,7 @@ pub struct Struck {
 }
 
 /// A process that lived when it should not: when the main one had ended, or at the timeout.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Survivor {
     /// Its number where the workload lives; 0 where nobody could tell.
     pub pid: i32,

@@ -1,9 +1,10 @@
 //! `harness trace`: one command, live.
 
 mod events;
-mod options;
+pub(crate) mod options;
 mod printer;
-mod workload;
+mod replay;
+pub(crate) mod workload;
 
 use crate::{complain, signals, status};
 use options::{By, Format, Order, Strings};
@@ -18,7 +19,8 @@ use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{
-    Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Setting, follow,
+    Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Saving, Setting,
+    follow,
 };
 use trace_harness::sandbox::{self, LaunchError, NotExecuted};
 use trace_harness::syscall::select::Selection;
@@ -33,7 +35,7 @@ submitted. A list that starts with `!` is taken away as a whole (!open,close). N
 calls.\n\n\
 An error is shown by its name and, as text, with what the name means; in JSON by its name.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
-125 when the harness had trouble, lost events included."
+125 when the harness had trouble, lost events included. With --input 0, and 125 for a recording that lost events or cannot be read."
 )]
 pub(crate) struct Arguments {
     /// Events to trace, a list with commas; may be repeated. `trace=` in front of it is accepted
@@ -88,6 +90,9 @@ pub(crate) struct Arguments {
     /// Write the trace to this file instead of standard error
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Keep the very records in this file, for `perf script` and `harness trace -i`
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
     /// Follow the command's descendants: the default, accepted for those whose fingers know it
     #[arg(short, long)]
     follow: bool,
@@ -97,13 +102,29 @@ pub(crate) struct Arguments {
     /// Size of each CPU's ring (64KiB, 4MiB), rounded up to a power of two of pages
     #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = options::size)]
     ring_size: Option<u64>,
+    /// Instead of a command's, the calls and events that are recorded in this file: perf.data, of --save, harness record or perf record.
+    /// Without -e all that was asked for then
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["command", "sandbox", "strings", "ring_size"])]
+    input: Option<PathBuf>,
     /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "CMD")]
+    #[arg(
+        required_unless_present = "input",
+        trailing_var_arg = true,
+        value_name = "CMD"
+    )]
     command: Vec<OsString>,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
-    match trace(arguments) {
+    status_of(match &arguments.input {
+        Some(file) => replay::trace(arguments, file),
+        None => trace(arguments),
+    })
+}
+
+/// Says what went wrong, and gives the exit status.
+pub(crate) fn status_of(ended: Result<u8, Trouble>) -> u8 {
+    match ended {
         Ok(status) => status,
         Err(Trouble::Usage(message)) => {
             anstream::eprintln!("harness: {message}");
@@ -120,7 +141,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     }
 }
 
-enum Trouble {
+pub(crate) enum Trouble {
     Usage(String),
     NotExecuted(NotExecuted),
     Other(Box<dyn std::error::Error>, Option<String>),
@@ -138,7 +159,7 @@ impl From<RunError> for Trouble {
     }
 }
 
-fn other(error: impl std::error::Error + 'static, hint: Option<String>) -> Trouble {
+pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String>) -> Trouble {
     Trouble::Other(Box::new(error), hint)
 }
 
@@ -183,19 +204,32 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let init = corked.has_init().then(|| corked.pid());
     let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());
     let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
+    if arguments.save.is_some() {
+        bench.keep_records();
+    }
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
     say_unread(&reading, &plan, events.reads_memory());
     say_unseen(&plan);
+    let about = crate::record::about(None);
+    let saving = arguments.save.as_ref();
+    let saving = saving.map(|file| Saving::begin(file, &about, &events, &bench));
+    let saving = saving.transpose().map_err(RunError::Store)?;
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;
     let mut printer = Printer::new(&plan, &bench.signatures, form, sink);
+    printer.saving = saving;
     let patience = Patience {
         timeout: None,
         tick: Duration::from_millis(50),
         watch: None,
     };
     let mut control = signals::PassOn(signals);
+    let setting = Setting {
+        init,
+        initial: workload::inherited(directory.as_ref()),
+        ..Setting::default()
+    };
     let mut ended = follow(
         running,
         &mut events,
@@ -203,21 +237,24 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         patience,
         &mut control,
         &mut printer,
-        Setting {
-            init,
-            initial: workload::inherited(directory.as_ref()),
-            ..Setting::default()
-        },
+        setting.clone(),
     )
     .map_err(RunError::Session)?;
     ended.account.other_cpus = !bench.has_same_cpus();
+    if let Some(saving) = printer.saving.take() {
+        let left = directory.as_ref();
+        let left = left.map(|directory| sandbox::Left::below(directory.path(), &|_| true));
+        let left = left.unwrap_or_default();
+        let saved = saving.end(&events, &host, &plan, &setting, &ended, &left);
+        saved.map_err(RunError::Store)?;
+    }
     if ended.left {
         anstream::eprintln!("harness: what the command left behind lives on, untraced");
     }
     if let Some(directory) = directory {
         directory.remove().map_err(RunError::WorkDir)?;
     }
-    printer.finish(&ended)
+    printer.finish(&ended.account, Some(ended.exited.exit))
 }
 
 /// Says once what the trace says at each string, where strings are not read by what reads them best.
@@ -290,7 +327,7 @@ fn form(arguments: &Arguments) -> Result<Form, Trouble> {
     })
 }
 
-fn unusable(error: EventsError) -> Trouble {
+pub(crate) fn unusable(error: EventsError) -> Trouble {
     if let EventsError::Host(host) = &error {
         let hint = host.hint();
         return other(error, hint);

@@ -75,7 +75,7 @@ impl From<Strings> for StringSource {
 }
 
 /// Bytes, as `64KiB` or `4MiB`.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text.get(digits.len()..).unwrap_or_default() {
         "" | "B" => 1,

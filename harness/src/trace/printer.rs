@@ -4,13 +4,15 @@ use super::options::Format;
 use super::{Trouble, other};
 use crate::status;
 use std::io::Write;
+use trace_harness::events::Account;
+use trace_harness::events::Origin;
 use trace_harness::plan::EventsPlan;
+use trace_harness::record::LayoutTable;
 use trace_harness::report::{self, Plain, Summary, SummaryOrder};
-use trace_harness::run::{Observer, RunError};
+use trace_harness::run::{Observer, RunError, Saving};
 use trace_harness::syscall::{Actor, Choice, Observation, Signatures};
 use trace_harness::trace::TracedEvent;
-use trace_harness::units::{Cpu, Nanos};
-use trace_harness::verdict::Ended;
+use trace_harness::units::{Cpu, ExitKind, Nanos};
 
 /// What is written of a run.
 pub(super) struct Form {
@@ -34,6 +36,8 @@ pub(super) struct Printer<'a> {
     sink: Box<dyn Write>,
     n_events: u64,
     error: Option<Trouble>,
+    /// What keeps the records.
+    pub(super) saving: Option<Saving>,
 }
 
 impl<'a> Printer<'a> {
@@ -53,6 +57,7 @@ impl<'a> Printer<'a> {
             sink,
             n_events: 0,
             error: None,
+            saving: None,
         }
     }
 
@@ -73,10 +78,15 @@ impl<'a> Printer<'a> {
         }
     }
 
-    pub(super) fn finish(mut self, ended: &Ended) -> Result<u8, Trouble> {
-        let lost = ended.account.lost();
-        let is_complete = ended.account.is_complete();
-        let complaints = ended.account.complaints();
+    /// Writes what is left and what is to be said of all; gives the exit status, which is the workload's where that is known.
+    pub(super) fn finish(
+        mut self,
+        account: &Account,
+        exit: Option<ExitKind>,
+    ) -> Result<u8, Trouble> {
+        let lost = account.lost();
+        let is_complete = account.is_complete();
+        let complaints = account.complaints();
         if let Some((summary, order)) = &self.form.summary {
             match self.form.format {
                 Format::Json => summary.json(&mut self.text, *order),
@@ -90,7 +100,6 @@ impl<'a> Printer<'a> {
             }
         }
         if self.form.format == Format::Json {
-            let exit = ended.exited.exit;
             report::summary_json(&mut self.text, self.n_events, lost, is_complete, exit);
         }
         self.flush();
@@ -107,11 +116,18 @@ impl<'a> Printer<'a> {
             }
             return Ok(status::TRACE_TROUBLE);
         }
-        Ok(u8::try_from(ended.exited.exit.shell_status()).unwrap_or(status::TRACE_TROUBLE))
+        let status = exit.map_or(0, |exit| exit.shell_status());
+        Ok(u8::try_from(status).unwrap_or(status::TRACE_TROUBLE))
     }
 }
 
 impl Observer for Printer<'_> {
+    fn record(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) {
+        if let Some(saving) = &mut self.saving {
+            saving.record(table, bytes);
+        }
+    }
+
     fn observe(&mut self, observation: &Observation) {
         let Observation::Call(call) = observation else {
             return;
@@ -165,6 +181,9 @@ impl Observer for Printer<'_> {
     }
 
     fn pause(&mut self) {
+        if let Some(saving) = &mut self.saving {
+            saving.round();
+        }
         self.flush();
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn inherited(sandboxed: Option<&WorkDir>) -> Initial {
     }
 }
 
-pub(super) fn workload(
+pub(crate) fn workload(
     command: &[OsString],
     bench: &Bench<'_>,
     sandboxed: Option<&WorkDir>,

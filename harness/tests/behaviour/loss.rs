@@ -245,6 +245,7 @@ fn run_here(project: &Project, bench: &Bench<'_>, drop_sample: Option<u64>) -> S
         require_all: true,
         keep: false,
         fault: Fault { drop_sample },
+        save: None,
     };
     let items = discover(&[project.join("scenarios")]).expect("scenarios");
     let item = items.first().expect("a scenario").clone();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use trace_harness::format::Format;
 use trace_harness::host::{Catalogue, Host, HostError};
 use trace_harness::plan::{self, Facts, MemoryReader, Reach, Resolved};
-use trace_harness::run::{Bench, Control, Fault, Next, attempt, lay_out};
+use trace_harness::run::{Bench, Control, Extras, Next, attempt, lay_out};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
 use trace_harness::units::TracepointName;
@@ -184,7 +184,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         };
         let file = Path::new("it.yaml");
         let dir = lay_out(&bench, &plan, file).expect("a directory");
-        let outcome = attempt(&bench, &plan, file, &mut Nobody, Fault::default(), &dir);
+        let outcome = attempt(&bench, &plan, file, &mut Nobody, Extras::default(), &dir);
         let outcome = outcome.expect("a run");
         (outcome.verdict, outcome.reasons.join("\n"))
     };

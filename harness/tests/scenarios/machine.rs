@@ -35,6 +35,7 @@ impl Machine {
             require_all: is("HARNESS_REQUIRE", "all"),
             keep: false,
             fault: Fault::default(),
+            save: None,
         };
         let interrupt = Interrupt::watch().expect("a descriptor for signals");
         let force_pass = is("INSTA_FORCE_PASS", "1");

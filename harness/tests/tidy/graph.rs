@@ -33,6 +33,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("sandbox", &["host", "scenario", "sys", "units"]),
     ("decode", &["format"]),
     ("print", &["decode", "format"]),
+    (
+        "script",
+        &[
+            "attr", "decode", "format", "perfdata", "print", "record", "units",
+        ],
+    ),
     ("syscall", &["format", "memory", "record", "units"]),
     ("trace", &["decode", "format", "memory", "syscall", "units"]),
     ("matching", &["scenario", "trace"]),
@@ -41,8 +47,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "plan",
         &[
-            "errors", "events", "format", "host", "matching", "memory", "scenario", "syscall",
-            "trace", "units",
+            "attr", "errors", "events", "format", "host", "matching", "memory", "scenario",
+            "syscall", "trace", "units",
         ],
     ),
     (
@@ -59,16 +65,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "run",
         &[
+            "attr",
             "calibrate",
             "capture",
             "decode",
             "errors",
             "events",
+            "format",
             "host",
             "matching",
             "memory",
             "merge",
             "mutate",
+            "perfdata",
             "plan",
             "record",
             "ring",

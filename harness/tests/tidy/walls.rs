@@ -10,6 +10,8 @@ const PURE: &[&str] = &[
     "format",
     "attr",
     "decode",
+    "print",
+    "script",
     "syscall",
     "trace",
     "matching",

@@ -135,6 +135,25 @@ impl Selection {
             .map(|(_, row)| names::row_name(row))
     }
 
+    /// Words that [`parse`](Self::parse) reads as this set.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let negation = if self.others { "!" } else { "" };
+        let named = self
+            .known()
+            .filter(|row| self.rows.contains(*row) != self.others);
+        let mut words = vec![if self.others { "all" } else { "none" }.to_owned()];
+        words.extend(named.map(|row| format!("{negation}{}", names::row_name(row))));
+        words
+    }
+
+    /// Whether every call of another set belongs to this one.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let has = |row| self.rows.contains(row) || !other.rows.contains(row);
+        (self.others || !other.others) && self.known().all(has)
+    }
+
     /// The convention that the words were read for.
     pub fn native(&self) -> Abi {
         self.native
@@ -354,5 +373,27 @@ mod tests {
     fn a_pattern_of_many_stars_ends() {
         let pattern = format!("{}x", "*a".repeat(2000));
         assert_eq!(refused(&[pattern.as_str()]).word, pattern);
+    }
+
+    #[test]
+    fn a_set_in_words_is_read_as_the_same_set_and_covers_what_has_no_more() {
+        let lists: [&[&str]; 5] = [
+            &[],
+            &["none"],
+            &["openat", "stat64"],
+            &["%file"],
+            &["!%memory", "!brk"],
+        ];
+        let sets = lists.map(select);
+        for set in &sets {
+            let words = set.words();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let again = select(&words);
+            assert!(again.covers(set) && set.covers(&again), "{words:?}");
+        }
+        let [all, none, two, file, most] = &sets;
+        assert!(sets.iter().all(|set| all.covers(set) && set.covers(none)));
+        assert!(!file.covers(most) && !most.covers(all) && most.covers(two));
+        assert!(file.covers(two) && !two.covers(file));
     }
 }

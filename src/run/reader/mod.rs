@@ -1,21 +1,23 @@
 //! From records to observations: the middle of the diagram, without the rings.
 
+mod accounting;
+
 use super::copies;
 use super::halves::{convention, instruction, number, word, works_on_a_ring};
 use super::session::SessionError;
 use super::setting::{Fault, Observer, Setting};
+use crate::attr::Layout;
 use crate::capture;
-use crate::events::{Account, EventSet, Origin};
+use crate::events::{EventSet, Origin};
 use crate::memory::{Captured, Part};
 use crate::merge::Merge;
-use crate::plan::{EventsPlan, Meaning, Reach};
+use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
 use crate::sys::page_size;
 use crate::syscall::files::Tables;
 use crate::syscall::mappings::Maps;
 use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
-use std::io;
 
 // Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -71,7 +73,7 @@ impl<'a> Reader<'a> {
             observer,
             tracker: Tracker::new(Sources {
                 signals: setting.reads_memory,
-                own_tracepoints: plan.reach == Reach::OwnCalls,
+                own_tracepoints: plan.reach.has_own_tracepoints(),
                 of_group: setting.of_group,
             }),
             lineage: Lineage::new(setting.init),
@@ -89,7 +91,7 @@ impl<'a> Reader<'a> {
             delivered: vec![0; n_requests + 1],
             lost_records: 0,
             n_samples: 0,
-            started: false,
+            started: setting.attached,
             threads: (1, 1),
             init: setting.init,
             fault: setting.fault,
@@ -102,21 +104,6 @@ impl<'a> Reader<'a> {
         &mut self.lineage
     }
 
-    /// Draws up the account of the events whose records were all read here.
-    pub(super) fn account(&self, events: &mut EventSet) -> io::Result<Account> {
-        let left = if events.has_group() {
-            self.left_group
-        } else {
-            0
-        };
-        let out_of_sight = self.out_of_sight + left;
-        let mut account = events.account(&self.delivered, self.lost_records, out_of_sight)?;
-        account.blind_rings = self.blind_rings;
-        account.never_started = !self.saw_uncorking;
-        account.unread = self.unread;
-        Ok(account)
-    }
-
     pub(super) fn drain(
         &mut self,
         merge: &mut Merge,
@@ -127,6 +114,7 @@ impl<'a> Reader<'a> {
         let cpus: Vec<Cpu> = drains.iter().map(crate::ring::Drain::cpu).collect();
         let n = merge.pass(drains, table, horizon, |place, bytes| {
             let cpu = cpus.get(place).copied().unwrap_or(Cpu(0));
+            self.observer.record(table, bytes);
             if let Err(error) = self.record(cpu, table, bytes) {
                 self.error.get_or_insert(error);
             }
@@ -148,6 +136,20 @@ impl<'a> Reader<'a> {
         bytes: &[u8],
     ) -> Result<(), SessionError> {
         let (layout, origin) = table.resolve(bytes).ok_or(SessionError::Stranger { cpu })?;
+        self.take(cpu, layout, origin, bytes)
+    }
+
+    /// Takes one record whose event is known.
+    ///
+    /// # Errors
+    /// [`SessionError`], for a record that makes no sense.
+    pub fn take(
+        &mut self,
+        cpu: Cpu,
+        layout: &Layout,
+        origin: Origin,
+        bytes: &[u8],
+    ) -> Result<(), SessionError> {
         let record =
             record::parse(bytes, layout).map_err(|source| SessionError::Record { cpu, source })?;
         match record {
@@ -200,7 +202,7 @@ impl<'a> Reader<'a> {
             }
             Record::Lost(lost, _) => self.lost(lost.count),
             Record::LostSamples(count, _) => self.lost(count),
-            Record::Unknown { .. } => {}
+            Record::Other(..) | Record::Unknown { .. } => {}
         }
         self.flush();
         Ok(())

@@ -1,0 +1,212 @@
+//! `harness script` on files that perf recorded: what it prints, in which forms, and what it does of bad ones.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn fixture(name: &str) -> String {
+    format!("{}/fixtures/perfdata/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn script(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_harness"))
+        .arg("script")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .expect("harness")
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = script(arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    assert_eq!(output.stderr, b"", "{arguments:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn a_file_is_printed_in_the_columns_of_perf() {
+    let text = printed(&["-i", &fixture("events.data")]);
+    let first = text.lines().next();
+    assert_eq!(
+        first,
+        Some(
+            "              sh   11350 [000] 38541.489381: sched:sched_process_exec: \
+             filename=/usr/bin/sh pid=11350 old_pid=11350"
+        )
+    );
+}
+
+#[test]
+fn a_file_of_the_other_byte_order_reads_the_same() {
+    for form in [
+        &["--show-all-events"][..],
+        &["--format", "json", "--show-all-events"],
+        &["--ns", "-F", "comm,pid,tid,cpu,time,event,trace"],
+    ] {
+        let of = |name: &str| {
+            let file = fixture(name);
+            let arguments: Vec<&str> = ["-i", &file].iter().chain(form).copied().collect();
+            printed(&arguments)
+        };
+        assert_eq!(of("foreign.data"), of("events.data"), "{form:?}");
+    }
+}
+
+#[test]
+fn a_pipe_reads_as_the_file_that_it_was_saved_to() {
+    let saved = fixture("pipe.data");
+    let by_name = printed(&["-i", &saved]);
+    assert_eq!(by_name.lines().count(), 24);
+    for input in [&["-i", "-"][..], &["-i", "/dev/stdin"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_harness"))
+            .arg("script")
+            .args(input)
+            .stdin(fs::File::open(&saved).expect("the fixture"))
+            .output()
+            .expect("harness");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            by_name,
+            "{input:?}"
+        );
+    }
+}
+
+#[test]
+fn json_has_every_field_of_a_sample_and_of_its_payload() {
+    let text = printed(&["--format", "json", "-i", &fixture("events.data")]);
+    let first = text.lines().next().expect("a sample");
+    let sample: Value = serde_json::from_str(first).expect("JSON");
+    let keys = |value: &Value| -> BTreeSet<String> {
+        let object = value.as_object().expect("an object");
+        object.keys().cloned().collect()
+    };
+    let set = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
+    let expected: BTreeSet<String> = set(&[
+        "type", "event", "time_ns", "comm", "pid", "tid", "cpu", "mode", "id", "period", "ip",
+        "dso", "fields",
+    ]);
+    assert_eq!(keys(&sample), expected);
+    let fields: BTreeSet<String> = set(&[
+        "common_type",
+        "common_flags",
+        "common_preempt_count",
+        "common_pid",
+        "filename",
+        "pid",
+        "old_pid",
+    ]);
+    assert_eq!(keys(&sample["fields"]), fields);
+    assert_eq!(sample["fields"]["filename"], "/usr/bin/sh");
+    assert_eq!(
+        sample["time_ns"].as_u64().map(|time| time / 1_000),
+        Some(38_541_489_381)
+    );
+}
+
+#[test]
+fn a_chain_is_printed_address_by_address_in_both_forms() {
+    let file = fixture("chains.data");
+    let text = printed(&["-i", &file]);
+    let frames = text.lines().filter(|line| line.starts_with('\t')).count();
+    let json = printed(&["-i", &file, "--format", "json"]);
+    let chain = |line: &str| {
+        let sample: Value = serde_json::from_str(line).expect("JSON");
+        sample["callchain"].as_array().map_or(0, Vec::len)
+    };
+    assert!(frames > 0, "{text}");
+    assert_eq!(json.lines().map(chain).sum::<usize>(), frames);
+}
+
+#[test]
+fn filters_take_what_they_name_and_nothing_else() {
+    let file = fixture("events.data");
+    let all = printed(&["-i", &file]);
+    let with = |word: &str| -> String {
+        let lines = all.lines().filter(|line| line.contains(word));
+        lines.map(|line| format!("{line}\n")).collect()
+    };
+    let only = |arguments: &[&str]| printed(&[&["-i", &file], arguments].concat());
+    assert_eq!(only(&["-e", "sched:sched_sw*"]), with("sched_switch:"));
+    assert_eq!(only(&["-C", "1"]), with("[001]"));
+    assert_eq!(only(&["--comms", "true"]), with("            true "));
+    assert_eq!(only(&["--tid", "11351"]), with(" 11351 ["));
+    assert_eq!(
+        only(&["--time", "38541.490867,38541.490884999"])
+            .lines()
+            .count(),
+        2
+    );
+    assert_eq!(only(&["--pid", "1"]), "");
+}
+
+#[test]
+fn of_a_file_that_is_cut_all_before_the_cut_is_printed_then_the_place_is_said() {
+    let whole = fs::read(fixture("events.data")).expect("the fixture");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("cut.data");
+    let path = file.to_str().expect("a path of letters");
+    // The names and formats stand at the end of a file.
+    let fields = ["-F", "comm,pid,tid,cpu,time,ip", "--ns"];
+    let all = printed(&[&["-i", &fixture("events.data")], &fields[..]].concat());
+    let mut most = 0;
+    for cut in (0..whole.len()).step_by(64) {
+        fs::write(&file, &whole[..cut]).expect("a file");
+        let output = script(&[&["-i", path], &fields[..]].concat());
+        let text = String::from_utf8_lossy(&output.stdout);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "cut at {cut}: {complaint}");
+        assert!(complaint.contains("byte"), "cut at {cut}: {complaint}");
+        for line in text.lines() {
+            assert!(
+                all.lines().any(|known| known == line),
+                "cut at {cut}: {line}"
+            );
+        }
+        assert!(text.lines().count() >= most, "cut at {cut}: {text}");
+        most = text.lines().count();
+    }
+    assert_eq!(most, all.lines().count());
+}
+
+#[test]
+fn a_file_that_is_not_perfs_and_one_that_is_not_there_are_bad_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("text");
+    fs::write(
+        &file,
+        "not a recording, but long enough to be one by its length\n".repeat(4),
+    )
+    .expect("a file");
+    for path in [file.as_path(), &folder.path().join("missing")] {
+        let output = script(&["-i", path.to_str().expect("a path of letters")]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert_eq!(output.stdout, b"");
+        assert!(output.stderr.starts_with(b"harness: "), "{output:?}");
+    }
+}
+
+#[test]
+fn a_field_that_no_event_has_is_refused_by_name() {
+    let output = script(&["-i", &fixture("events.data"), "-F", "comm,addr"]);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(complaint.contains("`addr`"), "{complaint}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_harness"))
+        .args(["script", "-i", &fixture("events.data")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("harness");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("its end");
+    assert_eq!(output.stderr, b"");
+}

@@ -1,0 +1,154 @@
+//! Opening events: for each CPU one ring, and everything that writes into it.
+
+use super::request::SIDE_BAND;
+use super::rings::{self, RingChoice, Rings};
+use super::{EventSet, MEMORY, OpenError, OpenEvent, Origin};
+use crate::attr::{Attr, ReadFormat};
+use crate::record::LayoutTable;
+use crate::sys::perf;
+use crate::units::Cpu;
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+/// An event that is to be opened for each of its targets.
+pub(super) struct Wanted<'a> {
+    pub(super) name: &'a str,
+    pub(super) attr: Attr,
+    pub(super) filter: Option<&'a str>,
+    pub(super) targets: &'a [perf::Target<'a>],
+}
+
+pub(super) fn open_all(
+    mut side_band: Attr,
+    followed: &[perf::Target<'_>],
+    wanted: &[Wanted<'_>],
+    rings: RingChoice<'_>,
+) -> Result<EventSet, OpenError> {
+    let (cpus, pages, mut rings) = match rings {
+        RingChoice::Kept(rings) => (rings.cpus(), rings.pages(), Some(rings)),
+        RingChoice::New { cpus, pages } => (cpus.to_vec(), pages, None),
+    };
+    side_band.wakeup_bytes = rings::wakeup_bytes(pages);
+    let mut events = Vec::new();
+    let mut leaders = Vec::new();
+    let mut drains = Vec::new();
+    for (place, &cpu) in cpus.iter().enumerate() {
+        let of_cpu = open_each(SIDE_BAND, Origin::SideBand, &side_band, followed, cpu)?;
+        let owner = rings.as_ref().and_then(|rings| rings.owner(place));
+        let output = match (owner, of_cpu.first()) {
+            (Some(owner), _) => owner,
+            (None, Some(first)) => {
+                drains.push(rings::map(first.fd.as_fd(), cpu, pages)?);
+                first.fd.as_fd()
+            }
+            (None, None) => continue,
+        };
+        let is_owner = |event: &OpenEvent| event.fd.as_raw_fd() == output.as_raw_fd();
+        for event in of_cpu.iter().filter(|event| !is_owner(event)) {
+            redirect(event, output)?;
+        }
+        for (place, wanted) in wanted.iter().enumerate() {
+            let origin = Origin::Request(place);
+            for event in open_each(wanted.name, origin, &wanted.attr, wanted.targets, cpu)? {
+                redirect(&event, output)?;
+                set_filter(&event, wanted.filter)?;
+                events.push(event);
+            }
+        }
+        leaders.extend(events.len()..events.len() + of_cpu.len());
+        events.extend(of_cpu);
+    }
+    let mut rings = rings
+        .take()
+        .unwrap_or_else(|| Rings::of_one_run(drains, pages));
+    let mut layouts: Vec<_> = events
+        .iter()
+        .map(|event| (event.id, event.attr.layout(), event.origin))
+        .collect();
+    let mut memory = Vec::new();
+    for (event, cpu, attr) in rings.slot().iter().flat_map(|slot| slot.events()) {
+        let id = perf::id(event).map_err(|source| OpenError::Connect {
+            event: MEMORY.to_owned(),
+            source,
+        })?;
+        layouts.push((id, attr.layout(), Origin::Memory));
+        memory.push((id, cpu, attr));
+    }
+    let table = LayoutTable::new(layouts)?;
+    Ok(EventSet {
+        rings,
+        leaders,
+        events,
+        memory,
+        table,
+        n_requests: wanted.len(),
+        has_lost: side_band.read_format.has(ReadFormat::LOST),
+        reads_memory: false,
+    })
+}
+
+/// One event for each target. A task of several that is gone is left out.
+fn open_each(
+    name: &str,
+    origin: Origin,
+    attr: &Attr,
+    targets: &[perf::Target<'_>],
+    cpu: Cpu,
+) -> Result<Vec<OpenEvent>, OpenError> {
+    let mut opened = Vec::new();
+    for target in targets {
+        match open_one(name, origin, attr, *target, cpu) {
+            Err(OpenError::Open { source, .. })
+                if source.raw_os_error() == Some(libc::ESRCH) && targets.len() > 1 => {}
+            event => opened.push(event?),
+        }
+    }
+    Ok(opened)
+}
+
+fn open_one(
+    name: &str,
+    origin: Origin,
+    attr: &Attr,
+    target: perf::Target<'_>,
+    cpu: Cpu,
+) -> Result<OpenEvent, OpenError> {
+    let fd = perf::open(&attr.raw(), target, Some(cpu)).map_err(|source| OpenError::Open {
+        event: name.to_owned(),
+        source,
+    })?;
+    let id = perf::id(fd.as_fd()).map_err(|source| OpenError::Connect {
+        event: name.to_owned(),
+        source,
+    })?;
+    Ok(OpenEvent {
+        origin,
+        name: name.to_owned(),
+        id,
+        attr: *attr,
+        cpu,
+        of_group: matches!(target, perf::Target::Cgroup(_)),
+        fd,
+    })
+}
+
+fn redirect(event: &OpenEvent, output: BorrowedFd<'_>) -> Result<(), OpenError> {
+    perf::set_output(event.fd.as_fd(), output).map_err(|source| OpenError::Connect {
+        event: event.name.clone(),
+        source,
+    })
+}
+
+fn set_filter(event: &OpenEvent, filter: Option<&str>) -> Result<(), OpenError> {
+    let Some(filter) = filter else {
+        return Ok(());
+    };
+    let refused = |source| OpenError::Filter {
+        event: event.name.clone(),
+        filter: filter.to_owned(),
+        source,
+    };
+    let text = CString::new(filter).map_err(|_| refused(io::ErrorKind::InvalidInput.into()))?;
+    perf::set_filter(event.fd.as_fd(), &text).map_err(refused)
+}

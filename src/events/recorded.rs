@@ -1,0 +1,98 @@
+//! What `perf record` would open: any event, of whoever is named.
+
+use super::Origin;
+use super::{EventSet, MEMORY, SIDE_BAND};
+use crate::attr::Attr;
+use crate::sys::perf::{self, Counts};
+use crate::units::{Cpu, Pid};
+use std::io;
+use std::os::fd::AsFd;
+
+/// An event that is to be recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// As perf names it: `sched:sched_switch`, `cpu-clock`.
+    pub name: String,
+    /// What is asked of the kernel.
+    pub attr: Attr,
+    /// The in-kernel filter, if any.
+    pub filter: Option<String>,
+}
+
+/// Whom events follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// These tasks, each by itself, and with `inherit` whom they come to create.
+    Tasks(Vec<Pid>),
+    /// Every task of the machine.
+    Everybody,
+}
+
+impl Subject {
+    pub(super) fn targets(&self) -> Vec<perf::Target<'static>> {
+        match self {
+            Self::Tasks(tasks) => tasks.iter().copied().map(perf::Target::Task).collect(),
+            Self::Everybody => vec![perf::Target::Everybody],
+        }
+    }
+}
+
+/// An event that is open on one CPU, and for one task if it follows tasks.
+#[derive(Clone, Copy, Debug)]
+pub struct Opened<'a> {
+    /// Which of the session's events it is.
+    pub origin: Origin,
+    /// Its name.
+    pub name: &'a str,
+    /// What its records carry.
+    pub id: u64,
+    /// Its CPU.
+    pub cpu: Cpu,
+    /// What the kernel was given.
+    pub attr: Attr,
+    /// What it counted so far. Of what programs write to, one tells it for all CPUs, and the others nothing.
+    pub counts: Option<Counts>,
+}
+
+impl EventSet {
+    /// All that is open, with what it counted so far.
+    ///
+    /// # Errors
+    /// Those of `read(2)`.
+    pub fn opened(&self) -> io::Result<Vec<Opened<'_>>> {
+        let mut all = Vec::new();
+        // They count for all CPUs together.
+        let mut of_programs = None;
+        if let Some(slot) = self.rings.programs().filter(|_| self.reads_memory) {
+            let (sent, lost) = slot.counts()?;
+            of_programs = Some(Counts {
+                value: sent + lost,
+                lost: Some(lost),
+            });
+        }
+        for event in &self.events {
+            let counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
+            let name = match event.origin {
+                Origin::SideBand => SIDE_BAND,
+                _ => &event.name,
+            };
+            all.push(Opened {
+                origin: event.origin,
+                name,
+                id: event.id,
+                cpu: event.cpu,
+                attr: event.attr,
+                counts: Some(counts),
+            });
+        }
+        all.extend(self.memory.iter().map(|(id, cpu, attr)| Opened {
+            origin: Origin::Memory,
+            name: MEMORY,
+            id: *id,
+            cpu: *cpu,
+            attr: *attr,
+            counts: of_programs.take(),
+        }));
+        Ok(all)
+    }
+}

@@ -1,0 +1,175 @@
+//! Build ids, put into what was recorded without them.
+//!
+//! Who recorded may have had no time to look into the programs that were run, or may be a pipe that knows them at its end alone. perf's own
+//! refuses pipes with tracepoints ("tracing data size mismatch", perf 6.1 and 7.2); here what follows a record outside of its size goes with it.
+
+use super::store::build_id_of;
+use crate::host::Host;
+use crate::perfdata::{
+    Feature, Item, Prologue, ReadError, Reader, Writer, build_id, features, own,
+};
+use crate::record::{self, Record};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read, Seek, Write};
+
+/// What was put in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Injected {
+    /// How many records were copied.
+    pub n_records: u64,
+    /// How many programs and libraries have their build id now that had none in the input.
+    pub n_build_ids: u64,
+    /// How many have none, or are not there any more.
+    pub n_without: u64,
+}
+
+/// Why nothing was put in.
+#[derive(Debug, thiserror::Error)]
+pub enum InjectError {
+    /// The input.
+    #[error("cannot read the input")]
+    Read(#[from] ReadError),
+    /// The input is of another kind of machine, whose programs are not here.
+    #[error(
+        "the input is of a machine of the other byte order: its programs, and their build ids, are there"
+    )]
+    Foreign,
+    /// The output.
+    #[error("cannot write the output")]
+    Write(#[from] io::Error),
+}
+
+/// What is known of build ids while records go by.
+struct Ids<'a> {
+    host: &'a Host,
+    known: BTreeSet<Vec<u8>>,
+    injected: Injected,
+}
+
+impl<'a> Ids<'a> {
+    fn new(host: &'a Host) -> Self {
+        Self {
+            host,
+            known: BTreeSet::new(),
+            injected: Injected::default(),
+        }
+    }
+
+    /// Takes what the input has itself: records of type [`own::BUILD_ID`], one behind the other.
+    fn has(&mut self, mut records: &[u8]) {
+        while let Some((one, rest)) = features::first_build_id(records) {
+            self.known.insert(one.to_vec());
+            records = rest;
+        }
+    }
+
+    /// The record of the build id of the file whose code this record maps, if it is the first that does.
+    fn of(&mut self, item: &Item<'_>) -> Option<Vec<u8>> {
+        let (_, layout) = item.event()?;
+        let map = match record::parse(item.bytes, layout).ok()? {
+            Record::Map(map, _) => map,
+            _ => return None,
+        };
+        let is_kernel = map.name.starts_with(b"[kernel.kallsyms]");
+        let is_file = map.name.starts_with(b"/") && !map.name.starts_with(b"//anon");
+        let name: &[u8] = if is_kernel {
+            b"[kernel.kallsyms]"
+        } else {
+            map.name
+        };
+        if !(is_kernel || is_file) || !self.known.insert(name.to_vec()) {
+            return None;
+        }
+        let found = if is_kernel {
+            let notes = self.host.kernel_notes();
+            let id = notes.as_deref().and_then(build_id::in_notes);
+            id.map(features::kernel_build_id)
+        } else {
+            build_id_of(name).map(|id| features::build_id(&id, name))
+        };
+        match &found {
+            Some(_) => self.injected.n_build_ids += 1,
+            None => self.injected.n_without += 1,
+        }
+        found
+    }
+}
+
+/// Copies a file, with the build ids of all whose code was mapped among its features; to a file, or as a pipe's stream.
+///
+/// # Errors
+/// [`InjectError`].
+pub fn inject_file<R: Read + Seek, W: Write>(
+    mut reader: Reader<R>,
+    open: impl FnOnce(&Prologue) -> io::Result<Writer<W>>,
+    host: &Host,
+) -> Result<(Injected, W), InjectError> {
+    let meta = reader.meta();
+    if meta.is_foreign {
+        return Err(InjectError::Foreign);
+    }
+    let mut features = meta.features.clone();
+    for derived in [
+        Feature::TRACING_DATA,
+        Feature::EVENT_DESC,
+        Feature::COMPRESSED,
+    ] {
+        features.remove(&derived);
+    }
+    let mut all = features.remove(&Feature::BUILD_ID).unwrap_or_default();
+    let mut ids = Ids::new(host);
+    ids.has(&all);
+    let mut writer = open(&Prologue {
+        events: meta.events.clone(),
+        tracing: meta.tracing.clone(),
+        features,
+        compression: None,
+    })?;
+    while let Some(item) = reader.next()? {
+        all.extend(ids.of(&item).unwrap_or_default());
+        writer.plain(item.bytes)?;
+        writer.plain(item.trailing)?;
+        ids.injected.n_records += 1;
+    }
+    let late = BTreeMap::from([(Feature::BUILD_ID, all)]);
+    let (out, _) = writer.finish(late)?;
+    Ok((ids.injected, out))
+}
+
+/// Copies a pipe's stream, with a record of each build id behind the first that maps the code.
+///
+/// # Errors
+/// [`InjectError`].
+pub fn inject_pipe<R: Read, W: Write>(
+    mut reader: Reader<R>,
+    out: &mut W,
+    host: &Host,
+) -> Result<Injected, InjectError> {
+    if reader.meta().is_foreign {
+        return Err(InjectError::Foreign);
+    }
+    let mut ids = Ids::new(host);
+    out.write_all(&features::pipe_header())?;
+    while let Some(item) = reader.next()? {
+        let kind = item.header().kind;
+        if kind == own::BUILD_ID {
+            ids.has(item.bytes);
+        }
+        // What was compressed no longer is.
+        let is_of_compression =
+            kind == own::FEATURE && features::told(item.bytes) == Some(Feature::COMPRESSED);
+        if !is_of_compression {
+            out.write_all(item.bytes)?;
+            out.write_all(item.trailing)?;
+            ids.injected.n_records += 1;
+        }
+        if let Some(record) = ids.of(&item) {
+            out.write_all(&record)?;
+        }
+        if kind == own::FINISHED_ROUND {
+            out.flush()?;
+        }
+    }
+    out.flush()?;
+    Ok(ids.injected)
+}

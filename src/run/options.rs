@@ -1,0 +1,51 @@
+//! How a suite is run.
+
+use super::{Extras, Fault, Item, StoreOptions};
+use std::path::{Path, PathBuf};
+
+/// What is done with a trace that differs from its snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// Nothing is written: a CI run.
+    Never,
+    /// It is put aside for review.
+    Pending,
+    /// It becomes the snapshot.
+    Accept,
+}
+
+/// How a suite is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What becomes of new traces.
+    pub update: Update,
+    /// How often each scenario is run; all runs must pass.
+    pub repeat: u32,
+    /// How many run side by side.
+    pub jobs: usize,
+    /// Whether a skip is a failure (`HARNESS_REQUIRE=all`).
+    pub require_all: bool,
+    /// Whether the directory of each scenario's last run is kept.
+    pub keep: bool,
+    /// A planted defect.
+    pub fault: Fault,
+    /// A folder for the records of each scenario's last run, and what is said in the files of who made them.
+    pub save: Option<(PathBuf, StoreOptions)>,
+}
+
+impl Options {
+    /// The file for the records of a scenario's run, where they are kept.
+    pub(super) fn file_of(&self, item: &Item) -> Option<PathBuf> {
+        let (folder, _) = self.save.as_ref()?;
+        Some(folder.join(format!("{}.data", item.name)))
+    }
+
+    /// What is done with a run besides judging it.
+    pub(super) fn extras<'a>(&'a self, file: Option<&'a Path>) -> Extras<'a> {
+        let about = self.save.as_ref().map(|(_, about)| about);
+        Extras {
+            fault: self.fault,
+            save: file.zip(about),
+        }
+    }
+}

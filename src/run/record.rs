@@ -1,0 +1,140 @@
+//! `perf record`: the records of whoever is named, as they come, into a [`Store`].
+
+use super::session::{self, Control, Next, SessionError, system};
+use super::store::{Store, StoreError};
+use super::{Bench, RunError};
+use crate::attr::Source;
+use crate::events::{self, EventSet, Recorded, RingChoice, Subject};
+use crate::merge::Source as _;
+use crate::plan::RecordWish;
+use crate::sandbox::{Exited, Running};
+use crate::units::Cpu;
+use std::time::Duration;
+
+/// How often the rings are drained though none has filled.
+const TICK: Duration = Duration::from_millis(100);
+
+impl Bench<'_> {
+    /// Opens what is to be recorded; nothing is started but what begins at an `execve(2)`.
+    ///
+    /// # Errors
+    /// [`RunError::Plan`], [`RunError::Open`].
+    pub fn open_recorded(
+        &self,
+        wish: &RecordWish,
+        subject: &Subject,
+        cpus: &[Cpu],
+        ring_pages: usize,
+    ) -> Result<EventSet, RunError> {
+        let recorded: Vec<Recorded> = wish.events(self.host).map_err(RunError::Plan)?;
+        for event in &recorded {
+            if let Source::Tracepoint(id) = event.attr.source {
+                self.pins.hold(id);
+            }
+        }
+        let rings = RingChoice::New {
+            cpus,
+            pages: ring_pages,
+        };
+        let set = events::record(&recorded, subject, wish.side_band(), rings)?;
+        Ok(set)
+    }
+}
+
+/// Whose doings are recorded, and so when they are over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recording {
+    /// The command's, and of all that it starts, to the last of them.
+    Command,
+    /// Other tasks', to the last of them or the command's end.
+    Tasks,
+    /// Everybody's, to the command's end.
+    Machine,
+}
+
+/// How a recording ended.
+#[derive(Debug)]
+pub struct RecordEnd {
+    /// The command, where there was one that was not left alone.
+    pub exited: Option<Exited>,
+    /// Whether some of the command's processes go on, unrecorded.
+    pub left: bool,
+}
+
+/// Why a recording failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// The run.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// What is kept of it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Records until the command has ended, and all that it started if they are what is followed; without a command until those who are followed
+/// have ended, or a signal arrives.
+///
+/// # Errors
+/// [`RecordingError`]; the command is dead then.
+pub fn record(
+    mut running: Option<Running>,
+    events: &mut EventSet,
+    store: &mut Store,
+    whose: Recording,
+    control: &mut dyn Control,
+) -> Result<RecordEnd, RecordingError> {
+    let mut hung_up = vec![false; events.descriptors().len()];
+    let mut next = Next::Follow;
+    loop {
+        let is_over = match &running {
+            Some(running) => {
+                running.is_gone() && !(whose == Recording::Command && hung_up.contains(&false))
+            }
+            None => whose != Recording::Machine && !hung_up.contains(&false),
+        };
+        if is_over || next == Next::Leave {
+            break;
+        }
+        let others = running.iter().flat_map(Running::descriptors);
+        let is_called = session::wait_for(events, others, control, TICK, &mut hung_up)?;
+        drain(events, store)?;
+        match &mut running {
+            Some(running) => {
+                running
+                    .collect()
+                    .map_err(system("look after the command's end"))?;
+                if is_called {
+                    next = control.ready(running).map_err(system("pass a signal on"))?;
+                }
+                if next == Next::Kill {
+                    running
+                        .signal(libc::SIGKILL)
+                        .map_err(system("end the command"))?;
+                }
+            }
+            None if is_called => break,
+            None => {}
+        }
+    }
+    events.disable().map_err(system("stop the events"))?;
+    drain(events, store)?;
+    let exited = running.map(Running::finish).transpose();
+    Ok(RecordEnd {
+        exited: exited.map_err(system("reap the command"))?,
+        left: next == Next::Leave,
+    })
+}
+
+fn drain(events: &mut EventSet, store: &mut Store) -> Result<(), RecordingError> {
+    let (drains, table) = events.parts();
+    for drain in drains {
+        drain.refresh();
+        while let Some(bytes) = drain.peek().map_err(SessionError::from)? {
+            store.record(table, bytes).map_err(StoreError::from)?;
+            drain.pop();
+        }
+        drain.settle();
+    }
+    Ok(store.round().map_err(StoreError::from)?)
+}

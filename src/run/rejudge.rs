@@ -1,0 +1,80 @@
+//! A recorded run, judged by a scenario.
+
+use super::once::Collector;
+use super::replay::{RecordedRun, Replayed};
+use super::scenario::{Outcome, judge};
+use super::{Bench, RunError, baseline};
+use crate::plan::Plan;
+use crate::trace::Normalised;
+use crate::verdict::{self, Findings};
+use std::path::Path;
+
+/// Judges a recorded run as [`attempt`](super::attempt) judges one that takes place. What the recording does not say is neither met nor failed.
+///
+/// # Errors
+/// [`RunError`].
+pub(super) fn rejudge(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    file: &Path,
+    recording: &RecordedRun,
+) -> Result<Outcome, RunError> {
+    let base = match &plan.baseline {
+        None => None,
+        Some(baseline) => match recording.baseline() {
+            None => Some(Err("the recording holds no run of the baseline".to_owned())),
+            Some(recording) => {
+                let (replayed, trace, findings) = replay(bench, &baseline.plan, &recording?)?;
+                match baseline::judged(&baseline.plan, &replayed.ended, trace, findings) {
+                    Ok(trace) => Some(Ok((trace, baseline.delta.as_slice()))),
+                    Err(outcome) => return Ok(*outcome),
+                }
+            }
+        },
+    };
+    let (mut replayed, trace, mut findings) = replay(bench, plan, recording)?;
+    let expected = &plan.expect.files_after;
+    if !expected.is_empty() {
+        findings.add(verdict::files_after(expected, &replayed.left));
+    }
+    let mut unknown = std::mem::take(&mut replayed.untold);
+    match base {
+        None => {}
+        Some(Err(why)) => unknown.push(why),
+        Some(Ok((base, delta))) => findings.add(baseline::compare(&base, delta, &trace)),
+    }
+    let mut plan = plan.clone();
+    if !replayed.has_output {
+        let expect = &mut plan.expect;
+        let is_asked = expect.stdout.take().is_some() | expect.stderr.take().is_some();
+        if is_asked {
+            unknown.push("the recording does not hold what the workload wrote".to_owned());
+        }
+        if expect.limit.take().is_some() {
+            unknown.push("the recording does not say which limits the workload reached".to_owned());
+        }
+    }
+    if !replayed.has_exit {
+        replayed.ended.exited.exit = plan.expect.exit.unwrap_or(replayed.ended.exited.exit);
+    }
+    findings.add(Findings {
+        unknown,
+        ..Findings::default()
+    });
+    judge(bench, &plan, Some(file), &replayed.ended, &trace, findings)
+}
+
+/// A recorded run and its trace.
+fn replay(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    recording: &RecordedRun,
+) -> Result<(Replayed, Normalised, Findings), RunError> {
+    let mut collector = Collector::new(plan);
+    let mut replayed = recording.replay(&plan.events, &mut collector)?;
+    let main_pid = replayed.ended.exited.main_pid;
+    let directory = replayed.directory.take();
+    let (trace, view, findings) = collector.finish(main_pid, directory, &bench.signatures)?;
+    let trace = trace.normalise(&view, &bench.signatures);
+    Ok((replayed, trace, findings))
+}

@@ -1,0 +1,32 @@
+//! What a recording holds, as the tracepoints of a machine.
+
+use super::RecordedRun;
+use crate::format::Format;
+use crate::host::{Catalogue, HostError};
+use crate::units::TracepointName;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Catalogue for RecordedRun {
+    fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
+        let format = self.formats.get(name).cloned();
+        format.ok_or_else(|| HostError::NoTracepoint { name: name.clone() })
+    }
+
+    fn systems(&self) -> Result<Vec<String>, HostError> {
+        let systems = self.formats.keys().map(|name| name.system().to_owned());
+        let systems: BTreeSet<String> = systems.collect();
+        Ok(systems.into_iter().collect())
+    }
+
+    fn events(&self, system: &str) -> Result<Vec<String>, HostError> {
+        let mut events: Vec<String> = self
+            .formats
+            .keys()
+            .filter(|name| name.system() == system)
+            .map(|name| name.event().to_owned())
+            .collect();
+        events.sort_unstable();
+        Ok(events)
+    }
+}

@@ -1,0 +1,285 @@
+//! The records of a file, one by one, to whoever understands those of a run.
+
+use super::super::reader::Reader;
+use super::super::sum::Sum;
+use super::super::{Observer, Setting};
+use super::{RecordedRun, ReplayError, Replayed};
+use crate::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
+use crate::events::{Account, EventAccount, Origin};
+use crate::perfdata::{self, EventDesc};
+use crate::plan::{EventsPlan, Reach};
+use crate::record::kind;
+use crate::sandbox::{Captured, Exited, Left};
+use crate::syscall::{Actor, Entry, Observation};
+use crate::units::{Cpu, ExitKind, Nanos, Pid, Usage};
+use crate::verdict::Ended;
+
+/// What our own recordings call the records of what was read from memory.
+const MEMORY: &str = "memory";
+
+impl RecordedRun {
+    /// Reads all records of a plan's events, and tells the observer.
+    ///
+    /// # Errors
+    /// [`ReplayError`]; the observer has been told all before it.
+    pub fn replay(
+        &self,
+        plan: &EventsPlan,
+        observer: &mut dyn Observer,
+    ) -> Result<Replayed, ReplayError> {
+        let setting = match &self.saved {
+            Some(saved) => saved.setting(),
+            None => Setting {
+                attached: !self.is_from_exec(),
+                ..Setting::default()
+            },
+        };
+        let mut watcher = Watcher {
+            observer,
+            main: None,
+            exit: None,
+        };
+        let mut reader = Reader::new(plan, plan.requests.len(), &mut watcher, setting);
+        let untold = self.feed(plan, &mut reader)?;
+        reader.finish();
+        let (mut account, delivered) = reader.recorded();
+        let delivered = delivered.to_vec();
+        drop(reader);
+        let exit = watcher.exit;
+        let replayed = match &self.saved {
+            Some(saved) => {
+                let mut ended = saved.ended();
+                recount(&mut account, &ended.account, plan, &delivered);
+                ended.account = account;
+                Replayed {
+                    ended,
+                    left: saved.left(),
+                    untold,
+                    has_exit: true,
+                    has_output: true,
+                    directory: saved.directory(),
+                }
+            }
+            None => {
+                for (request, delivered) in plan.requests.iter().zip(&delivered) {
+                    account.events.push(EventAccount {
+                        name: request.name.clone(),
+                        counted: *delivered,
+                        delivered: *delivered,
+                        said_lost: None,
+                    });
+                }
+                // Nobody can tell whether the cork's own call was recorded.
+                account.never_started = false;
+                // Nor whether a program was lost from sight, where none was to be seen to begin.
+                if self.reach() == Reach::Recorded && !self.has("syscalls:sys_exit_execve") {
+                    account.out_of_sight = 0;
+                }
+                self.without_saved(plan, account, exit, untold)
+            }
+        };
+        Ok(replayed)
+    }
+
+    /// What is known of a run that somebody else recorded.
+    fn without_saved(
+        &self,
+        plan: &EventsPlan,
+        account: Account,
+        exit: Option<ExitKind>,
+        mut untold: Vec<String>,
+    ) -> Replayed {
+        let mut left = Left::default();
+        let why = "the recording does not hold what the run left";
+        left.unseen.insert(Vec::new(), why.to_owned());
+        if exit.is_none() {
+            untold.push("the recording does not say how the workload ended".to_owned());
+        }
+        let counts_lost = |event: &&EventDesc| event.attr.read_format.has(ReadFormat::LOST);
+        if !self.events.iter().all(|event| counts_lost(&event)) {
+            untold.push(
+                "the recording does not say whether records were lost at its end (PERF_FORMAT_LOST)"
+                    .to_owned(),
+            );
+        }
+        if !self.has_end {
+            untold.push("the recording does not say where its records end".to_owned());
+        }
+        let is_asked = |event: &&EventDesc| {
+            let mut requests = plan.requests.iter();
+            requests.any(|request| request.name == event.name)
+        };
+        for event in self.events.iter().filter(is_asked) {
+            let (attr, name) = (&event.attr, &event.name);
+            if !has_every_occurrence(attr) {
+                untold.push(format!("the recording does not hold every `{name}`"));
+            }
+            if self.is_from_exec() && !attr.flags.has(AttrFlags::INHERIT) {
+                untold.push(format!(
+                    "the recording holds `{name}` of the first process alone"
+                ));
+            }
+        }
+        let ended = Ended {
+            exited: Exited {
+                exit: exit.unwrap_or(ExitKind::Code(0)),
+                main_pid: None,
+                stdout: Captured::default(),
+                stderr: Captured::default(),
+                usage: Usage::default(),
+            },
+            timed_out: false,
+            interrupted: false,
+            left: false,
+            struck: Vec::new(),
+            untold: Vec::new(),
+            survivors: Vec::new(),
+            usage: Usage::default(),
+            account,
+        };
+        Replayed {
+            ended,
+            left,
+            untold,
+            has_exit: exit.is_some(),
+            has_output: false,
+            directory: None,
+        }
+    }
+
+    /// Whether its events began with a program that the recorder executed; else they show what was there already.
+    fn is_from_exec(&self) -> bool {
+        let mut events = self.events.iter();
+        events.any(|event| event.attr.flags.has(AttrFlags::ENABLE_ON_EXEC))
+    }
+
+    /// Which request of the plan each event is; `None` for one that the plan has no use for. Several of a name are in the same order in both.
+    fn origins(&self, plan: &EventsPlan) -> Vec<Option<Origin>> {
+        let mut used = vec![false; plan.requests.len()];
+        let mut origin = |event: &EventDesc| {
+            if event.name == MEMORY && self.saved.is_some() {
+                return Some(Origin::Memory);
+            }
+            let mut requests = plan.requests.iter().zip(&mut used);
+            let place = requests.position(|(request, used)| {
+                let is_it = request.name == event.name && !*used;
+                *used |= is_it;
+                is_it
+            });
+            place.map(Origin::Request)
+        };
+        self.events.iter().map(&mut origin).collect()
+    }
+
+    /// Gives all records to a reader, and says what stands in the way of understanding them all, a line each.
+    fn feed(&self, plan: &EventsPlan, reader: &mut Reader<'_>) -> Result<Vec<String>, ReplayError> {
+        let origins = self.origins(plan);
+        let mut strangers = 0_u64;
+        let mut sum = Sum::default();
+        let mut records = perfdata::Ordered::new(self.reader()?);
+        while let Some(record) = records.next().map_err(|source| self.unreadable(source))? {
+            sum.record(record.bytes);
+            let Some((event, layout)) = record.event() else {
+                strangers += u64::from(record.header().kind < kind::OWN);
+                continue;
+            };
+            let origin = origins.get(event).copied().flatten();
+            if origin.is_none() && record.header().kind == kind::SAMPLE {
+                continue;
+            }
+            let origin = origin.unwrap_or(Origin::SideBand);
+            reader.take(Cpu(0), layout, origin, record.bytes)?;
+        }
+        let meta = records.meta();
+        sum.events(&meta.events, meta.tracing.as_ref());
+        if self
+            .saved
+            .as_ref()
+            .is_some_and(|saved| !saved.is_sealed_by(sum.number()))
+        {
+            return Err(ReplayError::Damaged {
+                path: self.path.clone(),
+            });
+        }
+        let mut untold = Vec::new();
+        if strangers > 0 {
+            untold.push(format!(
+                "{strangers} records are of no event of the recording"
+            ));
+        }
+        if records.late() > 0 {
+            untold.push(format!(
+                "{} records are not in the order of time",
+                records.late()
+            ));
+        }
+        Ok(untold)
+    }
+}
+
+/// Whether every occurrence of a tracepoint is a sample, whatever the period: with the period in its samples the kernel makes one of each
+/// (`perf_swevent_event()`).
+fn has_every_occurrence(attr: &StoredAttr) -> bool {
+    let is_each = match attr.period_or_frequency {
+        0 => false,
+        1 => true,
+        _ => attr.sample_type.has(SampleType::PERIOD),
+    };
+    is_each && !attr.flags.has(AttrFlags::FREQ)
+}
+
+/// The account of a recorded run: what the kernel counted then, against the records that are there now.
+fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: &[u64]) {
+    let names = plan.requests.iter().map(|request| request.name.as_str());
+    for (name, delivered) in names.chain([MEMORY]).zip(delivered) {
+        if let Some(event) = then.events.iter().find(|event| event.name == name) {
+            account.events.push(EventAccount {
+                delivered: *delivered,
+                ..event.clone()
+            });
+        }
+    }
+    account.out_of_sight = account.out_of_sight.max(then.out_of_sight);
+    account.side_band_lost = then.side_band_lost;
+    account.other_cpus = then.other_cpus;
+    account.lost_records = account.lost_records.max(then.lost_records);
+}
+
+/// Looks for the end of the main process, which nobody else tells.
+struct Watcher<'a> {
+    observer: &'a mut dyn Observer,
+    main: Option<Pid>,
+    exit: Option<ExitKind>,
+}
+
+impl Observer for Watcher<'_> {
+    fn observe(&mut self, observation: &Observation) {
+        match observation {
+            Observation::Born {
+                child,
+                parent: None,
+                ..
+            } => {
+                self.main.get_or_insert(child.pid);
+            }
+            Observation::Call(call)
+                if call.name() == Some("exit_group") && self.main == Some(call.actor.pid) =>
+            {
+                if let Entry::Seen { args, .. } = call.entry {
+                    let [status, ..] = args;
+                    self.exit = i32::try_from(status & 0xff).ok().map(ExitKind::Code);
+                }
+            }
+            _ => {}
+        }
+        self.observer.observe(observation);
+    }
+
+    fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]) {
+        self.observer.event(actor, time, cpu, tracepoint, payload);
+    }
+
+    fn pause(&mut self) {
+        self.observer.pause();
+    }
+}

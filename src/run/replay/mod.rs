@@ -1,0 +1,309 @@
+//! A run that somebody recorded, read as if it took place now.
+//!
+//! The file stands in for the machine: its formats are the catalogue that a plan is made with, and an event that it does not hold is one that
+//! this machine does not have. What only the one knows who ran it comes from what our own recordings [say](super::Saved); of a recording of
+//! perf it is not known, and whoever asks for it is told so.
+
+mod catalogue;
+mod feed;
+
+use super::saved::Saved;
+use super::session::SessionError;
+use crate::format::{self, Format};
+use crate::perfdata::{self, EventDesc, Feature, ReadError};
+use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted};
+use crate::sandbox::Left;
+use crate::syscall::names::{self, Abi};
+use crate::syscall::select::Selection;
+use crate::units::TracepointName;
+use crate::verdict::Ended;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const ENTER: &str = "raw_syscalls:sys_enter";
+const LEAVE: &str = "raw_syscalls:sys_exit";
+
+/// A file with the records of a run.
+#[derive(Debug)]
+pub struct RecordedRun {
+    path: PathBuf,
+    events: Vec<EventDesc>,
+    formats: HashMap<TracepointName, Arc<Format>>,
+    release: Option<String>,
+    saved: Option<Saved>,
+    /// Whether a cut at its end would show.
+    has_end: bool,
+}
+
+/// Why a recording cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The file.
+    #[error("cannot read the recording `{path}`")]
+    Open {
+        /// It.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What is in it.
+    #[error("cannot read the recording `{path}`")]
+    Read {
+        /// It.
+        path: PathBuf,
+        /// Where and why.
+        source: ReadError,
+    },
+    /// A format in it.
+    #[error("cannot understand the format of a tracepoint in the recording `{path}`")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: format::FormatError,
+    },
+    /// What our own recordings say besides.
+    #[error("cannot understand what the recording `{path}` says of its run: {why}")]
+    Saved {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// It is not what was written.
+    #[error("the recording `{path}` was changed or damaged after it was written")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It holds less than is asked for.
+    #[error("the recording `{path}` does not hold {what}")]
+    Lacks {
+        /// The file.
+        path: PathBuf,
+        /// What.
+        what: String,
+    },
+    /// Its records.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// A recorded run.
+#[derive(Debug)]
+pub struct Replayed {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it left in its directory.
+    pub left: Left,
+    /// What the recording does not say, a line each: from it no pass follows.
+    pub untold: Vec<String>,
+    /// Whether it says how the workload ended.
+    pub has_exit: bool,
+    /// Whether it says what the workload wrote, and which limits it reached.
+    pub has_output: bool,
+    /// The working directory, as the workload saw it.
+    pub directory: Option<String>,
+}
+
+impl RecordedRun {
+    /// Reads what a file begins with, and what it says of its events. A pipe's stream is kept in a temporary file.
+    ///
+    /// # Errors
+    /// [`ReplayError`].
+    pub fn open(path: &Path) -> Result<Self, ReplayError> {
+        let mut recording = Self {
+            path: path.to_owned(),
+            events: Vec::new(),
+            formats: HashMap::new(),
+            release: None,
+            saved: None,
+            has_end: true,
+        };
+        let mut reader = recording.reader()?;
+        // Of a pipe's stream all is known at its end alone.
+        while reader.meta().is_pipe
+            && reader
+                .next()
+                .map_err(|source| recording.unreadable(source))?
+                .is_some()
+        {}
+        let meta = reader.meta();
+        recording.events.clone_from(&meta.events);
+        recording.has_end = !meta.is_pipe && !meta.is_unfinished;
+        recording.release = meta.text(Feature::OSRELEASE);
+        if let Some(bytes) = meta.features.get(&Saved::FEATURE) {
+            let saved = Saved::from_bytes(bytes).map_err(|why| ReplayError::Saved {
+                path: path.to_owned(),
+                why,
+            })?;
+            recording.saved = Some(saved);
+        }
+        let formats = meta.tracing.iter().flat_map(|tracing| &tracing.formats);
+        for (system, text) in formats {
+            let format = format::parse(text).map_err(|source| ReplayError::Format {
+                path: path.to_owned(),
+                source,
+            })?;
+            let name = TracepointName::parse(&format!("{system}:{}", format.name));
+            let is_recorded = |name: &TracepointName| {
+                let mut events = meta.events.iter();
+                events.any(|event| event.name == name.as_str())
+            };
+            if let Some(name) = name.filter(is_recorded) {
+                recording.formats.insert(name, Arc::new(format));
+            }
+        }
+        Ok(recording)
+    }
+
+    /// The baseline's run, where it is recorded beside this one.
+    #[must_use]
+    pub fn baseline(&self) -> Option<Result<Self, ReplayError>> {
+        let path = super::baseline::recorded_in(&self.path);
+        path.exists().then(|| Self::open(&path))
+    }
+
+    fn unreadable(&self, source: ReadError) -> ReplayError {
+        let path = self.path.clone();
+        ReplayError::Read { path, source }
+    }
+
+    fn reader(&self) -> Result<perfdata::Reader<BufReader<File>>, ReplayError> {
+        let file = File::open(&self.path).map_err(|source| ReplayError::Open {
+            path: self.path.clone(),
+            source,
+        })?;
+        let reader = perfdata::Reader::file(BufReader::new(file));
+        reader.map_err(|source| self.unreadable(source))
+    }
+
+    fn lacks(&self, what: impl Into<String>) -> ReplayError {
+        ReplayError::Lacks {
+            path: self.path.clone(),
+            what: what.into(),
+        }
+    }
+
+    /// The release of the kernel that it was recorded on, where that is said.
+    #[must_use]
+    pub fn release(&self) -> Option<&str> {
+        self.release.as_deref()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.events.iter().any(|event| event.name == name)
+    }
+
+    /// By which events its calls are told.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        if self.has(ENTER) && self.has(LEAVE) {
+            Reach::Everything
+        } else {
+            Reach::Recorded
+        }
+    }
+
+    /// Who has read the memory of the workload.
+    #[must_use]
+    pub fn memory_reader(&self) -> MemoryReader {
+        match &self.saved {
+            Some(saved) if saved.contents().is_some() => MemoryReader::Bpf,
+            _ => MemoryReader::Nobody,
+        }
+    }
+
+    /// What was asked for when it was recorded.
+    #[must_use]
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let every_call = || vec!["all".to_owned()];
+        let tracepoint = |name: &String| Wanted::Tracepoint {
+            name: name.clone(),
+            filter: None,
+        };
+        if let Some(saved) = &self.saved {
+            let calls = saved.calls.clone().map(Wanted::Syscalls);
+            let tracepoints = saved.tracepoints.iter().map(tracepoint);
+            return calls.into_iter().chain(tracepoints).collect();
+        }
+        let is_call = |name: &str| {
+            [ENTER, LEAVE].contains(&name)
+                || name.starts_with("syscalls:sys_enter_")
+                || name.starts_with("syscalls:sys_exit_")
+        };
+        let names = self.events.iter().map(|event| &event.name);
+        let words = match self.reach() {
+            Reach::Everything => every_call(),
+            _ => self.own_calls(),
+        };
+        let calls = (!words.is_empty()).then_some(Wanted::Syscalls(words));
+        let is_other = |name: &&String| !is_call(name) && self.format_of(name).is_some();
+        let others = names.filter(is_other).map(tracepoint);
+        calls.into_iter().chain(others).collect()
+    }
+
+    /// The calls both of whose own tracepoints are there.
+    fn own_calls(&self) -> Vec<String> {
+        let has = |half: &str, call: &str| {
+            let mut names = names::tracefs_names(call);
+            names.any(|name| self.has(&format!("syscalls:{half}_{name}")))
+        };
+        let all = Selection::parse(&["all"], Abi::native());
+        let all = all.iter().flat_map(Selection::names);
+        all.filter(|call| has("sys_enter", call) && has("sys_exit", call))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn format_of(&self, name: &str) -> Option<&Arc<Format>> {
+        self.formats.get(&TracepointName::parse(name)?)
+    }
+
+    /// What may be said of memory in a plan for it.
+    #[must_use]
+    pub fn memory(&self) -> MemoryPlan {
+        let contents = self.saved.as_ref().and_then(Saved::contents);
+        MemoryPlan {
+            reader: self.memory_reader(),
+            contents: contents.unwrap_or_default(),
+            ..MemoryPlan::default()
+        }
+    }
+
+    /// Whether it holds all that a plan records.
+    ///
+    /// # Errors
+    /// [`ReplayError::Lacks`].
+    pub fn check(&self, plan: &EventsPlan) -> Result<(), ReplayError> {
+        let Some(saved) = &self.saved else {
+            return Ok(());
+        };
+        if !saved.has_calls(&plan.recorded) {
+            return Err(self.lacks("all calls that are asked for, or that following them takes"));
+        }
+        for (request, meaning) in plan.requests.iter().zip(&plan.meanings) {
+            let name = &request.name;
+            let is_call = matches!(meaning, Meaning::Enter { .. } | Meaning::Leave { .. });
+            match saved.filter(name) {
+                None => return Err(self.lacks(format!("`{name}`"))),
+                Some(filter) if is_call || filter.is_none() => {}
+                Some(filter) if filter == request.filter.as_deref() => {}
+                Some(filter) => {
+                    let filter = filter.unwrap_or_default();
+                    return Err(self.lacks(format!("`{name}` but where `{filter}`")));
+                }
+            }
+        }
+        if saved
+            .contents()
+            .is_some_and(|there| there < plan.memory.contents)
+        {
+            return Err(self.lacks("as much of what was read and written as is to be shown"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,335 @@
+//! What a recording says of its run besides the records: what only the one knows who ran it.
+//!
+//! A file holds it as JSON behind all that perf reads ([`Feature::BESIDES`]). A recording of perf has none, nor a pipe; then it is not known.
+
+use super::Setting;
+use super::sum::Sum;
+use crate::events::{Account, EventRequest};
+use crate::perfdata::Feature;
+use crate::plan::EventsPlan;
+use crate::sandbox::{Captured, Exited, Left, LeftContent, LeftFile};
+use crate::scenario::FileType;
+use crate::syscall::files::{FileKind, Initial};
+use crate::syscall::select::Selection;
+use crate::units::{ExitKind, Limit, Pid, Struck, Survivor, Usage};
+use crate::verdict::Ended;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What is known of a run besides its records.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Saved {
+    /// Of this form; 1.
+    version: u32,
+    /// The calls that were asked for, in words; `None` for none.
+    pub(super) calls: Option<Vec<String>>,
+    /// The calls that were recorded, in words.
+    recorded: Vec<String>,
+    /// The tracepoints that were asked for.
+    pub(super) tracepoints: Vec<String>,
+    /// What was recorded: the events and the filters in the kernel.
+    requests: Vec<(String, Option<String>)>,
+    init: Option<u32>,
+    reads_memory: bool,
+    contents: u16,
+    of_group: bool,
+    streams: Vec<(Given, Vec<i32>)>,
+    is_all: bool,
+    directory: Option<Bytes>,
+    exit: ExitKind,
+    main_pid: Option<i32>,
+    stdout: Output,
+    stderr: Output,
+    used: Usage,
+    timed_out: bool,
+    left_alone: bool,
+    struck: Vec<Struck>,
+    untold: Vec<(Limit, String)>,
+    survivors: Vec<Survivor>,
+    usage: Usage,
+    account: Account,
+    left: Vec<(Bytes, LeftOne)>,
+    unseen: Vec<(Bytes, String)>,
+    /// Over the records, and this.
+    sum: u64,
+}
+
+/// Bytes, as text where they are that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Bytes {
+    Text(String),
+    Raw(Vec<u8>),
+}
+
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::Text(text.to_owned()),
+            Err(_) => Self::Raw(bytes.to_owned()),
+        }
+    }
+}
+
+impl Bytes {
+    fn to_vec(&self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => text.clone().into_bytes(),
+            Self::Raw(bytes) => bytes.clone(),
+        }
+    }
+}
+
+/// What a descriptor refers to when the workload starts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Given {
+    Path(Bytes),
+    Named(Bytes),
+    Unread,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Output {
+    bytes: Bytes,
+    dropped: u64,
+}
+
+impl From<&Captured> for Output {
+    fn from(captured: &Captured) -> Self {
+        Self {
+            bytes: captured.bytes.as_slice().into(),
+            dropped: captured.dropped,
+        }
+    }
+}
+
+impl Output {
+    fn captured(&self) -> Captured {
+        Captured {
+            bytes: self.bytes.to_vec(),
+            dropped: self.dropped,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct LeftOne {
+    kind: String,
+    mode: u32,
+    size: u64,
+    target: Bytes,
+    content: Content,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Content {
+    NotSaved,
+    Whole(Bytes),
+    Start(Bytes),
+    Unread(String),
+}
+
+impl Saved {
+    /// Where it stands in a file.
+    pub const FEATURE: Feature = Feature::BESIDES;
+
+    /// What is to be kept of a run.
+    #[must_use]
+    pub fn of(plan: &EventsPlan, setting: &Setting, ended: &Ended, left: &Left) -> Self {
+        let given = |kind: &FileKind| match kind {
+            FileKind::Path(path) => Given::Path(path.as_ref().into()),
+            FileKind::Given(name) => Given::Named(name.as_ref().into()),
+            _ => Given::Unread,
+        };
+        let files = setting.initial.files.iter();
+        let requests = plan.requests.iter();
+        let tracepoints = plan.tracepoints.iter();
+        let request = |request: &EventRequest| (request.name.clone(), request.filter.clone());
+        let exited = &ended.exited;
+        let left_one = |file: &LeftFile| LeftOne {
+            kind: file.kind.word().to_owned(),
+            mode: file.mode,
+            size: file.size,
+            target: file.target.as_slice().into(),
+            content: match &file.content {
+                LeftContent::NotAskedFor => Content::NotSaved,
+                LeftContent::Whole(bytes) => Content::Whole(bytes.as_slice().into()),
+                LeftContent::Start(bytes) => Content::Start(bytes.as_slice().into()),
+                LeftContent::Unread(why) => Content::Unread(why.clone()),
+            },
+        };
+        let files_left = left.files.iter();
+        let unseen = left.unseen.iter();
+        Self {
+            version: 1,
+            calls: plan.selection.as_ref().map(Selection::words),
+            recorded: plan.recorded.words(),
+            tracepoints: tracepoints.map(|it| it.name.as_ref().to_owned()).collect(),
+            requests: requests.map(request).collect(),
+            init: setting.init.map(|pid| pid.0),
+            reads_memory: setting.reads_memory,
+            contents: plan.memory.contents,
+            of_group: setting.of_group,
+            streams: files
+                .map(|(kind, numbers)| (given(kind), numbers.clone()))
+                .collect(),
+            is_all: setting.initial.complete,
+            directory: setting.initial.directory.as_deref().map(Bytes::from),
+            exit: exited.exit,
+            main_pid: exited.main_pid,
+            stdout: (&exited.stdout).into(),
+            stderr: (&exited.stderr).into(),
+            used: exited.usage,
+            timed_out: ended.timed_out,
+            left_alone: ended.left,
+            struck: ended.struck.clone(),
+            untold: ended.untold.clone(),
+            survivors: ended.survivors.clone(),
+            usage: ended.usage,
+            account: ended.account.clone(),
+            left: files_left
+                .map(|(path, file)| (path.as_slice().into(), left_one(file)))
+                .collect(),
+            unseen: unseen
+                .map(|(path, why)| (path.as_slice().into(), why.clone()))
+                .collect(),
+            sum: 0,
+        }
+    }
+
+    /// With the sum of the records that it goes with, by which a change of either shows.
+    #[must_use]
+    pub fn sealed(mut self, records: u64) -> Self {
+        self.sum = 0;
+        let mut own = Sum::default();
+        own.add(&self.to_bytes());
+        self.sum = own.number().wrapping_add(records);
+        self
+    }
+
+    /// Whether it and the records are as they were written.
+    pub(super) fn is_sealed_by(&self, records: u64) -> bool {
+        self.clone().sealed(records).sum == self.sum
+    }
+
+    /// As a file holds it.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Nothing of it can fail to be written: no map, no key that is no string.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// What a file holds.
+    ///
+    /// # Errors
+    /// What of it makes no sense.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let saved: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        match saved.version {
+            1 => Ok(saved),
+            other => Err(format!("it is of version {other}, and 1 is known here")),
+        }
+    }
+
+    /// What must be known of the run to understand its records.
+    pub(super) fn setting(&self) -> Setting {
+        let kind = |given: &Given| match given {
+            Given::Path(path) => FileKind::Path(path.to_vec().into()),
+            Given::Named(name) => FileKind::Given(name.to_vec().into()),
+            Given::Unread => FileKind::Unread,
+        };
+        let streams = self.streams.iter();
+        Setting {
+            init: self.init.map(Pid),
+            initial: Initial {
+                files: streams
+                    .map(|(given, numbers)| (kind(given), numbers.clone()))
+                    .collect(),
+                complete: self.is_all,
+                directory: self.directory.as_ref().map(Bytes::to_vec),
+            },
+            reads_memory: self.reads_memory,
+            of_group: self.of_group,
+            ..Setting::default()
+        }
+    }
+
+    /// The working directory, as the workload saw it.
+    pub(super) fn directory(&self) -> Option<String> {
+        let directory = self.directory.as_ref()?.to_vec();
+        Some(String::from_utf8_lossy(&directory).into_owned())
+    }
+
+    /// How it ended.
+    pub(super) fn ended(&self) -> Ended {
+        Ended {
+            exited: Exited {
+                exit: self.exit,
+                main_pid: self.main_pid,
+                stdout: self.stdout.captured(),
+                stderr: self.stderr.captured(),
+                usage: self.used,
+            },
+            timed_out: self.timed_out,
+            interrupted: false,
+            left: self.left_alone,
+            struck: self.struck.clone(),
+            untold: self.untold.clone(),
+            survivors: self.survivors.clone(),
+            usage: self.usage,
+            account: self.account.clone(),
+        }
+    }
+
+    /// What it left in its directory. What was not looked into then cannot be now.
+    pub(super) fn left(&self) -> Left {
+        let kind = |word: &str| FileType::ALL.into_iter().find(|kind| kind.word() == word);
+        let mut left = Left::default();
+        for (path, one) in &self.left {
+            let Some(kind) = kind(&one.kind) else {
+                let why = format!("the recording says it is a `{}`", one.kind);
+                left.unseen.insert(path.to_vec(), why);
+                continue;
+            };
+            let content = match &one.content {
+                Content::NotSaved => LeftContent::Unread("it is not in the recording".to_owned()),
+                Content::Whole(bytes) => LeftContent::Whole(bytes.to_vec()),
+                Content::Start(bytes) => LeftContent::Start(bytes.to_vec()),
+                Content::Unread(why) => LeftContent::Unread(why.clone()),
+            };
+            let file = LeftFile {
+                kind,
+                mode: one.mode,
+                size: one.size,
+                target: one.target.to_vec(),
+                content,
+            };
+            left.files.insert(path.to_vec(), file);
+        }
+        let unseen = self.unseen.iter();
+        let unseen: BTreeMap<_, _> = unseen
+            .map(|(path, why)| (path.to_vec(), why.clone()))
+            .collect();
+        left.unseen.extend(unseen);
+        left
+    }
+
+    /// Whether all calls of a set were recorded.
+    pub(super) fn has_calls(&self, wanted: &Selection) -> bool {
+        let words: Vec<&str> = self.recorded.iter().map(String::as_str).collect();
+        Selection::parse(&words, wanted.native()).is_ok_and(|recorded| recorded.covers(wanted))
+    }
+
+    /// The filter that an event was recorded with; `None` for an event that was not.
+    pub(super) fn filter(&self, name: &str) -> Option<Option<&str>> {
+        let mut requests = self.requests.iter();
+        requests
+            .find(|(known, _)| known == name)
+            .map(|(_, filter)| filter.as_deref())
+    }
+
+    /// How many bytes of what is read and written are in the recording.
+    pub(super) fn contents(&self) -> Option<u16> {
+        self.reads_memory.then_some(self.contents)
+    }
+}

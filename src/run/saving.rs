@@ -1,0 +1,102 @@
+//! The very records of a run, kept beside what is made of them.
+
+use super::store::{Output, Store, StoreError, StoreOptions, Stored};
+use super::{Bench, Saved, Setting};
+use crate::events::{EventSet, Origin};
+use crate::host::Host;
+use crate::plan::EventsPlan;
+use crate::record::LayoutTable;
+use crate::sandbox::Left;
+use crate::verdict::Ended;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use tempfile::NamedTempFile;
+
+impl Bench<'_> {
+    /// The records of the runs from here on are kept, for other tools as well.
+    pub fn keep_records(&self) {
+        self.keeps_records.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Takes the records in the order in which they are delivered. The file is there under its name when it is whole.
+#[derive(Debug)]
+pub struct Saving {
+    store: Store,
+    file: NamedTempFile,
+    to: std::path::PathBuf,
+    error: Option<io::Error>,
+}
+
+impl Saving {
+    /// Describes the events, in a file of another name.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn begin(
+        to: &Path,
+        options: &StoreOptions,
+        events: &EventSet,
+        bench: &Bench<'_>,
+    ) -> Result<Self, StoreError> {
+        let folder = match to.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        std::fs::create_dir_all(folder)?;
+        let file = NamedTempFile::new_in(folder)?;
+        let output: File = file.as_file().try_clone()?;
+        let mut store = Store::begin(Output::File(output), options, events, bench)?;
+        store.tell_of(&[], events, bench.host)?;
+        Ok(Self {
+            store,
+            file,
+            to: to.to_owned(),
+            error: None,
+        })
+    }
+
+    /// Takes a record. That it could not be written is said in the end.
+    pub fn record(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) {
+        if self.error.is_none() {
+            self.error = self.store.record(table, bytes).err();
+        }
+    }
+
+    /// All rings have been drained once.
+    pub fn round(&mut self) {
+        if self.error.is_none() {
+            self.error = self.store.round().err();
+        }
+    }
+
+    /// Adds what the counters say and what is known of the run besides, and gives the file its name.
+    ///
+    /// # Errors
+    /// [`StoreError`], also for a record that could not be written.
+    pub fn end(
+        self,
+        events: &EventSet,
+        host: &Host,
+        plan: &EventsPlan,
+        setting: &Setting,
+        ended: &Ended,
+        left: &Left,
+    ) -> Result<Stored, StoreError> {
+        if let Some(error) = self.error {
+            return Err(error.into());
+        }
+        let setting = Setting {
+            reads_memory: events.reads_memory(),
+            of_group: !events.hang_up(),
+            ..setting.clone()
+        };
+        let saved = Saved::of(plan, &setting, ended, left);
+        let besides = |sum| [(Saved::FEATURE, saved.sealed(sum).to_bytes())].into();
+        let stored = self.store.end(events, host, besides)?;
+        self.file.persist(&self.to).map_err(|error| error.error)?;
+        Ok(stored)
+    }
+}

@@ -1,0 +1,357 @@
+//! A run's records, kept in a file or written into a pipe as perf would.
+
+use super::Bench;
+use super::described::{about, described, tracing};
+use super::sum::Sum;
+use crate::attr::{Attr, ReadFormat, Sampling, Source};
+use crate::events::{EventAccount, EventSet, Opened, Origin};
+use crate::host::{CodeMapping, Host, HostError, Living};
+use crate::perfdata::synthesized::{self, CounterValue, Mapped};
+use crate::perfdata::{Feature, Prologue, Writer, build_id, features};
+use crate::record::{self, HEADER_SIZE, Header, LayoutTable, Record};
+use crate::sys;
+use crate::units::{Cpu, Pid, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+/// `PERF_RECORD_MMAP2`, and where it has the file's name.
+const MAPPED: u32 = 10;
+const MAPPED_NAME: usize = HEADER_SIZE + 64;
+/// `PERF_RECORD_MISC_MMAP_BUILD_ID`.
+const HAS_BUILD_ID: u16 = 1 << 14;
+
+/// Where a recording goes.
+#[derive(Debug)]
+pub enum Output {
+    /// A file, empty and to be sought in.
+    File(File),
+    /// Whatever takes bytes: records that describe take the place of what a file has in front.
+    Pipe(File),
+}
+
+/// What to write besides the records.
+#[derive(Clone, Debug, Default)]
+pub struct StoreOptions {
+    /// The command line that asked for it.
+    pub command: Vec<OsString>,
+    /// The version of the tool.
+    pub version: String,
+    /// The level of zstd; `None` for records as they are.
+    pub compression: Option<i32>,
+}
+
+/// Why a recording cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// What it has to say of the machine.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// Its output.
+    #[error("cannot write the recording")]
+    Write(#[from] io::Error),
+}
+
+/// What was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Samples.
+    pub n_samples: u64,
+    /// Bytes.
+    pub length: u64,
+    /// What the kernel counted of each event, against its samples.
+    pub events: Vec<EventAccount>,
+    /// Names, forks, exits and mappings that found no room.
+    pub side_band_lost: u64,
+}
+
+impl Stored {
+    /// How many records are missing.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        let missing = |event: &EventAccount| event.missing().max(event.said_lost.unwrap_or(0));
+        self.events.iter().map(missing).sum::<u64>() + self.side_band_lost
+    }
+}
+
+/// Takes the records of a run, in any order within a round, and what is to be known to read them.
+#[derive(Debug)]
+pub struct Store {
+    writer: Writer<File>,
+    is_pipe: bool,
+    /// The samples of each request: how many, and the sum of their periods.
+    samples: Vec<(u64, u64)>,
+    span: Option<(u64, u64)>,
+    sum: Sum,
+    files: BTreeSet<Vec<u8>>,
+}
+
+impl Store {
+    /// Describes the events and the machine.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn begin(
+        output: Output,
+        options: &StoreOptions,
+        events: &EventSet,
+        bench: &Bench<'_>,
+    ) -> Result<Self, StoreError> {
+        let opened = events.opened()?;
+        let prologue = Prologue {
+            events: described(&opened),
+            tracing: tracing(&opened, bench.host)?,
+            features: about(bench, options),
+            compression: options.compression,
+        };
+        let is_pipe = matches!(output, Output::Pipe(_));
+        let mut sum = Sum::default();
+        sum.events(&prologue.events, prologue.tracing.as_ref());
+        Ok(Self {
+            writer: match output {
+                Output::File(file) => Writer::file(file, &prologue)?,
+                Output::Pipe(pipe) => Writer::pipe(pipe, &prologue)?,
+            },
+            is_pipe,
+            samples: vec![(0, 0); events.n_requests()],
+            span: None,
+            sum,
+            files: BTreeSet::new(),
+        })
+    }
+
+    /// Tells of what was there before the events began: the kernel's code, and these processes.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn tell_of(
+        &mut self,
+        living: &[Living],
+        events: &EventSet,
+        host: &Host,
+    ) -> Result<(), StoreError> {
+        let opened = events.opened()?;
+        let Some(first) = opened.iter().find(|event| event.origin == Origin::SideBand) else {
+            return Ok(());
+        };
+        let origin = |pid, tid| origin(first, (pid, tid), 0);
+        if let Some((start, end)) = host.kernel_code() {
+            let record = synthesized::kernel(&origin(Pid(u32::MAX), Tid(0)), start, end);
+            self.write(&record)?;
+        }
+        for process in living {
+            let Living { pid, parent, .. } = *process;
+            for thread in &process.threads {
+                let of = if thread.tid.0 == pid.0 { parent } else { pid };
+                let origin = origin(pid, thread.tid);
+                let record = synthesized::fork(&origin, (of, Tid(of.0)));
+                self.write(&record)?;
+                self.write(&synthesized::comm(&origin, &thread.name))?;
+            }
+            for code in &process.code {
+                let record = synthesized::mapping(&origin(pid, Tid(pid.0)), &mapped(code));
+                self.keep_name(&record);
+                self.write(&record)?;
+            }
+        }
+        self.writer.initialised()?;
+        Ok(())
+    }
+
+    /// Takes one record.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn record(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) -> io::Result<()> {
+        let header = bytes.first_chunk().map(|head| Header::from_bytes(*head));
+        match header.map(|header| header.kind) {
+            Some(record::kind::SAMPLE) => {
+                if let Some((layout, Origin::Request(place))) = table.resolve(bytes)
+                    && let Ok(Record::Sample(sample)) = record::parse(bytes, layout)
+                    && let Some((n, sum)) = self.samples.get_mut(place)
+                {
+                    *n += 1;
+                    *sum += sample.period.unwrap_or(1);
+                }
+                if let Some(time) = table.time(bytes) {
+                    let (first, last) = self.span.unwrap_or((time.0, time.0));
+                    self.span = Some((first.min(time.0), last.max(time.0)));
+                }
+            }
+            Some(MAPPED) => self.keep_name(bytes),
+            _ => {}
+        }
+        self.write(bytes)
+    }
+
+    fn write(&mut self, record: &[u8]) -> io::Result<()> {
+        self.sum.record(record);
+        self.writer.record(record)
+    }
+
+    /// Remembers the file of a mapping.
+    fn keep_name(&mut self, record: &[u8]) {
+        let Some(name) = record.get(MAPPED_NAME..) else {
+            return;
+        };
+        let head = record.first_chunk().copied().unwrap_or_default();
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let is_file = name.starts_with(b"/") && !name.starts_with(b"//");
+        if is_file
+            && Header::from_bytes(head).misc & HAS_BUILD_ID == 0
+            && !self.files.contains(name)
+        {
+            self.files.insert(name.to_vec());
+        }
+    }
+
+    /// Says that all rings have been drained once.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn round(&mut self) -> io::Result<()> {
+        self.writer.round()
+    }
+
+    /// Writes what the counters say, when nothing more will come, and what a file has at its end; among it the features that are made
+    /// with the sum of all records.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn end(
+        mut self,
+        events: &EventSet,
+        host: &Host,
+        besides: impl FnOnce(u64) -> BTreeMap<Feature, Vec<u8>>,
+    ) -> Result<Stored, StoreError> {
+        let opened = events.opened()?;
+        let now = sys::monotonic_now().0;
+        let nobody = (Pid(0), Tid(0));
+        for event in &opened {
+            let Some(counts) = event.counts else {
+                continue;
+            };
+            let origin = origin(event, nobody, now);
+            let lost = counts.lost.unwrap_or(0);
+            if lost > 0 {
+                self.write(&synthesized::lost_samples(&origin, lost))?;
+            }
+            let value = CounterValue {
+                format: event.attr.read_format,
+                value: counts.value,
+                lost,
+            };
+            self.write(&synthesized::read(&origin, value))?;
+        }
+        self.writer.round()?;
+        let mut late = besides(self.sum.number());
+        let build_ids = self.build_ids(host);
+        if !build_ids.is_empty() {
+            late.insert(Feature::BUILD_ID, build_ids);
+        }
+        if let (Some((first, last)), false) = (self.span, self.is_pipe) {
+            late.insert(Feature::SAMPLE_TIME, features::longs(&[first, last]));
+        }
+        let accounts = accounts(&opened, &self.samples);
+        let side_band_lost = sum_of(&opened, Origin::SideBand).1.unwrap_or(0);
+        let (_, length) = self.writer.finish(late)?;
+        Ok(Stored {
+            n_samples: self.samples.iter().map(|(n, _)| n).sum(),
+            length,
+            events: accounts,
+            side_band_lost,
+        })
+    }
+
+    /// The build ids of what was mapped, as far as the files are still there.
+    fn build_ids(&self, host: &Host) -> Vec<u8> {
+        let mut all = Vec::new();
+        if let Some(id) = host.kernel_notes().as_deref().and_then(build_id::in_notes) {
+            all.extend(features::kernel_build_id(id));
+        }
+        for name in &self.files {
+            if let Some(id) = build_id_of(name) {
+                all.extend(features::build_id(&id, name));
+            }
+        }
+        all
+    }
+}
+
+fn origin(event: &Opened<'_>, task: (Pid, Tid), time: u64) -> synthesized::Origin {
+    synthesized::Origin {
+        sample_type: event.attr.sample_type,
+        id: event.id,
+        task,
+        time,
+        cpu: event.cpu,
+    }
+}
+
+fn mapped(code: &CodeMapping) -> Mapped<'_> {
+    let (start, end) = code.range;
+    Mapped {
+        address: start,
+        length: end.saturating_sub(start),
+        offset: code.offset,
+        device: code.device,
+        inode: code.inode,
+        protection: code.protection,
+        flags: code.flags,
+        name: code.name.as_bytes(),
+    }
+}
+
+/// What all counters of an event say together: value, and lost records.
+fn sum_of(opened: &[Opened<'_>], origin: Origin) -> (u64, Option<u64>) {
+    let counts = opened.iter().filter(|event| event.origin == origin);
+    let counts = counts.filter_map(|event| event.counts);
+    counts.fold((0, Some(0)), |(value, lost), counts| {
+        let lost = lost.zip(counts.lost).map(|(sum, lost)| sum + lost);
+        (value + counts.value, lost)
+    })
+}
+
+/// An event of which every occurrence is a sample must have as many as its counter says. Of others the kernel alone knows what it lost.
+fn accounts(opened: &[Opened<'_>], samples: &[(u64, u64)]) -> Vec<EventAccount> {
+    let each = |attr: &Attr| {
+        attr.sampling == Sampling::Period(1) && matches!(attr.source, Source::Tracepoint(_))
+    };
+    let account = |(place, (n, sum)): (usize, &(u64, u64))| {
+        let origin = Origin::Request(place);
+        let event = opened.iter().find(|event| event.origin == origin)?;
+        let (value, said_lost) = sum_of(opened, origin);
+        let has_lost = event.attr.read_format.has(ReadFormat::LOST);
+        let said_lost = said_lost.filter(|_| has_lost);
+        let (counted, delivered) = if each(&event.attr) {
+            (value, *sum)
+        } else {
+            (n + said_lost.unwrap_or(0), *n)
+        };
+        Some(EventAccount {
+            name: event.name.to_owned(),
+            counted,
+            delivered,
+            said_lost,
+        })
+    };
+    samples.iter().enumerate().filter_map(account).collect()
+}
+
+/// The CPUs of a recording, named by somebody: all of them where nobody does.
+#[must_use]
+pub fn chosen_cpus(bench: &Bench<'_>, named: &[Cpu]) -> Vec<Cpu> {
+    let is_chosen = |cpu: &&Cpu| named.is_empty() || named.contains(cpu);
+    bench.cpus.iter().filter(is_chosen).copied().collect()
+}
+
+/// The build id of a file, if it is still there and has one.
+pub(super) fn build_id_of(name: &[u8]) -> Option<Vec<u8>> {
+    let file = std::path::Path::new(OsStr::from_bytes(name));
+    // Whoever mapped it may have seen other files than we do: a FIFO would keep us waiting.
+    let is_file = std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+    let opened = is_file.then(|| File::open(file).ok()).flatten()?;
+    build_id::of_file(opened).ok().flatten()
+}
