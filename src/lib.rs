@@ -46,6 +46,7 @@ pub mod ring;
 pub mod run;
 pub mod sandbox;
 pub mod scenario;
+pub mod script;
 pub mod snapshot;
 pub mod suggest;
 #[expect(unsafe_code, reason = "the one room for it")]

@@ -2,9 +2,11 @@
 //!
 //! What is printed and with which status the process ends is decided here and nowhere else.
 
+mod ahead;
 mod calibrate;
 mod completions;
 mod doctor;
+mod dump;
 mod inject;
 mod input;
 mod mutate;
@@ -13,6 +15,7 @@ mod record;
 mod review;
 mod run;
 mod schema;
+mod script;
 mod signals;
 mod suite;
 mod trace;
@@ -43,6 +46,10 @@ enum Command {
     Record(record::Arguments),
     /// Put build ids into a perf.data, file or pipe, as `perf inject -b` does
     Inject(inject::Arguments),
+    /// Print what a perf.data holds, from perf or from here
+    Script(script::Arguments),
+    /// Print each record of a perf.data as bytes and as what they mean
+    Dump(dump::Arguments),
     /// Find out by many runs how strict the snapshot of a scenario can be
     Calibrate(calibrate::Arguments),
     /// Change recorded runs of scenarios, and say which changes the scenarios let through
@@ -67,6 +74,8 @@ fn main() -> ExitCode {
         Command::Trace(arguments) => trace::main(arguments),
         Command::Record(arguments) => record::main(arguments),
         Command::Inject(arguments) => inject::main(arguments),
+        Command::Script(arguments) => script::main(arguments),
+        Command::Dump(arguments) => dump::main(arguments),
         Command::Calibrate(arguments) => calibrate::main(arguments),
         Command::Mutate(arguments) => mutate::main(arguments),
         Command::New(arguments) => new::main(arguments),

@@ -1,0 +1,83 @@
+//! `harness dump`: each record of a perf.data as bytes and as what they mean.
+
+use crate::{complain, input, status};
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use trace_harness::perfdata::Ordered;
+use trace_harness::script::Dump;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The grammar is that of perf report -D: a record's place and size, its bytes, then what they mean; the fields of \
+tracepoints below that, with their place among the bytes. Records come in the order of their times, a tool's own where they stand. \
+Records that were compressed have the place of the one that they were in.\n\n\
+Exit status: 0, or 2 where the input cannot be read to its end; all that comes before that place is printed."
+)]
+pub(crate) struct Arguments {
+    /// The file, or - for standard input; where standard input is a pipe that is the default, and perf.data otherwise
+    #[arg(short, long, value_name = "FILE")]
+    input: Option<PathBuf>,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    match dump(arguments) {
+        Ok(()) => status::PASSED,
+        Err(error) => {
+            let is_gone = error
+                .downcast_ref::<io::Error>()
+                .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+            // A reader that has gone away does not want to know.
+            if is_gone {
+                return status::PASSED;
+            }
+            complain(error.as_ref(), None);
+            status::USAGE
+        }
+    }
+}
+
+/// So many bytes of text are written at once.
+const PIECE: usize = 1 << 16;
+
+fn dump(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let (reader, name) = input::open(arguments.input.as_deref())?;
+    // Not through the buffer of io::stdout(), which looks for line feeds.
+    let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let mut text = Vec::with_capacity(2 * PIECE);
+    let mut reader = Ordered::new(reader);
+    let mut dump = Dump::new(name);
+    let end = loop {
+        match reader.next() {
+            Ok(Some(item)) => dump.record(&item, &mut text),
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+        if text.len() >= PIECE {
+            stdout.write_all(&text)?;
+            text.clear();
+        }
+    };
+    dump.totals(&mut text);
+    stdout.write_all(&text)?;
+    tell(&dump, reader.late());
+    Ok(end?)
+}
+
+/// Says what is missing.
+fn tell(dump: &Dump, late: u64) {
+    let all = [
+        (late, "records came late, and stand behind younger ones"),
+        (dump.strangers(), "records have the id of no event"),
+        (dump.malformed(), "records end inside of their fields"),
+        (
+            dump.unknown(),
+            "records are of a type that this version does not know",
+        ),
+    ];
+    for (count, what) in all.iter().filter(|(count, _)| *count > 0) {
+        anstream::eprintln!("harness: {count} {what}");
+    }
+}
