@@ -1,0 +1,123 @@
+//! What `perf report -D` lists, `harness dump` lists as well: each record's place, size, bytes and meaning, in the same order.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::support::command::{PATH, Place};
+use super::support::perf::WITH_TRACEFS;
+use super::support::require::{self, require};
+
+/// The records of a dump, each as its lines; without what stands behind the last.
+fn dump(program: &str, words: &[&str], file: &Path) -> Vec<Vec<String>> {
+    let output = Command::new(program)
+        .args(words)
+        .arg(file)
+        .env("PATH", PATH)
+        .env("HOME", "/nonexistent")
+        .env("LC_ALL", "C")
+        .output()
+        .expect("a program that starts");
+    assert!(output.status.success(), "{program}: {output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut records: Vec<Vec<String>> = Vec::new();
+    for line in text.lines().take_while(|line| *line != "Aggregated stats:") {
+        if line.starts_with("0x") && line.contains("]: event: ") {
+            records.push(Vec::new());
+        }
+        if let Some(record) = records.last_mut().filter(|_| !line.is_empty()) {
+            record.push(line.to_owned());
+        }
+    }
+    records
+}
+
+/// Of a record its place, size and type: perf counts a pipe's bytes from behind its header.
+fn head(record: &[String], header: u64) -> (u64, String) {
+    let (place, rest) = record[0].split_once('@').expect("a place");
+    let place = u64::from_str_radix(&place[2..], 16).expect("a number");
+    let (_, rest) = rest.rsplit_once(" [").expect("a size");
+    (place - header, rest.to_owned())
+}
+
+/// Of a record its bytes, and the line that says what it is, without its place.
+fn body(record: &[String]) -> Vec<&str> {
+    let is_hex = |line: &&str| line.starts_with(".  ");
+    let lines = record.iter().map(String::as_str);
+    let mut body: Vec<&str> = lines.clone().filter(is_hex).collect();
+    let meaning = lines
+        .clone()
+        .find_map(|line| line.split_once("]: PERF_RECORD_"));
+    let meaning = meaning.expect("a meaning").1;
+    // Of a tool's own records each says what it knows; of the kernel's both say the same.
+    body.push(match record[0].rsplit_once(' ').expect("a type").1 {
+        kind if kind.len() > 1 && kind >= "64" => "",
+        _ => meaning,
+    });
+    body.extend(lines.filter(|line| line.starts_with(".....")));
+    body
+}
+
+fn check(options: &str, command: &str, is_pipe: bool) {
+    let place = Place::new();
+    let file = place.beside("perf.data");
+    let path = file.to_str().expect("a path of letters");
+    let record = if is_pipe {
+        format!("perf record -q -o - {options} -- {command} > {path}")
+    } else {
+        format!("perf record -q -o {path} {options} -- {command}")
+    };
+    let mut words = vec!["unshare"];
+    words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));
+    let recorded = place.run("", &words);
+    let theirs = dump("perf", &["report", "-D", "-i"], &file);
+    let mut ours = dump(env!("CARGO_BIN_EXE_harness"), &["dump", "-i"], &file);
+    assert!(theirs.len() > 10, "{options}: {recorded:?}");
+    // perf shows what is in compressed records, and not themselves; and of a pipe not the first attribute, which tells it how.
+    ours.retain(|record| !record[0].ends_with("event: 81"));
+    let header = if is_pipe { 16 } else { 0 };
+    if is_pipe {
+        assert!(ours.remove(0)[0].ends_with("event: 64"));
+    }
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        assert_eq!(head(ours, header), head(theirs, 0), "{options}");
+        assert_eq!(body(ours), body(theirs), "{options}: {}", theirs[0]);
+    }
+    assert_eq!(ours.len(), theirs.len(), "{options}");
+}
+
+#[test]
+fn the_records_of_files_are_those_that_perf_lists() {
+    require!(require::right_to_trace());
+    require!(require::perf());
+    let cases = [
+        (
+            "-e sched:sched_switch,sched:sched_process_exec",
+            "sh -c 'ls | sort | cat'",
+        ),
+        ("-e cpu-clock -g", "find . -type f"),
+        ("-e page-faults -c 1", "cat a.txt"),
+        (
+            "-e 'sched:*' -a --namespaces --switch-events",
+            "sh -c 'ls & wc a.txt; wait'",
+        ),
+        (
+            "-e raw_syscalls:sys_enter -e task-clock -d",
+            "grep -r needle .",
+        ),
+        (
+            "-z -e 'syscalls:sys_enter_*' -e cpu-clock -a",
+            "find . -type f",
+        ),
+    ];
+    for (options, command) in cases {
+        check(options, command, false);
+    }
+}
+
+#[test]
+fn the_records_of_pipes_are_those_that_perf_lists() {
+    require!(require::right_to_trace());
+    require!(require::perf());
+    check("-e sched:sched_switch", "sh -c 'ls | sort | cat'", true);
+    check("-z -e cpu-clock,sched:sched_waking", "find . -type f", true);
+}

@@ -1,0 +1,248 @@
+//! Where perf's text and ours differ, and why. The kernel's own text decides: it is the format's author.
+
+use trace_harness::format::Format;
+
+/// A difference that is known: who errs and how, which formats have it, and what is done to both texts so that it does not show.
+type Known = (&'static str, fn(&Format) -> bool, fn(&str) -> String);
+
+const KNOWN: &[Known] = &[
+    // vsnprintf() of the kernel writes the prefix of a zero, printf(3) does not; `%#016lx` counts it.
+    (
+        "perf: no 0x before a zero of %#x",
+        |format| format.print_fmt.contains("%#"),
+        without_zeros,
+    ),
+    // The kernel's helpers take an unsigned long, into which an int is extended.
+    (
+        "perf: a negative int without a name is not extended",
+        prints_names,
+        without_extension,
+    ),
+    (
+        "perf: the width of a number without a name",
+        |format| format.print_fmt.contains("%-8s"),
+        without_blanks,
+    ),
+    (
+        "perf: nothing for another family",
+        |format| format.print_fmt.contains("%pIS"),
+        |text| text.replace("(einval)", ""),
+    ),
+    // What follows takes the arguments that the %c have left.
+    (
+        "perf 6.1: knows no %c",
+        |format| format.print_fmt.contains("[%c"),
+        |text| text.split('[').next().unwrap_or_default().to_owned(),
+    ),
+];
+
+/// Why the texts differ, where that is known.
+pub(crate) fn why(name: &str, format: &Format, ours: &str, theirs: &str) -> Option<&'static str> {
+    if theirs.contains("[FAILED TO PARSE]") {
+        return Some("perf: cannot parse");
+    }
+    let (mut ours, mut theirs) = (ours.trim_end().to_owned(), theirs.trim_end().to_owned());
+    let mut last = None;
+    for (why, applies, normal) in KNOWN {
+        if applies(format) {
+            let before = (ours.clone(), theirs.clone());
+            (ours, theirs) = (normal(&ours), normal(&theirs));
+            if before != (ours.clone(), theirs.clone()) {
+                last = Some(*why);
+            }
+            if ours == theirs {
+                return last;
+            }
+        }
+    }
+    if format.print_fmt.contains("%z") && numbers_are_cut(&ours, &theirs) {
+        return Some("perf: cuts the numbers of %z");
+    }
+    if has_unknown_names(format) && without_names(format, &ours) == without_names(format, &theirs) {
+        return Some(
+            "both: names of numbers that only the kernel knows; perf takes them for 0 or -1",
+        );
+    }
+    let has_negative = format.print_fmt.contains("{ -") || format.print_fmt.contains("{ (-");
+    if has_negative && without_names(format, &ours) == without_names(format, &theirs) {
+        return Some("perf: a negative number in a table");
+    }
+    BY_NAME
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, why)| *why)
+}
+
+/// Events whose differences no rule tells.
+const BY_NAME: &[(&str, &str)] = &[
+    ("alarmtimer:alarmtimer_cancel", SHIFT),
+    ("alarmtimer:alarmtimer_fired", SHIFT),
+    ("alarmtimer:alarmtimer_start", SHIFT),
+    (
+        "btrfs:raid56_read",
+        "perf: takes `a - b + 1` for `a - (b + 1)`",
+    ),
+    (
+        "dev:devres_log",
+        "both: the text is not in the record; perf does not fill `%3s` up",
+    ),
+    ("ext4:ext4_mballoc_alloc", SHIFT),
+    (
+        "iomap:iomap_dio_complete",
+        "perf: cuts the numbers of %zd, and their signs",
+    ),
+    (
+        "kvm:kvm_nested_vmenter",
+        "perf: takes `!a ? b : c ? d : e` for `!(a ? b : c ? d : e)`",
+    ),
+    ("kvm:kvm_pvclock_update", SIGN),
+    ("kvm:kvm_userspace_exit", SIGN),
+    ("kvm:kvm_wait_lapic_expire", SIGN),
+    ("kvmmmu:kvm_mmu_set_spte", SIGN),
+    ("sched:sched_skip_cpuset_numa", "perf: knows no %*pbl"),
+    ("sock:sock_recv_length", SIGN),
+    ("sock:sock_send_length", SIGN),
+    ("timer:itimer_state", SIGN),
+    (
+        "timer:timer_start",
+        "perf: takes `a & (b | c)` for `a & b | c`",
+    ),
+    ("xfs:xfs_exchmaps_defer", HIGHEST),
+    ("xfs:xfs_exchmaps_final_estimate", HIGHEST),
+    ("xfs:xfs_exchmaps_initial_estimate", HIGHEST),
+    ("xfs:xfs_exchmaps_recover", HIGHEST),
+    ("xfs:xfs_exchrange_flush", HIGHEST),
+    ("xfs:xfs_exchrange_mappings", HIGHEST),
+    ("xfs:xfs_exchrange_prep", HIGHEST),
+    (
+        "xfs:xfs_force_shutdown",
+        "perf: leaves out the name of no bit, which the kernel finds in any number but 0",
+    ),
+];
+
+const SHIFT: &str = "perf: shifts an int as if it had 64 bits";
+const SIGN: &str = "perf: no number is less than 0";
+const HIGHEST: &str = "perf: shows the name of bit 63 where no bit is set";
+
+fn prints_names(format: &Format) -> bool {
+    format.print_fmt.contains("__print_symbolic") || format.print_fmt.contains("__print_flags")
+}
+
+/// Whether a table's number is an enumerator's name.
+pub(crate) fn has_unknown_names(format: &Format) -> bool {
+    let entries = format.print_fmt.split('{').skip(1);
+    let numbers = entries.filter_map(|entry| entry.split(['"', '}']).next());
+    numbers.into_iter().any(|number| {
+        let words = number
+            .split(|character: char| !(character.is_ascii_alphanumeric() || character == '_'));
+        words.into_iter().any(|word| {
+            word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+                && !is_type(word)
+        })
+    })
+}
+
+fn is_type(word: &str) -> bool {
+    matches!(
+        word,
+        "unsigned"
+            | "long"
+            | "int"
+            | "u8"
+            | "u16"
+            | "u32"
+            | "u64"
+            | "gfp_t"
+            | "blk_opf_t"
+            | "__force"
+    )
+}
+
+fn without_zeros(text: &str) -> String {
+    words(text)
+        .into_iter()
+        .map(|word| {
+            if word
+                .trim_start_matches("0x")
+                .bytes()
+                .all(|byte| byte == b'0')
+            {
+                "0"
+            } else {
+                word
+            }
+        })
+        .collect()
+}
+
+fn without_extension(text: &str) -> String {
+    words(text)
+        .into_iter()
+        .map(|word| {
+            word.strip_prefix("0xffffffff")
+                .filter(|low| low.len() == 8)
+                .map_or(word.to_owned(), |low| {
+                    format!("0x{}", low.trim_start_matches('0'))
+                })
+        })
+        .collect()
+}
+
+fn without_blanks(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The runs of letters and digits, and what stands between them.
+pub(crate) fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_word = first.is_ascii_alphanumeric();
+        let end = rest
+            .find(|character: char| character.is_ascii_alphanumeric() != is_word)
+            .unwrap_or(rest.len());
+        words.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+    words
+}
+
+/// Whether each number that differs is, in theirs, the low 32 bits of ours.
+fn numbers_are_cut(ours: &str, theirs: &str) -> bool {
+    let number = |word: &str| match word.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    };
+    let (ours, theirs) = (words(ours), words(theirs));
+    let mut pairs = ours
+        .iter()
+        .zip(&theirs)
+        .filter(|(ours, theirs)| ours != theirs);
+    ours.len() == theirs.len()
+        && pairs.all(|(ours, theirs)| match (number(ours), number(theirs)) {
+            (Some(ours), Some(theirs)) => ours & 0xffff_ffff == theirs,
+            _ => false,
+        })
+}
+
+/// Without whatever may stand for a number that has names.
+fn without_names(format: &Format, text: &str) -> String {
+    let mut text = text.to_owned();
+    let mut names: Vec<&str> = format
+        .print_fmt
+        .split('"')
+        .skip(3)
+        .step_by(2)
+        .filter(|name| !name.is_empty())
+        .collect();
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    for name in names {
+        text = text.replace(name, "");
+    }
+    words(&text)
+        .into_iter()
+        .filter(|word| !word.starts_with("0x"))
+        .flat_map(str::chars)
+        .filter(|letter| !" |".contains(*letter))
+        .collect()
+}

@@ -1,0 +1,232 @@
+//! What `perf script` says of the files and pipes that perf records, `harness script` says as well: event by event, field by field.
+//!
+//! The two differ in the widths of columns, which are those of perf 7.2 in all versions of `harness`, and in the user's addresses of call
+//! chains, which perf 6.1 shows as places in the file. So runs of spaces are one, and of an address in a chain its place in the page counts.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::support::command::{PATH, Place};
+use super::support::perf::WITH_TRACEFS;
+use super::support::require::{self, require};
+
+/// Of tracepoints: what all of them have.
+const TRACE: &[&str] = &["comm,pid,tid,cpu,time,event,trace"];
+/// Of events on one task: its samples have no CPU.
+const TASK: &[&str] = &["comm,pid,tid,time,event,ip,period"];
+
+/// What `perf record` is told, the command, and the fields to be compared.
+type Case = (&'static str, &'static str, &'static [&'static str]);
+
+fn lines(program: &str, script: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
+    let mut command = Command::new(program);
+    command
+        .args(["script", "--ns", "-i"])
+        .arg(script)
+        .args(more);
+    for list in fields {
+        command.args(["-F", list]);
+    }
+    let output = command
+        .env("PATH", PATH)
+        .env("HOME", "/nonexistent")
+        .output()
+        .expect("a program that starts");
+    assert!(output.status.success(), "{program}: {output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().map(alike).collect()
+}
+
+fn alike(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if line.starts_with('\t') {
+        // Of a chain.
+        let address = words.first().copied().unwrap_or_default();
+        return address.chars().rev().take(3).collect();
+    }
+    words.join(" ")
+}
+
+/// Records each case, to a file or by a pipe, and compares.
+fn check(cases: &[Case], is_pipe: bool, more: &[&str]) {
+    require!(require::right_to_trace());
+    require!(require::perf());
+    for (options, command, fields) in cases {
+        let place = Place::new();
+        let file = place.beside("perf.data");
+        let path = file.to_str().expect("a path of letters");
+        let record = if is_pipe {
+            format!("perf record -q -o - {options} -- {command} > {path}")
+        } else {
+            format!("perf record -q -o {path} {options} -- {command}")
+        };
+        let mut words = vec!["unshare"];
+        words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));
+        let recorded = place.run("", &words);
+        let theirs = lines("perf", &file, fields, more);
+        let ours = lines(env!("CARGO_BIN_EXE_harness"), &file, fields, more);
+        assert!(!theirs.is_empty(), "{options}: {recorded:?}");
+        for (number, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            assert_eq!(ours, theirs, "{options}: line {number}");
+        }
+        assert_eq!(ours.len(), theirs.len(), "{options}");
+    }
+}
+
+#[test]
+fn tracepoints_have_the_values_that_perf_prints() {
+    let cases: &[Case] = &[
+        ("-e sched:sched_process_exec", "sh -c 'true; ls'", TRACE),
+        ("-e sched:sched_switch", "sh -c 'ls | sort | cat'", TRACE),
+        ("-e 'sched:*'", "sh -c 'ls | wc'", TRACE),
+        ("-e raw_syscalls:sys_enter", "find . -type f", TRACE),
+        (
+            "-e raw_syscalls:sys_enter,raw_syscalls:sys_exit",
+            "grep -r needle .",
+            TRACE,
+        ),
+        ("-e 'syscalls:sys_*_openat'", "cat a.txt sub/c.txt", TRACE),
+        (
+            "-e sched:sched_wakeup,irq:softirq_entry -a",
+            "sleep 0.1",
+            TRACE,
+        ),
+        (
+            "-s -e raw_syscalls:sys_enter",
+            "sh -c 'ls & ls & wait'",
+            TRACE,
+        ),
+        ("-m 1 -e raw_syscalls:sys_enter", "find .", TRACE),
+        (
+            "-e 'task:*,signal:*'",
+            "sh -c 'ls | cat; kill -0 $$'",
+            TRACE,
+        ),
+    ];
+    check(cases, false, &[]);
+}
+
+#[test]
+fn samples_have_the_values_that_perf_prints() {
+    let cases: &[Case] = &[
+        ("-e cpu-clock -F 999", "sort -R a.txt", TASK),
+        ("-e cpu-clock -c 100000", "grep -r needle .", TASK),
+        ("-e task-clock", "grep -r needle .", TASK),
+        (
+            "-e page-faults -d",
+            "ls",
+            &["comm,tid,time,event,ip,addr,period"],
+        ),
+        ("-e page-faults -c 1", "ls", TASK),
+        ("-e page-faults -c 1 --call-graph fp", "ls", TASK),
+        (
+            "-e context-switches,cpu-migrations",
+            "sh -c 'ls | cat'",
+            TASK,
+        ),
+        (
+            "-e page-faults --intr-regs=ip,sp --user-regs=ip,sp",
+            "ls",
+            TASK,
+        ),
+        (
+            "-e page-faults -d --phys-data --data-page-size",
+            "ls",
+            &["comm,tid,time,event,ip,addr,period"],
+        ),
+        ("-e '{cpu-clock,page-faults}:S'", "grep -r needle .", TASK),
+        (
+            "-a -e cpu-clock --all-cgroups",
+            "sleep 0.1",
+            &["comm,tid,cpu,time,event,ip,period"],
+        ),
+    ];
+    check(cases, false, &[]);
+}
+
+#[test]
+fn events_of_different_layouts_in_one_file_are_told_apart() {
+    let fields: &[&str] = &[
+        "sw:comm,tid,time,event,ip,period",
+        "trace:comm,tid,cpu,time,event,trace",
+    ];
+    let cases: &[Case] = &[
+        (
+            "-e page-faults,sched:sched_switch,cpu-clock",
+            "sh -c 'ls | cat'",
+            fields,
+        ),
+        ("-e raw_syscalls:sys_enter,page-faults -d", "ls", fields),
+        ("-a -e page-faults,sched:sched_switch -g", "ls", fields),
+    ];
+    check(cases, false, &[]);
+}
+
+#[test]
+fn what_is_compressed_and_what_comes_by_a_pipe_is_the_same() {
+    let cases: &[Case] = &[
+        ("-e raw_syscalls:sys_enter", "find .", TRACE),
+        ("-e page-faults,cpu-clock", "ls", TASK),
+        (
+            "-e sched:sched_switch,page-faults",
+            "sh -c 'ls | cat'",
+            &[
+                "sw:comm,tid,time,event,ip,period",
+                "trace:comm,tid,cpu,time,event,trace",
+            ],
+        ),
+    ];
+    check(cases, true, &[]);
+    let compressed: &[Case] = &[
+        ("-z -e raw_syscalls:sys_enter", "find .", TRACE),
+        ("-z -e 'sched:*'", "sh -c 'ls | wc'", TRACE),
+    ];
+    check(compressed, false, &[]);
+}
+
+#[test]
+fn records_of_tasks_mappings_switches_and_namespaces_read_as_perfs() {
+    let all = [
+        "--show-task-events",
+        "--show-mmap-events",
+        "--show-switch-events",
+        "--show-namespace-events",
+    ];
+    let cases: &[Case] = &[
+        ("-e page-faults", "sh -c 'ls | cat'", TASK),
+        ("-e page-faults --buildid-mmap", "ls", TASK),
+        ("-e page-faults -d --namespaces", "unshare -n true", TASK),
+        ("-e page-faults --switch-events", "sh -c 'ls | cat'", TASK),
+        ("-e raw_syscalls:sys_enter", "sh -c 'ls | cat'", TRACE),
+    ];
+    check(cases, false, &all);
+}
+
+#[test]
+fn a_probe_on_a_librarys_function_has_the_values_that_perf_prints() {
+    require!(require::right_to_trace());
+    require!(require::perf());
+    let place = Place::new();
+    let file = place.beside("perf.data");
+    let path = file.to_str().expect("a path of letters");
+    // The name of a group of probes is the whole machine's.
+    let group = format!("harness_script_{}", std::process::id());
+    let record = format!(
+        "library=$(ldd /bin/ls | sed -n 's/.*libc.so.6 => \\([^ ]*\\) .*/\\1/p') && \
+         trap 'perf probe -q -d \"{group}:*\"' EXIT && \
+         perf probe -q -x $library '{group}:opened=readdir64 stream=%di:u64' && \
+         perf record -q -o {path} -e {group}:opened -- ls"
+    );
+    let mut words = vec!["unshare"];
+    words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));
+    let recorded = place.run("", &words);
+    if !file.exists() {
+        return require::skip(&format!("perf makes no probe here: {recorded:?}"));
+    }
+    let theirs = lines("perf", &file, TRACE, &[]);
+    assert!(!theirs.is_empty(), "{recorded:?}");
+    assert_eq!(
+        lines(env!("CARGO_BIN_EXE_harness"), &file, TRACE, &[]),
+        theirs
+    );
+}
