@@ -94,7 +94,7 @@ fn the_records_of_files_are_those_that_perf_lists() {
             "-e sched:sched_switch,sched:sched_process_exec",
             "sh -c 'ls | sort | cat'",
         ),
-        ("-e cpu-clock -g", "find . -type f"),
+        ("-e cpu-clock -c 10000 -g", "find . -type f"),
         ("-e page-faults -c 1", "cat a.txt"),
         (
             "-e 'sched:*' -a --namespaces --switch-events",

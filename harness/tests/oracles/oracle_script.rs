@@ -73,6 +73,9 @@ fn check(cases: &[Case], is_pipe: bool, more: &[&str]) {
     }
 }
 
+/// It uses a CPU for some ten milliseconds, so that clocks sample it at any frequency.
+const BUSY: &str = "sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; ls -R'";
+
 #[test]
 fn tracepoints_have_the_values_that_perf_prints() {
     let cases: &[Case] = &[
@@ -109,9 +112,9 @@ fn tracepoints_have_the_values_that_perf_prints() {
 #[test]
 fn samples_have_the_values_that_perf_prints() {
     let cases: &[Case] = &[
-        ("-e cpu-clock -F 999", "sort -R a.txt", TASK),
-        ("-e cpu-clock -c 100000", "grep -r needle .", TASK),
-        ("-e task-clock", "grep -r needle .", TASK),
+        ("-e cpu-clock -F 999", BUSY, TASK),
+        ("-e cpu-clock -c 100000", BUSY, TASK),
+        ("-e task-clock", BUSY, TASK),
         (
             "-e page-faults -d",
             "ls",
@@ -134,7 +137,7 @@ fn samples_have_the_values_that_perf_prints() {
             "ls",
             &["comm,tid,time,event,ip,addr,period"],
         ),
-        ("-e '{cpu-clock,page-faults}:S'", "grep -r needle .", TASK),
+        ("-e '{cpu-clock,page-faults}:S'", BUSY, TASK),
         (
             "-a -e cpu-clock --all-cgroups",
             "sleep 0.1",
