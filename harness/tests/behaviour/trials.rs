@@ -348,7 +348,7 @@ fn without_the_right_to_trace_every_trial_is_ignored_with_the_reason_and_none_pa
 }
 
 fn as_nobody(project: &Project, environment: Environment<'_>, arguments: &[&str]) -> Run {
-    fs::copy(trials(), project.join("program")).expect("a copy");
+    project.copy_program(trials(), "program");
     project.open_to_everybody("program");
     let package = project.join("harness");
     let package = package.to_str().expect("a path of letters");

@@ -102,10 +102,28 @@ fn an_ordinary_user_has_the_same_world() {
     assert!(said.contains(&expected), "{said}");
 }
 
+/// In a process of its own: other tests start programs in ways that know nothing of what is laid out here.
+#[test]
+fn a_program_that_was_just_laid_out_can_be_executed_whatever_starts_beside_it() {
+    let this = std::env::current_exe().expect("this program");
+    let run = Command::new(this)
+        .args([
+            "--ignored",
+            "--exact",
+            "world::lays_programs_out_and_executes_them",
+        ])
+        .output()
+        .expect("this program");
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+}
+
 /// A child that another thread makes has a copy of what is open here, for as long as it takes to close it: a program that is open for
 /// writing in anybody cannot be executed.
 #[test]
-fn a_program_that_was_just_laid_out_can_be_executed_whatever_starts_beside_it() {
+#[ignore = "a part of another test, which runs it as a process of its own"]
+fn lays_programs_out_and_executes_them() {
     let base = Arc::new(Base::new(None, Members::Kill).expect("a base"));
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,15 +1,13 @@
 //! What the program needs of the machine: it gets at tracefs by itself, and says which right it
 //! lacks.
 
-use std::fs;
-
 use super::PASSES;
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 
 /// Runs a copy of the program that everybody may read, as nobody.
 fn as_nobody(project: &Project, arguments: &[&str]) -> Run {
-    fs::copy(env!("CARGO_BIN_EXE_harness"), project.join("program")).expect("a copy");
+    project.copy_program(env!("CARGO_BIN_EXE_harness"), "program");
     project.open_to_everybody("program");
     let nobody = [
         "setpriv",

@@ -1,6 +1,7 @@
 //! A folder with scenarios, and runs of the program in it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -147,6 +148,14 @@ impl Project {
         command.args(["--signal=KILL", SECONDS]).args(words);
         command.envs(environment.iter().copied());
         command.output().expect("timeout").into()
+    }
+
+    /// Copies a program into the folder, to be executed there. Not by this process: what other tests start meanwhile would hold the copy
+    /// open for writing until it executes something.
+    pub(crate) fn copy_program(&self, from: impl AsRef<OsStr>, name: &str) {
+        let mut copy = Command::new("cp");
+        let copied = copy.arg(from).arg(self.join(name)).status();
+        assert!(copied.expect("cp").success());
     }
 
     /// Lets others than root use the folder and a program in it.
