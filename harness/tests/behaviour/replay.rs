@@ -283,6 +283,8 @@ fn from_a_recording_of_perf_that_leaves_something_out_no_pass_follows() {
     );
     record(&["-F", "10"], "sparse.data");
     record(&["--no-inherit"], "first.data");
+    record(&["--filter", "common_pid == 1"], "filtered.data");
+    record(&["-C", "0"], "cpu.data");
     let stream = record(&[], "-");
     std::fs::write(project.path().join("pipe.data"), stream).expect("a file");
     for (file, scenario, why) in [
@@ -292,6 +294,8 @@ fn from_a_recording_of_perf_that_leaves_something_out_no_pass_follows() {
             "does not hold every `syscalls:sys_enter_mkdir`",
         ),
         ("first.data", "never", "of the first process alone"),
+        ("filtered.data", "never", "recorded with `--filter`"),
+        ("cpu.data", "never", "recorded with `-C`"),
         ("pipe.data", "once", "does not say where its records end"),
     ] {
         let scenario = format!("scenarios/{scenario}.yaml");

@@ -3,7 +3,7 @@
 use super::super::reader::Reader;
 use super::super::sum::Sum;
 use super::super::{Observer, Setting};
-use super::{RecordedRun, ReplayError, Replayed};
+use super::{RecordedRun, ReplayError, Replayed, command};
 use crate::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
 use crate::events::{Account, EventAccount, Origin};
 use crate::perfdata::{self, EventDesc};
@@ -101,6 +101,13 @@ impl RecordedRun {
                 "the recording does not say whether records were lost at its end (PERF_FORMAT_LOST)"
                     .to_owned(),
             );
+        }
+        match self.command.as_deref().map(command::selects) {
+            Some(None) => {}
+            Some(Some(option)) => untold.push(format!(
+                "it was recorded with `{option}`, which may leave out what the workload did, or take in what others did"
+            )),
+            None => untold.push("the recording does not say with which options it was made".to_owned()),
         }
         if !self.has_end {
             untold.push("the recording does not say where its records end".to_owned());

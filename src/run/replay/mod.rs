@@ -5,6 +5,7 @@
 //! perf it is not known, and whoever asks for it is told so.
 
 mod catalogue;
+mod command;
 mod feed;
 
 use super::saved::Saved;
@@ -36,6 +37,8 @@ pub struct RecordedRun {
     saved: Option<Saved>,
     /// Whether a cut at its end would show.
     has_end: bool,
+    /// The command that recorded it, where that is said.
+    command: Option<Vec<String>>,
 }
 
 /// Why a recording cannot be used.
@@ -122,6 +125,7 @@ impl RecordedRun {
             release: None,
             saved: None,
             has_end: true,
+            command: None,
         };
         let mut reader = recording.reader()?;
         // Of a pipe's stream all is known at its end alone.
@@ -134,6 +138,7 @@ impl RecordedRun {
         let meta = reader.meta();
         recording.events.clone_from(&meta.events);
         recording.has_end = !meta.is_pipe && !meta.is_unfinished;
+        recording.command = meta.texts(Feature::CMDLINE);
         recording.release = meta.text(Feature::OSRELEASE);
         if let Some(bytes) = meta.features.get(&Saved::FEATURE) {
             let saved = Saved::from_bytes(bytes).map_err(|why| ReplayError::Saved {
