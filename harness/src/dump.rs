@@ -1,6 +1,6 @@
 //! `harness dump`: each record of a perf.data as bytes and as what they mean.
 
-use crate::{complain, input, status};
+use crate::{input, status};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,20 +23,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
-    match dump(arguments) {
-        Ok(()) => status::PASSED,
-        Err(error) => {
-            let is_gone = error
-                .downcast_ref::<io::Error>()
-                .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
-            // A reader that has gone away does not want to know.
-            if is_gone {
-                return status::PASSED;
-            }
-            complain(error.as_ref(), None);
-            status::USAGE
-        }
-    }
+    input::status_of(dump(arguments).map(|()| status::PASSED))
 }
 
 /// So many bytes of text are written at once.

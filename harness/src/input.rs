@@ -1,5 +1,6 @@
 //! What a command reads: a file, or what comes on standard input.
 
+use crate::{complain, status};
 use nix::sys::stat::{SFlag, fstat};
 use std::error::Error;
 use std::fs::File;
@@ -39,4 +40,22 @@ fn is_stdin_a_pipe() -> bool {
     let kind =
         fstat(io::stdin()).map(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT);
     kind == Ok(SFlag::S_IFIFO)
+}
+
+/// The exit status of a command that prints what it reads; says what went wrong.
+pub(crate) fn status_of(printed: Result<u8, Box<dyn Error>>) -> u8 {
+    match printed {
+        Ok(status) => status,
+        Err(error) => {
+            let is_gone = error
+                .downcast_ref::<io::Error>()
+                .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+            // A reader that has gone away does not want to know.
+            if is_gone {
+                return status::PASSED;
+            }
+            complain(error.as_ref(), None);
+            status::USAGE
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `harness script`: a perf.data as text.
 
 use crate::ahead::Ahead;
-use crate::{complain, input, status};
+use crate::{input, status};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -123,20 +123,7 @@ fn fields(text: &str) -> Result<Choice, String> {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
-    match script(arguments) {
-        Ok(status) => status,
-        Err(error) => {
-            let is_gone = error
-                .downcast_ref::<io::Error>()
-                .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
-            // A reader that has gone away does not want to know.
-            if is_gone {
-                return status::PASSED;
-            }
-            complain(error.as_ref(), None);
-            status::USAGE
-        }
-    }
+    input::status_of(script(arguments))
 }
 
 fn options(arguments: &Arguments) -> Options {

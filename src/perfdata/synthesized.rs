@@ -2,14 +2,8 @@
 //! (`tools/perf/util/synthetic-events.c`). They have the form of the kernel's own.
 
 use crate::attr::{ReadFormat, SampleType};
+use crate::record::kind;
 use crate::units::{Cpu, Pid, Tid};
-
-const MMAP: u32 = 1;
-const COMM: u32 = 3;
-const FORK: u32 = 7;
-const READ: u32 = 8;
-const MMAP2: u32 = 10;
-const LOST_SAMPLES: u32 = 13;
 
 const MISC_KERNEL: u16 = 1;
 const MISC_USER: u16 = 2;
@@ -123,7 +117,7 @@ impl Body {
 pub fn comm(origin: &Origin, name: &[u8]) -> Vec<u8> {
     let (Pid(pid), Tid(tid)) = origin.task;
     let body = Body::default().words(&[pid, tid]).text(name);
-    body.record(COMM, 0, origin)
+    body.record(kind::COMM, 0, origin)
 }
 
 /// A thread that was created by another, at a time that nobody knows.
@@ -133,7 +127,7 @@ pub fn fork(origin: &Origin, parent: (Pid, Tid)) -> Vec<u8> {
     let body = Body::default()
         .words(&[pid, parent.0.0, tid, parent.1.0])
         .longs(&[origin.time]);
-    body.record(FORK, 0, origin)
+    body.record(kind::FORK, 0, origin)
 }
 
 /// Code that is mapped.
@@ -147,7 +141,7 @@ pub fn mapping(origin: &Origin, mapped: &Mapped<'_>) -> Vec<u8> {
         .longs(&[mapped.inode, 0])
         .words(&[mapped.protection, mapped.flags])
         .text(mapped.name);
-    body.record(MMAP2, MISC_USER, origin)
+    body.record(kind::MMAP2, MISC_USER, origin)
 }
 
 /// The kernel's own code, from the symbol `_text` on.
@@ -157,14 +151,14 @@ pub fn kernel(origin: &Origin, start: u64, end: u64) -> Vec<u8> {
         .words(&[u32::MAX, 0])
         .longs(&[start, end.saturating_sub(start), start])
         .text(b"[kernel.kallsyms]_text");
-    body.record(MMAP, MISC_KERNEL, origin)
+    body.record(kind::MMAP, MISC_KERNEL, origin)
 }
 
 /// How many samples of an event found no room.
 #[must_use]
 pub fn lost_samples(origin: &Origin, lost: u64) -> Vec<u8> {
     let body = Body::default().longs(&[lost]);
-    body.record(LOST_SAMPLES, 0, origin)
+    body.record(kind::LOST_SAMPLES, 0, origin)
 }
 
 /// What a counter says, as the kernel writes it for a task that ends with `inherit_stat`.
@@ -180,7 +174,7 @@ pub fn read(origin: &Origin, counter: CounterValue) -> Vec<u8> {
             body = body.longs(&[long]);
         }
     }
-    body.record(READ, 0, origin)
+    body.record(kind::READ, 0, origin)
 }
 
 #[cfg(test)]

@@ -17,8 +17,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// `PERF_RECORD_MMAP2`, and where it has the file's name.
-const MAPPED: u32 = 10;
+/// Where `PERF_RECORD_MMAP2` has the file's name.
 const MAPPED_NAME: usize = HEADER_SIZE + 64;
 /// `PERF_RECORD_MISC_MMAP_BUILD_ID`.
 const HAS_BUILD_ID: u16 = 1 << 14;
@@ -180,7 +179,7 @@ impl Store {
                     self.span = Some((first.min(time.0), last.max(time.0)));
                 }
             }
-            Some(MAPPED) => self.keep_name(bytes),
+            Some(record::kind::MMAP2) => self.keep_name(bytes),
             _ => {}
         }
         self.write(bytes)

@@ -8,7 +8,7 @@ use trace_harness::events::Origin;
 use trace_harness::host::Host;
 use trace_harness::perfdata::Reader;
 use trace_harness::plan::{self, Wanted};
-use trace_harness::record::{Header, LayoutTable};
+use trace_harness::record::{LayoutTable, kind};
 use trace_harness::run::{Bench, Observer, Output, Patience, Setting, Store, StoreOptions, follow};
 use trace_harness::sandbox::{World, launch};
 use trace_harness::syscall::{Actor, Observation};
@@ -21,8 +21,8 @@ use crate::support::require::{require, right_to_trace};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// `PERF_RECORD_MMAP`, `_READ`, `_LOST_SAMPLES`: of the kernel's code in front, and of the account behind, which is not in a ring.
-const SAID_BESIDES: [u32; 3] = [1, 8, 13];
+/// Of the kernel's code in front, and of the account behind, which is not in a ring.
+const SAID_BESIDES: [u32; 3] = [kind::MMAP, kind::READ, kind::LOST_SAMPLES];
 
 /// The records of the rings, as they are delivered, and those who keep them.
 struct Keeper {
@@ -51,8 +51,8 @@ fn read(bytes: Vec<u8>) -> Vec<Vec<u8>> {
     let mut reader = Reader::file(Cursor::new(bytes)).expect("a recording");
     let mut records = Vec::new();
     while let Some(item) = reader.next().expect("records") {
-        let Header { kind, .. } = item.header();
-        if kind < 64 && !SAID_BESIDES.contains(&kind) {
+        let of = item.header().kind;
+        if of < kind::OWN && !SAID_BESIDES.contains(&of) {
             records.push(item.bytes.to_vec());
         }
     }

@@ -8,15 +8,14 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use trace_harness::perfdata::Reader;
-use trace_harness::record::{self, Record};
+use trace_harness::record::{self, Record, kind};
 
 use super::support::command::{PATH, Place};
 use super::support::require::{self, require};
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 
-/// `PERF_RECORD_READ`, and where it has its value.
-const READ: u32 = 8;
+/// Where `PERF_RECORD_READ` has its value.
 const VALUE: usize = 16;
 
 fn run(place: &Place, line: &str) -> Output {
@@ -50,7 +49,7 @@ fn counts(file: &Path) -> Counts {
         if let Ok(Record::Sample(sample)) = record::parse(item.bytes, layout) {
             counts.0 += 1;
             counts.1 += sample.period.unwrap_or(1);
-        } else if item.header().kind == READ {
+        } else if item.header().kind == kind::READ {
             let value = item.bytes.get(VALUE..).and_then(|rest| rest.first_chunk());
             counts.2 += u64::from_ne_bytes(*value.expect("a value"));
         }
