@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::support::command::{PATH, Place};
-use super::support::perf::WITH_TRACEFS;
+use super::support::perf::recorded;
 use super::support::require::{self, require};
 
 /// The records of a dump, each as its lines; without what stands behind the last.
@@ -59,16 +59,7 @@ fn body(record: &[String]) -> Vec<&str> {
 
 fn check(options: &str, command: &str, is_pipe: bool) {
     let place = Place::new();
-    let file = place.beside("perf.data");
-    let path = file.to_str().expect("a path of letters");
-    let record = if is_pipe {
-        format!("perf record -q -o - {options} -- {command} > {path}")
-    } else {
-        format!("perf record -q -o {path} {options} -- {command}")
-    };
-    let mut words = vec!["unshare"];
-    words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));
-    let recorded = place.run("", &words);
+    let (file, recorded) = recorded(&place, options, command, is_pipe);
     let theirs = dump("perf", &["report", "-D", "-i"], &file);
     let mut ours = dump(env!("CARGO_BIN_EXE_harness"), &["dump", "-i"], &file);
     assert!(theirs.len() > 10, "{options}: {recorded:?}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::support::command::{PATH, Place};
-use super::support::perf::WITH_TRACEFS;
+use super::support::perf::{WITH_TRACEFS, recorded};
 use super::support::require::{self, require};
 
 /// Of tracepoints: what all of them have.
@@ -53,16 +53,7 @@ fn check(cases: &[Case], is_pipe: bool, more: &[&str]) {
     require!(require::perf());
     for (options, command, fields) in cases {
         let place = Place::new();
-        let file = place.beside("perf.data");
-        let path = file.to_str().expect("a path of letters");
-        let record = if is_pipe {
-            format!("perf record -q -o - {options} -- {command} > {path}")
-        } else {
-            format!("perf record -q -o {path} {options} -- {command}")
-        };
-        let mut words = vec!["unshare"];
-        words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));
-        let recorded = place.run("", &words);
+        let (file, recorded) = recorded(&place, options, command, is_pipe);
         let theirs = lines("perf", &file, fields, more);
         let ours = lines(env!("CARGO_BIN_EXE_harness"), &file, fields, more);
         assert!(!theirs.is_empty(), "{options}: {recorded:?}");

@@ -1,6 +1,8 @@
 //! perf as a witness: it counts the calls that are entered, from the exec on.
 
 use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
 
 use super::command::Place;
 
@@ -36,4 +38,24 @@ pub(crate) fn count_of(event: &str, place: &Place, prepare: &str, command: &[&st
     count
         .and_then(|count| count.parse().ok())
         .unwrap_or_else(|| panic!("no count in `{text}`"))
+}
+
+/// What perf records of a command, in a file or as a pipe's stream in one; and what it said.
+pub(crate) fn recorded(
+    place: &Place,
+    options: &str,
+    command: &str,
+    is_pipe: bool,
+) -> (PathBuf, Output) {
+    let file = place.beside("perf.data");
+    let path = file.to_str().expect("a path of letters");
+    let record = if is_pipe {
+        format!("perf record -q -o - {options} -- {command} > {path}")
+    } else {
+        format!("perf record -q -o {path} {options} -- {command}")
+    };
+    let mut words = vec!["unshare"];
+    words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));
+    let output = place.run("", &words);
+    (file, output)
 }
