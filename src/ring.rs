@@ -1,4 +1,8 @@
-//! A ring drained forward: its records, one at a time, copied out.
+//! A ring drained forward: its records, one at a time, copied out. And rings that are overwritten, frozen to be read.
+
+mod flight;
+
+pub use flight::{Empty, Flight, Frozen, Stretch};
 
 use crate::merge::Source;
 use crate::record::{HEADER_SIZE, Header};

@@ -3,6 +3,8 @@
 //! One attribute gives both: what [`Attr::raw`] puts into the kernel is what [`Layout`] expects to come out, so that the two cannot drift.
 
 mod stored;
+#[cfg(test)]
+mod tests;
 
 pub use stored::{AttrError, AttrFlags, StoredAttr};
 
@@ -173,6 +175,8 @@ pub struct Attr {
     pub exclude_kernel: bool,
     /// How many bytes of records wake the reader; 0 leaves it to the kernel (half the ring).
     pub wakeup_bytes: u32,
+    /// Whether its records go from the end of the ring to the start, so that the newest of a ring that is overwritten can be found.
+    pub write_backward: bool,
 }
 
 impl Attr {
@@ -192,6 +196,7 @@ impl Attr {
             namespaces: false,
             exclude_kernel: true,
             wakeup_bytes: 0,
+            write_backward: false,
         }
     }
 
@@ -233,11 +238,18 @@ impl Attr {
         raw.set_mmap((self.maps != Maps::No).into());
         raw.set_mmap2((self.maps == Maps::Files).into());
         raw.set_namespaces(self.namespaces.into());
+        raw.set_write_backward(self.write_backward.into());
         if self.wakeup_bytes > 0 {
             raw.set_watermark(1);
             raw.wakeup_watermark = self.wakeup_bytes;
         }
         raw
+    }
+
+    /// Whether each occurrence is counted and has a record, so that the one tells how many of the other are missing.
+    #[must_use]
+    pub fn records_each(&self) -> bool {
+        self.sampling == Sampling::Period(1) && matches!(self.source, Source::Tracepoint(_))
     }
 
     /// As files and pipes carry it: what the kernel was given.
@@ -302,104 +314,5 @@ impl Layout {
             + usize::from(kind.has(SampleType::CPU))
             + usize::from(kind.has(SampleType::IDENTIFIER));
         (self.sample_id_all && kind.has(SampleType::TIME)).then_some(words * 8)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn attr(source: Source) -> Attr {
-        Attr {
-            source,
-            sampling: Sampling::Period(1),
-            sample_type: SampleType::IDENTIFIER
-                .and(SampleType::TID)
-                .and(SampleType::TIME)
-                .and(SampleType::RAW),
-            user_registers: 0b1_0010,
-            read_format: ReadFormat::LOST,
-            inherit: true,
-            enable_on_exec: true,
-            side_band: false,
-            maps: Maps::No,
-            namespaces: false,
-            exclude_kernel: false,
-            wakeup_bytes: 4096,
-        }
-    }
-
-    #[test]
-    fn the_kernels_form_says_what_the_value_says() {
-        let raw = attr(Source::Tracepoint(365)).raw();
-        assert_eq!((raw.type_, raw.config), (2, 365));
-        assert_eq!(
-            (
-                raw.disabled(),
-                raw.inherit(),
-                raw.enable_on_exec(),
-                raw.task()
-            ),
-            (1, 1, 1, 0)
-        );
-        assert_eq!(raw.sample_regs_user, 0b1_0010);
-        let raw = Attr {
-            side_band: true,
-            ..attr(Source::DUMMY)
-        }
-        .raw();
-        assert_eq!(
-            (
-                raw.type_,
-                raw.config,
-                raw.comm(),
-                raw.comm_exec(),
-                raw.task()
-            ),
-            (1, 9, 1, 1, 1)
-        );
-    }
-
-    #[test]
-    fn the_time_is_found_without_parsing_the_record() {
-        let layout = attr(Source::DUMMY).layout();
-        assert_eq!(layout.sample_time_offset(), Some(24));
-        assert_eq!(layout.trailer_time_offset(), Some(16));
-        assert_eq!(layout.user_registers, 2);
-        assert_eq!(Layout::default().sample_time_offset(), None);
-    }
-
-    #[test]
-    fn what_a_file_says_is_what_the_kernel_was_given() {
-        let attr = Attr {
-            sampling: Sampling::Frequency(4000),
-            maps: Maps::Files,
-            namespaces: true,
-            side_band: true,
-            ..attr(Source::Software(2))
-        };
-        let stored = attr.stored();
-        assert_eq!(stored.layout(), attr.layout());
-        assert_eq!(
-            (stored.kind, stored.config, stored.period_or_frequency),
-            (1, 2, 4000)
-        );
-        assert_eq!(
-            (stored.user_registers, stored.wakeup, stored.clock),
-            (0b1_0010, 4096, libc::CLOCK_MONOTONIC)
-        );
-        for flag in [
-            AttrFlags::DISABLED,
-            AttrFlags::INHERIT,
-            AttrFlags::FREQ,
-            AttrFlags::MMAP2,
-            AttrFlags::NAMESPACES,
-            AttrFlags::TASK,
-            AttrFlags::SAMPLE_ID_ALL,
-            AttrFlags::USE_CLOCKID,
-        ] {
-            assert!(stored.flags.has(flag), "{flag:?}");
-        }
-        assert!(!stored.flags.has(AttrFlags::EXCLUDE_KERNEL));
     }
 }

@@ -36,6 +36,7 @@ impl Counter {
             maps: Maps::No,
             namespaces: false,
             wakeup_bytes: 0,
+            write_backward: false,
         };
         let target = task.map_or(perf::Target::Myself, perf::Target::Task);
         let event = perf::open(&attr.raw(), target, None).map_err(|source| OpenError::Open {

@@ -1,12 +1,13 @@
 //! Opening events on the corked task, and the account that is drawn up at the end.
 //!
 //! For each CPU one ring, owned by a side-band event that tells of names, forks and exits; every other event of that CPU writes into the
-//! same ring. What is refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
+//! same ring; those that overwrite (`write_backward`) into a second one, so that names, forks and exits are never overwritten. What is refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
 
 mod account;
 mod counter;
 mod error;
 mod open;
+mod overwriting;
 mod pins;
 mod recorded;
 mod request;
@@ -15,6 +16,7 @@ mod rings;
 pub use account::{Account, EventAccount};
 pub use counter::Counter;
 pub use error::OpenError;
+pub use overwriting::{Overwriting, Overwritten};
 pub use pins::Pins;
 pub use recorded::{Opened, Recorded, Subject};
 pub use request::{EventRequest, Follow, Origin, can_count_for};
@@ -27,7 +29,7 @@ use crate::attr::{Attr, Maps};
 use crate::capture::CaptureError;
 use crate::memory::Fetches;
 use crate::record::LayoutTable;
-use crate::ring::Drain;
+use crate::ring::{Drain, Flight};
 use crate::sys::perf;
 use crate::units::{Cpu, Pid};
 use std::io;
@@ -52,6 +54,8 @@ struct OpenEvent {
 #[derive(Debug)]
 pub struct EventSet {
     rings: Rings,
+    /// The rings of those events that overwrite.
+    flight: Option<Flight>,
     leaders: Vec<usize>,
     events: Vec<OpenEvent>,
     /// What programs write to: id, CPU, attribute.
@@ -213,6 +217,15 @@ impl EventSet {
     /// The rings, and the table that their records are read by.
     pub fn parts(&mut self) -> (&mut [Drain], &LayoutTable<Origin>) {
         (self.rings.drains(), &self.table)
+    }
+
+    /// The rings that are overwritten, if there are any, and what writes into them.
+    pub fn flight(&mut self) -> Option<(&mut Flight, Overwriting<'_>)> {
+        let overwriting = Overwriting {
+            events: &self.events,
+            table: &self.table,
+        };
+        self.flight.as_mut().map(|flight| (flight, overwriting))
     }
 
     /// Closes the events and gives the rings back, for another run, if they are such as last.

@@ -5,11 +5,13 @@ use super::rings::{self, RingChoice, Rings};
 use super::{EventSet, MEMORY, OpenError, OpenEvent, Origin};
 use crate::attr::{Attr, ReadFormat};
 use crate::record::LayoutTable;
+use crate::ring::Flight;
 use crate::sys::perf;
+use crate::sys::ring::Overwritable;
 use crate::units::Cpu;
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// An event that is to be opened for each of its targets.
 pub(super) struct Wanted<'a> {
@@ -33,6 +35,7 @@ pub(super) fn open_all(
     let mut events = Vec::new();
     let mut leaders = Vec::new();
     let mut drains = Vec::new();
+    let mut overwritten: Vec<(Overwritable, Cpu, OwnedFd)> = Vec::new();
     for (place, &cpu) in cpus.iter().enumerate() {
         let of_cpu = open_each(SIDE_BAND, Origin::SideBand, &side_band, followed, cpu)?;
         let owner = rings.as_ref().and_then(|rings| rings.owner(place));
@@ -51,7 +54,15 @@ pub(super) fn open_all(
         for (place, wanted) in wanted.iter().enumerate() {
             let origin = Origin::Request(place);
             for event in open_each(wanted.name, origin, &wanted.attr, wanted.targets, cpu)? {
-                redirect(&event, output)?;
+                // A ring is written in one direction: those that are overwritten have another.
+                let backward = overwritten.last().filter(|(_, of, _)| *of == cpu);
+                match backward {
+                    _ if !wanted.attr.write_backward => redirect(&event, output)?,
+                    Some((_, _, owner)) => redirect(&event, owner.as_fd())?,
+                    None => {
+                        overwritten.push(rings::map_overwritable(event.fd.as_fd(), cpu, pages)?)
+                    }
+                }
                 set_filter(&event, wanted.filter)?;
                 events.push(event);
             }
@@ -78,6 +89,7 @@ pub(super) fn open_all(
     let table = LayoutTable::new(layouts)?;
     Ok(EventSet {
         rings,
+        flight: (!overwritten.is_empty()).then(|| Flight::new(overwritten)),
         leaders,
         events,
         memory,

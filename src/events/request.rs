@@ -65,6 +65,7 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
         // It never fires, and names and tasks come all the same: so it takes no right.
         exclude_kernel: true,
         wakeup_bytes,
+        write_backward: false,
     }
 }
 
@@ -93,6 +94,7 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         namespaces: false,
         exclude_kernel: request.exclude_kernel,
         wakeup_bytes: 0,
+        write_backward: false,
     }
 }
 

@@ -7,7 +7,8 @@
 use super::{OpenError, SIDE_BAND, side_band_attr};
 use crate::capture::{Capture, CaptureError, Slot};
 use crate::ring::Drain;
-use crate::sys::{page_size, perf, ring::Ring};
+use crate::sys::ring::{Overwritable, Ring};
+use crate::sys::{page_size, perf};
 use crate::units::Cpu;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -125,6 +126,18 @@ impl Rings {
 /// A quarter of a ring: while the reader wakes up, three quarters are left to fill.
 pub(super) fn wakeup_bytes(pages: usize) -> u32 {
     u32::try_from(pages.saturating_mul(page_size()) / 4).unwrap_or(u32::MAX)
+}
+
+/// A ring of its own for events that overwrite, and a descriptor of the event that it belongs to.
+pub(super) fn map_overwritable(
+    event: BorrowedFd<'_>,
+    cpu: Cpu,
+    pages: usize,
+) -> Result<(Overwritable, Cpu, OwnedFd), OpenError> {
+    let kib = pages.saturating_mul(page_size()) / 1024;
+    let refused = |source| OpenError::Ring { cpu, kib, source };
+    let ring = Overwritable::map(event, pages).map_err(refused)?;
+    Ok((ring, cpu, event.try_clone_to_owned().map_err(refused)?))
 }
 
 pub(super) fn map(event: BorrowedFd<'_>, cpu: Cpu, pages: usize) -> Result<Drain, OpenError> {

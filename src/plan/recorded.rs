@@ -86,6 +86,7 @@ impl RecordWish {
             namespaces: false,
             exclude_kernel: self.exclude_kernel,
             wakeup_bytes: 0,
+            write_backward: false,
         }
     }
 

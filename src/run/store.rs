@@ -3,7 +3,7 @@
 use super::Bench;
 use super::described::{about, described, tracing};
 use super::sum::Sum;
-use crate::attr::{Attr, ReadFormat, Sampling, Source};
+use crate::attr::ReadFormat;
 use crate::events::{EventAccount, EventSet, Opened, Origin};
 use crate::host::{CodeMapping, Host, HostError, Living};
 use crate::perfdata::synthesized::{self, CounterValue, Mapped};
@@ -315,16 +315,13 @@ fn sum_of(opened: &[Opened<'_>], origin: Origin) -> (u64, Option<u64>) {
 
 /// An event of which every occurrence is a sample must have as many as its counter says. Of others the kernel alone knows what it lost.
 fn accounts(opened: &[Opened<'_>], samples: &[(u64, u64)]) -> Vec<EventAccount> {
-    let each = |attr: &Attr| {
-        attr.sampling == Sampling::Period(1) && matches!(attr.source, Source::Tracepoint(_))
-    };
     let account = |(place, (n, sum)): (usize, &(u64, u64))| {
         let origin = Origin::Request(place);
         let event = opened.iter().find(|event| event.origin == origin)?;
         let (value, said_lost) = sum_of(opened, origin);
         let has_lost = event.attr.read_format.has(ReadFormat::LOST);
         let said_lost = said_lost.filter(|_| has_lost);
-        let (counted, delivered) = if each(&event.attr) {
+        let (counted, delivered) = if event.attr.records_each() {
             (value, *sum)
         } else {
             (n + said_lost.unwrap_or(0), *n)

@@ -40,6 +40,28 @@ pub fn io_uring() -> io::Result<()> {
     }
 }
 
+/// Waits until every CPU has passed a point where nothing in the kernel is under way that may not be preempted: what was being written
+/// into a ring has been written then.
+///
+/// # Errors
+/// `ENOSYS` where the kernel was built without, `EINVAL` where a CPU is free of ticks (`nohz_full`).
+///
+/// # References
+/// `MEMBARRIER_CMD_GLOBAL`, `membarrier(2)`, which is `synchronize_rcu()`; it waits for regions with preemption disabled as well
+/// (`Documentation/RCU/whatisRCU.rst`), and `perf_output_begin()` to `perf_output_end()` is one.
+pub fn wait_for_all_cpus() -> io::Result<()> {
+    // SAFETY: membarrier takes numbers.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_membarrier,
+            libc::MEMBARRIER_CMD_GLOBAL,
+            0_u32,
+            0_i32,
+        )
+    };
+    check(done).map(drop)
+}
+
 /// Now, on `CLOCK_MONOTONIC`, in nanoseconds: the clock of the ring records.
 ///
 /// # References

@@ -84,6 +84,19 @@ pub fn set_output(event: BorrowedFd<'_>, ring_owner: BorrowedFd<'_>) -> io::Resu
     check(unsafe { ioctls::SET_OUTPUT(event.as_raw_fd(), ring_owner.as_raw_fd()) }.into()).map(drop)
 }
 
+/// Has the ring that the event writes to refuse records, or take them again: `PERF_EVENT_IOC_PAUSE_OUTPUT`. What is refused is counted as
+/// lost; who was about to write when it was paused still does.
+///
+/// # Errors
+/// `EINVAL` where the event has no ring.
+///
+/// # References
+/// `rb_toggle_paused()`, `kernel/events/ring_buffer.c`; Linux 4.7.
+pub fn pause_output(event: BorrowedFd<'_>, paused: bool) -> io::Result<()> {
+    // SAFETY: the ioctl takes a number.
+    check(unsafe { ioctls::PAUSE_OUTPUT(event.as_raw_fd(), paused.into()) }.into()).map(drop)
+}
+
 /// Sets the event's filter, once in its life: `PERF_EVENT_IOC_SET_FILTER`.
 ///
 /// # Errors

@@ -11,12 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const _: () = assert!(offset_of!(perf_event_mmap_page, data_head) == 1024);
 const _: () = assert!(offset_of!(perf_event_mmap_page, data_tail) == 1032);
 
-/// A forward-written ring, mapped for reading and consuming.
-///
-/// Head and tail are free-running byte counters; the place in the ring is the counter modulo its size. The kernel never overwrites what
-/// lies between tail and head: where there is no room it drops the new record and counts it as lost.
+/// The control page and the records behind it.
 #[derive(Debug)]
-pub struct Ring {
+struct Pages {
     base: NonNull<u8>,
     mapped: usize,
     data_offset: usize,
@@ -24,18 +21,10 @@ pub struct Ring {
 }
 
 // SAFETY: the mapping is shared memory that stays where it is; all access goes through the atomics and copies below.
-unsafe impl Send for Ring {}
+unsafe impl Send for Pages {}
 
-impl Ring {
-    /// Maps the ring of an event: one control page and `data_pages` (a power of two) of records.
-    ///
-    /// # Errors
-    /// `EPERM` beyond `perf_event_mlock_kb` and `RLIMIT_MEMLOCK`, `EINVAL` for a size that is no power of two or for an inherited event
-    /// that is not bound to a CPU, `ENOMEM`.
-    ///
-    /// # References
-    /// `perf_mmap()`, `kernel/events/core.c`.
-    pub fn map(event: BorrowedFd<'_>, data_pages: usize) -> io::Result<Self> {
+impl Pages {
+    fn new(event: BorrowedFd<'_>, data_pages: usize, protection: libc::c_int) -> io::Result<Self> {
         let page = super::page_size();
         if !data_pages.is_power_of_two() {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -51,7 +40,7 @@ impl Ring {
             libc::mmap(
                 std::ptr::null_mut(),
                 mapped,
-                libc::PROT_READ | libc::PROT_WRITE,
+                protection,
                 libc::MAP_SHARED,
                 event.as_raw_fd(),
                 0,
@@ -69,9 +58,7 @@ impl Ring {
         })
     }
 
-    /// The number of bytes for records.
-    #[must_use]
-    pub fn capacity(&self) -> u64 {
+    fn capacity(&self) -> u64 {
         self.mask + 1
     }
 
@@ -81,44 +68,20 @@ impl Ring {
         unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
     }
 
-    /// How far the kernel has written.
-    #[must_use]
-    pub fn head(&self) -> u64 {
+    fn head(&self) -> u64 {
         // ORDERING: pairs with the smp_wmb() before the store of data_head in perf_output_put_handle(), kernel/events/ring_buffer.c: what
-        // lies below head is whole.
+        // has been written up to there is whole.
         self.counter(offset_of!(perf_event_mmap_page, data_head))
             .load(Ordering::Acquire)
     }
 
-    /// How far we have consumed.
-    #[must_use]
-    pub fn tail(&self) -> u64 {
-        // ORDERING: only we write it.
-        self.counter(offset_of!(perf_event_mmap_page, data_tail))
-            .load(Ordering::Relaxed)
-    }
-
-    /// Gives the room below `tail` back to the kernel.
-    pub fn release(&self, tail: u64) {
-        // ORDERING: our copies out of the ring happen before this store; pairs with the control dependency on data_tail in
-        // __perf_output_begin(), kernel/events/ring_buffer.c.
-        self.counter(offset_of!(perf_event_mmap_page, data_tail))
-            .store(tail, Ordering::Release);
-    }
-
-    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has to.
-    ///
-    /// The caller keeps to what lies between [`tail`](Self::tail) and [`head`](Self::head); elsewhere the bytes are whatever is there.
-    ///
-    /// # Panics
-    /// Never; what exceeds the ring's size is left untouched.
-    pub fn copy(&self, at: u64, out: &mut [u8]) {
+    fn copy(&self, at: u64, out: &mut [u8]) {
         let capacity = self.capacity() as usize;
         let start = (at & self.mask) as usize;
         let length = out.len().min(capacity);
         let first = length.min(capacity - start);
         // SAFETY: both pieces lie within the data pages; `out` is our own memory and cannot overlap a mapping that only we hold privately.
-        // The kernel does not write below head and above tail, so the bytes do not change under the copy.
+        // The kernel does not write where the callers read (see there), so the bytes do not change under the copy.
         unsafe {
             let data = self.base.as_ptr().add(self.data_offset);
             std::ptr::copy_nonoverlapping(data.add(start), out.as_mut_ptr(), first);
@@ -127,9 +90,114 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
+impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: exactly what map() mapped; no reference into it is left, as none leaves this type.
+        // SAFETY: exactly what new() mapped; no reference into it is left, as none leaves this type.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.mapped) };
+    }
+}
+
+/// A forward-written ring, mapped for reading and consuming.
+///
+/// Head and tail are free-running byte counters; the place in the ring is the counter modulo its size. The kernel never overwrites what
+/// lies between tail and head: where there is no room it drops the new record and counts it as lost.
+#[derive(Debug)]
+pub struct Ring(Pages);
+
+impl Ring {
+    /// Maps the ring of an event: one control page and `data_pages` (a power of two) of records.
+    ///
+    /// # Errors
+    /// `EPERM` beyond `perf_event_mlock_kb` and `RLIMIT_MEMLOCK`, `EINVAL` for a size that is no power of two or for an inherited event
+    /// that is not bound to a CPU, `ENOMEM`.
+    ///
+    /// # References
+    /// `perf_mmap()`, `kernel/events/core.c`.
+    pub fn map(event: BorrowedFd<'_>, data_pages: usize) -> io::Result<Self> {
+        Pages::new(event, data_pages, libc::PROT_READ | libc::PROT_WRITE).map(Self)
+    }
+
+    /// The number of bytes for records.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.0.capacity()
+    }
+
+    /// How far the kernel has written: what lies below is whole.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.0.head()
+    }
+
+    /// How far we have consumed.
+    #[must_use]
+    pub fn tail(&self) -> u64 {
+        // ORDERING: only we write it.
+        self.0
+            .counter(offset_of!(perf_event_mmap_page, data_tail))
+            .load(Ordering::Relaxed)
+    }
+
+    /// Gives the room below `tail` back to the kernel.
+    pub fn release(&self, tail: u64) {
+        // ORDERING: our copies out of the ring happen before this store; pairs with the control dependency on data_tail in
+        // __perf_output_begin(), kernel/events/ring_buffer.c.
+        self.0
+            .counter(offset_of!(perf_event_mmap_page, data_tail))
+            .store(tail, Ordering::Release);
+    }
+
+    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has to.
+    ///
+    /// The caller keeps to what lies between [`tail`](Self::tail) and [`head`](Self::head), where the kernel does not write; elsewhere the
+    /// bytes are whatever is there.
+    ///
+    /// # Panics
+    /// Never; what exceeds the ring's size is left untouched.
+    pub fn copy(&self, at: u64, out: &mut [u8]) {
+        self.0.copy(at, out);
+    }
+}
+
+/// A backward-written ring, mapped for reading alone: the kernel overwrites the oldest records.
+///
+/// Head is a free-running byte counter that starts at 0 and goes *down*: it is where the newest record starts, the one before lies behind it.
+/// The event must have been opened with `write_backward`.
+#[derive(Debug)]
+pub struct Overwritable(Pages);
+
+impl Overwritable {
+    /// Maps the ring of an event: one control page and `data_pages` (a power of two) of records.
+    ///
+    /// # Errors
+    /// As those of [`Ring::map`].
+    ///
+    /// # References
+    /// `rb->overwrite` in `rb_alloc()`, `kernel/events/ring_buffer.c`: what is not mapped for writing is overwritten.
+    pub fn map(event: BorrowedFd<'_>, data_pages: usize) -> io::Result<Self> {
+        Pages::new(event, data_pages, libc::PROT_READ).map(Self)
+    }
+
+    /// The number of bytes for records.
+    #[must_use]
+    pub fn capacity(&self) -> u64 {
+        self.0.capacity()
+    }
+
+    /// Where the newest whole record starts.
+    #[must_use]
+    pub fn head(&self) -> u64 {
+        self.0.head()
+    }
+
+    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has to.
+    ///
+    /// The caller has [paused](super::perf::pause_output) the ring and [waited](super::wait_for_all_cpus) for who was writing, so that the
+    /// kernel does not write; otherwise the bytes are whatever is there, some of them of other records than others.
+    ///
+    /// # Panics
+    /// Never; what exceeds the ring's size is left untouched.
+    pub fn copy(&self, at: u64, out: &mut [u8]) {
+        self.0.copy(at, out);
     }
 }

@@ -11,6 +11,7 @@ mod capture;
 mod cli;
 mod cork;
 mod dying;
+mod flight;
 mod hostile;
 mod insta;
 mod isolation;

@@ -1,0 +1,212 @@
+//! What overwritten rings held at one moment: the same span of time on all CPUs, and what became of the rest.
+
+use super::session::{SessionError, system};
+use crate::events::{EventSet, Origin};
+use crate::record::{self, Header, LayoutTable, Record};
+use crate::ring::Stretch;
+use crate::sys;
+use crate::units::Nanos;
+use std::fmt;
+use std::io;
+
+/// Remembers between two dumps what has been told of already.
+#[derive(Debug)]
+pub struct FlightLog {
+    /// What the counters said of each request at the last dump: value, and lost records.
+    counted: Vec<(u64, u64)>,
+    /// Since when the rings hold everything, if nothing was overwritten.
+    since: Nanos,
+}
+
+/// What became of an event's records since the last dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlightAccount {
+    /// The event.
+    pub name: String,
+    /// How often it fired; `None` where that does not tell how many records there were.
+    pub counted: Option<u64>,
+    /// How many records are in the dump.
+    pub n_records: u64,
+    /// How many occurrences these tell of.
+    pub delivered: u64,
+    /// How many occurrences were read that are of another time than the span: of one of which not all rings tell.
+    pub outside: u64,
+    /// How many the kernel refused while the rings were frozen; `None` before Linux 6.0, which does not count them.
+    pub fallen: Option<u64>,
+}
+
+impl FlightAccount {
+    /// How many were overwritten by younger ones: all that is neither here nor fallen. Exact when the events have been stopped; while they run
+    /// one that fires between the reading of the two counts may be missing here.
+    #[must_use]
+    pub fn overwritten(&self) -> Option<u64> {
+        let others = self.delivered + self.outside + self.fallen.unwrap_or(0);
+        self.counted.map(|counted| counted.saturating_sub(others))
+    }
+}
+
+impl fmt::Display for FlightAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {} records", self.name, self.n_records)?;
+        if let Some(overwritten) = self.overwritten() {
+            write!(f, ", {overwritten} overwritten")?;
+        }
+        if self.outside > 0 {
+            write!(f, ", {} outside of the span", self.outside)?;
+        }
+        if let Some(fallen) = self.fallen.filter(|fallen| *fallen > 0) {
+            write!(f, ", {fallen} fell while it was frozen")?;
+        }
+        Ok(())
+    }
+}
+
+/// The records of a stretch of time that is the same for all CPUs.
+#[derive(Debug, Default)]
+pub struct Dump {
+    stretches: Vec<Stretch>,
+    /// By time: which stretch, and which of its records.
+    order: Vec<(Nanos, usize, usize)>,
+    /// From the oldest moment of which all rings remember everything to the one at which they were frozen.
+    pub span: (Nanos, Nanos),
+    /// Whether something before that was overwritten.
+    pub is_cut: bool,
+    /// One for each event that overwrites.
+    pub events: Vec<FlightAccount>,
+}
+
+impl Dump {
+    /// Its records by time, the oldest first.
+    pub fn records(&self) -> impl Iterator<Item = &[u8]> {
+        let stretch = |place: &usize| self.stretches.get(*place);
+        self.order
+            .iter()
+            .filter_map(move |(_, place, number)| stretch(place)?.record(*number))
+    }
+
+    /// How many records it holds.
+    #[must_use]
+    pub fn n_records(&self) -> usize {
+        self.order.len()
+    }
+}
+
+impl FlightLog {
+    /// Begins now: what the rings hold from here on is everything. `None` where nothing overwrites.
+    pub fn begin(events: &mut EventSet) -> Option<Self> {
+        events.flight()?;
+        Some(Self {
+            counted: vec![(0, 0); events.n_requests()],
+            since: sys::monotonic_now(),
+        })
+    }
+
+    /// Freezes the rings, copies what they hold, and lets them run again.
+    ///
+    /// # Errors
+    /// [`SessionError`]; the rings run then.
+    pub fn dump(&mut self, events: &mut EventSet) -> Result<Dump, SessionError> {
+        let n_requests = events.n_requests();
+        let Some((flight, writers)) = events.flight() else {
+            return Ok(Dump::default());
+        };
+        let frozen = flight.freeze();
+        let frozen = frozen.map_err(system("freeze the rings that are overwritten"))?;
+        let until = frozen.at();
+        let (stretches, empty) = frozen.read()?;
+        // While nothing is written: so the numbers and the records are of one moment.
+        let counted: io::Result<Vec<_>> = (0..n_requests)
+            .map(|place| writers.request(place))
+            .collect();
+        let counted = counted.map_err(system("read the counters"))?;
+        let resumed = sys::monotonic_now();
+        let running = empty.resume();
+        running.map_err(system("let the rings run again"))?;
+
+        let table = writers.table();
+        let mut sums = vec![Sums::default(); n_requests];
+        let since = common_start(&stretches, table, self.since);
+        let mut order = Vec::new();
+        for (place, stretch) in stretches.iter().enumerate() {
+            for (number, record) in stretch.records().enumerate() {
+                let time = table.time(record).unwrap_or(since);
+                let is_inside = (since..=until).contains(&time);
+                if is_inside {
+                    order.push((time, place, number));
+                }
+                if let Some((request, weight)) = occurrences(record, table)
+                    && let Some(sums) = sums.get_mut(request)
+                {
+                    sums.add(weight, is_inside);
+                }
+            }
+        }
+        // Stable: what is as old on one CPU stays in its order.
+        order.sort_by_key(|(time, ..)| *time);
+        let is_cut = stretches.iter().any(|stretch| stretch.overwritten() > 0);
+        let mut accounts = Vec::new();
+        for ((counted, before), sums) in counted.iter().zip(&mut self.counted).zip(&sums) {
+            let Some(event) = counted else { continue };
+            let value = event.counts.value;
+            let lost = event.counts.lost;
+            accounts.push(FlightAccount {
+                name: event.name.to_owned(),
+                counted: event.records_each.then(|| value.saturating_sub(before.0)),
+                n_records: sums.n_records,
+                delivered: sums.delivered,
+                outside: sums.outside,
+                fallen: lost.map(|lost| lost.saturating_sub(before.1)),
+            });
+            *before = (value, lost.unwrap_or(0));
+        }
+        self.since = resumed;
+        Ok(Dump {
+            stretches,
+            order,
+            span: (since, until),
+            is_cut,
+            events: accounts,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    n_records: u64,
+    delivered: u64,
+    outside: u64,
+}
+
+impl Sums {
+    fn add(&mut self, weight: u64, is_inside: bool) {
+        if is_inside {
+            self.n_records += 1;
+            self.delivered += weight;
+        } else {
+            self.outside += weight;
+        }
+    }
+}
+
+/// The oldest moment of which all rings remember everything: that of the youngest record that is the oldest of a ring, or that from which on
+/// rings remember of which nothing was overwritten.
+fn common_start(stretches: &[Stretch], table: &LayoutTable<Origin>, since: Nanos) -> Nanos {
+    let cut = stretches.iter().filter(|stretch| stretch.overwritten() > 0);
+    let oldest = cut.filter_map(|stretch| stretch.records().find_map(|record| table.time(record)));
+    oldest.fold(since, Nanos::max)
+}
+
+/// Of which request a record is a sample, and of how many occurrences it tells.
+fn occurrences(record: &[u8], table: &LayoutTable<Origin>) -> Option<(usize, u64)> {
+    let header = Header::from_bytes(*record.first_chunk()?);
+    if header.kind != record::kind::SAMPLE {
+        return None;
+    }
+    match table.resolve(record)? {
+        (layout, Origin::Request(place)) => match record::parse(record, layout) {
+            Ok(Record::Sample(sample)) => Some((place, sample.period.unwrap_or(1))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
