@@ -133,6 +133,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
             _ => None,
         },
         call_chain: arguments.call_graph,
+        overwrite: false,
         inherit: whose != Recording::Machine,
         on_exec: whose == Recording::Command,
         exclude_kernel,
@@ -234,7 +235,7 @@ fn events_with_filters(arguments: &Arguments) -> Vec<(String, Vec<String>)> {
 fn words(lists: &[(String, Vec<String>)]) -> Result<Vec<(String, Option<String>)>, String> {
     let mut all: Vec<(String, Option<String>)> = Vec::new();
     for (list, filters) in lists {
-        let words = list.split(',').filter(|word| !word.is_empty());
+        let words = plan::event_words(list).into_iter();
         all.extend(words.map(|word| (word.to_owned(), None)));
         let filter = match filters.as_slice() {
             [] => continue,

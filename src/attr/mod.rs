@@ -177,6 +177,8 @@ pub struct Attr {
     pub wakeup_bytes: u32,
     /// Whether its records go from the end of the ring to the start, so that the newest of a ring that is overwritten can be found.
     pub write_backward: bool,
+    /// How many frames a call chain has at most; 0 for `kernel.perf_event_max_stack`, beyond which the kernel says `EOVERFLOW`.
+    pub max_stack: u16,
 }
 
 impl Attr {
@@ -197,6 +199,7 @@ impl Attr {
             exclude_kernel: true,
             wakeup_bytes: 0,
             write_backward: false,
+            max_stack: 0,
         }
     }
 
@@ -209,6 +212,7 @@ impl Attr {
             read_format: self.read_format.0,
             sample_regs_user: self.user_registers,
             clockid: libc::CLOCK_MONOTONIC,
+            sample_max_stack: self.max_stack,
             ..Default::default()
         };
         (raw.type_, raw.config) = match self.source {

@@ -40,6 +40,8 @@ impl AttrFlags {
     pub const USE_CLOCKID: Self = Self(1 << 25);
     /// Tells of context switches.
     pub const CONTEXT_SWITCH: Self = Self(1 << 26);
+    /// Its ring is written backward.
+    pub const WRITE_BACKWARD: Self = Self(1 << 27);
     /// Tells of namespaces.
     pub const NAMESPACES: Self = Self(1 << 28);
     /// Mappings come with build ids.
@@ -161,6 +163,7 @@ impl From<&bindings::perf_event_attr> for StoredAttr {
             wakeup: raw.wakeup_events,
             user_registers: raw.sample_regs_user,
             clock: raw.clockid,
+            max_stack: raw.sample_max_stack,
             ..Self::default()
         }
     }

@@ -18,6 +18,7 @@ fn attr(source: Source) -> Attr {
         exclude_kernel: false,
         wakeup_bytes: 4096,
         write_backward: false,
+        max_stack: 0,
     }
 }
 

@@ -37,6 +37,7 @@ impl Counter {
             namespaces: false,
             wakeup_bytes: 0,
             write_backward: false,
+            max_stack: 0,
         };
         let target = task.map_or(perf::Target::Myself, perf::Target::Task);
         let event = perf::open(&attr.raw(), target, None).map_err(|source| OpenError::Open {

@@ -17,6 +17,10 @@ pub struct Recorded {
     pub attr: Attr,
     /// The in-kernel filter, if any.
     pub filter: Option<String>,
+    /// What the recording is to call it, if that is not its name.
+    pub shown: Option<String>,
+    /// After how many records it is to stand still.
+    pub at_most: Option<u64>,
 }
 
 /// Whom events follow.

@@ -66,6 +66,7 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
         exclude_kernel: true,
         wakeup_bytes,
         write_backward: false,
+        max_stack: 0,
     }
 }
 
@@ -95,6 +96,7 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         exclude_kernel: request.exclude_kernel,
         wakeup_bytes: 0,
         write_backward: false,
+        max_stack: 0,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::calls::MOST_CALLS;
 use super::filter::FilterError;
+use super::terms::TermError;
 use crate::host::{HOW_TO_GET_RIGHTS, HostError};
 use crate::syscall::select::UnknownWord;
 
@@ -62,6 +63,16 @@ pub enum EventsError {
         /// The event.
         name: String,
     },
+    /// The terms behind an event's name cannot be.
+    #[error("the terms of `{name}` are wrong")]
+    Terms {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        name: String,
+        /// Why.
+        source: TermError,
+    },
     /// More calls than such a user can have recorded.
     #[error(
         "without the right to trace everything each call takes two events of its own, which every fork inherits: at most {MOST_CALLS} calls \
@@ -106,6 +117,7 @@ impl EventsError {
                 nearest.as_ref().map(did_you_mean)
             }
             Self::Filter { source, .. } => source.hint(),
+            Self::Terms { source, .. } => source.hint(),
             Self::TooMany => Some(format!(
                 "name those of interest: -e openat,write, or `syscalls` in a scenario's `trace.events`; for all of them {HOW_TO_GET_RIGHTS}"
             )),

@@ -23,6 +23,7 @@ mod operations;
 mod recorded;
 mod requires;
 mod rings;
+mod terms;
 
 pub use baseline::{Baseline, Delta};
 pub use calls::{MOST_CALLS, Reach};
@@ -38,6 +39,7 @@ pub use operations::Operations;
 pub use recorded::RecordWish;
 use requires::Unmet;
 pub use rings::{allowed_ring, default_ring, ring_pages};
+pub use terms::{TermError, event_words};
 
 use crate::host::{Catalogue, HostError};
 use crate::matching::Expected;
@@ -345,6 +347,7 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         | EventsError::Operation { at, .. }
         | EventsError::NoEvent { at, .. }
         | EventsError::NotFiltered { at, .. }
+        | EventsError::Terms { at, .. }
         | EventsError::OutOfReach { at, .. } => event(*at).key("event"),
         EventsError::Filter { at, .. } => event(*at).key("filter"),
         EventsError::Host(source) => return source.clone().into(),

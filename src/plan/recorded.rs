@@ -4,6 +4,7 @@ use super::calls::{ENTER, LEAVE, raw_format};
 use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
 use super::filter;
+use super::terms::{self, Terms};
 use crate::attr::{Attr, Maps, ReadFormat, SampleType, Sampling, Source};
 use crate::events::Recorded;
 use crate::host::{Catalogue, HostError};
@@ -37,12 +38,15 @@ const FREQUENCY: u64 = 4000;
 /// What is to be recorded.
 #[derive(Clone, Debug, Default)]
 pub struct RecordWish {
-    /// Events, each with its filter: calls, globs and classes of them; tracepoints, `sys:*`; software events. None means `cpu-clock`.
+    /// Events, each with its terms and its filter: calls, globs and classes of them; tracepoints, `sys:*`; software events. None means
+    /// `cpu-clock`.
     pub words: Vec<(String, Option<String>)>,
     /// When there is a sample; `None` for what perf does: every occurrence of a tracepoint, else 4000 a second.
     pub sampling: Option<Sampling>,
     /// Whether samples come with call chains.
     pub call_chain: bool,
+    /// Whether what is oldest is overwritten where no term says otherwise.
+    pub overwrite: bool,
     /// Whether what a task creates is followed.
     pub inherit: bool,
     /// Whether it begins at the next `execve(2)`.
@@ -53,8 +57,16 @@ pub struct RecordWish {
     pub has_lost: bool,
 }
 
+/// A word of the wish, taken apart.
+struct Wanted<'a> {
+    at: usize,
+    name: &'a str,
+    terms: Terms,
+    filter: Option<&'a str>,
+}
+
 impl RecordWish {
-    fn attr(&self, source: Source) -> Attr {
+    fn attr(&self, source: Source, terms: &Terms) -> Attr {
         use SampleType as S;
         let each = match source {
             Source::Tracepoint(_) => true,
@@ -65,13 +77,15 @@ impl RecordWish {
         if each && source != Source::DUMMY {
             sample_type = sample_type.and(S::RAW);
         }
-        if self.call_chain {
+        // As perf has it: who says how deep a chain is wants one.
+        let has_depth = terms.max_stack.is_some();
+        if terms.call_chain.unwrap_or(self.call_chain || has_depth) {
             sample_type = sample_type.and(S::CALLCHAIN);
         }
         let lost = if self.has_lost { ReadFormat::LOST.0 } else { 0 };
         Attr {
             source,
-            sampling: match self.sampling {
+            sampling: match terms.sampling.or(self.sampling) {
                 Some(sampling) => sampling,
                 None if each => Sampling::Period(1),
                 None => Sampling::Frequency(FREQUENCY),
@@ -79,18 +93,23 @@ impl RecordWish {
             sample_type,
             user_registers: 0,
             read_format: ReadFormat(ReadFormat::ID.0 | lost),
-            inherit: self.inherit,
+            inherit: terms.inherit.unwrap_or(self.inherit),
             enable_on_exec: self.on_exec,
             side_band: false,
             maps: Maps::No,
             namespaces: false,
             exclude_kernel: self.exclude_kernel,
             wakeup_bytes: 0,
-            write_backward: false,
+            write_backward: self.overwrites(terms),
+            max_stack: terms.max_stack.unwrap_or(0),
         }
     }
 
-    /// The event that tells of names, forks, exits, mappings of code and namespaces, and never fires.
+    fn overwrites(&self, terms: &Terms) -> bool {
+        terms.overwrite.unwrap_or(self.overwrite)
+    }
+
+    /// The event that tells of names, forks, exits, mappings of code and namespaces, and never fires. What it tells is never overwritten.
     #[must_use]
     pub fn side_band(&self) -> Attr {
         Attr {
@@ -100,7 +119,8 @@ impl RecordWish {
             // To see what others do in the kernel and to see namespaces takes the same right.
             namespaces: !self.exclude_kernel,
             exclude_kernel: true,
-            ..self.attr(Source::DUMMY)
+            write_backward: false,
+            ..self.attr(Source::DUMMY, &Terms::default())
         }
     }
 
@@ -112,55 +132,102 @@ impl RecordWish {
         let mut calls = Vec::new();
         let mut events = Vec::new();
         for (at, (word, filter)) in self.words.iter().enumerate() {
-            if let Some((_, number)) = SOFTWARE.iter().find(|(name, _)| name == word) {
-                refuse_filter(at, word, filter.as_deref())?;
-                events.push(self.named(word, Source::Software(*number), None));
-            } else if word.contains(':') && !word.trim_start_matches('!').starts_with('/') {
-                self.tracepoints(at, word, filter.as_deref(), catalogue, &mut events)?;
+            let wrong = |source| EventsError::Terms {
+                at,
+                name: word.clone(),
+                source,
+            };
+            let (name, terms) = terms::split(word).map_err(wrong)?;
+            if self.overwrites(&terms) {
+                terms
+                    .refuse("nr", "the first that came are overwritten")
+                    .map_err(wrong)?;
+            }
+            let wanted = Wanted {
+                at,
+                name,
+                terms,
+                filter: filter.as_deref(),
+            };
+            if let Some((_, number)) = SOFTWARE.iter().find(|(known, _)| *known == name) {
+                refuse_filter(&wanted)?;
+                let source = Source::Software(*number);
+                events.push(self.named(name, source, None, &wanted.terms));
+            } else if name.contains(':') && !name.trim_start_matches('!').starts_with('/') {
+                self.tracepoints(&wanted, catalogue, &mut events)?;
             } else {
-                refuse_filter(at, word, filter.as_deref())?;
-                calls.push((at, word.as_str()));
+                refuse_filter(&wanted)?;
+                let terms = &wanted.terms;
+                let why = "calls are recorded as `raw_syscalls`, one event where they are entered and one where they return";
+                terms.refuse("name", why).map_err(wrong)?;
+                calls.push(wanted);
             }
         }
-        if !calls.is_empty() {
-            let mut all = self.calls(&calls, catalogue)?;
-            all.append(&mut events);
-            events = all;
+        let mut all = self.all_calls(&calls, catalogue)?;
+        all.append(&mut events);
+        if all.is_empty() {
+            let none = Terms::default();
+            all.push(self.named("cpu-clock", Source::Software(0), None, &none));
         }
-        if events.is_empty() {
-            events.push(self.named("cpu-clock", Source::Software(0), None));
-        }
-        Ok(events)
+        Ok(all)
     }
 
-    fn named(&self, name: &str, source: Source, filter: Option<String>) -> Recorded {
+    fn named(&self, name: &str, source: Source, filter: Option<String>, terms: &Terms) -> Recorded {
         Recorded {
             name: name.to_owned(),
-            attr: self.attr(source),
+            attr: self.attr(source, terms),
             filter,
+            shown: terms.name.clone(),
+            at_most: terms.at_most,
         }
+    }
+
+    /// Those calls are one choice whose terms say the same.
+    fn all_calls(
+        &self,
+        words: &[Wanted<'_>],
+        catalogue: &dyn Catalogue,
+    ) -> Result<Vec<Recorded>, EventsError> {
+        let mut groups: Vec<Vec<&Wanted<'_>>> = Vec::new();
+        let said = |word: &Wanted<'_>| (self.attr(Source::DUMMY, &word.terms), word.terms.at_most);
+        for word in words {
+            let is_same = |group: &&mut Vec<&Wanted<'_>>| {
+                group.first().is_some_and(|one| said(one) == said(word))
+            };
+            match groups.iter_mut().find(is_same) {
+                Some(group) => group.push(word),
+                None => groups.push(vec![word]),
+            }
+        }
+        let mut all = Vec::new();
+        for group in groups {
+            all.append(&mut self.calls(&group, catalogue)?);
+        }
+        Ok(all)
     }
 
     fn calls(
         &self,
-        words: &[(usize, &str)],
+        words: &[&Wanted<'_>],
         catalogue: &dyn Catalogue,
     ) -> Result<Vec<Recorded>, EventsError> {
-        let list: Vec<&str> = words.iter().map(|(_, word)| *word).collect();
+        let list: Vec<&str> = words.iter().map(|word| word.name).collect();
         let selection = Selection::parse(&list, Abi::native()).map_err(|unknown| {
-            let at = words.get(unknown.index).map_or(0, |(at, _)| *at);
+            let at = words.get(unknown.index).map_or(0, |word| word.at);
             EventsError::Syscall {
                 at: (at, 0),
                 unknown,
             }
         })?;
+        let none = Terms::default();
+        let terms = words.first().map_or(&none, |word| &word.terms);
         let mut events = Vec::new();
         for (name, enter) in [(ENTER, true), (LEAVE, false)] {
             let source = Source::Tracepoint(raw_format(name, catalogue)?.id);
             match in_kernel_filter(&selection, enter) {
                 FilterPlan::Nothing => {}
-                FilterPlan::Everything => events.push(self.named(name, source, None)),
-                FilterPlan::Only(text) => events.push(self.named(name, source, Some(text))),
+                FilterPlan::Everything => events.push(self.named(name, source, None, terms)),
+                FilterPlan::Only(text) => events.push(self.named(name, source, Some(text), terms)),
             }
         }
         Ok(events)
@@ -168,12 +235,16 @@ impl RecordWish {
 
     fn tracepoints(
         &self,
-        at: usize,
-        word: &str,
-        filter: Option<&str>,
+        wanted: &Wanted<'_>,
         catalogue: &dyn Catalogue,
         events: &mut Vec<Recorded>,
     ) -> Result<(), EventsError> {
+        let Wanted {
+            at,
+            name: word,
+            ref terms,
+            filter,
+        } = *wanted;
         for name in expand(at, word, catalogue)? {
             let format = match catalogue.format(&name) {
                 Err(HostError::NoTracepoint { .. }) => {
@@ -187,7 +258,8 @@ impl RecordWish {
                 filter::check(text, &format).map_err(wrong)?;
             }
             let filter = filter.map(str::to_owned);
-            let event = self.named(name.as_str(), Source::Tracepoint(format.id), filter);
+            let source = Source::Tracepoint(format.id);
+            let event = self.named(name.as_str(), source, filter, terms);
             // perf keeps one that is named twice as two; here they would be the same records twice.
             if !events.contains(&event) {
                 events.push(event);
@@ -198,12 +270,12 @@ impl RecordWish {
 }
 
 /// The kernel filters tracepoints alone.
-fn refuse_filter(at: usize, word: &str, filter: Option<&str>) -> Result<(), EventsError> {
-    match filter {
+fn refuse_filter(wanted: &Wanted<'_>) -> Result<(), EventsError> {
+    match wanted.filter {
         None => Ok(()),
         Some(_) => Err(EventsError::NotFiltered {
-            at,
-            name: word.to_owned(),
+            at: wanted.at,
+            name: wanted.name.to_owned(),
         }),
     }
 }
@@ -278,5 +350,63 @@ mod tests {
             ..wish
         };
         assert!(!modest.side_band().namespaces);
+    }
+
+    #[test]
+    fn terms_hold_for_their_event_alone() {
+        let mut wish = wish(&[
+            ("cpu-clock/period=9,call-graph=no,overwrite,name=x/", None),
+            ("faults/max-stack=3/", None),
+            ("cs/no-inherit,nr=4/", None),
+        ]);
+        (wish.call_chain, wish.inherit) = (true, true);
+        let recorded = events(&wish).unwrap();
+        let [clock, faults, switches] = recorded.as_slice() else {
+            panic!("{recorded:?}");
+        };
+        let has_chain = |event: &Recorded| event.attr.sample_type.has(SampleType::CALLCHAIN);
+        assert_eq!(clock.attr.sampling, Sampling::Period(9));
+        assert_eq!(
+            (clock.attr.write_backward, clock.shown.as_deref()),
+            (true, Some("x"))
+        );
+        assert_eq!((has_chain(clock), has_chain(faults)), (false, true));
+        assert_eq!(
+            (faults.attr.max_stack, faults.attr.raw().sample_max_stack),
+            (3, 3)
+        );
+        assert_eq!((switches.attr.inherit, switches.at_most), (false, Some(4)));
+        assert!(faults.attr.inherit && !faults.attr.write_backward);
+    }
+
+    #[test]
+    fn who_says_how_deep_a_chain_is_wants_one() {
+        let recorded = events(&wish(&[("cs/max-stack=2/", None)])).unwrap();
+        assert!(recorded[0].attr.sample_type.has(SampleType::CALLCHAIN));
+        let recorded = events(&wish(&[("cs/max-stack=2,call-graph=no/", None)])).unwrap();
+        assert!(!recorded[0].attr.sample_type.has(SampleType::CALLCHAIN));
+    }
+
+    #[test]
+    fn the_first_records_are_not_counted_out_where_they_are_overwritten() {
+        let mut wish = wish(&[("cs/nr=4/", None)]);
+        assert!(events(&wish).is_ok());
+        wish.overwrite = true;
+        let refused = crate::errors::chain(&events(&wish).unwrap_err());
+        let said = "the terms of `cs/nr=4/` are wrong: at character 4: `nr` cannot be here: the first that came are overwritten";
+        assert_eq!(refused, said);
+    }
+
+    #[test]
+    fn the_side_band_is_never_overwritten() {
+        let mut wish = wish(&[("cs", None), ("faults/no-overwrite/", None)]);
+        wish.overwrite = true;
+        let recorded = events(&wish).unwrap();
+        let backward: Vec<_> = recorded
+            .iter()
+            .map(|event| event.attr.write_backward)
+            .collect();
+        assert_eq!(backward, [true, false]);
+        assert!(!wish.side_band().write_backward);
     }
 }

@@ -44,6 +44,8 @@ fn opened(pages: usize, tells_names: bool) -> EventSet {
             ..attr(Source::Tracepoint(id))
         },
         filter: None,
+        shown: None,
+        at_most: None,
     };
     let side_band = Attr {
         sampling: Sampling::Never,

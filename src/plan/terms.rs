@@ -1,0 +1,329 @@
+//! What stands between slashes behind an event's name: how this one is recorded, whatever holds for the others
+//! (`tools/perf/Documentation/perf-record.txt`, "a comma separated list of terms").
+//!
+//! ```text
+//! event = name [ "/" [ term { "," term } ] "/" ]
+//! term  = word | word "=" value
+//! ```
+
+use crate::attr::Sampling;
+use crate::scenario::nearest;
+
+/// A term.
+#[derive(Debug)]
+struct Term {
+    name: &'static str,
+    /// What it is about: of that an event has one term.
+    subject: &'static str,
+    /// What it takes.
+    takes: &'static str,
+}
+
+const fn term(name: &'static str, subject: &'static str, takes: &'static str) -> Term {
+    Term {
+        name,
+        subject,
+        takes,
+    }
+}
+
+const TERMS: &[Term] = &[
+    term("overwrite", "ring", "no value"),
+    term("no-overwrite", "ring", "no value"),
+    term("call-graph", "chain", "`fp` or `no`"),
+    term("max-stack", "frames", "a number of frames, 65535 at most"),
+    term("nr", "number", "a number of records"),
+    term("period", "sampling", "a count"),
+    term("freq", "sampling", "a number of samples a second"),
+    term("name", "name", "a name"),
+    term("inherit", "children", "no value"),
+    term("no-inherit", "children", "no value"),
+];
+
+/// Why terms cannot be; `at` is the character within the event as it is written, from 1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TermError {
+    /// The slash at the end is missing.
+    #[error("at character {at}: terms begin here, and no `/` ends them")]
+    Open {
+        /// Where.
+        at: usize,
+    },
+    /// There is no such term.
+    #[error("at character {at}: there is no term `{term}`")]
+    Unknown {
+        /// Where.
+        at: usize,
+        /// As written.
+        term: String,
+        /// The nearest that there is.
+        nearest: Option<&'static str>,
+    },
+    /// The term takes another value, or none.
+    #[error("at character {at}: `{term}` takes {expected}")]
+    Value {
+        /// Where.
+        at: usize,
+        /// The term.
+        term: &'static str,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// Two terms say what only one can.
+    #[error("at character {at}: `{term}` stands behind `{other}`, and one of them is enough")]
+    Together {
+        /// Where.
+        at: usize,
+        /// The later one.
+        term: &'static str,
+        /// The earlier one.
+        other: &'static str,
+    },
+    /// Of what is recorded nothing of the kind can be said.
+    #[error("at character {at}: `{term}` cannot be here: {why}")]
+    Misplaced {
+        /// Where.
+        at: usize,
+        /// The term.
+        term: &'static str,
+        /// Why.
+        why: &'static str,
+    },
+}
+
+impl TermError {
+    /// What was meant, perhaps.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown { nearest: None, .. } => {
+                let all: Vec<_> = TERMS.iter().map(|term| term.name).collect();
+                Some(format!("terms are {}", all.join(", ")))
+            }
+            Self::Unknown { nearest, .. } => {
+                nearest.map(|nearest| format!("did you mean `{nearest}`?"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What an event's terms say; `None` is for what all events have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Terms {
+    pub(super) overwrite: Option<bool>,
+    pub(super) call_chain: Option<bool>,
+    pub(super) max_stack: Option<u16>,
+    pub(super) at_most: Option<u64>,
+    pub(super) sampling: Option<Sampling>,
+    pub(super) name: Option<String>,
+    pub(super) inherit: Option<bool>,
+    /// Which there are, and where.
+    places: Vec<(&'static Term, usize)>,
+}
+
+/// The words of a list: it is split at commas that are not within slashes. A word that begins with a slash is a regular expression, which
+/// no slash ends.
+#[must_use]
+pub fn event_words(list: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = list;
+    while !rest.is_empty() {
+        let is_pattern = rest.trim_start_matches('!').starts_with('/');
+        let mut is_within = false;
+        let end = rest.find(|c| {
+            is_within ^= c == '/' && !is_pattern;
+            c == ',' && !is_within
+        });
+        let (word, behind) = match end.and_then(|end| rest.split_at_checked(end)) {
+            Some((word, behind)) => (word, behind.strip_prefix(',').unwrap_or(behind)),
+            None => (rest, ""),
+        };
+        if !word.is_empty() {
+            words.push(word);
+        }
+        rest = behind;
+    }
+    words
+}
+
+/// The name of an event, and what its terms say.
+pub(super) fn split(word: &str) -> Result<(&str, Terms), TermError> {
+    let is_pattern = word.trim_start_matches('!').starts_with('/');
+    let Some((name, text)) = word.split_once('/').filter(|_| !is_pattern) else {
+        return Ok((word, Terms::default()));
+    };
+    let mut at = name.chars().count().saturating_add(2);
+    let Some(text) = text.strip_suffix('/') else {
+        return Err(TermError::Open { at: at - 1 });
+    };
+    let mut terms = Terms::default();
+    for term in text.split(',') {
+        if !term.is_empty() {
+            terms.add(at, term)?;
+        }
+        at = at.saturating_add(term.chars().count()).saturating_add(1);
+    }
+    Ok((name, terms))
+}
+
+impl Terms {
+    /// Refuses a term that says nothing of what is recorded.
+    pub(super) fn refuse(&self, name: &str, why: &'static str) -> Result<(), TermError> {
+        match self.places.iter().find(|(term, _)| term.name == name) {
+            Some((term, at)) => Err(TermError::Misplaced {
+                at: *at,
+                term: term.name,
+                why,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn add(&mut self, at: usize, text: &str) -> Result<(), TermError> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let Some(term) = TERMS.iter().find(|term| term.name == name) else {
+            return Err(TermError::Unknown {
+                at,
+                term: name.to_owned(),
+                nearest: nearest(name, TERMS.iter().map(|term| term.name)),
+            });
+        };
+        let mut others = self.places.iter();
+        if let Some((other, _)) = others.find(|(other, _)| other.subject == term.subject) {
+            return Err(TermError::Together {
+                at,
+                term: term.name,
+                other: other.name,
+            });
+        }
+        self.set(name, value).ok_or(TermError::Value {
+            at,
+            term: term.name,
+            expected: term.takes,
+        })?;
+        self.places.push((term, at));
+        Ok(())
+    }
+
+    /// `None` for a value that the term does not take.
+    fn set(&mut self, term: &str, value: Option<&str>) -> Option<()> {
+        let number = || value?.parse::<u64>().ok().filter(|number| *number > 0);
+        match (term, value) {
+            ("overwrite" | "no-overwrite", None) => self.overwrite = Some(term == "overwrite"),
+            ("inherit" | "no-inherit", None) => self.inherit = Some(term == "inherit"),
+            ("call-graph", Some("fp")) => self.call_chain = Some(true),
+            ("call-graph", Some("no")) => self.call_chain = Some(false),
+            ("max-stack", _) => self.max_stack = Some(u16::try_from(number()?).ok()?),
+            ("nr", _) => self.at_most = Some(number()?),
+            ("period", _) => self.sampling = Some(Sampling::Period(number()?)),
+            ("freq", _) => self.sampling = Some(Sampling::Frequency(number()?)),
+            ("name", Some(name)) if !name.is_empty() => {
+                self.name = Some(name.to_owned());
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(word: &str) -> (String, Option<String>) {
+        let error = split(word).unwrap_err();
+        (error.to_string(), error.hint())
+    }
+
+    #[test]
+    fn a_list_is_split_at_commas_that_are_not_within_slashes() {
+        for (list, words) in [
+            (
+                "sched:*/nr=1,name=a/,read",
+                &["sched:*/nr=1,name=a/", "read"][..],
+            ),
+            ("cpu-clock//,!/x,close", &["cpu-clock//", "!/x", "close"]),
+            ("/^open,/at$", &["/^open", "/at$"]),
+            ("a/b,c", &["a/b,c"]),
+            ("a/b,c/d,e", &["a/b,c/d", "e"]),
+            (",,a,", &["a"]),
+        ] {
+            assert_eq!(event_words(list), words, "{list}");
+        }
+    }
+
+    #[test]
+    fn terms_say_what_holds_for_one_event() {
+        let word = "sched:sched_switch/no-overwrite,call-graph=fp,max-stack=3,nr=7,freq=5,name=x,no-inherit/";
+        let (name, terms) = split(word).unwrap();
+        assert_eq!(name, "sched:sched_switch");
+        assert_eq!(
+            (terms.overwrite, terms.call_chain, terms.inherit),
+            (Some(false), Some(true), Some(false))
+        );
+        assert_eq!((terms.max_stack, terms.at_most), (Some(3), Some(7)));
+        assert_eq!(terms.sampling, Some(Sampling::Frequency(5)));
+        assert_eq!(terms.name.as_deref(), Some("x"));
+        for (word, name) in [("/a/b", "/a/b"), ("!/a/", "!/a/"), ("read//", "read")] {
+            let (split, terms) = split(word).unwrap();
+            assert_eq!((split, terms.places.is_empty()), (name, true));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
+        for (word, said, hint) in [
+            (
+                "a:b/nr=1,max-stak=3/",
+                "at character 10: there is no term `max-stak`",
+                "did you mean `max-stack`?",
+            ),
+            (
+                "cpu-clock/x/",
+                "at character 11: there is no term `x`",
+                "terms are overwrite, no-overwrite, call-graph, max-stack, nr, period, freq, name, inherit, no-inherit",
+            ),
+        ] {
+            assert_eq!(refused(word), (said.to_owned(), Some(hint.to_owned())));
+        }
+        for (word, said) in [
+            (
+                "cs/period=1",
+                "at character 3: terms begin here, and no `/` ends them",
+            ),
+            (
+                "cs/period=1/x",
+                "at character 3: terms begin here, and no `/` ends them",
+            ),
+            (
+                "cs/period=1,freq=2/",
+                "at character 13: `freq` stands behind `period`, and one of them is enough",
+            ),
+            (
+                "cs/overwrite,no-overwrite/",
+                "at character 14: `no-overwrite` stands behind `overwrite`, and one of them is enough",
+            ),
+            ("cs/period=0/", "at character 4: `period` takes a count"),
+            (
+                "cs/overwrite=1/",
+                "at character 4: `overwrite` takes no value",
+            ),
+            (
+                "cs/call-graph=dwarf/",
+                "at character 4: `call-graph` takes `fp` or `no`",
+            ),
+            (
+                "cs/max-stack=65536/",
+                "at character 4: `max-stack` takes a number of frames, 65535 at most",
+            ),
+            ("cs/nr/", "at character 4: `nr` takes a number of records"),
+            ("cs/name=/", "at character 4: `name` takes a name"),
+        ] {
+            assert_eq!(refused(word), (said.to_owned(), None), "{word}");
+        }
+    }
+}
