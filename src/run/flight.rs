@@ -1,5 +1,12 @@
 //! What overwritten rings held at one moment: the same span of time on all CPUs, and what became of the rest.
 
+mod alive;
+mod dumps;
+mod forward;
+
+pub use dumps::{Dumps, Part};
+pub use forward::ForwardLog;
+
 use super::session::{SessionError, system};
 use crate::events::{EventSet, Origin};
 use crate::record::{self, Header, LayoutTable, Record};

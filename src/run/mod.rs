@@ -41,7 +41,7 @@ mod workload;
 pub use calibrate::{CalibrateError, Calibrating};
 pub use discover::{Item, discover};
 pub use error::RunError;
-pub use flight::{Dump, FlightAccount, FlightLog};
+pub use flight::{Dump, Dumps, FlightAccount, FlightLog, ForwardLog, Part};
 pub use inject::{InjectError, Injected, inject_file, inject_pipe};
 pub use mutate::{
     Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey, Survivor,

@@ -81,6 +81,50 @@ pub fn boottime_now() -> crate::units::Nanos {
     now(libc::CLOCK_BOOTTIME)
 }
 
+/// A moment as clocks on the wall have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalTime {
+    /// The year, as 2016.
+    pub year: i64,
+    /// From 1 on.
+    pub month: u8,
+    /// From 1 on.
+    pub day: u8,
+    /// From 0 on.
+    pub hour: u8,
+    /// From 0 on.
+    pub minute: u8,
+    /// From 0 on; 60 in a leap second.
+    pub second: u8,
+}
+
+/// What the clocks of this machine's time zone show so many seconds after 1970 began in UTC.
+///
+/// # Errors
+/// `EOVERFLOW` where the year fits no `int`.
+///
+/// # References
+/// `localtime_r(3)`, which looks the zone up in `TZ` and `/etc/localtime` when it is first called.
+pub fn local_time(seconds: i64) -> io::Result<LocalTime> {
+    let mut broken = std::mem::MaybeUninit::<libc::tm>::zeroed();
+    // SAFETY: both pointers are to values of our own, and all zeros are a tm.
+    let broken = unsafe {
+        if libc::localtime_r(&raw const seconds, broken.as_mut_ptr()).is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        broken.assume_init()
+    };
+    let small = |number: i32| u8::try_from(number).unwrap_or(0);
+    Ok(LocalTime {
+        year: i64::from(broken.tm_year).saturating_add(1900),
+        month: small(broken.tm_mon).saturating_add(1),
+        day: small(broken.tm_mday),
+        hour: small(broken.tm_hour),
+        minute: small(broken.tm_min),
+        second: small(broken.tm_sec),
+    })
+}
+
 fn now(clock: libc::clockid_t) -> crate::units::Nanos {
     let mut now = libc::timespec {
         tv_sec: 0,
