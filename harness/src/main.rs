@@ -17,8 +17,10 @@ mod run;
 mod schema;
 mod script;
 mod signals;
+mod stat;
 mod suite;
 mod trace;
+mod whom;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -44,6 +46,8 @@ enum Command {
     Trace(trace::Arguments),
     /// Record events of a command, of processes or of the machine into a file or pipe, as `perf record` does
     Record(record::Arguments),
+    /// Count events of a command, of processes or of the machine, as `perf stat` does
+    Stat(stat::Arguments),
     /// Put build ids into a perf.data, file or pipe, as `perf inject -b` does
     Inject(inject::Arguments),
     /// Print what a perf.data holds, from perf or from here
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::main(arguments),
         Command::Trace(arguments) => trace::main(arguments),
         Command::Record(arguments) => record::main(arguments),
+        Command::Stat(arguments) => stat::main(arguments),
         Command::Inject(arguments) => inject::main(arguments),
         Command::Script(arguments) => script::main(arguments),
         Command::Dump(arguments) => dump::main(arguments),

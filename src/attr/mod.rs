@@ -203,6 +203,20 @@ impl Attr {
         }
     }
 
+    /// An event that is counted and leaves no record: for a task and all that it comes to create, from the `execve(2)` of each on.
+    #[must_use]
+    pub fn counting(source: Source) -> Self {
+        Self {
+            source,
+            sampling: Sampling::Never,
+            sample_type: SampleType::default(),
+            inherit: true,
+            enable_on_exec: true,
+            exclude_kernel: false,
+            ..Self::holding(0)
+        }
+    }
+
     /// The kernel's form. The clock is `CLOCK_MONOTONIC`, and all records carry their sample id.
     #[must_use]
     pub fn raw(&self) -> bindings::perf_event_attr {

@@ -1,64 +1,85 @@
 //! How often something happened, without a record of it.
 
-use super::OpenError;
-use crate::attr::{Attr, Maps, ReadFormat, SampleType, Sampling, Source};
-use crate::sys::perf;
-use crate::units::Pid;
+use super::{OpenError, Recorded};
+use crate::sys::perf::{self, Counts};
+use crate::units::{Cpu, Pid};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// A tracepoint that is counted, for a task and all that it comes to create, from the `execve(2)` of each on.
+/// An event that is counted.
 #[derive(Debug)]
-pub struct Counter(OwnedFd);
+pub struct Counter {
+    fd: OwnedFd,
+    read_format: u64,
+}
+
+/// Where something is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Wherever this task is and, where the event is inherited, what it comes to create.
+    Task(Pid),
+    /// On this CPU, what this task does.
+    TaskOn(Pid, Cpu),
+    /// On this CPU, whoever does it.
+    Everybody(Cpu),
+    /// Wherever the calling thread is: to see whether it may be counted.
+    Myself,
+}
 
 impl Counter {
-    /// Opens it on a corked task, or on the calling thread to see whether that is allowed.
+    /// Opens it, with its filter.
     ///
     /// # Errors
     /// [`OpenError`].
-    pub fn open(
-        name: &str,
-        tracepoint: u16,
-        filter: &str,
-        task: Option<Pid>,
-    ) -> Result<Self, OpenError> {
-        let attr = Attr {
-            source: Source::Tracepoint(tracepoint),
-            sampling: Sampling::Never,
-            sample_type: SampleType::default(),
-            user_registers: 0,
-            read_format: ReadFormat(0),
-            inherit: true,
-            enable_on_exec: true,
-            exclude_kernel: false,
-            side_band: false,
-            maps: Maps::No,
-            namespaces: false,
-            wakeup_bytes: 0,
-            write_backward: false,
-            max_stack: 0,
+    pub fn open(event: &Recorded, whom: Counted) -> Result<Self, OpenError> {
+        let (target, cpu) = match whom {
+            Counted::Task(pid) => (perf::Target::Task(pid), None),
+            Counted::TaskOn(pid, cpu) => (perf::Target::Task(pid), Some(cpu)),
+            Counted::Everybody(cpu) => (perf::Target::Everybody, Some(cpu)),
+            Counted::Myself => (perf::Target::Myself, None),
         };
-        let target = task.map_or(perf::Target::Myself, perf::Target::Task);
-        let event = perf::open(&attr.raw(), target, None).map_err(|source| OpenError::Open {
-            event: name.to_owned(),
+        let opened = perf::open(&event.attr.raw(), target, cpu);
+        let fd = opened.map_err(|source| OpenError::Open {
+            event: event.name.clone(),
             source,
         })?;
-        let refused = |source| OpenError::Filter {
-            event: name.to_owned(),
-            filter: filter.to_owned(),
-            source,
-        };
-        let text = CString::new(filter).map_err(|error| refused(error.into()))?;
-        perf::set_filter(event.as_fd(), &text).map_err(refused)?;
-        Ok(Self(event))
+        if let Some(filter) = &event.filter {
+            let refused = |source| OpenError::Filter {
+                event: event.name.clone(),
+                filter: filter.clone(),
+                source,
+            };
+            let text = CString::new(filter.as_str()).map_err(|error| refused(error.into()))?;
+            perf::set_filter(fd.as_fd(), &text).map_err(refused)?;
+        }
+        Ok(Self {
+            fd,
+            read_format: event.attr.read_format.0,
+        })
+    }
+
+    /// Starts it, where no `execve(2)` does.
+    ///
+    /// # Errors
+    /// Those of `ioctl(2)`.
+    pub fn enable(&self) -> io::Result<()> {
+        perf::enable(self.fd.as_fd())
+    }
+
+    /// Stops it.
+    ///
+    /// # Errors
+    /// Those of `ioctl(2)`.
+    pub fn disable(&self) -> io::Result<()> {
+        perf::disable(self.fd.as_fd())
     }
 
     /// How often it happened so far.
     ///
     /// # Errors
     /// Those of `read(2)`.
-    pub fn read(&self) -> io::Result<u64> {
-        perf::read_counts(self.0.as_fd(), 0).map(|counts| counts.value)
+    pub fn read(&self) -> io::Result<Counts> {
+        perf::read_counts(self.fd.as_fd(), self.read_format)
     }
 }

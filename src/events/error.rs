@@ -65,6 +65,12 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// Whether the task is gone that the event was to follow.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Self::Open { source, .. } if source.raw_os_error() == Some(libc::ESRCH))
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {

@@ -14,7 +14,7 @@ mod request;
 mod rings;
 
 pub use account::{Account, EventAccount};
-pub use counter::Counter;
+pub use counter::{Counted, Counter};
 pub use error::OpenError;
 pub use overwriting::{Overwriting, Overwritten};
 pub use pins::Pins;

@@ -111,8 +111,7 @@ fn open_each(
     let mut opened = Vec::new();
     for target in targets {
         match open_one(name, origin, attr, *target, cpu) {
-            Err(OpenError::Open { source, .. })
-                if source.raw_os_error() == Some(libc::ESRCH) && targets.len() > 1 => {}
+            Err(error) if error.is_gone() && targets.len() > 1 => {}
             event => opened.push(event?),
         }
     }

@@ -72,6 +72,7 @@ impl EventSet {
             of_programs = Some(Counts {
                 value: sent + lost,
                 lost: Some(lost),
+                times: None,
             });
         }
         for event in &self.events {

@@ -7,6 +7,7 @@ mod baseline;
 mod best_effort;
 mod calls;
 mod copies;
+mod counted;
 mod error;
 mod events;
 mod expand;
@@ -28,6 +29,7 @@ mod terms;
 pub use baseline::{Baseline, Delta};
 pub use calls::{MOST_CALLS, Reach};
 pub use copies::{Copied, Copies, Form, has_copies};
+pub use counted::CountedEvent;
 pub use error::EventsError;
 pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events, events_within,

@@ -58,11 +58,50 @@ pub struct RecordWish {
 }
 
 /// A word of the wish, taken apart.
-struct Wanted<'a> {
+pub(super) struct Wanted<'a> {
     at: usize,
-    name: &'a str,
-    terms: Terms,
+    word: &'a str,
+    pub(super) name: &'a str,
+    pub(super) terms: Terms,
     filter: Option<&'a str>,
+}
+
+/// What a word names.
+pub(super) enum Kind {
+    Software(u32),
+    Tracepoints,
+    Calls,
+}
+
+impl Wanted<'_> {
+    pub(super) fn kind(&self) -> Kind {
+        let software = SOFTWARE.iter().find(|(known, _)| *known == self.name);
+        let is_tracepoint =
+            self.name.contains(':') && !self.name.trim_start_matches('!').starts_with('/');
+        match software {
+            Some((_, number)) => Kind::Software(*number),
+            None if is_tracepoint => Kind::Tracepoints,
+            None => Kind::Calls,
+        }
+    }
+
+    /// The calls that it names.
+    pub(super) fn calls(&self) -> Result<Selection, EventsError> {
+        Selection::parse(&[self.name], Abi::native()).map_err(|unknown| EventsError::Syscall {
+            at: (self.at, 0),
+            unknown,
+        })
+    }
+
+    /// Refuses a term that says nothing of it.
+    pub(super) fn refuse(&self, term: &str, why: &'static str) -> Result<(), EventsError> {
+        let wrong = |source| EventsError::Terms {
+            at: self.at,
+            name: self.word.to_owned(),
+            source,
+        };
+        self.terms.refuse(term, why).map_err(wrong)
+    }
 }
 
 impl RecordWish {
@@ -131,36 +170,24 @@ impl RecordWish {
     pub fn events(&self, catalogue: &dyn Catalogue) -> Result<Vec<Recorded>, EventsError> {
         let mut calls = Vec::new();
         let mut events = Vec::new();
-        for (at, (word, filter)) in self.words.iter().enumerate() {
-            let wrong = |source| EventsError::Terms {
-                at,
-                name: word.clone(),
-                source,
-            };
-            let (name, terms) = terms::split(word).map_err(wrong)?;
-            if self.overwrites(&terms) {
-                terms
-                    .refuse("nr", "the first that came are overwritten")
-                    .map_err(wrong)?;
+        for wanted in self.wanted()? {
+            let terms = &wanted.terms;
+            if self.overwrites(terms) {
+                wanted.refuse("nr", "the first that came are overwritten")?;
             }
-            let wanted = Wanted {
-                at,
-                name,
-                terms,
-                filter: filter.as_deref(),
-            };
-            if let Some((_, number)) = SOFTWARE.iter().find(|(known, _)| *known == name) {
-                refuse_filter(&wanted)?;
-                let source = Source::Software(*number);
-                events.push(self.named(name, source, None, &wanted.terms));
-            } else if name.contains(':') && !name.trim_start_matches('!').starts_with('/') {
-                self.tracepoints(&wanted, catalogue, &mut events)?;
-            } else {
-                refuse_filter(&wanted)?;
-                let terms = &wanted.terms;
-                let why = "calls are recorded as `raw_syscalls`, one event where they are entered and one where they return";
-                terms.refuse("name", why).map_err(wrong)?;
-                calls.push(wanted);
+            match wanted.kind() {
+                Kind::Software(number) => {
+                    refuse_filter(&wanted)?;
+                    let source = Source::Software(number);
+                    events.push(self.named(wanted.name, source, None, terms));
+                }
+                Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut events)?,
+                Kind::Calls => {
+                    refuse_filter(&wanted)?;
+                    let why = "calls are recorded as `raw_syscalls`, one event where they are entered and one where they return";
+                    wanted.refuse("name", why)?;
+                    calls.push(wanted);
+                }
             }
         }
         let mut all = self.all_calls(&calls, catalogue)?;
@@ -172,7 +199,34 @@ impl RecordWish {
         Ok(all)
     }
 
-    fn named(&self, name: &str, source: Source, filter: Option<String>, terms: &Terms) -> Recorded {
+    /// The words, taken apart.
+    pub(super) fn wanted(&self) -> Result<Vec<Wanted<'_>>, EventsError> {
+        let mut all = Vec::new();
+        for (at, (word, filter)) in self.words.iter().enumerate() {
+            let wrong = |source| EventsError::Terms {
+                at,
+                name: word.clone(),
+                source,
+            };
+            let (name, terms) = terms::split(word).map_err(wrong)?;
+            all.push(Wanted {
+                at,
+                word,
+                name,
+                terms,
+                filter: filter.as_deref(),
+            });
+        }
+        Ok(all)
+    }
+
+    pub(super) fn named(
+        &self,
+        name: &str,
+        source: Source,
+        filter: Option<String>,
+        terms: &Terms,
+    ) -> Recorded {
         Recorded {
             name: name.to_owned(),
             attr: self.attr(source, terms),
@@ -233,7 +287,7 @@ impl RecordWish {
         Ok(events)
     }
 
-    fn tracepoints(
+    pub(super) fn tracepoints(
         &self,
         wanted: &Wanted<'_>,
         catalogue: &dyn Catalogue,
@@ -244,6 +298,7 @@ impl RecordWish {
             name: word,
             ref terms,
             filter,
+            ..
         } = *wanted;
         for name in expand(at, word, catalogue)? {
             let format = match catalogue.format(&name) {
@@ -270,7 +325,7 @@ impl RecordWish {
 }
 
 /// The kernel filters tracepoints alone.
-fn refuse_filter(wanted: &Wanted<'_>) -> Result<(), EventsError> {
+pub(super) fn refuse_filter(wanted: &Wanted<'_>) -> Result<(), EventsError> {
     match wanted.filter {
         None => Ok(()),
         Some(_) => Err(EventsError::NotFiltered {

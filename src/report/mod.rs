@@ -3,6 +3,7 @@
 //!
 //! Everything here appends to a `String`; printing is the command line's.
 
+mod counts;
 mod json;
 mod junit;
 mod line;
@@ -11,6 +12,7 @@ mod suite;
 mod summary;
 mod values;
 
+pub use counts::Counted;
 pub use json::{call_json, event_json, exit_json, summary_json};
 pub use junit::junit;
 pub use line::{call_line, event_line};

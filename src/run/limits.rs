@@ -4,8 +4,9 @@
 //! that such a limit made fail is known by counting calls with that error. The rest is watched ([`super::Watch`]).
 
 use super::{Bench, RunError, Watch};
+use crate::attr::{Attr, Source};
 use crate::errors::chain;
-use crate::events::Counter;
+use crate::events::{Counted, Counter, Recorded};
 use crate::host::Catalogue;
 use crate::plan::Plan;
 use crate::sandbox::{Captured, Cgroup, Corked};
@@ -149,10 +150,12 @@ impl Limiter {
                 .for_each(|struck| self.add(ended, struck));
         }
         for (limit, counter) in &self.counters {
-            let failed = counter
-                .as_ref()
-                .map_err(Clone::clone)
-                .and_then(|counter| counter.read().map_err(|error| error.to_string()));
+            let failed = counter.as_ref().map_err(Clone::clone).and_then(|counter| {
+                counter
+                    .read()
+                    .map(|counts| counts.value)
+                    .map_err(|error| error.to_string())
+            });
             match failed {
                 Ok(0) => {}
                 Ok(number) => {
@@ -236,7 +239,15 @@ impl Bench<'_> {
         let filter = failures(limit).unwrap_or_default();
         let name = TracepointName::parse(LEAVE).ok_or_else(|| LEAVE.to_owned())?;
         let format = self.host.format(&name).map_err(|error| chain(&error))?;
-        Counter::open(LEAVE, format.id, &filter, task).map_err(|error| chain(&error))
+        let event = Recorded {
+            name: LEAVE.to_owned(),
+            attr: Attr::counting(Source::Tracepoint(format.id)),
+            filter: Some(filter),
+            shown: None,
+            at_most: None,
+        };
+        let whom = task.map_or(Counted::Myself, Counted::Task);
+        Counter::open(&event, whom).map_err(|error| chain(&error))
     }
 
     /// Why nobody can tell here whether a run reached a limit; `None` where somebody can.

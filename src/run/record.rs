@@ -52,6 +52,18 @@ pub enum Recording {
     Machine,
 }
 
+impl Recording {
+    /// Whether it is over, by the command's state and by which of the rings have hung up.
+    pub(super) fn is_over(self, running: Option<&Running>, hung_up: &[bool]) -> bool {
+        match running {
+            Some(running) => {
+                running.is_gone() && !(self == Self::Command && hung_up.contains(&false))
+            }
+            None => self != Self::Machine && !hung_up.contains(&false),
+        }
+    }
+}
+
 /// How a recording ended.
 #[derive(Debug)]
 pub struct RecordEnd {
@@ -87,32 +99,14 @@ pub fn record(
     let mut hung_up = vec![false; events.descriptors().len()];
     let mut next = Next::Follow;
     loop {
-        let is_over = match &running {
-            Some(running) => {
-                running.is_gone() && !(whose == Recording::Command && hung_up.contains(&false))
-            }
-            None => whose != Recording::Machine && !hung_up.contains(&false),
-        };
-        if is_over || next == Next::Leave {
+        if whose.is_over(running.as_ref(), &hung_up) || next == Next::Leave {
             break;
         }
         let others = running.iter().flat_map(Running::descriptors);
         let is_called = session::wait_for(events, others, control, TICK, &mut hung_up)?;
         drain(events, store)?;
         match &mut running {
-            Some(running) => {
-                running
-                    .collect()
-                    .map_err(system("look after the command's end"))?;
-                if is_called {
-                    next = control.ready(running).map_err(system("pass a signal on"))?;
-                }
-                if next == Next::Kill {
-                    running
-                        .signal(libc::SIGKILL)
-                        .map_err(system("end the command"))?;
-                }
-            }
+            Some(running) => next = look_after(running, is_called, control, next)?,
             None if is_called => break,
             None => {}
         }
@@ -124,6 +118,27 @@ pub fn record(
         exited: exited.map_err(system("reap the command"))?,
         left: next == Next::Leave,
     })
+}
+
+/// Takes the command's output and its end, and passes signals on.
+pub(super) fn look_after(
+    running: &mut Running,
+    is_called: bool,
+    control: &mut dyn Control,
+    mut next: Next,
+) -> Result<Next, SessionError> {
+    running
+        .collect()
+        .map_err(system("look after the command's end"))?;
+    if is_called {
+        next = control.ready(running).map_err(system("pass a signal on"))?;
+    }
+    if next == Next::Kill {
+        running
+            .signal(libc::SIGKILL)
+            .map_err(system("end the command"))?;
+    }
+    Ok(next)
 }
 
 fn drain(events: &mut EventSet, store: &mut Store) -> Result<(), RecordingError> {

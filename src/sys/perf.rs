@@ -136,6 +136,9 @@ pub struct Counts {
     pub value: u64,
     /// How many of its records found no room in the ring; `None` before Linux 6.0 (no `PERF_FORMAT_LOST`).
     pub lost: Option<u64>,
+    /// How long it was enabled, and how long it counted, in nanoseconds; `None` where that was not asked for. They differ where events had
+    /// to share a counter of the hardware.
+    pub times: Option<(u64, u64)>,
 }
 
 /// Reads an event's counter; `format` is what it was opened with, without `PERF_FORMAT_GROUP`.
@@ -156,10 +159,20 @@ pub fn read_counts(event: BorrowedFd<'_>, format: u64) -> io::Result<Counts> {
     if got as usize != wanted * 8 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let has_lost = format & u64::from(bindings::PERF_FORMAT_LOST) != 0;
+    let [value, rest @ ..] = words;
+    let mut rest = rest.into_iter();
+    // What was asked for follows in the order of its bits.
+    let mut next = |bit| {
+        (format & u64::from(bit) != 0)
+            .then(|| rest.next())
+            .flatten()
+    };
+    let enabled = next(bindings::PERF_FORMAT_TOTAL_TIME_ENABLED);
+    let running = next(bindings::PERF_FORMAT_TOTAL_TIME_RUNNING);
+    next(bindings::PERF_FORMAT_ID);
     Ok(Counts {
-        value: words[0],
-        // The last of all.
-        lost: words.get(wanted - 1).copied().filter(|_| has_lost),
+        value,
+        lost: next(bindings::PERF_FORMAT_LOST),
+        times: enabled.zip(running),
     })
 }

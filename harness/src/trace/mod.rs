@@ -336,7 +336,7 @@ pub(crate) fn unusable(error: EventsError) -> Trouble {
     Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
 }
 
-fn sink(output: Option<&PathBuf>) -> Result<Box<dyn Write>, Trouble> {
+pub(crate) fn sink(output: Option<&PathBuf>) -> Result<Box<dyn Write>, Trouble> {
     match output {
         None => Ok(Box::new(io::stderr())),
         Some(path) => match File::create(path) {

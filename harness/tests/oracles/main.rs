@@ -16,6 +16,7 @@ mod oracle_perf;
 mod oracle_print;
 mod oracle_record;
 mod oracle_script;
+mod oracle_stat;
 mod oracle_strace;
 mod oracle_user;
 mod strace_words;

@@ -1,0 +1,107 @@
+//! `harness stat`: what `perf stat` does, without hardware events.
+
+use crate::trace::{Trouble, other, sink, status_of, unusable};
+use crate::whom::{self, Whom};
+use crate::{signals, status};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+use trace_harness::host::Host;
+use trace_harness::plan::{Reach, RecordWish};
+use trace_harness::report::Counted;
+use trace_harness::run::{Bench, Recording, RunError};
+use trace_harness::sandbox::Stdio;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Events: a software event by perf's name (task-clock, cpu-clock, page-faults, minor-faults, major-faults, \
+context-switches, cpu-migrations); a tracepoint (sched:sched_switch, sched:*); a system call, a glob or a class of them (openat, rename*, \
+%file), one counter of how often any of them was entered. Nothing named means task-clock, context-switches, cpu-migrations and page-faults.\n\n\
+Counted is what the command does and all that it starts, to the last of them; values are what was counted and never scaled.\n\n\
+Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
+125 when the harness had trouble."
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    whom: Whom,
+    /// Write to this file instead of standard error
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people, as perf stat has it
+    Text,
+    /// An object for each counter, and a summary last
+    Json,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    status_of(run(arguments))
+}
+
+fn run(arguments: &Arguments) -> Result<u8, Trouble> {
+    let host = Host::running();
+    let bench = Bench::new(&host).map_err(|error| {
+        let hint = error.hint();
+        other(error, hint)
+    })?;
+    let bench = bench.for_runs(1).sparing_workloads();
+    let whom = &arguments.whom;
+    let whose = whom.whose()?;
+    let words = whom.words("stat")?;
+    let exclude_kernel = !matches!(bench.reach(), Ok(Reach::Everything));
+    if exclude_kernel {
+        anstream::eprintln!(
+            "harness: counted with the rights of an ordinary user: what happens in the kernel is left out"
+        );
+    }
+    let wish = RecordWish {
+        words,
+        inherit: whose != Recording::Machine,
+        on_exec: whose == Recording::Command,
+        exclude_kernel,
+        ..RecordWish::default()
+    };
+    let living = whom.living(whose, &host)?;
+    let mut output = sink(arguments.output.as_ref())?;
+    let corked = whom.launch(Stdio::Inherited, &bench)?;
+    let subject = whom::subject(whose, &living, corked.as_ref());
+    let cpus = whom.cpus(&bench)?;
+    let counters = match bench.open_counters(&wish, &subject, &cpus, !whom.names_cpus()) {
+        Err(RunError::Plan(error)) => return Err(unusable(error)),
+        opened => opened?,
+    };
+    let signals = signals::watch().map_err(|error| other(error, None))?;
+    let mut control = signals::PassOn(signals);
+    if !wish.on_exec {
+        counters.enable().map_err(|error| other(error, None))?;
+    }
+    let begin = Instant::now();
+    let running = whom::uncork(corked)?;
+    let counted = counters.count(running, whose, &mut control);
+    let (counts, end) = counted.map_err(|error| other(error, None))?;
+    let counted = Counted {
+        counts: &counts,
+        elapsed: begin.elapsed(),
+        cpu: end.exited.as_ref().and_then(|exited| exited.usage.cpu),
+        exit: end.exited.as_ref().map(|exited| exited.exit),
+    };
+    let mut text = String::new();
+    match arguments.format {
+        Format::Text => counted.human(&mut text, &whom.named()),
+        Format::Json => counted.json(&mut text),
+    }
+    output
+        .write_all(text.as_bytes())
+        .map_err(|error| other(error, None))?;
+    if end.left {
+        anstream::eprintln!("harness: what the command left behind lives on, uncounted");
+    }
+    let status = end.exited.map_or(0, |exited| exited.exit.shell_status());
+    Ok(u8::try_from(status).unwrap_or(status::TRACE_TROUBLE))
+}

@@ -1,0 +1,184 @@
+//! From the names that perf's users write to the events that are counted.
+
+use super::RecordWish;
+use super::calls::{ENTER, own_tracepoint, raw_format};
+use super::error::EventsError;
+use super::recorded::{Kind, Wanted, refuse_filter};
+use crate::attr::{Attr, Maps, ReadFormat, Source};
+use crate::events::Recorded;
+use crate::host::Catalogue;
+use crate::syscall::names::{self, Abi};
+
+/// What is counted where nobody says what: the software events of `perf stat`.
+const DEFAULT: &[&str] = &[
+    "task-clock",
+    "context-switches",
+    "cpu-migrations",
+    "page-faults",
+];
+
+/// A name and what adds up to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountedEvent {
+    /// What it is called.
+    pub name: String,
+    /// The events that are counted for it.
+    pub parts: Vec<Recorded>,
+}
+
+impl RecordWish {
+    /// An event that neither fires nor tells of anything: its ring hangs up when the last task is gone.
+    #[must_use]
+    pub fn ends(&self) -> Attr {
+        Attr {
+            side_band: false,
+            maps: Maps::No,
+            namespaces: false,
+            ..self.side_band()
+        }
+    }
+
+    /// The same words as events that are only counted, one by one those of a glob of tracepoints; a word for calls is how often one of them was
+    /// entered. None means those of `perf stat`.
+    ///
+    /// Calls are counted by their own tracepoints, which tell native calls from those of 32-bit programs and show the native ones alone; a number, which
+    /// is all that a filter of `raw_syscalls` sees, means another call there.
+    ///
+    /// # Errors
+    /// [`EventsError`], for the first word that cannot be.
+    pub fn counters(&self, catalogue: &dyn Catalogue) -> Result<Vec<CountedEvent>, EventsError> {
+        if self.words.is_empty() {
+            let words = DEFAULT.iter().map(|word| ((*word).to_owned(), None));
+            let wish = Self {
+                words: words.collect(),
+                ..self.clone()
+            };
+            return wish.counters(catalogue);
+        }
+        let mut events = Vec::new();
+        for wanted in self.wanted()? {
+            for term in [
+                "period",
+                "freq",
+                "call-graph",
+                "max-stack",
+                "nr",
+                "overwrite",
+                "no-overwrite",
+            ] {
+                wanted.refuse(term, "what is counted leaves no records")?;
+            }
+            let mut parts = Vec::new();
+            match wanted.kind() {
+                Kind::Software(number) => {
+                    refuse_filter(&wanted)?;
+                    let source = Source::Software(number);
+                    parts.push(self.named(wanted.name, source, None, &wanted.terms));
+                }
+                Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut parts)?,
+                Kind::Calls => {
+                    refuse_filter(&wanted)?;
+                    let name = wanted.terms.name.clone();
+                    events.push(CountedEvent {
+                        name: name.unwrap_or_else(|| wanted.name.to_owned()),
+                        parts: self.entered(&wanted, catalogue)?,
+                    });
+                }
+            }
+            events.extend(parts.into_iter().map(|part| CountedEvent {
+                name: part.shown.clone().unwrap_or_else(|| part.name.clone()),
+                parts: vec![part],
+            }));
+        }
+        for part in events.iter_mut().flat_map(|event| &mut event.parts) {
+            let times = ReadFormat::TOTAL_TIME_ENABLED.0 | ReadFormat::TOTAL_TIME_RUNNING.0;
+            let Attr {
+                source, inherit, ..
+            } = part.attr;
+            part.attr = Attr {
+                inherit,
+                enable_on_exec: self.on_exec,
+                exclude_kernel: self.exclude_kernel,
+                read_format: ReadFormat(times),
+                ..Attr::counting(source)
+            };
+        }
+        Ok(events)
+    }
+
+    /// What is entered of these calls. One that this kernel has no tracepoint for is one that it does not have.
+    fn entered(
+        &self,
+        wanted: &Wanted<'_>,
+        catalogue: &dyn Catalogue,
+    ) -> Result<Vec<Recorded>, EventsError> {
+        let calls = wanted.calls()?;
+        let named = |name: &str, id| self.named(name, Source::Tracepoint(id), None, &wanted.terms);
+        if calls.is_everything() {
+            return Ok(vec![named(ENTER, raw_format(ENTER, catalogue)?.id)]);
+        }
+        let mut parts = Vec::new();
+        let native = Abi::native();
+        for call in calls
+            .numbers(native)
+            .filter_map(|number| names::name(native, number))
+        {
+            if let Some((name, format)) = own_tracepoint("sys_enter", call, catalogue)? {
+                parts.push(named(name.as_str(), format.id));
+            }
+        }
+        Ok(parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attr::{SampleType, Sampling};
+    use crate::host::Host;
+    use std::path::Path;
+
+    fn counters(words: &[&str]) -> Result<Vec<CountedEvent>, EventsError> {
+        let words = words.iter().map(|word| ((*word).to_owned(), None));
+        let wish = RecordWish {
+            words: words.collect(),
+            inherit: true,
+            ..RecordWish::default()
+        };
+        wish.counters(&Host::at(Path::new("/nonexistent")))
+    }
+
+    #[test]
+    fn nothing_named_is_what_perf_stat_counts_then_and_nothing_has_records() {
+        let counters = counters(&[]).unwrap();
+        let names: Vec<_> = counters.iter().map(|event| event.name.as_str()).collect();
+        assert_eq!(names, DEFAULT);
+        for event in counters.iter().flat_map(|event| &event.parts) {
+            assert_eq!(event.attr.sampling, Sampling::Never);
+            assert_eq!(event.attr.sample_type, SampleType::default());
+            assert!(event.attr.inherit);
+        }
+    }
+
+    #[test]
+    fn a_term_about_records_is_refused() {
+        for term in [
+            "period=5",
+            "freq=9",
+            "call-graph=no",
+            "max-stack=3",
+            "nr=1",
+            "overwrite",
+        ] {
+            let word = format!("page-faults/{term}/");
+            let error = counters(&[&word]).unwrap_err();
+            assert!(matches!(error, EventsError::Terms { at: 0, .. }), "{error}");
+        }
+        let named = counters(&["page-faults/name=touched,no-inherit/"]).unwrap();
+        let [touched] = named.as_slice() else {
+            panic!("{named:?}")
+        };
+        assert_eq!(touched.name, "touched");
+        assert!(touched.parts.iter().all(|part| !part.attr.inherit));
+    }
+}
