@@ -2,8 +2,11 @@
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use trace_harness::run::{Control, Next};
 use trace_harness::sandbox::Running;
 
@@ -24,6 +27,72 @@ pub(crate) fn watch() -> io::Result<SignalFd> {
         &set,
         SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC,
     )?)
+}
+
+/// The signal that asks a recording for a file.
+const REQUEST: Signal = Signal::SIGUSR2;
+
+fn requests() -> SigSet {
+    let mut set = SigSet::empty();
+    set.add(REQUEST);
+    set
+}
+
+/// Blocks the signal that asks for a file, in this thread and all that it comes to create: whoever does not count it ignores it. Workloads start
+/// with an empty mask.
+pub(crate) fn hold_back_requests() -> io::Result<()> {
+    Ok(sigprocmask(SigmaskHow::SIG_BLOCK, Some(&requests()), None)?)
+}
+
+/// How often the signal has come.
+pub(crate) struct Counted {
+    n: Arc<AtomicU64>,
+    wakes: UnixStream,
+}
+
+/// Counts the signals that ask for a file, each as it comes: of one that is still pending the kernel takes no second one (`legacy_queue()`,
+/// `kernel/signal.c`), and a file takes longer to write than two of them are apart.
+pub(crate) fn count_requests() -> io::Result<Counted> {
+    let (wakes, mut waker) = UnixStream::pair()?;
+    for end in [&wakes, &waker] {
+        end.set_nonblocking(true)?;
+    }
+    let n = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&n);
+    let set = requests();
+    let count = move || {
+        while set.wait().is_ok() {
+            // ORDERING: one that is counted is seen by whoever sees the byte that is sent behind it.
+            counter.fetch_add(1, Ordering::Release);
+            // One byte that is there already wakes as well.
+            waker.write_all(&[0]).ok();
+        }
+    };
+    std::thread::Builder::new().spawn(count)?;
+    Ok(Counted { n, wakes })
+}
+
+impl Counted {
+    /// Readable when the number is not zero.
+    pub(crate) fn wakes(&self) -> BorrowedFd<'_> {
+        self.wakes.as_fd()
+    }
+
+    /// The number, which is zero again then.
+    pub(crate) fn take(&mut self) -> io::Result<u64> {
+        let mut bytes = [0; 64];
+        loop {
+            match self.wakes.read(&mut bytes) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        // ORDERING: after the byte was read; see above.
+        Ok(self.n.swap(0, Ordering::Acquire))
+    }
 }
 
 /// Ends every run as soon as one signal has arrived; it is never taken off, so that all of them see it.

@@ -1,7 +1,8 @@
 //! Opening events on the corked task, and the account that is drawn up at the end.
 //!
 //! For each CPU one ring, owned by a side-band event that tells of names, forks and exits; every other event of that CPU writes into the
-//! same ring; those that overwrite (`write_backward`) into a second one, so that names, forks and exits are never overwritten. What is refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
+//! same ring; those that overwrite (`write_backward`) into a second one, so that names, forks and exits are never overwritten. What is
+//! refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
 
 mod account;
 mod counter;
@@ -47,6 +48,8 @@ struct OpenEvent {
     attr: Attr,
     cpu: Cpu,
     of_group: bool,
+    /// What a recording calls it, if that is not its name.
+    shown: Option<String>,
     fd: OwnedFd,
 }
 
@@ -61,7 +64,8 @@ pub struct EventSet {
     /// What programs write to: id, CPU, attribute.
     memory: Vec<(u64, Cpu, Attr)>,
     table: LayoutTable<Origin>,
-    n_requests: usize,
+    /// Of each request, how many records are wanted of it.
+    at_most: Vec<Option<u64>>,
     has_lost: bool,
     reads_memory: bool,
 }
@@ -102,6 +106,8 @@ pub fn open(
                 Some(group) if request.of_group => group,
                 _ => &tasks,
             },
+            shown: None,
+            at_most: None,
         })
         .collect();
     open_all(side_band, &tasks, &wanted, rings)
@@ -125,6 +131,8 @@ pub fn record(
             attr: event.attr,
             filter: event.filter.as_deref(),
             targets: &targets,
+            shown: event.shown.as_deref(),
+            at_most: event.at_most,
         })
         .collect();
     open_all(side_band, &targets, &wanted, rings)
@@ -245,7 +253,7 @@ impl EventSet {
     /// How many requests it was opened for.
     #[must_use]
     pub fn n_requests(&self) -> usize {
-        self.n_requests
+        self.at_most.len()
     }
 
     /// Draws up the account after the last drain: what the kernel counted, against the records that arrived (one number a request, and
@@ -260,7 +268,7 @@ impl EventSet {
         out_of_sight: u64,
     ) -> io::Result<Account> {
         let mut events: Vec<EventAccount> = Vec::new();
-        for place in 0..self.n_requests {
+        for place in 0..self.n_requests() {
             events.push(self.sum(
                 Origin::Request(place),
                 delivered.get(place).copied().unwrap_or(0),

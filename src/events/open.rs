@@ -19,6 +19,8 @@ pub(super) struct Wanted<'a> {
     pub(super) attr: Attr,
     pub(super) filter: Option<&'a str>,
     pub(super) targets: &'a [perf::Target<'a>],
+    pub(super) shown: Option<&'a str>,
+    pub(super) at_most: Option<u64>,
 }
 
 pub(super) fn open_all(
@@ -64,7 +66,8 @@ pub(super) fn open_all(
                     }
                 }
                 set_filter(&event, wanted.filter)?;
-                events.push(event);
+                let shown = wanted.shown.map(str::to_owned);
+                events.push(OpenEvent { shown, ..event });
             }
         }
         leaders.extend(events.len()..events.len() + of_cpu.len());
@@ -94,7 +97,7 @@ pub(super) fn open_all(
         events,
         memory,
         table,
-        n_requests: wanted.len(),
+        at_most: wanted.iter().map(|wanted| wanted.at_most).collect(),
         has_lost: side_band.read_format.has(ReadFormat::LOST),
         reads_memory: false,
     })
@@ -140,6 +143,7 @@ fn open_one(
         attr: *attr,
         cpu,
         of_group: matches!(target, perf::Target::Cgroup(_)),
+        shown: None,
         fd,
     })
 }

@@ -1,7 +1,7 @@
 //! What `perf record` would open: any event, of whoever is named.
 
 use super::Origin;
-use super::{EventSet, MEMORY, SIDE_BAND};
+use super::{EventSet, MEMORY, OpenEvent, SIDE_BAND};
 use crate::attr::Attr;
 use crate::sys::perf::{self, Counts};
 use crate::units::{Cpu, Pid};
@@ -48,6 +48,8 @@ pub struct Opened<'a> {
     pub origin: Origin,
     /// Its name.
     pub name: &'a str,
+    /// What a recording calls it, if that is not its name.
+    pub shown: Option<&'a str>,
     /// What its records carry.
     pub id: u64,
     /// Its CPU.
@@ -59,6 +61,22 @@ pub struct Opened<'a> {
 }
 
 impl EventSet {
+    /// How many records of a request are wanted.
+    #[must_use]
+    pub fn at_most(&self, place: usize) -> Option<u64> {
+        self.at_most.get(place).copied().flatten()
+    }
+
+    /// Stops one request, also of those that its tasks have created. Some of its records may still come.
+    ///
+    /// # Errors
+    /// Those of `ioctl(2)`.
+    pub fn stop(&self, place: usize) -> io::Result<()> {
+        let is_it = |event: &&OpenEvent| event.origin == Origin::Request(place);
+        let mut events = self.events.iter().filter(is_it);
+        events.try_for_each(|event| perf::disable(event.fd.as_fd()))
+    }
+
     /// All that is open, with what it counted so far.
     ///
     /// # Errors
@@ -84,6 +102,7 @@ impl EventSet {
             all.push(Opened {
                 origin: event.origin,
                 name,
+                shown: event.shown.as_deref(),
                 id: event.id,
                 cpu: event.cpu,
                 attr: event.attr,
@@ -93,6 +112,7 @@ impl EventSet {
         all.extend(self.memory.iter().map(|(id, cpu, attr)| Opened {
             origin: Origin::Memory,
             name: MEMORY,
+            shown: None,
             id: *id,
             cpu: *cpu,
             attr: *attr,

@@ -1,15 +1,55 @@
 //! What stands in front of a run's records: its events, their formats, the machine.
 
 use super::Bench;
-use super::store::StoreOptions;
+use super::store::{StoreError, StoreOptions, origin};
 use crate::attr::Source;
-use crate::events::{Opened, Origin};
+use crate::events::{EventSet, Opened, Origin};
 use crate::host::{Host, HostError};
-use crate::perfdata::{EventDesc, Feature, TracingData, features};
+use crate::perfdata::{EventDesc, Feature, Prologue, TracingData, features, synthesized};
 use crate::sys;
-use crate::units::TracepointName;
+use crate::units::{Pid, Tid, TracepointName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
+
+/// What each file of a session begins with.
+#[derive(Clone, Debug)]
+pub struct Preface {
+    pub(super) prologue: Prologue,
+    /// Where the kernel's code begins and ends.
+    pub(super) kernel: Option<(u64, u64)>,
+    /// The side-band event, in whose name is told what was there before.
+    pub(super) side_band: Option<synthesized::Origin>,
+    pub(super) n_requests: usize,
+}
+
+impl Preface {
+    /// Describes the events and the machine.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn new(
+        options: &StoreOptions,
+        events: &EventSet,
+        bench: &Bench<'_>,
+    ) -> Result<Self, StoreError> {
+        let opened = events.opened()?;
+        let mut side_band = opened
+            .iter()
+            .filter(|event| event.origin == Origin::SideBand);
+        let nobody = (Pid(0), Tid(0));
+        Ok(Self {
+            prologue: Prologue {
+                events: described(&opened),
+                tracing: tracing(&opened, bench.host)?,
+                features: about(bench, options),
+                compression: options.compression,
+            },
+            kernel: bench.host.kernel_code(),
+            side_band: side_band.next().map(|event| origin(event, nobody, 0)),
+            n_requests: events.n_requests(),
+        })
+    }
+}
 
 /// The place of an event in the file: the requests in their order, then the side-band, last what programs write.
 fn place(origin: Origin) -> (u8, usize) {
@@ -20,24 +60,21 @@ fn place(origin: Origin) -> (u8, usize) {
     }
 }
 
-pub(super) fn described(opened: &[Opened<'_>]) -> Vec<EventDesc> {
+fn described(opened: &[Opened<'_>]) -> Vec<EventDesc> {
     let mut events = BTreeMap::new();
     for event in opened {
         let entry = events.entry(place(event.origin));
         let desc = entry.or_insert_with(|| EventDesc {
             attr: event.attr.stored(),
             ids: Vec::new(),
-            name: event.name.to_owned(),
+            name: event.shown.unwrap_or(event.name).to_owned(),
         });
         desc.ids.push(event.id);
     }
     events.into_values().collect()
 }
 
-pub(super) fn tracing(
-    opened: &[Opened<'_>],
-    host: &Host,
-) -> Result<Option<TracingData>, HostError> {
+fn tracing(opened: &[Opened<'_>], host: &Host) -> Result<Option<TracingData>, HostError> {
     let is_tracepoint = |event: &&Opened<'_>| matches!(event.attr.source, Source::Tracepoint(_));
     let names: BTreeSet<_> = opened
         .iter()
@@ -63,7 +100,7 @@ pub(super) fn tracing(
     }))
 }
 
-pub(super) fn about(bench: &Bench<'_>, options: &StoreOptions) -> BTreeMap<Feature, Vec<u8>> {
+fn about(bench: &Bench<'_>, options: &StoreOptions) -> BTreeMap<Feature, Vec<u8>> {
     let machine = bench.host.machine();
     let mut all = BTreeMap::new();
     for (feature, text) in [

@@ -3,9 +3,13 @@
 mod alive;
 mod dumps;
 mod forward;
+mod recorder;
+mod report;
 
-pub use dumps::{Dumps, Part};
+pub use dumps::{Dumps, Unnamed};
 pub use forward::ForwardLog;
+pub use recorder::{Destination, Recorder};
+pub use report::{FileError, FileReport, KeptAccount};
 
 use super::session::{SessionError, system};
 use crate::events::{EventSet, Origin};

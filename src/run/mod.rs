@@ -36,13 +36,19 @@ mod storing;
 mod suite;
 mod sum;
 mod survivors;
+mod tally;
+mod triggers;
 mod watch;
 mod workload;
 
 pub use calibrate::{CalibrateError, Calibrating};
+pub use described::Preface;
 pub use discover::{Item, discover};
 pub use error::RunError;
-pub use flight::{Dump, Dumps, FlightAccount, FlightLog, ForwardLog, Part};
+pub use flight::{
+    Destination, Dump, Dumps, FileError, FileReport, FlightAccount, FlightLog, ForwardLog,
+    KeptAccount, Recorder, Unnamed,
+};
 pub use inject::{InjectError, Injected, inject_file, inject_pipe};
 pub use mutate::{
     Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey, Survivor,
@@ -64,6 +70,7 @@ pub use stat::{Count, Counters};
 pub use store::{Output, Store, StoreError, StoreOptions, Stored, chosen_cpus};
 pub use suite::{ScenarioReport, Suite};
 pub use survivors::GRACE;
+pub use triggers::{Alarm, Ask, Switch, Triggers};
 pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 

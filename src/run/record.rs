@@ -1,18 +1,17 @@
-//! `perf record`: the records of whoever is named, as they come, into a [`Store`].
+//! `perf record`: the records of whoever is named, as they come, into a [`Recorder`].
 
 use super::session::{self, Control, Next, SessionError, system};
-use super::store::{Store, StoreError};
-use super::{Bench, RunError};
+use super::store::StoreError;
+use super::{Bench, Recorder, RunError};
 use crate::attr::Source;
 use crate::events::{self, EventSet, Recorded, RingChoice, Subject};
-use crate::merge::Source as _;
 use crate::plan::RecordWish;
 use crate::sandbox::{Exited, Running};
 use crate::units::Cpu;
 use std::time::Duration;
 
 /// How often the rings are drained though none has filled.
-const TICK: Duration = Duration::from_millis(100);
+pub(super) const TICK: Duration = Duration::from_millis(100);
 
 impl Bench<'_> {
     /// Opens what is to be recorded; nothing is started but what begins at an `execve(2)`.
@@ -92,7 +91,7 @@ pub enum RecordingError {
 pub fn record(
     mut running: Option<Running>,
     events: &mut EventSet,
-    store: &mut Store,
+    recorder: &mut Recorder<'_>,
     whose: Recording,
     control: &mut dyn Control,
 ) -> Result<RecordEnd, RecordingError> {
@@ -103,8 +102,10 @@ pub fn record(
             break;
         }
         let others = running.iter().flat_map(Running::descriptors);
-        let is_called = session::wait_for(events, others, control, TICK, &mut hung_up)?;
-        drain(events, store)?;
+        let others = others.chain(recorder.descriptors());
+        let patience = recorder.patience();
+        let is_called = session::wait_for(events, others, control, patience, &mut hung_up)?;
+        recorder.round(events)?;
         match &mut running {
             Some(running) => next = look_after(running, is_called, control, next)?,
             None if is_called => break,
@@ -112,7 +113,7 @@ pub fn record(
         }
     }
     events.disable().map_err(system("stop the events"))?;
-    drain(events, store)?;
+    recorder.round(events)?;
     let exited = running.map(Running::finish).transpose();
     Ok(RecordEnd {
         exited: exited.map_err(system("reap the command"))?,
@@ -139,17 +140,4 @@ pub(super) fn look_after(
             .map_err(system("end the command"))?;
     }
     Ok(next)
-}
-
-fn drain(events: &mut EventSet, store: &mut Store) -> Result<(), RecordingError> {
-    let (drains, table) = events.parts();
-    for drain in drains {
-        drain.refresh();
-        while let Some(bytes) = drain.peek().map_err(SessionError::from)? {
-            store.record(table, bytes).map_err(StoreError::from)?;
-            drain.pop();
-        }
-        drain.settle();
-    }
-    Ok(store.round().map_err(StoreError::from)?)
 }

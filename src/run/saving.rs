@@ -49,7 +49,7 @@ impl Saving {
         let file = NamedTempFile::new_in(folder)?;
         let output: File = file.as_file().try_clone()?;
         let mut store = Store::begin(Output::File(output), options, events, bench)?;
-        store.tell_of(&[], events, bench.host)?;
+        store.tell_of(&[])?;
         Ok(Self {
             store,
             file,

@@ -1,6 +1,6 @@
 //! `perf stat`: how often things happened, without a record of any.
 
-use super::record::{Recording, look_after};
+use super::record::{Recording, TICK, look_after};
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RecordEnd, RunError};
 use crate::attr::Source;
@@ -11,13 +11,9 @@ use crate::sandbox::Running;
 use crate::sys::perf::Counts;
 use crate::units::Cpu;
 use std::io;
-use std::time::Duration;
 
 /// Pages of the rings that tell when the last task is gone; what else comes through them is of no interest, and may be lost.
 const PAGES: usize = 1;
-
-/// How often it is looked whether all is over though nobody says so.
-const TICK: Duration = Duration::from_millis(100);
 
 /// Events that are counted, each in as many places as it takes.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 //! A run's records, kept in a file or written into a pipe as perf would.
 
 use super::Bench;
-use super::described::{about, described, tracing};
+use super::described::Preface;
 use super::sum::Sum;
-use crate::attr::ReadFormat;
+use super::tally::{Tally, sum_of};
 use crate::events::{EventAccount, EventSet, Opened, Origin};
 use crate::host::{CodeMapping, Host, HostError, Living};
 use crate::perfdata::synthesized::{self, CounterValue, Mapped};
-use crate::perfdata::{Feature, Prologue, Writer, build_id, features};
-use crate::record::{self, HEADER_SIZE, Header, LayoutTable, Record};
+use crate::perfdata::{Feature, Writer, build_id, features};
+use crate::record::{self, HEADER_SIZE, Header, LayoutTable};
 use crate::sys;
 use crate::units::{Cpu, Pid, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,8 +80,10 @@ impl Stored {
 pub struct Store {
     writer: Writer<File>,
     is_pipe: bool,
-    /// The samples of each request: how many, and the sum of their periods.
-    samples: Vec<(u64, u64)>,
+    samples: Tally,
+    /// What is said of the kernel, and in whose name.
+    kernel: Option<(u64, u64)>,
+    side_band: Option<synthesized::Origin>,
     span: Option<(u64, u64)>,
     sum: Sum,
     files: BTreeSet<Vec<u8>>,
@@ -98,23 +100,27 @@ impl Store {
         events: &EventSet,
         bench: &Bench<'_>,
     ) -> Result<Self, StoreError> {
-        let opened = events.opened()?;
-        let prologue = Prologue {
-            events: described(&opened),
-            tracing: tracing(&opened, bench.host)?,
-            features: about(bench, options),
-            compression: options.compression,
-        };
+        Ok(Self::of(output, &Preface::new(options, events, bench)?)?)
+    }
+
+    /// As above, with what is known of them already.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn of(output: Output, preface: &Preface) -> io::Result<Self> {
+        let prologue = &preface.prologue;
         let is_pipe = matches!(output, Output::Pipe(_));
         let mut sum = Sum::default();
         sum.events(&prologue.events, prologue.tracing.as_ref());
         Ok(Self {
             writer: match output {
-                Output::File(file) => Writer::file(file, &prologue)?,
-                Output::Pipe(pipe) => Writer::pipe(pipe, &prologue)?,
+                Output::File(file) => Writer::file(file, prologue)?,
+                Output::Pipe(pipe) => Writer::pipe(pipe, prologue)?,
             },
             is_pipe,
-            samples: vec![(0, 0); events.n_requests()],
+            samples: Tally::of_all(preface.n_requests),
+            kernel: preface.kernel,
+            side_band: preface.side_band,
             span: None,
             sum,
             files: BTreeSet::new(),
@@ -124,19 +130,16 @@ impl Store {
     /// Tells of what was there before the events began: the kernel's code, and these processes.
     ///
     /// # Errors
-    /// [`StoreError`].
-    pub fn tell_of(
-        &mut self,
-        living: &[Living],
-        events: &EventSet,
-        host: &Host,
-    ) -> Result<(), StoreError> {
-        let opened = events.opened()?;
-        let Some(first) = opened.iter().find(|event| event.origin == Origin::SideBand) else {
+    /// Those of the output.
+    pub fn tell_of(&mut self, living: &[Living]) -> io::Result<()> {
+        let Some(side_band) = self.side_band else {
             return Ok(());
         };
-        let origin = |pid, tid| origin(first, (pid, tid), 0);
-        if let Some((start, end)) = host.kernel_code() {
+        let origin = |pid, tid| synthesized::Origin {
+            task: (pid, tid),
+            ..side_band
+        };
+        if let Some((start, end)) = self.kernel {
             let record = synthesized::kernel(&origin(Pid(u32::MAX), Tid(0)), start, end);
             self.write(&record)?;
         }
@@ -155,8 +158,7 @@ impl Store {
                 self.write(&record)?;
             }
         }
-        self.writer.initialised()?;
-        Ok(())
+        self.writer.initialised()
     }
 
     /// Takes one record.
@@ -167,13 +169,7 @@ impl Store {
         let header = bytes.first_chunk().map(|head| Header::from_bytes(*head));
         match header.map(|header| header.kind) {
             Some(record::kind::SAMPLE) => {
-                if let Some((layout, Origin::Request(place))) = table.resolve(bytes)
-                    && let Ok(Record::Sample(sample)) = record::parse(bytes, layout)
-                    && let Some((n, sum)) = self.samples.get_mut(place)
-                {
-                    *n += 1;
-                    *sum += sample.period.unwrap_or(1);
-                }
+                self.samples.count(table, bytes);
                 if let Some(time) = table.time(bytes) {
                     let (first, last) = self.span.unwrap_or((time.0, time.0));
                     self.span = Some((first.min(time.0), last.max(time.0)));
@@ -245,7 +241,27 @@ impl Store {
             self.write(&synthesized::read(&origin, value))?;
         }
         self.writer.round()?;
-        let mut late = besides(self.sum.number());
+        let late = besides(self.sum.number());
+        let events = self.samples.accounts(&opened);
+        let side_band_lost = sum_of(&opened, Origin::SideBand).1.unwrap_or(0);
+        let (n_samples, length) = self.close(host, late)?;
+        Ok(Stored {
+            n_samples,
+            length,
+            events,
+            side_band_lost,
+        })
+    }
+
+    /// Writes what a file has at its end, these features among it, and gives the number of its samples and its length.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn close(
+        self,
+        host: &Host,
+        mut late: BTreeMap<Feature, Vec<u8>>,
+    ) -> io::Result<(u64, u64)> {
         let build_ids = self.build_ids(host);
         if !build_ids.is_empty() {
             late.insert(Feature::BUILD_ID, build_ids);
@@ -253,15 +269,8 @@ impl Store {
         if let (Some((first, last)), false) = (self.span, self.is_pipe) {
             late.insert(Feature::SAMPLE_TIME, features::longs(&[first, last]));
         }
-        let accounts = accounts(&opened, &self.samples);
-        let side_band_lost = sum_of(&opened, Origin::SideBand).1.unwrap_or(0);
         let (_, length) = self.writer.finish(late)?;
-        Ok(Stored {
-            n_samples: self.samples.iter().map(|(n, _)| n).sum(),
-            length,
-            events: accounts,
-            side_band_lost,
-        })
+        Ok((self.samples.n_samples(), length))
     }
 
     /// The build ids of what was mapped, as far as the files are still there.
@@ -279,7 +288,7 @@ impl Store {
     }
 }
 
-fn origin(event: &Opened<'_>, task: (Pid, Tid), time: u64) -> synthesized::Origin {
+pub(super) fn origin(event: &Opened<'_>, task: (Pid, Tid), time: u64) -> synthesized::Origin {
     synthesized::Origin {
         sample_type: event.attr.sample_type,
         id: event.id,
@@ -301,39 +310,6 @@ fn mapped(code: &CodeMapping) -> Mapped<'_> {
         flags: code.flags,
         name: code.name.as_bytes(),
     }
-}
-
-/// What all counters of an event say together: value, and lost records.
-fn sum_of(opened: &[Opened<'_>], origin: Origin) -> (u64, Option<u64>) {
-    let counts = opened.iter().filter(|event| event.origin == origin);
-    let counts = counts.filter_map(|event| event.counts);
-    counts.fold((0, Some(0)), |(value, lost), counts| {
-        let lost = lost.zip(counts.lost).map(|(sum, lost)| sum + lost);
-        (value + counts.value, lost)
-    })
-}
-
-/// An event of which every occurrence is a sample must have as many as its counter says. Of others the kernel alone knows what it lost.
-fn accounts(opened: &[Opened<'_>], samples: &[(u64, u64)]) -> Vec<EventAccount> {
-    let account = |(place, (n, sum)): (usize, &(u64, u64))| {
-        let origin = Origin::Request(place);
-        let event = opened.iter().find(|event| event.origin == origin)?;
-        let (value, said_lost) = sum_of(opened, origin);
-        let has_lost = event.attr.read_format.has(ReadFormat::LOST);
-        let said_lost = said_lost.filter(|_| has_lost);
-        let (counted, delivered) = if event.attr.records_each() {
-            (value, *sum)
-        } else {
-            (n + said_lost.unwrap_or(0), *n)
-        };
-        Some(EventAccount {
-            name: event.name.to_owned(),
-            counted,
-            delivered,
-            said_lost,
-        })
-    };
-    samples.iter().enumerate().filter_map(account).collect()
 }
 
 /// The CPUs of a recording, named by somebody: all of them where nobody does.

@@ -11,19 +11,19 @@ use std::sync::Arc;
 const MOST_MAPPINGS: usize = 65_536;
 
 /// What lives at a moment. Whoever is dead is forgotten, so that it grows with who lives and not with who ever did.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Alive {
     processes: BTreeMap<Pid, Process>,
     threads: BTreeMap<Tid, Thread>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Thread {
     of: Pid,
     name: Arc<[u8]>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Process {
     parent: Pid,
     threads: BTreeSet<Tid>,

@@ -24,12 +24,12 @@ pub struct Dumps {
 
 /// A file that is being written, in the folder where it will be found. It goes with this value unless it is [kept](Dumps::keep).
 #[derive(Debug)]
-pub struct Part {
+pub struct Unnamed {
     path: PathBuf,
     is_kept: bool,
 }
 
-impl Drop for Part {
+impl Drop for Unnamed {
     fn drop(&mut self) {
         if !self.is_kept {
             // Whoever made it needs no second complaint.
@@ -53,7 +53,7 @@ impl Dumps {
     ///
     /// # Errors
     /// Those of `open(2)`.
-    pub fn begin(&self) -> io::Result<(Part, File)> {
+    pub fn begin(&self) -> io::Result<(Unnamed, File)> {
         let path = self.beside(&format!("part.{}", std::process::id()));
         // What somebody of this id left behind who was killed. Never what a link leads to.
         match fs::remove_file(&path) {
@@ -65,14 +65,14 @@ impl Dumps {
         options.write(true).create_new(true).mode(0o600);
         let file = options.open(&path)?;
         let is_kept = false;
-        Ok((Part { path, is_kept }, file))
+        Ok((Unnamed { path, is_kept }, file))
     }
 
     /// Gives what is whole the name of this moment, or of the next nanosecond whose name is free.
     ///
     /// # Errors
     /// Those of `rename(2)`; the file is gone then.
-    pub fn keep(&mut self, mut part: Part, moment: SystemTime) -> io::Result<&Path> {
+    pub fn keep(&mut self, mut part: Unnamed, moment: SystemTime) -> io::Result<&Path> {
         let mut since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
         for _ in 0..MOST_TAKEN {
             let path = self.beside(&stamp(since)?);

@@ -1,10 +1,11 @@
 //! `harness record`: what `perf record` does, without hardware events.
 
+mod switch;
+
 use crate::trace::options::size;
 use crate::trace::{Trouble, other, status_of, unusable};
 use crate::whom::{self, Whom};
 use crate::{signals, status};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -15,7 +16,10 @@ use trace_harness::attr::Sampling;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, Reach, RecordWish};
-use trace_harness::run::{Bench, Output, Recording, RunError, Store, StoreOptions, Stored, record};
+use trace_harness::run::{
+    Alarm, Ask, Bench, Destination, Dumps, Output, Recorder, Recording, RunError, StoreError,
+    StoreOptions, Stored, Switch, Triggers, record,
+};
 use trace_harness::sandbox::Stdio;
 
 /// What perf takes where nobody says a level.
@@ -50,6 +54,8 @@ pub(crate) struct Arguments {
     /// Compress by zstd, at this level
     #[arg(short = 'z', long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = LEVEL, require_equals = true, value_parser = clap::value_parser!(i32).range(1..=22))]
     compression_level: Option<i32>,
+    #[command(flatten)]
+    files: switch::Files,
 }
 
 fn pages(text: &str) -> Result<u64, String> {
@@ -64,6 +70,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 }
 
 fn run(arguments: &Arguments) -> Result<u8, Trouble> {
+    // From the first moment on: who sends it early must not end the recording.
+    signals::hold_back_requests().map_err(|error| other(error, None))?;
+    let is_pipe = arguments.output == "-";
+    let files = arguments.files.files(is_pipe).map_err(Trouble::Usage)?;
     let host = Host::running();
     let bench = Bench::new(&host).map_err(|error| {
         let hint = error.hint();
@@ -72,30 +82,9 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let bench = bench.for_runs(1).sparing_workloads();
     let whom = &arguments.whom;
     let whose = whom.whose()?;
-    let words = whom.words("record")?;
-    // Whoever may not even read tracefs may still record what needs none; an event that does need it says so.
-    let exclude_kernel = !matches!(bench.reach(), Ok(Reach::Everything));
-    if exclude_kernel {
-        anstream::eprintln!(
-            "harness: recorded with the rights of an ordinary user: what happens in the kernel is left out"
-        );
-    }
-    let wish = RecordWish {
-        words,
-        sampling: match (arguments.count, arguments.freq) {
-            (Some(count), _) => Some(Sampling::Period(count)),
-            (_, Some(frequency)) => Some(Sampling::Frequency(frequency)),
-            _ => None,
-        },
-        call_chain: arguments.call_graph,
-        overwrite: false,
-        inherit: whose != Recording::Machine,
-        on_exec: whose == Recording::Command,
-        exclude_kernel,
-        has_lost: bench.has_lost_counts(),
-    };
+    let wish = wish(arguments, whose, &bench)?;
     let living = whom.living(whose, &host)?;
-    let stdio = match arguments.output == "-" {
+    let stdio = match is_pipe {
         true => Stdio::OutputToError,
         false => Stdio::Inherited,
     };
@@ -108,10 +97,29 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         Err(RunError::Plan(error)) => return Err(unusable(error)),
         opened => opened?,
     };
+    let alarm = alarm(arguments, &wish, |wish| {
+        bench.open_alarm(wish, &subject, &cpus)
+    })?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let options = about(arguments.compression_level);
-    let output = output(&arguments.output)?;
-    let mut store = Store::begin(output, &options, &events, &bench).map_err(trouble)?;
+    let asked = files.map(|_| signals::count_requests()).transpose();
+    let mut asked = asked.map_err(|error| other(error, None))?;
+    let triggers = Triggers::new(
+        files.map_or(Switch::Never, |(switch, _)| switch),
+        asked.as_mut().map(|asked| asked as &mut dyn Ask),
+        alarm,
+    );
+    let to = match files {
+        Some((_, most)) => Destination::Many(Dumps::new(Path::new(&arguments.output), most)),
+        None => Destination::One(output(&arguments.output)?),
+    };
+    let mut told = switch::Told::new(Path::new(&arguments.output));
+    let mut tell = |file: Result<&_, &_>| told.say(file);
+    if !wish.on_exec {
+        triggers.enable()?;
+    }
+    let mut recorder = Recorder::begin(to, &options, &mut events, &bench, triggers, &mut tell)
+        .map_err(|error| unwritable(&arguments.output, error))?;
     if !wish.on_exec {
         events.enable().map_err(RunError::Open)?;
     }
@@ -120,22 +128,70 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         Recording::Machine => host.everybody(),
         _ => living,
     };
-    store.tell_of(&living, &events, &host).map_err(trouble)?;
+    recorder.tell_of(&living, &mut events).map_err(trouble)?;
+    drop(living);
     let running = whom::uncork(corked)?;
     let mut control = signals::PassOn(signals);
-    let end = record(running, &mut events, &mut store, whose, &mut control).map_err(trouble)?;
-    let stored = store
-        .end(&events, &host, |_| BTreeMap::new())
-        .map_err(trouble)?;
+    let end = record(running, &mut events, &mut recorder, whose, &mut control).map_err(trouble)?;
+    let (stored, n_failed) = recorder.end(&mut events).map_err(trouble)?;
     if end.left {
         anstream::eprintln!("harness: what the command left behind lives on, unrecorded");
     }
-    say(&stored, &arguments.output);
-    if stored.lost() > 0 {
+    if !told.is_any {
+        say(&stored, &arguments.output);
+    }
+    say_lost(&stored);
+    if stored.lost() > 0 || n_failed > 0 {
         return Ok(status::TRACE_TROUBLE);
     }
     let status = end.exited.map_or(0, |exited| exited.exit.shell_status());
     Ok(u8::try_from(status).unwrap_or(status::TRACE_TROUBLE))
+}
+
+fn wish(arguments: &Arguments, whose: Recording, bench: &Bench<'_>) -> Result<RecordWish, Trouble> {
+    // Whoever may not even read tracefs may still record what needs none; an event that does need it says so.
+    let exclude_kernel = !matches!(bench.reach(), Ok(Reach::Everything));
+    if exclude_kernel {
+        anstream::eprintln!(
+            "harness: recorded with the rights of an ordinary user: what happens in the kernel is left out"
+        );
+    }
+    Ok(RecordWish {
+        words: arguments.whom.words("record")?,
+        sampling: match (arguments.count, arguments.freq) {
+            (Some(count), _) => Some(Sampling::Period(count)),
+            (_, Some(frequency)) => Some(Sampling::Frequency(frequency)),
+            _ => None,
+        },
+        call_chain: arguments.call_graph,
+        overwrite: arguments.files.overwrite,
+        inherit: whose != Recording::Machine,
+        on_exec: whose == Recording::Command,
+        exclude_kernel,
+        has_lost: bench.has_lost_counts(),
+    })
+}
+
+/// The events whose records ask for files.
+fn alarm(
+    arguments: &Arguments,
+    wish: &RecordWish,
+    open: impl FnOnce(&RecordWish) -> Result<Alarm, RunError>,
+) -> Result<Option<Alarm>, Trouble> {
+    let Some(list) = &arguments.files.switch_output_event else {
+        return Ok(None);
+    };
+    let words = plan::event_words(list).into_iter();
+    let wish = RecordWish {
+        words: words.map(|word| (word.to_owned(), None)).collect(),
+        sampling: None,
+        overwrite: false,
+        ..wish.clone()
+    };
+    match open(&wish) {
+        Err(RunError::Plan(error)) => Err(unusable(error)),
+        opened => Ok(Some(opened?)),
+    }
 }
 
 /// What is said in a recording of who made it.
@@ -144,6 +200,17 @@ pub(crate) fn about(compression: Option<i32>) -> StoreOptions {
         command: std::env::args_os().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         compression,
+    }
+}
+
+/// Where the first of several files cannot be, none can.
+fn unwritable(output: &OsString, error: StoreError) -> Trouble {
+    match error {
+        StoreError::Write(error) => {
+            let name = Path::new(output).display();
+            Trouble::Usage(format!("cannot write beside `{name}`: {}", chain(&error)))
+        }
+        error => trouble(error),
     }
 }
 
@@ -173,16 +240,14 @@ fn output(name: &OsString) -> Result<Output, Trouble> {
 }
 
 fn say(stored: &Stored, output: &OsString) {
-    let Stored {
-        n_samples, length, ..
-    } = stored;
-    let (whole, tenth) = (length >> 10, (length & 1023) * 10 / 1024);
+    let (samples, lost) = (stored.n_samples, stored.lost());
+    let length = switch::kibibytes(stored.length);
     let output = Path::new(output).display();
-    let lost = stored.lost();
-    anstream::eprintln!(
-        "[ harness record: {n_samples} samples, {lost} lost, {whole}.{tenth} KiB -> {output} ]"
-    );
-    if lost == 0 {
+    anstream::eprintln!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
+}
+
+fn say_lost(stored: &Stored) {
+    if stored.lost() == 0 {
         return;
     }
     for event in stored.events.iter().filter(|event| !event.is_complete()) {

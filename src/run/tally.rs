@@ -1,0 +1,118 @@
+//! How many samples of each request there were.
+
+use crate::attr::ReadFormat;
+use crate::events::{EventAccount, EventSet, Opened, Origin};
+use crate::record::{self, Header, LayoutTable, Record};
+
+/// The samples of each request.
+#[derive(Clone, Debug)]
+pub(super) struct Tally(Vec<Tallied>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tallied {
+    n: u64,
+    /// Of their periods.
+    sum: u64,
+    at_most: Option<u64>,
+}
+
+/// What to do with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// It is one of those that are wanted.
+    Wanted,
+    /// It is the last of its event's that is wanted: that of this place.
+    Last(usize),
+    /// Its event has had as many as are wanted.
+    Beyond,
+}
+
+impl Tally {
+    /// Of the events' requests; no event has more than are wanted.
+    pub(super) fn new(events: &EventSet) -> Self {
+        let tallied = |place| Tallied {
+            at_most: events.at_most(place),
+            ..Tallied::default()
+        };
+        Self((0..events.n_requests()).map(tallied).collect())
+    }
+
+    /// As above, with no regard to how many are wanted.
+    pub(super) fn of_all(n_requests: usize) -> Self {
+        Self(vec![Tallied::default(); n_requests])
+    }
+
+    /// Counts a record, if it is a sample.
+    pub(super) fn count(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) -> Counted {
+        let head = bytes.first_chunk().copied().unwrap_or_default();
+        if Header::from_bytes(head).kind != record::kind::SAMPLE {
+            return Counted::Wanted;
+        }
+        let Some((layout, Origin::Request(place))) = table.resolve(bytes) else {
+            return Counted::Wanted;
+        };
+        let Some(tallied) = self.0.get_mut(place) else {
+            return Counted::Wanted;
+        };
+        if let Ok(Record::Sample(sample)) = record::parse(bytes, layout) {
+            tallied.n = tallied.n.saturating_add(1);
+            tallied.sum = tallied.sum.saturating_add(sample.period.unwrap_or(1));
+        }
+        match tallied.at_most {
+            Some(most) if tallied.n == most => Counted::Last(place),
+            Some(most) if tallied.n > most => Counted::Beyond,
+            _ => Counted::Wanted,
+        }
+    }
+
+    /// How many requests there are.
+    pub(super) fn n_requests(&self) -> usize {
+        self.0.len()
+    }
+
+    /// How many there were of one request.
+    pub(super) fn n_of(&self, place: usize) -> u64 {
+        self.0.get(place).map_or(0, |tallied| tallied.n)
+    }
+
+    /// How many there were.
+    pub(super) fn n_samples(&self) -> u64 {
+        self.0.iter().map(|tallied| tallied.n).sum()
+    }
+
+    /// An event of which every occurrence is a sample must have as many as its counter says. Of others the kernel alone knows what it lost.
+    /// What is overwritten is not accounted for here.
+    pub(super) fn accounts(&self, opened: &[Opened<'_>]) -> Vec<EventAccount> {
+        let account = |(place, tallied): (usize, &Tallied)| {
+            let origin = Origin::Request(place);
+            let mut of_it = opened.iter().filter(|event| event.origin == origin);
+            let event = of_it.find(|event| !event.attr.write_backward)?;
+            let (value, said_lost) = sum_of(opened, origin);
+            let has_lost = event.attr.read_format.has(ReadFormat::LOST);
+            let said_lost = said_lost.filter(|_| has_lost);
+            let (counted, delivered) = if event.attr.records_each() {
+                (value, tallied.sum)
+            } else {
+                let lost = said_lost.unwrap_or(0);
+                (tallied.n.saturating_add(lost), tallied.n)
+            };
+            Some(EventAccount {
+                name: event.name.to_owned(),
+                counted,
+                delivered,
+                said_lost,
+            })
+        };
+        self.0.iter().enumerate().filter_map(account).collect()
+    }
+}
+
+/// What all counters of an event say together: value, and lost records.
+pub(super) fn sum_of(opened: &[Opened<'_>], origin: Origin) -> (u64, Option<u64>) {
+    let counts = opened.iter().filter(|event| event.origin == origin);
+    let counts = counts.filter_map(|event| event.counts);
+    counts.fold((0, Some(0)), |(value, lost), counts| {
+        let lost = lost.zip(counts.lost).map(|(sum, lost)| sum + lost);
+        (value + counts.value, lost)
+    })
+}

@@ -1,0 +1,201 @@
+//! When a file ends and the next begins, or when what is remembered is written.
+
+use super::session::{self, Control, Next, SessionError, system};
+use super::{Bench, RunError};
+use crate::attr::{Attr, Maps, Source};
+use crate::events::{self, EventSet, Recorded, RingChoice, Subject};
+use crate::merge::Source as _;
+use crate::plan::RecordWish;
+use crate::record::{self, Header};
+use crate::sandbox::Running;
+use crate::units::Cpu;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+/// Data pages of each of the rings of what asks for files: it is looked after at each record.
+const ALARM_PAGES: usize = 4;
+
+/// Somebody who asks for files.
+pub trait Ask {
+    /// Readable when he has asked.
+    fn descriptor(&self) -> BorrowedFd<'_>;
+    /// How often he has asked since this was last called.
+    ///
+    /// # Errors
+    /// Those of reading the descriptor.
+    fn asked(&mut self) -> io::Result<u64>;
+}
+
+/// When there is a file though nobody asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// At the end.
+    Never,
+    /// After so many bytes of records, those that are overwritten included.
+    Bytes(u64),
+    /// After so long.
+    Time(Duration),
+}
+
+/// Events whose every record asks for a file; those that come together ask for one.
+#[derive(Debug)]
+pub struct Alarm {
+    events: EventSet,
+    hung_up: Vec<bool>,
+}
+
+impl Bench<'_> {
+    /// Opens the events that are to ask for files.
+    ///
+    /// # Errors
+    /// As [`Bench::open_recorded`].
+    pub fn open_alarm(
+        &self,
+        wish: &RecordWish,
+        subject: &Subject,
+        cpus: &[Cpu],
+    ) -> Result<Alarm, RunError> {
+        let recorded: Vec<Recorded> = wish.events(self.host).map_err(RunError::Plan)?;
+        for event in &recorded {
+            if let Source::Tracepoint(id) = event.attr.source {
+                self.pins.hold(id);
+            }
+        }
+        // It owns the ring and so says when it wakes; names and mappings wake nobody.
+        let owner = Attr {
+            side_band: false,
+            maps: Maps::No,
+            namespaces: false,
+            wakeup_bytes: 1,
+            ..wish.side_band()
+        };
+        let pages = ALARM_PAGES;
+        let events = events::record(&recorded, subject, owner, RingChoice::New { cpus, pages })?;
+        let hung_up = vec![false; events.descriptors().len()];
+        Ok(Alarm { events, hung_up })
+    }
+}
+
+/// Waits for nobody.
+struct Nobody;
+
+impl Control for Nobody {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
+        Ok(Next::Follow)
+    }
+}
+
+impl Alarm {
+    /// Whether it went off since this was last called.
+    fn went_off(&mut self) -> Result<bool, SessionError> {
+        let none = std::iter::empty();
+        session::wait_for(
+            &self.events,
+            none,
+            &Nobody,
+            Duration::ZERO,
+            &mut self.hung_up,
+        )?;
+        let mut is_off = false;
+        for drain in self.events.parts().0 {
+            drain.refresh();
+            while let Some(bytes) = drain.peek()? {
+                let head = bytes.first_chunk().copied().unwrap_or_default();
+                is_off |= Header::from_bytes(head).kind == record::kind::SAMPLE;
+                drain.pop();
+            }
+            drain.settle();
+        }
+        Ok(is_off)
+    }
+}
+
+/// All that asks for files.
+pub struct Triggers<'a> {
+    switch: Switch,
+    asks: Option<&'a mut dyn Ask>,
+    alarm: Option<Alarm>,
+    /// Of forward rings, since the last file.
+    bytes: u64,
+    last: Instant,
+}
+
+impl<'a> Triggers<'a> {
+    /// From now on.
+    #[must_use]
+    pub fn new(switch: Switch, asks: Option<&'a mut dyn Ask>, alarm: Option<Alarm>) -> Self {
+        Self {
+            switch,
+            asks,
+            alarm,
+            bytes: 0,
+            last: Instant::now(),
+        }
+    }
+
+    /// Starts the events that ask, if no `execve(2)` does.
+    ///
+    /// # Errors
+    /// [`OpenError::Enable`](crate::events::OpenError::Enable).
+    pub fn enable(&self) -> Result<(), RunError> {
+        let alarm = self.alarm.as_ref();
+        Ok(alarm.map_or(Ok(()), |alarm| alarm.events.enable())?)
+    }
+
+    pub(super) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let asks = self.asks.iter().map(|asks| asks.descriptor());
+        let mut all: Vec<_> = asks.collect();
+        if let Some(alarm) = &self.alarm {
+            let each = alarm.events.descriptors().into_iter().zip(&alarm.hung_up);
+            all.extend(each.filter(|(_, hung_up)| !**hung_up).map(|(fd, _)| fd));
+        }
+        all
+    }
+
+    /// Whether the size has to be looked at though nothing wakes.
+    pub(super) fn is_by_size(&self) -> bool {
+        matches!(self.switch, Switch::Bytes(_))
+    }
+
+    /// No longer than that, and not beyond the moment of the next file.
+    pub(super) fn due_within(&self, tick: Duration) -> Duration {
+        match self.switch {
+            Switch::Time(time) => tick.min(time.saturating_sub(self.last.elapsed())),
+            _ => tick,
+        }
+    }
+
+    /// So many bytes came through forward rings.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+    }
+
+    /// How many files are wanted, where so many bytes came through the others.
+    pub(super) fn asked(&mut self, written: u64) -> Result<u64, SessionError> {
+        let asked = match &mut self.asks {
+            Some(asks) => asks.asked().map_err(system("see who asks for a file"))?,
+            None => 0,
+        };
+        let is_off = match &mut self.alarm {
+            Some(alarm) => alarm.went_off()?,
+            None => false,
+        };
+        let is_due = match self.switch {
+            Switch::Never => false,
+            Switch::Bytes(bytes) => self.bytes.saturating_add(written) >= bytes,
+            Switch::Time(time) => self.last.elapsed() >= time,
+        };
+        // Who asks gets his own; the others are content with any.
+        Ok(asked.max((is_off || is_due).into()))
+    }
+
+    /// A file has begun.
+    pub(super) fn begin_again(&mut self) {
+        self.bytes = 0;
+        self.last = Instant::now();
+    }
+}
