@@ -4,19 +4,25 @@
 //! older than the newest record of a round has been written by the end of the next one: it lay in some ring when the next round began. So
 //! at the end of a round all is given that is not younger than the newest record at the end of the round before. Two rounds are held in
 //! memory, and no more; of an input without rounds, or that says so, only so much as any rings would hold.
+//!
+//! Without `sample_id_all` only samples have a time. Of a file nothing is ordered then, as perf does (`perf_session__new()`): names and
+//! mappings stand in front of the samples that they are of, which they would no longer do if the samples were moved.
 
 use super::reader::{Item, Place, Reader};
 use super::{Meta, ReadError, own};
+use crate::attr::AttrFlags;
 use crate::units::Nanos;
 use std::io::Read;
 
 /// How many bytes of records are held before all of them are given, round or not. A file of a few pages could say gigabytes, compressed.
 const HELD: usize = 512 << 20;
 
-/// A reader whose records come by time. Those that have none, or 0, as what a tool synthesizes, and a tool's own come where they stand.
+/// A reader whose records come by time, unless the file's [have none](self). Those that have none, or 0, as what a tool synthesizes, and a tool's own come where they stand.
 #[derive(Debug)]
 pub struct Ordered<R> {
     reader: Reader<R>,
+    /// Whether nothing is ordered.
+    is_as_it_stands: bool,
     /// What waits for the end of a round.
     waiting: Vec<Record>,
     /// What is to be given next, sorted.
@@ -60,7 +66,11 @@ impl<R: Read> Ordered<R> {
     /// Orders what a reader gives.
     #[must_use]
     pub fn new(reader: Reader<R>) -> Self {
+        let meta = reader.meta();
+        let mut attrs = meta.events.iter().map(|event| &event.attr);
+        let has_times = attrs.all(|attr| attr.flags.has(AttrFlags::SAMPLE_ID_ALL));
         Self {
+            is_as_it_stands: !meta.is_pipe && !has_times,
             reader,
             waiting: Vec::new(),
             ready: Vec::new(),
@@ -83,7 +93,7 @@ impl<R: Read> Ordered<R> {
         self.reader.meta()
     }
 
-    /// How many records came when a younger one had been given: the rounds did not keep their promise.
+    /// How many records came when a younger one had been given: the rounds did not keep their promise, or nothing was ordered.
     #[must_use]
     pub fn late(&self) -> u64 {
         self.late
@@ -140,6 +150,11 @@ impl<R: Read> Ordered<R> {
         }
         match item.time() {
             None | Some(Nanos(0 | u64::MAX)) => true,
+            Some(time) if self.is_as_it_stands => {
+                self.late = self.late.saturating_add((time < self.delivered).into());
+                self.delivered = self.delivered.max(time);
+                true
+            }
             Some(time) => {
                 let [first, second] = &mut self.bytes;
                 let bytes = if self.is_second { second } else { first };
@@ -183,6 +198,9 @@ mod tests {
     use super::*;
     use crate::attr::{AttrFlags, SampleType, StoredAttr};
     use crate::perfdata::MAGIC;
+    use std::io::Cursor;
+
+    const UNTIMED: &[u8] = include_bytes!("../../harness/fixtures/perfdata/untimed.data");
 
     fn record(kind: u32, body: &[u8]) -> Vec<u8> {
         let size = u16::try_from(body.len()).unwrap().strict_add(8);
@@ -283,6 +301,21 @@ mod tests {
         let (times, late, _) = given(&stream(&came));
         let expected = [Some(0), Some(u64::MAX), Some(3), Some(5)];
         assert_eq!((times, late), (expected.to_vec(), 0));
+    }
+
+    #[test]
+    fn a_file_in_which_only_samples_have_times_is_given_as_it_stands() {
+        let mut ordered = Ordered::new(Reader::file(Cursor::new(UNTIMED)).unwrap());
+        let mut reader = Reader::file(Cursor::new(UNTIMED)).unwrap();
+        let (mut late, mut newest) = (0, Nanos(0));
+        while let Some(item) = reader.next().unwrap() {
+            let given = ordered.next().unwrap().unwrap();
+            assert_eq!((given.place, given.bytes), (item.place, item.bytes));
+            late += u64::from(item.time().is_some_and(|time| time < newest));
+            newest = newest.max(item.time().unwrap_or_default());
+        }
+        assert!(ordered.next().unwrap().is_none());
+        assert!(late > 0 && ordered.late() == late, "{late}");
     }
 
     #[test]

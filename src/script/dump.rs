@@ -1,6 +1,7 @@
 //! Every record as bytes and as what they mean: the grammar of `perf report -D` (`dump_event()`, `tools/perf/util/session.c`), with the
 //! fields of tracepoints.
 
+use super::line::mark;
 use super::own;
 use super::tasks::Tasks;
 use super::{put, side};
@@ -193,7 +194,8 @@ impl Dump {
             let _to_memory = writeln!(out, "... FP chain: nr:{}", words.len());
             for (place, word) in words.iter().enumerate() {
                 let word = u64::from_ne_bytes(*word);
-                let _to_memory = writeln!(out, "..... {place:>2}: {word:016x}");
+                let mark = mark(word);
+                let _to_memory = writeln!(out, "..... {place:>2}: {word:016x}{mark}");
             }
         }
         out.extend_from_slice(b" ... thread: ");

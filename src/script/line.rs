@@ -255,7 +255,12 @@ impl<S: Symbols> At<'_, S> {
     }
 
     // sample__fprintf_callchain(), tools/perf/util/evsel_fprintf.c. Addresses are those of the process, as in 7.2; 6.1 has places in the file.
+    // Where it followed frame pointers that are none, the kernel may have found what is neither a mark nor an address: perf, which then shows
+    // nothing of the chain, is followed (add_callchain_ip(), tools/perf/util/machine.c).
     fn chain(&mut self, out: &mut Vec<u8>, misc: u16, words: &[u8]) {
+        if is_corrupt(words) {
+            return;
+        }
         for (mode, address) in frames(misc, words) {
             out.push(b'\t');
             put::hex(out, address, 16);
@@ -280,4 +285,26 @@ pub(super) fn frames(misc: u16, words: &[u8]) -> impl Iterator<Item = (u16, u64)
         };
         None
     })
+}
+
+fn is_corrupt(words: &[u8]) -> bool {
+    let (words, _) = words.as_chunks::<8>();
+    let mut words = words
+        .iter()
+        .map(|word| u64::from_ne_bytes(*word).cast_signed());
+    words.any(|word| matches!(word, -4095..=-1) && !matches!(word, -32 | -128 | -512 | -640))
+}
+
+/// What perf 7.2 says behind a word of a call chain that is a mark (`callchain_context_str()`, `tools/perf/util/session.c`).
+pub(super) fn mark(word: u64) -> &'static str {
+    match word.cast_signed() {
+        -32 => " (PERF_CONTEXT_HV)",
+        -128 => " (PERF_CONTEXT_KERNEL)",
+        -512 => " (PERF_CONTEXT_USER)",
+        -640 => " (PERF_CONTEXT_USER_DEFERRED)",
+        -2048 => " (PERF_CONTEXT_GUEST)",
+        -2176 => " (PERF_CONTEXT_GUEST_KERNEL)",
+        -2560 => " (PERF_CONTEXT_GUEST_USER)",
+        _ => "",
+    }
 }

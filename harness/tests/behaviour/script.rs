@@ -122,6 +122,38 @@ fn a_chain_is_printed_address_by_address_in_both_forms() {
 }
 
 #[test]
+fn a_chain_with_a_word_that_is_neither_mark_nor_address_is_not_printed_as_perf_does_not() {
+    let mut bytes = fs::read(fixture("chains.data")).expect("a recording");
+    let text = |bytes: &[u8]| {
+        let place = tempfile::tempdir().expect("a folder");
+        let file = place.path().join("perf.data");
+        fs::write(&file, bytes).expect("a file");
+        printed(&["-i", file.to_str().expect("a path of letters")])
+    };
+    let whole = text(&bytes);
+    // `PERF_CONTEXT_USER`, of the first chain that has it.
+    let mark = (-512_i64).to_ne_bytes();
+    let at = bytes.windows(8).position(|word| word == mark);
+    bytes[at.expect("a mark")..][..8].fill(0xff);
+    let spoilt = text(&bytes);
+    let samples = |text: &str| {
+        text.lines()
+            .filter(|line| line.contains("cpu-clock:"))
+            .count()
+    };
+    assert_eq!(samples(&spoilt), samples(&whole));
+    let without = whole
+        .split_inclusive("\n\n")
+        .zip(spoilt.split_inclusive("\n\n"));
+    let changed: Vec<_> = without.filter(|(whole, spoilt)| whole != spoilt).collect();
+    let [(chain, head)] = changed[..] else {
+        panic!("{changed:?}");
+    };
+    assert_eq!(chain.lines().next(), head.lines().next());
+    assert!(chain.contains("\n\t") && !head.contains('\t'), "{head}");
+}
+
+#[test]
 fn filters_take_what_they_name_and_nothing_else() {
     let file = fixture("events.data");
     let all = printed(&["-i", &file]);

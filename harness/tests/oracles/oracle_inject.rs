@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::process::Output;
 
 use super::support::command::Place;
+use super::support::perf;
 use super::support::require::{self, require};
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
-const RECORD: &str = "perf record -q -B -e page-faults,sched:sched_process_exec";
+const RECORD: &str = "$PERF record -q -B --no-buildid-mmap -e page-faults,sched:sched_process_exec";
 
 fn run(place: &Place, line: &str) -> Output {
     let folder = place.beside(".");
@@ -16,7 +17,11 @@ fn run(place: &Place, line: &str) -> Output {
         &[
             "sh",
             "-c",
-            &format!("cd '{}' && {{ {line}; }}", folder.display()),
+            &format!(
+                "PERF='{}'; cd '{}' && {{ {line}; }}",
+                perf::program(),
+                folder.display()
+            ),
         ],
     )
 }
@@ -48,18 +53,18 @@ fn id_of(place: &Place, path: &str) -> String {
 #[test]
 fn build_ids_are_put_into_a_file_that_perf_reads_as_before() {
     require!(require::right_to_trace());
-    require!(require::program("perf"));
+    require!(require::perf());
     require!(require::program("readelf"));
     let place = Place::new();
     said(&place, &format!("{RECORD} -o without ls / > list"));
-    assert_eq!(ids(&said(&place, "perf buildid-list -i without")).len(), 0);
+    assert_eq!(ids(&said(&place, "$PERF buildid-list -i without")).len(), 0);
     said(&place, &format!("{HARNESS} inject -b -i without -o with"));
-    let found = ids(&said(&place, "perf buildid-list -i with"));
+    let found = ids(&said(&place, "$PERF buildid-list -i with"));
     assert!(found.len() > 2, "{found:?}");
     for (path, id) in &found {
         assert_eq!(*id, id_of(&place, path), "{path}");
     }
-    for reading in ["perf script -i", "perf script --show-mmap-events -i"] {
+    for reading in ["$PERF script -i", "$PERF script --show-mmap-events -i"] {
         let before = said(&place, &format!("{reading} without"));
         assert_eq!(before, said(&place, &format!("{reading} with")));
     }
@@ -75,18 +80,18 @@ fn build_ids_are_put_into_a_file_that_perf_reads_as_before() {
 #[test]
 fn build_ids_are_put_into_a_pipe_with_tracepoints_too() {
     require!(require::right_to_trace());
-    require!(require::program("perf"));
+    require!(require::perf());
     let place = Place::new();
     said(&place, &format!("{RECORD} -o - ls / > pipe"));
     said(&place, &format!("{HARNESS} inject -b < pipe > with"));
-    let fields = "perf script -F comm,tid,time,event,ip,trace -i -";
+    let fields = "$PERF script -F comm,tid,time,event,ip,trace -i -";
     let before = said(&place, &format!("{fields} < pipe"));
     assert!(before.contains("sched:sched_process_exec:"), "{before}");
     assert_eq!(before, said(&place, &format!("{fields} < with")));
-    let dump = said(&place, "perf report -D -i - < with");
+    let dump = said(&place, "$PERF report -D -i - < with");
     assert!(dump.contains(": event: 67\n"), "{dump:.300}");
     // perf's own stops at the formats.
-    let perf = run(&place, "perf inject -b < pipe > /dev/null");
+    let perf = run(&place, "$PERF inject -b < pipe > /dev/null");
     assert!(
         !perf.status.success(),
         "perf inject learned to do it: say so in the README"
@@ -95,7 +100,7 @@ fn build_ids_are_put_into_a_pipe_with_tracepoints_too() {
     said(&place, &format!("{RECORD} -o file ls / > list"));
     let of_file = said(
         &place,
-        "perf script -F comm,tid,time,event,ip,trace -i file",
+        "$PERF script -F comm,tid,time,event,ip,trace -i file",
     );
     let piped = said(
         &place,
@@ -107,7 +112,7 @@ fn build_ids_are_put_into_a_pipe_with_tracepoints_too() {
 #[test]
 fn a_file_that_cannot_be_read_to_its_end_is_no_file_to_put_anything_in() {
     require!(require::right_to_trace());
-    require!(require::program("perf"));
+    require!(require::perf());
     let place = Place::new();
     said(
         &place,

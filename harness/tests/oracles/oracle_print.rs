@@ -14,7 +14,7 @@ use trace_harness::print::Text;
 
 use self::payloads::{FLAVOURS, payload};
 use super::support::command::{Place, clean_command};
-use super::support::perf::WITH_TRACEFS;
+use super::support::perf::{self, WITH_TRACEFS};
 use super::support::require::{self, require};
 
 /// Every format of this kernel: system and text.
@@ -43,7 +43,8 @@ fn formats() -> Vec<(String, String)> {
 
 /// What perf prints of each record: its time is its place.
 fn perf_script(file: &str) -> Vec<String> {
-    let words = ["perf", "script", "--ns", "-F", "time,trace", "-i", file];
+    let perf = perf::program();
+    let words = [&perf, "script", "--ns", "-F", "time,trace", "-i", file];
     let output = clean_command(&words).output().expect("perf");
     let text = String::from_utf8_lossy(&output.stdout);
     let mut samples: Vec<String> = Vec::new();

@@ -11,6 +11,7 @@ use trace_harness::perfdata::Reader;
 use trace_harness::record::{self, Record, kind};
 
 use super::support::command::{PATH, Place};
+use super::support::perf;
 use super::support::require::{self, require};
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
@@ -23,8 +24,8 @@ fn run(place: &Place, line: &str) -> Output {
 }
 
 /// What perf says of a file on each of its three ways to read one; it has nothing to say on standard error.
-fn perf(words: &[&str], file: &Path) -> String {
-    let mut command = Command::new("perf");
+fn said_by_perf(words: &[&str], file: &Path) -> String {
+    let mut command = Command::new(perf::program());
     command.args(words).arg("-i").arg(file);
     command.env("PATH", PATH).env("HOME", "/nonexistent");
     let output = command.output().expect("perf starts");
@@ -72,13 +73,13 @@ fn check(file: &Path) -> Counts {
     for (name, (_, periods, counted)) in counts.iter().filter(|(name, _)| is_each(name)) {
         assert_eq!(periods, counted, "{name}: samples (left), counter (right)");
     }
-    let script = perf(&["script", "-F", "event,time", "-G"], file);
+    let script = said_by_perf(&["script", "-F", "event,time", "-G"], file);
     for (name, (samples, ..)) in &counts {
         let is_of_it = |line: &&str| line.contains(&format!(" {name}:"));
         let lines = script.lines().filter(is_of_it).count();
         assert_eq!(lines as u64, *samples, "{name}: perf script (left)");
     }
-    let dump = perf(&["report", "-D"], file);
+    let dump = said_by_perf(&["report", "-D"], file);
     let all: u64 = counts.values().map(|(samples, ..)| samples).sum();
     let dumped = dump.matches("PERF_RECORD_SAMPLE(").count();
     assert_eq!(dumped as u64, all, "perf report -D (left)");
@@ -86,7 +87,7 @@ fn check(file: &Path) -> Counts {
         dump.contains("PERF_RECORD_FINISHED_INIT"),
         "it says when it began"
     );
-    let header = perf(&["report", "--stdio", "--header"], file);
+    let header = said_by_perf(&["report", "--stdio", "--header"], file);
     for feature in ["hostname", "os release", "arch", "nrcpus online", "cmdline"] {
         assert!(header.contains(&format!("# {feature} : ")), "{feature}");
     }
@@ -191,7 +192,7 @@ fn loss_is_said_by_us_and_to_perf() {
     let line =
         format!("`raw_syscalls:sys_enter`: {counted} counted, {samples} records, {lost} lost");
     assert!(said.contains(&line), "{said}");
-    let output = Command::new("perf")
+    let output = Command::new(perf::program())
         .args(["report", "--stdio", "--stats", "-i", path])
         .output()
         .expect("perf starts");

@@ -2,12 +2,14 @@
 //!
 //! The two differ in the widths of columns, which are those of perf 7.2 in all versions of `harness`, and in the user's addresses of call
 //! chains, which perf 6.1 shows as places in the file. So runs of spaces are one, and of an address in a chain its place in the page counts.
+//! perf 7.2 forgets the name of a thread at its end, though its last samples are yet to come; the kernel and we do not.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
 use super::support::command::{PATH, Place};
-use super::support::perf::{WITH_TRACEFS, recorded};
+use super::support::perf::{self, WITH_TRACEFS, recorded};
 use super::support::require::{self, require};
 
 /// Of tracepoints: what all of them have.
@@ -18,11 +20,21 @@ const TASK: &[&str] = &["comm,pid,tid,time,event,ip,period"];
 /// What `perf record` is told, the command, and the fields to be compared.
 type Case = (&'static str, &'static str, &'static [&'static str]);
 
-fn lines(program: &str, script: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
+fn ours(file: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
+    lines(env!("CARGO_BIN_EXE_harness"), file, fields, more)
+}
+
+fn theirs(file: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
+    // A function that stands inside of another is known from what debuggers read, and not from what was recorded.
+    let more: Vec<&str> = more.iter().copied().chain(["--no-inline"]).collect();
+    lines(&perf::program(), file, fields, &more)
+}
+
+fn lines(program: &str, file: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
     let mut command = Command::new(program);
     command
-        .args(["script", "--ns", "-i"])
-        .arg(script)
+        .args(["script", "--ns", "--show-task-events", "-i"])
+        .arg(file)
         .args(more);
     for list in fields {
         command.args(["-F", list]);
@@ -47,6 +59,44 @@ fn alike(line: &str) -> String {
     words.join(" ")
 }
 
+/// The threads that have ended so far, where perf forgets who they were.
+#[derive(Default)]
+struct Forgotten(BTreeSet<String>);
+
+impl Forgotten {
+    fn look_at(&mut self, line: &str) {
+        let tid = |event: &str| {
+            let (_, ids) = line.split_once(event)?;
+            Some(ids.split_once(')')?.0.split_once(':')?.1.to_owned())
+        };
+        if let Some(tid) = tid("PERF_RECORD_EXIT(") {
+            self.0.insert(tid);
+        }
+        if let Some(tid) = tid("PERF_RECORD_FORK(") {
+            self.0.remove(&tid);
+        }
+    }
+
+    /// With the name that is forgotten, if it is one.
+    fn with_name(&self, theirs: &str, ours: &str) -> Option<String> {
+        let (tid, rest) = theirs.strip_prefix(':')?.split_once(' ')?;
+        let name = ours.strip_suffix(rest)?;
+        self.0.contains(tid).then(|| format!("{name}{rest}"))
+    }
+}
+
+fn compare(ours: &[String], theirs: &[String], of_what: &str) {
+    let is_forgetful = perf::version() >= perf::NEW;
+    let mut forgotten = Forgotten::default();
+    for (number, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+        let known = forgotten.with_name(theirs, ours).filter(|_| is_forgetful);
+        let theirs = known.as_ref().unwrap_or(theirs);
+        assert_eq!(ours, theirs, "{of_what}: line {number}");
+        forgotten.look_at(ours);
+    }
+    assert_eq!(ours.len(), theirs.len(), "{of_what}");
+}
+
 /// Records each case, to a file or by a pipe, and compares.
 fn check(cases: &[Case], is_pipe: bool, more: &[&str]) {
     require!(require::right_to_trace());
@@ -54,13 +104,9 @@ fn check(cases: &[Case], is_pipe: bool, more: &[&str]) {
     for (options, command, fields) in cases {
         let place = Place::new();
         let (file, recorded) = recorded(&place, options, command, is_pipe);
-        let theirs = lines("perf", &file, fields, more);
-        let ours = lines(env!("CARGO_BIN_EXE_harness"), &file, fields, more);
+        let theirs = theirs(&file, fields, more);
         assert!(!theirs.is_empty(), "{options}: {recorded:?}");
-        for (number, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
-            assert_eq!(ours, theirs, "{options}: line {number}");
-        }
-        assert_eq!(ours.len(), theirs.len(), "{options}");
+        compare(&ours(&file, fields, more), &theirs, options);
     }
 }
 
@@ -181,7 +227,6 @@ fn what_is_compressed_and_what_comes_by_a_pipe_is_the_same() {
 #[test]
 fn records_of_tasks_mappings_switches_and_namespaces_read_as_perfs() {
     let all = [
-        "--show-task-events",
         "--show-mmap-events",
         "--show-switch-events",
         "--show-namespace-events",
@@ -197,6 +242,26 @@ fn records_of_tasks_mappings_switches_and_namespaces_read_as_perfs() {
 }
 
 #[test]
+fn recordings_in_which_only_samples_have_times_read_as_perfs() {
+    require!(require::perf());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/perfdata");
+    for name in ["untimed.data", "untimed-pipe.data"] {
+        let file = folder.join(name);
+        let fields = [
+            "sw:comm,pid,tid,time,event,ip",
+            "trace:comm,tid,cpu,time,event,trace",
+        ];
+        let theirs = theirs(&file, &fields, &["--show-mmap-events"]);
+        assert!(theirs.len() > 20, "{name}: {theirs:?}");
+        compare(
+            &ours(&file, &fields, &["--show-mmap-events"]),
+            &theirs,
+            name,
+        );
+    }
+}
+
+#[test]
 fn a_probe_on_a_librarys_function_has_the_values_that_perf_prints() {
     require!(require::right_to_trace());
     require!(require::perf());
@@ -205,11 +270,12 @@ fn a_probe_on_a_librarys_function_has_the_values_that_perf_prints() {
     let path = file.to_str().expect("a path of letters");
     // The name of a group of probes is the whole machine's.
     let group = format!("harness_script_{}", std::process::id());
+    let perf = perf::program();
     let record = format!(
         "library=$(ldd /bin/ls | sed -n 's/.*libc.so.6 => \\([^ ]*\\) .*/\\1/p') && \
-         trap 'perf probe -q -d \"{group}:*\"' EXIT && \
-         perf probe -q -x $library '{group}:opened=readdir64 stream=%di:u64' && \
-         perf record -q -o {path} -e {group}:opened -- ls"
+         trap '{perf} probe -q -d \"{group}:*\"' EXIT && \
+         {perf} probe -q -x $library '{group}:opened=readdir64 stream=%di:u64' && \
+         {perf} record -q -o {path} -e {group}:opened -- ls"
     );
     let mut words = vec!["unshare"];
     words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));
@@ -217,10 +283,7 @@ fn a_probe_on_a_librarys_function_has_the_values_that_perf_prints() {
     if !file.exists() {
         return require::skip(&format!("perf makes no probe here: {recorded:?}"));
     }
-    let theirs = lines("perf", &file, TRACE, &[]);
+    let theirs = theirs(&file, TRACE, &[]);
     assert!(!theirs.is_empty(), "{recorded:?}");
-    assert_eq!(
-        lines(env!("CARGO_BIN_EXE_harness"), &file, TRACE, &[]),
-        theirs
-    );
+    compare(&ours(&file, TRACE, &[]), &theirs, "a probe");
 }

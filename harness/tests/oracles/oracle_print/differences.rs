@@ -28,6 +28,11 @@ const KNOWN: &[Known] = &[
         |format| format.print_fmt.contains("%pIS"),
         |text| text.replace("(einval)", ""),
     ),
+    (
+        "perf 7.2: the CPUs of a mask as a list",
+        |format| format.print_fmt.contains("__get_cpumask("),
+        with_lists,
+    ),
     // What follows takes the arguments that the %c have left.
     (
         "perf 6.1: knows no %c",
@@ -190,6 +195,36 @@ fn without_extension(text: &str) -> String {
 
 fn without_blanks(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// With the numbers of the bits in the place of masks, which are words of eight digits with commas between them.
+fn with_lists(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        let (name, mask) = word.split_once('=')?;
+        let is_mask = mask.split(',').all(|word| word.len() == 8);
+        let parts = mask
+            .split(',')
+            .map(|part| u32::from_str_radix(part, 16).ok());
+        let parts: Vec<u32> = parts.rev().collect::<Option<_>>().filter(|_| is_mask)?;
+        Some(format!("{name}={}", list(&parts)))
+    });
+    let pairs = text.split(' ').zip(words);
+    let words = pairs.map(|(word, list)| list.unwrap_or_else(|| word.to_owned()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The numbers of the bits, those in a row as the first and the last; the lowest word first.
+fn list(words: &[u32]) -> String {
+    let bits = 0..words.len() * 32;
+    let set: Vec<usize> = bits
+        .filter(|bit| words[bit / 32] >> (bit % 32) & 1 == 1)
+        .collect();
+    let rows = set.chunk_by(|one, next| one + 1 == *next);
+    let rows = rows.map(|row| match row {
+        [one] => one.to_string(),
+        _ => format!("{}-{}", row[0], row[row.len() - 1]),
+    });
+    rows.collect::<Vec<_>>().join(",")
 }
 
 /// The runs of letters and digits, and what stands between them.

@@ -10,7 +10,7 @@ use trace_harness::print::Text;
 use trace_harness::record::{self, Record};
 
 use super::super::support::command::{Place, clean_command};
-use super::super::support::perf::WITH_TRACEFS;
+use super::super::support::perf::{self, WITH_TRACEFS};
 use super::super::support::require::{self, require};
 
 /// Records the events of a command, and gives the lines of perf and ours.
@@ -20,13 +20,14 @@ fn texts(events: &str, command: &[&str]) -> (Vec<String>, Vec<String>) {
     let path = file.to_str().expect("a path of letters");
     let mut words = vec!["unshare"];
     words.extend(WITH_TRACEFS);
+    let perf = perf::program();
     words.extend([
-        "perf", "record", "-q", "-B", "-N", "-o", path, "-e", events, "--",
+        &perf, "record", "-q", "-B", "-N", "-o", path, "-e", events, "--",
     ]);
     words.extend(command);
     let output = place.run("", &words);
     assert!(output.status.success(), "{output:?}");
-    let output = clean_command(&["perf", "script", "-F", "trace", "-i", path])
+    let output = clean_command(&[&perf, "script", "-F", "trace", "-i", path])
         .output()
         .expect("perf");
     let theirs = String::from_utf8_lossy(&output.stdout);

@@ -1,10 +1,35 @@
 //! perf as a witness: it counts the calls that are entered, from the exec on.
 
+use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use super::command::Place;
+use super::command::{Place, clean_command};
+
+/// Names the perf that is the witness, where it is not the machine's own.
+const VARIABLE: &str = "HARNESS_PERF";
+
+/// The perf that is the witness.
+pub(crate) fn program() -> String {
+    env::var(VARIABLE).unwrap_or_else(|_| "perf".to_owned())
+}
+
+/// Its version: perf's is the kernel's that it was made from.
+pub(crate) fn version() -> (u32, u32) {
+    let output = clean_command(&[program().as_str(), "--version"]).output();
+    let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let said = said.expect("perf starts");
+    let numbers = said.trim().strip_prefix("perf version ");
+    let mut numbers = numbers.into_iter().flat_map(|numbers| numbers.split('.'));
+    let mut next = || numbers.next().and_then(|number| number.parse().ok());
+    next()
+        .zip(next())
+        .unwrap_or_else(|| panic!("no version in `{said}`"))
+}
+
+/// The first version with the forms of perf 7.2. Where exactly each of them came in does not matter to who has 6.1 and 7.2.
+pub(crate) const NEW: (u32, u32) = (7, 0);
 
 /// What is counted.
 pub(crate) const EVENT: &str = "raw_syscalls:sys_enter";
@@ -28,7 +53,8 @@ pub(crate) fn count(place: &Place, prepare: &str, command: &[&str]) -> u64 {
 pub(crate) fn count_of(event: &str, place: &Place, prepare: &str, command: &[&str]) -> u64 {
     let file = place.beside("perf");
     let file = file.to_str().expect("a path of letters");
-    let stat = ["perf", "stat", "-x", ",", "-o", file, "-e", event, "--"];
+    let perf = program();
+    let stat = [&perf, "stat", "-x", ",", "-o", file, "-e", event, "--"];
     let mut words = vec!["unshare"];
     words.extend(WITH_TRACEFS.iter().chain(&stat).chain(command));
     let output = place.run(prepare, &words);
@@ -49,10 +75,11 @@ pub(crate) fn recorded(
 ) -> (PathBuf, Output) {
     let file = place.beside("perf.data");
     let path = file.to_str().expect("a path of letters");
+    let perf = program();
     let record = if is_pipe {
-        format!("perf record -q -o - {options} -- {command} > {path}")
+        format!("{perf} record -q -o - {options} -- {command} > {path}")
     } else {
-        format!("perf record -q -o {path} {options} -- {command}")
+        format!("{perf} record -q -o {path} {options} -- {command}")
     };
     let mut words = vec!["unshare"];
     words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));

@@ -64,10 +64,11 @@ pub(crate) fn strace() -> Result<(), String> {
 
 /// A perf that may count calls, in a mount namespace in which tracefs is mounted.
 pub(crate) fn perf() -> Result<(), String> {
-    program("perf")?;
+    let perf = super::perf::program();
+    program(&perf)?;
     let mut command = vec!["unshare"];
     command.extend(super::perf::WITH_TRACEFS);
-    command.extend(["perf", "stat", "-e", super::perf::EVENT, "--", "true"]);
+    command.extend([&perf, "stat", "-e", super::perf::EVENT, "--", "true"]);
     works(&command)
 }
 
