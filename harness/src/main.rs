@@ -7,6 +7,7 @@ mod calibrate;
 mod completions;
 mod doctor;
 mod dump;
+mod events;
 mod inject;
 mod input;
 mod mutate;
@@ -60,6 +61,8 @@ enum Command {
     Mutate(mutate::Arguments),
     /// Accept or reject the traces that wait for review
     Review(review::Arguments),
+    /// List the events of this kernel, with their fields
+    Events(events::Arguments),
     /// Say what this machine allows, and what to do about the rest
     Doctor,
     /// Print the JSON schema of scenario files, for editors
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Command::Stat(arguments) => stat::main(arguments),
         Command::Inject(arguments) => inject::main(arguments),
         Command::Script(arguments) => script::main(arguments),
+        Command::Events(arguments) => events::main(arguments),
         Command::Dump(arguments) => dump::main(arguments),
         Command::Calibrate(arguments) => calibrate::main(arguments),
         Command::Mutate(arguments) => mutate::main(arguments),

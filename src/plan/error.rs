@@ -27,6 +27,16 @@ pub enum EventsError {
         /// The nearest that there is.
         nearest: Option<String>,
     },
+    /// No event of any kind: neither a call nor a software event.
+    #[error("there is no event `{name}`")]
+    Unknown {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        name: String,
+        /// The nearest that there is.
+        nearest: Option<String>,
+    },
     /// No such operation of io_uring.
     #[error("io_uring has no operation `{name}`")]
     Operation {
@@ -113,9 +123,9 @@ impl EventsError {
         let did_you_mean = |name: &String| format!("did you mean `{name}`?");
         match self {
             Self::Syscall { unknown, .. } => unknown.hint(),
-            Self::Tracepoint { nearest, .. } | Self::Operation { nearest, .. } => {
-                nearest.as_ref().map(did_you_mean)
-            }
+            Self::Tracepoint { nearest, .. }
+            | Self::Operation { nearest, .. }
+            | Self::Unknown { nearest, .. } => nearest.as_ref().map(did_you_mean),
             Self::Filter { source, .. } => source.hint(),
             Self::Terms { source, .. } => source.hint(),
             Self::TooMany => Some(format!(

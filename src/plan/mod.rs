@@ -17,6 +17,7 @@ mod fields;
 mod filter;
 mod following;
 mod limits;
+mod listed;
 mod marks;
 mod memory;
 mod named;
@@ -35,6 +36,7 @@ pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events, events_within,
 };
 pub use filter::{FilterError, check as check_filter};
+pub use listed::{ListedEvent, listed};
 pub use marks::Marks;
 pub use memory::{MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
@@ -347,6 +349,7 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         } => event(*want).key("syscalls").index(*word),
         EventsError::Tracepoint { at, .. }
         | EventsError::Operation { at, .. }
+        | EventsError::Unknown { at, .. }
         | EventsError::NoEvent { at, .. }
         | EventsError::NotFiltered { at, .. }
         | EventsError::Terms { at, .. }

@@ -12,7 +12,7 @@ use crate::syscall::names::Abi;
 use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
 
 /// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and their `PERF_COUNT_SW_*`.
-const SOFTWARE: &[(&str, u32)] = &[
+pub(super) const SOFTWARE: &[(&str, u32)] = &[
     ("cpu-clock", 0),
     ("task-clock", 1),
     ("page-faults", 2),
@@ -85,8 +85,23 @@ impl Wanted<'_> {
         }
     }
 
+    /// No call has a hyphen in its name, as most software events have.
+    fn refuse_unknown(&self) -> Result<(), EventsError> {
+        let is_call = self.name.starts_with(['/', '!']) || !self.name.contains('-');
+        if is_call {
+            return Ok(());
+        }
+        let known = SOFTWARE.iter().map(|(name, _)| *name);
+        Err(EventsError::Unknown {
+            at: self.at,
+            name: self.name.to_owned(),
+            nearest: crate::scenario::nearest(self.name, known).map(str::to_owned),
+        })
+    }
+
     /// The calls that it names.
     pub(super) fn calls(&self) -> Result<Selection, EventsError> {
+        self.refuse_unknown()?;
         Selection::parse(&[self.name], Abi::native()).map_err(|unknown| EventsError::Syscall {
             at: (self.at, 0),
             unknown,
@@ -183,6 +198,7 @@ impl RecordWish {
                 }
                 Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut events)?,
                 Kind::Calls => {
+                    wanted.refuse_unknown()?;
                     refuse_filter(&wanted)?;
                     let why = "calls are recorded as `raw_syscalls`, one event where they are entered and one where they return";
                     wanted.refuse("name", why)?;
@@ -354,6 +370,15 @@ mod tests {
     /// A machine without tracefs: what is asked for here needs none.
     fn events(wish: &RecordWish) -> Result<Vec<Recorded>, EventsError> {
         wish.events(&Host::at(std::path::Path::new("/nonexistent")))
+    }
+
+    #[test]
+    fn what_is_nearly_a_software_event_is_no_call() {
+        for (word, wanted) in [("page-fault", "page-faults"), ("cpu-clok", "cpu-clock")] {
+            let error = events(&wish(&[(word, None)])).unwrap_err();
+            assert_eq!(error.to_string(), format!("there is no event `{word}`"));
+            assert_eq!(error.hint(), Some(format!("did you mean `{wanted}`?")));
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod header_values;
 mod oracle_arguments;
 mod oracle_cold;
 mod oracle_dump;
+mod oracle_events;
 mod oracle_inject;
 mod oracle_mappings;
 mod oracle_perf;

@@ -1,0 +1,47 @@
+//! `harness events`: what this kernel can tell of.
+
+use crate::suite::print;
+use crate::{complain, status};
+use trace_harness::host::Host;
+use trace_harness::plan::{EventsError, listed};
+use trace_harness::report::{listed_json, listed_line};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Only those whose names match one of these, where * stands for anything: sched:*, *fsync*
+    #[arg(value_name = "GLOB")]
+    patterns: Vec<String>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A line each, with the fields and their types
+    Text,
+    /// A JSON object each, with the fields' places as well
+    Json,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    let events = match listed(&arguments.patterns, &Host::running()) {
+        Ok(events) => events,
+        Err(error) => {
+            complain(&error, error.hint());
+            return match error {
+                EventsError::Host(_) => status::TROUBLE,
+                _ => status::USAGE,
+            };
+        }
+    };
+    let mut text = String::new();
+    for event in &events {
+        match arguments.format {
+            Format::Text => listed_line(&mut text, event),
+            Format::Json => listed_json(&mut text, event),
+        }
+    }
+    print(&text);
+    status::PASSED
+}
