@@ -1,4 +1,4 @@
-//! What a command reads: a file, or what comes on standard input.
+//! What a command reads: a file, a directory of them, or what comes on standard input.
 
 use crate::{complain, status};
 use nix::sys::stat::{SFlag, fstat};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use trace_harness::perfdata::Reader;
+use trace_harness::perfdata::{Files, Reader};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open {}", path.display())]
@@ -28,11 +28,12 @@ pub(crate) fn open(input: Option<&Path>) -> Result<(Reader<File>, String), Box<d
         let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         return Ok((Reader::pipe(stdin)?, "-".to_owned()));
     };
-    let file = File::open(path).map_err(|source| {
+    let files = Files::open(path).map_err(|source| {
         let path = path.to_owned();
         Unopened { path, source }
     })?;
-    Ok((Reader::file(file)?, path.display().to_string()))
+    let name = files.name().display().to_string();
+    Ok((Reader::files(files)?, name))
 }
 
 /// Whether standard input is a pipe: perf reads it then.

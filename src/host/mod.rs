@@ -4,12 +4,14 @@
 //! kept: a host's tracepoints do not change while it is looked at.
 
 mod machine;
+mod modules;
 mod process;
 mod tracefs;
 mod usage;
 mod world;
 
 pub use machine::{CodeMapping, Living, LivingThread, Machine};
+pub use modules::Module;
 pub use process::ProcessStatus;
 pub use tracefs::TracefsError;
 pub use usage::Tree;

@@ -90,6 +90,19 @@ pub enum ReadError {
         /// Its type.
         kind: u32,
     },
+    /// A file of a directory.
+    #[error("cannot read the file `data.{number}` of the directory")]
+    Thread {
+        /// Which one.
+        number: u32,
+        /// Where and why.
+        source: Box<Self>,
+    },
+    /// One file of a directory, without the others.
+    #[error(
+        "this is the file `data` of a directory that was recorded with --threads: the other records are in the files beside it, so name the directory"
+    )]
+    Alone,
     /// The attributes do not tell records apart.
     #[error("the attributes do not tell records apart")]
     Table(#[from] TableError),

@@ -79,6 +79,8 @@ impl Feature {
     pub const SAMPLE_TIME: Self = Self(21);
     /// The resolution of the clock that was asked for, in nanoseconds: u64.
     pub const CLOCKID: Self = Self(23);
+    /// Of a directory: which form of one, 1 where perf's threads have files of their own: u64.
+    pub const DIR_FORMAT: Self = Self(24);
     /// What it is compressed by: five u32.
     pub const COMPRESSED: Self = Self(27);
     /// None of perf's: what only a file of ours holds. It stands behind all that perf reads, where nothing points to, as programs of perf that

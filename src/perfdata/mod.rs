@@ -8,6 +8,7 @@
 
 pub mod build_id;
 mod compress;
+mod directory;
 mod error;
 pub mod features;
 mod foreign;
@@ -15,6 +16,7 @@ mod header;
 mod inflate;
 mod input;
 mod intake;
+mod item;
 mod kinds;
 mod meta;
 mod names;
@@ -25,11 +27,13 @@ pub mod synthesized;
 mod tracing;
 mod writer;
 
+pub use directory::Files;
 pub use error::ReadError;
+pub use item::{Item, Place};
 pub use kinds::{Feature, own};
 pub use meta::Meta;
 pub use order::Ordered;
-pub use reader::{Item, Place, Reader};
+pub use reader::Reader;
 pub use tracing::{TracingData, TracingError};
 pub use writer::{Prologue, Writer};
 

@@ -8,8 +8,7 @@
 //! Without `sample_id_all` only samples have a time. Of a file nothing is ordered then, as perf does (`perf_session__new()`): names and
 //! mappings stand in front of the samples that they are of, which they would no longer do if the samples were moved.
 
-use super::reader::{Item, Place, Reader};
-use super::{Meta, ReadError, own};
+use super::{Item, Meta, Place, ReadError, Reader, own};
 use crate::attr::AttrFlags;
 use crate::units::Nanos;
 use std::io::Read;

@@ -1,5 +1,6 @@
 //! The records of a file or pipe, one after the other, in the order that they stand in.
 
+use super::directory::Files;
 use super::foreign;
 use super::header::{self, Header as Front, Numbers};
 use super::inflate::Inflated;
@@ -8,54 +9,11 @@ use super::intake::packed;
 use super::meta::Meta;
 use super::payload::Formats;
 
-use super::{FILE_HEADER, PIPE_HEADER, ReadError, own};
-use crate::attr::Layout;
+use super::{FILE_HEADER, Feature, Item, PIPE_HEADER, Place, ReadError, own};
 use crate::record::{HEADER_SIZE, Header, turn};
-use crate::units::Nanos;
+use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-
-/// Where a record stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The place in the input, in bytes: of the record, or of the compressed one that its last byte came out of.
-    pub at: u64,
-    /// Of one that was compressed: its place in all that was decompressed, in bytes.
-    pub inside: Option<u64>,
-}
-
-/// A record.
-#[derive(Clone, Copy, Debug)]
-pub struct Item<'a> {
-    /// Where it stands.
-    pub place: Place,
-    /// The record in this machine's byte order, header included.
-    pub bytes: &'a [u8],
-    /// What follows a record of type [`own::TRACING_DATA`] or [`own::AUXTRACE`] outside of its size, as it is.
-    pub trailing: &'a [u8],
-    /// What the input has said of itself so far.
-    pub meta: &'a Meta,
-}
-
-impl<'a> Item<'a> {
-    /// Its header.
-    #[must_use]
-    pub fn header(&self) -> Header {
-        let first = self.bytes.first_chunk().copied().unwrap_or_default();
-        Header::from_bytes(first)
-    }
-
-    /// The event of a record of the kernel's, by its place in [`Meta::events`]; `None` for an id of nobody here.
-    #[must_use]
-    pub fn event(&self) -> Option<(usize, &'a Layout)> {
-        self.meta.event(self.bytes)
-    }
-
-    /// Its time; `None` where it has none.
-    #[must_use]
-    pub fn time(&self) -> Option<Nanos> {
-        self.meta.time(self.bytes)
-    }
-}
 
 /// A file or pipe that is read. Total: any bytes give records and then their end or a [`ReadError`]. What is held in memory are the
 /// attributes, formats and features, and a piece of the records.
@@ -64,6 +22,9 @@ pub struct Reader<R> {
     input: Input<R>,
     meta: Meta,
     inflated: Inflated,
+    /// The files that are behind this one, and the number of this one.
+    threads: VecDeque<(u32, R)>,
+    thread: Option<u32>,
     /// To turn payloads of the other byte order by.
     formats: Formats,
     /// The record that was given last; it is stepped over when the next is asked for.
@@ -79,6 +40,23 @@ struct Found {
     place: Place,
     size: usize,
     trailing: usize,
+}
+
+impl Reader<File> {
+    /// Reads the files of a recording, one behind the other.
+    ///
+    /// # Errors
+    /// The first is no perf.data, or its attributes cannot be read.
+    pub fn files(files: Files) -> Result<Self, ReadError> {
+        let mut reader = Self::file(files.first)?;
+        let format = reader.meta.words(Feature::DIR_FORMAT);
+        let has_threads = format.is_some_and(|words| words.first().is_some_and(|form| *form > 0));
+        if has_threads && !files.is_directory {
+            reader.trouble.get_or_insert(ReadError::Alone);
+        }
+        reader.threads = files.threads.into();
+        Ok(reader)
+    }
 }
 
 impl<R: Read + Seek> Reader<R> {
@@ -144,6 +122,8 @@ impl<R: Read> Reader<R> {
             input,
             meta,
             inflated: Inflated::default(),
+            threads: VecDeque::new(),
+            thread: None,
             formats: Formats::default(),
             found: None,
             trouble,
@@ -180,7 +160,13 @@ impl<R: Read> Reader<R> {
         self.step_over();
         // Whatever goes wrong, nothing is behind it.
         self.is_over = true;
-        self.found = self.find_next()?;
+        self.found = self.find_next().map_err(|source| match self.thread {
+            None => source,
+            Some(number) => ReadError::Thread {
+                number,
+                source: Box::new(source),
+            },
+        })?;
         self.is_over = self.found.is_none();
         Ok(!self.is_over)
     }
@@ -216,12 +202,17 @@ impl<R: Read> Reader<R> {
     }
 
     fn find_next(&mut self) -> Result<Option<Found>, ReadError> {
-        let found = match self.find_inflated()? {
-            Some(found) => found,
-            None => match self.find()? {
-                Some(found) => found,
-                None => return self.end(),
-            },
+        let found = loop {
+            if let Some(found) = self.find_inflated()? {
+                break found;
+            }
+            if let Some(found) = self.find()? {
+                break found;
+            }
+            self.check_end()?;
+            if !self.go_on() {
+                return self.trouble.take().map_or(Ok(None), Err);
+            }
         };
         if self.meta.is_foreign {
             self.turn(found)?;
@@ -265,8 +256,9 @@ impl<R: Read> Reader<R> {
             return Ok(None);
         }
         let inside = Some(self.inflated.inside);
+        let thread = self.thread;
         Ok(Some(Found {
-            place: Place { at, inside },
+            place: Place { at, inside, thread },
             size,
             trailing: 0,
         }))
@@ -294,8 +286,9 @@ impl<R: Read> Reader<R> {
             let all = trailing.saturating_add(size as u64);
             self.input.need(all, "a record and what follows it")?;
         }
+        let (inside, thread) = (None, self.thread);
         Ok(Some(Found {
-            place: Place { at, inside: None },
+            place: Place { at, inside, thread },
             size,
             trailing: usize::try_from(trailing).unwrap_or(usize::MAX),
         }))
@@ -323,8 +316,20 @@ impl<R: Read> Reader<R> {
         Ok(size.into())
     }
 
-    /// What is said behind the last record: whatever is missing.
-    fn end(&mut self) -> Result<Option<Found>, ReadError> {
+    /// Goes on to the next file; says whether there is one.
+    fn go_on(&mut self) -> bool {
+        let next = self.threads.pop_front();
+        self.thread = next.as_ref().map(|(number, _)| *number);
+        let is_there = next.is_some();
+        if let Some((_, input)) = next {
+            self.input = Input::new(input, 0, None);
+            self.inflated = Inflated::default();
+        }
+        is_there
+    }
+
+    /// What is missing behind the last record.
+    fn check_end(&self) -> Result<(), ReadError> {
         self.input.check_end("the records")?;
         let left = self.inflated.bytes();
         if !left.is_empty() {
@@ -341,10 +346,7 @@ impl<R: Read> Reader<R> {
                 there: left.len() as u64,
             });
         }
-        match self.trouble.take() {
-            Some(trouble) => Err(trouble),
-            None => Ok(None),
-        }
+        Ok(())
     }
 
     /// Takes what a record of the tool's own says into the meta-data, and what is compressed to be read next.

@@ -147,10 +147,22 @@ pub fn mapping(origin: &Origin, mapped: &Mapped<'_>) -> Vec<u8> {
 /// The kernel's own code, from the symbol `_text` on.
 #[must_use]
 pub fn kernel(origin: &Origin, start: u64, end: u64) -> Vec<u8> {
+    let length = end.saturating_sub(start);
+    of_kernel(origin, [start, length, start], b"[kernel.kallsyms]_text")
+}
+
+/// The code of a module of the kernel's.
+#[must_use]
+pub fn module(origin: &Origin, address: u64, length: u64, name: &[u8]) -> Vec<u8> {
+    of_kernel(origin, [address, length, 0], name)
+}
+
+/// Address, length and offset.
+fn of_kernel(origin: &Origin, place: [u64; 3], name: &[u8]) -> Vec<u8> {
     let body = Body::default()
         .words(&[u32::MAX, 0])
-        .longs(&[start, end.saturating_sub(start), start])
-        .text(b"[kernel.kallsyms]_text");
+        .longs(&place)
+        .text(name);
     body.record(kind::MMAP, MISC_KERNEL, origin)
 }
 
@@ -223,6 +235,7 @@ mod tests {
         for bytes in [
             mapping(&origin, &Mapped::default()),
             kernel(&origin, 1, 2),
+            module(&origin, 1, 2, b"[a]"),
             read(&origin, CounterValue::default()),
         ] {
             assert!(parse(&bytes, &layout).is_ok());

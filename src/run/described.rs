@@ -4,7 +4,7 @@ use super::Bench;
 use super::store::{StoreError, StoreOptions, origin};
 use crate::attr::Source;
 use crate::events::{EventSet, Opened, Origin};
-use crate::host::{Host, HostError};
+use crate::host::{Host, HostError, Module};
 use crate::perfdata::{EventDesc, Feature, Prologue, TracingData, features, synthesized};
 use crate::sys;
 use crate::units::{Pid, Tid, TracepointName};
@@ -15,8 +15,9 @@ use std::os::unix::ffi::OsStrExt;
 #[derive(Clone, Debug)]
 pub struct Preface {
     pub(super) prologue: Prologue,
-    /// Where the kernel's code begins and ends.
+    /// Where the code of the kernel itself begins and ends, and its modules.
     pub(super) kernel: Option<(u64, u64)>,
+    pub(super) modules: Vec<Module>,
     /// The side-band event, in whose name is told what was there before.
     pub(super) side_band: Option<synthesized::Origin>,
     pub(super) n_requests: usize,
@@ -45,6 +46,7 @@ impl Preface {
                 compression: options.compression,
             },
             kernel: bench.host.kernel_code(),
+            modules: bench.host.modules(),
             side_band: side_band.next().map(|event| origin(event, nobody, 0)),
             n_requests: events.n_requests(),
         })

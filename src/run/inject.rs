@@ -113,6 +113,8 @@ pub fn inject_file<R: Read + Seek, W: Write>(
         Feature::TRACING_DATA,
         Feature::EVENT_DESC,
         Feature::COMPRESSED,
+        // What was in many files is in one.
+        Feature::DIR_FORMAT,
     ] {
         features.remove(&derived);
     }

@@ -5,7 +5,7 @@ use super::described::Preface;
 use super::sum::Sum;
 use super::tally::{Tally, sum_of};
 use crate::events::{EventAccount, EventSet, Opened, Origin};
-use crate::host::{CodeMapping, Host, HostError, Living};
+use crate::host::{CodeMapping, Host, HostError, Living, Module};
 use crate::perfdata::synthesized::{self, CounterValue, Mapped};
 use crate::perfdata::{Feature, Writer, build_id, features};
 use crate::record::{self, HEADER_SIZE, Header, LayoutTable};
@@ -83,6 +83,7 @@ pub struct Store {
     samples: Tally,
     /// What is said of the kernel, and in whose name.
     kernel: Option<(u64, u64)>,
+    modules: Vec<Module>,
     side_band: Option<synthesized::Origin>,
     span: Option<(u64, u64)>,
     sum: Sum,
@@ -120,6 +121,7 @@ impl Store {
             is_pipe,
             samples: Tally::of_all(preface.n_requests),
             kernel: preface.kernel,
+            modules: preface.modules.clone(),
             side_band: preface.side_band,
             span: None,
             sum,
@@ -127,7 +129,7 @@ impl Store {
         })
     }
 
-    /// Tells of what was there before the events began: the kernel's code, and these processes.
+    /// Tells of what was there before the events began: the kernel's code and that of its modules, and these processes.
     ///
     /// # Errors
     /// Those of the output.
@@ -139,8 +141,13 @@ impl Store {
             task: (pid, tid),
             ..side_band
         };
+        let of_kernel = origin(Pid(u32::MAX), Tid(0));
         if let Some((start, end)) = self.kernel {
-            let record = synthesized::kernel(&origin(Pid(u32::MAX), Tid(0)), start, end);
+            self.write(&synthesized::kernel(&of_kernel, start, end))?;
+        }
+        for module in std::mem::take(&mut self.modules) {
+            let name = module.name.as_bytes();
+            let record = synthesized::module(&of_kernel, module.address, module.length, name);
             self.write(&record)?;
         }
         for process in living {

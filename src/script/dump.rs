@@ -80,10 +80,14 @@ impl Dump {
         let count = self.kinds.entry(header.kind).or_default();
         *count = count.saturating_add(1);
         let (at, size) = (item.place.at, header.size);
+        let _to_memory = write!(out, "\n{}@{}", Address(at), self.input);
+        if let Some(number) = item.place.thread {
+            let _to_memory = write!(out, ".{number}");
+        }
         let _to_memory = write!(
             out,
-            "\n{at:#x}@{} [{size:#x}]: event: {}\n.\n. ... raw event: size {size} bytes\n",
-            self.input, header.kind
+            " [{size:#x}]: event: {}\n.\n. ... raw event: size {size} bytes\n",
+            header.kind
         );
         bytes(out, item.bytes);
         out.push(b'\n');
@@ -153,7 +157,7 @@ impl Dump {
         let Some(about) = side::about(record).filter(|_| has_trailer) else {
             self.start(out, item, None);
             match side::about(record) {
-                Some(about) => side::text(out, record, &about),
+                Some(about) => side::dumped(out, record, &about),
                 None => {
                     let _to_memory =
                         writeln!(out, "PERF_RECORD_UNKNOWN: of type {}", item.header().kind);
@@ -166,7 +170,7 @@ impl Dump {
             about.id.time.map_or(0, |time| time.0),
         );
         self.start(out, item, Some(stamp));
-        side::text(out, record, &about);
+        side::dumped(out, record, &about);
     }
 
     // dump_sample().

@@ -137,6 +137,23 @@ pub(super) fn text(out: &mut Vec<u8>, record: &Record<'_>, about: &About) {
     out.push(b'\n');
 }
 
+/// The same as a dump has it: there perf says of which event records were lost (`machine__process_lost_event()`, `tools/perf/util/machine.c`).
+pub(super) fn dumped(out: &mut Vec<u8>, record: &Record<'_>, about: &About) {
+    let _to_memory = match record {
+        Record::Lost(Lost { id, count }, _) => {
+            writeln!(out, "PERF_RECORD_LOST: id:{id}: lost:{count}")
+        }
+        Record::LostSamples(count, id) => {
+            let id = id.identifier.or(id.id).unwrap_or(u64::MAX);
+            writeln!(
+                out,
+                "PERF_RECORD_LOST_SAMPLES: id:{id}: lost samples :{count}"
+            )
+        }
+        _ => return text(out, record, about),
+    };
+}
+
 pub(super) fn signed(id: u32) -> i32 {
     id.cast_signed()
 }

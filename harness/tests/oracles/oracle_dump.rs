@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::support::command::{PATH, Place};
+use super::support::oracle;
 use super::support::perf::{self, recorded};
 use super::support::require::{self, require};
 
@@ -114,10 +115,14 @@ fn the_records_of_files_are_those_that_perf_lists() {
             "-z -e 'syscalls:sys_enter_*' -e cpu-clock -a",
             "find . -type f",
         ),
+        ("--threads -a -e page-faults", "find . -type f"),
     ];
     for (options, command) in cases {
         check(options, command, false);
     }
+    // More than a ring of one page can hold.
+    let flood = format!("{} flood 10000", oracle::path());
+    check("-m 1 -e raw_syscalls:sys_enter", &flood, false);
 }
 
 #[test]

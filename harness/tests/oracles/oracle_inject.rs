@@ -110,6 +110,22 @@ fn build_ids_are_put_into_a_pipe_with_tracepoints_too() {
 }
 
 #[test]
+fn a_directory_with_a_file_of_each_thread_of_perf_becomes_one_file() {
+    require!(require::right_to_trace());
+    require!(require::perf());
+    let place = Place::new();
+    said(
+        &place,
+        &format!("{RECORD} --threads -a -o many ls / > list"),
+    );
+    said(&place, "test -e many/data.0");
+    said(&place, &format!("{HARNESS} inject -b -i many -o one"));
+    let before = said(&place, "$PERF script -i many");
+    assert!(before.contains("sched:sched_process_exec:"), "{before}");
+    assert_eq!(before, said(&place, "$PERF script -i one"));
+}
+
+#[test]
 fn a_file_that_cannot_be_read_to_its_end_is_no_file_to_put_anything_in() {
     require!(require::right_to_trace());
     require!(require::perf());

@@ -175,6 +175,29 @@ fn the_whole_machine_and_one_process() {
 }
 
 #[test]
+fn the_kernel_and_its_modules_are_mapped_as_perf_has_them() {
+    require_all!();
+    let place = Place::new();
+    let maps = |recorder: &str| {
+        let file = place.beside("maps.data");
+        let line = format!(
+            "{recorder} -e page-faults -o {} -- true >&2",
+            file.display()
+        );
+        assert!(run(&place, &line).status.success());
+        let dump = said_by_perf(&["report", "-D"], &file);
+        let maps = dump
+            .lines()
+            .filter_map(|line| line.split_once("PERF_RECORD_MMAP -1/0: "));
+        maps.map(|(_, map)| map.to_owned()).collect::<Vec<_>>()
+    };
+    let perf = perf::program();
+    let theirs = maps(&format!("{perf} record -q -B --no-buildid-mmap"));
+    assert!(!theirs.is_empty());
+    assert_eq!(maps(&format!("{HARNESS} record")), theirs);
+}
+
+#[test]
 fn loss_is_said_by_us_and_to_perf() {
     require_all!();
     let place = Place::new();

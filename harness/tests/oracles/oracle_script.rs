@@ -242,6 +242,27 @@ fn records_of_tasks_mappings_switches_and_namespaces_read_as_perfs() {
 }
 
 #[test]
+fn directories_with_a_file_of_each_thread_of_perf_are_read_as_one() {
+    let fields: &[&str] = &[
+        "sw:comm,tid,time,event,ip,period",
+        "trace:comm,tid,cpu,time,event,trace",
+    ];
+    let cases: &[Case] = &[
+        (
+            "--threads -a -e sched:sched_switch,page-faults",
+            "sh -c 'ls | cat; ls'",
+            fields,
+        ),
+        (
+            "--threads -z -a -e sched:sched_wakeup,cpu-clock",
+            "find . -type f",
+            fields,
+        ),
+    ];
+    check(cases, false, &[]);
+}
+
+#[test]
 fn recordings_in_which_only_samples_have_times_read_as_perfs() {
     require!(require::perf());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/perfdata");

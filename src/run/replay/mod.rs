@@ -20,7 +20,7 @@ use crate::units::TracepointName;
 use crate::verdict::Ended;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -177,13 +177,12 @@ impl RecordedRun {
         ReplayError::Read { path, source }
     }
 
-    fn reader(&self) -> Result<perfdata::Reader<BufReader<File>>, ReplayError> {
-        let file = File::open(&self.path).map_err(|source| ReplayError::Open {
+    fn reader(&self) -> Result<perfdata::Reader<File>, ReplayError> {
+        let files = perfdata::Files::open(&self.path).map_err(|source| ReplayError::Open {
             path: self.path.clone(),
             source,
         })?;
-        let reader = perfdata::Reader::file(BufReader::new(file));
-        reader.map_err(|source| self.unreadable(source))
+        perfdata::Reader::files(files).map_err(|source| self.unreadable(source))
     }
 
     fn lacks(&self, what: impl Into<String>) -> ReplayError {
