@@ -15,9 +15,10 @@ RUN_TIMEOUT_S = 150
 
 @dataclass
 class Run:
-    """One measured command: wall times in seconds, peak memory in KiB, events lost (None: the tool does not say)."""
+    """One measured command: wall times and that of the CPUs in seconds, peak memory in KiB, events lost (None: the tool does not say)."""
 
     walls: list[float]
+    cpu: float
     peak_kib: int
     status: int
     stderr: str
@@ -62,7 +63,7 @@ class Bench:
         if done.returncode != 0:
             raise Failed(text.strip() or f"status {done.returncode}")
         result = json.loads(done.stdout)
-        return Run([ns / 1e9 for ns in result["wall_ns"]], result["peak_kib"], result["status"], text)
+        return Run([ns / 1e9 for ns in result["wall_ns"]], result["cpu_ns"] / 1e9, result["peak_kib"], result["status"], text)
 
 
 @dataclass
@@ -113,6 +114,31 @@ class Cell:
             return f"{shown} (lost ?)"
         worst = max(lost for lost in self.losts if lost is not None)
         return f"{shown} (lost {thousands(worst)})" if worst or loss_always else shown
+
+
+def perf_counts(bench: Bench, path: Path) -> dict[str, int]:
+    """How many samples a perf.data has, and how many its records say are lost."""
+    walked = subprocess.run([bench.helper("lost"), path], capture_output=True, text=True, check=False)
+    if walked.returncode != 0:
+        raise Failed(walked.stderr.strip())
+    return json.loads(walked.stdout)
+
+
+def slopes(
+    bench: Bench, commands: dict[str, Callable[[int], list[str]]], few: int, many: int, rounds: int,
+    check: Callable[[str, Run, int], None],
+) -> dict[str, list[float]]:
+    """What each of these takes a call in every round, in nanoseconds: the slope between two numbers of calls, so that no start counts."""
+    found: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            walls = []
+            for n in (few, many):
+                run = bench.run(command(n), tracefs=True)
+                check(name, run, n)
+                walls.append(run.wall)
+            found[name].append((walls[1] - walls[0]) / (many - few) * 1e9)
+    return found
 
 
 def first_line(text: str) -> str:

@@ -7,8 +7,8 @@
  *               otherwise mount it for the whole machine
  *     -n TIMES  so many runs, one after the other (1)
  *
- * Standard output gets one line of JSON: nanoseconds of each run from fork to wait, the largest resident set in KiB, the
- * status of the last run as a shell has it. The command's own standard output goes to /dev/null. Small, so that the fork
+ * Standard output gets one line of JSON: nanoseconds of each run from fork to wait, those that all runs used of the CPUs, the
+ * largest resident set in KiB, the status of the last run as a shell has it. The command's own standard output goes to /dev/null. Small, so that the fork
  * is cheap and the command's peak memory is not that of its parent.
  */
 #define _GNU_SOURCE
@@ -41,6 +41,11 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t nanoseconds(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
 static void mount_tracefs_privately(void)
 {
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
@@ -68,6 +73,7 @@ static void wait_until_settled(void)
 int main(int argc, char **argv)
 {
 	long times = 1, peak_kib = 0;
+	uint64_t cpu = 0;
 	int option, status = 0;
 
 	while ((option = getopt(argc, argv, "+stn:")) >= 0)
@@ -101,10 +107,11 @@ int main(int argc, char **argv)
 		if (wait4(pid, &status, 0, &usage) < 0)
 			die("wait4");
 		printf("%s%llu", run ? "," : "", (unsigned long long)(now() - start));
+		cpu += nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
 		if (usage.ru_maxrss > peak_kib)
 			peak_kib = usage.ru_maxrss;
 	}
-	printf("],\"peak_kib\":%ld,\"status\":%d}\n", peak_kib,
+	printf("],\"cpu_ns\":%llu,\"peak_kib\":%ld,\"status\":%d}\n", (unsigned long long)cpu, peak_kib,
 		WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 	return 0;
 }

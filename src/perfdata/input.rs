@@ -83,7 +83,16 @@ impl<R: Read> Input<R> {
     }
 
     /// The first bytes of the window, all of which must be there.
+    #[inline]
     pub(super) fn need(&mut self, length: u64, what: &'static str) -> Result<(), ReadError> {
+        // What lies behind the end never comes into the window.
+        if self.bytes().len() as u64 >= length {
+            return Ok(());
+        }
+        self.come(length, what)
+    }
+
+    fn come(&mut self, length: u64, what: &'static str) -> Result<(), ReadError> {
         let at = self.at;
         let wanted = usize::try_from(length).unwrap_or(usize::MAX);
         let is_within = self.end.is_none_or(|end| length <= end.saturating_sub(at));

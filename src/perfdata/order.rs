@@ -10,26 +10,29 @@
 
 use super::{Item, Meta, Place, ReadError, Reader, own};
 use crate::attr::AttrFlags;
+use crate::record::Header;
 use crate::units::Nanos;
 use std::io::Read;
 
 /// How many bytes of records are held before all of them are given, round or not. A file of a few pages could say gigabytes, compressed.
 const HELD: usize = 512 << 20;
 
-/// A reader whose records come by time, unless the file's [have none](self). Those that have none, or 0, as what a tool synthesizes, and a tool's own come where they stand.
+/// A reader whose records come by time, unless the file's [have none](self). Those that have none, or 0, as what a tool synthesizes, and a
+/// tool's own come where they stand.
 #[derive(Debug)]
 pub struct Ordered<R> {
     reader: Reader<R>,
     /// Whether nothing is ordered.
     is_as_it_stands: bool,
-    /// What waits for the end of a round.
-    waiting: Vec<Record>,
-    /// What is to be given next, sorted.
-    ready: Vec<Record>,
-    /// How many of `ready` have been given.
+    /// First what is to be given next, sorted, and then what waits for the end of a round.
+    records: Vec<Record>,
+    /// How many of them have been given.
     given: usize,
-    /// The bytes of this round and of the one before, by turns. What is left waiting at the end of a round is of that round, and nothing is
-    /// taken before all that is ready has been given: so the bytes of the round before are of no use by then.
+    /// How many of them are to be given.
+    ready: usize,
+    /// The records of this round and of the one before, by turns, each behind its place in the input. What is left waiting at the end of a
+    /// round is of that round, and nothing is taken before all that is ready has been given: so the bytes of the round before are of no use
+    /// by then.
     bytes: [Vec<u8>; 2],
     /// Which of them is this round's.
     is_second: bool,
@@ -46,20 +49,34 @@ pub struct Ordered<R> {
     end: Option<Result<(), ReadError>>,
 }
 
+/// Where a record is. It is small, as many of them are sorted.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     time: Nanos,
-    place: Place,
     is_second: bool,
-    start: usize,
-    length: usize,
+    /// In the bytes of its round, which are never more than [`HELD`].
+    start: u32,
 }
 
-/// The bytes of a round.
-fn of_round(bytes: &[Vec<u8>; 2], is_second: bool) -> &Vec<u8> {
-    let [first, second] = bytes;
-    if is_second { second } else { first }
+impl Record {
+    fn find(self, [first, second]: &[Vec<u8>; 2]) -> Option<(Place, &[u8])> {
+        let bytes = if self.is_second { second } else { first };
+        let (at, rest) = bytes.get(self.start as usize..)?.split_first_chunk()?;
+        let (inside, rest) = rest.split_first_chunk()?;
+        let (thread, rest) = rest.split_first_chunk()?;
+        let said = |word: [u8; 8]| Some(u64::from_ne_bytes(word)).filter(|word| *word != NOT_SAID);
+        let header = Header::from_bytes(*rest.first_chunk()?);
+        let place = Place {
+            at: u64::from_ne_bytes(*at),
+            inside: said(*inside),
+            thread: said(*thread).and_then(|thread| thread.try_into().ok()),
+        };
+        Some((place, rest.get(..header.size.into())?))
+    }
 }
+
+/// What a part of a place is that it does not have.
+const NOT_SAID: u64 = u64::MAX;
 
 impl<R: Read> Ordered<R> {
     /// Orders what a reader gives.
@@ -71,9 +88,9 @@ impl<R: Read> Ordered<R> {
         Self {
             is_as_it_stands: !meta.is_pipe && !has_times,
             reader,
-            waiting: Vec::new(),
-            ready: Vec::new(),
+            records: Vec::new(),
             given: 0,
+            ready: 0,
             bytes: [Vec::new(), Vec::new()],
             is_second: false,
             is_stale: false,
@@ -106,14 +123,16 @@ impl<R: Read> Ordered<R> {
     #[expect(clippy::should_implement_trait, reason = "it lends what it gives")]
     pub fn next(&mut self) -> Result<Option<Item<'_>>, ReadError> {
         loop {
-            if let Some(record) = self.ready.get(self.given).copied() {
+            if self.given < self.ready {
+                let record = self.records.get(self.given);
                 self.given = self.given.saturating_add(1);
-                self.delivered = record.time;
-                let end = record.start.saturating_add(record.length);
-                let bytes = of_round(&self.bytes, record.is_second).get(record.start..end);
+                let record = record.inspect(|record| self.delivered = record.time);
+                let (place, bytes) = record
+                    .and_then(|record| record.find(&self.bytes))
+                    .unwrap_or_default();
                 return Ok(Some(Item {
-                    place: record.place,
-                    bytes: bytes.unwrap_or_default(),
+                    place,
+                    bytes,
                     trailing: &[],
                     meta: self.reader.meta(),
                 }));
@@ -160,17 +179,19 @@ impl<R: Read> Ordered<R> {
                 if std::mem::take(&mut self.is_stale) {
                     bytes.clear();
                 }
-                self.waiting.push(Record {
+                self.records.push(Record {
                     time,
-                    place: item.place,
                     is_second: self.is_second,
-                    start: bytes.len(),
-                    length: item.bytes.len(),
+                    start: bytes.len() as u32,
                 });
+                let Place { at, inside, thread } = item.place;
+                let said = [Some(at), inside, thread.map(u64::from)];
+                let place = said.map(|word| word.unwrap_or(NOT_SAID).to_ne_bytes());
+                bytes.extend_from_slice(place.as_flattened());
                 bytes.extend_from_slice(item.bytes);
                 self.late = self.late.saturating_add((time < self.delivered).into());
                 self.newest = self.newest.max(time);
-                let places = self.waiting.len().saturating_mul(size_of::<Record>());
+                let places = self.records.len().saturating_mul(size_of::<Record>());
                 if bytes.len().saturating_add(places) > self.most {
                     self.deliver(Nanos(u64::MAX));
                     self.is_stale = true;
@@ -183,10 +204,9 @@ impl<R: Read> Ordered<R> {
     /// Makes ready what is not younger than this. All that was ready has been given.
     fn deliver(&mut self, limit: Nanos) {
         // Stable: what has the same time stays in its order. The records of one ring are in order, which makes this cheap.
-        self.waiting.sort_by_key(|record| record.time);
-        let count = self.waiting.partition_point(|record| record.time <= limit);
-        self.ready.clear();
-        self.ready.extend(self.waiting.drain(..count));
+        self.records.drain(..self.ready);
+        self.records.sort_by_key(|record| record.time);
+        self.ready = self.records.partition_point(|record| record.time <= limit);
         self.given = 0;
     }
 }

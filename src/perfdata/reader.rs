@@ -38,6 +38,7 @@ pub struct Reader<R> {
 #[derive(Clone, Copy, Debug)]
 struct Found {
     place: Place,
+    kind: u32,
     size: usize,
     trailing: usize,
 }
@@ -217,7 +218,11 @@ impl<R: Read> Reader<R> {
         if self.meta.is_foreign {
             self.turn(found)?;
         }
-        self.take_in(found)?;
+        if found.kind >= own::FIRST {
+            self.take_in(found)?;
+        } else {
+            self.meta.settle();
+        }
         Ok(Some(found))
     }
 
@@ -228,8 +233,8 @@ impl<R: Read> Reader<R> {
             None => self.input.bytes_mut(),
         };
         let bytes = window.get_mut(..found.size).unwrap_or_default();
-        let at = found.place.at;
-        let kind = turn::header(bytes).map_or(0, |header| header.kind);
+        let (at, kind) = (found.place.at, found.kind);
+        turn::header(bytes);
         if kind >= own::FIRST {
             return foreign::own(bytes).ok_or(ReadError::Short { at, kind });
         }
@@ -259,6 +264,7 @@ impl<R: Read> Reader<R> {
         let thread = self.thread;
         Ok(Some(Found {
             place: Place { at, inside, thread },
+            kind: self.numbers().u32(self.inflated.bytes(), 0),
             size,
             trailing: 0,
         }))
@@ -266,18 +272,20 @@ impl<R: Read> Reader<R> {
 
     /// The next of the input itself.
     fn find(&mut self) -> Result<Option<Found>, ReadError> {
-        self.input.fill(HEADER_SIZE, "a record")?;
-        if self.input.bytes().is_empty() {
-            return Ok(None);
+        if !self.input.fill(HEADER_SIZE, "a record")? {
+            if self.input.bytes().is_empty() {
+                return Ok(None);
+            }
+            self.input.need(HEADER_SIZE as u64, "a record's header")?;
         }
-        self.input.need(HEADER_SIZE as u64, "a record's header")?;
         let at = self.input.at();
         let size = self.size(self.input.bytes(), at)?;
         self.input.need(size as u64, "a record")?;
         let numbers = self.numbers();
         let bytes = self.input.bytes();
         // A size of 32 bits, or one of 64.
-        let trailing = match numbers.u32(bytes, 0) {
+        let kind = numbers.u32(bytes, 0);
+        let trailing = match kind {
             own::TRACING_DATA if size >= 12 => u64::from(numbers.u32(bytes, 8)),
             own::AUXTRACE if size >= 16 => numbers.u64(bytes, 8),
             _ => 0,
@@ -289,6 +297,7 @@ impl<R: Read> Reader<R> {
         let (inside, thread) = (None, self.thread);
         Ok(Some(Found {
             place: Place { at, inside, thread },
+            kind,
             size,
             trailing: usize::try_from(trailing).unwrap_or(usize::MAX),
         }))

@@ -1,6 +1,6 @@
 //! Sets of bits, as `%*pb` and `%*pbl` show them (`bitmap_string()`, `bitmap_list_string()` of `lib/vsprintf.c`).
 
-use super::write::decimal;
+use super::digits;
 
 /// The first `length` bits of `bytes`, which are words of a little-endian kernel.
 pub(super) fn write(bytes: &[u8], length: usize, is_list: bool, out: &mut Vec<u8>) {
@@ -29,10 +29,10 @@ fn list(length: usize, is_set: impl Fn(usize) -> bool, out: &mut Vec<u8>) {
         if out.len() > start {
             out.push(b',');
         }
-        decimal(first as u64, out);
+        digits::number(out, first as u64);
         if last > first {
             out.push(b'-');
-            decimal(last as u64, out);
+            digits::number(out, last as u64);
         }
     }
 }

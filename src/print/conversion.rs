@@ -1,5 +1,6 @@
 //! The format string, taken apart into literals and conversions.
 
+use super::digits::Literal;
 use super::evaluate::is_number;
 use super::expression::Expression;
 use super::lexer::{Token, tokens};
@@ -9,7 +10,7 @@ use crate::format::Format;
 /// A part of the text.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    Literal(Vec<u8>),
+    Literal(Literal),
     Conversion(Box<Conversion>),
 }
 
@@ -21,9 +22,11 @@ pub(super) struct Conversion {
     pub(super) precision: Measure,
     pub(super) kind: Kind,
     pub(super) of: Expression,
+    /// Whether it has neither flags nor width nor precision.
+    pub(super) is_bare: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
     pub(super) left: bool,
     pub(super) plus: bool,
@@ -114,14 +117,15 @@ pub(super) fn pieces(format: &Format) -> Result<Vec<Piece>> {
             rest = after;
         } else {
             if !literal.is_empty() {
-                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(Piece::Literal(Literal::new(&literal)));
+                literal.clear();
             }
             let conversion = conversion(&mut rest, &mut parser)?;
             pieces.push(Piece::Conversion(Box::new(conversion)));
         }
     }
     if !literal.is_empty() {
-        pieces.push(Piece::Literal(literal));
+        pieces.push(Piece::Literal(Literal::new(&literal)));
     }
     Ok(pieces)
 }
@@ -199,7 +203,9 @@ fn conversion(rest: &mut &[u8], parser: &mut Parser<'_>) -> Result<Conversion> {
     if takes_number && !is_number(&of) {
         return Err("a number of what is none".to_owned());
     }
+    let is_without = |measure: &Measure| matches!(measure, Measure::Absent);
     Ok(Conversion {
+        is_bare: flags == Flags::default() && is_without(&width) && is_without(&precision),
         flags,
         width,
         precision,

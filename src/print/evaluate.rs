@@ -5,13 +5,18 @@ use super::number::{Number, Type, extend};
 use crate::decode;
 
 /// The number that `of` has in this record; nothing where the record is too short for it, or where it is no number.
+#[inline]
 pub(super) fn number(of: &Expression, payload: &[u8]) -> Option<Number> {
+    match of {
+        Expression::Scalar(field, of) => one(payload.get(field.offset..)?, *of),
+        Expression::At(offset, of) => one(payload.get(*offset..)?, *of),
+        _ => computed(of, payload),
+    }
+}
+
+fn computed(of: &Expression, payload: &[u8]) -> Option<Number> {
     Some(match of {
         Expression::Constant(number) => *number,
-        Expression::Scalar(field, of) => Number {
-            bits: decode::bits(payload, field).ok()?,
-            of: *of,
-        },
         Expression::Length(field) => {
             let bytes = decode::content(payload, field).ok()?.len();
             Number::new(bytes as u64, Type::INT)
@@ -65,6 +70,7 @@ pub(super) fn bytes<'a>(of: &'a Expression, payload: &'a [u8]) -> Option<&'a [u8
 }
 
 /// The number that `bytes` begin with.
+#[inline]
 pub(super) fn one(bytes: &[u8], of: Type) -> Option<Number> {
     let bits = match of.bytes {
         1 => u64::from(*bytes.first()?),
@@ -91,7 +97,7 @@ pub(super) fn folded(of: Expression) -> Expression {
 pub(super) fn is_number(of: &Expression) -> bool {
     match of {
         Expression::Constant(_) | Expression::Scalar(..) | Expression::Length(_) => true,
-        Expression::Element(..) => true,
+        Expression::At(..) | Expression::Element(..) => true,
         Expression::Sign(_, of) | Expression::Cast(_, of) => is_number(of),
         Expression::Binary(_, both) | Expression::Logic(_, both) => both.iter().all(is_number),
         Expression::Choice(three) => three.iter().all(is_number),

@@ -11,6 +11,8 @@ pub(super) enum Expression {
     Literal(Vec<u8>),
     /// A number in the record.
     Scalar(Box<Field>, Type),
+    /// A number at this byte of the record, that is no field: a certain element of an array.
+    At(usize, Type),
     /// Bytes in the record, as an array in C: its elements' type, where that is known.
     Bytes(Box<Field>, Option<Type>),
     /// How many bytes those are: `__get_dynamic_array_len()`.
@@ -63,6 +65,7 @@ impl Expression {
             Self::Constant(_)
             | Self::Literal(_)
             | Self::Scalar(..)
+            | Self::At(..)
             | Self::Bytes(..)
             | Self::Length(_) => &[],
             Self::Sign(_, of) | Self::Cast(_, of) | Self::Bitmask(of) => std::slice::from_ref(of),

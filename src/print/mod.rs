@@ -12,6 +12,7 @@
 mod bits;
 mod call;
 mod conversion;
+pub(crate) mod digits;
 mod evaluate;
 mod expression;
 mod lexer;

@@ -1,7 +1,7 @@
 //! Addresses and ids, as `lib/vsprintf.c` writes them.
 
 use super::conversion::Kind;
-use super::write::decimal;
+use super::digits;
 use std::io::Write;
 
 /// Bytes as two digits each.
@@ -74,7 +74,7 @@ fn ip4(bytes: &[u8], is_padded: bool, is_reversed: bool, out: &mut Vec<u8>) -> O
                 100.. => b"",
             });
         }
-        decimal(u64::from(byte), out);
+        digits::number(out, byte);
     }
     Some(())
 }
@@ -176,7 +176,7 @@ fn socket(
     let shown_port = |out: &mut Vec<u8>| {
         if has_port {
             out.push(b':');
-            decimal(u64::from(port), out);
+            digits::number(out, port);
         }
     };
     match family {

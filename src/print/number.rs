@@ -44,6 +44,7 @@ pub(super) struct Number {
 }
 
 /// `bits` as a number of `bytes` bytes, extended to 64 bits.
+#[inline]
 pub(super) fn extend(bits: u64, bytes: u8, signed: bool) -> u64 {
     let unused = 64_u32.saturating_sub(u32::from(bytes).saturating_mul(8));
     let high = bits.unbounded_shl(unused);

@@ -80,7 +80,7 @@ impl Text {
         let written = self.pieces.as_ref().ok().and_then(|pieces| {
             for piece in pieces {
                 match piece {
-                    Piece::Literal(text) => out.extend_from_slice(text),
+                    Piece::Literal(text) => text.write(out),
                     Piece::Conversion(conversion) => record.convert(conversion, out)?,
                 }
             }

@@ -89,9 +89,13 @@ pub(super) fn address(of: Expression) -> Result<Expression> {
 /// `of[index]`.
 pub(super) fn element(of: Expression, index: Expression) -> Result<Expression> {
     match of {
-        Expression::Bytes(_, Some(element)) => {
-            Ok(Expression::Element(element, Box::new([of, index])))
-        }
+        Expression::Bytes(field, Some(element)) => Ok(match place(&field, element, &index) {
+            Some(offset) => Expression::At(offset, element),
+            None => {
+                let of = Expression::Bytes(field, Some(element));
+                Expression::Element(element, Box::new([of, index]))
+            }
+        }),
         Expression::Literal(_) => Ok(Expression::Element(
             Type {
                 bytes: 1,
@@ -101,4 +105,15 @@ pub(super) fn element(of: Expression, index: Expression) -> Result<Expression> {
         )),
         _ => Err("an element of what is no array".to_owned()),
     }
+}
+
+/// Where in every record an element is, if there is one.
+fn place(field: &Field, of: Type, index: &Expression) -> Option<usize> {
+    let Shape::Block(Extent::Fixed, _) = field.shape else {
+        return None;
+    };
+    let (size, index) = (usize::from(of.bytes), index.constant()?);
+    let at = usize::try_from(index.bits).ok()?.checked_mul(size)?;
+    let is_inside = at.checked_add(size)? <= field.size;
+    is_inside.then(|| field.offset.checked_add(at))?
 }

@@ -2,6 +2,7 @@
 
 use super::bits;
 use super::conversion::{Conversion, Flags, Kind, Measure};
+use super::digits;
 use super::evaluate::{bytes, chosen, number, one};
 use super::expression::{Expression, Names};
 use super::network;
@@ -29,6 +30,25 @@ enum Radix {
 impl Record<'_, '_> {
     /// Nothing where the record is too short.
     pub(super) fn convert(self, conversion: &Conversion, out: &mut Vec<u8>) -> Option<()> {
+        let Conversion { kind, of, .. } = conversion;
+        let of_bytes =
+            |bytes: u8, signed: bool| Some(extend(number(of, self.payload)?.bits, bytes, signed));
+        if conversion.is_bare {
+            match *kind {
+                Kind::Signed(bytes) => digits::number(out, of_bytes(bytes, true)?.cast_signed()),
+                Kind::Unsigned(bytes) => digits::number(out, of_bytes(bytes, false)?),
+                Kind::Hexadecimal {
+                    bytes,
+                    upper: false,
+                } => digits::hex(out, of_bytes(bytes, false)?, 0),
+                _ => return self.convert_laid_out(conversion, out),
+            }
+            return Some(());
+        }
+        self.convert_laid_out(conversion, out)
+    }
+
+    fn convert_laid_out(self, conversion: &Conversion, out: &mut Vec<u8>) -> Option<()> {
         let Conversion { kind, of, .. } = conversion;
         let mut flags = conversion.flags;
         let width = self.measure(&conversion.width)?;
@@ -145,13 +165,7 @@ impl Record<'_, '_> {
                 bits::write(bytes, bytes.len().saturating_mul(8), false, out);
             }
             // A pointer to a string that is not in the record.
-            _ => Layout::PLAIN.number(
-                number(of, self.payload)?.bits,
-                false,
-                false,
-                Radix::Sixteen { upper: false },
-                out,
-            ),
+            _ => digits::hex(out, number(of, self.payload)?.bits, 0),
         }
         Some(())
     }
@@ -243,11 +257,7 @@ fn array(bytes: &[u8], count: usize, size: usize, out: &mut Vec<u8>) {
 /// With `0x` in front, of 0 as well: as the kernel does and unlike `%#x` of printf(3).
 pub(super) fn hexadecimal(value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"0x");
-    Layout::PLAIN.number(value, false, false, Radix::Sixteen { upper: false }, out);
-}
-
-pub(super) fn decimal(value: u64, out: &mut Vec<u8>) {
-    Layout::PLAIN.number(value, false, false, Radix::Ten, out);
+    digits::hex(out, value, 0);
 }
 
 /// How much room a conversion takes.
@@ -259,18 +269,6 @@ struct Layout {
 }
 
 impl Layout {
-    const PLAIN: Self = Self {
-        flags: Flags {
-            left: false,
-            plus: false,
-            blank: false,
-            alternate: false,
-            zero: false,
-        },
-        width: 0,
-        precision: None,
-    };
-
     /// Fills up to the width what was written from `start` on.
     fn pad(self, start: usize, out: &mut Vec<u8>) {
         let missing = self.width.saturating_sub(out.len().saturating_sub(start));
@@ -284,17 +282,6 @@ impl Layout {
         }
     }
 
-    /// Whether a number is its digits and nothing else.
-    fn is_plain(self) -> bool {
-        let Flags {
-            plus,
-            blank,
-            alternate,
-            ..
-        } = self.flags;
-        self.width == 0 && self.precision.is_none() && !(plus || blank || alternate)
-    }
-
     fn number(
         self,
         value: u64,
@@ -303,18 +290,8 @@ impl Layout {
         radix: Radix,
         out: &mut Vec<u8>,
     ) {
-        if let (true, Radix::Ten) = (self.is_plain(), radix) {
-            if is_negative {
-                out.push(b'-');
-            }
-            let mut buffer = itoa::Buffer::new();
-            return out.extend_from_slice(buffer.format(value).as_bytes());
-        }
         let mut buffer = [b'0'; 24];
-        let digits = digits(value, radix, &mut buffer);
-        if self.is_plain() && !is_negative {
-            return out.extend_from_slice(digits);
-        }
+        let digits = digits_of(value, radix, &mut buffer);
         let sign: &[u8] = match (is_negative, radix, is_signed) {
             (true, ..) => b"-",
             (_, _, true) if self.flags.plus => b"+",
@@ -344,26 +321,23 @@ impl Layout {
     }
 }
 
-fn digits(value: u64, radix: Radix, buffer: &mut [u8; 24]) -> &[u8] {
-    match radix {
-        Radix::Eight => digits_of::<8>(value, b'a', buffer),
-        Radix::Ten => digits_of::<10>(value, b'a', buffer),
-        Radix::Sixteen { upper: false } => digits_of::<16>(value, b'a', buffer),
-        Radix::Sixteen { upper: true } => digits_of::<16>(value, b'A', buffer),
-    }
-}
-
-// A division by what is known is none.
-fn digits_of<const BASE: u64>(mut value: u64, ten: u8, buffer: &mut [u8; 24]) -> &[u8] {
+fn digits_of(value: u64, radix: Radix, buffer: &mut [u8; 24]) -> &[u8] {
+    let (base, ten) = match radix {
+        Radix::Eight => (8, b'a'),
+        Radix::Ten => (10, b'a'),
+        Radix::Sixteen { upper: false } => (16, b'a'),
+        Radix::Sixteen { upper: true } => (16, b'A'),
+    };
+    let mut rest = value;
     let mut used = 0_usize;
     for place in buffer.iter_mut().rev() {
-        *place = match value.checked_rem(BASE).unwrap_or(0) as u8 {
+        *place = match rest.checked_rem(base).unwrap_or(0) as u8 {
             digit @ 0..=9 => b'0'.wrapping_add(digit),
             digit => ten.wrapping_add(digit.wrapping_sub(10)),
         };
-        value = value.checked_div(BASE).unwrap_or(0);
+        rest = rest.checked_div(base).unwrap_or(0);
         used = used.saturating_add(1);
-        if value == 0 {
+        if rest == 0 {
             break;
         }
     }

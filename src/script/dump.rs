@@ -288,7 +288,7 @@ fn bytes(out: &mut Vec<u8>, record: &[u8]) {
         let _to_memory = write!(out, ".  {:04x}: ", place.saturating_mul(16));
         for byte in line {
             out.push(b' ');
-            put::digits(out, *byte);
+            put::pair(out, *byte);
         }
         let missing = 16_usize.saturating_sub(line.len());
         (0..missing).for_each(|_| out.extend_from_slice(b"   "));

@@ -119,7 +119,7 @@ impl Event {
         match &self.text {
             Some(text) => text.write(payload, out),
             // As it is, where nothing says what it means.
-            None => payload.iter().for_each(|byte| put::digits(out, *byte)),
+            None => payload.iter().for_each(|byte| put::pair(out, *byte)),
         }
     }
 }

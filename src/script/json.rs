@@ -36,11 +36,11 @@ impl<'a> Object<'a> {
         self.out
     }
 
-    pub(super) fn number(&mut self, name: &str, value: impl itoa::Integer) {
+    pub(super) fn number(&mut self, name: &str, value: impl Into<put::Decimal>) {
         put::number(self.key(name), value);
     }
 
-    pub(super) fn maybe(&mut self, name: &str, value: Option<impl itoa::Integer>) {
+    pub(super) fn maybe(&mut self, name: &str, value: Option<impl Into<put::Decimal>>) {
         if let Some(value) = value {
             self.number(name, value);
         }
@@ -60,7 +60,7 @@ impl<'a> Object<'a> {
         let out = self.key(name);
         out.push(b'"');
         for byte in value {
-            put::digits(out, *byte);
+            put::pair(out, *byte);
         }
         out.push(b'"');
     }
@@ -265,6 +265,6 @@ fn value(out: &mut Vec<u8>, value: &Value<'_>) {
         Value::Array(elements) => array(out, elements.iter(), |out, element| {
             self::value(out, &element);
         }),
-        Value::CpuMask(mask) => array(out, mask.cpus(), put::number),
+        Value::CpuMask(mask) => array(out, mask.cpus(), |out, cpu| put::number(out, cpu as u64)),
     }
 }

@@ -196,7 +196,7 @@ pub(super) fn sample(
     if let (true, Some(payload)) = (fields.has(Field::BpfOutput), sample.raw) {
         out.push(b' ');
         for byte in payload {
-            put::digits(out, *byte);
+            put::pair(out, *byte);
         }
     }
     if let (true, Some(address)) = (fields.has(Field::PhysAddr), tail.physical_address) {

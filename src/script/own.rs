@@ -168,7 +168,7 @@ fn build_id(out: &mut Vec<u8>, body: &Words<'_>, misc: u16) -> std::io::Result<(
     };
     write!(out, ": {} ", body.u32(0).cast_signed())?;
     for byte in body.behind(4).0.iter().take(size) {
-        put::digits(out, *byte);
+        put::pair(out, *byte);
     }
     write!(out, " {}", body.text(28))
 }

@@ -190,7 +190,7 @@ fn text_of_map(out: &mut Vec<u8>, map: &Map<'_>) {
         MappedFile::BuildId(id) => {
             out.extend_from_slice(b" <");
             for byte in *id {
-                put::digits(out, *byte);
+                put::pair(out, *byte);
             }
             out.push(b'>');
         }
