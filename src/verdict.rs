@@ -11,7 +11,7 @@ pub use delta::{Counted, delta};
 pub use files::{files_after, reads_content};
 pub use findings::Findings;
 
-use crate::events::Account;
+use crate::events::{Account, EventAccount, MEMORY};
 use crate::plan::Plan;
 use crate::sandbox::{Captured, Exited};
 use crate::scenario::ExpectedOutput;
@@ -186,6 +186,27 @@ pub fn judge(
         reasons.extend(limits::unknown(plan, ended));
     }
     (verdict, reasons)
+}
+
+/// What was overwritten in a run, and what would tell of it; `None` where nothing was.
+#[must_use]
+pub fn overwritten(account: &Account) -> Option<String> {
+    let events = account.events.iter();
+    // What was read for calls goes with them.
+    let events = events.filter(|event| event.overwritten > 0 && event.name != MEMORY);
+    let each = events.map(|event| {
+        let EventAccount {
+            name, overwritten, ..
+        } = event;
+        format!("{overwritten} of `{name}`")
+    });
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "records were overwritten: {}; a larger ring (`trace.ring.size`) would hold more of them, and with `ring: stream` none are",
+            each.join(", ")
+        )
+    })
 }
 
 /// What is certain counts, whatever is not known beside it; what the harness could not do comes before what nobody can know.

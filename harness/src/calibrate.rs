@@ -98,7 +98,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             complain(&error, hint);
             match error {
                 CalibrateError::Unmet(_) => status::ALL_SKIPPED,
-                CalibrateError::KnownFailure(_) => status::USAGE,
+                CalibrateError::KnownFailure(_) | CalibrateError::Overwritten => status::USAGE,
                 CalibrateError::Failed { .. } | CalibrateError::Unsettled(_) => status::FAILED,
                 CalibrateError::Incomplete { .. }
                 | CalibrateError::Interrupted

@@ -287,6 +287,7 @@ fn own_events(events: &[String]) -> Vec<EventSpec> {
     let tracepoints = tracepoints.into_iter().map(|name| EventSpec::Tracepoint {
         name: name.to_owned(),
         filter: None,
+        ring: None,
     });
     calls.into_iter().chain(tracepoints).collect()
 }

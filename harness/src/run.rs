@@ -1,6 +1,7 @@
 //! `harness run`: scenarios and folders of them.
 
 use crate::suite::{Chosen, exit_status, print, require_all};
+use crate::trace::Trouble;
 use crate::{complain, is_ci, signals, status};
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -15,7 +16,7 @@ use trace_harness::verdict::Verdict;
 #[command(
     after_help = "Exit status: 0 all passed, 1 some scenario failed, 2 usage error or invalid scenario, 77 all were skipped, \
 99 the harness itself could not do its work.\n\n\
-Environment: CI set means that nothing is ever written; HARNESS_REQUIRE=all turns skips into failures."
+Environment: CI set means that no snapshot is ever written; HARNESS_REQUIRE=all turns skips into failures."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -35,6 +36,10 @@ pub(crate) struct Arguments {
     /// Keep the records of each scenario's last run in DIR/NAME.data, for `perf script`, `harness trace -i` and `harness run --from`
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
+    /// Keep the ends of runs that are no pass, where their scenarios say `on_failure: dump`, in DIR/NAME.perf.data and DIR/NAME.txt; the
+    /// default is the DIR of --save, or else harness-dumps
+    #[arg(long, value_name = "DIR")]
+    dumps: Option<PathBuf>,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -81,6 +86,7 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             .save
             .clone()
             .map(|folder| (folder, crate::record::about(None))),
+        dumps: Some((dumps(arguments), crate::record::about(None))),
     };
     let printer = Printer {
         format: arguments.format,
@@ -99,6 +105,31 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     exit_status(&verdicts)
 }
 
+/// The folder for the ends of runs that are no pass.
+fn dumps(arguments: &Arguments) -> PathBuf {
+    let chosen = arguments.dumps.as_ref().or(arguments.save.as_ref());
+    chosen.map_or_else(|| PathBuf::from("harness-dumps"), Clone::clone)
+}
+
+/// Writes the text beside the end of a run that was kept.
+fn write_text(report: &ScenarioReport) {
+    let Some(dump) = &report.dumped else {
+        return;
+    };
+    let reasons = report.reasons.iter().flat_map(|reason| reason.lines());
+    let reasons: String = reasons.map(|line| format!("#   {line}\n")).collect();
+    let head = format!(
+        "# {}: {}\n{reasons}# Each line: when it was entered, in seconds of CLOCK_MONOTONIC, the thread, and what it did.\n",
+        report.name, report.verdict
+    );
+    match crate::trace::replay::text(dump, &head, &report::text_of(dump)) {
+        Ok(()) => {}
+        Err(Trouble::Other(error, hint)) => complain(&*error, hint),
+        Err(Trouble::NotExecuted(error)) => complain(&error, None),
+        Err(Trouble::Usage(text)) => anstream::eprintln!("harness: {text}"),
+    }
+}
+
 struct Printer {
     format: Format,
     total: usize,
@@ -108,6 +139,7 @@ struct Printer {
 
 impl Printer {
     fn report(&self, report: ScenarioReport) {
+        write_text(&report);
         let mut text = String::new();
         match self.format {
             Format::Human => report::human(&mut text, &report, std::io::stdout().is_terminal()),

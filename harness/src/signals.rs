@@ -30,7 +30,7 @@ pub(crate) fn watch() -> io::Result<SignalFd> {
 }
 
 /// The signal that asks a recording for a file.
-const REQUEST: Signal = Signal::SIGUSR2;
+pub(crate) const REQUEST: Signal = Signal::SIGUSR2;
 
 fn requests() -> SigSet {
     let mut set = SigSet::empty();

@@ -1,4 +1,4 @@
-//! Every record is accounted for: counter = records + lost, for each event.
+//! Every record is accounted for: counter = records + lost + overwritten, for each event.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,26 +15,34 @@ pub struct EventAccount {
     /// How many found no room, by the kernel's own count; `None` where it keeps none (before Linux 6.0). The counter is the witness
     /// then: it counts an occurrence whether or not its record found room.
     pub said_lost: Option<u64>,
+    /// How many were overwritten by younger ones, as they were meant to be. These are not lost.
+    #[serde(default)]
+    pub overwritten: u64,
 }
 
 impl EventAccount {
-    /// How many occurrences have no record.
+    /// How many occurrences have no record, and never had one that was overwritten.
     #[must_use]
     pub fn missing(&self) -> u64 {
-        self.counted.saturating_sub(self.delivered)
+        self.counted.saturating_sub(self.known())
+    }
+
+    /// Of how many occurrences it is known what became of their records.
+    fn known(&self) -> u64 {
+        self.delivered.saturating_add(self.overwritten)
     }
 
     /// Whether nothing is missing and the kernel's numbers agree with ours.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.counted == self.delivered && self.said_lost.unwrap_or(0) == 0
+        self.counted == self.known() && self.said_lost.unwrap_or(0) == 0
     }
 
     /// Whether what is missing is exactly what the kernel says it dropped.
     #[must_use]
     pub fn is_explained(&self) -> bool {
         self.said_lost
-            .is_none_or(|lost| self.delivered.checked_add(lost) == Some(self.counted))
+            .is_none_or(|lost| self.known().checked_add(lost) == Some(self.counted))
     }
 }
 
@@ -45,6 +53,9 @@ impl fmt::Display for EventAccount {
             "`{}`: {} counted, {} records",
             self.name, self.counted, self.delivered
         )?;
+        if self.overwritten > 0 {
+            write!(f, ", {} overwritten", self.overwritten)?;
+        }
         match self.said_lost {
             Some(lost) => write!(f, ", {lost} lost")?,
             None => write!(f, ", {} missing", self.missing())?,
@@ -76,6 +87,9 @@ pub struct Account {
     pub other_cpus: bool,
     /// The sum of the `PERF_RECORD_LOST` records: a second witness, which misses losses at the end.
     pub lost_records: u64,
+    /// In nanoseconds of the events' clock, the moment from which on everything is remembered, where records of before were overwritten.
+    #[serde(default)]
+    pub remembers_from: Option<u64>,
 }
 
 impl Account {
@@ -161,6 +175,7 @@ mod tests {
             counted,
             delivered,
             said_lost,
+            overwritten: 0,
         }
     }
 
@@ -232,6 +247,27 @@ mod tests {
             ["`e`: 500 counted, 72 records, 427 lost (these do not add up)"]
         );
         assert_eq!(account.lost(), 428);
+    }
+
+    #[test]
+    fn what_is_overwritten_is_not_lost() {
+        let overwriting = |counted, delivered, lost, overwritten| EventAccount {
+            overwritten,
+            ..event(counted, delivered, Some(lost))
+        };
+        let whole = overwriting(9, 2, 0, 7);
+        assert!(whole.is_complete() && whole.is_explained());
+        assert_eq!(whole.missing(), 0);
+        assert_eq!(
+            whole.to_string(),
+            "`e`: 9 counted, 2 records, 7 overwritten, 0 lost"
+        );
+        let dropped = overwriting(9, 1, 0, 7);
+        assert!(!dropped.is_complete() && !dropped.is_explained());
+        assert_eq!(dropped.missing(), 1);
+        let lost = overwriting(9, 1, 1, 7);
+        assert!(!lost.is_complete() && lost.is_explained());
+        assert!(!overwriting(9, 3, 0, 7).is_complete());
     }
 
     #[test]

@@ -38,7 +38,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 /// What to call the records of what was read from memory.
-const MEMORY: &str = "memory";
+pub const MEMORY: &str = "memory";
 
 #[derive(Debug)]
 struct OpenEvent {
@@ -102,6 +102,7 @@ pub fn open(
             name: &request.name,
             attr: request_attr(request, follow, has_lost),
             filter: request.filter.as_deref(),
+            flight_pages: request.overwrites,
             targets: match &group {
                 Some(group) if request.of_group => group,
                 _ => &tasks,
@@ -130,6 +131,7 @@ pub fn record(
             name: &event.name,
             attr: event.attr,
             filter: event.filter.as_deref(),
+            flight_pages: None,
             targets: &targets,
             shown: event.shown.as_deref(),
             at_most: event.at_most,
@@ -282,6 +284,7 @@ impl EventSet {
                 counted: sent + lost,
                 delivered: delivered.last().copied().unwrap_or(0),
                 said_lost: Some(lost),
+                overwritten: 0,
             });
         }
         Ok(Account {
@@ -299,6 +302,7 @@ impl EventSet {
             counted: 0,
             delivered,
             said_lost: self.has_lost.then_some(0),
+            overwritten: 0,
         };
         for event in self.events.iter().filter(|event| event.origin == origin) {
             let counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
@@ -327,6 +331,7 @@ pub fn probe(name: &str, tracepoint: u16, exclude_kernel: bool) -> Result<(), Op
         exclude_kernel,
         of_group: false,
         with_period: false,
+        overwrites: None,
     };
     let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);
     let opened = perf::open(&attr.raw(), perf::Target::Myself, Some(Cpu(0)));

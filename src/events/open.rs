@@ -18,6 +18,8 @@ pub(super) struct Wanted<'a> {
     pub(super) name: &'a str,
     pub(super) attr: Attr,
     pub(super) filter: Option<&'a str>,
+    /// Data pages of the ring, if it overwrites; `None` for as many as others have.
+    pub(super) flight_pages: Option<usize>,
     pub(super) targets: &'a [perf::Target<'a>],
     pub(super) shown: Option<&'a str>,
     pub(super) at_most: Option<u64>,
@@ -62,7 +64,8 @@ pub(super) fn open_all(
                     _ if !wanted.attr.write_backward => redirect(&event, output)?,
                     Some((_, _, owner)) => redirect(&event, owner.as_fd())?,
                     None => {
-                        overwritten.push(rings::map_overwritable(event.fd.as_fd(), cpu, pages)?)
+                        let pages = wanted.flight_pages.unwrap_or(pages);
+                        overwritten.push(rings::map_overwritable(event.fd.as_fd(), cpu, pages)?);
                     }
                 }
                 set_filter(&event, wanted.filter)?;

@@ -23,6 +23,8 @@ pub struct EventRequest {
     /// Whether each record says by how much it moved the counter. Most tracepoints count by one; those of scheduler statistics count
     /// nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only the sum of their periods equals the counter.
     pub with_period: bool,
+    /// Where its newest records overwrite the oldest: the data pages of that ring on each CPU, a power of two. `None` where nothing is overwritten.
+    pub overwrites: Option<usize>,
 }
 
 /// Which of a session's events a record belongs to.
@@ -95,7 +97,7 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         namespaces: false,
         exclude_kernel: request.exclude_kernel,
         wakeup_bytes: 0,
-        write_backward: false,
+        write_backward: request.overwrites.is_some(),
         max_stack: 0,
     }
 }

@@ -59,6 +59,15 @@ impl Host {
         (!text.is_empty()).then(|| words.collect())
     }
 
+    /// Whether this process is numbered otherwise than tracepoints number it: they know the first namespace of pids alone.
+    #[must_use]
+    pub fn has_own_pid_namespace(&self) -> bool {
+        // PROC_PID_INIT_INO, include/linux/proc_ns.h.
+        const FIRST: &str = "pid:[4026531836]";
+        let link = std::fs::read_link(self.root.join("proc/self/ns/pid"));
+        !link.is_ok_and(|link| link.as_os_str() == FIRST)
+    }
+
     /// The processes below one, whoever started them: the kernel gives orphans to the init of their namespace. Empty where the kernel does
     /// not tell of children (`CONFIG_PROC_CHILDREN`).
     #[must_use]

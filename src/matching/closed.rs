@@ -59,6 +59,9 @@ pub(super) fn never(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Vec<Finding>
                 &unknown,
                 sight.bindings,
             ))),
+            (true, None) if sight.explainer.scene.forgets(matcher) => {
+                Some(Finding::Unknown(sight.explainer.forgot("never", matcher)))
+            }
             (true, None) => None,
         }
     });
@@ -96,7 +99,15 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
             &unknown,
             sight.bindings,
         ))),
-        (true, true) => None,
+        (true, true) => {
+            let is_free = |name: &&String| {
+                let mut free = matchers.iter().filter(|matcher| matcher.fields.is_empty());
+                free.any(|matcher| matcher.names.contains(*name))
+            };
+            let mut forgotten = sight.explainer.scene.forgotten().iter();
+            let name = forgotten.find(|name| !is_free(name))?;
+            Some(Finding::Unknown(sight.explainer.forgot_others(name)))
+        }
     }
 }
 
@@ -106,12 +117,18 @@ pub(super) fn count(counts: &[(Matcher, CountRange)], sight: &Sight<'_, '_>) -> 
         let meant = sight.meant(matcher)?;
         let (certain, unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
         let (least, most) = (certain.len() as u64, meant.len() as u64);
+        let forgets = sight.explainer.scene.forgets(matcher);
         let is_too_many = range.max.is_some_and(|max| least > max);
-        if is_too_many || most < range.min {
+        if is_too_many || (most < range.min && !forgets) {
             let text = sight
                 .explainer
                 .miscounted(matcher, *range, &certain, sight.bindings);
             return Some(Finding::Failed(text));
+        }
+        if forgets {
+            let is_met = least >= range.min && range.max.is_none();
+            let text = || sight.explainer.forgot_some(matcher, *range, least);
+            return (!is_met).then(|| Finding::Unknown(text()));
         }
         let is_certain = range.contains(least) && range.contains(most);
         (!is_certain).then(|| {

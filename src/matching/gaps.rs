@@ -22,6 +22,10 @@ impl<'s, 'a> Search<'s, 'a> {
     pub(super) fn violator(&mut self, gap: usize) -> Option<Place> {
         let (scene, shape) = (self.scene, self.shape);
         let it = shape.gaps.get(gap)?;
+        let may_lack = it.matchers.iter().any(|matcher| scene.forgets(matcher));
+        if may_lack && self.is_forgotten_behind(&it.after) {
+            return Some(0);
+        }
         let excluded = self.gaps.get_mut(gap).map(std::mem::take)?;
         let found = excluded
             .iter()

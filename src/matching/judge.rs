@@ -127,7 +127,9 @@ impl Attempt {
             let mut search = Search::new(explainer.scene, &shape, outer, is_lenient, most);
             (search.run(), search)
         };
-        let (certain, search) = found(false);
+        let search = Search::new(explainer.scene, &shape, outer, false, most);
+        let mut search = search.minding_what_is_forgotten();
+        let certain = search.run();
         let mut bindings = outer.clone();
         let finding = match certain {
             Found::All => {
@@ -135,7 +137,13 @@ impl Attempt {
                 None
             }
             Found::GaveUp => Some(Finding::GaveUp(explainer.gave_up(&shape, most))),
+            Found::None if explainer.scene.forgets_a_step(&shape) => {
+                Some(Finding::Unknown(explainer.forgot_steps(&shape)))
+            }
             Found::None => Some(match found(true) {
+                (Found::All, _) if explainer.scene.forgets_between(&shape) => {
+                    Finding::Unknown(explainer.forgot_between(&shape))
+                }
                 (Found::All, mut search) => Finding::Unknown(explainer.unknown(&mut search)),
                 (Found::GaveUp, _) => Finding::GaveUp(explainer.gave_up(&shape, most)),
                 (Found::None, _) => Finding::Failed(explainer.failed(&shape, outer)),

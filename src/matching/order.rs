@@ -1,7 +1,9 @@
 //! The deeds of a run, who did them when, and which came before which.
 
+use super::Matcher;
+use super::shape::Shape;
 use crate::trace::Deed;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// A deed by its place among those of the run.
 pub(super) type Place = usize;
@@ -84,6 +86,8 @@ pub struct Scene<'a> {
     by_name: HashMap<&'a str, Vec<Place>>,
     /// Of each deed the next of its thread.
     next: Vec<Option<Place>>,
+    /// Names of which there were more deeds, before all of those that are here.
+    forgotten: BTreeSet<String>,
 }
 
 impl<'a> Scene<'a> {
@@ -124,6 +128,51 @@ impl<'a> Scene<'a> {
             when,
             by_name,
             next,
+            forgotten: BTreeSet::new(),
+        }
+    }
+
+    /// Of these names, deeds of before were overwritten: only what is here is known.
+    #[must_use]
+    pub fn forgetting(mut self, names: &BTreeSet<String>) -> Self {
+        self.forgotten.clone_from(names);
+        self
+    }
+
+    /// Whether a matcher may mean deeds that are not here.
+    pub(super) fn forgets(&self, matcher: &Matcher) -> bool {
+        !self.forgotten.is_disjoint(&matcher.names)
+    }
+
+    /// Names of which not all deeds are here.
+    pub(super) fn forgotten(&self) -> &BTreeSet<String> {
+        &self.forgotten
+    }
+
+    /// Whether a step may be among what is not here.
+    pub(super) fn forgets_a_step(&self, shape: &Shape<'_>) -> bool {
+        let mut leaves = shape.leaves.iter();
+        leaves.any(|leaf| self.forgets(leaf.matcher))
+    }
+
+    /// Whether that may be which must not lie between steps.
+    pub(super) fn forgets_between(&self, shape: &Shape<'_>) -> bool {
+        let mut between = shape.gaps.iter().flat_map(|gap| gap.matchers);
+        let has_next = shape.leaves.iter().any(|leaf| leaf.is_next);
+        has_next && !self.forgotten.is_empty() || between.any(|matcher| self.forgets(matcher))
+    }
+
+    /// The moment from which on all deeds are here.
+    pub(super) fn remembered_from(&self) -> u64 {
+        let known = self
+            .forgotten
+            .iter()
+            .filter_map(|name| self.named(name).first());
+        let entered = known.filter_map(|place| self.when.get(*place));
+        let first = entered.map(|when| when.entered).min();
+        match self.forgotten.is_empty() {
+            true => 0,
+            false => first.unwrap_or(u64::MAX),
         }
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Search<'s, 'a> {
     pub(super) gaps: Vec<Vec<Excluded<'s>>>,
     /// What is not known counts as what is wanted.
     pub(super) is_lenient: bool,
+    /// Where it matters that something is absent, the moment from which on that is known.
+    known_from: u64,
     /// How many deeds were tried, and how many may be.
     pub(super) tries: u64,
     most: u64,
@@ -95,6 +97,7 @@ impl<'s, 'a> Search<'s, 'a> {
             candidates,
             gaps: shape.gaps.iter().map(excluded).collect(),
             is_lenient,
+            known_from: 0,
             tries: 0,
             most,
             chosen: Vec::new(),
@@ -104,6 +107,19 @@ impl<'s, 'a> Search<'s, 'a> {
             parts: HashMap::new(),
             in_vain: HashSet::new(),
         }
+    }
+
+    /// The same that takes nothing for absent which may have been overwritten.
+    pub(super) fn minding_what_is_forgotten(mut self) -> Self {
+        self.known_from = self.scene.remembered_from();
+        self
+    }
+
+    /// Whether something may have happened behind all of these steps that was overwritten.
+    pub(super) fn is_forgotten_behind(&self, leaves: &[LeafId]) -> bool {
+        let chosen = leaves.iter().filter_map(|leaf| self.chosen.get(*leaf));
+        let left = chosen.filter_map(|deed| self.scene.when.get(*deed));
+        left.map(|when| when.left).max().unwrap_or(0) < self.known_from
     }
 
     /// Whether there is a deed for each step.
@@ -281,7 +297,9 @@ impl<'s, 'a> Search<'s, 'a> {
         if it.is_next && before.clone().max().and_then(|last| scene.next(*last)) != Some(deed) {
             return false;
         }
-        if !before.all(|earlier| scene.is_before(*earlier, deed)) {
+        if !before.all(|earlier| scene.is_before(*earlier, deed))
+            || it.is_next && self.is_forgotten_behind(&it.after)
+        {
             return false;
         }
         // Order alone does not always say so: an event within a call that waits is behind its entry and in front of its return.

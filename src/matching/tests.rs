@@ -7,6 +7,7 @@ mod effort;
 mod exhaustive;
 mod explained;
 mod fields;
+mod forgotten;
 mod marks;
 mod orders;
 

@@ -255,10 +255,14 @@ impl EventsPlan {
             Naming::Own(name) => Some(name.as_ref().to_owned()),
             Naming::Operations => None,
         });
-        let operations = self.operations.recorded.iter();
-        let operations = operations.map(|code| uring::event_name(*code).as_ref().to_owned());
-        let others = tracepoints.chain(operations);
+        let others = tracepoints.chain(self.operation_names());
         calls.map(str::to_owned).chain(others).collect()
+    }
+
+    /// Those of the operations of io_uring.
+    pub(super) fn operation_names(&self) -> impl Iterator<Item = String> + '_ {
+        let operations = self.operations.recorded.iter();
+        operations.map(|code| uring::event_name(*code).as_ref().to_owned())
     }
 
     /// Has everything counted for a control group that the workload cannot leave.
@@ -375,6 +379,7 @@ impl EventsPlan {
             exclude_kernel: self.reach.has_own_tracepoints(),
             of_group: is_tracepoint || is_copies,
             with_period: is_tracepoint,
+            overwrites: None,
         });
         self.meanings.push(meaning);
     }

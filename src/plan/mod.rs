@@ -22,6 +22,7 @@ mod marks;
 mod memory;
 mod named;
 mod operations;
+mod overwriting;
 mod recorded;
 mod requires;
 mod rings;
@@ -48,8 +49,8 @@ pub use terms::{TermError, event_words};
 use crate::host::{Catalogue, HostError};
 use crate::matching::Expected;
 use crate::scenario::{
-    Diagnostic, EventSpec, Expect, Feature, KeyPath, SandboxSpec, Scenario, Since, SnapshotSpec,
-    UserSpec, Workload, WorldSpec,
+    Diagnostic, EventSpec, Expect, Feature, KeyPath, Last, RingMode, RingSpec, SandboxSpec,
+    Scenario, Since, SnapshotSpec, UserSpec, Workload, WorldSpec,
 };
 use crate::syscall::Signatures;
 use crate::trace::View;
@@ -110,8 +111,10 @@ pub struct Plan {
     pub owners: BTreeMap<PathBuf, User>,
     /// What is recorded.
     pub events: EventsPlan,
-    /// Data pages of each CPU's ring, a power of two.
+    /// Data pages of each CPU's ring that is read while it fills, a power of two.
     pub ring_pages: usize,
+    /// How much of the run is kept where it is no pass; `None` for nothing.
+    pub on_failure: Option<Last>,
     /// What is expected.
     pub expect: Expect,
     /// What is expected of the events, with its names resolved to those of a trace.
@@ -243,6 +246,7 @@ pub fn resolve(
     if needs.memory(memory) != memory {
         events = planned(needs.memory(memory)).map_err(|error| placed(scenario, error))?;
     }
+    overwriting::choose(scenario, facts, &mut events, catalogue)?;
     let user = world.as_ref().and_then(|world| world.user.as_ref());
     if user.is_some_and(|user| user.uid != 0) {
         let followed = events.follow_members(catalogue);
@@ -254,19 +258,29 @@ pub fn resolve(
     }
     // A known failure is judged by its expectations alone.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
+    overwriting::check(scenario, &events, &expected.marks, compared)?;
     let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
     let reason = reason.or_else(|| needs.unmet(&events, facts.without_bpf));
     let reason = reason.or_else(|| calls::unseen(&events, &expected.names(), compared));
     if let Some(reason) = reason {
         return Ok(Resolved::Unmet(vec![reason]));
     }
-    let ring_bytes = scenario.trace.ring.size.unwrap_or(facts.default_ring);
+    let ring_bytes = match scenario.trace.ring {
+        // The size is that of the ring that is overwritten.
+        RingSpec {
+            mode: RingMode::Flight,
+            ..
+        } => None,
+        RingSpec { size, .. } => size,
+    };
+    let ring_bytes = ring_bytes.unwrap_or(facts.default_ring);
     let mut plan = Plan {
         row: scenario.label(),
         workload: scenario.workload.clone(),
         world,
         owners,
         ring_pages: ring_pages(ring_bytes, facts.page_size),
+        on_failure: overwriting::last(scenario, &events),
         view,
         events,
         expect: scenario.expect.clone(),
@@ -328,7 +342,7 @@ fn find(
 fn wanted(spec: &EventSpec) -> Wanted {
     match spec {
         EventSpec::Syscalls(words) => Wanted::Syscalls(words.clone()),
-        EventSpec::Tracepoint { name, filter } => Wanted::Tracepoint {
+        EventSpec::Tracepoint { name, filter, .. } => Wanted::Tracepoint {
             name: name.clone(),
             filter: filter.clone(),
         },

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 mod expected;
 mod marks;
+mod overwriting;
 mod requires;
 
 /// A kernel with the captured events.

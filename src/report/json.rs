@@ -17,19 +17,13 @@ pub fn call_json(
     signatures: &Signatures<'_>,
     values: &mut impl Values,
 ) {
-    let (entered, args) = match call.entry {
-        Entry::Seen { time, args } => (Some(time), Some(args)),
-        Entry::Uncorking | Entry::Missing => (None, None),
-    };
-    let left = match call.outcome {
-        Outcome::Returned { time, .. }
-        | Outcome::Restarted { time, .. }
-        | Outcome::Interrupted { time, .. } => Some(time),
-        Outcome::NeverReturned | Outcome::Missing => None,
+    let args = match call.entry {
+        Entry::Seen { args, .. } => Some(args),
+        Entry::Uncorking | Entry::Missing => None,
     };
     out.push_str("{\"type\":\"syscall\"");
     actor(out, &call.actor);
-    number(out, "time_ns", entered.or(left).unwrap_or_default().0);
+    number(out, "time_ns", call.time().0);
     match summary::duration(call) {
         Some(duration) => number(out, "duration_ns", duration),
         None => out.push_str(",\"duration_ns\":null"),

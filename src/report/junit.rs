@@ -22,6 +22,9 @@ pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::Serializ
         if let Some(path) = &report.kept {
             case.add_property(("kept", path.to_string_lossy().as_ref()));
         }
+        if let Some(path) = &report.dumped {
+            case.add_property(("dump", path.to_string_lossy().as_ref()));
+        }
         suite.add_test_case(case);
     }
     let mut document = Report::new("harness");
@@ -73,6 +76,7 @@ mod tests {
             lost: 0,
             kernel: "6.1".to_owned(),
             kept: None,
+            dumped: None,
             only_snapshot: false,
         };
         let verdicts = [

@@ -19,6 +19,6 @@ pub use junit::junit;
 pub use line::{call_line, event_line};
 pub use listed::{listed_json, listed_line};
 pub use mutation::{mutation_human, mutation_json, mutations_human, mutations_json};
-pub use suite::{human, scenario_json, suite_json};
+pub use suite::{human, scenario_json, suite_json, text_of};
 pub use summary::{Summary, SummaryOrder};
 pub use values::Plain;

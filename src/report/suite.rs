@@ -5,6 +5,7 @@ use crate::run::ScenarioReport;
 use crate::units::Usage;
 use crate::verdict::Verdict;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 /// Appends a scenario's lines: the verdict, its name, what it took; then its reasons, indented. Coloured with ANSI sequences on request.
 pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
@@ -37,6 +38,17 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
     if let Some(path) = &report.kept {
         let _always_fits = writeln!(out, "            kept in {}", path.display());
     }
+    if let Some(path) = &report.dumped {
+        let text = text_of(path);
+        let (text, path) = (text.display(), path.display());
+        let _always_fits = writeln!(out, "            its end: {text}, {path}");
+    }
+}
+
+/// The text beside a dump: `x.txt` beside `x.perf.data`.
+#[must_use]
+pub fn text_of(dump: &Path) -> PathBuf {
+    dump.with_extension("").with_extension("txt")
 }
 
 fn verdict_color(verdict: Verdict) -> &'static str {
@@ -91,6 +103,12 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
     if let Some(path) = &report.kept {
         out.push_str(",\"kept\":");
         string(out, &path.to_string_lossy());
+    }
+    if let Some(path) = &report.dumped {
+        out.push_str(",\"dump\":");
+        string(out, &path.to_string_lossy());
+        out.push_str(",\"dump_text\":");
+        string(out, &text_of(path).to_string_lossy());
     }
     out.push_str("}\n");
 }
@@ -160,6 +178,7 @@ mod tests {
             lost: 0,
             kernel: "6.18.44".to_owned(),
             kept: None,
+            dumped: None,
             only_snapshot: false,
         }
     }

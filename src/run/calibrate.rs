@@ -1,6 +1,7 @@
 //! Running a scenario many times, under conditions that bring out what varies.
 
 use super::load::{Load, Pinned};
+use super::overwritten::OVERWRITTEN;
 use super::scenario::trial;
 use super::{Bench, Control, Outcome, RunError, Suite, lay_out};
 use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
@@ -56,6 +57,9 @@ pub enum CalibrateError {
     /// There is no right trace of it.
     #[error("it is known to fail ({0}), so there is no right trace of it")]
     KnownFailure(String),
+    /// What a run shows begins anywhere.
+    #[error("{OVERWRITTEN}")]
+    Overwritten,
     /// A run that is no pass, whatever its trace.
     #[error("{verdict} in a run {condition}: {}", .reasons.join("\n"))]
     Failed {
@@ -111,6 +115,9 @@ impl Suite<'_> {
         for (row, file, plan) in plans {
             if let Some(reason) = &plan.expect_failure {
                 return Err(CalibrateError::KnownFailure(reason.clone()));
+            }
+            if plan.events.overwrites() {
+                return Err(CalibrateError::Overwritten);
             }
             let mut runs = Runs {
                 bench: self.bench,

@@ -52,6 +52,7 @@ mod tests {
             usage: crate::units::Usage::default(),
             kernel: String::new(),
             kept: None,
+            dumped: None,
             only_snapshot: false,
         };
         report.note(Err(WorkDirError::Remove {

@@ -1,6 +1,7 @@
 //! The mutants of a scenario's run: how many of them its expectations and its snapshot let through.
 
 use super::baseline;
+use super::overwritten::OVERWRITTEN;
 use super::ready::Ready;
 use super::scenario::{Ran, counts};
 use super::suite::side_by_side;
@@ -196,6 +197,9 @@ impl Suite<'_> {
                 Err((verdict, reasons.clone()))
             }
             Some((_, Ready::Refused(reasons))) => Err((Verdict::Fail, reasons.clone())),
+            Some((_, Ready::Plan(plan, _))) if plan.events.overwrites() => {
+                Err((Verdict::Skipped, vec![OVERWRITTEN.to_owned()]))
+            }
             Some((item, Ready::Plan(plan, _))) => {
                 let work = || survey(self.bench, plan, item, options, &mut *control());
                 let caught = catch_unwind(AssertUnwindSafe(work));

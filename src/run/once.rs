@@ -1,7 +1,9 @@
 //! One run of a planned workload, from its launch to its trace.
 
+use super::flight::FlightLog;
 use super::limits::Limiter;
 use super::marks;
+use super::overwritten::{Tail, conclude};
 use super::saving::Saving;
 use super::workload::workload;
 use super::{Bench, Control, Extras, Observer, Patience, RunError, Setting, follow};
@@ -59,12 +61,15 @@ pub(super) fn record(
     }
     let limiter = Limiter::new(bench, plan, &corked, group)?;
     let watch = limiter.watch(bench, &corked)?;
+    let log = FlightLog::begin(&mut events);
     let saving = extras.save;
     let saving = saving.map(|(file, options)| Saving::begin(file, options, &events, bench));
     let saving = saving.transpose()?;
     let running = corked.uncork(UNCORKING)?;
     let mut collector = Collector::new(plan);
     collector.saving = saving;
+    collector.is_late = log.is_some();
+    collector.tail = Tail::new(&plan.events, bench.cpus.len());
     let world = plan.world.as_ref();
     let survivors = world.map_or_else(Survivors::default, |world| world.spec.survivors);
     let patience = Patience {
@@ -72,8 +77,10 @@ pub(super) fn record(
         tick: Duration::from_secs(1),
         watch: Some(watch),
     };
+    let argv = plan.workload.command.argv().into_iter();
     let setting = Setting {
         init,
+        command: argv.map(str::to_owned).collect(),
         initial: initial(&inside),
         fault: extras.fault,
         forbids_survivors: survivors == Survivors::Forbidden,
@@ -91,7 +98,11 @@ pub(super) fn record(
     )?;
     limiter.conclude(&mut ended);
     ended.account.other_cpus = !bench.has_same_cpus();
-    if let Some(saving) = collector.saving.take() {
+    if let Some(mut saving) = collector.saving.take() {
+        if let Some(log) = log {
+            let (tail, account) = (collector.tail.take(), &mut ended.account);
+            conclude(log, &mut events, &mut saving, tail, &plan.events, account)?;
+        }
         let left = Left::below(dir.path(), &|_| true);
         saving.end(&events, bench.host, &plan.events, &setting, &ended, &left)?;
     }
@@ -118,6 +129,9 @@ fn initial(directory: &Path) -> Initial {
 pub(super) struct Collector<'a> {
     plan: &'a Plan,
     saving: Option<Saving>,
+    /// Of a run that is judged when it is over, by what is saved.
+    is_late: bool,
+    tail: Option<Tail>,
     builder: Builder,
     error: Option<RunError>,
 }
@@ -127,6 +141,8 @@ impl<'a> Collector<'a> {
         Self {
             plan,
             saving: None,
+            is_late: false,
+            tail: None,
             builder: Builder::new(plan.keeps_order()),
             error: None,
         }
@@ -158,18 +174,24 @@ impl<'a> Collector<'a> {
 
 impl Observer for Collector<'_> {
     fn record(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) {
-        if let Some(saving) = &mut self.saving {
+        let mut tail = self.tail.iter_mut();
+        let is_taken = tail.any(|tail| tail.takes(table, bytes));
+        if let (false, Some(saving)) = (is_taken, &mut self.saving) {
             saving.record(table, bytes);
         }
     }
 
     fn pause(&mut self) {
-        if let Some(saving) = &mut self.saving {
+        // What is overwritten comes last and is older: then there are no rounds.
+        if let (false, Some(saving)) = (self.is_late, &mut self.saving) {
             saving.round();
         }
     }
 
     fn observe(&mut self, observation: &Observation) {
+        if self.is_late {
+            return;
+        }
         let Plan { events, marks, .. } = self.plan;
         self.builder
             .observe(observation, |call| events.wants(call) || marks.may_be(call));
@@ -184,6 +206,9 @@ impl Observer for Collector<'_> {
         else {
             return;
         };
+        if self.is_late {
+            return;
+        }
         match TracedEvent::decode(naming, format, payload) {
             Ok(event) => self.builder.event(actor.thread, time, event),
             Err(source) => {

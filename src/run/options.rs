@@ -31,6 +31,8 @@ pub struct Options {
     pub fault: Fault,
     /// A folder for the records of each scenario's last run, and what is said in the files of who made them.
     pub save: Option<(PathBuf, StoreOptions)>,
+    /// A folder for the ends of runs that are no pass, where their scenarios ask for that, and what is said there of who made them.
+    pub dumps: Option<(PathBuf, StoreOptions)>,
 }
 
 impl Options {
@@ -38,6 +40,13 @@ impl Options {
     pub(super) fn file_of(&self, item: &Item) -> Option<PathBuf> {
         let (folder, _) = self.save.as_ref()?;
         Some(folder.join(format!("{}.data", item.name)))
+    }
+
+    /// What is said in files of who made them.
+    pub(super) fn about(&self) -> &StoreOptions {
+        static NOBODY: StoreOptions = StoreOptions::NOBODY;
+        let about = self.save.as_ref().or(self.dumps.as_ref());
+        about.map_or(&NOBODY, |(_, about)| about)
     }
 
     /// What is done with a run besides judging it.

@@ -2,11 +2,11 @@
 
 use super::once::Collector;
 use super::replay::{RecordedRun, Replayed};
-use super::scenario::{Outcome, judge};
+use super::scenario::{Outcome, judge, not_judged};
 use super::{Bench, RunError, baseline};
 use crate::plan::Plan;
 use crate::trace::Normalised;
-use crate::verdict::{self, Findings};
+use crate::verdict::{self, Findings, Verdict};
 use std::path::Path;
 
 /// Judges a recorded run as [`attempt`](super::attempt) judges one that takes place. What the recording does not say is neither met nor failed.
@@ -19,12 +19,22 @@ pub(super) fn rejudge(
     file: &Path,
     recording: &RecordedRun,
 ) -> Result<Outcome, RunError> {
+    // What another command did says nothing of this one.
+    if let Some(why) = recording.of_another(&plan.workload.command.argv()) {
+        return Ok(not_judged(Verdict::Incomplete, why));
+    }
     let base = match &plan.baseline {
         None => None,
         Some(baseline) => match recording.baseline() {
             None => Some(Err("the recording holds no run of the baseline".to_owned())),
             Some(recording) => {
-                let (replayed, trace, findings) = replay(bench, &baseline.plan, &recording?)?;
+                let recording = recording?;
+                let argv = baseline.plan.workload.command.argv();
+                if let Some(why) = recording.of_another(&argv) {
+                    let why = format!("the baseline: {why}");
+                    return Ok(not_judged(Verdict::Incomplete, why));
+                }
+                let (replayed, trace, findings) = replay(bench, &baseline.plan, &recording)?;
                 match baseline::judged(&baseline.plan, &replayed.ended, trace, findings) {
                     Ok(trace) => Some(Ok((trace, baseline.delta.as_slice()))),
                     Err(outcome) => return Ok(*outcome),
@@ -33,13 +43,21 @@ pub(super) fn rejudge(
         },
     };
     let (mut replayed, trace, mut findings) = replay(bench, plan, recording)?;
+    let overwritten = plan.events.overwritten(&replayed.ended.account);
+    let mut unknown = std::mem::take(&mut replayed.untold);
+    if !overwritten.is_empty() {
+        // A mark that was not found may have been there.
+        unknown.append(&mut findings.against);
+    }
     let expected = &plan.expect.files_after;
     if !expected.is_empty() {
         findings.add(verdict::files_after(expected, &replayed.left));
     }
-    let mut unknown = std::mem::take(&mut replayed.untold);
     match base {
         None => {}
+        Some(Ok(_)) if !overwritten.is_empty() => {
+            unknown.push("what was overwritten is compared with no baseline".to_owned());
+        }
         Some(Err(why)) => unknown.push(why),
         Some(Ok((base, delta))) => findings.add(baseline::compare(&base, delta, &trace)),
     }

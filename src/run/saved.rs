@@ -29,6 +29,8 @@ pub struct Saved {
     pub(super) tracepoints: Vec<String>,
     /// What was recorded: the events and the filters in the kernel.
     requests: Vec<(String, Option<String>)>,
+    /// What was executed and what it was given; nothing where it was there already.
+    pub(super) command: Vec<String>,
     init: Option<u32>,
     reads_memory: bool,
     contents: u16,
@@ -166,6 +168,7 @@ impl Saved {
             recorded: plan.recorded.words(),
             tracepoints: tracepoints.map(|it| it.name.as_ref().to_owned()).collect(),
             requests: requests.map(request).collect(),
+            command: setting.command.clone(),
             init: setting.init.map(|pid| pid.0),
             reads_memory: setting.reads_memory,
             contents: plan.memory.contents,
@@ -194,6 +197,17 @@ impl Saved {
                 .map(|(path, why)| (path.as_slice().into(), why.clone()))
                 .collect(),
             sum: 0,
+        }
+    }
+
+    /// So many occurrences of an event, all before this moment, are left out as if they had been overwritten.
+    pub(super) fn forgets(&mut self, event: &str, many: u64, until: u64) {
+        let mut events = self.account.events.iter_mut();
+        if let Some(event) = events.find(|known| known.name == event) {
+            event.overwritten += many;
+            event.delivered = event.delivered.saturating_sub(many);
+            let known = &mut self.account.remembers_from;
+            *known = (*known).max(Some(until));
         }
     }
 
@@ -326,6 +340,11 @@ impl Saved {
         requests
             .find(|(known, _)| known == name)
             .map(|(_, filter)| filter.as_deref())
+    }
+
+    /// Who counted what, and what became of it.
+    pub(super) fn account(&self) -> &Account {
+        &self.account
     }
 
     /// How many bytes of what is read and written are in the recording.

@@ -65,6 +65,11 @@ impl Saving {
         }
     }
 
+    /// Of how many occurrences of a request the samples tell so far.
+    pub(super) fn occurrences_of(&self, request: usize) -> u64 {
+        self.store.occurrences_of(request)
+    }
+
     /// All rings have been drained once.
     pub fn round(&mut self) {
         if self.error.is_none() {

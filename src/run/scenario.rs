@@ -151,6 +151,14 @@ pub(super) fn judge(
             trace.unread
         ));
     }
+    if is_trace && shows_overwritten(plan, ended) {
+        is_trace = false;
+        if verdict == Verdict::Pass {
+            verdict = Verdict::Incomplete;
+        }
+        let overwritten = verdict::overwritten(&ended.account).unwrap_or_default();
+        reasons.push(format!("the trace cannot be compared: {overwritten}"));
+    }
     let text = trace.text();
     let snapshot = match file.filter(|_| is_trace) {
         Some(file) => compare(bench, &Place::of(file).of_row(&plan.row), &text)?,
@@ -182,6 +190,15 @@ pub(super) fn judge(
         snapshot,
         run: None,
     })
+}
+
+/// Whether the snapshot would show events that records were overwritten of.
+fn shows_overwritten(plan: &Plan, ended: &Ended) -> bool {
+    let overwritten = plan.events.overwritten(&ended.account);
+    let names = plan.events.names();
+    let mut shown = overwritten.intersection(&names);
+    let view = plan.view.as_ref();
+    view.is_some_and(|view| shown.any(|name| view.shows(name)))
 }
 
 /// How often each call and event occurred that the author asked for.
@@ -220,9 +237,14 @@ pub(super) fn not_executed(error: &NotExecuted) -> Outcome {
         .hint()
         .map(|hint| format!(" (hint: {hint})"))
         .unwrap_or_default();
+    not_judged(Verdict::Fail, format!("{}{hint}", chain(error)))
+}
+
+/// What is said where there is no run to judge.
+pub(super) fn not_judged(verdict: Verdict, reason: String) -> Outcome {
     Outcome {
-        verdict: Verdict::Fail,
-        reasons: vec![format!("{}{hint}", chain(error))],
+        verdict,
+        reasons: vec![reason],
         events: 0,
         lost: 0,
         usage: Usage::default(),

@@ -11,6 +11,7 @@ use crate::record::RecordError;
 use crate::ring::Corrupt;
 use crate::sandbox::Running;
 use crate::sys;
+use crate::syscall::Remembered;
 use crate::units::{Cpu, Nanos, Usage};
 use crate::verdict::Ended;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -118,6 +119,11 @@ pub fn follow(
     let setting = Setting {
         reads_memory: events.reads_memory(),
         of_group: !events.hang_up(),
+        // They are read when all is over.
+        calls: match plan.overwrites_calls() {
+            true => Remembered::None,
+            false => Remembered::All,
+        },
         ..setting
     };
     let mut survivors = Survivors::new(&setting);

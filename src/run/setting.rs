@@ -4,7 +4,7 @@ use super::store::StoreOptions;
 use crate::events::Origin;
 use crate::record::LayoutTable;
 use crate::syscall::files::Initial;
-use crate::syscall::{Actor, Observation};
+use crate::syscall::{Actor, Observation, Remembered};
 use crate::units::{Cpu, Nanos, Pid};
 use std::path::Path;
 
@@ -41,6 +41,8 @@ pub struct Extras<'a> {
 pub struct Setting {
     /// The process whose own doings are none of the workload's.
     pub init: Option<Pid>,
+    /// What is executed, and what it is given; nothing where it was there already.
+    pub command: Vec<String>,
     /// What the workload starts with.
     pub initial: Initial,
     /// What is to go wrong.
@@ -51,6 +53,8 @@ pub struct Setting {
     pub of_group: bool,
     /// Whether the records are of what was there already, instead of a program that begins with its execve.
     pub attached: bool,
+    /// How much of the calls is in the records, to begin with.
+    pub calls: Remembered,
     /// Whether processes that outlive the main one are looked for and ended, after [`GRACE`](super::GRACE).
     pub forbids_survivors: bool,
     /// Whether the end of a run on the bare host is the end of all its processes: nobody may leave some of them alone.

@@ -42,6 +42,15 @@ pub struct StoreOptions {
     pub compression: Option<i32>,
 }
 
+impl StoreOptions {
+    /// Nothing is said.
+    pub const NOBODY: Self = Self {
+        command: Vec::new(),
+        version: String::new(),
+        compression: None,
+    };
+}
+
 /// Why a recording cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -207,6 +216,11 @@ impl Store {
         {
             self.files.insert(name.to_vec());
         }
+    }
+
+    /// Of how many occurrences of a request the samples tell so far.
+    pub(super) fn occurrences_of(&self, request: usize) -> u64 {
+        self.samples.occurrences_of(request)
     }
 
     /// Says that all rings have been drained once.

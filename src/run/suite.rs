@@ -1,9 +1,10 @@
 //! Many scenarios: found, run side by side, reported as they end.
 
+use super::dumping::attempt_and_keep;
 use super::ready::{Ready, SuiteError, read_file, ready};
 use super::rejudge::rejudge;
 use super::storing::differs;
-use super::{Bench, Control, Item, Options, PATH, RecordedRun, attempt, lay_out};
+use super::{Bench, Control, Item, Options, PATH, RecordedRun, lay_out};
 use crate::errors::chain;
 use crate::plan::{Facts, Plan, PlanError};
 use crate::sandbox::{self, Program};
@@ -49,6 +50,8 @@ pub struct ScenarioReport {
     pub kernel: String,
     /// Where the directory of the (last) run was kept.
     pub kept: Option<PathBuf>,
+    /// The file with the end of the (last) run, where it was no pass and its scenario asks for that.
+    pub dumped: Option<PathBuf>,
     /// Whether the only thing against it is its snapshot.
     pub only_snapshot: bool,
 }
@@ -225,7 +228,9 @@ impl<'a> Suite<'a> {
         control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
         report: &(dyn Fn(ScenarioReport) + Sync),
     ) {
-        if options.save.is_some() {
+        let mut ready = self.scenarios.iter().map(|(_, ready)| ready);
+        let keeps = |ready: &Ready| matches!(ready, Ready::Plan(plan, _) if plan.events.overwrites() || plan.on_failure.is_some());
+        if options.save.is_some() || ready.any(keeps) {
             self.bench.keep_records();
         }
         let run = |(item, _): &(Item, Ready)| self.run_one(item, options, control);
@@ -255,6 +260,7 @@ impl<'a> Suite<'a> {
             struck: Vec::new(),
             kernel: self.bench.release.clone(),
             kept: None,
+            dumped: None,
             only_snapshot: false,
         };
         match found {
@@ -302,16 +308,17 @@ impl<'a> Suite<'a> {
             let run = || {
                 let laid_out = lay_out(self.bench, plan, &item.file)?;
                 let dir = directory.insert(laid_out);
-                let file = options.file_of(item);
-                let extras = options.extras(file.as_deref());
-                attempt(self.bench, plan, &item.file, &mut *control(), extras, dir)
+                attempt_and_keep(self.bench, plan, item, &mut *control(), options, dir)
             };
             let outcome = self
                 .recording
                 .map_or_else(run, |recording| {
-                    rejudge(self.bench, plan, &item.file, recording)
+                    Ok((rejudge(self.bench, plan, &item.file, recording)?, None))
                 })
-                .and_then(|outcome| self.store(item, description, options.update, outcome));
+                .and_then(|(outcome, dumped)| {
+                    report.dumped = dumped;
+                    self.store(item, description, options.update, outcome)
+                });
             match outcome {
                 Ok(outcome) => {
                     let differs = differs(first.as_deref(), outcome.text.as_deref());

@@ -75,6 +75,11 @@ impl Tally {
         self.0.get(place).map_or(0, |tallied| tallied.n)
     }
 
+    /// Of how many occurrences of one request these tell.
+    pub(super) fn occurrences_of(&self, place: usize) -> u64 {
+        self.0.get(place).map_or(0, |tallied| tallied.sum)
+    }
+
     /// How many there were.
     pub(super) fn n_samples(&self) -> u64 {
         self.0.iter().map(|tallied| tallied.n).sum()
@@ -101,6 +106,7 @@ impl Tally {
                 counted,
                 delivered,
                 said_lost,
+                overwritten: 0,
             })
         };
         self.0.iter().enumerate().filter_map(account).collect()

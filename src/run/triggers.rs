@@ -38,15 +38,17 @@ pub enum Switch {
     Time(Duration),
 }
 
-/// Events whose every record asks for a file; those that come together ask for one.
+/// Events whose records ask for files.
 #[derive(Debug)]
 pub struct Alarm {
     events: EventSet,
     hung_up: Vec<bool>,
+    /// For how many those ask that come together.
+    most_at_once: u64,
 }
 
 impl Bench<'_> {
-    /// Opens the events that are to ask for files.
+    /// Opens the events that are to ask for files; those that come together ask for one.
     ///
     /// # Errors
     /// As [`Bench::open_recorded`].
@@ -55,6 +57,36 @@ impl Bench<'_> {
         wish: &RecordWish,
         subject: &Subject,
         cpus: &[Cpu],
+    ) -> Result<Alarm, RunError> {
+        self.alarm(wish, subject, cpus, 1)
+    }
+
+    /// Has every signal of that number counted that anybody sends to this process. The process itself learns of one only where several come
+    /// while the first is still pending (`legacy_queue()`, `kernel/signal.c`). `None` without the right to see everybody, or where the
+    /// kernel's number of this process is not known.
+    #[must_use]
+    pub fn open_requests(&self, signal: i32) -> Option<Alarm> {
+        if self.host.has_own_pid_namespace() {
+            return None;
+        }
+        let filter = format!("sig == {signal} && pid == {}", std::process::id());
+        let wish = RecordWish {
+            words: vec![("signal:signal_generate".to_owned(), Some(filter))],
+            has_lost: self.has_lost,
+            ..RecordWish::default()
+        };
+        let alarm = self.alarm(&wish, &Subject::Everybody, &self.cpus, u64::MAX);
+        let alarm = alarm.ok()?;
+        alarm.events.enable().ok()?;
+        Some(alarm)
+    }
+
+    fn alarm(
+        &self,
+        wish: &RecordWish,
+        subject: &Subject,
+        cpus: &[Cpu],
+        most_at_once: u64,
     ) -> Result<Alarm, RunError> {
         let recorded: Vec<Recorded> = wish.events(self.host).map_err(RunError::Plan)?;
         for event in &recorded {
@@ -73,7 +105,11 @@ impl Bench<'_> {
         let pages = ALARM_PAGES;
         let events = events::record(&recorded, subject, owner, RingChoice::New { cpus, pages })?;
         let hung_up = vec![false; events.descriptors().len()];
-        Ok(Alarm { events, hung_up })
+        Ok(Alarm {
+            events,
+            hung_up,
+            most_at_once,
+        })
     }
 }
 
@@ -90,8 +126,8 @@ impl Control for Nobody {
 }
 
 impl Alarm {
-    /// Whether it went off since this was last called.
-    fn went_off(&mut self) -> Result<bool, SessionError> {
+    /// How many files it has asked for since this was last called.
+    fn asked(&mut self) -> Result<u64, SessionError> {
         let none = std::iter::empty();
         session::wait_for(
             &self.events,
@@ -100,24 +136,44 @@ impl Alarm {
             Duration::ZERO,
             &mut self.hung_up,
         )?;
-        let mut is_off = false;
+        let mut asked = 0_u64;
         for drain in self.events.parts().0 {
             drain.refresh();
             while let Some(bytes) = drain.peek()? {
                 let head = bytes.first_chunk().copied().unwrap_or_default();
-                is_off |= Header::from_bytes(head).kind == record::kind::SAMPLE;
+                let is_sample = Header::from_bytes(head).kind == record::kind::SAMPLE;
+                asked = asked.saturating_add(is_sample.into());
                 drain.pop();
             }
             drain.settle();
         }
-        Ok(is_off)
+        Ok(asked.min(self.most_at_once))
     }
+
+    fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let all = self.events.descriptors().into_iter().zip(&self.hung_up);
+        all.filter(|(_, hung_up)| !**hung_up).map(|(fd, _)| fd)
+    }
+}
+
+/// How often was asked so far.
+#[derive(Debug, Default)]
+struct Requests {
+    /// As those say who ask.
+    told: u64,
+    /// As the witness says; of what was asked before it looked it takes the others' word.
+    witnessed: u64,
+    /// How often there was a file for it.
+    given: u64,
 }
 
 /// All that asks for files.
 pub struct Triggers<'a> {
     switch: Switch,
     asks: Option<&'a mut dyn Ask>,
+    /// Counts the same as those who ask, and misses none.
+    witness: Option<Alarm>,
+    requests: Requests,
     alarm: Option<Alarm>,
     /// Of forward rings, since the last file.
     bytes: u64,
@@ -127,33 +183,32 @@ pub struct Triggers<'a> {
 impl<'a> Triggers<'a> {
     /// From now on.
     #[must_use]
-    pub fn new(switch: Switch, asks: Option<&'a mut dyn Ask>, alarm: Option<Alarm>) -> Self {
+    pub fn new(
+        switch: Switch,
+        asks: Option<&'a mut dyn Ask>,
+        witness: Option<Alarm>,
+        alarm: Option<Alarm>,
+    ) -> Self {
         Self {
             switch,
             asks,
+            witness,
+            requests: Requests::default(),
             alarm,
             bytes: 0,
             last: Instant::now(),
         }
     }
 
-    /// Starts the events that ask, if no `execve(2)` does.
-    ///
-    /// # Errors
-    /// [`OpenError::Enable`](crate::events::OpenError::Enable).
-    pub fn enable(&self) -> Result<(), RunError> {
+    pub(super) fn enable(&self) -> Result<(), RunError> {
         let alarm = self.alarm.as_ref();
         Ok(alarm.map_or(Ok(()), |alarm| alarm.events.enable())?)
     }
 
     pub(super) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         let asks = self.asks.iter().map(|asks| asks.descriptor());
-        let mut all: Vec<_> = asks.collect();
-        if let Some(alarm) = &self.alarm {
-            let each = alarm.events.descriptors().into_iter().zip(&alarm.hung_up);
-            all.extend(each.filter(|(_, hung_up)| !**hung_up).map(|(fd, _)| fd));
-        }
-        all
+        let alarms = self.witness.iter().chain(&self.alarm);
+        asks.chain(alarms.flat_map(Alarm::descriptors)).collect()
     }
 
     /// Whether the size has to be looked at though nothing wakes.
@@ -174,14 +229,39 @@ impl<'a> Triggers<'a> {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
+    /// From now on the witness counts all.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub(super) fn begin(&mut self) -> Result<(), SessionError> {
+        let all = self.count_requests()?;
+        self.requests.witnessed = all;
+        self.begin_again();
+        Ok(())
+    }
+
+    fn count_requests(&mut self) -> Result<u64, SessionError> {
+        let Requests {
+            told, witnessed, ..
+        } = &mut self.requests;
+        if let Some(witness) = &mut self.witness {
+            *witnessed = witnessed.saturating_add(witness.asked()?);
+        }
+        if let Some(asks) = &mut self.asks {
+            let asked = asks.asked().map_err(system("see who asks for a file"))?;
+            *told = told.saturating_add(asked);
+        }
+        Ok((*told).max(*witnessed))
+    }
+
     /// How many files are wanted, where so many bytes came through the others.
     pub(super) fn asked(&mut self, written: u64) -> Result<u64, SessionError> {
-        let asked = match &mut self.asks {
-            Some(asks) => asks.asked().map_err(system("see who asks for a file"))?,
-            None => 0,
-        };
+        let before = self.requests.given;
+        let all = self.count_requests()?;
+        self.requests.given = all;
+        let asked = all.saturating_sub(before);
         let is_off = match &mut self.alarm {
-            Some(alarm) => alarm.went_off()?,
+            Some(alarm) => alarm.asked()? > 0,
             None => false,
         };
         let is_due = match self.switch {

@@ -5,7 +5,8 @@ use super::key_path::KeyPath;
 use super::model::Scenario;
 use super::places::Places;
 use super::reader::WrittenScenario;
-use super::trace::{RingSpec, TraceSpec, WrittenTrace};
+use super::ring::{OnFailure, RingSpec};
+use super::trace::{TraceSpec, WrittenTrace};
 use super::workload::{Workload, WrittenWorkload};
 
 mod captures;
@@ -63,6 +64,7 @@ pub(super) fn assemble(
         expect,
         snapshot: written.snapshot,
         requires,
+        on_failure: written.on_failure.map(|OnFailure(last)| last),
         expect_failure,
         lenient,
         row: Vec::new(),
@@ -140,6 +142,7 @@ impl File<'_> {
             since: self.since(written.since)?,
             ring: RingSpec {
                 size: written.ring.size.map(|size| size.0),
+                mode: written.ring.mode,
             },
         })
     }

@@ -8,6 +8,7 @@ use super::key_path::KeyPath;
 use super::matrix::label;
 use super::places::Places;
 use super::requires::Requires;
+use super::ring::Last;
 use super::sandbox::SandboxSpec;
 use super::snapshot::SnapshotSpec;
 use super::steps::StepSpec;
@@ -37,6 +38,8 @@ pub struct Scenario {
     pub snapshot: SnapshotSpec,
     /// What the machine must offer, else the scenario is skipped.
     pub requires: Requires,
+    /// How much of the run is kept where it is no pass; `None` for nothing.
+    pub on_failure: Option<Last>,
     /// Why the scenario is known to fail, never blank; a pass is then a failure.
     pub expect_failure: Option<String>,
     /// Why expectations and snapshot may let many changes of the trace through (`harness mutate`), never blank.

@@ -17,6 +17,7 @@ use super::matrix::{Matrix, Row, Substitution};
 use super::model::Scenario;
 use super::places::Places;
 use super::requires::WrittenRequires;
+use super::ring::OnFailure;
 use super::sandbox::SandboxSpec;
 use super::sections::WrittenSection;
 use super::snapshot::SnapshotSpec;
@@ -51,6 +52,8 @@ pub(super) struct WrittenScenario {
     /// What the machine must offer.
     #[serde(default)]
     pub(super) requires: WrittenRequires,
+    /// What is kept of a run that is no pass.
+    pub(super) on_failure: Option<OnFailure>,
     /// Why the scenario is known to fail.
     pub(super) expect_failure: Option<String>,
     /// Why expectations and snapshot may let many changes of the trace through.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{
     Command, CountRange, Diagnostic, EventSpec, ExpectedOutput, FileSource, FileSpec, KeyPath,
-    LevelSpec, RingSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, read,
+    LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, read,
 };
 use crate::units::ExitKind;
 
@@ -18,6 +18,7 @@ mod keys;
 mod matrix;
 mod patterns;
 mod reference;
+mod ring;
 mod sections;
 mod steps;
 mod values;
@@ -152,6 +153,7 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
     let tracepoint = |name: &str, filter: Option<&str>| EventSpec::Tracepoint {
         name: name.to_owned(),
         filter: filter.map(str::to_owned),
+        ring: None,
     };
     assert_eq!(
         scenario.trace.events,
@@ -162,7 +164,7 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
             tracepoint("sched:sched_switch", Some("prev_prio < 120")),
         ]
     );
-    assert_eq!(scenario.trace.ring, RingSpec { size: Some(65536) });
+    assert_eq!(scenario.trace.ring.size, Some(65536));
     assert_eq!(scenario.expect.exit, Some(ExitKind::Signal(libc::SIGKILL)));
     assert!(matches!(&scenario.expect.stdout, Some(ExpectedOutput::Exact(s)) if s == "saved\n"));
     assert!(

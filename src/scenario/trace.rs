@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::model::Mark;
-use super::quantity::ByteSize;
+use super::ring::{RingMode, RingSpec, WrittenRing};
 use super::schema::{either, of, some_text, text_like};
 use super::sections::WrittenSince;
 
@@ -43,14 +43,9 @@ pub enum EventSpec {
         name: String,
         /// A filter in the kernel's language, as `events/*/filter` of tracefs takes it; never blank.
         filter: Option<String>,
+        /// Which ring its records go to; `None` for that of [`RingSpec::mode`].
+        ring: Option<RingMode>,
     },
-}
-
-/// The ring of each CPU, as far as the author chose it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RingSpec {
-    /// Bytes of each CPU's ring, above zero.
-    pub size: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -65,13 +60,6 @@ pub(super) struct WrittenTrace {
     pub(super) ring: WrittenRing,
 }
 
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a mapping with `size`")]
-pub(super) struct WrittenRing {
-    /// Bytes for each CPU.
-    pub(super) size: Option<ByteSize>,
-}
-
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenEvent {
@@ -81,6 +69,8 @@ pub(super) struct WrittenEvent {
     event: Option<Tracepoint>,
     /// A filter in the kernel's language.
     filter: Option<Filter>,
+    /// Whether the newest records of this event overwrite the oldest, whatever `trace.ring.mode` says.
+    ring: Option<RingMode>,
 }
 
 /// One element of `syscalls`.
@@ -106,7 +96,12 @@ impl Flexible for EventSpec {
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let name = Tracepoint::from_text(text)?;
-        Some(name.map(|Tracepoint(name)| Self::Tracepoint { name, filter: None }))
+        let ring = None;
+        Some(name.map(|Tracepoint(name)| Self::Tracepoint {
+            name,
+            filter: None,
+            ring,
+        }))
     }
 
     fn from_mapping(written: WrittenEvent) -> Option<Result<Self, String>> {
@@ -114,8 +109,16 @@ impl Flexible for EventSpec {
         Some(match (written.syscalls, written.event, filter) {
             (Some(_), Some(_), _) => Err("`syscalls` and `event` exclude each other".to_owned()),
             (Some(_), None, Some(_)) => Err("a `filter` belongs to an `event`".to_owned()),
+            (Some(_), None, None) if written.ring.is_some() => Err(
+                "a `ring` belongs to an `event`\nall system calls share one: `trace: { ring: { mode: flight } }`"
+                    .to_owned(),
+            ),
             (None, None, _) => Err("one of `syscalls` and `event` is needed".to_owned()),
-            (None, Some(Tracepoint(name)), filter) => Ok(Self::Tracepoint { name, filter }),
+            (None, Some(Tracepoint(name)), filter) => Ok(Self::Tracepoint {
+                name,
+                filter,
+                ring: written.ring,
+            }),
             (Some(selectors), None, None) if selectors.is_empty() => {
                 Err("the list of `syscalls` is empty".to_owned())
             }

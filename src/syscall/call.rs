@@ -126,6 +126,21 @@ impl Call {
         names::name_of(self.abi, self.number)
     }
 
+    /// When it was entered; where that was not seen, when it ended, and 0 where neither was.
+    #[must_use]
+    pub fn time(&self) -> Nanos {
+        match (self.entry, self.outcome) {
+            (Entry::Seen { time, .. }, _)
+            | (
+                _,
+                Outcome::Returned { time, .. }
+                | Outcome::Restarted { time, .. }
+                | Outcome::Interrupted { time, .. },
+            ) => time,
+            (_, Outcome::NeverReturned | Outcome::Missing) => Nanos(0),
+        }
+    }
+
     /// The number of the error that it returned; one of `ERESTART*` where a signal interrupted it.
     #[must_use]
     pub fn error(&self) -> Option<i32> {

@@ -20,6 +20,7 @@ pub mod pointers;
 mod pool;
 pub mod select;
 mod signature;
+mod sources;
 mod starts;
 pub mod structs;
 mod text;
@@ -34,12 +35,13 @@ pub use meaning::{Commands, Depends};
 pub use memory_text::UNREAD;
 pub use numerals::{write_escaped, write_string};
 pub use signature::{Argument, Meanings, Signature, Signatures};
+pub use sources::{Remembered, Sources};
 pub use starts::{Role, Starts};
 pub use structs::Varying;
 pub use text::{
     Shown, Values, returns, write_argument, write_arguments, write_read_argument, write_result,
 };
-pub use track::{Sources, Tracker};
+pub use track::Tracker;
 
 #[cfg(test)]
 mod tests;

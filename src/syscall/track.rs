@@ -9,6 +9,7 @@
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 use super::files::Files;
 use super::names::Abi;
+use super::sources::{Remembered, Sources};
 use super::thread::{
     Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
 };
@@ -25,19 +26,8 @@ pub struct Tracker {
     gone: HashMap<Tid, Actor>,
     free: Vec<usize>,
     n_threads: u32,
-    sources: Sources,
+    pub(super) sources: Sources,
     last: Option<(Tid, usize)>,
-}
-
-/// What the records are those of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sources {
-    /// Whether [`Tracker::signal`] is told of the signals that come while a call returns.
-    pub signals: bool,
-    /// Whether the halves come from tracepoints of each call's own: a call that leaves as -1 has no second half then.
-    pub own_tracepoints: bool,
-    /// Whether they are counted for a control group, as the events of a task may be taken off it.
-    pub of_group: bool,
 }
 
 impl Tracker {
@@ -149,7 +139,9 @@ impl Tracker {
                     let outcome = unfinished.without_end(self.sources.own_tracepoints);
                     out.push(Observation::Call(unfinished.call(actor, outcome)));
                 }
-                let uncorking = first && value == 0 && leaves_an_exec(number);
+                // Of who is new in the middle of a run, it is any exec.
+                let is_start = first && self.sources.calls == Remembered::All;
+                let uncorking = is_start && value == 0 && leaves_an_exec(number);
                 let (entry, number) = if uncorking {
                     (Entry::Uncorking, libc::SYS_execve as i32)
                 } else {
@@ -254,7 +246,8 @@ impl Tracker {
             }
             self.take_over(place, out);
             self.threads[place].ended = false;
-            self.threads[place].executing = true;
+            // Whether it goes on unseen cannot be told where nothing is.
+            self.threads[place].executing = self.sources.calls != Remembered::None;
             out.push(Observation::Executed(self.threads[place].actor));
         }
     }

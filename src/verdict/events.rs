@@ -1,10 +1,11 @@
 //! What is expected of single events.
 
 use super::{Ended, Verdict, sections};
+use crate::events::Account;
 use crate::matching::{self, Bindings, Finding, Scene};
 use crate::plan::Plan;
 use crate::trace::Deed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A reason for each expectation that was not met, and the word for it.
 pub(super) fn judge(
@@ -13,9 +14,32 @@ pub(super) fn judge(
     counts: &BTreeMap<String, u64>,
     deeds: &[&Deed],
 ) -> Vec<(Verdict, String)> {
-    if !plan.keeps_order() || ended.is_cut_short() {
-        return numbers(plan, counts);
+    let forgotten = forgotten(plan, &ended.account);
+    let mut reasons = if !plan.keeps_order() || ended.is_cut_short() {
+        numbers(plan, counts, &forgotten)
+    } else {
+        in_order(plan, deeds, &forgotten)
+    };
+    let is_unknown = |(word, _): &(Verdict, String)| *word == Verdict::Incomplete;
+    if !forgotten.is_empty() && reasons.iter().any(is_unknown) {
+        let said = super::overwritten(&ended.account);
+        reasons.extend(said.map(|text| (Verdict::Incomplete, text)));
     }
+    reasons
+}
+
+/// The names of those events that were asked for and that records were overwritten of.
+fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
+    let overwritten = plan.events.overwritten(account);
+    if overwritten.is_empty() {
+        return overwritten;
+    }
+    let asked_for = plan.events.names();
+    overwritten.intersection(&asked_for).cloned().collect()
+}
+
+/// With every single event.
+fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<(Verdict, String)> {
     let asked_for = deeds
         .iter()
         .copied()
@@ -23,12 +47,12 @@ pub(super) fn judge(
     let asked_for: Vec<&Deed> = asked_for.collect();
     let judgement = matching::judge(
         &plan.expected,
-        &Scene::new(&asked_for),
+        &Scene::new(&asked_for).forgetting(forgotten),
         "expect",
         &Bindings::default(),
         matching::MOST_TRIES,
     );
-    let of_sections = sections::judge(plan, deeds, &judgement.bindings);
+    let of_sections = sections::judge(plan, deeds, &judgement.bindings, forgotten);
     let of_run = judgement.findings.into_iter().map(named);
     of_run.chain(of_sections).collect()
 }
@@ -43,7 +67,11 @@ pub(super) fn named(finding: Finding) -> (Verdict, String) {
 }
 
 /// Where only numbers were kept, or the end of the run was anywhere.
-fn numbers(plan: &Plan, counts: &BTreeMap<String, u64>) -> Vec<(Verdict, String)> {
+fn numbers(
+    plan: &Plan,
+    counts: &BTreeMap<String, u64>,
+    forgotten: &BTreeSet<String>,
+) -> Vec<(Verdict, String)> {
     let counted = plan.expected.count.iter();
     let by_name = counted.filter(|(matcher, _)| matcher.fields.is_empty());
     let wrong = by_name.filter_map(|(matcher, range)| {
@@ -51,6 +79,12 @@ fn numbers(plan: &Plan, counts: &BTreeMap<String, u64>) -> Vec<(Verdict, String)
         let count: u64 = names.filter_map(|name| counts.get(name)).sum();
         let word = &matcher.word;
         let reason = format!("expected {range} of `{word}`, got {count}");
+        let is_too_many = range.max.is_some_and(|max| count > max);
+        let is_met = count >= range.min && range.max.is_none();
+        if !is_too_many && !is_met && !matcher.names.is_disjoint(forgotten) {
+            let reason = reason + ", and those of earlier were overwritten";
+            return Some((Verdict::Incomplete, reason));
+        }
         (!range.contains(count)).then_some((Verdict::Fail, reason))
     });
     wrong.collect()

@@ -5,10 +5,18 @@ use super::events::named;
 use crate::matching::{self, Bindings, Mark, Scene, Unmarked};
 use crate::plan::Plan;
 use crate::trace::{Deed, Stretch};
+use std::collections::BTreeSet;
 
 /// A reason for each expectation of a section that was not met, and for each mark that is not there once, and the word for it. What the
 /// expectations of the whole run have bound is bound here as well.
-pub(super) fn judge(plan: &Plan, deeds: &[&Deed], outer: &Bindings) -> Vec<(Verdict, String)> {
+///
+/// Of these names, deeds of before were overwritten.
+pub(super) fn judge(
+    plan: &Plan,
+    deeds: &[&Deed],
+    outer: &Bindings,
+    forgotten: &BTreeSet<String>,
+) -> Vec<(Verdict, String)> {
     if plan.marks.sections.is_empty() {
         return Vec::new();
     }
@@ -19,6 +27,10 @@ pub(super) fn judge(plan: &Plan, deeds: &[&Deed], outer: &Bindings) -> Vec<(Verd
             Ok(stretch) => stretch,
             Err(missing) => {
                 let named = |unmarked| match unmarked {
+                    // It may have been there.
+                    Unmarked::Not(why) if !forgotten.is_empty() => {
+                        (Verdict::Incomplete, format!("section `{name}`: {why}"))
+                    }
                     Unmarked::Not(why) => (Verdict::Fail, format!("section `{name}`: {why}")),
                     Unmarked::Unknown(why) => {
                         (Verdict::Incomplete, format!("section `{name}`: {why}"))
@@ -36,7 +48,7 @@ pub(super) fn judge(plan: &Plan, deeds: &[&Deed], outer: &Bindings) -> Vec<(Verd
         let label = format!("expect.sections.{name}");
         let judgement = matching::judge(
             expected,
-            &Scene::new(&held),
+            &Scene::new(&held).forgetting(forgotten),
             &label,
             outer,
             matching::MOST_TRIES,

@@ -101,26 +101,25 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         bench.open_alarm(wish, &subject, &cpus)
     })?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
-    let options = about(arguments.compression_level);
     let asked = files.map(|_| signals::count_requests()).transpose();
     let mut asked = asked.map_err(|error| other(error, None))?;
     let triggers = Triggers::new(
         files.map_or(Switch::Never, |(switch, _)| switch),
         asked.as_mut().map(|asked| asked as &mut dyn Ask),
+        files.and_then(|_| bench.open_requests(signals::REQUEST as i32)),
         alarm,
     );
     let to = match files {
         Some((_, most)) => Destination::Many(Dumps::new(Path::new(&arguments.output), most)),
         None => Destination::One(output(&arguments.output)?),
     };
+    let options = about(arguments.compression_level);
     let mut told = switch::Told::new(Path::new(&arguments.output));
     let mut tell = |file: Result<&_, &_>| told.say(file);
-    if !wish.on_exec {
-        triggers.enable()?;
-    }
     let mut recorder = Recorder::begin(to, &options, &mut events, &bench, triggers, &mut tell)
         .map_err(|error| unwritable(&arguments.output, error))?;
     if !wish.on_exec {
+        recorder.enable()?;
         events.enable().map_err(RunError::Open)?;
     }
     // Whoever comes to life from here on tells of himself.

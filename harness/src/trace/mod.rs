@@ -3,7 +3,7 @@
 mod events;
 pub(crate) mod options;
 mod printer;
-mod replay;
+pub(crate) mod replay;
 pub(crate) mod workload;
 
 use crate::{complain, signals, status};
@@ -225,8 +225,10 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         watch: None,
     };
     let mut control = signals::PassOn(signals);
+    let words = arguments.command.iter();
     let setting = Setting {
         init,
+        command: words.map(|word| word.to_string_lossy().into()).collect(),
         initial: workload::inherited(directory.as_ref()),
         ..Setting::default()
     };
@@ -323,6 +325,7 @@ fn form(arguments: &Arguments) -> Result<Form, Trouble> {
             contents: arguments.string_limit.into(),
         },
         lines: !arguments.summary,
+        times: false,
         summary: is_summarised.then(|| (summary, arguments.summary_sort.into())),
     })
 }

@@ -23,6 +23,8 @@ pub(super) struct Form {
     pub(super) values: Plain,
     /// Whether each has its line.
     pub(super) lines: bool,
+    /// Whether lines of text begin with when it was entered, in seconds of the events' clock.
+    pub(super) times: bool,
     /// What they add up to, where that is written too.
     pub(super) summary: Option<(Summary, SummaryOrder)>,
 }
@@ -69,6 +71,20 @@ impl<'a> Printer<'a> {
             ));
         }
         self.text.clear();
+    }
+
+    /// Begins a line.
+    fn at(&mut self, time: Nanos) {
+        if self.form.times && self.form.lines && self.form.format == Format::Text {
+            let (seconds, nanos) = (time.0 / 1_000_000_000, time.0 % 1_000_000_000);
+            self.text += &format!("{seconds}.{:06} ", nanos / 1000);
+        }
+    }
+
+    /// Writes what is left, of what comes from a file and is judged elsewhere.
+    pub(super) fn end(mut self) -> Result<(), Trouble> {
+        self.flush();
+        self.error.map_or(Ok(()), Err)
     }
 
     fn counted(&mut self) {
@@ -139,6 +155,7 @@ impl Observer for Printer<'_> {
         if !is_chosen {
             return;
         }
+        self.at(call.time());
         let Form {
             format,
             values,
@@ -165,6 +182,7 @@ impl Observer for Printer<'_> {
                 if let Some((summary, _)) = &mut self.form.summary {
                     summary.event(actor, &event.name);
                 }
+                self.at(time);
                 match self.form.format {
                     _ if !self.form.lines => {}
                     Format::Text => report::event_line(&mut self.text, actor, &event),

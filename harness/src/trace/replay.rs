@@ -1,14 +1,18 @@
 //! `harness trace -i FILE`: what somebody recorded, as if it took place now.
 
-use super::printer::Printer;
+use super::options::Format;
+use super::printer::{Form, Printer};
 use super::{Arguments, Trouble, events, form, other, sink, unusable};
 use crate::status;
+use std::io::Write;
 use std::path::Path;
 use trace_harness::host::{Catalogue, Host};
 use trace_harness::plan::{self, MemoryPlan};
+use trace_harness::report::Plain;
 use trace_harness::run::RecordedRun;
-use trace_harness::syscall::{Signatures, UNREAD};
+use trace_harness::syscall::{Choice, Signatures, UNREAD};
 use trace_harness::units::TracepointName;
+use trace_harness::verdict;
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
@@ -30,17 +34,16 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let plan = plan::events_within(recording.reach(), &wanted, memory, &recording);
     let plan = plan.map_err(unusable)?;
     recording.check(&plan).map_err(|error| other(error, None))?;
-    // The names of calls' arguments do not change from kernel to kernel; those of tracepoints' fields do, and are the recording's.
     let host = Host::running();
-    let signatures = Signatures::new(Box::new(|event| {
-        let name = TracepointName::parse(&format!("syscalls:{event}"))?;
-        recording.format(&name).or_else(|_| host.format(&name)).ok()
-    }));
+    let signatures = signatures(&recording, &host);
     let sink = sink(arguments.output.as_ref())?;
     let mut printer = Printer::new(&plan, &signatures, form(arguments)?, sink);
     let replayed = recording
         .replay(&plan, &mut printer)
         .map_err(|error| other(error, None))?;
+    if let Some(overwritten) = verdict::overwritten(&replayed.ended.account) {
+        anstream::eprintln!("harness: {overwritten}");
+    }
     let exit = replayed.has_exit.then_some(replayed.ended.exited.exit);
     let status = printer.finish(&replayed.ended.account, exit)?;
     for line in &replayed.untold {
@@ -55,4 +58,39 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
         status::TRACE_TROUBLE if !replayed.ended.account.is_complete() => status,
         _ => 0,
     })
+}
+
+/// The names of calls' arguments do not change from kernel to kernel; those of tracepoints' fields do, and are the recording's.
+fn signatures<'a>(recording: &'a RecordedRun, host: &'a Host) -> Signatures<'a> {
+    Signatures::new(Box::new(|event| {
+        let name = TracepointName::parse(&format!("syscalls:{event}"))?;
+        recording.format(&name).or_else(|_| host.format(&name)).ok()
+    }))
+}
+
+/// Writes all that a recording holds as text, a line each with its time, behind what is to be said of it.
+pub(crate) fn text(file: &Path, head: &str, to: &Path) -> Result<(), Trouble> {
+    let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
+    let memory = recording.memory();
+    let plan = plan::events_within(recording.reach(), &recording.wanted(), memory, &recording);
+    let plan = plan.map_err(unusable)?;
+    let host = Host::running();
+    let signatures = signatures(&recording, &host);
+    let mut sink = sink(Some(&to.to_owned()))?;
+    let written = sink.write_all(head.as_bytes());
+    written.map_err(|error| other(error, None))?;
+    let form = Form {
+        format: Format::Text,
+        choice: Choice::default(),
+        values: Plain {
+            contents: memory.contents.into(),
+        },
+        lines: true,
+        times: true,
+        summary: None,
+    };
+    let mut printer = Printer::new(&plan, &signatures, form, sink);
+    let replayed = recording.replay(&plan, &mut printer);
+    replayed.map_err(|error| other(error, None))?;
+    printer.end()
 }

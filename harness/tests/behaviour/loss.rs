@@ -246,6 +246,7 @@ fn run_here(project: &Project, bench: &Bench<'_>, drop_sample: Option<u64>) -> S
         keep: false,
         fault: Fault { drop_sample },
         save: None,
+        dumps: None,
     };
     let items = discover(&[project.join("scenarios")]).expect("scenarios");
     let item = items.first().expect("a scenario").clone();

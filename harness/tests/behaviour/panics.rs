@@ -69,6 +69,7 @@ fn a_panic_ends_the_workload_removes_its_directory_and_spares_the_others() {
         keep: false,
         fault: Fault::default(),
         save: None,
+        dumps: None,
     };
     let fifo = Mutex::new(fifo);
     let is_first = AtomicBool::new(true);

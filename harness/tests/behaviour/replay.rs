@@ -139,18 +139,18 @@ fn a_recording_of_perf_is_traced_and_what_it_does_not_say_is_said() {
     assert!(made.contains("mkdir(<unread>, 0777) = 0"), "{made}");
     assert!(removed.contains("rmdir(<unread>) = 0"), "{removed}");
 
-    project.scenario("counts", "workload: { run: [sh] }\nexpect: { exit: 3, count: { mkdir: 1, rmdir: 1 } }\nsnapshot: false");
+    project.scenario("counts", "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: 1, rmdir: 1 } }\nsnapshot: false");
     let counts = judged(&project, &["--from", "perf.data", "scenarios/counts.yaml"]);
     assert_eq!(counts[0].1, "pass", "{counts:?}");
     project.scenario(
         "counts",
-        "workload: { run: [sh] }\nexpect: { exit: 3, count: { mkdir: 2 } }\nsnapshot: false",
+        "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: 2 } }\nsnapshot: false",
     );
     let counts = judged(&project, &["--from", "perf.data", "scenarios/counts.yaml"]);
     assert_eq!(counts[0].1, "fail", "{counts:?}");
     project.scenario(
         "says",
-        "workload: { run: [sh] }\nexpect: { exit: 3, stdout: x }\nsnapshot: false",
+        "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, stdout: x }\nsnapshot: false",
     );
     let says = judged(&project, &["--from", "perf.data", "scenarios/says.yaml"]);
     assert_eq!(says[0].1, "incomplete", "{says:?}");
@@ -275,11 +275,16 @@ fn from_a_recording_of_perf_that_leaves_something_out_no_pass_follows() {
     };
     project.scenario(
         "never",
-        "workload: { run: [sh] }\nexpect: { exit: 3, count: { mkdir: 0 } }\nsnapshot: false",
+        "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: 0 } }\nsnapshot: false",
     );
     project.scenario(
         "once",
-        "workload: { run: [sh] }\nexpect: { exit: 3, count: { mkdir: 1 } }\nsnapshot: false",
+        "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: 1 } }\nsnapshot: false",
+    );
+    // It may have run on any CPU.
+    project.scenario(
+        "few",
+        "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: \"..=1\" } }\nsnapshot: false",
     );
     record(&["-F", "10"], "sparse.data");
     record(&["--no-inherit"], "first.data");
@@ -295,13 +300,58 @@ fn from_a_recording_of_perf_that_leaves_something_out_no_pass_follows() {
         ),
         ("first.data", "never", "of the first process alone"),
         ("filtered.data", "never", "recorded with `--filter`"),
-        ("cpu.data", "never", "recorded with `-C`"),
+        ("cpu.data", "few", "recorded with `-C`"),
         ("pipe.data", "once", "does not say where its records end"),
     ] {
         let scenario = format!("scenarios/{scenario}.yaml");
         let run = judged(&project, &["--from", file, &scenario]);
         assert_eq!(run[0].1, "incomplete", "{run:?}");
         assert!(run[0].2.concat().contains(why), "{run:?}");
+    }
+}
+
+#[test]
+fn what_another_command_did_neither_passes_nor_fails_a_scenario() {
+    require!(right_to_trace());
+    let perf = require!(program("perf"));
+    let perf = perf.to_str().expect("a path of letters");
+    let project = Project::new();
+    let of = |workload: &str, count: u32| {
+        format!(
+            "workload: {{ run: [{workload}] }}\nexpect: {{ count: {{ mkdir: {count} }} }}\nsnapshot: false"
+        )
+    };
+    project.scenario("makes", &of("/bin/mkdir, a", 1));
+    let save = ["run", "--save", ".", "scenarios/makes.yaml"];
+    project.harness(&save).assert_status(0);
+    let events = "raw_syscalls:sys_enter,raw_syscalls:sys_exit";
+    for (recorder, file) in [
+        (perf, "perf.data"),
+        (env!("CARGO_BIN_EXE_harness"), "harness.data"),
+    ] {
+        let recorded = Command::new(recorder)
+            .args(["record", "-e", events, "-o", file, "--", "mkdir", "a"])
+            .current_dir(project.path())
+            .output()
+            .expect("a recorder");
+        assert!(recorded.status.success(), "{recorded:?}");
+        std::fs::remove_dir(project.path().join("a")).expect("what was made");
+    }
+    for file in ["makes.data", "perf.data", "harness.data"] {
+        for (workload, count, verdict) in [
+            ("/bin/mkdir, a", 1, "pass"),
+            ("mkdir, a", 1, "pass"),
+            ("mkdir, a", 2, "fail"),
+            ("mkdir, b", 1, "incomplete"),
+            ("mkdir, b", 2, "incomplete"),
+            ("rmdir, a", 1, "incomplete"),
+        ] {
+            project.scenario("judges", &of(workload, count));
+            let is = judged(&project, &["--from", file, "scenarios/judges.yaml"]);
+            assert_eq!(is[0].1, verdict, "{file}: {workload}: {is:?}");
+            let is_said = is[0].2.concat().contains("the recording is of `");
+            assert_eq!(is_said, verdict == "incomplete", "{is:?}");
+        }
     }
 }
 

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use trace_harness::attr::{AttrFlags, SampleType, StoredAttr};
+use trace_harness::perfdata::{MAGIC, own};
+use trace_harness::record::kind;
 
 fn fixture(name: &str) -> String {
     format!("{}/fixtures/perfdata/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -241,4 +245,52 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("its end");
     assert_eq!(output.stderr, b"");
+}
+
+/// A record of a perf.data.
+fn record(kind: u32, body: &[u8]) -> Vec<u8> {
+    let size = u16::try_from(body.len() + 8).expect("a record's size");
+    [&kind.to_ne_bytes()[..], &[0; 2], &size.to_ne_bytes(), body].concat()
+}
+
+#[test]
+fn of_two_million_samples_no_more_is_held_than_of_their_newest_rounds() {
+    // 200 MB of records, rounds of 100 KB, and 96 MiB for all data of the process.
+    const ROUNDS: u64 = 2000;
+    const SAMPLES: u64 = 1000;
+    let attr = StoredAttr {
+        kind: 1,
+        config: 9,
+        sample_type: SampleType::TIME.and(SampleType::RAW),
+        flags: AttrFlags::SAMPLE_ID_ALL,
+        ..StoredAttr::default()
+    };
+    let mut child = Command::new("sh")
+        .args(["-c", "ulimit -d 98304; exec \"$0\" script -i - -F time"])
+        .arg(env!("CARGO_BIN_EXE_harness"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("sh");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let writer = std::thread::spawn(move || {
+        let head = [MAGIC.to_ne_bytes(), 16_u64.to_ne_bytes()].concat();
+        stdin.write_all(&[head, record(own::ATTR, &attr.to_bytes(128))].concat())?;
+        for round in 0..ROUNDS {
+            let mut records = Vec::new();
+            for n in 1..=SAMPLES {
+                let time = round * SAMPLES + n;
+                let body = [&time.to_ne_bytes()[..], &76_u32.to_ne_bytes(), &[0; 76]];
+                records.extend_from_slice(&record(kind::SAMPLE, &body.concat()));
+            }
+            records.extend_from_slice(&record(own::FINISHED_ROUND, &[]));
+            stdin.write_all(&records)?;
+        }
+        std::io::Result::Ok(())
+    });
+    let output = child.wait_with_output().expect("its end");
+    writer.join().expect("the writer").expect("a reader");
+    assert!(output.status.success(), "{output:?}");
+    let lines = output.stdout.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(lines as u64, ROUNDS * SAMPLES);
 }

@@ -36,6 +36,7 @@ impl Machine {
             keep: false,
             fault: Fault::default(),
             save: None,
+            dumps: None,
         };
         let interrupt = Interrupt::watch().expect("a descriptor for signals");
         let force_pass = is("INSTA_FORCE_PASS", "1");

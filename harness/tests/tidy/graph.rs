@@ -92,7 +92,12 @@ const ROOMS: &[(&str, &[&str])] = &[
             "verdict",
         ],
     ),
-    ("report", &["run", "syscall", "trace", "units", "verdict"]),
+    (
+        "report",
+        &[
+            "format", "plan", "run", "syscall", "trace", "units", "verdict",
+        ],
+    ),
 ];
 
 /// The room of a file, and how deep its module is below the crate's root.

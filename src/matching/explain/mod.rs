@@ -4,6 +4,7 @@
 //! and must not be, `~` what is near, `@@` where in the trace the lines below it are.
 
 mod closed;
+mod forgotten;
 mod nearest;
 mod steps;
 mod stretch;

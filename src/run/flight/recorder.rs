@@ -6,13 +6,13 @@ use crate::events::{EventSet, Origin};
 use crate::host::Living;
 use crate::merge::Source as _;
 use crate::record::{self, Header, LayoutTable};
-use crate::run::Bench;
 use crate::run::described::Preface;
 use crate::run::record::{RecordingError, TICK};
 use crate::run::session::{SessionError, system};
 use crate::run::store::{Output, Store, StoreError, StoreOptions, Stored};
 use crate::run::tally::{Counted, Tally, sum_of};
 use crate::run::triggers::Triggers;
+use crate::run::{Bench, RunError};
 use crate::sys;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
@@ -98,14 +98,28 @@ impl<'a> Recorder<'a> {
         })
     }
 
+    /// Starts the events that ask for files, if no `execve(2)` does.
+    ///
+    /// # Errors
+    /// [`OpenError::Enable`](crate::events::OpenError::Enable).
+    pub fn enable(&self) -> Result<(), RunError> {
+        self.triggers.enable()
+    }
+
     /// These live, and the events have been started.
     ///
     /// # Errors
-    /// [`StoreError`].
-    pub fn tell_of(&mut self, living: &[Living], events: &mut EventSet) -> Result<(), StoreError> {
+    /// [`RecordingError`].
+    pub fn tell_of(
+        &mut self,
+        living: &[Living],
+        events: &mut EventSet,
+    ) -> Result<(), RecordingError> {
         self.forward = ForwardLog::new(living, MOST_BYTES);
+        self.triggers.begin()?;
         if self.flight.is_none() {
-            self.current = Some(self.next_file(events.parts().1)?);
+            let first = self.next_file(events.parts().1);
+            self.current = Some(first.map_err(StoreError::from)?);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! From records to observations: the middle of the diagram, without the rings.
 
 mod accounting;
+mod gaps;
 
 use super::copies;
 use super::halves::{convention, instruction, number, word, works_on_a_ring};
@@ -18,6 +19,7 @@ use crate::syscall::files::Tables;
 use crate::syscall::mappings::Maps;
 use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
+use std::collections::HashSet;
 
 // Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -38,6 +40,8 @@ pub struct Reader<'a> {
     blind_rings: u64,
     reads_memory: bool,
     unread: u64,
+    /// Whose calls have been seen since their beginning was overwritten; `None` where it was not.
+    remembered: Option<HashSet<Tid>>,
     saw_uncorking: bool,
     delivered: Vec<u64>,
     lost_records: u64,
@@ -75,6 +79,7 @@ impl<'a> Reader<'a> {
                 signals: setting.reads_memory,
                 own_tracepoints: plan.reach.has_own_tracepoints(),
                 of_group: setting.of_group,
+                calls: setting.calls,
             }),
             lineage: Lineage::new(setting.init),
             starts: plan.starts.then(Starts::default),
@@ -86,6 +91,7 @@ impl<'a> Reader<'a> {
             blind_rings: 0,
             reads_memory: setting.reads_memory,
             unread: 0,
+            remembered: None,
             saw_uncorking: false,
             // The last number is that of what programs read.
             delivered: vec![0; n_requests + 1],
@@ -208,13 +214,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Records are missing: what was known of descriptors and mappings may be wrong from here on.
-    fn lost(&mut self, count: u64) {
-        self.lost_records += count;
-        self.tables.lost();
-        self.maps.lost();
-    }
-
     /// Takes what a program read.
     fn memory(&mut self, sample: &Sample<'_>) -> Result<(), SessionError> {
         let lacks = |field| SessionError::Lacks {
@@ -227,7 +226,7 @@ impl<'a> Reader<'a> {
         if let Some(delivered) = self.delivered.last_mut() {
             *delivered += 1;
         }
-        if Some(who.0) == self.init {
+        if Some(who.0) == self.init || self.forgot_calls_of(who.1) {
             return Ok(());
         }
         match captured {
@@ -312,13 +311,10 @@ impl<'a> Reader<'a> {
         self.tracker.global((pid, tid), common, &mut self.out);
         let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
         let number = |at: usize| number(raw, at).ok_or_else(|| lacks("number or arguments"));
-        match self
-            .plan
-            .meanings
-            .get(place)
-            .copied()
-            .ok_or_else(|| lacks("meaning"))?
-        {
+        let meaning = self.plan.meanings.get(place).copied();
+        let meaning = meaning.ok_or_else(|| lacks("meaning"))?;
+        self.sees_half(tid, meaning);
+        match meaning {
             Meaning::Enter {
                 id,
                 args,

@@ -51,15 +51,31 @@ const PLAIN: &[&str] = &[
 const VALUE_LETTERS: &str = "cejFmor";
 const PLAIN_LETTERS: &str = "bBdgiInNPqRsTvWz";
 
-/// Why a run cannot be judged that was recorded by this command, if it cannot: the option of `perf record` or `harness record` by which
-/// something was left out, or which nobody here knows. What the recorded program was given is not looked at.
-pub(super) fn selects(words: &[String]) -> Option<String> {
-    let mut words = words.iter().map(String::as_str);
-    words.find(|word| *word == "record")?;
-    while let Some(word) = words.next() {
-        let option = word.strip_prefix('-').filter(|option| !option.is_empty())?;
+/// What a recorder was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Told<'a> {
+    /// The option of `perf record` or `harness record` by which something was left out, or which nobody here knows.
+    pub(super) selecting: Option<&'a str>,
+    /// The program that it ran and what it gave it; nothing where it ran none, or where that cannot be told.
+    pub(super) ran: &'a [String],
+}
+
+/// Reads a recorder's command line. What the recorded program was given is not looked at.
+pub(super) fn told(words: &[String]) -> Told<'_> {
+    let is_record = |word: &String| word == "record";
+    let mut rest = match words.iter().position(is_record) {
+        Some(at) => words.get(at.saturating_add(1)..).unwrap_or_default(),
+        None => &[],
+    };
+    while let Some((word, behind)) = rest.split_first() {
+        let Some(option) = word.strip_prefix('-').filter(|option| !option.is_empty()) else {
+            break;
+        };
         let (is_selecting, has_value) = match option.strip_prefix('-') {
-            Some("") => return None,
+            Some("") => {
+                rest = behind;
+                break;
+            }
             Some(long) => {
                 let (name, is_whole) = match long.split_once('=') {
                     Some((name, _)) => (name, true),
@@ -72,13 +88,29 @@ pub(super) fn selects(words: &[String]) -> Option<String> {
             None => letters(option),
         };
         if is_selecting {
-            return Some(word.to_owned());
+            // Whether its value is the next word nobody here knows.
+            let mark = behind.iter().position(|word| word == "--");
+            let ran = mark.and_then(|mark| behind.get(mark.saturating_add(1)..));
+            return Told {
+                selecting: Some(word),
+                ran: ran.unwrap_or_default(),
+            };
         }
-        if has_value {
-            words.next();
-        }
+        rest = behind.get(usize::from(has_value)..).unwrap_or_default();
     }
-    None
+    Told {
+        selecting: None,
+        ran: rest,
+    }
+}
+
+/// Whether two command lines are of one program that is given the same; it may be found by another path.
+pub(super) fn is_same(one: &[String], other: &[&str]) -> bool {
+    let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
+    match (one.split_first(), other.split_first()) {
+        (Some((one, ones)), Some((other, others))) => name(one) == name(other) && ones == others,
+        (one, other) => one.is_none() && other.is_none(),
+    }
 }
 
 /// Whether any of the letters of a word selects or is unknown, and whether the next word is the value of the last.
@@ -102,32 +134,61 @@ fn letters(option: &str) -> (bool, bool) {
 mod tests {
     use super::*;
 
-    fn by(line: &str) -> Option<String> {
-        selects(&line.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
     }
 
     #[test]
     fn what_selects_is_named_and_what_the_program_was_given_is_not_looked_at() {
-        for plain in [
-            "/usr/bin/perf record -q -e raw_syscalls:sys_enter -o x.data -- mkdir -p a",
-            "perf record -g -eraw_syscalls:* mkdir -p a",
-            "perf record -m 1 --event=sched:* --output p sh -c --filter",
-            "perf record -z1 -F 99 ls -C",
-            "harness record -e sched:* -gm 4M -o - -z=3 ls -a",
+        for (line, program) in [
+            (
+                "/usr/bin/perf record -q -e raw_syscalls:sys_enter -o x.data -- mkdir -p a",
+                "mkdir -p a",
+            ),
+            ("perf record -g -eraw_syscalls:* mkdir -p a", "mkdir -p a"),
+            (
+                "perf record -m 1 --event=sched:* --output p sh -c --filter",
+                "sh -c --filter",
+            ),
+            ("perf record -z1 -F 99 ls -C", "ls -C"),
+            ("harness record -e sched:* -gm 4M -o - -z=3 ls -a", "ls -a"),
+            ("perf record -q -- record -- -a", "record -- -a"),
         ] {
-            assert_eq!(by(plain), None, "{plain}");
+            let words = words(line);
+            let told = told(&words);
+            assert_eq!(
+                (told.selecting, told.ran.join(" ")),
+                (None, program.to_owned())
+            );
         }
-        for (line, option) in [
-            ("perf record -e a:b --filter x==1 ls", "--filter"),
-            ("perf record -e a:b --filter=x ls", "--filter=x"),
-            ("perf record -C0 ls", "-C0"),
-            ("perf record -ga -e a:b ls", "-ga"),
-            ("perf record -q -p 77", "-p"),
-            ("perf record --all-user ls", "--all-user"),
-            ("perf record --of-the-future ls", "--of-the-future"),
-            ("harness record -e a:b --filter x ls", "--filter"),
+        for (line, option, program) in [
+            ("perf record -e a:b --filter x==1 ls", "--filter", ""),
+            ("perf record -e a:b --filter=x ls", "--filter=x", ""),
+            ("perf record -C0 ls", "-C0", ""),
+            ("perf record -ga -e a:b ls", "-ga", ""),
+            ("perf record -q -p 77", "-p", ""),
+            ("perf record --all-user -- ls -a", "--all-user", "ls -a"),
+            ("perf record --of-the-future ls", "--of-the-future", ""),
+            ("harness record -e a:b --filter x ls", "--filter", ""),
         ] {
-            assert_eq!(by(line).as_deref(), Some(option), "{line}");
+            let words = words(line);
+            let told = told(&words);
+            assert_eq!(
+                (told.selecting, told.ran.join(" ")),
+                (Some(option), program.to_owned())
+            );
         }
+        for without in ["perf record", "perf record -q --", "harness trace ls", ""] {
+            assert_eq!(told(&words(without)), Told::default(), "{without}");
+        }
+    }
+
+    #[test]
+    fn one_program_by_another_path_is_the_same_and_what_it_is_given_counts() {
+        let is =
+            |one: &str, other: &str| is_same(&words(one), &other.split(' ').collect::<Vec<_>>());
+        assert!(is("/bin/sh -c x", "sh -c x") && is("./a b", "../c/a b"));
+        assert!(!is("sh -c x", "bash -c x") && !is("sh -c x", "sh -c y"));
+        assert!(!is("mkdir a", "mkdir") && !is("mkdir", "mkdir a") && !is("mkdir a/b", "mkdir b"));
     }
 }

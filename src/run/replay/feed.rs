@@ -5,17 +5,14 @@ use super::super::sum::Sum;
 use super::super::{Observer, Setting};
 use super::{RecordedRun, ReplayError, Replayed, command};
 use crate::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
-use crate::events::{Account, EventAccount, Origin};
+use crate::events::{Account, EventAccount, MEMORY, Origin};
 use crate::perfdata::{self, EventDesc};
 use crate::plan::{EventsPlan, Reach};
 use crate::record::kind;
 use crate::sandbox::{Captured, Exited, Left};
-use crate::syscall::{Actor, Entry, Observation};
+use crate::syscall::{Actor, Entry, Observation, Remembered};
 use crate::units::{Cpu, ExitKind, Nanos, Pid, Usage};
 use crate::verdict::Ended;
-
-/// What our own recordings call the records of what was read from memory.
-const MEMORY: &str = "memory";
 
 impl RecordedRun {
     /// Reads all records of a plan's events, and tells the observer.
@@ -27,8 +24,15 @@ impl RecordedRun {
         plan: &EventsPlan,
         observer: &mut dyn Observer,
     ) -> Result<Replayed, ReplayError> {
+        let since = self.forgot_calls_until(plan);
         let setting = match &self.saved {
-            Some(saved) => saved.setting(),
+            Some(saved) => Setting {
+                calls: match since {
+                    Some(_) => Remembered::None,
+                    None => Remembered::All,
+                },
+                ..saved.setting()
+            },
             None => Setting {
                 attached: !self.is_from_exec(),
                 ..Setting::default()
@@ -40,7 +44,7 @@ impl RecordedRun {
             exit: None,
         };
         let mut reader = Reader::new(plan, plan.requests.len(), &mut watcher, setting);
-        let untold = self.feed(plan, &mut reader)?;
+        let untold = self.feed(plan, &mut reader, since)?;
         reader.finish();
         let (mut account, delivered) = reader.recorded();
         let delivered = delivered.to_vec();
@@ -50,6 +54,10 @@ impl RecordedRun {
             Some(saved) => {
                 let mut ended = saved.ended();
                 recount(&mut account, &ended.account, plan, &delivered);
+                if since.is_some() {
+                    // Both may be of what was overwritten.
+                    (account.never_started, account.unread) = (false, 0);
+                }
                 ended.account = account;
                 Replayed {
                     ended,
@@ -67,6 +75,7 @@ impl RecordedRun {
                         counted: *delivered,
                         delivered: *delivered,
                         said_lost: None,
+                        overwritten: 0,
                     });
                 }
                 // Nobody can tell whether the cork's own call was recorded.
@@ -102,7 +111,8 @@ impl RecordedRun {
                     .to_owned(),
             );
         }
-        match self.command.as_deref().map(command::selects) {
+        let told = self.command.as_deref().map(command::told);
+        match told.map(|told| told.selecting) {
             Some(None) => {}
             Some(Some(option)) => untold.push(format!(
                 "it was recorded with `{option}`, which may leave out what the workload did, or take in what others did"
@@ -178,14 +188,32 @@ impl RecordedRun {
         self.events.iter().map(&mut origin).collect()
     }
 
+    /// The moment before which what calls were made was overwritten; `None` where none was.
+    fn forgot_calls_until(&self, plan: &EventsPlan) -> Option<Nanos> {
+        let account = self.saved.as_ref()?.account();
+        let until = account.remembers_from.map(Nanos);
+        until.filter(|_| plan.forgot_calls(account))
+    }
+
     /// Gives all records to a reader, and says what stands in the way of understanding them all, a line each.
-    fn feed(&self, plan: &EventsPlan, reader: &mut Reader<'_>) -> Result<Vec<String>, ReplayError> {
+    fn feed(
+        &self,
+        plan: &EventsPlan,
+        reader: &mut Reader<'_>,
+        mut since: Option<Nanos>,
+    ) -> Result<Vec<String>, ReplayError> {
         let origins = self.origins(plan);
         let mut strangers = 0_u64;
         let mut sum = Sum::default();
         let mut records = perfdata::Ordered::new(self.reader()?);
         while let Some(record) = records.next().map_err(|source| self.unreadable(source))? {
             sum.record(record.bytes);
+            let is_remembered =
+                since.is_some_and(|since| record.time().is_some_and(|time| time >= since));
+            if is_remembered {
+                reader.remembers();
+                since = None;
+            }
             let Some((event, layout)) = record.event() else {
                 strangers += u64::from(record.header().kind < kind::OWN);
                 continue;
@@ -250,6 +278,7 @@ fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: 
     account.side_band_lost = then.side_band_lost;
     account.other_cpus = then.other_cpus;
     account.lost_records = account.lost_records.max(then.lost_records);
+    account.remembers_from = then.remembers_from;
 }
 
 /// Looks for the end of the main process, which nobody else tells.

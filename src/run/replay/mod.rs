@@ -185,6 +185,24 @@ impl RecordedRun {
         perfdata::Reader::files(files).map_err(|source| self.unreadable(source))
     }
 
+    /// Why it is no recording of a workload that is this command, where it says that another was run.
+    #[must_use]
+    pub fn of_another(&self, argv: &[&str]) -> Option<String> {
+        let told = self.command.as_deref().map(command::told);
+        let ran = match &self.saved {
+            Some(saved) => saved.command.as_slice(),
+            None => told.unwrap_or_default().ran,
+        };
+        let is_another = !ran.is_empty() && !command::is_same(ran, argv);
+        is_another.then(|| {
+            format!(
+                "the recording is of `{}`, and the workload is `{}`",
+                ran.join(" "),
+                argv.join(" ")
+            )
+        })
+    }
+
     fn lacks(&self, what: impl Into<String>) -> ReplayError {
         ReplayError::Lacks {
             path: self.path.clone(),

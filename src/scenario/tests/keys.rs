@@ -37,7 +37,7 @@ error: unknown key `network` in the scenario
 3 | network: none
   | ^^^^^^^
   |
-  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `expect`, `snapshot`, `requires`, `expect_failure`, `lenient`, `matrix`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `expect`, `snapshot`, `requires`, `on_failure`, `expect_failure`, `lenient`, `matrix`
 ",
     );
 }
@@ -134,16 +134,16 @@ fn unknown_key_in_ring() {
         "\
 description: d
 workload: { run: [ls] }
-trace: { ring: { mode: stream } }
+trace: { ring: { pages: 4 } }
 ",
         "
-error: unknown key `mode` in `trace.ring`
+error: unknown key `pages` in `trace.ring`
  --> x.yaml:3:18
   |
-3 | trace: { ring: { mode: stream } }
-  |                  ^^^^
+3 | trace: { ring: { pages: 4 } }
+  |                  ^^^^^
   |
-  = help: the only key here is `size`
+  = help: the keys here are `size`, `mode`
 ",
     );
 }
@@ -533,7 +533,7 @@ error: unknown key `a`b` in the scenario
 3 | a`b: 1
   | ^^^
   |
-  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `expect`, `snapshot`, `requires`, `expect_failure`, `lenient`, `matrix`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `expect`, `snapshot`, `requires`, `on_failure`, `expect_failure`, `lenient`, `matrix`
 ",
     );
 }

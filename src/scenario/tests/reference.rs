@@ -45,6 +45,7 @@ fn every_key_is_named() {
         "workload: { run: [ls], files: { a: { %: 0 } } }",
         "trace: { %: 0 }",
         "trace: { since: { %: 0 } }",
+        "trace: { ring: { %: 0 } }",
         "sections: { a: { %: 0 } }",
         "baseline: { %: 0 }",
         "expect: { %: 0 }",

@@ -167,12 +167,15 @@ impl File {
         for event in &draft.events {
             match event {
                 EventSpec::Syscalls(names) => self.syscalls(names),
-                EventSpec::Tracepoint { name, filter: None } => {
+                EventSpec::Tracepoint {
+                    name, filter: None, ..
+                } => {
                     self.line(4, &format!("- {}", flow(name)));
                 }
                 EventSpec::Tracepoint {
                     name,
                     filter: Some(filter),
+                    ..
                 } => self.line(
                     4,
                     &format!("- {{ event: {}, filter: {} }}", flow(name), flow(filter)),

@@ -111,10 +111,12 @@ fn full() -> Draft {
             EventSpec::Tracepoint {
                 name: "sched:sched_switch".to_owned(),
                 filter: Some("prev_prio < 120".to_owned()),
+                ring: None,
             },
             EventSpec::Tracepoint {
                 name: "sched:*".to_owned(),
                 filter: None,
+                ring: None,
             },
         ],
         on_events: vec!["Fewer are better.".to_owned()],

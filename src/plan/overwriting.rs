@@ -1,0 +1,222 @@
+//! Which events write into rings that are overwritten, and what cannot be told of such.
+
+use super::events::{EventsPlan, Meaning};
+use super::expand::expand;
+use super::{Facts, Marks, PlanError, invalid, operations, placed, ring_pages};
+use crate::events::Account;
+use crate::host::Catalogue;
+use crate::matching::{MARKING, Mark};
+use crate::scenario::{EventSpec, KeyPath, Last, RingMode, Scenario, Since};
+use crate::trace::{Naming, View};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// What is kept of the end of a run without rings that are overwritten.
+const LAST: Duration = Duration::from_secs(5);
+
+/// Says of each request whether it overwrites, and how large that ring is.
+pub(super) fn choose(
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+    events: &mut EventsPlan,
+    catalogue: &dyn Catalogue,
+) -> Result<(), PlanError> {
+    let ring = scenario.trace.ring;
+    let bytes = ring.size.unwrap_or(facts.default_ring);
+    let pages = ring_pages(bytes, facts.page_size);
+    let pages_of = |mode: RingMode| (mode == RingMode::Flight).then_some(pages);
+    let requests = events.requests.iter_mut().zip(&events.meanings);
+    for (request, meaning) in requests {
+        // That a task leaves the group must not be forgotten.
+        let mode = match meaning {
+            Meaning::LeavesGroup => RingMode::Stream,
+            _ => ring.mode,
+        };
+        request.overwrites = pages_of(mode);
+    }
+    let mut chosen = BTreeSet::new();
+    for (at, spec) in scenario.trace.events.iter().enumerate() {
+        let EventSpec::Tracepoint { name, filter, ring } = spec else {
+            continue;
+        };
+        let is_operation = operations::is_operation(name);
+        if is_operation && ring.is_some() {
+            let at = KeyPath::root().key("trace").key("events").index(at);
+            let message = "submissions to io_uring go where system calls go";
+            let help = "leave `ring` out: `trace.ring.mode` says where that is".to_owned();
+            return Err(invalid(scenario.complaint(
+                &at.key("ring"),
+                message,
+                Some(help),
+            )));
+        }
+        if is_operation {
+            continue;
+        }
+        let names = expand(at, name, catalogue).map_err(|error| placed(scenario, error))?;
+        for (place, meaning) in events.meanings.iter().enumerate() {
+            let Some(request) = events.requests.get_mut(place) else {
+                continue;
+            };
+            let is_it = matches!(meaning, Meaning::Tracepoint(_))
+                && request.filter == *filter
+                && names.iter().any(|name| name.as_str() == request.name);
+            // As where it is opened, the first that names it counts.
+            if is_it && chosen.insert(place) {
+                request.overwrites = pages_of(ring.unwrap_or(scenario.trace.ring.mode));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How much is kept of a run that is no pass.
+pub(super) fn last(scenario: &Scenario, events: &EventsPlan) -> Option<Last> {
+    Some(match scenario.on_failure? {
+        Last::All if !events.overwrites() => Last::Time(LAST),
+        last => last,
+    })
+}
+
+/// Refuses what a trace whose beginning is missing can never be compared with or begin with.
+pub(super) fn check(
+    scenario: &Scenario,
+    events: &EventsPlan,
+    marks: &Marks,
+    compared: Option<&View>,
+) -> Result<(), PlanError> {
+    let names = events.names_where(|place| {
+        let request = events.requests.get(place);
+        request.is_some_and(|request| request.overwrites.is_some())
+    });
+    if names.is_empty() {
+        return Ok(());
+    }
+    let root = KeyPath::root();
+    let complain = |at: KeyPath, message: String, help: &str| {
+        Err(invalid(scenario.complaint(
+            &at,
+            message,
+            Some(help.to_owned()),
+        )))
+    };
+    if let Some(view) = compared
+        && let asked_for = events.names()
+        && let Some(name) = names.intersection(&asked_for).find(|name| view.shows(name))
+    {
+        let message = format!(
+            "the snapshot shows `{name}`, whose ring is overwritten: where it begins is another place in every run"
+        );
+        let help = "write `snapshot: false`, or `hide` all that is overwritten";
+        let at = match scenario.trace.ring.mode {
+            RingMode::Flight => root.key("trace").key("ring").key("mode"),
+            RingMode::Stream => root.key("trace").key("events"),
+        };
+        return complain(at, message, help);
+    }
+    if scenario.baseline.is_some() {
+        let message = "a run whose ring is overwritten cannot be compared with another".to_owned();
+        let help = "leave `baseline` out, or `ring.mode: flight`";
+        return complain(root.key("baseline").key_itself(), message, help);
+    }
+    let may_miss = |mark: &Mark| match mark {
+        Mark::Written(_) => MARKING.iter().any(|name| names.contains(*name)),
+        Mark::Step(matcher) => !matcher.names.is_disjoint(&names),
+    };
+    let help = "let the mark be an event that says `ring: stream`";
+    let message = || "this mark may be overwritten before it is read".to_owned();
+    if let (Some(mark), Since::Mark(_)) = (&marks.since, &scenario.trace.since)
+        && may_miss(mark)
+    {
+        return complain(root.key("trace").key("since"), message(), help);
+    }
+    for (name, (from, to)) in &marks.sections {
+        let at = root.clone().key("sections").key(name);
+        for (mark, key) in [(from, "from"), (to, "to")] {
+            if may_miss(mark) {
+                return complain(at.key(key), message(), help);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_of_calls(meaning: Meaning) -> bool {
+    matches!(
+        meaning,
+        Meaning::Enter { .. } | Meaning::Leave { .. } | Meaning::Copies(_)
+    )
+}
+
+impl EventsPlan {
+    /// Whether records of some events are overwritten by younger ones.
+    #[must_use]
+    pub fn overwrites(&self) -> bool {
+        let mut requests = self.requests.iter();
+        requests.any(|request| request.overwrites.is_some())
+    }
+
+    /// Whether those of calls are.
+    #[must_use]
+    pub fn overwrites_calls(&self) -> bool {
+        let mut requests = self.requests.iter().zip(&self.meanings);
+        requests.any(|(request, meaning)| is_of_calls(*meaning) && request.overwrites.is_some())
+    }
+
+    /// Whether records of calls were overwritten in a run.
+    #[must_use]
+    pub fn forgot_calls(&self, account: &Account) -> bool {
+        let mut requests = self.requests.iter().zip(&self.meanings);
+        requests.any(|(request, meaning)| {
+            let mut events = account.events.iter();
+            is_of_calls(*meaning)
+                && events.any(|event| event.overwritten > 0 && event.name == request.name)
+        })
+    }
+
+    /// The names in a trace of what requests at these places tell of.
+    fn names_where(&self, is_meant: impl Fn(usize) -> bool) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut has_calls = false;
+        for (place, meaning) in self.meanings.iter().enumerate() {
+            if !is_meant(place) {
+                continue;
+            }
+            match meaning {
+                _ if is_of_calls(*meaning) => has_calls = true,
+                Meaning::Tracepoint(tracepoint) => {
+                    match self.tracepoints.get(*tracepoint).map(|it| &it.naming) {
+                        Some(Naming::Own(name)) => {
+                            names.insert(name.as_ref().to_owned());
+                        }
+                        Some(Naming::Operations) => names.extend(self.operation_names()),
+                        None => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        if has_calls {
+            // Those as well that are recorded for their marks.
+            let calls = self.recorded.names();
+            names.extend(calls.map(str::to_owned));
+        }
+        names
+    }
+
+    /// What occurred more often than the trace of a run shows, by the names that it would have there: records of it were overwritten. Where the
+    /// counters say that there were none, there was nothing to overwrite.
+    #[must_use]
+    pub fn overwritten(&self, account: &Account) -> BTreeSet<String> {
+        if account.events.iter().all(|event| event.overwritten == 0) {
+            return BTreeSet::new();
+        }
+        self.names_where(|place| {
+            let request = self.requests.get(place);
+            let mut events = account.events.iter();
+            events.any(|event| {
+                event.overwritten > 0 && request.is_some_and(|it| it.name == event.name)
+            })
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! A run that is judged from its records, and what is kept of one that failed.
+
+use super::once::record;
+use super::rejudge::rejudge;
+use super::saved::Saved;
+use super::scenario::not_executed;
+use super::{
+    Bench, Control, Extras, Item, Options, Outcome, RecordedRun, RunError, StoreError, attempt,
+};
+use crate::errors::chain;
+use crate::perfdata::{Feature, Ordered, Prologue, ReadError, Reader, Writer, features};
+use crate::plan::Plan;
+use crate::record::{self, Record, kind};
+use crate::sandbox::{LaunchError, WorkDir};
+use crate::scenario::Last;
+use crate::verdict::Verdict;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Runs a scenario as [`attempt`] does, and keeps the end of the run if that is asked for and it is no pass; gives the file.
+///
+/// # Errors
+/// [`RunError`].
+pub(super) fn attempt_and_keep(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    item: &Item,
+    control: &mut dyn Control,
+    options: &Options,
+    dir: &WorkDir,
+) -> Result<(Outcome, Option<PathBuf>), RunError> {
+    let overwrites = plan.events.overwrites();
+    let last = plan.on_failure.zip(options.dumps.as_ref());
+    let named = options.file_of(item);
+    if !overwrites && last.is_none() {
+        let extras = options.extras(named.as_deref());
+        let outcome = attempt(bench, plan, &item.file, control, extras, dir)?;
+        return Ok((outcome, None));
+    }
+    // There it goes whatever becomes of us.
+    let base = bench.base()?;
+    let folder = tempfile::Builder::new()
+        .prefix("recording-")
+        .tempdir_in(base.directory());
+    let folder = folder.map_err(StoreError::Write)?;
+    let recording = named.unwrap_or_else(|| folder.path().join("run.data"));
+    let extras = Extras {
+        save: Some((&recording, options.about())),
+        ..options.extras(None)
+    };
+    let mut outcome = match overwrites {
+        true => judged_when_over(bench, plan, item, control, extras, dir)?,
+        false => attempt(bench, plan, &item.file, control, extras, dir)?,
+    };
+    let is_wanted = !matches!(outcome.verdict, Verdict::Pass | Verdict::Skipped);
+    let mut dumped = None;
+    if let Some((last, (to, _))) = last.filter(|_| is_wanted && recording.exists()) {
+        let to = to.join(format!("{}.perf.data", item.name));
+        match keep(&recording, &to, last) {
+            Ok(()) => dumped = Some(to),
+            Err(error) => {
+                let why = format!("its end could not be kept: {}", chain(&error));
+                outcome.reasons.push(why);
+            }
+        }
+    }
+    Ok((outcome, dumped))
+}
+
+/// Runs it, and judges what is remembered of it.
+fn judged_when_over(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    item: &Item,
+    control: &mut dyn Control,
+    extras: Extras<'_>,
+    dir: &WorkDir,
+) -> Result<Outcome, RunError> {
+    let (ended, ..) = match record(bench, plan, control, extras, dir) {
+        Err(RunError::Launch(LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
+        ran => ran?,
+    };
+    let file = extras.save.map(|(file, _)| file).unwrap_or(Path::new(""));
+    let outcome = rejudge(bench, plan, &item.file, &RecordedRun::open(file)?)?;
+    Ok(match ended.interrupted {
+        false => outcome,
+        true => Outcome {
+            verdict: Verdict::Broken,
+            reasons: vec!["interrupted".to_owned()],
+            ..outcome
+        },
+    })
+}
+
+/// Why the end of a run could not be kept.
+#[derive(Debug, thiserror::Error)]
+enum KeepError {
+    #[error("cannot read the records")]
+    Read(#[from] ReadError),
+    #[error("cannot write `{to}`")]
+    Write { to: PathBuf, source: io::Error },
+    #[error("cannot read the records")]
+    Open(#[source] io::Error),
+    #[error("{0}")]
+    Saved(String),
+}
+
+/// Copies the last of a recording. All that tells of tasks and mappings goes with it, from the start: so the names of what is in there are known.
+/// What is left out counts as overwritten.
+fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
+    let refused = |source| KeepError::Write {
+        to: to.to_owned(),
+        source,
+    };
+    let folder = to.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(refused)?;
+    let file = NamedTempFile::new_in(folder).map_err(refused)?;
+    let open = || -> Result<_, KeepError> {
+        let file = File::open(recording).map_err(KeepError::Open)?;
+        Ok(Reader::file(BufReader::new(file))?)
+    };
+    let since = match last {
+        Last::All => 0,
+        _ => start(open()?, last)?,
+    };
+    let mut reader = open()?;
+    let meta = reader.meta();
+    let mut kept = meta.features.clone();
+    let derived = [
+        Feature::TRACING_DATA,
+        Feature::EVENT_DESC,
+        Feature::COMPRESSED,
+    ];
+    derived.iter().for_each(|feature| {
+        kept.remove(feature);
+    });
+    let saved = kept.remove(&Saved::FEATURE);
+    let saved = saved.map(|bytes| Saved::from_bytes(&bytes)).transpose();
+    let mut saved = saved.map_err(KeepError::Saved)?;
+    let build_ids = kept.remove(&Feature::BUILD_ID);
+    let prologue = Prologue {
+        events: meta.events.clone(),
+        tracing: meta.tracing.clone(),
+        features: kept,
+        compression: None,
+    };
+    let mut sum = super::sum::Sum::default();
+    sum.events(&prologue.events, prologue.tracing.as_ref());
+    let output = file.as_file().try_clone().map_err(refused)?;
+    let mut writer = Writer::file(output, &prologue).map_err(refused)?;
+    let mut span: Option<(u64, u64)> = None;
+    while let Some(item) = reader.next()? {
+        if let (kind::SAMPLE, Some((event, layout)), Some(time)) =
+            (item.header().kind, item.event(), item.time())
+        {
+            if time.0 < since {
+                let weight = match record::parse(item.bytes, layout) {
+                    Ok(Record::Sample(sample)) => sample.period.unwrap_or(1),
+                    _ => 1,
+                };
+                let name = prologue.events.get(event).map(|event| event.name.as_str());
+                if let (Some(saved), Some(name)) = (&mut saved, name) {
+                    saved.forgets(name, weight, since);
+                }
+                continue;
+            }
+            let (first, end) = span.unwrap_or((time.0, time.0));
+            span = Some((first.min(time.0), end.max(time.0)));
+        }
+        sum.record(item.bytes);
+        writer.plain(item.bytes).map_err(refused)?;
+        writer.plain(item.trailing).map_err(refused)?;
+    }
+    let mut late: BTreeMap<Feature, Vec<u8>> = BTreeMap::new();
+    late.extend(build_ids.map(|ids| (Feature::BUILD_ID, ids)));
+    let saved = saved.map(|saved| saved.sealed(sum.number()).to_bytes());
+    late.extend(saved.map(|bytes| (Saved::FEATURE, bytes)));
+    late.extend(span.map(|(first, end)| (Feature::SAMPLE_TIME, features::longs(&[first, end]))));
+    writer.finish(late).map_err(refused)?;
+    file.persist(to).map_err(|error| refused(error.error))?;
+    Ok(())
+}
+
+/// The time of the first sample that is kept.
+fn start(reader: Reader<BufReader<File>>, last: Last) -> Result<u64, KeepError> {
+    let mut samples: Vec<(u64, u64)> = Vec::new();
+    let mut end = 0;
+    let mut records = Ordered::new(reader);
+    while let Some(item) = records.next()? {
+        let Some(time) = item.time() else { continue };
+        end = end.max(time.0);
+        if item.header().kind == kind::SAMPLE {
+            samples.push((time.0, item.bytes.len() as u64));
+        }
+    }
+    samples.sort_unstable_by_key(|(time, _)| std::cmp::Reverse(*time));
+    Ok(match last {
+        Last::All => 0,
+        Last::Time(time) => {
+            let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            end.saturating_sub(nanos)
+        }
+        Last::Bytes(most) => {
+            let mut bytes = 0;
+            let mut fitting = samples.iter().take_while(|(_, length)| {
+                bytes += length;
+                bytes <= most
+            });
+            // None of those of the moment that does not fit whole.
+            let n_fitting = fitting.by_ref().count();
+            samples.get(n_fitting).map_or(0, |(time, _)| time + 1)
+        }
+    })
+}
