@@ -124,23 +124,6 @@ def perf_counts(bench: Bench, path: Path) -> dict[str, int]:
     return json.loads(walked.stdout)
 
 
-def slopes(
-    bench: Bench, commands: dict[str, Callable[[int], list[str]]], few: int, many: int, rounds: int,
-    check: Callable[[str, Run, int], None],
-) -> dict[str, list[float]]:
-    """What each of these takes a call in every round, in nanoseconds: the slope between two numbers of calls, so that no start counts."""
-    found: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(rounds):
-        for name, command in commands.items():
-            walls = []
-            for n in (few, many):
-                run = bench.run(command(n), tracefs=True)
-                check(name, run, n)
-                walls.append(run.wall)
-            found[name].append((walls[1] - walls[0]) / (many - few) * 1e9)
-    return found
-
-
 def first_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0][:200] if lines else "it said nothing"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Optional
 
 from measure import (
-    Bench, Failed, Run, first_line, perf_counts, progress, ratio, seconds, slopes, table, thousands,
+    Bench, Failed, Run, first_line, perf_counts, progress, ratio, seconds, table, thousands,
 )
 
 RAW = "raw_syscalls:sys_enter,raw_syscalls:sys_exit"
@@ -86,47 +86,46 @@ def script(bench: Bench, harness: Optional[Path], calls: int, rounds: int) -> No
           ["samples", "", "wall", "perf script / it", "CPUs", "perf script / it", "a sample", "peak"], lines, notes)
 
 
-def recorded(bench: Bench, title: str, commands: dict[str, list[str]], calls: int, rounds: int, loses: bool) -> None:
-    """The cost of an event in each of these, whose last argument is where the records go: over the untraced call, as the slope between two
-    numbers of calls, so that no tool's start counts."""
-    folder = bench.scratch / "recorded"
-    few, many = calls // 20, calls // 2
-    lost: dict[str, list[int]] = {name: [] for name in commands}
-    kept: dict[str, list[int]] = {name: [] for name in commands}
-
-    def command(name: str, n: int) -> list[str]:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        tracing = [*commands[name], "-o", str(folder / "data"), "--"] if commands[name] else []
-        return [*tracing, bench.helper("load"), "getppid", str(n)]
-
-    def check(name: str, run: Run, n: int) -> None:
-        # The status of a recording that lost something is harness's own.
-        if run.status not in ((0, 125) if loses else (0,)):
-            raise Failed(f"{name}: status {run.status}: {first_line(run.stderr)}")
-        if n == many and commands[name]:
-            counts = [perf_counts(bench, file) for file in sorted(folder.iterdir())]
-            lost[name].append(sum(count["lost"] for count in counts))
-            kept[name].append(sum(count["samples"] for count in counts))
-
+def recorded(bench: Bench, title: str, commands: dict[str, list[str]], calls: int, rounds: int, statuses: tuple[int, ...]) -> None:
+    """What an event costs the workload in each of these: the workload's own time over the untraced one's, so that no tool's start or end
+    counts, and what the tool uses of the CPUs in all."""
+    folder, own_time = bench.scratch / "recorded", bench.scratch / "own-time"
+    took: dict[str, list[float]] = {name: [] for name in commands}
+    cpus: dict[str, list[float]] = {name: [] for name in commands}
+    counts: dict[str, list[tuple[int, int]]] = {name: [] for name in commands}
     try:
-        walls = slopes(bench, {name: lambda n, name=name: command(name, n) for name in commands}, few, many, rounds, check)
+        for _ in range(rounds):
+            for name, tracing in commands.items():
+                folder.mkdir()
+                options = [*tracing, "-o", str(folder / "data"), "--"] if tracing else []
+                run = bench.run([*options, bench.helper("load"), "getppid", str(calls), str(own_time)], tracefs=True)
+                if run.status not in statuses:
+                    raise Failed(f"{name}: status {run.status}: {first_line(run.stderr)}")
+                took[name].append(int(own_time.read_text()) / calls)
+                cpus[name].append(run.cpu / calls * 1e9)
+                files = [perf_counts(bench, file) for file in sorted(folder.iterdir())]
+                counts[name].append((sum(file["lost"] for file in files), sum(file["samples"] for file in files)))
+                shutil.rmtree(folder)
     except Failed as failure:
         print(f"\n{title}: not measured: {failure}")
         return
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        own_time.unlink(missing_ok=True)
     lines = []
-    for name, of_tool in walls.items():
-        over = statistics.median(own - native for own, native in zip(of_tool, walls["native"]))
-        slower = statistics.median(own / native for own, native in zip(of_tool, walls["native"]))
-        records = [thousands(max(lost[name])), thousands(min(kept[name]))] if lost[name] else ["", ""]
-        lines.append([name, f"{statistics.median(of_tool):.0f} ns", f"{over:.0f} ns", ratio(slower), *records])
-    table(f"{title}: {thousands(many)} getppid, median of {rounds}", ["", "a call", "an event", "ratio to native", "lost", "kept"], lines, [])
+    for name, of_tool in took.items():
+        pairs = list(zip(of_tool, took["native"]))
+        over, slower = statistics.median(own - native for own, native in pairs), statistics.median(own / native for own, native in pairs)
+        lost, kept = zip(*counts[name])
+        ends = [f"{over:.0f} ns", thousands(max(lost)), thousands(min(kept))] if commands[name] else ["", "", ""]
+        lines.append([name, f"{statistics.median(of_tool):.0f} ns", ratio(slower), f"{statistics.median(cpus[name]):.0f} ns", *ends])
+    table(f"{title}: {thousands(calls)} getppid, median of {rounds}",
+          ["", "a call takes", "ratio to native", "CPUs, of all", "an event", "lost", "kept"], lines, [])
 
 
 def record(bench: Bench, harness: Optional[Path], calls: int, rounds: int) -> None:
-    """Recording into a file: each with the rings that it has where nobody chooses, and with large ones."""
+    """Recording into a file: each with the rings that it has where nobody chooses, and with large ones. A recording that lost something has a
+    status of its own."""
     title = f"Recording {ONE}"
     if missing(title, harness):
         return
@@ -135,7 +134,7 @@ def record(bench: Bench, harness: Optional[Path], calls: int, rounds: int) -> No
     recorded(bench, title, {
         "native": [], "harness record": ours, "perf record": perfs, "harness record -m 8M": [*ours, "-m", "8M"],
         "perf record -m 8M": [*perfs, "-m", "8M"],
-    }, calls, rounds, True)
+    }, calls // 2, rounds, (0, 125))
 
 
 def flight(bench: Bench, harness: Optional[Path], calls: int, rounds: int) -> None:
@@ -148,4 +147,4 @@ def flight(bench: Bench, harness: Optional[Path], calls: int, rounds: int) -> No
     recorded(bench, title, {
         "native": [], "harness record --overwrite": [str(harness), "record", *options],
         "perf record --overwrite": [PERF, "record", "-q", *options],
-    }, calls, rounds, False)
+    }, calls // 2, rounds, (0,))

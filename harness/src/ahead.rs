@@ -15,8 +15,8 @@ use trace_harness::perfdata::{Item, Meta, Ordered, ReadError, Reader, own};
 /// So many bytes of records are handed over at once.
 const PIECE: usize = 1 << 16;
 
-/// So many batches wait to be asked for, 16 MiB: whatever a round has comes at once, and while that is shown the next is read.
-const WAITING: usize = 256;
+/// So many batches wait to be asked for, 4 MiB: while what a round has is shown the next is read.
+const WAITING: usize = 64;
 
 /// Records of the kernel's; those of a tool are in the meta-data.
 #[derive(Debug)]

@@ -147,8 +147,10 @@ fn every_command_and_option_that_the_readme_names_is_there() {
             .take_while(|word| *word != "--")
             .filter(|word| word.starts_with("--"));
         for option in options {
+            let ends = [" ", "\n", "[="];
             assert!(
-                help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n")),
+                ends.iter()
+                    .any(|end| help.contains(&format!("{option}{end}"))),
                 "`harness {command}`: no {option}"
             );
         }

@@ -106,6 +106,13 @@ impl Account {
             && self.lost_records == 0
     }
 
+    /// The account of an event. Where several have the same name, `before` of these come first.
+    #[must_use]
+    pub fn of(&self, name: &str, before: usize) -> Option<&EventAccount> {
+        let mut events = self.events.iter().filter(|event| event.name == name);
+        events.nth(before)
+    }
+
     /// How many records are missing, side-band included.
     #[must_use]
     pub fn lost(&self) -> u64 {

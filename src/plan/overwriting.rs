@@ -166,12 +166,26 @@ impl EventsPlan {
     /// Whether records of calls were overwritten in a run.
     #[must_use]
     pub fn forgot_calls(&self, account: &Account) -> bool {
-        let mut requests = self.requests.iter().zip(&self.meanings);
-        requests.any(|(request, meaning)| {
-            let mut events = account.events.iter();
-            is_of_calls(*meaning)
-                && events.any(|event| event.overwritten > 0 && event.name == request.name)
+        let mut meanings = self.meanings.iter().enumerate();
+        meanings.any(|(place, meaning)| {
+            is_of_calls(*meaning) && self.overwritten_of(place, account) > 0
         })
+    }
+
+    /// How many records of a request were overwritten.
+    fn overwritten_of(&self, place: usize, account: &Account) -> u64 {
+        let event = self.name_of(place);
+        let event = event.and_then(|(name, before)| account.of(name, before));
+        event.map_or(0, |event| event.overwritten)
+    }
+
+    /// The name of a request, and how many have it before this one.
+    #[must_use]
+    pub fn name_of(&self, place: usize) -> Option<(&str, usize)> {
+        let (before, rest) = self.requests.split_at_checked(place)?;
+        let name = rest.first()?.name.as_str();
+        let same = before.iter().filter(|request| request.name == name);
+        Some((name, same.count()))
     }
 
     /// The names in a trace of what requests at these places tell of.
@@ -211,12 +225,6 @@ impl EventsPlan {
         if account.events.iter().all(|event| event.overwritten == 0) {
             return BTreeSet::new();
         }
-        self.names_where(|place| {
-            let request = self.requests.get(place);
-            let mut events = account.events.iter();
-            events.any(|event| {
-                event.overwritten > 0 && request.is_some_and(|it| it.name == event.name)
-            })
-        })
+        self.names_where(|place| self.overwritten_of(place, account) > 0)
     }
 }

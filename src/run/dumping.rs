@@ -147,6 +147,12 @@ fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
         features: kept,
         compression: None,
     };
+    let mut names = Vec::new();
+    for event in &prologue.events {
+        let same = names.iter().filter(|(name, _)| *name == event.name);
+        let before = same.count();
+        names.push((event.name.as_str(), before));
+    }
     let mut sum = super::sum::Sum::default();
     sum.events(&prologue.events, prologue.tracing.as_ref());
     let output = file.as_file().try_clone().map_err(refused)?;
@@ -161,9 +167,8 @@ fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
                     Ok(Record::Sample(sample)) => sample.period.unwrap_or(1),
                     _ => 1,
                 };
-                let name = prologue.events.get(event).map(|event| event.name.as_str());
-                if let (Some(saved), Some(name)) = (&mut saved, name) {
-                    saved.forgets(name, weight, since);
+                if let (Some(saved), Some(event)) = (&mut saved, names.get(event)) {
+                    saved.forgets(*event, weight, since);
                 }
                 continue;
             }

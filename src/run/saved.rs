@@ -200,10 +200,11 @@ impl Saved {
         }
     }
 
-    /// So many occurrences of an event, all before this moment, are left out as if they had been overwritten.
-    pub(super) fn forgets(&mut self, event: &str, many: u64, until: u64) {
+    /// So many occurrences of an event, all before this moment, are left out as if they had been overwritten; `before` as in [`Account::of`].
+    pub(super) fn forgets(&mut self, (name, before): (&str, usize), many: u64, until: u64) {
         let mut events = self.account.events.iter_mut();
-        if let Some(event) = events.find(|known| known.name == event) {
+        let mut events = events.by_ref().filter(|event| event.name == name);
+        if let Some(event) = events.nth(before) {
             event.overwritten += many;
             event.delivered = event.delivered.saturating_sub(many);
             let known = &mut self.account.remembers_from;

@@ -29,7 +29,8 @@ const LEVEL: &str = "1";
 #[command(
     after_help = "Events: a tracepoint (sched:sched_switch, sched:*); a software event by perf's name (cpu-clock, task-clock, page-faults, \
 minor-faults, major-faults, context-switches, cpu-migrations, dummy, bpf-output); a system call, a glob or a class of them (openat, rename*, \
-%file), which are recorded as raw_syscalls with a filter. Nothing named means cpu-clock.\n\n\
+%file), which are recorded as raw_syscalls with a filter. Nothing named means cpu-clock. Terms of one event stand behind it between slashes (sched:sched_switch/call-graph=no,nr=100/): overwrite, \
+no-overwrite, call-graph=fp or no, max-stack=FRAMES, nr=RECORDS, period=N, freq=N, name=NAME, inherit, no-inherit.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
 125 when the harness had trouble, lost events included."
 )]

@@ -20,7 +20,7 @@ use crate::support::project::Project;
 
 /// Whoever is recorded: for each line that it reads it makes so many calls, whose first argument goes on from where it was, and says so.
 const COUNTER: &str = "$| = 1; my $next = 100000; while (<STDIN>) { \
-    if (/^unlink/) { syscall(87, '/nonexistent') } else { syscall(3, $next++) for 1..$_ } print \"$next\\n\" }";
+    if (/^unlink/) { syscall(87, my $path = '/nonexistent') } else { syscall(3, $next++) for 1..$_ } print \"$next\\n\" }";
 
 /// The number of close(2) on x86-64, which the counter makes with descriptors that nobody has; that of unlink(2) is 87.
 const CLOSE: u64 = 3;
@@ -65,13 +65,18 @@ impl Drop for Counter {
     }
 }
 
-/// Whether the process has `SIGUSR2` blocked.
-fn blocks_requests(pid: u32) -> bool {
+/// Whether the process is the harness, and has blocked the signals that ask for files, and those that end it.
+fn blocks_signals(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+    if !status.starts_with("Name:\tharness\n") {
+        return false;
+    }
     let mut lines = status.lines();
     let mask = lines.find_map(|line| line.strip_prefix("SigBlk:\t"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask, 16).ok());
-    mask.expect("a mask") >> (Signal::SIGUSR2 as i32 - 1) & 1 == 1
+    let mask = mask.expect("a mask");
+    let is_blocked = |signal: &Signal| mask >> (*signal as i32 - 1) & 1 == 1;
+    [Signal::SIGUSR2, Signal::SIGTERM].iter().all(is_blocked)
 }
 
 /// A recording that is under way.
@@ -95,7 +100,7 @@ impl Session {
         let mut child = command.stderr(Stdio::piped()).spawn().expect("harness");
         // Nothing tells but its mask: before, the signal would end it.
         let end = Instant::now() + PATIENCE;
-        while !blocks_requests(child.id()) {
+        while !blocks_signals(child.id()) {
             assert!(Instant::now() < end, "it does not start");
             std::thread::yield_now();
         }
@@ -184,7 +189,7 @@ impl Told {
                 let word = |at: usize| raw.get(at..)?.first_chunk().copied();
                 let number = word(8).map(u64::from_ne_bytes);
                 let argument = word(16).map(u64::from_ne_bytes).expect("an argument");
-                if number == Some(CLOSE) && argument >= FIRST {
+                if number == Some(CLOSE) && (FIRST..1 << 32).contains(&argument) {
                     calls.push((time.0, argument));
                 }
             }

@@ -11,6 +11,7 @@ mod oracle_arguments;
 mod oracle_cold;
 mod oracle_dump;
 mod oracle_events;
+mod oracle_flight;
 mod oracle_inject;
 mod oracle_mappings;
 mod oracle_perf;

@@ -193,6 +193,10 @@ impl Alive {
     }
 
     fn map(&mut self, map: &Map<'_>) {
+        // The kernel's own.
+        if map.pid == Pid(u32::MAX) {
+            return;
+        }
         // Whoever is not known has begun before anything was told of him.
         if !self.processes.contains_key(&map.pid) {
             self.add(map.pid, map.tid, Pid(0), Arc::default());

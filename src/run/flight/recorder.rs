@@ -163,11 +163,11 @@ impl<'a> Recorder<'a> {
         self.drain(events)?;
         if self.flight.is_some() {
             self.dump(events)?;
-        } else if let (Destination::One(_), Some((_, store))) = (&self.to, self.current.take()) {
+        } else if matches!(self.to, Destination::Many(_)) {
+            self.finish(SystemTime::now(), None);
+        } else if let Some((_, store)) = self.current.take() {
             let stored = store.end(events, self.bench.host, |_| BTreeMap::new())?;
             (self.n_samples, self.length) = (stored.n_samples, stored.length);
-        } else {
-            self.finish(SystemTime::now(), None);
         }
         let opened = events.opened().map_err(StoreError::from)?;
         let stored = Stored {
@@ -271,7 +271,11 @@ impl<'a> Recorder<'a> {
                 (report.n_samples, report.length) = (n_samples, length);
                 self.name(part, moment, report)
             }
-            Err(error) => Err(error),
+            Err(error) => {
+                // It is gone when that is said.
+                drop(part);
+                Err(error)
+            }
         };
         match finished {
             Ok(report) => {

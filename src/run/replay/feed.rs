@@ -265,9 +265,9 @@ fn has_every_occurrence(attr: &StoredAttr) -> bool {
 
 /// The account of a recorded run: what the kernel counted then, against the records that are there now.
 fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: &[u64]) {
-    let names = plan.requests.iter().map(|request| request.name.as_str());
-    for (name, delivered) in names.chain([MEMORY]).zip(delivered) {
-        if let Some(event) = then.events.iter().find(|event| event.name == name) {
+    for (place, delivered) in delivered.iter().enumerate() {
+        let (name, before) = plan.name_of(place).unwrap_or((MEMORY, 0));
+        if let Some(event) = then.of(name, before) {
             account.events.push(EventAccount {
                 delivered: *delivered,
                 ..event.clone()
