@@ -138,7 +138,8 @@ impl Capture {
     }
 
     /// A slot for a run, whose records go to these rings (one for each CPU). `for_keeping` is whether other tools are to read them:
-    /// `perf script` refuses samples of a software event without an address.
+    /// `perf script` refuses samples of a software event without an address. With `overwrites` they go to rings that are overwritten, and that
+    /// whoever opens the events of a run maps to [those of the slot](Slot::events).
     ///
     /// # Errors
     /// [`CaptureError::System`]; [`CaptureError::Full`] where all slots are taken.
@@ -146,6 +147,7 @@ impl Capture {
         self: &Arc<Self>,
         rings: &[(Cpu, BorrowedFd<'_>)],
         for_keeping: bool,
+        overwrites: bool,
     ) -> Result<Slot, CaptureError> {
         let number = {
             let Ok(mut used) = self.used.lock() else {
@@ -166,14 +168,19 @@ impl Capture {
             capture: Arc::clone(self),
             number,
             events: Vec::new(),
-            attr: output_attr(for_keeping),
+            attr: Attr {
+                write_backward: overwrites,
+                ..output_attr(for_keeping)
+            },
             before: (0, 0),
             token: None,
         };
         for (cpu, ring) in rings {
             let event = perf::open(&slot.attr.raw(), perf::Target::Everybody, Some(*cpu))
                 .and_then(|event| {
-                    perf::set_output(event.as_fd(), *ring)?;
+                    if !overwrites {
+                        perf::set_output(event.as_fd(), *ring)?;
+                    }
                     self.output
                         .put(number * self.n_cpus + cpu.0, event.as_fd())?;
                     Ok(event)

@@ -30,6 +30,20 @@ impl Slot {
             .map(move |(cpu, event)| (event.as_fd(), *cpu, attr))
     }
 
+    /// Whether its rings are overwritten.
+    #[must_use]
+    pub fn overwrites(&self) -> bool {
+        self.attr.write_backward
+    }
+
+    /// The event of a CPU.
+    #[must_use]
+    pub fn event(&self, cpu: Cpu) -> Option<BorrowedFd<'_>> {
+        let mut events = self.events.iter();
+        let event = events.find(|(of, _)| *of == cpu);
+        event.map(|(_, event)| event.as_fd())
+    }
+
     /// Begins a run: says what is to be read, and lets the task in that knows the token.
     ///
     /// # Errors

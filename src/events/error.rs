@@ -83,6 +83,9 @@ impl OpenError {
                 Some(libc::EMFILE) => {
                     Some("raise the limit of open files: ulimit -n 65536".to_owned())
                 }
+                Some(libc::EOVERFLOW) => Some(
+                    "call chains are at most kernel.perf_event_max_stack frames deep: lower max-stack, or raise that".to_owned(),
+                ),
                 Some(libc::ENOSYS) => {
                     Some("this kernel has no perf events (CONFIG_PERF_EVENTS)".to_owned())
                 }

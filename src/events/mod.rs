@@ -153,6 +153,12 @@ impl EventSet {
         Ok(())
     }
 
+    /// Whether what is read of the memory of the workload is overwritten.
+    #[must_use]
+    pub fn overwrites_memory(&self) -> bool {
+        self.reads_memory && self.rings.programs().is_some_and(|slot| slot.overwrites())
+    }
+
     /// Whether the memory of the workload is read.
     #[must_use]
     pub fn reads_memory(&self) -> bool {

@@ -55,6 +55,14 @@ pub(super) fn open_all(
         for event in of_cpu.iter().filter(|event| !is_owner(event)) {
             redirect(event, output)?;
         }
+        let programs = rings.as_ref().and_then(Rings::programs);
+        if let Some(slot) = programs.filter(|slot| slot.overwrites())
+            && let Some(event) = slot.event(cpu)
+        {
+            let chosen = wanted.iter().find_map(|wanted| wanted.flight_pages);
+            let chosen = chosen.unwrap_or(pages);
+            overwritten.push(rings::map_overwritable(event, cpu, chosen)?);
+        }
         for (place, wanted) in wanted.iter().enumerate() {
             let origin = Origin::Request(place);
             for event in open_each(wanted.name, origin, &wanted.attr, wanted.targets, cpu)? {

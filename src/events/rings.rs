@@ -64,7 +64,7 @@ impl Rings {
         })
     }
 
-    /// Lets programs write into them; `for_keeping` as [`Capture::slot`] has it.
+    /// Lets programs write into them; `for_keeping` and `overwrites` as [`Capture::slot`] has it.
     ///
     /// # Errors
     /// [`CaptureError`].
@@ -72,13 +72,18 @@ impl Rings {
         &mut self,
         capture: &Arc<Capture>,
         for_keeping: bool,
+        overwrites: bool,
     ) -> Result<(), CaptureError> {
+        let is_other = |slot: &Slot| slot.overwrites() != overwrites;
+        if self.slot.as_ref().is_some_and(is_other) {
+            self.slot = None;
+        }
         if self.slot.is_none() {
             let rings = self.drains.iter().zip(&self.owners);
             let rings: Vec<_> = rings
                 .map(|(drain, owner)| (drain.cpu(), owner.as_fd()))
                 .collect();
-            self.slot = Some(capture.slot(&rings, for_keeping)?);
+            self.slot = Some(capture.slot(&rings, for_keeping, overwrites)?);
         }
         Ok(())
     }

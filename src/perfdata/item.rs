@@ -23,7 +23,7 @@ pub struct Item<'a> {
     pub place: Place,
     /// The record in this machine's byte order, header included.
     pub bytes: &'a [u8],
-    /// What follows a record of type [`own::TRACING_DATA`] or [`own::AUXTRACE`] outside of its size, as it is.
+    /// What follows a record of type [`own::TRACING_DATA`](super::own::TRACING_DATA) or [`own::AUXTRACE`](super::own::AUXTRACE) outside of its size, as it is.
     pub trailing: &'a [u8],
     /// What the input has said of itself so far.
     pub meta: &'a Meta,

@@ -17,7 +17,7 @@ use std::io::Read;
 /// How many bytes of records are held before all of them are given, round or not. A file of a few pages could say gigabytes, compressed.
 const HELD: usize = 512 << 20;
 
-/// A reader whose records come by time, unless the file's [have none](self). Those that have none, or 0, as what a tool synthesizes, and a
+/// A reader whose records come by time, unless the file's have none. Those that have none, or 0, as what a tool synthesizes, and a
 /// tool's own come where they stand.
 #[derive(Debug)]
 pub struct Ordered<R> {

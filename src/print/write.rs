@@ -322,19 +322,21 @@ impl Layout {
 }
 
 fn digits_of(value: u64, radix: Radix, buffer: &mut [u8; 24]) -> &[u8] {
-    let (base, ten) = match radix {
-        Radix::Eight => (8, b'a'),
-        Radix::Ten => (10, b'a'),
-        Radix::Sixteen { upper: false } => (16, b'a'),
-        Radix::Sixteen { upper: true } => (16, b'A'),
+    let base = match radix {
+        Radix::Eight => 8,
+        Radix::Ten => 10,
+        Radix::Sixteen { upper } => {
+            let (digits, length) = digits::hexadecimal(value, upper);
+            if let Some(start) = buffer.first_chunk_mut() {
+                *start = digits;
+            }
+            return buffer.get(..length).unwrap_or_default();
+        }
     };
     let mut rest = value;
     let mut used = 0_usize;
     for place in buffer.iter_mut().rev() {
-        *place = match rest.checked_rem(base).unwrap_or(0) as u8 {
-            digit @ 0..=9 => b'0'.wrapping_add(digit),
-            digit => ten.wrapping_add(digit.wrapping_sub(10)),
-        };
+        *place = b'0'.wrapping_add(rest.checked_rem(base).unwrap_or(0) as u8);
         rest = rest.checked_div(base).unwrap_or(0);
         used = used.saturating_add(1);
         if rest == 0 {

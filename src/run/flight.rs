@@ -2,6 +2,7 @@
 
 mod alive;
 mod dumps;
+mod filling;
 mod forward;
 mod recorder;
 mod report;

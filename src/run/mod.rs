@@ -259,15 +259,16 @@ impl<'a> Bench<'a> {
             None => Follow::Tasks(corked.pid()),
         };
         let mut rings = self.rings(ring_pages);
+        let overwrites = plan.overwrites_calls();
         let for_keeping = self.keeps_records.load(Ordering::Relaxed);
         if let (RingChoice::Kept(rings), false) = (&mut rings, plan.fetches.is_empty())
             && let Ok(Some(capture)) = self.capture()
         {
-            match rings.capture(capture, for_keeping) {
+            match rings.capture(capture, for_keeping, overwrites) {
                 // Rings that nobody uses have a place there as well.
                 Err(CaptureError::Full) => {
                     self.kept.lock().map(|mut kept| kept.clear()).ok();
-                    rings.capture(capture, for_keeping)?;
+                    rings.capture(capture, for_keeping, overwrites)?;
                 }
                 captured => captured?,
             }

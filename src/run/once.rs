@@ -3,7 +3,7 @@
 use super::flight::FlightLog;
 use super::limits::Limiter;
 use super::marks;
-use super::overwritten::{Tail, conclude};
+use super::overwritten::conclude;
 use super::saving::Saving;
 use super::workload::workload;
 use super::{Bench, Control, Extras, Observer, Patience, RunError, Setting, follow};
@@ -69,7 +69,6 @@ pub(super) fn record(
     let mut collector = Collector::new(plan);
     collector.saving = saving;
     collector.is_late = log.is_some();
-    collector.tail = Tail::new(&plan.events, bench.cpus.len());
     let world = plan.world.as_ref();
     let survivors = world.map_or_else(Survivors::default, |world| world.spec.survivors);
     let patience = Patience {
@@ -100,8 +99,8 @@ pub(super) fn record(
     ended.account.other_cpus = !bench.has_same_cpus();
     if let Some(mut saving) = collector.saving.take() {
         if let Some(log) = log {
-            let (tail, account) = (collector.tail.take(), &mut ended.account);
-            conclude(log, &mut events, &mut saving, tail, &plan.events, account)?;
+            let account = &mut ended.account;
+            conclude(log, &mut events, &mut saving, &plan.events, account)?;
         }
         let left = Left::below(dir.path(), &|_| true);
         saving.end(&events, bench.host, &plan.events, &setting, &ended, &left)?;
@@ -131,7 +130,6 @@ pub(super) struct Collector<'a> {
     saving: Option<Saving>,
     /// Of a run that is judged when it is over, by what is saved.
     is_late: bool,
-    tail: Option<Tail>,
     builder: Builder,
     error: Option<RunError>,
 }
@@ -142,7 +140,6 @@ impl<'a> Collector<'a> {
             plan,
             saving: None,
             is_late: false,
-            tail: None,
             builder: Builder::new(plan.keeps_order()),
             error: None,
         }
@@ -174,9 +171,7 @@ impl<'a> Collector<'a> {
 
 impl Observer for Collector<'_> {
     fn record(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) {
-        let mut tail = self.tail.iter_mut();
-        let is_taken = tail.any(|tail| tail.takes(table, bytes));
-        if let (false, Some(saving)) = (is_taken, &mut self.saving) {
+        if let Some(saving) = &mut self.saving {
             saving.record(table, bytes);
         }
     }

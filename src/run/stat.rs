@@ -101,7 +101,7 @@ impl Counters {
         counters.try_for_each(Counter::enable)
     }
 
-    /// Counts until it is over, as [`record`](super::record) has it, and reads what was counted.
+    /// Counts until it is over, as [`record`](super::record()) has it, and reads what was counted.
     ///
     /// # Errors
     /// [`SessionError`]; the command is dead then.

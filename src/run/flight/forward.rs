@@ -1,6 +1,7 @@
 //! What was told of tasks, as far back as it may be wanted: who lived at a moment, and the records since.
 
 use super::alive::Alive;
+use super::filling::Told;
 use crate::events::Origin;
 use crate::host::Living;
 use crate::record::{self, LayoutTable};
@@ -48,7 +49,7 @@ impl ForwardLog {
         self.n_pushed = self.n_pushed.saturating_add(1);
         self.bytes = self.bytes.saturating_add(cost(bytes));
         self.records.insert((time, self.n_pushed), bytes.into());
-        while self.bytes > self.most_bytes && self.fold_first(table) {
+        while self.bytes > self.most_bytes && self.fold_first(table).is_some() {
             self.folded_early = self.folded_early.saturating_add(1);
         }
     }
@@ -63,10 +64,20 @@ impl ForwardLog {
         self.begin = self.begin.max(moment);
     }
 
-    fn fold_first(&mut self, table: &LayoutTable<Origin>) -> bool {
-        let Some(((time, _), bytes)) = self.records.pop_first() else {
-            return false;
-        };
+    /// Gives the records up to that moment, the oldest first, which become part of who lives.
+    pub(super) fn take_until(&mut self, table: &LayoutTable<Origin>, moment: Nanos) -> Vec<Told> {
+        let mut taken = Vec::new();
+        while let Some(((time, _), _)) = self.records.first_key_value()
+            && *time <= moment
+        {
+            taken.extend(self.fold_first(table));
+        }
+        self.begin = self.begin.max(moment);
+        taken
+    }
+
+    fn fold_first(&mut self, table: &LayoutTable<Origin>) -> Option<Told> {
+        let ((time, _), bytes) = self.records.pop_first()?;
         self.begin = self.begin.max(time);
         self.bytes = self.bytes.saturating_sub(cost(&bytes));
         if let Some((layout, _)) = table.resolve(&bytes)
@@ -74,7 +85,7 @@ impl ForwardLog {
         {
             self.alive.fold(&record);
         }
-        true
+        Some((time, bytes))
     }
 
     /// Who lived when the first of the [records](Self::since) came.

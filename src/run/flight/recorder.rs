@@ -1,11 +1,12 @@
 //! Takes what is recorded, and makes files of it: one, or one after the other.
 
+use super::filling::{Filling, kind};
 use super::report::{FileError, FileReport, Lost};
-use super::{Dump, Dumps, FlightLog, ForwardLog, Unnamed};
+use super::{Dumps, FlightLog, ForwardLog, Unnamed};
 use crate::events::{EventSet, Origin};
 use crate::host::Living;
 use crate::merge::Source as _;
-use crate::record::{self, Header, LayoutTable};
+use crate::record::{self, LayoutTable};
 use crate::run::described::Preface;
 use crate::run::record::{RecordingError, TICK};
 use crate::run::session::{SessionError, system};
@@ -25,9 +26,6 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// How often the forward rings are looked after where nobody waits for what is in them; a quarter of one that is full wakes as well.
 const SLOW_TICK: Duration = Duration::from_secs(1);
-
-/// After how many records a reader of the file may forget their order.
-const ROUND: usize = 1 << 14;
 
 /// Where files go.
 #[derive(Debug)]
@@ -332,63 +330,33 @@ impl<'a> Recorder<'a> {
             ..FileReport::default()
         };
         self.forward.fold_until(table, since);
+        let file = self.next_file(table);
+        let told = self.forward.take_until(table, until);
         let mut tally = Tally::of_all(self.preface.n_requests);
-        for (_, bytes) in told_until(&self.forward, until) {
+        for (_, bytes) in &told {
             tally.count(table, bytes);
         }
         let opened = events.opened().map_err(StoreError::from)?;
         self.lost.say(&mut report, &opened, &tally);
-        let table = events.parts().1;
-        let begun = match self.next_file(table) {
+        let filled = match file {
             Ok((part, mut store)) => {
-                let filled = fill(&mut store, table, &dump, &self.forward);
+                let mut filling = Filling::new(&dump, told);
+                let mut filled = Ok(true);
+                while let Ok(true) = filled {
+                    filled = filling.piece(&mut store, events.parts().1);
+                    // Files may take long, and what is told meanwhile has to find room.
+                    self.drain(events)?;
+                }
                 self.current = Some((part, store));
                 filled
             }
             Err(error) => Err(error),
         };
-        let is_begun = begun.is_ok();
-        self.written(begun)?;
-        if is_begun {
+        let is_filled = filled.is_ok();
+        self.written(filled.map(drop))?;
+        if is_filled {
             self.finish(moment, Some(report));
         }
-        // The next span begins later.
-        self.forward.fold_until(events.parts().1, until);
         Ok(())
     }
-}
-
-fn kind(bytes: &[u8]) -> u32 {
-    let head = bytes.first_chunk().copied().unwrap_or_default();
-    Header::from_bytes(head).kind
-}
-
-fn told_until(forward: &ForwardLog, until: Nanos) -> impl Iterator<Item = (Nanos, &[u8])> {
-    let all = forward.since();
-    all.take_while(move |(time, _)| *time <= until)
-}
-
-/// Writes what was told and what is remembered, by time.
-fn fill(
-    store: &mut Store,
-    table: &LayoutTable<Origin>,
-    dump: &Dump,
-    forward: &ForwardLog,
-) -> io::Result<()> {
-    let (since, until) = dump.span;
-    let mut told = told_until(forward, until).peekable();
-    // A ring that is overwritten refuses records while it is frozen alone: what it says of that was before the span.
-    let is_of_span = |bytes: &&[u8]| kind(bytes) != record::kind::LOST;
-    for (n, bytes) in dump.records().filter(is_of_span).enumerate() {
-        let time = table.time(bytes).unwrap_or(since);
-        while let Some((_, earlier)) = told.next_if(|(of, _)| *of <= time) {
-            store.record(table, earlier)?;
-        }
-        store.record(table, bytes)?;
-        if n % ROUND == ROUND - 1 {
-            store.round()?;
-        }
-    }
-    told.try_for_each(|(_, bytes)| store.record(table, bytes))?;
-    store.round()
 }
