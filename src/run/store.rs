@@ -95,12 +95,13 @@ pub struct Store {
     modules: Vec<Module>,
     side_band: Option<synthesized::Origin>,
     span: Option<(u64, u64)>,
-    sum: Sum,
+    /// Of the records, where somebody asks for it in the end: it costs more than to write them.
+    sum: Option<Sum>,
     files: BTreeSet<Vec<u8>>,
 }
 
 impl Store {
-    /// Describes the events and the machine.
+    /// Describes the events and the machine, and sums up what follows.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -110,18 +111,23 @@ impl Store {
         events: &EventSet,
         bench: &Bench<'_>,
     ) -> Result<Self, StoreError> {
-        Ok(Self::of(output, &Preface::new(options, events, bench)?)?)
+        let preface = Preface::new(options, events, bench)?;
+        let prologue = &preface.prologue;
+        let mut sum = Sum::default();
+        sum.events(&prologue.events, prologue.tracing.as_ref());
+        Ok(Self {
+            sum: Some(sum),
+            ..Self::of(output, &preface)?
+        })
     }
 
-    /// As above, with what is known of them already.
+    /// As above, with what is known of them already, and without a sum.
     ///
     /// # Errors
     /// Those of the output.
     pub fn of(output: Output, preface: &Preface) -> io::Result<Self> {
         let prologue = &preface.prologue;
         let is_pipe = matches!(output, Output::Pipe(_));
-        let mut sum = Sum::default();
-        sum.events(&prologue.events, prologue.tracing.as_ref());
         Ok(Self {
             writer: match output {
                 Output::File(file) => Writer::file(file, prologue)?,
@@ -133,7 +139,7 @@ impl Store {
             modules: preface.modules.clone(),
             side_band: preface.side_band,
             span: None,
-            sum,
+            sum: None,
             files: BTreeSet::new(),
         })
     }
@@ -198,7 +204,9 @@ impl Store {
     }
 
     fn write(&mut self, record: &[u8]) -> io::Result<()> {
-        self.sum.record(record);
+        if let Some(sum) = &mut self.sum {
+            sum.record(record);
+        }
         self.writer.record(record)
     }
 
@@ -232,7 +240,7 @@ impl Store {
     }
 
     /// Writes what the counters say, when nothing more will come, and what a file has at its end; among it the features that are made
-    /// with the sum of all records.
+    /// with the sum of all records, 0 without one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -262,7 +270,7 @@ impl Store {
             self.write(&synthesized::read(&origin, value))?;
         }
         self.writer.round()?;
-        let late = besides(self.sum.number());
+        let late = besides(self.sum.map_or(0, Sum::number));
         let events = self.samples.accounts(&opened);
         let side_band_lost = sum_of(&opened, Origin::SideBand).1.unwrap_or(0);
         let (n_samples, length) = self.close(host, late)?;
