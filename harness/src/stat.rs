@@ -7,9 +7,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 use trace_harness::host::Host;
-use trace_harness::plan::{Reach, RecordWish};
+use trace_harness::plan::RecordWish;
 use trace_harness::report::Counted;
-use trace_harness::run::{Bench, Recording, RunError};
+use trace_harness::run::{Recording, RunError};
 use trace_harness::sandbox::Stdio;
 
 #[derive(Debug, clap::Args)]
@@ -46,25 +46,15 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 
 fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
-    let bench = Bench::new(&host).map_err(|error| {
-        let hint = error.hint();
-        other(error, hint)
-    })?;
-    let bench = bench.for_runs(1).sparing_workloads();
+    let bench = whom::bench(&host)?;
     let whom = &arguments.whom;
     let whose = whom.whose()?;
     let words = whom.words("stat")?;
-    let exclude_kernel = !matches!(bench.reach(), Ok(Reach::Everything));
-    if exclude_kernel {
-        anstream::eprintln!(
-            "harness: counted with the rights of an ordinary user: what happens in the kernel is left out"
-        );
-    }
     let wish = RecordWish {
         words,
         inherit: whose != Recording::Machine,
         on_exec: whose == Recording::Command,
-        exclude_kernel,
+        exclude_kernel: whom::leaves_out_kernel(&bench, "counted"),
         ..RecordWish::default()
     };
     let living = whom.living(whose, &host)?;

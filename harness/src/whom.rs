@@ -1,12 +1,12 @@
 //! Whose events, and which: what the commands have in common that follow somebody as perf does.
 
-use crate::trace::{Trouble, workload};
+use crate::trace::{Trouble, other, workload};
 use clap::CommandFactory;
 use std::ffi::OsString;
 use std::time::Duration;
 use trace_harness::events::Subject;
 use trace_harness::host::{Host, Living};
-use trace_harness::plan;
+use trace_harness::plan::{self, Reach};
 use trace_harness::run::{Bench, Recording, RunError, chosen_cpus};
 use trace_harness::sandbox::{self, Corked, Running, Stdio};
 use trace_harness::units::{Cpu, Pid};
@@ -177,6 +177,27 @@ fn words(lists: &[(String, Vec<String>)]) -> Result<Vec<(String, Option<String>)
         }
     }
     Ok(all)
+}
+
+/// What one command needs of the machine, whose workload may outlive the harness.
+pub(crate) fn bench(host: &Host) -> Result<Bench<'_>, Trouble> {
+    let bench = Bench::new(host).map_err(|error| {
+        let hint = error.hint();
+        other(error, hint)
+    })?;
+    Ok(bench.for_runs(1).sparing_workloads())
+}
+
+/// Whether what happens in the kernel is left out, for want of the right to see it; says so of what is `done` with the rest. Whoever may not
+/// even read tracefs may still ask for what needs none; an event that does need it says so.
+pub(crate) fn leaves_out_kernel(bench: &Bench<'_>, done: &str) -> bool {
+    let leaves_out = !matches!(bench.reach(), Ok(Reach::Everything));
+    if leaves_out {
+        anstream::eprintln!(
+            "harness: {done} with the rights of an ordinary user: what happens in the kernel is left out"
+        );
+    }
+    leaves_out
 }
 
 /// Whom the events follow.

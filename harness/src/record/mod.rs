@@ -15,7 +15,7 @@ use std::path::Path;
 use trace_harness::attr::Sampling;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, Reach, RecordWish};
+use trace_harness::plan::{self, RecordWish};
 use trace_harness::run::{
     Alarm, Ask, Bench, Destination, Dumps, Output, Recorder, Recording, RunError, StoreError,
     StoreOptions, Stored, Switch, Triggers, record,
@@ -76,11 +76,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let is_pipe = arguments.output == "-";
     let files = arguments.files.files(is_pipe).map_err(Trouble::Usage)?;
     let host = Host::running();
-    let bench = Bench::new(&host).map_err(|error| {
-        let hint = error.hint();
-        other(error, hint)
-    })?;
-    let bench = bench.for_runs(1).sparing_workloads();
+    let bench = whom::bench(&host)?;
     let whom = &arguments.whom;
     let whose = whom.whose()?;
     let wish = wish(arguments, whose, &bench)?;
@@ -149,13 +145,6 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
 }
 
 fn wish(arguments: &Arguments, whose: Recording, bench: &Bench<'_>) -> Result<RecordWish, Trouble> {
-    // Whoever may not even read tracefs may still record what needs none; an event that does need it says so.
-    let exclude_kernel = !matches!(bench.reach(), Ok(Reach::Everything));
-    if exclude_kernel {
-        anstream::eprintln!(
-            "harness: recorded with the rights of an ordinary user: what happens in the kernel is left out"
-        );
-    }
     Ok(RecordWish {
         words: arguments.whom.words("record")?,
         sampling: match (arguments.count, arguments.freq) {
@@ -167,7 +156,7 @@ fn wish(arguments: &Arguments, whose: Recording, bench: &Bench<'_>) -> Result<Re
         overwrite: arguments.files.overwrite,
         inherit: whose != Recording::Machine,
         on_exec: whose == Recording::Command,
-        exclude_kernel,
+        exclude_kernel: whom::leaves_out_kernel(bench, "recorded"),
         has_lost: bench.has_lost_counts(),
     })
 }

@@ -6,7 +6,7 @@ mod printer;
 pub(crate) mod replay;
 pub(crate) mod workload;
 
-use crate::{complain, signals, status};
+use crate::{complain, signals, status, whom};
 use options::{By, Format, Order, Strings};
 use printer::{Form, Printer};
 use std::ffi::OsString;
@@ -19,8 +19,7 @@ use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{
-    Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Saving, Setting,
-    follow,
+    LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Saving, Setting, follow,
 };
 use trace_harness::sandbox::{self, LaunchError, NotExecuted};
 use trace_harness::syscall::select::Selection;
@@ -165,14 +164,7 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
-    let bench = Bench::new(&host).map_err(|error| {
-        let hint = error.hint();
-        other(error, hint)
-    })?;
-    let bench = bench
-        .for_runs(1)
-        .with_strings(arguments.strings.into())
-        .sparing_workloads();
+    let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
     let wanted = events::wanted(&arguments.events).map_err(Trouble::Usage)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));

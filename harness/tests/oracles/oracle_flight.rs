@@ -1,9 +1,8 @@
 //! perf reads each file of the flight recorder without a word, knows by name whoever is in it, and finds as many samples as were said.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use super::support::command::{PATH, Place};
+use super::support::command::Place;
 use super::support::perf;
 use super::support::require::{self, require};
 
@@ -12,17 +11,6 @@ const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 /// A shell whose children are dead when its files are read, and that asks for one each time it has had some.
 const ASKS: &str =
     "for i in 1 2 3; do ls / > ls.txt; (exec sort ls.txt) | wc > wc.txt; kill -USR2 $PPID; done";
-
-fn said_by_perf(words: &[&str], file: &Path) -> String {
-    let mut command = Command::new(perf::program());
-    command.args(words).arg("-i").arg(file);
-    command.env("PATH", PATH).env("HOME", "/nonexistent");
-    let output = command.output().expect("perf starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "perf {words:?}: {said}");
-    assert_eq!(said, "", "perf {words:?}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
 
 /// The files, each with the number of its samples, as they were told of.
 fn recorded(options: &str, command: &str) -> (Place, Vec<(PathBuf, usize)>) {
@@ -46,30 +34,23 @@ fn recorded(options: &str, command: &str) -> (Place, Vec<(PathBuf, usize)>) {
 
 fn check(files: &[(PathBuf, usize)]) {
     for (file, samples) in files {
-        let script = said_by_perf(&["script", "-F", "comm,tid,event"], file);
+        let script = perf::said_of(&["script", "-F", "comm,tid,event"], file);
         assert_eq!(script.lines().count(), *samples, "{}", file.display());
         // A thread without a name is `:` and its number.
         let nameless = script.lines().find(|line| line.trim().starts_with(':'));
         assert_eq!(nameless, None, "{}", file.display());
-        said_by_perf(&["report", "-D"], file);
-        said_by_perf(&["report", "--stdio", "--stats"], file);
-        said_by_perf(
+        perf::said_of(&["report", "-D"], file);
+        perf::said_of(&["report", "--stdio", "--stats"], file);
+        perf::said_of(
             &["script", "--show-task-events", "--show-mmap-events"],
             file,
         );
     }
 }
 
-macro_rules! require_all {
-    () => {
-        require!(require::right_to_trace());
-        require!(require::perf());
-    };
-}
-
 #[test]
 fn a_file_for_each_signal_and_one_at_the_end() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     for options in [
         "--overwrite --switch-output -m 16 -e all",
         "--overwrite --switch-output -m 16 -e all -e sched:sched_switch/no-overwrite,name=switch/ -e cpu-clock/call-graph=fp/",
@@ -85,7 +66,7 @@ fn a_file_for_each_signal_and_one_at_the_end() {
 
 #[test]
 fn one_file_of_what_came_last() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let (_place, files) = recorded("--overwrite -m 4 -e all", "ls -lR /etc > /dev/null; ls");
     assert_eq!(files.len(), 1);
     check(&files);
@@ -94,10 +75,10 @@ fn one_file_of_what_came_last() {
 /// Of the same load both remember the end.
 #[test]
 fn what_perf_remembers_ends_where_ours_ends() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let command = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); : < /dev/null; done; exec true";
     let last_calls = |file: &Path| -> Vec<String> {
-        let script = said_by_perf(&["script", "-F", "trace:event,trace"], file);
+        let script = perf::said_of(&["script", "-F", "trace:event,trace"], file);
         let lines: Vec<String> = script.lines().map(|line| line.trim().to_owned()).collect();
         let names = lines.iter().rev().take(10);
         names

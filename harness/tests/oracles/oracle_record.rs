@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 use trace_harness::perfdata::Reader;
 use trace_harness::record::{self, Record, kind};
 
-use super::support::command::{PATH, Place};
+use super::support::command::Place;
 use super::support::perf;
 use super::support::require::{self, require};
 
@@ -21,18 +21,6 @@ const VALUE: usize = 16;
 
 fn run(place: &Place, line: &str) -> Output {
     place.run("", &["sh", "-c", line])
-}
-
-/// What perf says of a file on each of its three ways to read one; it has nothing to say on standard error.
-fn said_by_perf(words: &[&str], file: &Path) -> String {
-    let mut command = Command::new(perf::program());
-    command.args(words).arg("-i").arg(file);
-    command.env("PATH", PATH).env("HOME", "/nonexistent");
-    let output = command.output().expect("perf starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "perf {words:?}: {said}");
-    assert_eq!(said, "", "perf {words:?}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Of each event: samples, the sum of their periods, and what its counters say.
@@ -73,13 +61,13 @@ fn check(file: &Path) -> Counts {
     for (name, (_, periods, counted)) in counts.iter().filter(|(name, _)| is_each(name)) {
         assert_eq!(periods, counted, "{name}: samples (left), counter (right)");
     }
-    let script = said_by_perf(&["script", "-F", "event,time", "-G"], file);
+    let script = perf::said_of(&["script", "-F", "event,time", "-G"], file);
     for (name, (samples, ..)) in &counts {
         let is_of_it = |line: &&str| line.contains(&format!(" {name}:"));
         let lines = script.lines().filter(is_of_it).count();
         assert_eq!(lines as u64, *samples, "{name}: perf script (left)");
     }
-    let dump = said_by_perf(&["report", "-D"], file);
+    let dump = perf::said_of(&["report", "-D"], file);
     let all: u64 = counts.values().map(|(samples, ..)| samples).sum();
     let dumped = dump.matches("PERF_RECORD_SAMPLE(").count();
     assert_eq!(dumped as u64, all, "perf report -D (left)");
@@ -87,7 +75,7 @@ fn check(file: &Path) -> Counts {
         dump.contains("PERF_RECORD_FINISHED_INIT"),
         "it says when it began"
     );
-    let header = said_by_perf(&["report", "--stdio", "--header"], file);
+    let header = perf::said_of(&["report", "--stdio", "--header"], file);
     for feature in ["hostname", "os release", "arch", "nrcpus online", "cmdline"] {
         assert!(header.contains(&format!("# {feature} : ")), "{feature}");
     }
@@ -107,16 +95,9 @@ fn recorded(options: &str, command: &str) -> Counts {
     check(&file)
 }
 
-macro_rules! require_all {
-    () => {
-        require!(require::right_to_trace());
-        require!(require::perf());
-    };
-}
-
 #[test]
 fn calls_of_real_programs_in_a_file() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     for command in [
         "ls -la",
         "grep -r needle .",
@@ -132,7 +113,7 @@ fn calls_of_real_programs_in_a_file() {
 
 #[test]
 fn calls_of_real_programs_through_a_pipe() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     for options in ["-e all -o -", "-e %file -g -o -", "-z -e all -o -"] {
         recorded(options, "sh -c 'ls; cat a.txt'");
     }
@@ -140,14 +121,14 @@ fn calls_of_real_programs_through_a_pipe() {
 
 #[test]
 fn compressed_records_are_the_same_records() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let counts = recorded("-z=3 -e all", "find /usr/include");
     assert!(counts["raw_syscalls:sys_enter"].0 > 20, "{counts:?}");
 }
 
 #[test]
 fn tracepoints_with_a_filter_and_software_events() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let options = "-e sched:sched_process_exec,sched:sched_process_fork -e sched:sched_switch --filter 'prev_pid > 0' -e page-faults -c 1";
     let counts = recorded(options, "sh -c 'ls; ls; ls'");
     assert_eq!(counts["sched:sched_process_exec"].0, 4, "{counts:?}");
@@ -157,7 +138,7 @@ fn tracepoints_with_a_filter_and_software_events() {
 
 #[test]
 fn the_whole_machine_and_one_process() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let counts = recorded("-a -e sched:sched_switch", "sh -c 'ls; ls'");
     assert!(counts["sched:sched_switch"].0 > 0, "{counts:?}");
     let place = Place::new();
@@ -176,7 +157,7 @@ fn the_whole_machine_and_one_process() {
 
 #[test]
 fn the_kernel_and_its_modules_are_mapped_as_perf_has_them() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let place = Place::new();
     let maps = |recorder: &str| {
         let file = place.beside("maps.data");
@@ -185,7 +166,7 @@ fn the_kernel_and_its_modules_are_mapped_as_perf_has_them() {
             file.display()
         );
         assert!(run(&place, &line).status.success());
-        let dump = said_by_perf(&["report", "-D"], &file);
+        let dump = perf::said_of(&["report", "-D"], &file);
         let maps = dump
             .lines()
             .filter_map(|line| line.split_once("PERF_RECORD_MMAP -1/0: "));
@@ -199,7 +180,7 @@ fn the_kernel_and_its_modules_are_mapped_as_perf_has_them() {
 
 #[test]
 fn loss_is_said_by_us_and_to_perf() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let place = Place::new();
     let file = place.beside("perf.data");
     let path = file.to_str().expect("a path of letters");
@@ -225,7 +206,7 @@ fn loss_is_said_by_us_and_to_perf() {
 
 #[test]
 fn a_recording_that_is_there_is_kept_as_perf_keeps_it() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let place = Place::new();
     let file = place.beside("perf.data");
     let path = file.to_str().expect("a path of letters");
@@ -239,7 +220,7 @@ fn a_recording_that_is_there_is_kept_as_perf_keeps_it() {
 
 #[test]
 fn the_status_is_the_commands_own() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let place = Place::new();
     for (command, status) in [
         ("sh -c 'exit 7'", 7),
@@ -256,7 +237,7 @@ fn the_status_is_the_commands_own() {
 
 #[test]
 fn what_a_trace_keeps_is_every_record_that_was_counted() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let place = Place::new();
     let file = place.beside("kept.data");
     let path = file.to_str().expect("a path of letters");
@@ -270,7 +251,7 @@ fn what_a_trace_keeps_is_every_record_that_was_counted() {
 
 #[test]
 fn what_a_suite_keeps_is_a_file_for_each_scenario() {
-    require_all!();
+    require!(require::perf_and_right_to_trace());
     let place = Place::new();
     let folder = place.beside("scenarios");
     fs::create_dir(&folder).expect("a folder");

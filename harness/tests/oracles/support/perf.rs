@@ -2,10 +2,10 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Output;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use super::command::{Place, clean_command};
+use super::command::{PATH, Place, clean_command};
 
 /// Names the perf that is the witness, where it is not the machine's own.
 const VARIABLE: &str = "HARNESS_PERF";
@@ -85,4 +85,16 @@ pub(crate) fn recorded(
     words.extend(WITH_TRACEFS.iter().chain(&["sh", "-c", &record]));
     let output = place.run("", &words);
     (file, output)
+}
+
+/// What perf says of a file on one of its ways to read it; it has nothing to say on standard error.
+pub(crate) fn said_of(words: &[&str], file: &Path) -> String {
+    let mut command = Command::new(program());
+    command.args(words).arg("-i").arg(file);
+    command.env("PATH", PATH).env("HOME", "/nonexistent");
+    let output = command.output().expect("perf starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "perf {words:?}: {said}");
+    assert_eq!(said, "", "perf {words:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

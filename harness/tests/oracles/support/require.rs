@@ -62,6 +62,11 @@ pub(crate) fn strace() -> Result<(), String> {
     works(&["strace", "-f", "-o", "/dev/null", "true"])
 }
 
+/// The rights to trace, and perf beside.
+pub(crate) fn perf_and_right_to_trace() -> Result<(), String> {
+    right_to_trace().and_then(|()| perf())
+}
+
 /// A perf that may count calls, in a mount namespace in which tracefs is mounted.
 pub(crate) fn perf() -> Result<(), String> {
     let perf = super::perf::program();
