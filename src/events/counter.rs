@@ -1,5 +1,6 @@
 //! How often something happened, without a record of it.
 
+use super::open::all_but_gone;
 use super::{OpenError, Recorded};
 use crate::sys::perf::{self, Counts};
 use crate::units::{Cpu, Pid};
@@ -57,6 +58,14 @@ impl Counter {
             fd,
             read_format: event.attr.read_format.0,
         })
+    }
+
+    /// Opens it in each of these places, but for tasks that are gone.
+    ///
+    /// # Errors
+    /// [`OpenError`]; `ESRCH` where none of the tasks is there any more.
+    pub fn open_each(event: &Recorded, places: &[Counted]) -> Result<Vec<Self>, OpenError> {
+        all_but_gone(places.iter().map(|place| Self::open(event, *place)))
     }
 
     /// Starts it, where no `execve(2)` does.

@@ -114,7 +114,7 @@ pub(super) fn open_all(
     })
 }
 
-/// One event for each target. A task of several that is gone is left out.
+/// One event for each target. A task of several that is gone is left out, but not the last of them.
 fn open_each(
     name: &str,
     origin: Origin,
@@ -122,14 +122,25 @@ fn open_each(
     targets: &[perf::Target<'_>],
     cpu: Cpu,
 ) -> Result<Vec<OpenEvent>, OpenError> {
-    let mut opened = Vec::new();
-    for target in targets {
-        match open_one(name, origin, attr, *target, cpu) {
-            Err(error) if error.is_gone() && targets.len() > 1 => {}
-            event => opened.push(event?),
+    let open = |target: &perf::Target<'_>| open_one(name, origin, attr, *target, cpu);
+    all_but_gone(targets.iter().map(open))
+}
+
+/// What could be opened of several. Who is gone does nothing more; that all of them are is an error.
+pub(super) fn all_but_gone<T>(
+    opened: impl Iterator<Item = Result<T, OpenError>>,
+) -> Result<Vec<T>, OpenError> {
+    let (mut all, mut gone) = (Vec::new(), None);
+    for one in opened {
+        match one {
+            Err(error) if error.is_gone() => gone = Some(error),
+            one => all.push(one?),
         }
     }
-    Ok(opened)
+    match gone {
+        Some(error) if all.is_empty() => Err(error),
+        _ => Ok(all),
+    }
 }
 
 fn open_one(
@@ -177,4 +188,35 @@ fn set_filter(event: &OpenEvent, filter: Option<&str>) -> Result<(), OpenError> 
     };
     let text = CString::new(filter).map_err(|_| refused(io::ErrorKind::InvalidInput.into()))?;
     perf::set_filter(event.fd.as_fd(), &text).map_err(refused)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_gone_is_left_out_unless_all_are() {
+        let gone = || -> Result<u8, OpenError> {
+            Err(OpenError::Open {
+                event: "x".to_owned(),
+                source: io::Error::from_raw_os_error(libc::ESRCH),
+            })
+        };
+        assert_eq!(
+            all_but_gone([gone(), Ok(1), gone()].into_iter()).unwrap(),
+            [1]
+        );
+        let none = all_but_gone([gone(), gone()].into_iter()).unwrap_err();
+        assert!(none.is_gone());
+        let refused = Err(OpenError::Open {
+            event: "x".to_owned(),
+            source: io::Error::from_raw_os_error(libc::EACCES),
+        });
+        assert!(
+            !all_but_gone([Ok(1), refused].into_iter())
+                .unwrap_err()
+                .is_gone()
+        );
+    }
 }

@@ -77,13 +77,7 @@ impl Bench<'_> {
                 if let Source::Tracepoint(id) = part.attr.source {
                     self.pins.hold(id);
                 }
-                for place in &places {
-                    match Counter::open(part, *place) {
-                        // Who is gone already does nothing more.
-                        Err(error) if error.is_gone() && places.len() > 1 => {}
-                        counter => counters.push(counter?),
-                    }
-                }
+                counters.extend(Counter::open_each(part, &places)?);
             }
             all.push((name, counters));
         }
