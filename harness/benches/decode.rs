@@ -14,11 +14,11 @@ use trace_harness::merge::{Merge, Source};
 use trace_harness::plan::{self, EventsPlan, Wanted};
 use trace_harness::record::LayoutTable;
 use trace_harness::report;
-use trace_harness::run::{Bench, Observer, PATH, Reader, Setting};
+use trace_harness::run::{Bench, Fired, Observer, PATH, Reader, Setting};
 use trace_harness::sandbox::World;
 use trace_harness::sandbox::{self, Program, Stdio, Workload};
-use trace_harness::syscall::{Actor, Observation, Signatures};
-use trace_harness::units::{Cpu, Nanos};
+use trace_harness::syscall::{Observation, Signatures};
+use trace_harness::units::Cpu;
 
 const RECORDS: u64 = 10_000_000;
 
@@ -168,7 +168,7 @@ impl Observer for Sink<'_> {
             black_box(observation);
         }
     }
-    fn event(&mut self, _: &Actor, _: Nanos, _: Cpu, _: usize, _: &[u8]) {}
+    fn event(&mut self, _: &Fired<'_>) {}
 }
 
 /// The peak of resident memory so far, in KiB (`proc_pid_status(5)`).

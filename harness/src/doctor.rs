@@ -12,13 +12,12 @@ use trace_harness::errors::chain;
 use trace_harness::host::{HOW_TO_GET_RIGHTS, Host};
 use trace_harness::plan::{self, EventsPlan, MOST_CALLS, MemoryPlan, MemoryReader, Reach, Wanted};
 use trace_harness::run::{
-    Bench, Control, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Next, Observer, Patience, RunError,
-    Setting, follow,
+    Bench, Control, Fired, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Next, Observer, Patience,
+    RunError, Setting, follow,
 };
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
 use trace_harness::scenario::{Feature, WorldSpec};
-use trace_harness::syscall::{Actor, Observation, UNREAD};
-use trace_harness::units::{Cpu, Nanos};
+use trace_harness::syscall::{Observation, UNREAD};
 use trace_harness::verdict::Ended;
 
 /// One line of the report.
@@ -345,7 +344,7 @@ impl Observer for Counter {
     fn observe(&mut self, observation: &Observation) {
         self.0 += u64::from(matches!(observation, Observation::Call(_)));
     }
-    fn event(&mut self, _: &Actor, _: Nanos, _: Cpu, _: usize, _: &[u8]) {}
+    fn event(&mut self, _: &Fired<'_>) {}
 }
 
 struct Nobody;

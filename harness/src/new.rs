@@ -15,7 +15,9 @@ use trace_harness::host::Host;
 use trace_harness::run::{
     Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
 };
-use trace_harness::scenario::{Command, Draft, EventSpec, Since, SnapshotSpec, Workload};
+use trace_harness::scenario::{
+    Command, Draft, EventSpec, EventWish, Since, SnapshotSpec, Workload,
+};
 use trace_harness::suggest::{self, Given, NoEnd, Seen};
 use trace_harness::units::ExitKind;
 use trace_harness::verdict::Verdict;
@@ -284,10 +286,12 @@ fn own_events(events: &[String]) -> Vec<EventSpec> {
         .partition(|word| word.contains(':') && !word.starts_with('/'));
     let calls: Vec<String> = calls.into_iter().map(str::to_owned).collect();
     let calls = (!calls.is_empty()).then_some(EventSpec::Syscalls(calls));
-    let tracepoints = tracepoints.into_iter().map(|name| EventSpec::Tracepoint {
-        name: name.to_owned(),
-        filter: None,
-        ring: None,
+    let tracepoints = tracepoints.into_iter().map(|name| {
+        EventSpec::Event(EventWish {
+            name: name.to_owned(),
+            filter: None,
+            ring: None,
+        })
     });
     calls.into_iter().chain(tracepoints).collect()
 }

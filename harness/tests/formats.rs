@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use trace_harness::format::{self, Content, Extent, Field, Format, Shape};
 use trace_harness::host::{Catalogue, Host, HostError};
 use trace_harness::memory;
-use trace_harness::plan::{self, MemoryPlan, MemoryReader, Reach, Wanted};
+use trace_harness::plan::{self, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
 use trace_harness::syscall::names::{self, Abi};
 use trace_harness::units::TracepointName;
 
@@ -201,10 +201,10 @@ fn every_captured_kernel_shows_what_is_submitted_to_io_uring() {
             (event.replace('/', ":"), Arc::new(format))
         });
         let kernel = Captured(formats.collect());
-        let fsync = Wanted::Tracepoint {
+        let fsync = Wanted::Event(WantedEvent {
             name: "io_uring:IORING_OP_FSYNC".to_owned(),
             filter: None,
-        };
+        });
         let plan =
             plan::events(&[fsync], &kernel).unwrap_or_else(|error| panic!("{release}: {error}"));
         let submit = plan.requests.last().expect("an event");

@@ -26,7 +26,7 @@ pub use rings::{RingChoice, Rings};
 use open::{Wanted, open_all};
 use request::{SIDE_BAND, request_attr, side_band_attr};
 
-use crate::attr::{Attr, Maps};
+use crate::attr::{Attr, Maps, SampleType, Sampling, Source};
 use crate::capture::CaptureError;
 use crate::memory::Fetches;
 use crate::record::LayoutTable;
@@ -331,12 +331,13 @@ impl EventSet {
 pub fn probe(name: &str, tracepoint: u16, exclude_kernel: bool) -> Result<(), OpenError> {
     let request = EventRequest {
         name: name.to_owned(),
-        tracepoint,
+        source: Source::Tracepoint(tracepoint),
+        sampling: Sampling::Period(1),
+        extra: SampleType::default(),
         filter: None,
         user_registers: 0,
         exclude_kernel,
         of_group: false,
-        with_period: false,
         overwrites: None,
     };
     let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);

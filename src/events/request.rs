@@ -10,8 +10,14 @@ use std::os::fd::BorrowedFd;
 pub struct EventRequest {
     /// What to call it: `raw_syscalls:sys_enter`, `sched:sched_switch`.
     pub name: String,
-    /// The id of its tracepoint on this boot.
-    pub tracepoint: u16,
+    /// What it measures.
+    pub source: Source,
+    /// Which occurrences have a record.
+    pub sampling: Sampling,
+    /// What each sample has besides what all have ([`SAMPLE_TYPE`]). With [`SampleType::PERIOD`] it says by how much it moved the counter: most
+    /// tracepoints count by one, those of scheduler statistics count nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only the
+    /// sum of their periods equals the counter.
+    pub extra: SampleType,
     /// The in-kernel filter, if any.
     pub filter: Option<String>,
     /// User registers wanted with each record, as a mask.
@@ -20,9 +26,6 @@ pub struct EventRequest {
     pub exclude_kernel: bool,
     /// Whether it is counted for the control group, where there is one. Calls never are: a workload may leave the group, not its tasks.
     pub of_group: bool,
-    /// Whether each record says by how much it moved the counter. Most tracepoints count by one; those of scheduler statistics count
-    /// nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only the sum of their periods equals the counter.
-    pub with_period: bool,
     /// Where its newest records overwrite the oldest: the data pages of that ring on each CPU, a power of two. `None` where nothing is overwritten.
     pub overwrites: Option<usize>,
 }
@@ -78,15 +81,13 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         Follow::Group(..) => !request.of_group,
         Follow::Members(_) => false,
     };
-    let optional = [
-        (request.user_registers != 0, SampleType::REGS_USER),
-        (request.with_period, SampleType::PERIOD),
-    ];
-    let wanted = optional.iter().filter(|(wanted, _)| *wanted);
-    let sample_type = wanted.fold(SAMPLE_TYPE, |all, (_, bit)| all.and(*bit));
+    let mut sample_type = SAMPLE_TYPE.and(request.extra);
+    if request.user_registers != 0 {
+        sample_type = sample_type.and(SampleType::REGS_USER);
+    }
     Attr {
-        source: Source::Tracepoint(request.tracepoint),
-        sampling: Sampling::Period(1),
+        source: request.source,
+        sampling: request.sampling,
         sample_type,
         user_registers: request.user_registers,
         read_format: lost_format(has_lost),

@@ -3,7 +3,7 @@
 //! What is left is what can still be told: whatever would hold or fail only because something is not seen is taken out, and said.
 
 use crate::scenario::{
-    EventSpec, Expectations, Mark, PatternSpec, Scenario, Since, SnapshotSpec, StepSpec,
+    EventSpec, EventWish, Expectations, Mark, PatternSpec, Scenario, Since, SnapshotSpec, StepSpec,
 };
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(super) fn without(
     }
     for event in &mut scenario.trace.events {
         // An empty list of calls asks for nothing, and leaves the places of the others as they are.
-        if matches!(event, EventSpec::Tracepoint { name, .. } if absent.contains(name)) {
+        if matches!(event, EventSpec::Event(EventWish { name, .. }) if absent.contains(name)) {
             *event = EventSpec::Syscalls(Vec::new());
         }
     }

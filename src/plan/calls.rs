@@ -266,7 +266,7 @@ fn long_field(format: &Format, name: &str, field: &'static str) -> Result<usize,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{MemoryPlan, Wanted, events_within};
+    use crate::plan::{MemoryPlan, Wanted, WantedEvent, events_within};
 
     const ENTERS: &str =
         include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_openat.txt");
@@ -376,10 +376,10 @@ mod tests {
     #[test]
     fn what_opens_and_shows_nothing_is_refused() {
         for name in ["raw_syscalls:sys_enter", "io_uring:IORING_OP_FSYNC"] {
-            let wants = [Wanted::Tracepoint {
+            let wants = [Wanted::Event(WantedEvent {
                 name: name.to_owned(),
                 filter: None,
-            }];
+            })];
             let memory = MemoryPlan::default();
             let refused = events_within(Reach::OwnCalls, &wants, memory, &Kernel(ENTERS));
             assert!(

@@ -8,6 +8,7 @@ use super::filter;
 use super::following;
 use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
+use crate::attr::{SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
@@ -29,16 +30,20 @@ pub enum Wanted {
     /// System calls: names, globs, classes, each possibly taken away by `!`.
     Syscalls(Vec<String>),
     /// `system:name`, where the name may hold `*`; or operations of io_uring, `io_uring:IORING_OP_FSYNC`.
-    Tracepoint {
-        /// As written.
-        name: String,
-        /// Its in-kernel filter.
-        filter: Option<String>,
-    },
+    Event(WantedEvent),
     /// To tell apart what a dynamic loader does to start a program. The first call that is not the loader's may be any, so all are recorded.
     Starts,
     /// To see what is written, which may be a mark of the author's.
     Marks,
+}
+
+/// An event by its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WantedEvent {
+    /// As written.
+    pub name: String,
+    /// Its in-kernel filter.
+    pub filter: Option<String>,
 }
 
 /// What the records of an opened event are.
@@ -62,8 +67,8 @@ pub enum Meaning {
         /// Where the return value is.
         ret: usize,
     },
-    /// The tracepoint at this place of [`EventsPlan::tracepoints`].
-    Tracepoint(usize),
+    /// The event at this place of [`EventsPlan::named`].
+    Event(usize),
     /// What the kernel copied for the call at this place of [`EventsPlan::copies`].
     Copies(usize),
     /// A task of the workload moves a task to another control group: what is counted for the group no longer sees it.
@@ -84,13 +89,13 @@ pub enum Grouping {
     Members,
 }
 
-/// A tracepoint of the plan.
+/// An event of the plan that is no call.
 #[derive(Clone, Debug)]
-pub struct PlannedTracepoint {
+pub struct PlannedEvent {
     /// `system:name`.
     pub name: Arc<str>,
-    /// How its records are read.
-    pub format: Arc<Format>,
+    /// How its raw records are read; `None` for an event that has none.
+    pub format: Option<Arc<Format>>,
     /// What events they are.
     pub naming: Naming,
 }
@@ -106,8 +111,8 @@ pub struct EventsPlan {
     pub selection: Option<Selection>,
     /// All calls that are recorded.
     pub recorded: Selection,
-    /// The tracepoints that are wanted.
-    pub tracepoints: Vec<PlannedTracepoint>,
+    /// The events that are wanted besides calls.
+    pub named: Vec<PlannedEvent>,
     /// What is seen of submissions to io_uring.
     pub operations: Operations,
     /// How they are counted.
@@ -164,7 +169,7 @@ pub fn events_within(
         meanings: Vec::new(),
         selection,
         recorded: recorded.clone(),
-        tracepoints: Vec::new(),
+        named: Vec::new(),
         operations: Operations::default(),
         grouping: Grouping::No,
         watched,
@@ -178,7 +183,7 @@ pub fn events_within(
     };
     plan.add_calls(&recorded, catalogue)?;
     for (at, want) in wants.iter().enumerate() {
-        if let Wanted::Tracepoint { name, filter } = want
+        if let Wanted::Event(WantedEvent { name, filter }) = want
             && !operations::is_operation(name)
         {
             for name in expand(at, name, catalogue)? {
@@ -251,7 +256,7 @@ impl EventsPlan {
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
         let calls = self.selection.iter().flat_map(Selection::names);
-        let tracepoints = self.tracepoints.iter().filter_map(|it| match &it.naming {
+        let tracepoints = self.named.iter().filter_map(|it| match &it.naming {
             Naming::Own(name) => Some(name.as_ref().to_owned()),
             Naming::Operations => None,
         });
@@ -279,10 +284,10 @@ impl EventsPlan {
 
     fn decide_grouping(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let needed = self
-            .tracepoints
+            .named
             .iter()
             .any(|tracepoint| *tracepoint.name == *NOT_OF_TASKS);
-        self.grouping = match self.tracepoints.len() + self.copies.len() {
+        self.grouping = match self.named.len() + self.copies.len() {
             _ if needed => Grouping::Needed,
             // To count for a group takes the right to follow whole CPUs.
             _ if self.reach.has_own_tracepoints() => Grouping::No,
@@ -319,7 +324,7 @@ impl EventsPlan {
     ) -> Result<(), EventsError> {
         let mut opened = self.requests.iter().zip(&self.meanings);
         if opened.any(|(request, meaning)| {
-            matches!(meaning, Meaning::Tracepoint(_))
+            matches!(meaning, Meaning::Event(_))
                 && request.name == name.as_str()
                 && request.filter.as_deref() == filter
         }) {
@@ -352,11 +357,11 @@ impl EventsPlan {
         filter: Option<String>,
         naming: Naming,
     ) {
-        let meaning = Meaning::Tracepoint(self.tracepoints.len());
+        let meaning = Meaning::Event(self.named.len());
         self.add(name, format.id, filter, 0, meaning);
-        self.tracepoints.push(PlannedTracepoint {
+        self.named.push(PlannedEvent {
             name: name.into(),
-            format: Arc::clone(format),
+            format: Some(Arc::clone(format)),
             naming,
         });
     }
@@ -369,16 +374,21 @@ impl EventsPlan {
         user_registers: u64,
         meaning: Meaning,
     ) {
-        let is_tracepoint = matches!(meaning, Meaning::Tracepoint(_));
+        let is_named = matches!(meaning, Meaning::Event(_));
         let is_copies = matches!(meaning, Meaning::Copies(_));
         self.requests.push(EventRequest {
             name: name.to_owned(),
-            tracepoint,
+            source: Source::Tracepoint(tracepoint),
+            sampling: Sampling::Period(1),
+            extra: if is_named {
+                SampleType::PERIOD
+            } else {
+                SampleType::default()
+            },
             filter,
             user_registers,
             exclude_kernel: self.reach.has_own_tracepoints(),
-            of_group: is_tracepoint || is_copies,
-            with_period: is_tracepoint,
+            of_group: is_named || is_copies,
             overwrites: None,
         });
         self.meanings.push(meaning);

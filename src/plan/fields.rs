@@ -125,11 +125,13 @@ impl Fields<'_> {
     }
 
     fn formats<'e>(&'e self, event: &'e str) -> impl Iterator<Item = &'e FormatField> {
-        let planned = self.events.tracepoints.iter();
+        let planned = self.events.named.iter();
         let of_event = planned
             .filter(move |planned| matches!(&planned.naming, Naming::Own(name) if **name == *event))
             .take(1);
-        of_event.flat_map(|planned| &planned.format.fields)
+        of_event
+            .filter_map(|planned| planned.format.as_deref())
+            .flat_map(|format| &format.fields)
     }
 
     fn signature<R>(&self, event: &str, with: impl FnOnce(&Signature) -> R) -> Option<R> {

@@ -99,11 +99,10 @@ impl EventsPlan {
     /// The operation that a record of this tracepoint submits to an io_uring, where it is one of those.
     #[must_use]
     pub fn operation(&self, tracepoint: usize, record: &[u8]) -> Option<u8> {
-        let planned = self.tracepoints.get(tracepoint)?;
-        let field = planned
-            .format
-            .field("opcode")
-            .filter(|_| planned.naming == Naming::Operations)?;
+        let planned = self.named.get(tracepoint)?;
+        let format = planned.format.as_deref();
+        let format = format.filter(|_| planned.naming == Naming::Operations)?;
+        let field = format.field("opcode")?;
         record.get(field.offset).copied()
     }
 }

@@ -34,7 +34,8 @@ pub use copies::{Copied, Copies, Form, has_copies};
 pub use counted::CountedEvent;
 pub use error::EventsError;
 pub use events::{
-    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedTracepoint, Wanted, events, events_within,
+    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, Wanted, WantedEvent, events,
+    events_within,
 };
 pub use filter::{FilterError, check as check_filter};
 pub use listed::{ListedEvent, listed};
@@ -49,8 +50,8 @@ pub use terms::{TermError, event_words};
 use crate::host::{Catalogue, HostError};
 use crate::matching::Expected;
 use crate::scenario::{
-    Diagnostic, EventSpec, Expect, Feature, KeyPath, Last, RingMode, RingSpec, SandboxSpec,
-    Scenario, Since, SnapshotSpec, UserSpec, Workload, WorldSpec,
+    Diagnostic, EventSpec, EventWish, Expect, Feature, KeyPath, Last, RingMode, RingSpec,
+    SandboxSpec, Scenario, Since, SnapshotSpec, UserSpec, Workload, WorldSpec,
 };
 use crate::syscall::Signatures;
 use crate::trace::View;
@@ -342,10 +343,10 @@ fn find(
 fn wanted(spec: &EventSpec) -> Wanted {
     match spec {
         EventSpec::Syscalls(words) => Wanted::Syscalls(words.clone()),
-        EventSpec::Tracepoint { name, filter, .. } => Wanted::Tracepoint {
+        EventSpec::Event(EventWish { name, filter, .. }) => Wanted::Event(WantedEvent {
             name: name.clone(),
             filter: filter.clone(),
-        },
+        }),
     }
 }
 

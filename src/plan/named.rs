@@ -3,7 +3,8 @@
 use super::expand::glob;
 use super::{EventsPlan, PlanError, invalid, operations};
 use crate::scenario::{
-    EventSpec, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, nearest,
+    EventSpec, EventWish, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec,
+    nearest,
 };
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
@@ -55,12 +56,12 @@ fn tracepoints_of(
     scenario: &Scenario,
 ) -> Result<HashSet<String>, (String, Option<String>)> {
     let is_asked_for = |spec: &EventSpec| match spec {
-        EventSpec::Tracepoint { name, .. } => name == word,
+        EventSpec::Event(EventWish { name, .. }) => name == word,
         EventSpec::Syscalls(_) => false,
     };
     let is_glob = word.contains('*') && scenario.trace.events.iter().any(is_asked_for);
     let opened = events
-        .tracepoints
+        .named
         .iter()
         .filter_map(|planned| match &planned.naming {
             Naming::Own(name) => Some(&**name),

@@ -1,7 +1,7 @@
 //! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that shows them.
 
 use super::error::EventsError;
-use super::events::{EventsPlan, Wanted};
+use super::events::{EventsPlan, Wanted, WantedEvent};
 use super::expand::glob;
 use super::filter;
 use crate::format::Format;
@@ -75,7 +75,7 @@ impl EventsPlan {
         let mut filtered = Vec::new();
         let mut asked = None;
         for (at, want) in wants.iter().enumerate() {
-            let Wanted::Tracepoint { name, filter } = want else {
+            let Wanted::Event(WantedEvent { name, filter }) = want else {
                 continue;
             };
             if !is_operation(name) {

@@ -6,7 +6,7 @@ use super::{Facts, Marks, PlanError, invalid, operations, placed, ring_pages};
 use crate::events::Account;
 use crate::host::Catalogue;
 use crate::matching::{MARKING, Mark};
-use crate::scenario::{EventSpec, KeyPath, Last, RingMode, Scenario, Since};
+use crate::scenario::{EventSpec, EventWish, KeyPath, Last, RingMode, Scenario, Since};
 use crate::trace::{Naming, View};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(super) fn choose(
     }
     let mut chosen = BTreeSet::new();
     for (at, spec) in scenario.trace.events.iter().enumerate() {
-        let EventSpec::Tracepoint { name, filter, ring } = spec else {
+        let EventSpec::Event(EventWish { name, filter, ring }) = spec else {
             continue;
         };
         let is_operation = operations::is_operation(name);
@@ -58,7 +58,7 @@ pub(super) fn choose(
             let Some(request) = events.requests.get_mut(place) else {
                 continue;
             };
-            let is_it = matches!(meaning, Meaning::Tracepoint(_))
+            let is_it = matches!(meaning, Meaning::Event(_))
                 && request.filter == *filter
                 && names.iter().any(|name| name.as_str() == request.name);
             // As where it is opened, the first that names it counts.
@@ -198,8 +198,8 @@ impl EventsPlan {
             }
             match meaning {
                 _ if is_of_calls(*meaning) => has_calls = true,
-                Meaning::Tracepoint(tracepoint) => {
-                    match self.tracepoints.get(*tracepoint).map(|it| &it.naming) {
+                Meaning::Event(tracepoint) => {
+                    match self.named.get(*tracepoint).map(|it| &it.naming) {
                         Some(Naming::Own(name)) => {
                             names.insert(name.as_ref().to_owned());
                         }

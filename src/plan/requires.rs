@@ -3,7 +3,8 @@
 use super::{Facts, calls, operations};
 use crate::host::{Catalogue, HostError};
 use crate::scenario::{
-    EventSpec, KernelVersion, Needs, SandboxSpec, Scenario, Since, SnapshotSpec, WorldSpec,
+    EventSpec, EventWish, KernelVersion, Needs, SandboxSpec, Scenario, Since, SnapshotSpec,
+    WorldSpec,
 };
 use std::collections::BTreeSet;
 
@@ -136,7 +137,7 @@ const NOBODY: i64 = 2;
 /// Whether a scenario speaks of operations of io_uring that it does not do without.
 fn names_operations(scenario: &Scenario, absent: &BTreeSet<String>) -> bool {
     let events = scenario.trace.events.iter().filter_map(|spec| match spec {
-        EventSpec::Tracepoint { name, .. } => Some(name),
+        EventSpec::Event(EventWish { name, .. }) => Some(name),
         EventSpec::Syscalls(_) => None,
     });
     let shown = match &scenario.snapshot {

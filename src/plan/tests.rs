@@ -84,10 +84,10 @@ fn calls(words: &[&str]) -> Wanted {
 }
 
 fn tracepoint(name: &str) -> Wanted {
-    Wanted::Tracepoint {
+    Wanted::Event(WantedEvent {
         name: name.to_owned(),
         filter: None,
-    }
+    })
 }
 
 fn opened(wants: &[Wanted]) -> Vec<String> {
@@ -366,7 +366,7 @@ const SUBMIT: &str = "io_uring:io_uring_submit_req";
 /// The filters of the submissions' tracepoint, one for each time that it is opened.
 fn submissions(wants: &[Wanted]) -> Vec<Option<String>> {
     let plan = events(wants, &Kernel::with_io_uring()).unwrap();
-    let planned = plan.tracepoints.iter();
+    let planned = plan.named.iter();
     let operations = planned.filter(|planned| planned.naming == Naming::Operations);
     let opened = plan
         .requests
@@ -409,10 +409,10 @@ fn operations_by_name_are_filtered_in_the_kernel() {
         only("opcode == 2 || opcode == 5 || opcode == 23 || opcode == 61")
     );
     assert_eq!(named(&["io_uring:IORING_OP_*"]), [None]);
-    let filtered = Wanted::Tracepoint {
+    let filtered = Wanted::Event(WantedEvent {
         name: "io_uring:IORING_OP_FSYNC".to_owned(),
         filter: Some("sq_thread == 1".to_owned()),
-    };
+    });
     assert_eq!(
         submissions(&[filtered]),
         only("(opcode == 3) && (sq_thread == 1)")
@@ -423,7 +423,7 @@ fn operations_by_name_are_filtered_in_the_kernel() {
 fn the_tracepoint_of_submissions_by_its_own_name_is_a_tracepoint_like_others() {
     let plan = |wants: &[Wanted]| events(wants, &Kernel::with_io_uring()).unwrap();
     let namings = |plan: EventsPlan| {
-        let planned = plan.tracepoints.into_iter();
+        let planned = plan.named.into_iter();
         planned.map(|planned| planned.naming).collect::<Vec<_>>()
     };
     let own = Naming::Own(SUBMIT.into());
@@ -436,7 +436,7 @@ fn the_tracepoint_of_submissions_by_its_own_name_is_a_tracepoint_like_others() {
 #[test]
 fn a_kernel_that_shows_no_submissions_is_told_from_a_workload_that_makes_none() {
     let plan = events(&[calls(&["%desc"])], &Kernel::captured()).unwrap();
-    assert!(plan.operations.is_blind && plan.tracepoints.is_empty());
+    assert!(plan.operations.is_blind && plan.named.is_empty());
     let plan = events(&[calls(&["%desc"])], &Kernel::with_io_uring()).unwrap();
     assert!(!plan.operations.is_blind);
     let fsync = [tracepoint("io_uring:IORING_OP_FSYNC")];

@@ -67,7 +67,7 @@ pub use saved::Saved;
 pub use saving::Saving;
 pub use scenario::{Outcome, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
-pub use setting::{Extras, Fault, Observer, Setting};
+pub use setting::{Extras, Fault, Fired, Observer, Setting};
 pub use stat::{Count, Counters};
 pub use store::{Output, Store, StoreError, StoreOptions, Stored, chosen_cpus};
 pub use suite::{ScenarioReport, Suite};
@@ -76,10 +76,9 @@ pub use triggers::{Alarm, Ask, Switch, Triggers};
 pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 
+use crate::attr::Source;
 use crate::capture::{self, Capture, CaptureError};
-use crate::events::{
-    self, Account, EventRequest, EventSet, Follow, OpenError, Pins, RingChoice, Rings,
-};
+use crate::events::{self, Account, EventSet, Follow, OpenError, Pins, RingChoice, Rings};
 use crate::host::{Catalogue, Host, HostError};
 use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, Reach, StringSource};
 use crate::sandbox::{Base, Cgroup, Corked, WorkDirError, Worlds};
@@ -249,9 +248,11 @@ impl<'a> Bench<'a> {
         group: Option<&Cgroup>,
         ring_pages: usize,
     ) -> Result<EventSet, RunError> {
-        plan.requests
-            .iter()
-            .for_each(|request: &EventRequest| self.pins.hold(request.tracepoint));
+        for request in &plan.requests {
+            if let Source::Tracepoint(id) = request.source {
+                self.pins.hold(id);
+            }
+        }
         let counted = self.counted(plan, group)?;
         let follow = match counted {
             Some(group) if plan.grouping == Grouping::Members => Follow::Members(group.as_fd()),

@@ -6,16 +6,15 @@ use super::marks;
 use super::overwritten::conclude;
 use super::saving::Saving;
 use super::workload::workload;
-use super::{Bench, Control, Extras, Observer, Patience, RunError, Setting, follow};
+use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};
 use crate::events::Origin;
-use crate::plan::{Plan, PlannedTracepoint};
+use crate::plan::Plan;
 use crate::record::LayoutTable;
 use crate::sandbox::{self, Left, WorkDir};
 use crate::scenario::Survivors;
 use crate::syscall::files::{FileKind, Initial};
-use crate::syscall::{Actor, Observation, Signatures};
-use crate::trace::{Builder, Normalised, Trace, TracedEvent, View};
-use crate::units::{Cpu, Nanos};
+use crate::syscall::{Observation, Signatures};
+use crate::trace::{Builder, Normalised, Trace, View};
 use crate::verdict::{Ended, Findings};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -192,25 +191,15 @@ impl Observer for Collector<'_> {
             .observe(observation, |call| events.wants(call) || marks.may_be(call));
     }
 
-    fn event(&mut self, actor: &Actor, time: Nanos, _: Cpu, tracepoint: usize, payload: &[u8]) {
-        let Some(PlannedTracepoint {
-            name,
-            format,
-            naming,
-        }) = self.plan.events.tracepoints.get(tracepoint)
-        else {
+    fn event(&mut self, fired: &Fired<'_>) {
+        let planned = self.plan.events.named.get(fired.place);
+        let Some(planned) = planned.filter(|_| !self.is_late) else {
             return;
         };
-        if self.is_late {
-            return;
-        }
-        match TracedEvent::decode(naming, format, payload) {
-            Ok(event) => self.builder.event(actor.thread, time, event),
-            Err(source) => {
-                self.error.get_or_insert(RunError::Decode {
-                    event: name.as_ref().to_owned(),
-                    source,
-                });
+        match fired.decode(planned) {
+            Ok(event) => self.builder.event(fired.actor.thread, fired.time, event),
+            Err(error) => {
+                self.error.get_or_insert(error);
             }
         }
     }

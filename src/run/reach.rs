@@ -55,7 +55,7 @@ impl Bench<'_> {
         let mut events = plan.requests.iter().zip(&plan.meanings);
         let refused = events.find(|(request, meaning)| {
             plan.reach == Reach::OwnCalls
-                && matches!(meaning, Meaning::Tracepoint(_))
+                && matches!(meaning, Meaning::Event(_))
                 && self.probe(&request.name, request.exclude_kernel).is_err()
         });
         refused.map(|(request, _)| request.name.as_str())

@@ -145,7 +145,7 @@ impl Saved {
         };
         let files = setting.initial.files.iter();
         let requests = plan.requests.iter();
-        let tracepoints = plan.tracepoints.iter();
+        let tracepoints = plan.named.iter();
         let request = |request: &EventRequest| (request.name.clone(), request.filter.clone());
         let exited = &ended.exited;
         let left_one = |file: &LeftFile| LeftOne {

@@ -1,23 +1,63 @@
 //! What a reader of records is given, and whom it tells.
 
+use super::error::RunError;
 use super::store::StoreOptions;
 use crate::events::Origin;
-use crate::record::LayoutTable;
+use crate::plan::PlannedEvent;
+use crate::record::{LayoutTable, Sample};
 use crate::syscall::files::Initial;
 use crate::syscall::{Actor, Observation, Remembered};
+use crate::trace::TracedEvent;
 use crate::units::{Cpu, Nanos, Pid};
 use std::path::Path;
+use std::sync::Arc;
 
 /// What becomes of what a run shows, as it shows it.
 pub trait Observer {
     /// Tasks and calls.
     fn observe(&mut self, observation: &Observation);
-    /// A tracepoint: the place in [`EventsPlan::tracepoints`](crate::plan::EventsPlan::tracepoints), and its raw record.
-    fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]);
+    /// An event that is no call.
+    fn event(&mut self, fired: &Fired<'_>);
     /// A record as it lies in its ring, before anything is made of it.
     fn record(&mut self, _table: &LayoutTable<Origin>, _bytes: &[u8]) {}
     /// Everything that is there has been delivered for now.
     fn pause(&mut self) {}
+}
+
+/// An event that fired.
+#[derive(Clone, Copy, Debug)]
+pub struct Fired<'a> {
+    /// In whose doing.
+    pub actor: &'a Actor,
+    /// When.
+    pub time: Nanos,
+    /// Where.
+    pub cpu: Cpu,
+    /// Which: its place in [`EventsPlan::named`](crate::plan::EventsPlan::named).
+    pub place: usize,
+    /// All that its record has.
+    pub sample: &'a Sample<'a>,
+}
+
+impl Fired<'_> {
+    /// Its name and fields, as the plan reads them.
+    ///
+    /// # Errors
+    /// [`RunError::Decode`].
+    pub fn decode(&self, planned: &PlannedEvent) -> Result<TracedEvent, RunError> {
+        let Some(format) = &planned.format else {
+            return Ok(TracedEvent {
+                name: Arc::clone(&planned.name),
+                fields: Vec::new(),
+            });
+        };
+        let payload = self.sample.raw.unwrap_or_default();
+        let decoded = TracedEvent::decode(&planned.naming, format, payload);
+        decoded.map_err(|source| RunError::Decode {
+            event: planned.name.as_ref().to_owned(),
+            source,
+        })
+    }
 }
 
 /// A planted defect, to see that the account catches it.

@@ -70,6 +70,6 @@ pub use sandbox::{Addresses, Network, Root, SandboxSpec, Survivors, UserSpec, Wo
 pub use schema::schema;
 pub use snapshot::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
 pub use steps::{CountSpec, Expectations, PatternSpec, StepSpec};
-pub use trace::{EventSpec, Since, TraceSpec};
+pub use trace::{EventSpec, EventWish, Since, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};
 pub use write::{Draft, Suggestion, event};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{
-    Command, CountRange, Diagnostic, EventSpec, ExpectedOutput, FileSource, FileSpec, KeyPath,
-    LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, read,
+    Command, CountRange, Diagnostic, EventSpec, EventWish, ExpectedOutput, FileSource, FileSpec,
+    KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, read,
 };
 use crate::units::ExitKind;
 
@@ -150,10 +150,12 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
             .map(|&name| name.to_owned())
             .collect::<Vec<_>>()
     };
-    let tracepoint = |name: &str, filter: Option<&str>| EventSpec::Tracepoint {
-        name: name.to_owned(),
-        filter: filter.map(str::to_owned),
-        ring: None,
+    let tracepoint = |name: &str, filter: Option<&str>| {
+        EventSpec::Event(EventWish {
+            name: name.to_owned(),
+            filter: filter.map(str::to_owned),
+            ring: None,
+        })
     };
     assert_eq!(
         scenario.trace.events,

@@ -37,15 +37,19 @@ pub enum Since {
 pub enum EventSpec {
     /// Syscalls: names, globs (`rename*`), strace's classes (`%file`), `/regex`, and any of them taken away (`!futex`).
     Syscalls(Vec<String>),
-    /// Tracepoints.
-    Tracepoint {
-        /// `system:event`; either half may be a glob.
-        name: String,
-        /// A filter in the kernel's language, as `events/*/filter` of tracefs takes it; never blank.
-        filter: Option<String>,
-        /// Which ring its records go to; `None` for that of [`RingSpec::mode`].
-        ring: Option<RingMode>,
-    },
+    /// Other events.
+    Event(EventWish),
+}
+
+/// An event that is no call, or several of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventWish {
+    /// `system:event`; either half may be a glob.
+    pub name: String,
+    /// A filter in the kernel's language, as `events/*/filter` of tracefs takes it; never blank.
+    pub filter: Option<String>,
+    /// Which ring its records go to; `None` for that of [`RingSpec::mode`].
+    pub ring: Option<RingMode>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -96,12 +100,11 @@ impl Flexible for EventSpec {
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let name = Tracepoint::from_text(text)?;
-        let ring = None;
-        Some(name.map(|Tracepoint(name)| Self::Tracepoint {
+        let wish = |Tracepoint(name)| EventWish {
             name,
-            filter: None,
-            ring,
-        }))
+            ..EventWish::default()
+        };
+        Some(name.map(|name| Self::Event(wish(name))))
     }
 
     fn from_mapping(written: WrittenEvent) -> Option<Result<Self, String>> {
@@ -114,11 +117,11 @@ impl Flexible for EventSpec {
                     .to_owned(),
             ),
             (None, None, _) => Err("one of `syscalls` and `event` is needed".to_owned()),
-            (None, Some(Tracepoint(name)), filter) => Ok(Self::Tracepoint {
+            (None, Some(Tracepoint(name)), filter) => Ok(Self::Event(EventWish {
                 name,
                 filter,
                 ring: written.ring,
-            }),
+            })),
             (Some(selectors), None, None) if selectors.is_empty() => {
                 Err("the list of `syscalls` is empty".to_owned())
             }

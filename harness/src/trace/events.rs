@@ -1,6 +1,6 @@
 //! What `-e` names, in the forms that strace's users write.
 
-use trace_harness::plan::Wanted;
+use trace_harness::plan::{Wanted, WantedEvent};
 
 /// `openat,!futex,sched:*` as the plan wants it; `trace=` or `t=` in front is strace's habit.
 ///
@@ -17,10 +17,10 @@ pub(super) fn wanted(sets: &[String]) -> Result<Vec<Wanted>, String> {
         for word in set.split(',').filter(|word| !word.is_empty()) {
             let is_pattern = word.starts_with(['/']) || word.starts_with("!/");
             if word.contains(':') && !is_pattern {
-                tracepoints.push(Wanted::Tracepoint {
+                tracepoints.push(Wanted::Event(WantedEvent {
                     name: word.to_owned(),
                     filter: None,
-                });
+                }));
             } else if is_negated && !word.starts_with('!') {
                 calls.push(format!("!{word}"));
             } else {
@@ -71,7 +71,7 @@ mod tests {
         Ok(wants
             .flat_map(|want| match want {
                 Wanted::Syscalls(words) => words,
-                Wanted::Tracepoint { name, .. } => vec![name],
+                Wanted::Event(WantedEvent { name, .. }) => vec![name],
                 Wanted::Starts | Wanted::Marks => Vec::new(),
             })
             .collect())

@@ -9,10 +9,9 @@ use trace_harness::events::Origin;
 use trace_harness::plan::EventsPlan;
 use trace_harness::record::LayoutTable;
 use trace_harness::report::{self, Plain, Summary, SummaryOrder};
-use trace_harness::run::{Observer, RunError, Saving};
-use trace_harness::syscall::{Actor, Choice, Observation, Signatures};
-use trace_harness::trace::TracedEvent;
-use trace_harness::units::{Cpu, ExitKind, Nanos};
+use trace_harness::run::{Fired, Observer, Saving};
+use trace_harness::syscall::{Choice, Observation, Signatures};
+use trace_harness::units::{ExitKind, Nanos};
 
 /// What is written of a run.
 pub(super) struct Form {
@@ -173,11 +172,14 @@ impl Observer for Printer<'_> {
         self.counted();
     }
 
-    fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]) {
-        let Some(planned) = self.plan.tracepoints.get(tracepoint) else {
+    fn event(&mut self, fired: &Fired<'_>) {
+        let Some(planned) = self.plan.named.get(fired.place) else {
             return;
         };
-        match TracedEvent::decode(&planned.naming, &planned.format, payload) {
+        let Fired {
+            actor, time, cpu, ..
+        } = *fired;
+        match fired.decode(planned) {
             Ok(event) => {
                 if let Some((summary, _)) = &mut self.form.summary {
                     summary.event(actor, &event.name);
@@ -189,10 +191,8 @@ impl Observer for Printer<'_> {
                     Format::Json => report::event_json(&mut self.text, actor, time, cpu, &event),
                 }
             }
-            Err(source) => {
-                let event = planned.name.as_ref().to_owned();
-                self.error
-                    .get_or_insert(RunError::Decode { event, source }.into());
+            Err(error) => {
+                self.error.get_or_insert(error.into());
             }
         }
         self.counted();

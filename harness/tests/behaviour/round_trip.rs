@@ -7,12 +7,13 @@ use std::time::Duration;
 use trace_harness::events::Origin;
 use trace_harness::host::Host;
 use trace_harness::perfdata::Reader;
-use trace_harness::plan::{self, Wanted};
+use trace_harness::plan::{self, Wanted, WantedEvent};
 use trace_harness::record::{LayoutTable, kind};
-use trace_harness::run::{Bench, Observer, Output, Patience, Setting, Store, StoreOptions, follow};
+use trace_harness::run::{
+    Bench, Fired, Observer, Output, Patience, Setting, Store, StoreOptions, follow,
+};
 use trace_harness::sandbox::{World, launch};
-use trace_harness::syscall::{Actor, Observation};
-use trace_harness::units::{Cpu, Nanos};
+use trace_harness::syscall::Observation;
 
 use crate::cork::workload;
 use crate::panics::Nobody;
@@ -32,7 +33,7 @@ struct Keeper {
 
 impl Observer for Keeper {
     fn observe(&mut self, _: &Observation) {}
-    fn event(&mut self, _: &Actor, _: Nanos, _: Cpu, _: usize, _: &[u8]) {}
+    fn event(&mut self, _: &Fired<'_>) {}
     fn record(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) {
         self.ring.push(bytes.to_vec());
         for store in &mut self.stores {
@@ -67,10 +68,10 @@ fn the_records_of_the_rings_are_those_of_the_file_and_of_the_pipe() {
     let bench = Bench::new(&host).expect("a bench");
     let wants = [
         Wanted::Syscalls(vec!["all".to_owned()]),
-        Wanted::Tracepoint {
+        Wanted::Event(WantedEvent {
             name: "sched:*".to_owned(),
             filter: None,
-        },
+        }),
     ];
     let plan = plan::events(&wants, &host).expect("a plan");
     let command = [

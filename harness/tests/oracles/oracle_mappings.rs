@@ -11,14 +11,13 @@ use std::time::Duration;
 
 use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsPlan, Wanted};
-use trace_harness::run::{Bench, Control, Next, Observer, PATH, Patience, Setting, follow};
+use trace_harness::run::{Bench, Control, Fired, Next, Observer, PATH, Patience, Setting, follow};
 use trace_harness::sandbox::World;
 use trace_harness::sandbox::{Program, Running, Stdio, Workload, launch};
 use trace_harness::sys::page_size;
 use trace_harness::syscall::files::Lookup;
 use trace_harness::syscall::mappings::{Maps, Place};
-use trace_harness::syscall::{Actor, Call, Observation, Outcome};
-use trace_harness::units::{Cpu, Nanos};
+use trace_harness::syscall::{Call, Observation, Outcome};
 
 use super::support::require::{self, require};
 
@@ -53,7 +52,7 @@ impl Observer for Everything {
     fn observe(&mut self, observation: &Observation) {
         self.0.push(observation.clone());
     }
-    fn event(&mut self, _: &Actor, _: Nanos, _: Cpu, _: usize, _: &[u8]) {}
+    fn event(&mut self, _: &Fired<'_>) {}
 }
 
 struct Nobody;

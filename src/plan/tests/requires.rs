@@ -67,7 +67,7 @@ expect:
   only: [ fsync, 'sched:gone' ]
   count: {{ 'sched:gone': 1, close: 2 }}"
     ));
-    let names: Vec<&str> = plan.events.tracepoints.iter().map(|it| &*it.name).collect();
+    let names: Vec<&str> = plan.events.named.iter().map(|it| &*it.name).collect();
     assert_eq!(names, ["sched:sched_process_exec"]);
     let expected = &plan.expected;
     assert_eq!((expected.sequence.len(), expected.any_order.len()), (2, 0));

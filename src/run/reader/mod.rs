@@ -6,7 +6,7 @@ mod gaps;
 use super::copies;
 use super::halves::{convention, instruction, number, word, works_on_a_ring};
 use super::session::SessionError;
-use super::setting::{Fault, Observer, Setting};
+use super::setting::{Fault, Fired, Observer, Setting};
 use crate::attr::Layout;
 use crate::capture;
 use crate::events::{EventSet, Origin};
@@ -351,13 +351,19 @@ impl<'a> Reader<'a> {
                 self.copied((pid, tid), copies, raw)
                     .ok_or_else(|| lacks("strings"))?;
             }
-            Meaning::Tracepoint(tracepoint) => {
+            Meaning::Event(place) => {
                 let actor = self.tracker.actor(pid, tid, &mut self.out);
                 self.flush();
-                if let Some(operation) = self.plan.operation(tracepoint, raw) {
+                if let Some(operation) = self.plan.operation(place, raw) {
                     self.tables.submitted(actor.thread, operation);
                 }
-                self.observer.event(&actor, time, cpu, tracepoint, raw);
+                self.observer.event(&Fired {
+                    actor: &actor,
+                    time,
+                    cpu,
+                    place,
+                    sample,
+                });
             }
         }
         Ok(())

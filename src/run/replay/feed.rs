@@ -2,7 +2,7 @@
 
 use super::super::reader::Reader;
 use super::super::sum::Sum;
-use super::super::{Observer, Setting};
+use super::super::{Fired, Observer, Setting};
 use super::{RecordedRun, ReplayError, Replayed, command};
 use crate::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
 use crate::events::{Account, EventAccount, MEMORY, Origin};
@@ -10,7 +10,7 @@ use crate::perfdata::{self, EventDesc};
 use crate::plan::{EventsPlan, Reach};
 use crate::record::kind;
 use crate::sandbox::{Captured, Exited, Left};
-use crate::syscall::{Actor, Entry, Observation, Remembered};
+use crate::syscall::{Entry, Observation, Remembered};
 use crate::units::{Cpu, ExitKind, Nanos, Pid, Usage};
 use crate::verdict::Ended;
 
@@ -311,8 +311,8 @@ impl Observer for Watcher<'_> {
         self.observer.observe(observation);
     }
 
-    fn event(&mut self, actor: &Actor, time: Nanos, cpu: Cpu, tracepoint: usize, payload: &[u8]) {
-        self.observer.event(actor, time, cpu, tracepoint, payload);
+    fn event(&mut self, fired: &Fired<'_>) {
+        self.observer.event(fired);
     }
 
     fn pause(&mut self) {

@@ -12,7 +12,7 @@ use super::saved::Saved;
 use super::session::SessionError;
 use crate::format::{self, Format};
 use crate::perfdata::{self, EventDesc, Feature, ReadError};
-use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted};
+use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
 use crate::sandbox::Left;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::Selection;
@@ -243,9 +243,11 @@ impl RecordedRun {
     #[must_use]
     pub fn wanted(&self) -> Vec<Wanted> {
         let every_call = || vec!["all".to_owned()];
-        let tracepoint = |name: &String| Wanted::Tracepoint {
-            name: name.clone(),
-            filter: None,
+        let tracepoint = |name: &String| {
+            Wanted::Event(WantedEvent {
+                name: name.clone(),
+                filter: None,
+            })
         };
         if let Some(saved) = &self.saved {
             let calls = saved.calls.clone().map(Wanted::Syscalls);

@@ -1,7 +1,7 @@
 //! Rings that are overwritten, and what is kept of a run that failed.
 
 use super::{check, read_text};
-use crate::scenario::{EventSpec, Last, RingMode, RingSpec};
+use crate::scenario::{EventSpec, EventWish, Last, RingMode, RingSpec};
 use std::time::Duration;
 
 fn with(text: &str) -> crate::scenario::Scenario {
@@ -19,7 +19,7 @@ fn a_ring_is_read_while_it_fills_unless_it_is_overwritten() {
     let ring = scenario.trace.ring;
     assert_eq!((ring.size, ring.mode), (Some(4 << 20), RingMode::Flight));
     let rings = scenario.trace.events.iter().map(|event| match event {
-        EventSpec::Tracepoint { ring, .. } => *ring,
+        EventSpec::Event(EventWish { ring, .. }) => *ring,
         EventSpec::Syscalls(_) => None,
     });
     assert_eq!(rings.collect::<Vec<_>>(), [Some(RingMode::Stream), None]);

@@ -3,8 +3,8 @@
 use super::scalar::{block, flow, line};
 use super::{list, snapshot, steps};
 use crate::scenario::{
-    Command, EventSpec, Expectations, ExpectedOutput, FileAfter, FileSource, FileSpec, Since,
-    SnapshotSpec, Workload,
+    Command, EventSpec, EventWish, Expectations, ExpectedOutput, FileAfter, FileSource, FileSpec,
+    Since, SnapshotSpec, Workload,
 };
 use crate::units::ExitKind;
 use nix::sys::signal::Signal;
@@ -167,16 +167,16 @@ impl File {
         for event in &draft.events {
             match event {
                 EventSpec::Syscalls(names) => self.syscalls(names),
-                EventSpec::Tracepoint {
+                EventSpec::Event(EventWish {
                     name, filter: None, ..
-                } => {
+                }) => {
                     self.line(4, &format!("- {}", flow(name)));
                 }
-                EventSpec::Tracepoint {
+                EventSpec::Event(EventWish {
                     name,
                     filter: Some(filter),
                     ..
-                } => self.line(
+                }) => self.line(
                     4,
                     &format!("- {{ event: {}, filter: {} }}", flow(name), flow(filter)),
                 ),

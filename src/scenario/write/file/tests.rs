@@ -108,16 +108,16 @@ fn full() -> Draft {
         },
         events: vec![
             EventSpec::Syscalls(vec!["%file".to_owned(), "openat".to_owned()]),
-            EventSpec::Tracepoint {
+            EventSpec::Event(EventWish {
                 name: "sched:sched_switch".to_owned(),
                 filter: Some("prev_prio < 120".to_owned()),
                 ring: None,
-            },
-            EventSpec::Tracepoint {
+            }),
+            EventSpec::Event(EventWish {
                 name: "sched:*".to_owned(),
                 filter: None,
                 ring: None,
-            },
+            }),
         ],
         on_events: vec!["Fewer are better.".to_owned()],
         exit: ExitKind::Signal(15),
