@@ -140,12 +140,14 @@ fn links_sockets_and_pipes_go_and_what_links_lead_to_stays() {
 }
 
 /// As an ordinary user, whom permissions stop: those of this thread, for files, are his.
-fn as_nobody(act: impl FnOnce() + Send + 'static) {
-    let thread = std::thread::spawn(move || {
-        setfsuid(Uid::from_raw(65534));
-        act();
+fn as_nobody(act: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            setfsuid(Uid::from_raw(65534));
+            act();
+        });
+        thread.join().expect("the thread");
     });
-    thread.join().expect("the thread");
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn folders_without_permissions_go() {
     let grove = Grove::new();
     set_mode(grove.folder.path(), 0o777);
     fs::remove_dir(grove.tree()).expect("the tree");
-    as_nobody(move || {
+    as_nobody(|| {
         for path in ["a/b/c/d", "a/e", "f", "g/h/i"] {
             grove.write(path);
         }
@@ -181,7 +183,7 @@ fn what_may_not_be_removed_is_an_error_with_the_reason() {
     }
     set_mode(grove.folder.path(), 0o755);
     let folder = c_string(grove.folder.path());
-    as_nobody(move || {
+    as_nobody(|| {
         let error = remove_tree(&folder, c"tree", Duration::ZERO).expect_err("another's files");
         assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied);
     });
