@@ -107,11 +107,7 @@ impl Place {
     /// The file to compare with on a kernel: the most specific that there is, else the common one.
     #[must_use]
     pub fn choose(&self, release: &str) -> PathBuf {
-        let version = release
-            .split(|c: char| !c.is_ascii_digit() && c != '.')
-            .next()
-            .unwrap_or_default();
-        let mut numbers: Vec<&str> = version.split('.').collect();
+        let mut numbers = version(release);
         while numbers.len() > 1 {
             let file = self.file(&format!("@{}", numbers.join(".")));
             if file.exists() {
@@ -120,6 +116,19 @@ impl Place {
             numbers.pop();
         }
         self.file("")
+    }
+
+    /// The file for what is right on this kernel alone, where `chosen` was compared with and said otherwise: the variant of its version, such as
+    /// 6.1, where that was the snapshot for all kernels, and else the same one. What there is no snapshot of yet is of all kernels.
+    #[must_use]
+    pub fn for_kernel(&self, chosen: &Path, release: &str) -> PathBuf {
+        let numbers = version(release);
+        match numbers.get(..2) {
+            Some(version) if chosen == self.file("") && chosen.exists() => {
+                self.file(&format!("@{}", version.join(".")))
+            }
+            _ => chosen.to_owned(),
+        }
     }
 
     /// Checks that no variant says what the common snapshot says: it would hide changes of that one.
@@ -142,6 +151,13 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// The numbers that a release begins with: of `6.1.0-38-amd64` 6, 1 and 0.
+fn version(release: &str) -> Vec<&str> {
+    let is_of_it = |c: char| c.is_ascii_digit() || c == '.';
+    let version = release.split(|c| !is_of_it(c)).next();
+    version.unwrap_or_default().split('.').collect()
 }
 
 /// The text of a snapshot; `None` where there is no such file.

@@ -21,9 +21,10 @@ Environment: CI set means that no snapshot is ever written; HARNESS_REQUIRE=all 
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// Write new and changed snapshots
-    #[arg(long)]
-    update: bool,
+    /// Write new and changed snapshots; with `kernel`, what differs from a snapshot for all kernels becomes one for this kernel's version
+    /// (NAME@6.1.snap), and the other stays
+    #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
+    update: Option<UpdateFor>,
     /// Run each scenario so many times; every trace must be the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -45,6 +46,15 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
+/// Which kernels a trace is right on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum UpdateFor {
+    /// All that have no snapshot of their own
+    All,
+    /// Those of this kernel's version
+    Kernel,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Human,
@@ -53,7 +63,7 @@ enum Format {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
-    if arguments.update && is_ci() {
+    if arguments.update.is_some() && is_ci() {
         anstream::eprintln!("harness: nothing is written when CI is set; unset it to use --update");
         return status::USAGE;
     }
@@ -73,9 +83,10 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     };
     let options = Options {
         update: match (arguments.update, is_ci()) {
-            (true, _) => Update::Accept,
-            (false, true) => Update::Never,
-            (false, false) => Update::Pending,
+            (Some(UpdateFor::All), _) => Update::Accept,
+            (Some(UpdateFor::Kernel), _) => Update::Variant,
+            (None, true) => Update::Never,
+            (None, false) => Update::Pending,
         },
         repeat: arguments.repeat,
         jobs: arguments.chosen.jobs(),

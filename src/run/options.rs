@@ -12,6 +12,8 @@ pub enum Update {
     Pending,
     /// It becomes the snapshot.
     Accept,
+    /// It becomes the snapshot of this kernel's version (`name@6.1.snap`); the one for all kernels stays as it is.
+    Variant,
 }
 
 /// How a suite is run.

@@ -33,8 +33,14 @@ impl Suite<'_> {
                             pending.display()
                         ));
                     }
-                    Update::Accept => {
-                        snapshot::write(file, text, &provenance)?;
+                    Update::Accept | Update::Variant => {
+                        let place = item.place();
+                        let written = match update {
+                            Update::Variant => place.for_kernel(file, &self.bench.release),
+                            _ => file.clone(),
+                        };
+                        snapshot::write(&written, text, &provenance)?;
+                        snapshot::forget_pending(&written)?;
                         snapshot::forget_pending(file)?;
                         outcome.reasons.clear();
                         outcome.verdict = Verdict::Pass;

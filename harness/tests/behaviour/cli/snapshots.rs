@@ -396,3 +396,29 @@ fn a_variant_equal_to_the_common_snapshot_is_an_error() {
         std::fs::remove_file(project.join(&file)).expect("a file");
     }
 }
+
+#[test]
+fn what_is_right_on_this_kernel_alone_becomes_a_variant_and_leaves_the_common_snapshot() {
+    require!(right_to_trace());
+    let project = Project::with("x", SHOWS_ONE);
+    let update = ["run", "--update=kernel", "scenarios"];
+    // What no kernel has a snapshot of is of all kernels.
+    project.harness(&update).assert_status(0);
+    assert_eq!(project.snapshots(), ["snapshots/x.snap"]);
+    let elsewhere = project.read("snapshots/x.snap").replace("execve", "other");
+    project.write("snapshots/x.snap", &elsewhere);
+    run(&project).assert_status(1);
+    project.harness(&update).assert_status(0);
+    let (_, series) = versions();
+    let variant = format!("snapshots/x@{series}.snap");
+    assert_eq!(project.snapshots(), ["snapshots/x.snap", &variant]);
+    assert_eq!(project.read("snapshots/x.snap"), elsewhere);
+    run(&project).assert_status(0);
+    // A variant that is there is brought up to date.
+    project.scenario("x", SHOWS_TWO);
+    project.harness(&update).assert_status(0);
+    assert_eq!(project.snapshots(), ["snapshots/x.snap", &variant]);
+    assert!(body(&project.read(&variant)).contains("exit_group"));
+    assert_eq!(project.read("snapshots/x.snap"), elsewhere);
+    project.assert_nothing_left();
+}
