@@ -54,4 +54,5 @@ pub mod sys;
 pub mod syscall;
 pub mod trace;
 pub mod units;
+pub mod upgrade;
 pub mod verdict;

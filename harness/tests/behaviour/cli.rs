@@ -11,6 +11,7 @@ mod selection;
 mod snapshots;
 mod statuses;
 mod summary;
+mod variants;
 
 use nix::sys::stat::Mode;
 

@@ -58,6 +58,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("snapshot", &[]),
+    ("upgrade", &[]),
     (
         "suggest",
         &["sandbox", "scenario", "syscall", "trace", "units"],

@@ -20,6 +20,7 @@ const PURE: &[&str] = &[
     "plan",
     "verdict",
     "suggest",
+    "upgrade",
 ];
 
 /// What a pure room may not name, as the start of a path.

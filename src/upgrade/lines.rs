@@ -1,0 +1,143 @@
+//! The text of a trace, taken apart by its grammar (`crate::trace`).
+
+/// A line of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The call or event.
+    pub name: &'a str,
+    /// All of it, without the blanks before it.
+    pub text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn of(text: &'a str) -> Self {
+        // `[i386] openat(...)`: the convention belongs to the name.
+        let from = match text.strip_prefix('[') {
+            Some(rest) => rest.find(']').map_or(0, |at| at + 2),
+            None => 0,
+        };
+        let behind = text.get(from..).unwrap_or_default();
+        let length = behind.find(['(', ' ']).unwrap_or(behind.len());
+        let name = text.get(..from.saturating_add(length)).unwrap_or(text);
+        Self { name, text }
+    }
+
+    /// Whether it is an event and no call.
+    #[must_use]
+    pub fn is_event(&self) -> bool {
+        self.name.contains(':')
+    }
+
+    /// What the call returned, with the error's name; `None` for an event and for a call that has none.
+    #[must_use]
+    pub fn result(&self) -> Option<&'a str> {
+        if self.is_event() {
+            return None;
+        }
+        self.text.rsplit_once(" = ").map(|(_, result)| result)
+    }
+}
+
+/// A process or a thread of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block<'a> {
+    /// `P2`, `P2.T1`, `program sh`.
+    pub(super) task: &'a str,
+    /// What it is, without its number and its parent's: the program's name, whether it is a child.
+    pub(super) kind: String,
+    pub(super) lines: Vec<Line<'a>>,
+}
+
+/// A trace, taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceText<'a> {
+    pub(super) blocks: Vec<Block<'a>>,
+}
+
+impl<'a> TraceText<'a> {
+    /// Takes one apart. What is no trace has no blocks.
+    #[must_use]
+    pub fn read(text: &'a str) -> Self {
+        let mut blocks: Vec<Block<'a>> = Vec::new();
+        for line in text.lines() {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            match (line.strip_prefix("  "), blocks.last_mut()) {
+                (Some(line), Some(block)) => block.lines.push(Line::of(line.trim_start())),
+                (Some(_), None) => {}
+                (None, _) => blocks.push(Block::of(line)),
+            }
+        }
+        Self { blocks }
+    }
+}
+
+impl<'a> Block<'a> {
+    fn of(head: &'a str) -> Self {
+        let (task, rest) = match head.split_once([' ', ',']) {
+            Some((_, _)) if head.starts_with("program ") => (head, ""),
+            Some((task, rest)) => (task, rest),
+            None => (head, ""),
+        };
+        let without_parent = rest.split(", ").map(|part| match part {
+            part if part.starts_with("child of ") => "child",
+            part => part,
+        });
+        let is_thread = task.contains(".T");
+        let kind: Vec<&str> = without_parent
+            .chain(is_thread.then_some("thread"))
+            .collect();
+        Self {
+            task,
+            kind: kind.join(", "),
+            lines: Vec::new(),
+        }
+    }
+}
+
+/// The names of tasks in a text, replaced: `P4` by what `to` says of it.
+pub(super) fn renamed<'t>(text: &str, to: impl Fn(&str) -> Option<&'t str>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before = ' ';
+    while let Some(c) = rest.chars().next() {
+        let length = task_length(rest);
+        let is_word = before.is_alphanumeric() || before == '_';
+        if let Some(task) = rest.get(..length).filter(|_| length > 0 && !is_word) {
+            out.push_str(to(task).unwrap_or(task));
+            rest = rest.get(length..).unwrap_or_default();
+            before = '0';
+        } else {
+            out.push(c);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            before = c;
+        }
+    }
+    out
+}
+
+/// How many bytes of this are a task's name, `P1` or `P1.T2`.
+fn task_length(text: &str) -> usize {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let Some(rest) = text.strip_prefix('P') else {
+        return 0;
+    };
+    let process = digits(rest);
+    if process == 0 {
+        return 0;
+    }
+    let behind = rest.get(process..).unwrap_or_default();
+    let thread = behind.strip_prefix(".T").map_or(0, digits);
+    let all = if thread > 0 {
+        1 + process + 2 + thread
+    } else {
+        1 + process
+    };
+    let next = text.get(all..).and_then(|rest| rest.chars().next());
+    if next.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+        0
+    } else {
+        all
+    }
+}

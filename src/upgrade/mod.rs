@@ -1,0 +1,114 @@
+//! What differs between the answers of two kernels to the same scenario, and why.
+//!
+//! An answer is a verdict, its reasons and the trace. Two of them are compared as a person would: processes are matched by program and descent,
+//! lines by the names of calls and events, and only what is left then is a difference. Each has a class, found from evidence and not from the
+//! versions' numbers: what else differs between the kernels ([`Facts`]), and what differs between runs on one kernel.
+//!
+//! | class | what is seen | evidence |
+//! |---|---|---|
+//! | [`Class::Noise`] | the answer varies on one kernel as well | two runs there |
+//! | [`Class::Absent`] | a requirement that is unmet; a call that ends with `ENOSYS`; an event that only one kernel has | the requirement, the line |
+//! | [`Class::Layout`] | an event's fields, where its format is another | the fields that came, went or moved |
+//! | [`Class::Environment`] | what the guest is set to: sysctls, filters of calls, what is installed, how slow it is | the settings that differ |
+//! | [`Class::Path`] | other calls are made | the lines that only one has |
+//! | [`Class::Behaviour`] | the same calls with other arguments or results; another end | both lines |
+
+mod align;
+mod classify;
+mod lines;
+#[cfg(test)]
+mod tests;
+
+pub use align::{Change, aligned};
+pub use classify::explain;
+pub use lines::{Line, TraceText};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What came of a scenario on a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The word for it: `pass`, `fail`, `skipped`.
+    pub verdict: String,
+    /// Why, where it is no pass.
+    pub reasons: Vec<String>,
+    /// The normalised trace; empty where there is none to compare.
+    pub trace: String,
+}
+
+/// What is known of a kernel and of what it runs in, besides the answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Its release.
+    pub release: String,
+    /// Its events, each with the lines by which its fields are described; none where it was not asked.
+    pub events: BTreeMap<String, BTreeSet<String>>,
+    /// Settings by their names, as `fs.protected_symlinks` or `Seccomp`.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// Why answers differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// The same calls are answered otherwise.
+    Behaviour,
+    /// Other calls are made.
+    Path,
+    /// An event's fields are others.
+    Layout,
+    /// An event, a call or a feature is not there.
+    Absent,
+    /// What the kernel runs in, or is set to.
+    Environment,
+    /// It varies on one kernel as well.
+    Noise,
+}
+
+impl Class {
+    /// All of them, the gravest first.
+    pub const ALL: [Self; 6] = [
+        Self::Behaviour,
+        Self::Path,
+        Self::Layout,
+        Self::Absent,
+        Self::Environment,
+        Self::Noise,
+    ];
+
+    /// The word for it in reports.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Behaviour => "behaviour",
+            Self::Path => "other calls",
+            Self::Layout => "event layout",
+            Self::Absent => "not there",
+            Self::Environment => "environment",
+            Self::Noise => "noise",
+        }
+    }
+
+    /// What it means, in a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Behaviour => "the same calls are answered otherwise",
+            Self::Path => "other calls are made to the same end",
+            Self::Layout => "the tracing ABI moved: an event has other fields",
+            Self::Absent => "an event, a call or a feature is not in this kernel",
+            Self::Environment => "what the kernel is set to or runs in differs, not what it does",
+            Self::Noise => "it varies from run to run on one kernel too",
+        }
+    }
+}
+
+/// One difference, explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Why it is there.
+    pub class: Class,
+    /// What differs, in words that are the same for every scenario in which the same differs.
+    pub what: String,
+    /// What shows it: lines of either trace after `-` and `+`, settings, fields.
+    pub evidence: Vec<String>,
+}

@@ -1,0 +1,241 @@
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use super::*;
+
+fn facts(release: &str) -> Facts {
+    Facts {
+        release: release.to_owned(),
+        ..Facts::default()
+    }
+}
+
+fn passed(trace: &str) -> Answer {
+    Answer {
+        verdict: "pass".to_owned(),
+        reasons: Vec::new(),
+        trace: format!("# trace 2, level sequence\n\n{trace}"),
+    }
+}
+
+fn ended(verdict: &str, reason: &str) -> Answer {
+    Answer {
+        verdict: verdict.to_owned(),
+        reasons: vec![reason.to_owned()],
+        trace: String::new(),
+    }
+}
+
+/// Class, words and evidence of each difference.
+fn found(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<(Class, String, String)> {
+    let all = explain(base, other).into_iter();
+    all.map(|it| (it.class, it.what, it.evidence.join("\n")))
+        .collect()
+}
+
+fn one(before: &Answer, after: &Answer) -> (Class, String, String) {
+    let (old, new) = (facts("6.1"), facts("6.12"));
+    let before = (&old, std::slice::from_ref(before));
+    let [one] = <[_; 1]>::try_from(found(before, (&new, std::slice::from_ref(after)))).unwrap();
+    one
+}
+
+#[test]
+fn equal_answers_do_not_differ() {
+    let answer = passed("P1 cat\n  close(3</x>) = 0\n");
+    assert_eq!(
+        explain(
+            (&facts("6.1"), std::slice::from_ref(&answer)),
+            (&facts("7.2"), std::slice::from_ref(&answer))
+        ),
+        []
+    );
+}
+
+#[test]
+fn a_process_more_does_not_make_all_behind_it_differ() {
+    let before = passed("P1 sh\n  wait4(P2) = P2\n\nP2 cat, child of P1\n  close(3) = 0\n");
+    let after = passed(
+        "P1 sh\n  wait4(P3) = P3\n\nP2 tool, child of P1\n\nP3 cat, child of P1\n  close(3) = 0\n",
+    );
+    let (class, what, evidence) = one(&before, &after);
+    assert_eq!(class, Class::Path);
+    assert_eq!(what, "one more process `tool`");
+    assert_eq!(evidence, "+ P2 tool, child: 0 lines");
+}
+
+#[test]
+fn a_call_that_the_kernel_does_not_have_and_what_is_done_instead_are_told() {
+    let before = passed("P1 x\n  openat2(AT_FDCWD, \"a\") = 3</a>\n");
+    let after =
+        passed("P1 x\n  openat2(AT_FDCWD, \"a\") = -1 ENOSYS\n  openat(AT_FDCWD, \"a\") = 3</a>\n");
+    let (old, new) = (facts("6.1"), facts("5.10"));
+    let all = found((&old, &[before]), (&new, &[after]));
+    let classes: Vec<_> = all
+        .iter()
+        .map(|(class, what, _)| (*class, &**what))
+        .collect();
+    assert_eq!(
+        classes,
+        [
+            (Class::Path, "one more `openat`"),
+            (Class::Absent, "the kernel 5.10 has no `openat2`")
+        ]
+    );
+}
+
+#[test]
+fn another_result_is_behaviour_and_shown_with_both_lines() {
+    let before = passed("P1 x\n  fchmodat(3, \"a\", 0644) = 0\n");
+    let after = passed("P1 x\n  fchmodat(3, \"a\", 0644) = -1 EOPNOTSUPP\n");
+    let (class, what, evidence) = one(&before, &after);
+    assert_eq!(class, Class::Behaviour);
+    assert_eq!(what, "`fchmodat` returns -1 EOPNOTSUPP instead of 0");
+    assert_eq!(
+        evidence,
+        "- P1 fchmodat(3, \"a\", 0644) = 0\n+ P1 fchmodat(3, \"a\", 0644) = -1 EOPNOTSUPP"
+    );
+}
+
+#[test]
+fn a_filter_of_calls_in_the_guest_is_its_environment() {
+    let before = passed("P1 x\n  openat2(AT_FDCWD, \"a\") = 3</a>\n");
+    let after = passed("P1 x\n  openat2(AT_FDCWD, \"a\") = -1 EPERM\n");
+    let mut filtered = facts("6.1");
+    let mut free = facts("6.1");
+    filtered.settings.insert("Seccomp".into(), "2".into());
+    free.settings.insert("Seccomp".into(), "0".into());
+    let all = found((&free, &[before]), (&filtered, &[after]));
+    let [(class, _, evidence)] = &*all else {
+        panic!("{all:?}")
+    };
+    assert_eq!(*class, Class::Environment);
+    assert!(evidence.contains("Seccomp is 2 instead of 0"), "{evidence}");
+}
+
+#[test]
+fn a_setting_is_blamed_only_for_the_errors_that_it_leads_to() {
+    let before = passed("P1 x\n  linkat(\"a\", \"b\") = 0\n");
+    let refused = passed("P1 x\n  linkat(\"a\", \"b\") = -1 EPERM\n");
+    let missing = passed("P1 x\n  linkat(\"a\", \"b\") = -1 ENOENT\n");
+    let mut base = facts("6.1");
+    let mut other = facts("6.1");
+    for (facts, value) in [(&mut base, "0"), (&mut other, "1")] {
+        let name = "fs.protected_hardlinks".to_owned();
+        facts.settings.insert(name, value.to_owned());
+    }
+    let class = |after| found((&base, std::slice::from_ref(&before)), (&other, &[after]))[0].0;
+    assert_eq!(class(refused), Class::Environment);
+    assert_eq!(class(missing), Class::Behaviour);
+}
+
+#[test]
+fn an_event_whose_fields_moved_is_the_tracing_abi() {
+    let before = passed("P1 x\n  sched:sched_exec pid=P1 old=P1\n");
+    let after = passed("P1 x\n  sched:sched_exec pid=P1 old=P1 flags=0\n");
+    let mut old = facts("6.1");
+    let mut new = facts("7.2");
+    let fields = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
+    let name = "sched:sched_exec";
+    old.events.insert(name.into(), fields(&["pid", "old"]));
+    new.events
+        .insert(name.into(), fields(&["pid", "old", "flags"]));
+    let all = found(
+        (&old, std::slice::from_ref(&before)),
+        (&new, std::slice::from_ref(&after)),
+    );
+    let [(class, what, evidence)] = &*all else {
+        panic!("{all:?}")
+    };
+    assert_eq!(
+        (*class, &**what),
+        (Class::Layout, "`sched:sched_exec` has other fields")
+    );
+    assert!(evidence.ends_with("+ field flags"), "{evidence}");
+    // The same values with the same fields are what the kernel does.
+    let same = found((&old, &[before]), (&old, &[after]));
+    assert_eq!(same[0].0, Class::Behaviour);
+}
+
+#[test]
+fn an_event_that_only_one_kernel_has_is_not_there_and_one_that_does_not_fire_is_behaviour() {
+    let before = passed("P1 x\n  sched:old a=1\n  close(3) = 0\n");
+    let after = passed("P1 x\n  close(3) = 0\n");
+    let mut old = facts("6.1");
+    let mut new = facts("7.2");
+    old.events.insert("sched:old".into(), BTreeSet::new());
+    new.events.insert("sched:new".into(), BTreeSet::new());
+    let class = |new: &Facts| {
+        let (before, after) = (std::slice::from_ref(&before), std::slice::from_ref(&after));
+        found((&old, before), (new, after))[0].0
+    };
+    assert_eq!(class(&new), Class::Absent);
+    new.events.insert("sched:old".into(), BTreeSet::new());
+    assert_eq!(class(&new), Class::Behaviour);
+}
+
+#[test]
+fn what_is_unmet_is_not_there_or_the_environment() {
+    let pass = passed("P1 x\n");
+    let (class, what, _) = one(&pass, &ended("skipped", "needs tracepoint `sched:new`"));
+    assert_eq!(
+        (class, &*what),
+        (Class::Absent, "needs tracepoint `sched:new`")
+    );
+    let (class, ..) = one(&pass, &ended("skipped", "needs the command `git`"));
+    assert_eq!(class, Class::Environment);
+}
+
+#[test]
+fn a_run_that_did_not_come_to_its_end_is_the_environment_and_another_verdict_is_behaviour() {
+    let pass = passed("");
+    let (class, what, _) = one(
+        &pass,
+        &Answer {
+            trace: pass.trace.clone(),
+            ..ended("timeout", "still ran after 10 s")
+        },
+    );
+    assert_eq!(
+        (class, &*what),
+        (
+            Class::Environment,
+            "timeout instead of pass: still ran after 10 s"
+        )
+    );
+    let (class, ..) = one(
+        &pass,
+        &Answer {
+            trace: pass.trace.clone(),
+            ..ended("fail", "exit 1")
+        },
+    );
+    assert_eq!(class, Class::Behaviour);
+}
+
+#[test]
+fn what_varies_on_one_kernel_is_noise_and_nothing_else() {
+    let a = passed("P1 x\n  poll(1) = 1\n");
+    let b = passed("P1 x\n  poll(1) = 1\n  poll(1) = 1\n");
+    let (old, new) = (facts("6.1"), facts("7.2"));
+    let all = found((&old, &[a.clone(), b.clone()]), (&new, &[b]));
+    let [(class, what, evidence)] = &*all else {
+        panic!("{all:?}")
+    };
+    assert_eq!((*class, &**what), (Class::Noise, "one more `poll`"));
+    assert!(
+        evidence.starts_with("two runs on 6.1 differ so:"),
+        "{evidence}"
+    );
+}
+
+#[test]
+fn words_that_look_like_tasks_are_left_alone() {
+    let to = |task: &str| (task == "P1").then_some("P9");
+    for (text, said) in [
+        ("kill(P1, SIGTERM) = 0", "kill(P9, SIGTERM) = 0"),
+        ("\"MAP1 P1x P12 P1\"", "\"MAP1 P1x P12 P9\""),
+        ("P1.T2 P1", "P1.T2 P9"),
+    ] {
+        assert_eq!(super::lines::renamed(text, to), said);
+    }
+}
