@@ -35,6 +35,7 @@ pub mod plan;
     clippy::unwrap_used
 )]
 pub mod print;
+pub mod probes;
 #[deny(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -48,7 +49,9 @@ pub mod sandbox;
 pub mod scenario;
 pub mod script;
 pub mod snapshot;
+pub mod space;
 pub mod suggest;
+pub mod symbols;
 #[expect(unsafe_code, reason = "the one room for it")]
 pub mod sys;
 pub mod syscall;

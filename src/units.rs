@@ -1,8 +1,10 @@
 //! Newtypes that every room shares; none of them knows where its value came from.
 
 mod limits;
+mod probe;
 
 pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
+pub use probe::{Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME};
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -23,6 +25,27 @@ pub struct Cpu(pub u32);
 /// Nanoseconds of `CLOCK_MONOTONIC`, the clock that every event of a run is stamped with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// As a length of time, in the largest unit that leaves digits in front of the point: `1.250ms`.
+    ///
+    /// ```
+    /// use trace_harness::units::Nanos;
+    /// assert_eq!(Nanos(1_250_000).as_duration(), "1.250ms");
+    /// assert_eq!(Nanos(999).as_duration(), "999ns");
+    /// ```
+    #[must_use]
+    pub fn as_duration(self) -> String {
+        let (unit, of) = match self.0 {
+            ..1_000 => return format!("{}ns", self.0),
+            ..1_000_000 => ("us", 1_000),
+            ..1_000_000_000 => ("ms", 1_000_000),
+            _ => ("s", 1_000_000_000),
+        };
+        let thousandths = self.0 % of / (of / 1_000);
+        format!("{}.{thousandths:03}{unit}", self.0 / of)
+    }
+}
 
 impl fmt::Display for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,8 +7,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use trace_harness::host::Host;
 use trace_harness::perfdata::Reader;
-use trace_harness::script::{Choice, Counts, Filter, NoSymbols, Options, Script, Shown, Span};
+use trace_harness::script::{Choice, Counts, Filter, Options, Script, Shown, Span};
+use trace_harness::symbols::Book;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -62,6 +64,9 @@ pub(crate) struct Arguments {
     /// Only from one time to another, both in seconds: 12.5,13 or 12.5, or ,13
     #[arg(long, value_name = "FROM,TO", value_parser = span)]
     time: Option<Span>,
+    /// Do not show functions that the compiler put into others
+    #[arg(long)]
+    no_inline: bool,
     /// Show names, forks and exits of tasks too
     #[arg(long)]
     show_task_events: bool,
@@ -142,6 +147,7 @@ fn options(arguments: &Arguments) -> Options {
         fields: choice,
         nanoseconds: arguments.ns,
         json: arguments.format == Format::Json,
+        no_inline: arguments.no_inline,
         shown: shown.fold(Shown::default(), |all, (_, one)| all.and(*one)),
         filter: Filter {
             comms: arguments
@@ -164,7 +170,8 @@ fn options(arguments: &Arguments) -> Options {
 
 fn script(arguments: &Arguments) -> Result<u8, Box<dyn Error>> {
     let (reader, _) = input::open(arguments.input.as_deref())?;
-    print(reader, Script::new(options(arguments), NoSymbols))
+    let host = Host::running();
+    print(reader, Script::new(options(arguments), Book::new(&host)))
 }
 
 /// So many bytes of text are written at once.
@@ -172,7 +179,7 @@ const PIECE: usize = 1 << 16;
 
 fn print<R: Read + Send + 'static>(
     reader: Reader<R>,
-    mut script: Script<NoSymbols>,
+    mut script: Script<Book<'_>>,
 ) -> Result<u8, Box<dyn Error>> {
     // Not through the buffer of io::stdout(), which looks for line feeds.
     let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -202,6 +209,9 @@ fn print<R: Read + Send + 'static>(
     }
     stdout.write_all(&text)?;
     tell(&script.counts(), late);
+    for note in script.symbols().notes() {
+        anstream::eprintln!("harness: {note}");
+    }
     end.map(|()| status::PASSED)
 }
 
@@ -217,6 +227,10 @@ fn tell(counts: &Counts, late: u64) {
     let all = [
         (counts.lost, "records were lost when this was recorded"),
         (late, "records came late, and stand behind younger ones"),
+        (
+            counts.cut,
+            "call chains end where the copy of the stack does (call-graph=dwarf,stack-size=BYTES makes it longer)",
+        ),
         (
             counts.strangers,
             "records with the id of no event are not shown",

@@ -204,6 +204,7 @@ fn every_captured_kernel_shows_what_is_submitted_to_io_uring() {
         let fsync = Wanted::Event(WantedEvent {
             name: "io_uring:IORING_OP_FSYNC".to_owned(),
             filter: None,
+            ..WantedEvent::default()
         });
         let plan =
             plan::events(&[fsync], &kernel).unwrap_or_else(|error| panic!("{release}: {error}"));

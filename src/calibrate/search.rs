@@ -6,12 +6,13 @@ use super::reason::Setting;
 use super::treated::{Treated, by_program, common};
 use super::varying::varying;
 use super::{Calibration, Evidence, Finding, Reason, Unsettled, Who, hazard, temporary};
+use crate::matching::{SpanRule, add_spans};
 use crate::syscall::Signatures;
 use crate::trace::{Block, By, Deed, Level, Normalised, TextPart, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Finds the strictest view in which the runs of each row are the same. Of `view` is kept what it shows at all, and its temporary names; its
-/// levels are found anew.
+/// levels are found anew. `spans` are the rules by which its events are spans.
 ///
 /// # Errors
 /// [`Unsettled`].
@@ -19,10 +20,12 @@ pub fn calibrate(
     evidence: &Evidence,
     view: &View,
     signatures: &Signatures<'_>,
+    spans: &[SpanRule],
 ) -> Result<Calibration, Unsettled> {
     let mut search = Search {
         evidence,
         signatures,
+        spans,
         base: View {
             level: Level::Sequence,
             levels: Vec::new(),
@@ -70,6 +73,7 @@ type Row<'a> = Vec<(&'a Form, Normalised)>;
 struct Search<'a> {
     evidence: &'a Evidence,
     signatures: &'a Signatures<'a>,
+    spans: &'a [SpanRule],
     base: View,
     by: By,
     temporary: Vec<(String, String)>,
@@ -99,6 +103,7 @@ impl<'a> Search<'a> {
                 ..view.clone()
             };
             let mut run = form.trace.normalise(&view, self.signatures);
+            add_spans(self.spans, &mut run);
             // The rest of it is nobody's affair here.
             if let Some(stretch) = form.stretch {
                 for block in &mut run.blocks {

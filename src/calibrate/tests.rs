@@ -91,7 +91,7 @@ fn found(runs: &[(Condition, &str)]) -> Result<Calibration, Unsettled> {
         let text = trace.normalise(&view, &signatures).text();
         evidence.add("", *condition, (trace, None), text);
     }
-    calibrate(&evidence, &view, &signatures)
+    calibrate(&evidence, &view, &signatures, &[])
 }
 
 fn quiet(stories: &[&str]) -> Calibration {
@@ -313,10 +313,12 @@ fn deed(name: &str, field: (String, Value), returns: Value) -> Deed {
         program: "sh".into(),
         entered: 0,
         left: 0,
+        clock: (Nanos(0), Nanos(0)),
         convention: None,
         fields: vec![part("first", field.0, field.1)],
         returns: Some(part("returns", "1".to_owned(), returns)),
         unseen: None,
+        ends: None,
     }
 }
 

@@ -33,8 +33,11 @@ pub fn parse(text: &str) -> Result<Format, FormatError> {
         .parse()
         .map_err(|_| lines.error("`ID: ` and a number below 65536"))?;
     lines.value("format:", "`format:`")?;
-    let common = lines.fields()?;
+    let mut common = lines.fields()?;
     let mut fields = lines.fields()?;
+    // What all probes have, before the arguments of one (`FIELD_STRING_IP`, `kernel/trace/trace_probe.h`).
+    let is_of_all = |field: &Field| PROBES.contains(&field.name.as_str());
+    common.extend(fields.extract_if(.., |field| is_of_all(field)));
     let print_fmt = lines.rest("print fmt: ", "a field, or `print fmt: `")?;
     unmask_buffers(&mut fields, print_fmt);
     Ok(Format {
@@ -45,6 +48,8 @@ pub fn parse(text: &str) -> Result<Format, FormatError> {
         print_fmt: print_fmt.to_owned(),
     })
 }
+
+const PROBES: [&str; 3] = ["__probe_ip", "__probe_func", "__probe_ret_ip"];
 
 /// Turns text into bytes where the event prints it as an array: what `write` wrote is declared
 /// `char[]` too (v7.2).

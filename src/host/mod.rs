@@ -3,21 +3,26 @@
 //! [`Host::running`] is this machine; [`Host::at`] is a captured tree of one, for which nothing is ever mounted. Whatever is read once is
 //! kept: a host's tracepoints do not change while it is looked at.
 
+mod catalogue;
 mod machine;
 mod modules;
+mod probes;
 mod process;
+mod symbols;
 mod tracefs;
 mod usage;
 mod world;
 
+pub use catalogue::Catalogue;
 pub use machine::{CodeMapping, Living, LivingThread, Machine};
 pub use modules::Module;
+pub use probes::ProbeList;
 pub use process::ProcessStatus;
 pub use tracefs::TracefsError;
 pub use usage::Tree;
 pub use world::{IdMaps, Mounted, map_ids};
 
-use crate::format::{self, Format, FormatError};
+use crate::format::{Format, FormatError};
 use crate::units::{Cpu, TracepointName};
 use std::collections::HashMap;
 use std::io;
@@ -58,6 +63,20 @@ pub enum HostError {
         /// The name that was asked for.
         name: TracepointName,
     },
+    /// The kernel takes no probes of this kind.
+    #[error("this kernel has no `{list}`")]
+    NoProbes {
+        /// The list of tracefs that it lacks.
+        list: &'static str,
+    },
+    /// A probe cannot be.
+    #[error("cannot probe `{probe}`")]
+    Probe {
+        /// As written.
+        probe: String,
+        /// Why.
+        source: Arc<dyn std::error::Error + Send + Sync>,
+    },
     /// A `format` file is not what the kernel writes.
     #[error("cannot understand the format of `{name}`")]
     Format {
@@ -69,6 +88,15 @@ pub enum HostError {
 }
 
 impl HostError {
+    /// Whether it is a missing right.
+    #[must_use]
+    pub fn is_permission(&self) -> bool {
+        match self {
+            Self::Read { source, .. } => source.kind() == io::ErrorKind::PermissionDenied,
+            _ => false,
+        }
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
@@ -80,25 +108,6 @@ impl HostError {
             _ => None,
         }
     }
-}
-
-/// Where the formats of tracepoints come from; the running host, a captured one, or a table in a test.
-pub trait Catalogue {
-    /// The format of one tracepoint.
-    ///
-    /// # Errors
-    /// [`HostError::NoTracepoint`], or what kept it from being read.
-    fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError>;
-    /// The systems there are, sorted.
-    ///
-    /// # Errors
-    /// [`HostError::Tracefs`], [`HostError::Read`].
-    fn systems(&self) -> Result<Vec<String>, HostError>;
-    /// The events of a system, sorted; none where there is no such system.
-    ///
-    /// # Errors
-    /// [`HostError::Tracefs`], [`HostError::Read`].
-    fn events(&self, system: &str) -> Result<Vec<String>, HostError>;
 }
 
 impl Host {
@@ -290,50 +299,6 @@ impl Host {
         }
         names.sort_unstable();
         Ok(names)
-    }
-}
-
-impl Catalogue for Host {
-    fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
-        let known = |formats: &HashMap<TracepointName, Arc<Format>>| formats.get(name).cloned();
-        if let Some(format) = self.formats.lock().ok().as_deref().and_then(known) {
-            return Ok(format);
-        }
-        let path = self
-            .tracefs()?
-            .events()
-            .join(name.system())
-            .join(name.event())
-            .join("format");
-        let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => HostError::NoTracepoint { name: name.clone() },
-            _ => HostError::Read {
-                path,
-                source: Arc::new(source),
-            },
-        })?;
-        let format = format::parse(&text).map_err(|source| HostError::Format {
-            name: name.clone(),
-            source,
-        })?;
-        let format = Arc::new(format);
-        if let Ok(mut formats) = self.formats.lock() {
-            formats.insert(name.clone(), Arc::clone(&format));
-        }
-        Ok(format)
-    }
-
-    fn systems(&self) -> Result<Vec<String>, HostError> {
-        self.list(&self.tracefs()?.events())
-    }
-
-    fn events(&self, system: &str) -> Result<Vec<String>, HostError> {
-        let folder = self.tracefs()?.events().join(system);
-        if folder.is_dir() {
-            self.list(&folder)
-        } else {
-            Ok(Vec::new())
-        }
     }
 }
 

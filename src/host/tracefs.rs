@@ -90,13 +90,15 @@ impl Tracefs {
         }
     }
 
-    pub(super) fn events(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         match self {
-            Self::Mounted(path) => path.join("events"),
-            Self::Detached(root) => Path::new("/proc/self/fd")
-                .join(root.as_raw_fd().to_string())
-                .join("events"),
+            Self::Mounted(path) => path.clone(),
+            Self::Detached(root) => super::Host::path_of_descriptor(root.as_raw_fd()),
         }
+    }
+
+    pub(super) fn events(&self) -> PathBuf {
+        self.root().join("events")
     }
 
     pub(super) fn describe(&self) -> String {

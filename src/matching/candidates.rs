@@ -6,7 +6,7 @@ use super::field::{Captures, Free, has_capture, holds};
 use super::order::{Place, Scene};
 use super::shape::{LeafId, Shape};
 use crate::scenario::Test;
-use crate::trace::{Deed, Value};
+use crate::trace::{Deed, State, Value};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A deed that may be a step.
@@ -24,7 +24,10 @@ pub(super) fn fits(
     captures: &mut dyn Captures,
     which: &dyn Fn(&Test) -> bool,
 ) -> Answer {
-    let mut answer = Answer::Yes;
+    let mut answer = match deed.ends.as_ref().map(|ends| ends.state()) {
+        Some(State::Unknown) => Answer::Unknown,
+        _ => Answer::Yes,
+    };
     for (word, test) in matcher.fields.iter().filter(|(_, test)| which(test)) {
         answer = answer.and(field_fits(deed, word, test, captures));
         if answer == Answer::No {

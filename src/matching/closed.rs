@@ -83,8 +83,12 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
     }
     let of = |wanted: Answer| -> Vec<Place> {
         let all = answers.iter().enumerate();
+        let deeds = &sight.explainer.scene.deeds;
+        // Of spans nothing is said by that: they are made of what is.
+        let is_event = |place: &Place| deeds.get(*place).is_some_and(|deed| deed.ends.is_none());
         all.filter(|(_, answer)| **answer == wanted)
             .map(|(place, _)| place)
+            .filter(is_event)
             .collect()
     };
     let (forbidden, unknown) = (of(Answer::No), of(Answer::Unknown));

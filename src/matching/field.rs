@@ -170,7 +170,9 @@ fn is_text(part: &Part, wanted: &str) -> Answer {
         Value::Strings { .. } => textual(part, &|text, is_whole| {
             is_whole && text == wanted.as_bytes()
         }),
-        Value::Text => Answer::unless_more(part.text == wanted, is_partly_read(part)),
+        Value::Text | Value::Address(_) => {
+            Answer::unless_more(part.text == wanted, is_partly_read(part))
+        }
         Value::Nothing => (part.text == wanted).into(),
         Value::Unread => Answer::Unknown,
     }
@@ -256,7 +258,9 @@ fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
             (test(number.to_string().as_bytes(), true) || test(text, true)).into()
         }
         Value::Names(..) => test(text, true).into(),
-        Value::Text => Answer::unless_more(test(text, true), is_partly_read(part)),
+        Value::Text | Value::Address(_) => {
+            Answer::unless_more(test(text, true), is_partly_read(part))
+        }
         Value::Nothing => Answer::No,
         Value::Unread => Answer::Unknown,
     }

@@ -15,9 +15,11 @@ mod marks;
 #[cfg(test)]
 pub(crate) mod notation;
 mod order;
+mod pairs;
 mod paths;
 mod search;
 mod shape;
+mod spans;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,8 @@ pub use glob::path_glob;
 pub use judge::{Finding, Judgement, MOST_TRIES, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};
 pub use order::Scene;
+pub use pairs::Pairs;
+pub use spans::{SPAN, SharedBy, SharedField, SpanRule, add_spans, forget_begins, remove_spans};
 pub use tally::tally;
 
 use crate::scenario::{CountRange, KeyPath, Test};

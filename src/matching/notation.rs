@@ -13,6 +13,7 @@
 
 use crate::syscall::ThreadId;
 use crate::trace::{Deed, Part, StableName, Value};
+use crate::units::Nanos;
 
 /// The deeds of some lines, in their order.
 pub(crate) fn deeds(text: &str) -> Vec<Deed> {
@@ -39,10 +40,12 @@ fn deed(line: &str, moment: u64) -> Deed {
         program: program.into(),
         entered,
         left,
+        clock: (Nanos(entered), Nanos(left)),
         convention: None,
         fields: Vec::new(),
         returns: None,
         unseen: None,
+        ends: None,
     };
     let is_call = rest.split(' ').next().unwrap().contains('(');
     let Some((name, rest)) = rest.split_once('(').filter(|_| is_call) else {

@@ -78,6 +78,16 @@ impl When {
     }
 }
 
+/// From when on a deed can have an effect, and until when.
+pub(super) fn effect(deed: &Deed) -> (u64, u64) {
+    let is = |names: &[&str]| names.contains(&&*deed.name);
+    match () {
+        () if is(WAITS) => (deed.left, deed.left),
+        () if is(MAKES) => (deed.entered, deed.entered),
+        () => (deed.entered, deed.left),
+    }
+}
+
 /// What expectations look at: the deeds of a run or of a section, in the order in which they were entered.
 #[derive(Debug)]
 pub struct Scene<'a> {
@@ -105,15 +115,13 @@ impl<'a> Scene<'a> {
             by_name.entry(&deed.name).or_default().push(place);
             let number = threads.len();
             let thread = *threads.entry(deed.thread).or_insert(number);
-            if let Some(slot) = last.insert(thread, place).and_then(|it| next.get_mut(it)) {
+            // What a thread does next is an event; a span is made of such.
+            if deed.ends.is_none()
+                && let Some(slot) = last.insert(thread, place).and_then(|it| next.get_mut(it))
+            {
                 *slot = Some(place);
             }
-            let is = |names: &[&str]| names.contains(&&*deed.name);
-            let (start, end) = match () {
-                () if is(WAITS) => (deed.left, deed.left),
-                () if is(MAKES) => (deed.entered, deed.entered),
-                () => (deed.entered, deed.left),
-            };
+            let (start, end) = effect(deed);
             when.push(When {
                 thread,
                 place,

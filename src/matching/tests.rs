@@ -10,6 +10,7 @@ mod fields;
 mod forgotten;
 mod marks;
 mod orders;
+mod spans;
 
 /// Steps as YAML's flow style has them, one a line or `;`: `openat: { path: a, returns: $fd }`; `next`, `never`, `any_order`, `sequence` hold lists.
 pub(super) fn expected(text: &str) -> Expected {

@@ -98,6 +98,7 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
             (None, None) => (id == other).into(),
             _ => Answer::No,
         },
+        (Value::Address(a), Value::Address(b)) => (a == b).into(),
         (Value::Error(a), Value::Error(b)) => (a == b).into(),
         (Value::Error(_), _) | (_, Value::Error(_)) => Answer::No,
         (Value::Names(_, a), Value::Names(_, b)) => (a == b).into(),

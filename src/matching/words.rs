@@ -19,8 +19,34 @@ pub(super) fn of_matcher(matcher: &Matcher) -> String {
 pub(super) fn of_test(word: &str, test: &Test) -> String {
     match word {
         "mode" | "mask" => in_octal(test).to_string(),
+        "duration" => in_time(test).to_string(),
         _ => test.to_string(),
     }
+}
+
+/// A range of nanoseconds in the units that it is written with.
+fn in_time(test: &Test) -> Test {
+    let end = |end: Option<i128>| {
+        let nanos = end.and_then(|nanos| u64::try_from(nanos).ok());
+        nanos.map(in_largest_unit).unwrap_or_default()
+    };
+    match test {
+        Test::Range(from, Some(to)) => {
+            let text = format!("{}..={}", end(*from), end(Some(*to)));
+            Test::Is(Literal::Text(text))
+        }
+        Test::Range(from, None) => Test::Is(Literal::Text(format!("{}..", end(*from)))),
+        Test::OneOf(tests) => Test::OneOf(tests.iter().map(in_time).collect()),
+        Test::Not(test) => Test::Not(Box::new(in_time(test))),
+        other => other.clone(),
+    }
+}
+
+fn in_largest_unit(nanos: u64) -> String {
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
+    let unit = units.iter().find(|(_, of)| nanos > 0 && nanos % of == 0);
+    let (unit, of) = unit.copied().unwrap_or(("ns", 1));
+    format!("{}{unit}", nanos / of)
 }
 
 fn in_octal(test: &Test) -> Test {

@@ -11,7 +11,7 @@ type Other = (String, Value);
 pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) -> Vec<Part> {
     let others = match &part.value {
         Value::Unread | Value::Nothing | Value::Error(_) => Vec::new(),
-        Value::Text => digits(&part.text).into_iter().collect(),
+        Value::Text | Value::Address(_) => digits(&part.text).into_iter().collect(),
         Value::Number(number) => numbers(&part.text, *number, &[number.saturating_add(1), 0]),
         Value::Names(names, number) => match constants {
             Some(constants) => named(names, *number, constants),

@@ -1,6 +1,7 @@
 use super::*;
 use crate::format::parse;
 use crate::trace::{Part, Value};
+use crate::units::Nanos;
 use std::collections::{BTreeSet, HashSet};
 
 fn part(name: &str, text: &str, value: Value) -> Part {
@@ -44,10 +45,12 @@ fn deed(name: &str, fields: &[Part], returns: Part) -> Deed {
         program: "save".into(),
         entered: 0,
         left: 0,
+        clock: (Nanos(0), Nanos(0)),
         convention: None,
         fields: fields.to_vec(),
         returns: Some(returns),
         unseen: None,
+        ends: None,
     }
 }
 

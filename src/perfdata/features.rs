@@ -11,7 +11,9 @@ const MISC_KERNEL: u16 = 1;
 const MISC_USER: u16 = 2;
 
 /// A program's, and the length of the id is told (`PERF_RECORD_MISC_BUILD_ID_SIZE`).
-const MISC_BUILD_ID: u16 = MISC_USER | 1 << 15;
+const MISC_BUILD_ID: u16 = MISC_USER | MISC_BUILD_ID_SIZE;
+/// `PERF_RECORD_MISC_BUILD_ID_SIZE`.
+const MISC_BUILD_ID_SIZE: u16 = 1 << 15;
 
 /// The room for a build id, `BUILD_ID_SIZE`.
 const BUILD_ID_ROOM: usize = 20;
@@ -88,17 +90,24 @@ pub fn build_id(id: &[u8], path: &[u8]) -> Vec<u8> {
     build_id_record(id, path, MISC_BUILD_ID)
 }
 
-/// The name in the first of the records of build ids, and what is behind it; nothing where there is none, or what is there is none.
+/// The first of the records of build ids: the name, the id, and what is behind it; nothing where there is none, or what is there is none.
 #[must_use]
-pub fn first_build_id(records: &[u8]) -> Option<(&[u8], &[u8])> {
-    const NAME: usize = 8 + 4 + BUILD_ID_ROOM + 4;
+pub fn first_build_id(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    const ID: usize = 8 + 4;
+    const NAME: usize = ID + BUILD_ID_ROOM + 4;
     let header = Header::from_bytes(*records.first_chunk()?);
     let (record, rest) = records.split_at_checked(header.size.into())?;
     let name = record
         .get(NAME..)
         .filter(|_| header.kind == own::BUILD_ID)?;
     let length = name.iter().position(|byte| *byte == 0);
-    Some((name.get(..length.unwrap_or(name.len()))?, rest))
+    let room = record.get(ID..NAME)?;
+    let id_length = match room.get(BUILD_ID_ROOM) {
+        Some(length) if header.misc & MISC_BUILD_ID_SIZE != 0 => usize::from(*length),
+        _ => BUILD_ID_ROOM,
+    };
+    let id = room.get(..id_length.min(BUILD_ID_ROOM))?;
+    Some((name.get(..length.unwrap_or(name.len()))?, id, rest))
 }
 
 /// Which feature a pipe's record of type [`own::FEATURE`] tells.

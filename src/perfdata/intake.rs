@@ -41,6 +41,7 @@ impl Meta {
                 let bytes = body.get(8..).unwrap_or_default().to_vec();
                 self.add_feature(Feature(number), bytes);
             }
+            own::BUILD_ID if self.is_pipe => self.add_build_id(record),
             own::EVENT_UPDATE if NATIVE.u64(body, 0) == EVENT_UPDATE_NAME => {
                 let name = body.get(16..).unwrap_or_default();
                 let name = name.split(|byte| *byte == 0).next().unwrap_or_default();

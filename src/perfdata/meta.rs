@@ -1,6 +1,6 @@
 //! What an input says of itself: its events, formats and features.
 
-use super::{EventDesc, Feature, ReadError, TracingData, names};
+use super::{EventDesc, Feature, ReadError, TracingData, features, names};
 use crate::attr::{Layout, StoredAttr};
 use crate::record::{LayoutTable, TableError};
 use crate::units::Nanos;
@@ -112,6 +112,19 @@ impl Meta {
         Some(std::iter::from_fn(|| members.u32()).collect())
     }
 
+    /// Build ids by the names of files, as far as they are told.
+    pub fn build_ids(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let all = self.features.get(&Feature::BUILD_ID);
+        let mut rest = all
+            .filter(|_| !self.is_foreign)
+            .map_or(&[][..], Vec::as_slice);
+        std::iter::from_fn(move || {
+            let (name, id, more) = features::first_build_id(rest)?;
+            rest = more;
+            Some((name, id))
+        })
+    }
+
     fn members(&self, feature: Feature) -> Option<Members<'_>> {
         Some(Members {
             rest: self.features.get(&feature)?,
@@ -139,6 +152,13 @@ impl Meta {
         if feature == Feature::EVENT_DESC {
             self.take_names();
         }
+        self.revision = self.revision.wrapping_add(1);
+    }
+
+    /// Of a pipe, a record of a build id: as it would stand in a file's feature.
+    pub(super) fn add_build_id(&mut self, record: &[u8]) {
+        let all = self.features.entry(Feature::BUILD_ID).or_default();
+        all.extend_from_slice(record);
         self.revision = self.revision.wrapping_add(1);
     }
 

@@ -2,6 +2,7 @@
 //!
 //! What is left is what can still be told: whatever would hold or fail only because something is not seen is taken out, and said.
 
+use crate::matching::SPAN;
 use crate::scenario::{
     EventSpec, EventWish, Expectations, Mark, PatternSpec, Scenario, Since, SnapshotSpec, StepSpec,
 };
@@ -40,6 +41,15 @@ pub(super) fn without(
     if !scenario.trace.events.is_empty() && !scenario.trace.events.iter().any(asks) {
         return Err("needs one of its tracepoints, to record anything".to_owned());
     }
+    let mut absent = absent.clone();
+    scenario.trace.spans.retain(|span| {
+        let is_lost = speaks_of(&span.begin) || speaks_of(&span.end);
+        if is_lost {
+            absent.insert(format!("{SPAN}{}", span.name));
+        }
+        !is_lost
+    });
+    let absent = &absent;
     let mut reduction = Reduction { absent, notes };
     let expect = &mut scenario.expect;
     let lost = reduction.reduce(&mut expect.events, "", &BTreeSet::new());

@@ -379,6 +379,7 @@ mod tests {
             let wants = [Wanted::Event(WantedEvent {
                 name: name.to_owned(),
                 filter: None,
+                ..WantedEvent::default()
             })];
             let memory = MemoryPlan::default();
             let refused = events_within(Reach::OwnCalls, &wants, memory, &Kernel(ENTERS));

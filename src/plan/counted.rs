@@ -76,6 +76,7 @@ impl RecordWish {
                     parts.push(self.named(wanted.name, source, None, &wanted.terms));
                 }
                 Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut parts)?,
+                Kind::Probe => self.probe(&wanted, catalogue, &mut parts)?,
                 Kind::Calls => {
                     refuse_filter(&wanted)?;
                     let name = wanted.terms.name.clone();

@@ -5,6 +5,7 @@ use super::filter::FilterError;
 use super::terms::TermError;
 use crate::host::{HOW_TO_GET_RIGHTS, HostError};
 use crate::syscall::select::UnknownWord;
+use crate::units::ProbeSyntax;
 
 /// Why names are no plan; `at` is the place in the list of wants, and within it.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -53,6 +54,34 @@ pub enum EventsError {
         /// The want's place.
         at: usize,
         /// As written.
+        name: String,
+    },
+    /// The word is meant to be a probe.
+    #[error("`{word}` is no probe")]
+    ProbeWord {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        word: String,
+        /// Where and why.
+        source: ProbeSyntax,
+    },
+    /// A probe cannot be.
+    #[error("`{name}` cannot be")]
+    Probe {
+        /// The want's place.
+        at: usize,
+        /// What its events would be called.
+        name: String,
+        /// Why.
+        source: HostError,
+    },
+    /// Two probes would be told apart by nothing.
+    #[error("there is a probe `{name}` already: give one of them another name")]
+    SameName {
+        /// The want's place.
+        at: usize,
+        /// The name.
         name: String,
     },
     /// The filter cannot be.
@@ -117,6 +146,28 @@ impl EventsError {
         matches!(self, Self::TooMany | Self::OutOfReach { .. })
     }
 
+    /// What the machine lacks for a probe, as a requirement that is not met.
+    #[must_use]
+    pub fn lacks(&self) -> Option<String> {
+        match self {
+            Self::Probe {
+                source: source @ HostError::NoProbes { list },
+                ..
+            } => Some(format!(
+                "needs {}s: {source}",
+                list.trim_end_matches("_events")
+            )),
+            Self::Probe {
+                source: source @ HostError::Read { .. },
+                ..
+            } if source.is_permission() => Some(format!(
+                "needs the right to make probes: {}",
+                crate::errors::chain(source)
+            )),
+            _ => None,
+        }
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
@@ -132,7 +183,8 @@ impl EventsError {
                 "name those of interest: -e openat,write, or `syscalls` in a scenario's `trace.events`; for all of them {HOW_TO_GET_RIGHTS}"
             )),
             Self::OutOfReach { .. } => Some(HOW_TO_GET_RIGHTS.to_owned()),
-            Self::Host(error) => error.hint(),
+            Self::Host(error) | Self::Probe { source: error, .. } => error.hint(),
+            Self::ProbeWord { .. } | Self::SameName { .. } => None,
             Self::NoEvent { .. } | Self::NotFiltered { .. } | Self::Shape { .. } => None,
         }
     }

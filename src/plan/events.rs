@@ -8,6 +8,7 @@ use super::filter;
 use super::following;
 use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
+use super::probes;
 use crate::attr::{SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::format::Format;
@@ -20,7 +21,7 @@ use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
 use crate::trace::Naming;
-use crate::units::TracepointName;
+use crate::units::{Probe, TracepointName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -44,6 +45,8 @@ pub struct WantedEvent {
     pub name: String,
     /// Its in-kernel filter.
     pub filter: Option<String>,
+    /// What it is, where it is no event before somebody makes it one.
+    pub probe: Option<Probe>,
 }
 
 /// What the records of an opened event are.
@@ -98,6 +101,8 @@ pub struct PlannedEvent {
     pub format: Option<Arc<Format>>,
     /// What events they are.
     pub naming: Naming,
+    /// What they come from, where that is an event only while somebody wants it to be.
+    pub probe: Option<Arc<Probe>>,
 }
 
 /// Which events are opened, and what becomes of their records.
@@ -183,9 +188,18 @@ pub fn events_within(
     };
     plan.add_calls(&recorded, catalogue)?;
     for (at, want) in wants.iter().enumerate() {
-        if let Wanted::Event(WantedEvent { name, filter }) = want
-            && !operations::is_operation(name)
+        if let Wanted::Event(wanted) = want
+            && !operations::is_operation(&wanted.name)
         {
+            let WantedEvent { name, filter, .. } = wanted;
+            let probe = match &wanted.probe {
+                Some(probe) => Some(probe.clone()),
+                None => probes::stands_for(name, catalogue)?,
+            };
+            if let Some(probe) = probe {
+                plan.add_probe(at, &probe, filter.as_deref(), catalogue)?;
+                continue;
+            }
             for name in expand(at, name, catalogue)? {
                 plan.add_tracepoint(at, &name, filter.as_deref(), catalogue)?;
             }
@@ -363,6 +377,7 @@ impl EventsPlan {
             name: name.into(),
             format: Some(Arc::clone(format)),
             naming,
+            probe: None,
         });
     }
 

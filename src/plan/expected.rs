@@ -4,8 +4,8 @@ use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
 use super::fields::{Field, FieldKind, Fields};
 use super::memory::{MemoryPlan, MemoryReader};
 use super::named::names_of;
-use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks};
-use crate::matching::{Expected, Matcher, Pattern};
+use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks, spans};
+use crate::matching::{Expected, Matcher, Pattern, SpanRule};
 use crate::scenario::{Expectations, KeyPath, PatternSpec, Scenario, StepSpec, Test, nearest};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -16,6 +16,7 @@ pub(super) struct All {
     pub(super) sections: BTreeMap<String, Expected>,
     pub(super) delta: Vec<Delta>,
     pub(super) marks: Marks,
+    pub(super) spans: Vec<SpanRule>,
 }
 
 /// Resolves all that is expected of events, and gives what it needs.
@@ -24,15 +25,17 @@ pub(super) fn all(
     events: &EventsPlan,
     facts: &Facts<'_>,
 ) -> Result<(All, Needs), PlanError> {
-    let resolver = Resolver {
+    let mut resolver = Resolver {
         scenario,
         events,
         fields: Fields {
             events,
             signatures: facts.signatures,
+            spans: Vec::new(),
         },
         needs: RefCell::default(),
     };
+    resolver.fields.spans = spans::rules(scenario, &resolver)?;
     let at = KeyPath::root().key("expect");
     let sections = scenario.expect.sections.iter();
     let sections = sections.map(|(name, expectations)| {
@@ -44,6 +47,7 @@ pub(super) fn all(
         sections: sections.collect::<Result<_, PlanError>>()?,
         delta: baseline::delta(scenario, &resolver)?,
         marks: marks::marks(scenario, events, &resolver)?,
+        spans: resolver.fields.spans,
     };
     Ok((all, resolver.needs.into_inner()))
 }
@@ -54,7 +58,9 @@ impl All {
         let all = self.sections.values().chain([&self.run]);
         let matchers = all.flat_map(Expected::matchers);
         let matchers = matchers.chain(self.delta.iter().map(|delta| &delta.matcher));
+        let of_spans = self.spans.iter().flat_map(|rule| [&rule.begin, &rule.end]);
         matchers
+            .chain(of_spans)
             .flat_map(|matcher| matcher.names.iter().map(String::as_str))
             .collect()
     }
@@ -115,6 +121,9 @@ impl Resolver<'_> {
     fn expected(&self, expectations: &Expectations, at: &KeyPath) -> Result<Expected, PlanError> {
         let count = expectations.count.iter();
         let count = count.map(|spec| Ok((self.matcher(&spec.step)?, spec.times)));
+        for step in &expectations.only {
+            spans::refuse(step, self.scenario, "`only` is said of events")?;
+        }
         let only = self.matchers(&expectations.only)?;
         if !only.is_empty() && self.lets_everything_through(&only) {
             let message = "`only` lets every event of this scenario through, so it always holds";
@@ -167,7 +176,10 @@ impl Resolver<'_> {
         let one = |pattern: &PatternSpec| {
             Ok(match pattern {
                 PatternSpec::Step(step) => Pattern::Step(self.matcher(step)?),
-                PatternSpec::Next(step) => Pattern::Next(self.matcher(step)?),
+                PatternSpec::Next(step) => {
+                    spans::refuse(step, self.scenario, "what a thread does next is an event")?;
+                    Pattern::Next(self.matcher(step)?)
+                }
                 PatternSpec::Never(steps) => Pattern::Never(self.matchers(steps)?),
                 PatternSpec::Sequence(patterns) => Pattern::Sequence(self.patterns(patterns)?),
                 PatternSpec::AnyOrder(patterns) => Pattern::AnyOrder(self.patterns(patterns)?),
@@ -198,14 +210,7 @@ impl Resolver<'_> {
             let named = Named { field, event, word };
             match named.resolve(test, &at) {
                 Ok(test) => {
-                    self.note(&named, &test).map_err(|message| {
-                        let at = at.clone();
-                        complain(Fault {
-                            message,
-                            help: None,
-                            at,
-                        })
-                    })?;
+                    self.note(&named, &test, &at)?;
                     resolved.get_or_insert(test);
                 }
                 Err(other) => {
@@ -216,17 +221,45 @@ impl Resolver<'_> {
         match (resolved, fault) {
             (Some(test), _) => Ok(test),
             (None, Some(fault)) => Err(complain(fault)),
-            (None, None) => Err(complain(self.no_field(step, names, word))),
+            (None, None) => {
+                let (message, help) = self.no_field(&step.event, names, word);
+                let at = at.key_itself();
+                Err(complain(Fault {
+                    message,
+                    help: Some(help),
+                    at,
+                }))
+            }
         }
     }
 
-    /// Takes down what a test needs.
-    fn note(&self, named: &Named<'_>, test: &Test) -> Result<(), String> {
+    /// A field of a span's key.
+    pub(super) fn key_field(
+        &self,
+        event: &str,
+        word: &str,
+        at: &KeyPath,
+    ) -> Result<Field, PlanError> {
+        self.fields.find(event, word).ok_or_else(|| {
+            let names = BTreeSet::from([event.to_owned()]);
+            let (message, help) = self.no_field(event, &names, word);
+            invalid(self.scenario.complaint(at, message, Some(help)))
+        })
+    }
+
+    /// Takes down what a test needs, which stands there.
+    pub(super) fn note(
+        &self,
+        named: &Named<'_>,
+        test: &Test,
+        at: &KeyPath,
+    ) -> Result<(), PlanError> {
         let Field { kind, is_read, .. } = named.field;
         let mut needs = self.needs.borrow_mut();
         if kind == FieldKind::Contents {
             let bytes = named.contents(test).ok_or_else(|| {
-                format!("of {named} no more than {MOST_CONTENTS} bytes can be read")
+                let message = format!("of {named} no more than {MOST_CONTENTS} bytes can be read");
+                invalid(self.scenario.complaint(at, message, None))
             })?;
             needs.contents = needs.contents.max(bytes);
         }
@@ -242,11 +275,12 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn no_field(&self, step: &StepSpec, names: &BTreeSet<String>, word: &str) -> Fault {
+    /// What is wrong with a field that does not exist, and what would be right.
+    fn no_field(&self, event: &str, names: &BTreeSet<String>, word: &str) -> (String, String) {
         let shown = word.escape_debug();
         let message = match names.len() {
-            1 => format!("`{}` has no field `{shown}`", step.event),
-            _ => format!("no event of `{}` has a field `{shown}`", step.event),
+            1 => format!("`{event}` has no field `{shown}`"),
+            _ => format!("no event of `{event}` has a field `{shown}`"),
         };
         let mut all: Vec<(String, Option<&str>)> = Vec::new();
         for field in names.iter().flat_map(|event| self.fields.all(event)) {
@@ -269,11 +303,7 @@ impl Resolver<'_> {
                 format!("its fields are {}", all.join(", "))
             }
         };
-        Fault {
-            message,
-            help: Some(help),
-            at: step.field_at(word).key_itself(),
-        }
+        (message, help)
     }
 
     fn lets_everything_through(&self, only: &[Matcher]) -> bool {

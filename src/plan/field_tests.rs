@@ -4,10 +4,13 @@ use super::fields::{Field, FieldKind};
 use crate::scenario::{KeyPath, Literal, Test, nearest};
 use crate::syscall::errno::{errno_name, errno_names};
 use crate::syscall::uring;
+use crate::trace::State;
 use crate::units::known_signal;
 
 /// As much of contents as can be read for one call, in bytes.
 pub(super) const MOST_CONTENTS: u16 = 4096;
+
+const RANGE_OF_TIME: &str = "a length of time is written \"..=10ms\", \"1s..\" or \"200us..=1ms\"";
 
 /// What is wrong with a test, what to do about it, and where it stands.
 pub(super) struct Fault {
@@ -40,6 +43,15 @@ impl Named<'_> {
             wrong.map_err(|(message, help)| Fault { message, help, at })
         };
         match test {
+            Test::Capture(_) if self.field.kind == FieldKind::Duration => {
+                let message =
+                    format!("{self} is another in each run, so no capture can stand for it");
+                Err(Fault {
+                    message,
+                    help: Some(RANGE_OF_TIME.to_owned()),
+                    at: at.clone(),
+                })
+            }
             Test::Any | Test::Capture(_) => Ok(test.clone()),
             Test::OneOf(tests) => {
                 let each = tests.iter().enumerate();
@@ -60,6 +72,11 @@ impl Named<'_> {
             Test::Range(..) if self.is_text() => {
                 let message = format!("{self} is {}, so it is in no range", self.kind());
                 here(Err((message, None)), at.clone().key("range"))
+            }
+            Test::Range(..) if self.field.kind == FieldKind::Duration => {
+                let message = format!("the ends of {self} have no unit");
+                let help = Some(RANGE_OF_TIME.to_owned());
+                here(Err((message, help)), at.clone().key("range"))
             }
             Test::Range(..) => Ok(test.clone()),
         }
@@ -104,7 +121,7 @@ impl Named<'_> {
     }
 
     /// What the field is, with an article.
-    fn kind(&self) -> &'static str {
+    pub(super) fn kind(&self) -> &'static str {
         match self.field.kind {
             FieldKind::Path => "a path",
             FieldKind::Text => "a text",
@@ -115,6 +132,8 @@ impl Named<'_> {
             FieldKind::Octal => "permissions",
             FieldKind::Names(_) | FieldKind::Flags => "a set of names",
             FieldKind::Signal => "a signal",
+            FieldKind::State => "what became of it",
+            FieldKind::Duration => "a length of time",
             FieldKind::Anything => "a value",
         }
     }
@@ -124,6 +143,9 @@ impl Named<'_> {
         if self.is_text() {
             let message = format!("{self} is {}, not a number", self.kind());
             return Err((message, Some(format!("quote it: \"{number}\""))));
+        }
+        if self.field.kind == FieldKind::Duration {
+            return Err(self.no_duration(&number.to_string()));
         }
         if self.field.is_result && (-4095..=-2).contains(&number) {
             let message = format!("an error is expected by its name, not by {number}");
@@ -141,6 +163,10 @@ impl Named<'_> {
         let as_it_is = || Ok(Test::Is(Literal::Text(text.to_owned())));
         if self.is_text() {
             return as_it_is();
+        }
+        if self.field.kind == FieldKind::Duration {
+            let range = Test::range_of_time(text).ok_or_else(|| self.no_duration(text))?;
+            return range.map_err(|message| (message, None));
         }
         if let Some(name) = self.error(text)? {
             return Ok(Test::Is(Literal::Text(name.to_owned())));
@@ -163,6 +189,7 @@ impl Named<'_> {
                 as_it_is()
             }
             FieldKind::Signal => self.signal(text).and_then(|()| as_it_is()),
+            FieldKind::State => self.state(text).and_then(|()| as_it_is()),
             FieldKind::Task => match task(text) {
                 Some(name) => Ok(Test::Is(Literal::Text(name))),
                 None => {
@@ -183,6 +210,7 @@ impl Named<'_> {
             | FieldKind::Text
             | FieldKind::Contents
             | FieldKind::File
+            | FieldKind::Duration
             | FieldKind::Anything => as_it_is(),
         }
     }
@@ -210,6 +238,27 @@ impl Named<'_> {
             return Ok(None);
         }
         Err((format!("unknown error `{text}`"), near))
+    }
+
+    fn no_duration(&self, text: &str) -> Wrong {
+        let message = format!(
+            "{self} is a length of time, never exactly `{}`",
+            text.escape_debug()
+        );
+        (message, Some(RANGE_OF_TIME.to_owned()))
+    }
+
+    fn state(&self, text: &str) -> Result<(), Wrong> {
+        let words = State::ALL.map(State::word);
+        if words.contains(&text) {
+            return Ok(());
+        }
+        let message = format!("{self} is never `{}`", text.escape_debug());
+        let help = match nearest(text, words) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it is {}", words.join(", ")),
+        };
+        Err((message, Some(help)))
     }
 
     fn signal(&self, text: &str) -> Result<(), Wrong> {
@@ -246,6 +295,10 @@ impl Named<'_> {
     /// A test of the text of a value.
     fn textual(&self, operator: &str, test: &Test) -> Result<Test, Wrong> {
         match self.field.kind {
+            FieldKind::Duration => {
+                let message = format!("{self} is {}, which `{operator}` does not fit", self.kind());
+                Err((message, Some(RANGE_OF_TIME.to_owned())))
+            }
             FieldKind::Number | FieldKind::Octal if !self.field.is_result => {
                 let message = format!("{self} is {}, which `{operator}` does not fit", self.kind());
                 let help = "a range is written \"1..=4\", \"2..\" or \"..=3\"";

@@ -3,6 +3,7 @@
 use super::EventsPlan;
 use super::operations;
 use crate::format::{Content, Field as FormatField, Shape};
+use crate::matching::{Matcher, SpanRule};
 use crate::syscall::constants::Constants;
 use crate::syscall::kinds::{ArgKind, ReturnKind, never_returns};
 use crate::syscall::names::{self, Abi};
@@ -42,6 +43,10 @@ pub(super) enum FieldKind {
     Flags,
     /// A signal.
     Signal,
+    /// What became of a span.
+    State,
+    /// A length of time.
+    Duration,
     /// What only the call's command tells, or what has no more meaning than its text.
     Anything,
 }
@@ -52,7 +57,7 @@ const OF_ALL: [&str; 2] = ["process", "program"];
 const RETURNS: &str = "returns";
 
 impl Field {
-    fn plain(kind: FieldKind) -> Self {
+    pub(super) fn plain(kind: FieldKind) -> Self {
         Self {
             kind,
             is_result: false,
@@ -65,6 +70,8 @@ impl Field {
 pub(super) struct Fields<'a> {
     pub(super) events: &'a EventsPlan,
     pub(super) signatures: &'a Signatures<'a>,
+    /// The spans among the events.
+    pub(super) spans: Vec<SpanRule>,
 }
 
 impl Fields<'_> {
@@ -78,6 +85,9 @@ impl Fields<'_> {
     }
 
     fn own(&self, event: &str, word: &str) -> Option<Field> {
+        if let Some(rule) = self.spans.iter().find(|rule| *rule.name == *event) {
+            return self.of_span(rule, word);
+        }
         if operations::is_operation(event) {
             return match word {
                 "user_data" => Some(Field::plain(FieldKind::Anything)),
@@ -99,10 +109,44 @@ impl Fields<'_> {
         })?
     }
 
+    fn of_span(&self, rule: &SpanRule, word: &str) -> Option<Field> {
+        let of = |end: &Matcher, word: &str| {
+            let mut names = end.names.iter();
+            names.find_map(|event| self.find(event, word))
+        };
+        if let Some(word) = word.strip_prefix("begin.") {
+            return of(&rule.begin, word);
+        }
+        if let Some(word) = word.strip_prefix("end.") {
+            return of(&rule.end, word);
+        }
+        match word {
+            "state" => Some(Field::plain(FieldKind::State)),
+            "duration" => Some(Field::plain(FieldKind::Duration)),
+            word => {
+                let mut key = rule.key.iter().filter(|field| field.is_shown());
+                let shared = key.find(|field| field.begin == word)?;
+                of(&rule.begin, &shared.begin)
+            }
+        }
+    }
+
+    /// All that one may call the fields of a span but those of its ends.
+    fn all_of_span(rule: &SpanRule) -> Vec<String> {
+        let key = rule.key.iter().filter(|field| field.is_shown());
+        let key = key.map(|field| field.begin.clone());
+        let own = ["state", "duration", "begin.FIELD", "end.FIELD"];
+        key.chain(own.map(str::to_owned)).collect()
+    }
+
     /// All that one may call the fields of the events of this name: each name, and its alias behind it where it has one.
     pub(super) fn all(&self, event: &str) -> Vec<(String, Option<&'static str>)> {
         let plain = |name: &str| (name.to_owned(), None);
-        let mut all: Vec<_> = if operations::is_operation(event) {
+        let span = self.spans.iter().find(|rule| *rule.name == *event);
+        let mut all: Vec<_> = if let Some(rule) = span {
+            let all = Self::all_of_span(rule).into_iter();
+            all.map(|name| (name, None)).collect()
+        } else if operations::is_operation(event) {
             ["user_data", "flags", "sq_thread"].map(plain).into()
         } else if event.contains(':') {
             self.formats(event)

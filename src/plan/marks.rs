@@ -1,7 +1,7 @@
 //! The marks of a scenario: where its trace and its sections begin and end.
 
 use super::expected::Resolver;
-use super::{EventsPlan, PlanError, invalid};
+use super::{EventsPlan, PlanError, invalid, spans};
 use crate::matching::{MARKING, Mark, may_mark};
 use crate::memory::{Moment, State};
 use crate::scenario::{KeyPath, Mark as WrittenMark, Scenario, Since, SnapshotSpec};
@@ -44,7 +44,10 @@ pub(super) fn marks(
     resolver: &Resolver<'_>,
 ) -> Result<Marks, PlanError> {
     let mark = |mark: &WrittenMark, at: KeyPath| match mark {
-        WrittenMark::Step(step) => Ok(Mark::Step(resolver.matcher(step)?)),
+        WrittenMark::Step(step) => {
+            spans::refuse(step, scenario, "a mark is a moment")?;
+            Ok(Mark::Step(resolver.matcher(step)?))
+        }
         WrittenMark::Written(text) if text.len() > LONGEST => {
             let message = format!("a mark has {LONGEST} bytes at most");
             Err(invalid(scenario.complaint(&at, message, None)))

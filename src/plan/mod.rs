@@ -23,9 +23,11 @@ mod memory;
 mod named;
 mod operations;
 mod overwriting;
+mod probes;
 mod recorded;
 mod requires;
 mod rings;
+mod spans;
 mod terms;
 
 pub use baseline::{Baseline, Delta};
@@ -48,7 +50,7 @@ pub use rings::{allowed_ring, default_ring, ring_pages};
 pub use terms::{TermError, event_words};
 
 use crate::host::{Catalogue, HostError};
-use crate::matching::Expected;
+use crate::matching::{Expected, SpanRule};
 use crate::scenario::{
     Diagnostic, EventSpec, EventWish, Expect, Feature, KeyPath, Last, RingMode, RingSpec,
     SandboxSpec, Scenario, Since, SnapshotSpec, UserSpec, Workload, WorldSpec,
@@ -116,6 +118,8 @@ pub struct Plan {
     pub ring_pages: usize,
     /// How much of the run is kept where it is no pass; `None` for nothing.
     pub on_failure: Option<Last>,
+    /// Which two events are a span.
+    pub spans: Vec<SpanRule>,
     /// What is expected.
     pub expect: Expect,
     /// What is expected of the events, with its names resolved to those of a trace.
@@ -155,6 +159,7 @@ impl Plan {
             || self.view.as_ref().is_some_and(View::keeps_order)
             || self.expected.takes_deeds()
             || !self.marks.is_empty()
+            || !self.spans.is_empty()
             || self
                 .baseline
                 .as_ref()
@@ -237,8 +242,9 @@ pub fn resolve(
     };
     let planned = |memory| events_within(facts.reach, &wants, memory, catalogue);
     let mut events = match planned(memory) {
-        Err(error) if error.is_permission() => {
-            return Ok(Resolved::Unmet(vec![format!("{error}")]));
+        Err(error) if error.is_permission() || error.lacks().is_some() => {
+            let reason = error.lacks().unwrap_or_else(|| error.to_string());
+            return Ok(Resolved::Unmet(vec![reason]));
         }
         events => events.map_err(|error| placed(scenario, error))?,
     };
@@ -259,7 +265,13 @@ pub fn resolve(
     }
     // A known failure is judged by its expectations alone.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
-    overwriting::check(scenario, &events, &expected.marks, compared)?;
+    overwriting::check(
+        scenario,
+        &events,
+        &expected.marks,
+        &expected.spans,
+        compared,
+    )?;
     let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
     let reason = reason.or_else(|| needs.unmet(&events, facts.without_bpf));
     let reason = reason.or_else(|| calls::unseen(&events, &expected.names(), compared));
@@ -284,6 +296,7 @@ pub fn resolve(
         on_failure: overwriting::last(scenario, &events),
         view,
         events,
+        spans: expected.spans,
         expect: scenario.expect.clone(),
         expected: expected.run,
         sections: expected.sections,
@@ -346,6 +359,7 @@ fn wanted(spec: &EventSpec) -> Wanted {
         EventSpec::Event(EventWish { name, filter, .. }) => Wanted::Event(WantedEvent {
             name: name.clone(),
             filter: filter.clone(),
+            ..WantedEvent::default()
         }),
     }
 }
@@ -369,6 +383,13 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         | EventsError::NotFiltered { at, .. }
         | EventsError::Terms { at, .. }
         | EventsError::OutOfReach { at, .. } => event(*at).key("event"),
+        EventsError::Probe {
+            source: HostError::Tracefs(source),
+            ..
+        } => return HostError::from(source.clone()).into(),
+        EventsError::Probe { at, .. }
+        | EventsError::SameName { at, .. }
+        | EventsError::ProbeWord { at, .. } => event(*at),
         EventsError::Filter { at, .. } => event(*at).key("filter"),
         EventsError::Host(source) => return source.clone().into(),
         EventsError::Shape { .. } | EventsError::TooMany => KeyPath::root().key("trace"),

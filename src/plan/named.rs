@@ -1,7 +1,8 @@
 //! What the names in a scenario's expectations and in its snapshot stand for.
 
 use super::expand::glob;
-use super::{EventsPlan, PlanError, invalid, operations};
+use super::{EventsPlan, PlanError, invalid, operations, spans};
+use crate::matching::SPAN;
 use crate::scenario::{
     EventSpec, EventWish, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec,
     nearest,
@@ -22,6 +23,9 @@ pub(super) fn names_of(
     scenario: &Scenario,
     all: bool,
 ) -> Result<HashSet<String>, (String, Option<String>)> {
+    if word.starts_with(SPAN) {
+        return spans::names_of(word, scenario).map(HashSet::from_iter);
+    }
     if operations::is_operation(word) {
         return operations_of(word, events, all);
     }
@@ -164,7 +168,9 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         temporary: temporary.clone(),
         stretch: None,
     };
-    if !events.names().iter().any(|name| view.shows(name)) {
+    let mut names = events.names();
+    names.extend(spans::names_of("span:*", scenario).unwrap_or_default());
+    if !names.iter().any(|name| view.shows(name)) {
         let key = if hide.is_empty() { "show" } else { "hide" };
         let message = "the snapshot shows no event of this scenario";
         let help = "to have none write `snapshot: false`".to_owned();

@@ -75,7 +75,7 @@ impl EventsPlan {
         let mut filtered = Vec::new();
         let mut asked = None;
         for (at, want) in wants.iter().enumerate() {
-            let Wanted::Event(WantedEvent { name, filter }) = want else {
+            let Wanted::Event(WantedEvent { name, filter, .. }) = want else {
                 continue;
             };
             if !is_operation(name) {

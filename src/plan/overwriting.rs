@@ -5,7 +5,7 @@ use super::expand::expand;
 use super::{Facts, Marks, PlanError, invalid, operations, placed, ring_pages};
 use crate::events::Account;
 use crate::host::Catalogue;
-use crate::matching::{MARKING, Mark};
+use crate::matching::{MARKING, Mark, SpanRule};
 use crate::scenario::{EventSpec, EventWish, KeyPath, Last, RingMode, Scenario, Since};
 use crate::trace::{Naming, View};
 use std::collections::BTreeSet;
@@ -83,6 +83,7 @@ pub(super) fn check(
     scenario: &Scenario,
     events: &EventsPlan,
     marks: &Marks,
+    spans: &[SpanRule],
     compared: Option<&View>,
 ) -> Result<(), PlanError> {
     let names = events.names_where(|place| {
@@ -102,7 +103,12 @@ pub(super) fn check(
     };
     if let Some(view) = compared
         && let asked_for = events.names()
-        && let Some(name) = names.intersection(&asked_for).find(|name| view.shows(name))
+        && let taken = spans.iter().filter(|rule| rule.takes(&names))
+        && let mut shown = names
+            .intersection(&asked_for)
+            .map(String::as_str)
+            .chain(taken.map(|rule| &*rule.name))
+        && let Some(name) = shown.find(|name| view.shows(name))
     {
         let message = format!(
             "the snapshot shows `{name}`, whose ring is overwritten: where it begins is another place in every run"

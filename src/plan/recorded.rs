@@ -4,12 +4,15 @@ use super::calls::{ENTER, LEAVE, raw_format};
 use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
 use super::filter;
+use super::probes::{self, ProbeWord};
 use super::terms::{self, Terms};
 use crate::attr::{Attr, Maps, ReadFormat, SampleType, Sampling, Source};
 use crate::events::Recorded;
+use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::syscall::names::Abi;
 use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
+use crate::units::Probe;
 
 /// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and their `PERF_COUNT_SW_*`.
 pub(super) const SOFTWARE: &[(&str, u32)] = &[
@@ -63,6 +66,7 @@ pub(super) struct Wanted<'a> {
     word: &'a str,
     pub(super) name: &'a str,
     pub(super) terms: Terms,
+    pub(super) probe: Option<Probe>,
     filter: Option<&'a str>,
 }
 
@@ -70,6 +74,7 @@ pub(super) struct Wanted<'a> {
 pub(super) enum Kind {
     Software(u32),
     Tracepoints,
+    Probe,
     Calls,
 }
 
@@ -79,6 +84,7 @@ impl Wanted<'_> {
         let is_tracepoint =
             self.name.contains(':') && !self.name.trim_start_matches('!').starts_with('/');
         match software {
+            _ if self.probe.is_some() => Kind::Probe,
             Some((_, number)) => Kind::Software(*number),
             None if is_tracepoint => Kind::Tracepoints,
             None => Kind::Calls,
@@ -197,6 +203,7 @@ impl RecordWish {
                     events.push(self.named(wanted.name, source, None, terms));
                 }
                 Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut events)?,
+                Kind::Probe => self.probe(&wanted, catalogue, &mut events)?,
                 Kind::Calls => {
                     wanted.refuse_unknown()?;
                     refuse_filter(&wanted)?;
@@ -225,11 +232,18 @@ impl RecordWish {
                 source,
             };
             let (name, terms) = terms::split(word).map_err(wrong)?;
+            let probe = ProbeWord::first(word).map(|word| word.probe());
+            let probe = probe.transpose().map_err(|source| EventsError::ProbeWord {
+                at,
+                word: word.clone(),
+                source,
+            })?;
             all.push(Wanted {
                 at,
                 word,
                 name,
                 terms,
+                probe,
                 filter: filter.as_deref(),
             });
         }
@@ -303,19 +317,30 @@ impl RecordWish {
         Ok(events)
     }
 
+    pub(super) fn probe(
+        &self,
+        wanted: &Wanted<'_>,
+        catalogue: &dyn Catalogue,
+        events: &mut Vec<Recorded>,
+    ) -> Result<(), EventsError> {
+        let Some(probe) = &wanted.probe else {
+            return Ok(());
+        };
+        let format = probes::ask(wanted.at, probe, catalogue)?;
+        self.tracepoint(wanted, &probe.name, &format, events)
+    }
+
     pub(super) fn tracepoints(
         &self,
         wanted: &Wanted<'_>,
         catalogue: &dyn Catalogue,
         events: &mut Vec<Recorded>,
     ) -> Result<(), EventsError> {
-        let Wanted {
-            at,
-            name: word,
-            ref terms,
-            filter,
-            ..
-        } = *wanted;
+        let Wanted { at, name: word, .. } = *wanted;
+        if let Some(probe) = probes::stands_for(word, catalogue)? {
+            let format = probes::ask(at, &probe, catalogue)?;
+            return self.tracepoint(wanted, &probe.name, &format, events);
+        }
         for name in expand(at, word, catalogue)? {
             let format = match catalogue.format(&name) {
                 Err(HostError::NoTracepoint { .. }) => {
@@ -323,18 +348,32 @@ impl RecordWish {
                 }
                 other => other?,
             };
-            if let Some(text) = filter {
-                let name = name.to_string();
-                let wrong = |source| EventsError::Filter { at, name, source };
-                filter::check(text, &format).map_err(wrong)?;
-            }
-            let filter = filter.map(str::to_owned);
-            let source = Source::Tracepoint(format.id);
-            let event = self.named(name.as_str(), source, filter, terms);
-            // perf keeps one that is named twice as two; here they would be the same records twice.
-            if !events.contains(&event) {
-                events.push(event);
-            }
+            self.tracepoint(wanted, name.as_str(), &format, events)?;
+        }
+        Ok(())
+    }
+
+    fn tracepoint(
+        &self,
+        wanted: &Wanted<'_>,
+        name: &str,
+        format: &Format,
+        events: &mut Vec<Recorded>,
+    ) -> Result<(), EventsError> {
+        if let Some(text) = wanted.filter {
+            let wrong = |source| EventsError::Filter {
+                at: wanted.at,
+                name: name.to_owned(),
+                source,
+            };
+            filter::check(text, format).map_err(wrong)?;
+        }
+        let filter = wanted.filter.map(str::to_owned);
+        let source = Source::Tracepoint(format.id);
+        let event = self.named(name, source, filter, &wanted.terms);
+        // perf keeps one that is named twice as two; here they would be the same records twice.
+        if !events.contains(&event) {
+            events.push(event);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! term  = word | word "=" value
 //! ```
 
+use super::probes::ProbeWord;
 use crate::attr::Sampling;
 use crate::scenario::nearest;
 
@@ -131,10 +132,13 @@ pub fn event_words(list: &str) -> Vec<&str> {
     while !rest.is_empty() {
         let is_pattern = rest.trim_start_matches('!').starts_with('/');
         let mut is_within = false;
-        let end = rest.find(|c| {
-            is_within ^= c == '/' && !is_pattern;
-            c == ',' && !is_within
-        });
+        let end = match ProbeWord::first(rest) {
+            Some(probe) => Some(probe.length),
+            None => rest.find(|c| {
+                is_within ^= c == '/' && !is_pattern;
+                c == ',' && !is_within
+            }),
+        };
         let (word, behind) = match end.and_then(|end| rest.split_at_checked(end)) {
             Some((word, behind)) => (word, behind.strip_prefix(',').unwrap_or(behind)),
             None => (rest, ""),
@@ -150,7 +154,13 @@ pub fn event_words(list: &str) -> Vec<&str> {
 /// The name of an event, and what its terms say.
 pub(super) fn split(word: &str) -> Result<(&str, Terms), TermError> {
     let is_pattern = word.trim_start_matches('!').starts_with('/');
-    let Some((name, text)) = word.split_once('/').filter(|_| !is_pattern) else {
+    let split = match ProbeWord::first(word) {
+        Some(probe) => probe
+            .terms
+            .map(|terms| (probe.target, terms.get(1..).unwrap_or_default())),
+        None => word.split_once('/').filter(|_| !is_pattern),
+    };
+    let Some((name, text)) = split else {
         return Ok((word, Terms::default()));
     };
     let mut at = name.chars().count().saturating_add(2);
@@ -250,6 +260,10 @@ mod tests {
             ("/^open,/at$", &["/^open", "/at$"]),
             ("a/b,c", &["a/b,c"]),
             ("a/b,c/d,e", &["a/b,c/d", "e"]),
+            (
+                "uprobe:/a/b:f/nr=1,name=x/ p=%di,read,kprobe:g",
+                &["uprobe:/a/b:f/nr=1,name=x/ p=%di", "read", "kprobe:g"],
+            ),
             (",,a,", &["a"]),
         ] {
             assert_eq!(event_words(list), words, "{list}");

@@ -87,6 +87,7 @@ fn tracepoint(name: &str) -> Wanted {
     Wanted::Event(WantedEvent {
         name: name.to_owned(),
         filter: None,
+        ..WantedEvent::default()
     })
 }
 
@@ -412,6 +413,7 @@ fn operations_by_name_are_filtered_in_the_kernel() {
     let filtered = Wanted::Event(WantedEvent {
         name: "io_uring:IORING_OP_FSYNC".to_owned(),
         filter: Some("sq_thread == 1".to_owned()),
+        ..WantedEvent::default()
     });
     assert_eq!(
         submissions(&[filtered]),

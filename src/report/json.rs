@@ -112,6 +112,7 @@ pub fn event_json(out: &mut String, from: &Actor, time: Nanos, cpu: Cpu, event: 
             FieldValue::Task(id) => out.push_str(&id.to_string()),
             FieldValue::Address(address) => out.push_str(&address.to_string()),
             FieldValue::Text(bytes) => string(out, &String::from_utf8_lossy(bytes)),
+            FieldValue::Unread => out.push_str("null"),
             FieldValue::Other(text) => string(out, text),
         }
     }

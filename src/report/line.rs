@@ -2,7 +2,7 @@
 
 use crate::syscall::names::Abi;
 use crate::syscall::{
-    Actor, Call, Outcome, Signatures, Values, errno, returns, write_arguments, write_result,
+    Actor, Call, Outcome, Signatures, UNREAD, Values, errno, returns, write_arguments, write_result,
 };
 use crate::trace::{FieldValue, TracedEvent};
 use std::fmt::Write;
@@ -71,6 +71,7 @@ impl std::fmt::Display for FieldValue {
             Self::Task(id) => id.fmt(f),
             Self::Address(address) => write!(f, "{address:#x}"),
             Self::Text(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
+            Self::Unread => f.write_str(UNREAD),
             Self::Other(text) => f.write_str(text),
         }
     }

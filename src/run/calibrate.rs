@@ -5,6 +5,7 @@ use super::overwritten::OVERWRITTEN;
 use super::scenario::trial;
 use super::{Bench, Control, Outcome, RunError, Suite, lay_out};
 use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
+use crate::matching::add_spans;
 use crate::plan::Plan;
 use crate::syscall::select::Selection;
 use crate::trace::{By, Level, Trace, View};
@@ -111,6 +112,7 @@ impl Suite<'_> {
         let total = calibrating.n_runs.saturating_mul(n_plans);
         let mut all = Evidence::default();
         let mut strictest = View::default();
+        let mut spans = Vec::new();
         let mut done = 0;
         for (row, file, plan) in plans {
             if let Some(reason) = &plan.expect_failure {
@@ -149,7 +151,10 @@ impl Suite<'_> {
                         turns.push(Turn { n_runs: 1, ..turn });
                         continue;
                     }
-                    let text = trace.normalise(&view, &self.bench.signatures).text();
+                    spans.clone_from(&plan.spans);
+                    let mut normalised = trace.normalise(&view, &self.bench.signatures);
+                    add_spans(&plan.spans, &mut normalised);
+                    let text = normalised.text();
                     all.add(&row, turn.condition, (trace, view.stretch), text);
                     strictest = view;
                     done += 1;
@@ -161,6 +166,7 @@ impl Suite<'_> {
             &all,
             &strictest,
             &self.bench.signatures,
+            &spans,
         )?)
     }
 }

@@ -4,11 +4,11 @@ use super::Bench;
 use super::store::{StoreError, StoreOptions, origin};
 use crate::attr::Source;
 use crate::events::{EventSet, Opened, Origin};
-use crate::host::{Host, HostError, Module};
+use crate::host::{HostError, Module};
 use crate::perfdata::{EventDesc, Feature, Prologue, TracingData, features, synthesized};
 use crate::sys;
 use crate::units::{Pid, Tid, TracepointName};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 
 /// What each file of a session begins with.
@@ -41,7 +41,7 @@ impl Preface {
         Ok(Self {
             prologue: Prologue {
                 events: described(&opened),
-                tracing: tracing(&opened, bench.host)?,
+                tracing: tracing(&opened, bench)?,
                 features: about(bench, options),
                 compression: options.compression,
             },
@@ -76,20 +76,21 @@ fn described(opened: &[Opened<'_>]) -> Vec<EventDesc> {
     events.into_values().collect()
 }
 
-fn tracing(opened: &[Opened<'_>], host: &Host) -> Result<Option<TracingData>, HostError> {
+fn tracing(opened: &[Opened<'_>], bench: &Bench<'_>) -> Result<Option<TracingData>, HostError> {
     let is_tracepoint = |event: &&Opened<'_>| matches!(event.attr.source, Source::Tracepoint(_));
-    let names: BTreeSet<_> = opened
+    let names: BTreeMap<_, _> = opened
         .iter()
         .filter(is_tracepoint)
-        .filter_map(|event| TracepointName::parse(event.name))
+        .filter_map(|event| Some((TracepointName::parse(event.name)?, event)))
         .collect();
     if names.is_empty() {
         return Ok(None);
     }
-    let (header_page, header_event) = host.tracing_headers()?;
+    let (header_page, header_event) = bench.host.tracing_headers()?;
     let mut formats = Vec::new();
-    for name in names {
-        formats.push((name.system().to_owned(), host.format_text(&name)?));
+    for (name, event) in names {
+        let text = bench.format_text(event, &name)?;
+        formats.push((name.system().to_owned(), text));
     }
     Ok(Some(TracingData {
         is_big_endian: cfg!(target_endian = "big"),

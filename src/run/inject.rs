@@ -57,7 +57,7 @@ impl<'a> Ids<'a> {
 
     /// Takes what the input has itself: records of type [`own::BUILD_ID`], one behind the other.
     fn has(&mut self, mut records: &[u8]) {
-        while let Some((one, rest)) = features::first_build_id(records) {
+        while let Some((one, _, rest)) = features::first_build_id(records) {
             self.known.insert(one.to_vec());
             records = rest;
         }

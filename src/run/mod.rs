@@ -19,6 +19,7 @@ mod mutate;
 mod once;
 mod options;
 mod overwritten;
+mod probes;
 mod reach;
 mod reader;
 mod reading;
@@ -121,6 +122,7 @@ pub struct Bench<'a> {
     kept: Mutex<Vec<Rings>>,
     members: Members,
     base: Mutex<Option<Arc<Base>>>,
+    probes: probes::Probes,
     pins: Pins,
 }
 
@@ -153,6 +155,7 @@ impl<'a> Bench<'a> {
             kept: Mutex::default(),
             members: Members::Kill,
             base: Mutex::default(),
+            probes: probes::Probes::default(),
             pins: Pins::default(),
         })
     }

@@ -7,6 +7,7 @@ use super::scenario::{Ran, counts};
 use super::suite::side_by_side;
 use super::{Bench, Control, Extras, Item, RunError, Suite, attempt, lay_out};
 use crate::errors::chain;
+use crate::matching::{add_spans, remove_spans};
 use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
 use crate::plan::Plan;
 use crate::syscall::ThreadId;
@@ -253,9 +254,11 @@ fn survey(
             "its run is ended by a limit: what it has come to by then is another in each run",
         );
     }
+    let mut run = *run;
+    remove_spans(&mut run.trace);
     let mut judge = Judge {
         plan: &plan,
-        run: *run,
+        run,
         text: outcome.text.filter(|_| !options.without_snapshot),
     };
     let threads = threads(&plan, &judge.run.trace);
@@ -349,7 +352,12 @@ impl Judge<'_> {
                 block.recount();
             }
         }
+        // They are of what the mutant does, not of what the run did.
+        add_spans(&self.plan.spans, &mut self.run.trace);
         let killer = self.killer_of_trace();
+        if !self.plan.spans.is_empty() {
+            remove_spans(&mut self.run.trace);
+        }
         for (place, deeds, tally) in before {
             if let Some(block) = self.run.trace.blocks.get_mut(place) {
                 (block.deeds, block.tally) = (deeds, tally);

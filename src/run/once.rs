@@ -8,6 +8,7 @@ use super::saving::Saving;
 use super::workload::workload;
 use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};
 use crate::events::Origin;
+use crate::matching::add_spans;
 use crate::plan::Plan;
 use crate::record::LayoutTable;
 use crate::sandbox::{self, Left, WorkDir};
@@ -35,7 +36,8 @@ pub(super) fn once(
     dir: &WorkDir,
 ) -> Result<(Ended, Normalised, Findings), RunError> {
     let (ended, trace, view, findings) = record(bench, plan, control, extras, dir)?;
-    let trace = trace.normalise(&view, &bench.signatures);
+    let mut trace = trace.normalise(&view, &bench.signatures);
+    add_spans(&plan.spans, &mut trace);
     Ok((ended, trace, findings))
 }
 

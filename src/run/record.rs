@@ -25,7 +25,7 @@ impl Bench<'_> {
         cpus: &[Cpu],
         ring_pages: usize,
     ) -> Result<EventSet, RunError> {
-        let recorded: Vec<Recorded> = wish.events(self.host).map_err(RunError::Plan)?;
+        let recorded: Vec<Recorded> = wish.events(self).map_err(RunError::Plan)?;
         for event in &recorded {
             if let Source::Tracepoint(id) = event.attr.source {
                 self.pins.hold(id);

@@ -4,6 +4,7 @@ use super::once::Collector;
 use super::replay::{RecordedRun, Replayed};
 use super::scenario::{Outcome, judge, not_judged};
 use super::{Bench, RunError, baseline};
+use crate::matching::{add_spans, forget_begins};
 use crate::plan::Plan;
 use crate::trace::Normalised;
 use crate::verdict::{self, Findings, Verdict};
@@ -93,6 +94,9 @@ fn replay(
     let main_pid = replayed.ended.exited.main_pid;
     let directory = replayed.directory.take();
     let (trace, view, findings) = collector.finish(main_pid, directory, &bench.signatures)?;
-    let trace = trace.normalise(&view, &bench.signatures);
+    let mut trace = trace.normalise(&view, &bench.signatures);
+    add_spans(&plan.spans, &mut trace);
+    let overwritten = plan.events.overwritten(&replayed.ended.account);
+    forget_begins(&plan.spans, &mut trace, &overwritten);
     Ok((replayed, trace, findings))
 }

@@ -4,6 +4,7 @@ use super::baseline;
 use super::once::{once, record};
 use super::{Bench, Control, Extras, RunError};
 use crate::errors::chain;
+use crate::matching::{SPAN, add_spans};
 use crate::plan::Plan;
 use crate::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
 use crate::snapshot::{self, Place, Provenance};
@@ -114,7 +115,8 @@ pub(super) fn trial(
         ran => {
             let (ended, trace, view, mut findings) = ran?;
             findings.add(left(plan, dir));
-            let normalised = trace.normalise(&view, &bench.signatures);
+            let mut normalised = trace.normalise(&view, &bench.signatures);
+            add_spans(&plan.spans, &mut normalised);
             let outcome = judge(bench, plan, None, &ended, &normalised, findings)?;
             Ok((outcome, trace, view))
         }
@@ -182,7 +184,7 @@ pub(super) fn judge(
         only_snapshot,
         verdict,
         reasons,
-        events: counts.values().sum(),
+        events: n_events(&counts),
         lost: ended.account.lost(),
         usage: ended.usage,
         struck: ended.struck(),
@@ -197,8 +199,17 @@ fn shows_overwritten(plan: &Plan, ended: &Ended) -> bool {
     let overwritten = plan.events.overwritten(&ended.account);
     let names = plan.events.names();
     let mut shown = overwritten.intersection(&names);
+    let mut spans = plan.spans.iter().filter(|rule| rule.takes(&overwritten));
     let view = plan.view.as_ref();
-    view.is_some_and(|view| shown.any(|name| view.shows(name)))
+    view.is_some_and(|view| {
+        shown.any(|name| view.shows(name)) || spans.any(|rule| view.shows(&rule.name))
+    })
+}
+
+/// How many these are, without the spans that they make.
+fn n_events(counts: &BTreeMap<String, u64>) -> u64 {
+    let events = counts.iter().filter(|(name, _)| !name.starts_with(SPAN));
+    events.map(|(_, count)| count).sum()
 }
 
 /// How often each call and event occurred that the author asked for.

@@ -50,7 +50,7 @@ impl Bench<'_> {
         cpus: &[Cpu],
         on_all_cpus: bool,
     ) -> Result<Counters, RunError> {
-        let wanted = wish.counters(self.host).map_err(RunError::Plan)?;
+        let wanted = wish.counters(self).map_err(RunError::Plan)?;
         let places: Vec<Counted> = match subject {
             Subject::Everybody => cpus.iter().copied().map(Counted::Everybody).collect(),
             Subject::Tasks(tasks) if on_all_cpus => {

@@ -13,6 +13,7 @@ mod captures;
 mod expect;
 mod expectations;
 mod sections;
+mod spans;
 mod workload;
 
 /// Builds the scenario from keys and values that are each right by themselves.
@@ -139,6 +140,7 @@ impl File<'_> {
         }
         Ok(TraceSpec {
             events: written.events.unwrap_or_default(),
+            spans: self.spans(written.spans)?,
             since: self.since(written.since)?,
             ring: RingSpec {
                 size: written.ring.size.map(|size| size.0),

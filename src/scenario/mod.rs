@@ -46,6 +46,7 @@ mod sandbox;
 mod schema;
 mod sections;
 mod snapshot;
+mod spans;
 mod steps;
 mod survey;
 #[cfg(test)]
@@ -69,6 +70,7 @@ pub use ring::{Last, RingMode, RingSpec};
 pub use sandbox::{Addresses, Network, Root, SandboxSpec, Survivors, UserSpec, WorldSpec};
 pub use schema::schema;
 pub use snapshot::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
+pub use spans::{SharedSpec, SpanSpec};
 pub use steps::{CountSpec, Expectations, PatternSpec, StepSpec};
 pub use trace::{EventSpec, EventWish, Since, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::field_test::Test;
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::schema::{either, number, text_like};
 use schemars::{Schema, SchemaGenerator};
@@ -66,6 +67,45 @@ impl Flexible for ByteSize {
         Some(match number {
             0 => Err("a size must be larger than zero".to_owned()),
             bytes => Ok(Self(bytes)),
+        })
+    }
+}
+
+impl Test {
+    /// A range of lengths of time, `..=10ms`, `1s..` or `200us..=1ms`, in nanoseconds. `None` where `text` is none; an error where it is one that
+    /// nothing is in, or everything.
+    ///
+    /// ```
+    /// use trace_harness::scenario::Test;
+    /// let test = Test::range_of_time("..=10ms");
+    /// assert!(matches!(test, Some(Ok(Test::Range(None, Some(10_000_000))))));
+    /// assert!(Test::range_of_time("10ms").is_none());
+    /// ```
+    #[must_use]
+    pub fn range_of_time(text: &str) -> Option<Result<Self, String>> {
+        let end = |text: &str| {
+            let (number, unit) = number_and_unit(text)?;
+            let nanos: i128 = match unit {
+                "ns" => 1,
+                "us" => 1_000,
+                "ms" => 1_000_000,
+                "s" => 1_000_000_000,
+                _ => return None,
+            };
+            Some(nanos.saturating_mul(number.into()))
+        };
+        let (from, to) = match (text.split_once("..="), text.strip_suffix("..")) {
+            (Some(("", to)), _) => (None, Some(end(to)?)),
+            (Some((from, to)), _) => (Some(end(from)?), Some(end(to)?)),
+            (None, Some(from)) => (Some(end(from)?), None),
+            (None, None) => return None,
+        };
+        Some(match (from, to) {
+            (Some(from), Some(to)) if from > to => {
+                Err("no length of time is in this range".to_owned())
+            }
+            (Some(0), None) => Err("every length of time is in this range".to_owned()),
+            (from, to) => Ok(Self::Range(from, to)),
         })
     }
 }

@@ -3,17 +3,20 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::model::Mark;
 use super::ring::{RingMode, RingSpec, WrittenRing};
 use super::schema::{either, of, some_text, text_like};
 use super::sections::WrittenSince;
+use super::spans::{SpanSpec, WrittenSpan};
 
 /// The events to record, and into how large a ring.
 #[derive(Clone, Debug, Default)]
 pub struct TraceSpec {
     /// What the author named, in order; empty where nothing was named, which means all syscalls.
     pub events: Vec<EventSpec>,
+    /// Which of them are spans two by two, by their names; in the order of the file.
+    pub spans: Vec<SpanSpec>,
     /// Where the trace starts.
     pub since: Since,
     /// The ring of each CPU.
@@ -57,6 +60,8 @@ pub struct EventWish {
 pub(super) struct WrittenTrace {
     /// What is recorded.
     pub(super) events: Option<Vec<EventSpec>>,
+    /// Pairs of events, by the names that they have as one: `span:name`.
+    pub(super) spans: Option<Entries<WrittenSpan>>,
     /// Where the trace starts.
     pub(super) since: Option<WrittenSince>,
     /// The ring of each CPU.

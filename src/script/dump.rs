@@ -1,7 +1,7 @@
 //! Every record as bytes and as what they mean: the grammar of `perf report -D` (`dump_event()`, `tools/perf/util/session.c`), with the
 //! fields of tracepoints.
 
-use super::line::mark;
+use super::chain::mark;
 use super::own;
 use super::tasks::Tasks;
 use super::{put, side};

@@ -73,6 +73,8 @@ pub(super) struct Event {
     /// Whether it counts each task on its own.
     pub(super) is_inherited: bool,
     is_fault: bool,
+    /// Which user registers its samples have (`sample_regs_user`).
+    pub(super) user_registers: u64,
 }
 
 impl Event {
@@ -100,6 +102,7 @@ impl Event {
                 .then_some(desc.attr.period_or_frequency),
             has_tail: layout.sample_type.has(Tail::BITS),
             is_inherited: desc.attr.flags.has(AttrFlags::INHERIT),
+            user_registers: desc.attr.user_registers,
             is_fault: class == Class::Software && matches!(desc.attr.config, 2 | 5 | 6),
         }
     }

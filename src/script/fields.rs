@@ -30,9 +30,10 @@ pub enum Field {
     CodePageSize,
     Cgroup,
     BpfOutput,
+    Srcline,
 }
 
-const NAMES: [(&str, Field); 22] = [
+const NAMES: [(&str, Field); 23] = [
     ("comm", Field::Comm),
     ("pid", Field::Pid),
     ("tid", Field::Tid),
@@ -55,6 +56,7 @@ const NAMES: [(&str, Field); 22] = [
     ("code_page_size", Field::CodePageSize),
     ("cgroup", Field::Cgroup),
     ("bpf-output", Field::BpfOutput),
+    ("srcline", Field::Srcline),
 ];
 
 /// A set of fields.
@@ -101,7 +103,7 @@ impl Fields {
         add(kind.has(S::TID), &[Field::Pid, Field::Tid]);
         add(kind.has(S::TIME), &[Field::Time]);
         add(kind.has(S::CPU), &[Field::Cpu]);
-        let places = [Field::Sym, Field::Symoff, Field::Dso];
+        let places = [Field::Sym, Field::Symoff, Field::Dso, Field::Srcline];
         add(kind.has(S::IP), &[Field::Ip]);
         add(kind.has(S::ADDR), &[Field::Addr]);
         add(kind.has(S::IP.and(S::ADDR).and(S::CALLCHAIN)), &places);

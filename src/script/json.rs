@@ -2,12 +2,12 @@
 //!
 //! Numbers are numbers, addresses too; names end with their unit where there is one. What was not recorded is not there.
 
-use super::line::frames;
-use super::maps::Maps;
+use super::chain::Names;
 use super::put;
 use super::{Event, Shot, Symbols};
 use crate::decode::{self, Value};
 use crate::record::{ReadValues, Registers, Tail};
+use crate::space::{End, Frame, Place};
 use crate::units::Pid;
 use std::io::Write;
 
@@ -100,7 +100,11 @@ pub(super) fn array<T>(
     out.push(b']');
 }
 
-pub(super) fn sample(out: &mut Vec<u8>, shot: &Shot<'_>, maps: &Maps, symbols: &mut impl Symbols) {
+pub(super) fn sample(
+    out: &mut Vec<u8>,
+    shot: &Shot<'_>,
+    names: &mut Names<'_, impl Symbols>,
+) -> Option<End> {
     let (event, sample, tail) = (shot.event, shot.sample, shot.tail);
     let mut object = Object::open(out);
     object.text("type", b"sample");
@@ -118,22 +122,12 @@ pub(super) fn sample(out: &mut Vec<u8>, shot: &Shot<'_>, maps: &Maps, symbols: &
     object.maybe("stream_id", sample.stream_id);
     object.maybe("period", shot.period);
     let pid = sample.task.map_or(Pid(u32::MAX), |(pid, _)| pid);
-    let mut place = |object: &mut Object<'_>, name: &str, misc: u16, address: u64| {
-        object.number(name, address);
-        let Some(place) = maps.find(pid, misc, address) else {
-            return;
-        };
-        object.text("dso", place.name);
-        if !place.is_kernel {
-            object.number("dso_offset_bytes", place.offset);
-        }
-        if let Some((name, into)) = symbols.find(&place, address) {
-            object.text("sym", name);
-            object.number("symoff_bytes", into);
-        }
-    };
     if let Some(ip) = sample.ip {
-        place(&mut object, "ip", shot.misc, ip);
+        object.number("ip", ip);
+        if let Some(place) = names.maps.find(pid, shot.misc, ip) {
+            let found = names.frames(&place, ip).last();
+            self::place(&mut object, &place, found);
+        }
     }
     object.maybe("addr", sample.address);
     if let Some(read) = &sample.read {
@@ -141,13 +135,35 @@ pub(super) fn sample(out: &mut Vec<u8>, shot: &Shot<'_>, maps: &Maps, symbols: &
         self::read(&mut inner, read);
         inner.close();
     }
-    if let Some(chain) = sample.callchain {
-        object.array("callchain", frames(shot.misc, chain), |out, (misc, ip)| {
-            let mut frame = Object::open(out);
-            place(&mut frame, "ip", misc, ip);
-            frame.text("mode", mode(misc).as_bytes());
-            frame.close();
-        });
+    let chain = names.chain(shot);
+    if let Some((chain, end)) = &chain {
+        let mut inner = List::open(object.key("callchain"));
+        for (misc, ip) in chain {
+            let place = names.maps.find(pid, *misc, *ip);
+            let mut is_named = false;
+            let mut write = |place: Option<&Place<'_>>, found: Option<&Frame>| {
+                let mut frame = Object::open(inner.next());
+                frame.number("ip", *ip);
+                if let Some(place) = place {
+                    self::place(&mut frame, place, found);
+                }
+                frame.text("mode", mode(*misc).as_bytes());
+                frame.close();
+            };
+            if let Some(place) = &place {
+                for found in names.frames(place, *ip) {
+                    is_named = true;
+                    write(Some(place), Some(found));
+                }
+            }
+            if !is_named {
+                write(place.as_ref(), None);
+            }
+        }
+        inner.close();
+        if let Some(end) = end {
+            object.text("callchain_end", self::end(*end).as_bytes());
+        }
     }
     self::tail(&mut object, tail);
     if let Some(payload) = sample.raw {
@@ -155,6 +171,65 @@ pub(super) fn sample(out: &mut Vec<u8>, shot: &Shot<'_>, maps: &Maps, symbols: &
     }
     object.close();
     out.push(b'\n');
+    chain.and_then(|(_, end)| end)
+}
+
+/// What is at a place.
+fn place(object: &mut Object<'_>, place: &Place<'_>, found: Option<&Frame>) {
+    object.text("dso", place.name);
+    if !place.is_kernel {
+        object.number("dso_offset_bytes", place.offset);
+    }
+    let Some(found) = found else {
+        return;
+    };
+    object.text("sym", found.name.as_bytes());
+    object.number("symoff_bytes", found.into);
+    if let Some(line) = &found.line {
+        object.text("file", line.file.as_bytes());
+        object.number("line", line.number);
+    }
+    if found.is_inlined {
+        object.truth("inlined", true);
+    }
+}
+
+/// Where a chain that was found in the copy of a stack ends.
+fn end(end: End) -> &'static str {
+    match end {
+        End::Outermost => "outermost",
+        End::Enough => "limit",
+        End::Cut => "cut",
+        End::Lost => "unknown",
+    }
+}
+
+/// Writes the values of an array, a comma between them.
+struct List<'a> {
+    out: &'a mut Vec<u8>,
+    is_first: bool,
+}
+
+impl<'a> List<'a> {
+    fn open(out: &'a mut Vec<u8>) -> Self {
+        out.push(b'[');
+        Self {
+            out,
+            is_first: true,
+        }
+    }
+
+    /// Where the next value is to be written.
+    fn next(&mut self) -> &mut Vec<u8> {
+        if !std::mem::take(&mut self.is_first) {
+            self.out.push(b',');
+        }
+        self.out
+    }
+
+    fn close(self) {
+        self.out.push(b']');
+    }
 }
 
 /// Makes of the bytes from a place on the rest of a string, with its closing quote.

@@ -1,10 +1,11 @@
 //! A sample as lines of text.
 
+use super::chain::{At, Names};
 use super::fields::{Field, Fields};
-use super::maps::{KERNEL, Maps, UNKNOWN, USER};
 use super::put;
 use super::tasks::Name;
 use super::{Shot, Symbols};
+use crate::space::{End, KERNEL, USER};
 use crate::units::{Nanos, Pid, Tid};
 
 /// What the columns look like.
@@ -130,14 +131,12 @@ pub(super) fn sample(
     out: &mut Vec<u8>,
     shot: &Shot<'_>,
     form: Form,
-    maps: &Maps,
-    symbols: &mut impl Symbols,
-) {
+    names: &mut Names<'_, impl Symbols>,
+) -> Option<End> {
     let (event, sample, tail) = (shot.event, shot.sample, shot.tail);
     let fields = event.fields;
-    let chain = sample
-        .callchain
-        .filter(|_| fields.has(Field::Callchain) && fields.has(Field::Ip));
+    let has_chain = fields.has(Field::Callchain) && fields.has(Field::Ip);
+    let chain = has_chain.then(|| names.chain(shot)).flatten();
     let beginning = Start {
         task: sample.task,
         cpu: sample.cpu,
@@ -161,8 +160,7 @@ pub(super) fn sample(
     let mut at = At {
         pid: sample.task.map_or(Pid(u32::MAX), |(pid, _)| pid),
         fields,
-        maps,
-        symbols,
+        names,
     };
     if let (true, Some(address)) = (fields.has(Field::Addr), sample.address) {
         put::hex(out, address, 16);
@@ -181,10 +179,10 @@ pub(super) fn sample(
             None => {}
         }
     }
-    match (chain, sample.ip) {
-        (Some(chain), _) => {
+    match (&chain, sample.ip) {
+        (Some((chain, _)), _) => {
             out.push(b'\n');
-            at.chain(out, shot.misc, chain);
+            at.chain(out, chain);
         }
         (None, Some(ip)) if fields.has(Field::Ip) => {
             out.push(b' ');
@@ -213,98 +211,5 @@ pub(super) fn sample(
         }
     }
     out.push(b'\n');
-}
-
-/// How places are shown.
-struct At<'a, S> {
-    pid: Pid,
-    fields: Fields,
-    maps: &'a Maps,
-    symbols: &'a mut S,
-}
-
-impl<S: Symbols> At<'_, S> {
-    /// The symbol and the file of an address, where they are to be shown.
-    // __symbol__fprintf_symname_offs() and map__fprintf_dsoname().
-    fn place(&mut self, out: &mut Vec<u8>, misc: u16, address: u64) {
-        if !self.fields.has(Field::Sym) && !self.fields.has(Field::Dso) {
-            return;
-        }
-        let place = self.maps.find(self.pid, misc, address);
-        if self.fields.has(Field::Sym) {
-            out.push(b' ');
-            let found = place
-                .as_ref()
-                .and_then(|place| self.symbols.find(place, address));
-            match found {
-                Some((name, into)) => {
-                    out.extend_from_slice(name);
-                    if self.fields.has(Field::Symoff) {
-                        out.extend_from_slice(b"+0x");
-                        put::hex(out, into, 1);
-                    }
-                }
-                None => out.extend_from_slice(UNKNOWN),
-            }
-        }
-        if self.fields.has(Field::Dso) {
-            out.extend_from_slice(b" (");
-            out.extend_from_slice(place.map_or(UNKNOWN, |place| place.name));
-            out.push(b')');
-        }
-    }
-
-    // sample__fprintf_callchain(), tools/perf/util/evsel_fprintf.c. Addresses are those of the process, as in 7.2; 6.1 has places in the file.
-    // Where it followed frame pointers that are none, the kernel may have found what is neither a mark nor an address: perf, which then shows
-    // nothing of the chain, is followed (add_callchain_ip(), tools/perf/util/machine.c).
-    fn chain(&mut self, out: &mut Vec<u8>, misc: u16, words: &[u8]) {
-        if is_corrupt(words) {
-            return;
-        }
-        for (mode, address) in frames(misc, words) {
-            out.push(b'\t');
-            put::hex(out, address, 16);
-            self.place(out, mode, address);
-            out.push(b'\n');
-        }
-    }
-}
-
-/// The addresses of a call chain, each with the mode of the CPU. Words from -4095 on are marks (`PERF_CONTEXT_*`) of the mode of those behind.
-pub(super) fn frames(misc: u16, words: &[u8]) -> impl Iterator<Item = (u16, u64)> {
-    let (words, _) = words.as_chunks::<8>();
-    let mut mode = misc & 7;
-    words.iter().filter_map(move |word| {
-        let word = u64::from_ne_bytes(*word);
-        mode = match word.cast_signed() {
-            -32 => 3,
-            -128 => KERNEL,
-            -512 | -640 => USER,
-            -4095..=-1 => 0,
-            _ => return Some((mode, word)),
-        };
-        None
-    })
-}
-
-fn is_corrupt(words: &[u8]) -> bool {
-    let (words, _) = words.as_chunks::<8>();
-    let mut words = words
-        .iter()
-        .map(|word| u64::from_ne_bytes(*word).cast_signed());
-    words.any(|word| matches!(word, -4095..=-1) && !matches!(word, -32 | -128 | -512 | -640))
-}
-
-/// What perf 7.2 says behind a word of a call chain that is a mark (`callchain_context_str()`, `tools/perf/util/session.c`).
-pub(super) fn mark(word: u64) -> &'static str {
-    match word.cast_signed() {
-        -32 => " (PERF_CONTEXT_HV)",
-        -128 => " (PERF_CONTEXT_KERNEL)",
-        -512 => " (PERF_CONTEXT_USER)",
-        -640 => " (PERF_CONTEXT_USER_DEFERRED)",
-        -2048 => " (PERF_CONTEXT_GUEST)",
-        -2176 => " (PERF_CONTEXT_GUEST_KERNEL)",
-        -2560 => " (PERF_CONTEXT_GUEST_USER)",
-        _ => "",
-    }
+    chain.and_then(|(_, end)| end)
 }

@@ -6,34 +6,34 @@
 //! ```
 //!
 //! The columns are those of perf 7.2 (`perf_sample__fprintf_start()` and `process_event()`, `tools/perf/builtin-script.c`): a task's id has
-//! seven places, where 6.1 has five. Nothing is allocated for a sample.
+//! seven places, where 6.1 has five. Nothing is allocated for a sample without a call chain.
 
+mod chain;
 mod dump;
 mod event;
 mod fields;
 mod filter;
 mod json;
 mod line;
-mod maps;
 mod own;
 mod put;
 mod side;
 mod side_json;
 mod tasks;
 
+pub use crate::space::{NoSymbols, Symbols};
 pub use dump::Dump;
 pub use event::Class;
 pub use fields::{Choice, Field, FieldError, Fields};
 pub use filter::{Filter, Span};
-pub use maps::{Place, UNKNOWN};
 pub use side::Shown;
 
 use crate::attr::SampleType;
-use crate::perfdata::Meta;
+use crate::perfdata::{Feature, Meta};
 use crate::record::{self, Header, Record, RecordError, Sample, TableError, Tail};
+use crate::space::{Depth, End, Maps, Origin};
 use crate::units::{Nanos, Pid, Tid};
 use event::Event;
-use maps::Maps;
 use std::collections::HashMap;
 use tasks::Tasks;
 
@@ -50,6 +50,8 @@ pub struct Options {
     pub shown: Shown,
     /// Which records are printed.
     pub filter: Filter,
+    /// Functions that were put into others are not told of.
+    pub no_inline: bool,
 }
 
 /// What came that was not printed, and what is missing.
@@ -63,6 +65,8 @@ pub struct Counts {
     pub strangers: u64,
     /// Records of the kernel of a type that this build does not know.
     pub unknown: u64,
+    /// Call chains that end where the copy of the stack does.
+    pub cut: u64,
 }
 
 /// Turns records to text. They are to come in the order of their times.
@@ -83,22 +87,6 @@ pub struct Script<S> {
     /// shown as one of each member, whose period is what was counted since (deliver_sample_group(), tools/perf/util/session.c).
     values: HashMap<(Option<u64>, Option<Tid>), u64>,
     counts: Counts,
-}
-
-/// Names of addresses.
-pub trait Symbols {
-    /// The function at an address and how far into it that is; `None` where it is not known.
-    fn find(&mut self, place: &Place<'_>, address: u64) -> Option<(&[u8], u64)>;
-}
-
-/// Knows no name.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoSymbols;
-
-impl Symbols for NoSymbols {
-    fn find(&mut self, _: &Place<'_>, _: u64) -> Option<(&[u8], u64)> {
-        None
-    }
 }
 
 /// Why a record cannot be shown.
@@ -161,7 +149,13 @@ impl<S: Symbols> Script<S> {
             .flat_map(|(place, desc)| desc.ids.iter().map(move |id| (*id, place)))
             .collect();
         self.revision = Some(meta.revision);
+        self.symbols.recorded(origin(meta));
         Ok(())
+    }
+
+    /// Who knows names.
+    pub fn symbols(&mut self) -> &mut S {
+        &mut self.symbols
     }
 
     /// What came so far.
@@ -237,11 +231,25 @@ impl<S: Symbols> Script<S> {
                 return;
             }
             self.counts.samples = self.counts.samples.saturating_add(1);
-            if self.options.json {
-                json::sample(out, shot, &self.maps, &mut self.symbols);
+            let no_inline = self.options.no_inline;
+            let has_lines = self.options.json || shot.event.fields.has(Field::Srcline);
+            let mut names = chain::Names {
+                maps: &self.maps,
+                symbols: &mut self.symbols,
+                depth: if no_inline && !has_lines {
+                    Depth::Function
+                } else {
+                    Depth::Lines
+                },
+                no_inline,
+            };
+            let end = if self.options.json {
+                json::sample(out, shot, &mut names)
             } else {
-                line::sample(out, shot, form, &self.maps, &mut self.symbols);
-            }
+                line::sample(out, shot, form, &mut names)
+            };
+            let is_cut = u64::from(end == Some(End::Cut));
+            self.counts.cut = self.counts.cut.saturating_add(is_cut);
         };
         let Some(read) = sample.read.filter(|_| !self.options.json) else {
             show(&shot);
@@ -331,6 +339,20 @@ impl<S: Symbols> Script<S> {
             line::start(out, &start, &name, self.options.nanoseconds);
             side::text(out, record, &about);
         }
+    }
+}
+
+fn origin(meta: &Meta) -> Origin {
+    let machine = if meta.is_foreign {
+        Some("of the other byte order".to_owned())
+    } else {
+        meta.text(Feature::ARCH)
+    };
+    let ids = meta.build_ids();
+    Origin {
+        machine,
+        release: meta.text(Feature::OSRELEASE),
+        build_ids: ids.map(|(name, id)| (name.into(), id.into())).collect(),
     }
 }
 

@@ -1,9 +1,9 @@
 use super::fields::{Choice, Field, FieldError, Fields};
-use super::maps::{KERNEL, Maps, USER};
 use super::tasks::{Name, Tasks};
 use super::*;
 use crate::attr::Layout;
 use crate::record::{Comm, Map, Task};
+use crate::space::{KERNEL, Maps, USER};
 
 fn map<'a>(pid: u32, address: u64, length: u64, offset: u64, name: &'a [u8]) -> Map<'a> {
     Map {

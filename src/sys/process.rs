@@ -16,7 +16,7 @@ mod reap;
 mod step;
 mod urgent;
 
-pub use janitor::{Duty, Janitor};
+pub use janitor::{Duty, Janitor, ProbeDuty};
 pub use message::{Message, Stage};
 pub use reap::{Reaped, add_to, reap};
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};

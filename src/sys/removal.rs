@@ -7,8 +7,10 @@
 //! attribute, mounts.
 
 mod groups;
+mod probes;
 
 pub use groups::{Members, remove_group};
+pub use probes::{remove_probe, remove_probes};
 
 use super::monotonic_now;
 use nix::errno::Errno;

@@ -2,13 +2,14 @@
 
 use super::people::StableName;
 use crate::syscall::ThreadId;
+use crate::units::Nanos;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A call, or an event that is none.
+/// A call, an event that is none, or a span from one of these to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deed {
-    /// The call's name (that of its convention), or `system:event`, or `io_uring:IORING_OP_FSYNC`.
+    /// The call's name (that of its convention), or `system:event`, or `io_uring:IORING_OP_FSYNC`, or `span:name`.
     pub name: Arc<str>,
     /// Who did it: `P1`, `P2.T2`.
     pub task: StableName,
@@ -21,6 +22,8 @@ pub struct Deed {
     /// Where it ended in the same order: for a call that never returned at the thread's end, or where it was entered if it is that end; for
     /// an event that is no call where it was entered.
     pub left: u64,
+    /// The times of these two, by the clock of the events.
+    pub clock: (Nanos, Nanos),
     /// What stands in front of the name where the call was made by another convention than the native: `i386`.
     pub convention: Option<&'static str>,
     /// Of a call its arguments, of an event its fields, in their order.
@@ -29,6 +32,61 @@ pub struct Deed {
     pub returns: Option<Part>,
     /// What stands for arguments that were not seen: `...` behind those of the workload's own first `execve`, `?` for all of them.
     pub unseen: Option<&'static str>,
+    /// Of a span its two ends; `None` for all else.
+    pub ends: Option<Box<Ends>>,
+}
+
+/// What begins a span and what ends it; one of them at least is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ends {
+    /// `None` where an end came that nothing had begun.
+    pub begin: Option<Deed>,
+    /// `None` where it did not end.
+    pub end: Option<Deed>,
+    /// Whether these two certainly belong together: not where a value was not read by which spans are told.
+    pub is_known: bool,
+}
+
+impl Ends {
+    /// What became of it.
+    #[must_use]
+    pub fn state(&self) -> State {
+        match (&self.begin, &self.end) {
+            _ if !self.is_known => State::Unknown,
+            (Some(_), Some(_)) => State::Finished,
+            (Some(_), None) => State::Unfinished,
+            (None, _) => State::Unbegun,
+        }
+    }
+}
+
+/// What became of a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It began and ended.
+    Finished,
+    /// It did not end.
+    Unfinished,
+    /// It ended, and nothing had begun it.
+    Unbegun,
+    /// Nobody knows.
+    Unknown,
+}
+
+impl State {
+    /// All that an author may expect.
+    pub const ALL: [Self; 3] = [Self::Finished, Self::Unfinished, Self::Unbegun];
+
+    /// The word for it in traces and in expectations.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Unfinished => "unfinished",
+            Self::Unbegun => "unbegun",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// An argument, a field, or a result.
@@ -46,13 +104,19 @@ pub struct Part {
 
 impl Deed {
     /// The part that somebody calls by this name: the kernel's own name for it, or else an alias
-    /// ([`Signature::place_of`](crate::syscall::Signature::place_of)), or `returns`, `process` (a task) or `program`.
+    /// ([`Signature::place_of`](crate::syscall::Signature::place_of)), or `returns`, `process` (a task) or `program`. Of a span also `state`,
+    /// `duration` in nanoseconds, and `begin.word` and `end.word` for the parts of its ends.
     #[must_use]
     pub fn part(&self, word: &str) -> Option<Cow<'_, Part>> {
         let by_name = self.fields.iter().find(|part| *part.name == *word);
         let by_alias = || self.fields.iter().find(|part| part.alias == Some(word));
         if let Some(part) = by_name.or_else(by_alias) {
             return Some(Cow::Borrowed(part));
+        }
+        if let Some(ends) = &self.ends
+            && let Some(part) = self.part_of_span(ends, word)
+        {
+            return Some(part);
         }
         match word {
             "returns" => self.returns.as_ref().map(Cow::Borrowed),
@@ -84,6 +148,60 @@ impl Deed {
         }
     }
 
+    /// The thread's own name, by which a span may be paired.
+    #[must_use]
+    pub fn thread_part(&self) -> Part {
+        Part {
+            name: "thread".into(),
+            alias: None,
+            text: self.task.to_string(),
+            value: Value::Task {
+                id: 0,
+                task: Some(self.task),
+            },
+        }
+    }
+
+    fn part_of_span(&self, ends: &Ends, word: &str) -> Option<Cow<'_, Part>> {
+        let of = |end: &Option<Deed>, word: &str| match end {
+            Some(deed) => deed.part(word).map(Cow::into_owned),
+            // What is not there has no parts, and passes no test of any.
+            None => Some(Part::nothing(word)),
+        };
+        if let Some(word) = word.strip_prefix("begin.") {
+            return of(&ends.begin, word).map(Cow::Owned);
+        }
+        if let Some(word) = word.strip_prefix("end.") {
+            return of(&ends.end, word).map(Cow::Owned);
+        }
+        let state = ends.state();
+        let part = match word {
+            "state" | "duration" if state == State::Unknown => Part {
+                value: Value::Unread,
+                ..Part::nothing(word)
+            },
+            "state" => Part {
+                name: word.into(),
+                alias: None,
+                text: state.word().to_owned(),
+                value: Value::Names(vec![state.word().into()], state as u64),
+            },
+            "duration" if state == State::Finished => {
+                let (from, to) = self.clock;
+                let nanos = to.0.saturating_sub(from.0);
+                Part {
+                    name: word.into(),
+                    alias: None,
+                    text: Nanos(nanos).as_duration(),
+                    value: Value::Number(nanos.into()),
+                }
+            }
+            "duration" => Part::nothing(word),
+            _ => return None,
+        };
+        Some(Cow::Owned(part))
+    }
+
     /// Its line in a snapshot, without what stands in front of it.
     #[must_use]
     pub fn line(&self) -> String {
@@ -102,8 +220,22 @@ impl Deed {
                 for part in &self.fields {
                     line += &format!(" {}={}", part.name, part.text);
                 }
-                line
+                match self.ends.as_ref().map(|ends| ends.state()) {
+                    None | Some(State::Finished) => line,
+                    Some(state) => line + " " + state.word(),
+                }
             }
+        }
+    }
+}
+
+impl Part {
+    fn nothing(word: &str) -> Self {
+        Self {
+            name: word.into(),
+            alias: None,
+            text: "?".to_owned(),
+            value: Value::Nothing,
         }
     }
 }
@@ -117,6 +249,8 @@ pub enum Value {
     Nothing,
     /// Of no more meaning than its text: a structure, an address.
     Text,
+    /// An address in a tracepoint's record: of no meaning outside of the run, and in it the name of some object.
+    Address(u64),
     /// A number.
     Number(i128),
     /// Flags, or one constant of several, and their number.

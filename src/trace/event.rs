@@ -2,7 +2,7 @@
 
 use super::{FieldValue, TracedEvent};
 use crate::decode::{self, DecodeError, Value};
-use crate::format::{Field, Format};
+use crate::format::{Content, Extent, Field, Format, Shape};
 use crate::syscall::uring;
 use std::sync::Arc;
 
@@ -58,7 +58,14 @@ impl TracedEvent {
     }
 
     fn fields(name: &Arc<str>, format: &Format, payload: &[u8]) -> Result<Self, DecodeError> {
+        let is_probe = format
+            .common
+            .iter()
+            .any(|field| field.name.starts_with("__probe_"));
         let field = |field: &Field| {
+            if is_probe && is_unread(payload, field) {
+                return Ok((Arc::from(field.name.as_str()), FieldValue::Unread));
+            }
             let value = decode::field(payload, field)?;
             Ok((Arc::from(field.name.as_str()), FieldValue::of(field, value)))
         };
@@ -72,6 +79,13 @@ impl TracedEvent {
             fields,
         })
     }
+}
+
+/// Whether a probe could not read a string: then it says so in its place (`FAULT_STRING`, `kernel/trace/trace_probe_kernel.h`), or before
+/// Linux 5.15 nothing at all, not even a NUL.
+fn is_unread(payload: &[u8], field: &Field) -> bool {
+    matches!(field.shape, Shape::Block(Extent::DataLoc, Content::Text))
+        && decode::content(payload, field).is_ok_and(|bytes| matches!(bytes, b"" | b"(fault)\0"))
 }
 
 impl FieldValue {

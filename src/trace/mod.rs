@@ -53,7 +53,7 @@ mod stretch;
 mod values;
 
 pub use build::Builder;
-pub use deed::{Deed, Part, Value};
+pub use deed::{Deed, Ends, Part, State, Value};
 pub use event::{Naming, SUBMISSION};
 pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;
@@ -226,6 +226,8 @@ pub enum FieldValue {
     Address(u64),
     /// A string.
     Text(Vec<u8>),
+    /// What could not be read from memory.
+    Unread,
     /// Anything else, as decoded text.
     Other(String),
 }

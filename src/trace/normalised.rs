@@ -13,7 +13,7 @@ pub struct Normalised {
     pub unread: u64,
     /// What is shown of it.
     pub view: View,
-    pub(super) rules: BTreeSet<&'static str>,
+    pub(crate) rules: BTreeSet<&'static str>,
 }
 
 /// What one thread did.

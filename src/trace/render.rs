@@ -208,10 +208,15 @@ impl Writer<'_> {
             program: Arc::clone(&slot.program),
             entered,
             left,
+            clock: match item {
+                Item::Call { left, .. } => (slot.entered, *left),
+                Item::Event(_) => (slot.entered, slot.entered),
+            },
             convention: None,
             fields: Vec::new(),
             returns: None,
             unseen: None,
+            ends: None,
         };
         match item {
             Item::Call { call, moment, .. } => {
@@ -319,7 +324,7 @@ impl Writer<'_> {
                 }
                 FieldValue::Address(address) => {
                     self.address(*address, &mut text);
-                    Value::Text
+                    Value::Address(*address)
                 }
                 FieldValue::Text(bytes) => {
                     self.string(bytes, &mut text);
@@ -327,6 +332,10 @@ impl Writer<'_> {
                         bytes: self.in_directory(bytes),
                         is_cut: false,
                     }
+                }
+                FieldValue::Unread => {
+                    self.unread(&mut text);
+                    Value::Unread
                 }
                 FieldValue::Other(other) => {
                     text.push_str(other);

@@ -35,7 +35,10 @@ fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
         return overwritten;
     }
     let asked_for = plan.events.names();
-    overwritten.intersection(&asked_for).cloned().collect()
+    let mut forgotten: BTreeSet<String> = overwritten.intersection(&asked_for).cloned().collect();
+    let spans = plan.spans.iter().filter(|rule| rule.takes(&overwritten));
+    forgotten.extend(spans.map(|rule| rule.name.as_ref().to_owned()));
+    forgotten
 }
 
 /// With every single event.

@@ -1,6 +1,6 @@
 //! What `-e` names, in the forms that strace's users write.
 
-use trace_harness::plan::{Wanted, WantedEvent};
+use trace_harness::plan::{self, Wanted, WantedEvent};
 
 /// `openat,!futex,sched:*` as the plan wants it; `trace=` or `t=` in front is strace's habit.
 ///
@@ -14,12 +14,17 @@ pub(super) fn wanted(sets: &[String]) -> Result<Vec<Wanted>, String> {
     for set in sets {
         let set = unqualified(set)?;
         let is_negated = set.starts_with('!');
-        for word in set.split(',').filter(|word| !word.is_empty()) {
+        for word in plan::event_words(set) {
+            if let Some(probe) = WantedEvent::of_probe(word) {
+                let probe = probe.map_err(|wrong| format!("`{word}` is no probe: {wrong}"))?;
+                tracepoints.push(Wanted::Event(probe));
+                continue;
+            }
             let is_pattern = word.starts_with(['/']) || word.starts_with("!/");
             if word.contains(':') && !is_pattern {
                 tracepoints.push(Wanted::Event(WantedEvent {
                     name: word.to_owned(),
-                    filter: None,
+                    ..WantedEvent::default()
                 }));
             } else if is_negated && !word.starts_with('!') {
                 calls.push(format!("!{word}"));

@@ -178,7 +178,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     // A want that cannot be is said in any case, and first.
     let reach = bench.reach();
     let within = reach.as_ref().copied().unwrap_or_default();
-    let plan = plan::events_within(within, &wanted, memory, &host).map_err(unusable)?;
+    let plan = plan::events_within(within, &wanted, memory, &bench).map_err(unusable)?;
     let form = form(arguments)?;
     reach.map_err(|error| {
         let hint = error.hint();

@@ -71,6 +71,7 @@ fn the_records_of_the_rings_are_those_of_the_file_and_of_the_pipe() {
         Wanted::Event(WantedEvent {
             name: "sched:*".to_owned(),
             filter: None,
+            ..WantedEvent::default()
         }),
     ];
     let plan = plan::events(&wants, &host).expect("a plan");

@@ -15,9 +15,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("format", &[]),
     ("record", &["attr", "units"]),
     ("host", &["format", "sys", "units"]),
+    ("probes", &["format", "host", "sys", "units"]),
     ("scenario", &["units"]),
     ("merge", &["record", "units"]),
     ("perfdata", &["attr", "format", "record", "units"]),
+    ("space", &["record", "units"]),
+    ("symbols", &["errors", "host", "perfdata", "space"]),
     ("ring", &["merge", "record", "sys", "units"]),
     ("memory", &[]),
     (
@@ -36,14 +39,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "script",
         &[
-            "attr", "decode", "format", "perfdata", "print", "record", "units",
+            "attr", "decode", "format", "perfdata", "print", "record", "space", "units",
         ],
     ),
     ("syscall", &["format", "memory", "record", "units"]),
     ("trace", &["decode", "format", "memory", "syscall", "units"]),
     ("matching", &["scenario", "trace"]),
     ("mutate", &["syscall", "trace"]),
-    ("calibrate", &["scenario", "syscall", "trace"]),
+    ("calibrate", &["matching", "scenario", "syscall", "trace"]),
     (
         "plan",
         &[
@@ -80,6 +83,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "mutate",
             "perfdata",
             "plan",
+            "probes",
             "record",
             "ring",
             "sandbox",

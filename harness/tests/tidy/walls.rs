@@ -12,6 +12,7 @@ const PURE: &[&str] = &[
     "decode",
     "print",
     "script",
+    "space",
     "syscall",
     "trace",
     "matching",

@@ -2,8 +2,8 @@
 
 use super::RecordedRun;
 use crate::format::Format;
-use crate::host::{Catalogue, HostError};
-use crate::units::TracepointName;
+use crate::host::{Catalogue, HostError, ProbeList};
+use crate::units::{Probe, TracepointName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -11,6 +11,16 @@ impl Catalogue for RecordedRun {
     fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
         let format = self.formats.get(name).cloned();
         format.ok_or_else(|| HostError::NoTracepoint { name: name.clone() })
+    }
+
+    fn probe(&self, probe: &Probe) -> Result<Arc<Format>, HostError> {
+        let list = match probe.kind.is_of_user() {
+            true => ProbeList::User,
+            false => ProbeList::Kernel,
+        };
+        let name = TracepointName::parse(&probe.name);
+        let format = name.and_then(|name| self.formats.get(&name).cloned());
+        format.ok_or(HostError::NoProbes { list: list.file() })
     }
 
     fn systems(&self) -> Result<Vec<String>, HostError> {

@@ -246,7 +246,7 @@ impl RecordedRun {
         let tracepoint = |name: &String| {
             Wanted::Event(WantedEvent {
                 name: name.clone(),
-                filter: None,
+                ..WantedEvent::default()
             })
         };
         if let Some(saved) = &self.saved {

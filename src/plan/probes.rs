@@ -1,0 +1,197 @@
+//! Words and wants that are probes.
+//!
+//! ```text
+//! word = target [ "/" terms "/" ] { blank argument }
+//! ```
+
+use super::error::EventsError;
+use super::events::{EventsPlan, WantedEvent};
+use super::filter;
+use crate::host::{Catalogue, HostError};
+use crate::trace::Naming;
+use crate::units::{Probe, ProbeSyntax, TracepointName, VFS_GETNAME};
+
+/// A word that is meant to be a probe, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ProbeWord<'a> {
+    /// With the path and the symbol.
+    pub(super) target: &'a str,
+    /// What stands from its first slash behind the symbol on, to the second one; open where that is missing.
+    pub(super) terms: Option<&'a str>,
+    /// All behind.
+    arguments: &'a str,
+    /// Bytes of all that.
+    pub(super) length: usize,
+}
+
+impl<'a> ProbeWord<'a> {
+    /// The first of a list, if it is meant to be a probe. Its path has neither a comma nor a blank.
+    pub(super) fn first(list: &'a str) -> Option<Self> {
+        if !Probe::is_meant(list) {
+            return None;
+        }
+        let ends = |c: char| c == ',' || c.is_whitespace();
+        let head = list.get(..list.find(ends).unwrap_or(list.len()))?;
+        // A path has slashes, and stands before a colon.
+        let colon = head.rfind(':').unwrap_or(0);
+        let slash = head.get(colon..).and_then(|symbol| symbol.find('/'));
+        let (target, terms) = match slash {
+            None => (head, None),
+            Some(at) => {
+                let at = colon.saturating_add(at);
+                let behind = list.get(at..)?;
+                let close = behind.get(1..).and_then(|inner| inner.find('/'));
+                let length = close.map_or(behind.len(), |close| close.saturating_add(2));
+                (list.get(..at)?, behind.get(..length))
+            }
+        };
+        let before = target.len() + terms.map_or(0, str::len);
+        let rest = list.get(before..)?;
+        let arguments = rest.get(..rest.find(',').unwrap_or(rest.len()))?;
+        Some(Self {
+            target,
+            terms,
+            arguments,
+            length: before + arguments.len(),
+        })
+    }
+
+    /// The probe that it is.
+    pub(super) fn probe(&self) -> Result<Probe, ProbeSyntax> {
+        let terms = self.terms.map_or(0, |terms| terms.chars().count());
+        let before = self.target.chars().count();
+        let without = format!("{}{}", self.target, self.arguments);
+        Probe::parse(&without).map_err(|wrong| match wrong.at > before {
+            true => wrong.behind(terms),
+            false => wrong,
+        })
+    }
+}
+
+impl WantedEvent {
+    /// What a word of a command line wants that is a probe; `None` for another.
+    ///
+    /// # Errors
+    /// [`ProbeSyntax`], its place in the word.
+    #[must_use]
+    pub fn of_probe(word: &str) -> Option<Result<Self, ProbeSyntax>> {
+        let probe = ProbeWord::first(word)?.probe();
+        Some(probe.map(|probe| Self {
+            name: probe.name.clone(),
+            probe: Some(probe),
+            ..Self::default()
+        }))
+    }
+}
+
+/// The probe that a name stands for that is no tracepoint of this kernel.
+///
+/// # Errors
+/// Where the kernel cannot be asked.
+pub(super) fn stands_for(
+    name: &str,
+    catalogue: &dyn Catalogue,
+) -> Result<Option<Probe>, HostError> {
+    let Some(name) = TracepointName::parse(name).filter(|name| name.as_str() == VFS_GETNAME) else {
+        return Ok(None);
+    };
+    match catalogue.format(&name) {
+        Err(HostError::NoTracepoint { .. }) => Ok(Some(Probe::vfs_getname())),
+        format => format.map(|_| None),
+    }
+}
+
+impl EventsPlan {
+    pub(super) fn add_probe(
+        &mut self,
+        at: usize,
+        probe: &Probe,
+        filter: Option<&str>,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        let name = &probe.name;
+        if let Some(known) = self.named.iter().find(|known| *known.name == **name) {
+            return match known.probe.as_deref() == Some(probe) {
+                true => Ok(()),
+                false => Err(EventsError::SameName {
+                    at,
+                    name: name.clone(),
+                }),
+            };
+        }
+        if self.reach.has_own_tracepoints() {
+            return Err(EventsError::OutOfReach {
+                at,
+                name: name.clone(),
+            });
+        }
+        let format = ask(at, probe, catalogue)?;
+        if let Some(text) = filter {
+            let wrong = |source| EventsError::Filter {
+                at,
+                name: name.clone(),
+                source,
+            };
+            filter::check(text, &format).map_err(wrong)?;
+        }
+        let naming = Naming::Own(name.as_str().into());
+        self.open(name, &format, filter.map(str::to_owned), naming);
+        // Counted for a group it would be planted into whatever runs on the machine.
+        if let Some(request) = self.requests.last_mut() {
+            request.of_group = !probe.kind.is_of_user();
+        }
+        if let Some(planned) = self.named.last_mut() {
+            planned.probe = Some(probe.clone().into());
+        }
+        Ok(())
+    }
+}
+
+/// The format of a probe's event.
+pub(super) fn ask(
+    at: usize,
+    probe: &Probe,
+    catalogue: &dyn Catalogue,
+) -> Result<std::sync::Arc<crate::format::Format>, EventsError> {
+    catalogue.probe(probe).map_err(|source| EventsError::Probe {
+        at,
+        name: probe.name.clone(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_is_a_word_with_its_path_its_terms_and_its_arguments() {
+        for (list, target, terms, length) in [
+            ("uprobe:/a/b:f", "uprobe:/a/b:f", None, 13),
+            ("uprobe:/a/b:f,read", "uprobe:/a/b:f", None, 13),
+            (
+                "uprobe:/a/b:n::f/nr=1,call-graph=fp/ p=+0(%di):b1@0/8 q,x",
+                "uprobe:/a/b:n::f",
+                Some("/nr=1,call-graph=fp/"),
+                55,
+            ),
+            ("kprobe:f/nr=1", "kprobe:f", Some("/nr=1"), 13),
+        ] {
+            let word = ProbeWord::first(list).unwrap();
+            assert_eq!((word.target, word.terms), (target, terms), "{list}");
+            assert_eq!(word.length, length, "{list}");
+        }
+        assert_eq!(ProbeWord::first("sched:x/nr=1/"), None);
+    }
+
+    #[test]
+    fn what_is_wrong_behind_terms_is_at_its_character() {
+        let word = "uprobe:/b:f/nr=1/ p=+0(%di";
+        let wrong = WantedEvent::of_probe(word).unwrap().unwrap_err();
+        assert_eq!(wrong.to_string(), "at character 27: `)` belongs here");
+        let wrong = WantedEvent::of_probe("uprobe:f/nr=1/")
+            .unwrap()
+            .unwrap_err();
+        assert_eq!(wrong.at, 8);
+    }
+}

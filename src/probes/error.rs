@@ -1,0 +1,129 @@
+//! Why a probe cannot be.
+
+use crate::host::HostError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a probe cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The program or library.
+    #[error("cannot use `{path}`")]
+    File {
+        /// It.
+        path: PathBuf,
+        /// Why.
+        source: ElfError,
+    },
+    /// The kernel does not take it.
+    #[error("the kernel refuses it: {said}{}", at_caret(.caret))]
+    Refused {
+        /// What it says.
+        said: String,
+        /// The arguments, and how many characters stand before what it refuses.
+        caret: Option<(String, usize)>,
+    },
+    /// The kernel does not take it and does not say why.
+    #[error("the kernel refuses it")]
+    Unexplained(#[source] io::Error),
+    /// Nobody could be found to remove it.
+    #[error("cannot start the janitor, which removes probes when the harness is killed")]
+    Janitor(#[source] io::Error),
+    /// The lock by which others see that it is in use.
+    #[error("cannot lock the list of probes")]
+    Lock(#[source] io::Error),
+    /// The list of probes, or the event's format.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// What the kernel made of it.
+    #[error("cannot understand the format of its event")]
+    Format(#[source] crate::format::FormatError),
+}
+
+fn at_caret(caret: &Option<(String, usize)>) -> String {
+    match caret {
+        Some((text, at)) => format!("\n  {text}\n  {:at$}^", ""),
+        None => String::new(),
+    }
+}
+
+/// Why a place in a program or library is not found.
+#[derive(Debug, thiserror::Error)]
+pub enum ElfError {
+    /// It cannot be read.
+    #[error("cannot read it")]
+    Read(#[source] io::Error),
+    /// It is none.
+    #[error("it is no program or library of this machine: {0}")]
+    NoElf(String),
+    /// It has no such function.
+    #[error("it has no function `{name}`{}", more(.nearest))]
+    NoSymbol {
+        /// As written.
+        name: String,
+        /// What comes near.
+        nearest: Option<String>,
+    },
+    /// It has no symbols at all.
+    #[error("it has no symbols, and no file with debugging information was found for it (build id {})", .build_id.as_deref().unwrap_or("missing"))]
+    NoSymbols {
+        /// What that file would be found by.
+        build_id: Option<String>,
+    },
+    /// It only uses it.
+    #[error("it calls `{name}` and does not have it: name the library that does")]
+    Imported {
+        /// As written.
+        name: String,
+    },
+    /// It is no code.
+    #[error("`{name}` is no function but data")]
+    Data {
+        /// As written.
+        name: String,
+    },
+    /// What is called is chosen when the program starts.
+    #[error("`{name}` only chooses a function when the program starts (`STT_GNU_IFUNC`){}", one_of(.functions))]
+    Chooser {
+        /// As written.
+        name: String,
+        /// What it may choose.
+        functions: Vec<String>,
+    },
+    /// There are several.
+    #[error("it has several functions `{name}`: {}", .places.join(", "))]
+    Several {
+        /// As written.
+        name: String,
+        /// Each with its offset.
+        places: Vec<String>,
+    },
+    /// It is not within the function.
+    #[error("`{name}` has {size} bytes, so that there is no {offset:#x} in it")]
+    Beyond {
+        /// The function.
+        name: String,
+        /// Its length.
+        size: u64,
+        /// As written.
+        offset: u64,
+    },
+    /// It is within nothing that is executed.
+    #[error("nothing is executed at {offset:#x}")]
+    NoCode {
+        /// As written, or found.
+        offset: u64,
+    },
+}
+
+fn more(nearest: &Option<String>) -> String {
+    let near = nearest.as_ref();
+    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+fn one_of(functions: &[String]) -> String {
+    match functions {
+        [] => String::new(),
+        some => format!(": probe one of {}", some.join(", ")),
+    }
+}

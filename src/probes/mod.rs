@@ -1,0 +1,13 @@
+//! Probes: from a name in a program or in the kernel to an event of tracefs that is a tracepoint like any other, and goes with its owner.
+//!
+//! The kernel could also be asked for the place alone (its `uprobe` and `kprobe` event sources); but those events have no fields.
+
+mod elf;
+mod error;
+mod names;
+mod registry;
+mod separate;
+
+pub use elf::{Binary, Found};
+pub use error::{ElfError, ProbeError};
+pub use registry::{Registered, Registry};
