@@ -170,8 +170,8 @@ fn options(arguments: &Arguments) -> Options {
 
 fn script(arguments: &Arguments) -> Result<u8, Box<dyn Error>> {
     let (reader, _) = input::open(arguments.input.as_deref())?;
-    let host = Host::running();
-    print(reader, Script::new(options(arguments), Book::new(&host)))
+    let book = Book::new(Host::running());
+    print(reader, Script::new(options(arguments), book))
 }
 
 /// So many bytes of text are written at once.
@@ -179,7 +179,7 @@ const PIECE: usize = 1 << 16;
 
 fn print<R: Read + Send + 'static>(
     reader: Reader<R>,
-    mut script: Script<Book<'_>>,
+    mut script: Script<Book>,
 ) -> Result<u8, Box<dyn Error>> {
     // Not through the buffer of io::stdout(), which looks for line feeds.
     let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);

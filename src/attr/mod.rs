@@ -148,6 +148,47 @@ pub enum Maps {
     Files,
 }
 
+/// How the chain of calls is recorded that leads to a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// How many bytes of the user's stack are copied, for who finds the callers in there later; 0 where the kernel follows frame pointers.
+    pub user_stack: u32,
+    /// How many frames it has at most; 0 for `kernel.perf_event_max_stack`.
+    pub max_stack: u16,
+    /// Whether the kernel's part is left out.
+    pub user_only: bool,
+}
+
+impl Chain {
+    /// What perf copies where nobody says how much.
+    pub const STACK: u32 = 8192;
+    /// The kernel takes a multiple of 8 below 64 KiB (`perf_event_open(2)`, `sample_stack_user`).
+    pub const MOST_STACK: u32 = 65528;
+
+    /// The fields that samples have for it.
+    #[must_use]
+    pub fn sample_type(self) -> SampleType {
+        if self.user_stack == 0 {
+            return SampleType::CALLCHAIN;
+        }
+        SampleType::CALLCHAIN
+            .and(SampleType::REGS_USER)
+            .and(SampleType::STACK_USER)
+    }
+
+    /// The user registers that callers are found with.
+    #[must_use]
+    pub fn user_registers(self) -> u64 {
+        match self.user_stack {
+            0 => 0,
+            // All but the segments that the kernel refuses (`PERF_REG_X86_RESERVED` and `REG_NOSUPPORT`, arch/x86/kernel/perf_regs.c).
+            _ if cfg!(target_arch = "x86_64") => 0xff_0fff,
+            // X0 to X29, LR, SP and PC.
+            _ => 0x1_ffff_ffff,
+        }
+    }
+}
+
 /// An event as it is asked of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attr {
@@ -179,6 +220,8 @@ pub struct Attr {
     pub write_backward: bool,
     /// How many frames a call chain has at most; 0 for `kernel.perf_event_max_stack`, beyond which the kernel says `EOVERFLOW`.
     pub max_stack: u16,
+    /// What call chains are made of; only with the fields of [`Chain::sample_type`].
+    pub chain: Chain,
 }
 
 impl Attr {
@@ -200,6 +243,7 @@ impl Attr {
             wakeup_bytes: 0,
             write_backward: false,
             max_stack: 0,
+            chain: Chain::default(),
         }
     }
 
@@ -227,6 +271,7 @@ impl Attr {
             sample_regs_user: self.user_registers,
             clockid: libc::CLOCK_MONOTONIC,
             sample_max_stack: self.max_stack,
+            sample_stack_user: self.chain.user_stack,
             ..Default::default()
         };
         (raw.type_, raw.config) = match self.source {
@@ -256,6 +301,9 @@ impl Attr {
         raw.set_mmap((self.maps != Maps::No).into());
         raw.set_mmap2((self.maps == Maps::Files).into());
         raw.set_namespaces(self.namespaces.into());
+        raw.set_exclude_callchain_kernel(self.chain.user_only.into());
+        // The copy of the stack tells.
+        raw.set_exclude_callchain_user((self.chain.user_stack > 0).into());
         raw.set_write_backward(self.write_backward.into());
         if self.wakeup_bytes > 0 {
             raw.set_watermark(1);

@@ -19,6 +19,7 @@ fn attr(source: Source) -> Attr {
         wakeup_bytes: 4096,
         write_backward: false,
         max_stack: 0,
+        chain: Chain::default(),
     }
 }
 

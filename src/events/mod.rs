@@ -72,7 +72,7 @@ pub struct EventSet {
 
 /// Opens the requested events on every CPU.
 ///
-/// The workload must still be corked: what it created before is not followed. `tells_maps` is whether mappings of code are told of.
+/// The workload must still be corked: what it created before is not followed. `maps` is which mappings of code are told of.
 ///
 /// # Errors
 /// [`OpenError`], for the first thing that was refused; what was open is closed again.
@@ -81,7 +81,7 @@ pub fn open(
     follow: Follow<'_>,
     rings: RingChoice<'_>,
     has_lost: bool,
-    tells_maps: bool,
+    maps: Maps,
 ) -> Result<EventSet, OpenError> {
     let (tasks, group) = match follow {
         Follow::Tasks(pid) => (perf::Target::Task(pid), None),
@@ -89,9 +89,7 @@ pub fn open(
         Follow::Members(group) => (perf::Target::Cgroup(group), None),
     };
     let mut side_band = side_band_attr(0, has_lost);
-    if tells_maps {
-        side_band.maps = Maps::Names;
-    }
+    side_band.maps = maps;
     if matches!(tasks, perf::Target::Cgroup(_)) {
         (side_band.inherit, side_band.enable_on_exec) = (false, false);
     }
@@ -330,6 +328,7 @@ impl EventSet {
 /// [`OpenError::Open`].
 pub fn probe(name: &str, tracepoint: u16, exclude_kernel: bool) -> Result<(), OpenError> {
     let request = EventRequest {
+        chain: None,
         name: name.to_owned(),
         source: Source::Tracepoint(tracepoint),
         sampling: Sampling::Period(1),

@@ -1,6 +1,6 @@
 //! What is asked of the kernel for one event.
 
-use crate::attr::{Attr, Maps, ReadFormat, SAMPLE_TYPE, SampleType, Sampling, Source};
+use crate::attr::{Attr, Chain, Maps, ReadFormat, SAMPLE_TYPE, SampleType, Sampling, Source};
 use crate::sys::perf;
 use crate::units::{Cpu, Pid};
 use std::os::fd::BorrowedFd;
@@ -28,6 +28,16 @@ pub struct EventRequest {
     pub of_group: bool,
     /// Where its newest records overwrite the oldest: the data pages of that ring on each CPU, a power of two. `None` where nothing is overwritten.
     pub overwrites: Option<usize>,
+    /// The call chain of each record, where one is wanted.
+    pub chain: Option<Chain>,
+}
+
+impl EventRequest {
+    /// All user registers of its records, as a mask.
+    #[must_use]
+    pub fn user_registers(&self) -> u64 {
+        self.user_registers | self.chain.map_or(0, Chain::user_registers)
+    }
 }
 
 /// Which of a session's events a record belongs to.
@@ -72,6 +82,7 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
         wakeup_bytes,
         write_backward: false,
         max_stack: 0,
+        chain: Chain::default(),
     }
 }
 
@@ -82,14 +93,19 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         Follow::Members(_) => false,
     };
     let mut sample_type = SAMPLE_TYPE.and(request.extra);
-    if request.user_registers != 0 {
+    let chain = request.chain.unwrap_or_default();
+    if request.chain.is_some() {
+        sample_type = sample_type.and(chain.sample_type());
+    }
+    let user_registers = request.user_registers();
+    if user_registers != 0 {
         sample_type = sample_type.and(SampleType::REGS_USER);
     }
     Attr {
         source: request.source,
         sampling: request.sampling,
         sample_type,
-        user_registers: request.user_registers,
+        user_registers,
         read_format: lost_format(has_lost),
         inherit: of_tasks,
         enable_on_exec: of_tasks,
@@ -99,7 +115,8 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         exclude_kernel: request.exclude_kernel,
         wakeup_bytes: 0,
         write_backward: request.overwrites.is_some(),
-        max_stack: 0,
+        max_stack: chain.max_stack,
+        chain,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{EventDesc, Feature, ReadError, TracingData, features, names};
 use crate::attr::{Layout, StoredAttr};
 use crate::record::{LayoutTable, TableError};
+use crate::space::Origin;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -123,6 +124,22 @@ impl Meta {
             rest = more;
             Some((name, id))
         })
+    }
+
+    /// Where it was recorded.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        let machine = if self.is_foreign {
+            Some("of the other byte order".to_owned())
+        } else {
+            self.text(Feature::ARCH)
+        };
+        let ids = self.build_ids();
+        Origin {
+            machine,
+            release: self.text(Feature::OSRELEASE),
+            build_ids: ids.map(|(name, id)| (name.into(), id.into())).collect(),
+        }
     }
 
     fn members(&self, feature: Feature) -> Option<Members<'_>> {

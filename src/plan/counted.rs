@@ -62,6 +62,7 @@ impl RecordWish {
                 "freq",
                 "call-graph",
                 "max-stack",
+                "stack-size",
                 "nr",
                 "overwrite",
                 "no-overwrite",

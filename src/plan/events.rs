@@ -9,7 +9,7 @@ use super::following;
 use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
 use super::probes;
-use crate::attr::{SampleType, Sampling, Source};
+use crate::attr::{Chain, SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
@@ -36,6 +36,8 @@ pub enum Wanted {
     Starts,
     /// To see what is written, which may be a mark of the author's.
     Marks,
+    /// Call chains of calls: of those that the words name (none: of all). There is one kind of them for all calls.
+    Chains(Vec<String>, Chain),
 }
 
 /// An event by its name.
@@ -47,6 +49,8 @@ pub struct WantedEvent {
     pub filter: Option<String>,
     /// What it is, where it is no event before somebody makes it one.
     pub probe: Option<Probe>,
+    /// Its call chain, where one is wanted.
+    pub chain: Option<Chain>,
 }
 
 /// What the records of an opened event are.
@@ -136,6 +140,8 @@ pub struct EventsPlan {
     pub starts: bool,
     /// How far the right to trace goes that it was made for.
     pub reach: Reach,
+    /// Of which calls the call chain is wanted.
+    pub chained: Option<Selection>,
     /// Calls that are not seen, as this kernel has no tracepoint for them: where each call has its own, it does not have these calls.
     pub without_tracepoint: Vec<&'static str>,
 }
@@ -184,24 +190,35 @@ pub fn events_within(
         copies: Vec::new(),
         starts: wants.contains(&Wanted::Starts),
         reach,
+        chained: None,
         without_tracepoint: Vec::new(),
     };
     plan.add_calls(&recorded, catalogue)?;
+    plan.add_chains(wants)?;
     for (at, want) in wants.iter().enumerate() {
         if let Wanted::Event(wanted) = want
             && !operations::is_operation(&wanted.name)
         {
-            let WantedEvent { name, filter, .. } = wanted;
+            let WantedEvent {
+                name,
+                filter,
+                chain,
+                ..
+            } = wanted;
+            let n_before = plan.requests.len();
             let probe = match &wanted.probe {
                 Some(probe) => Some(probe.clone()),
                 None => probes::stands_for(name, catalogue)?,
             };
             if let Some(probe) = probe {
                 plan.add_probe(at, &probe, filter.as_deref(), catalogue)?;
-                continue;
+            } else {
+                for name in expand(at, name, catalogue)? {
+                    plan.add_tracepoint(at, &name, filter.as_deref(), catalogue)?;
+                }
             }
-            for name in expand(at, name, catalogue)? {
-                plan.add_tracepoint(at, &name, filter.as_deref(), catalogue)?;
+            for request in plan.requests.iter_mut().skip(n_before) {
+                request.chain = *chain;
             }
         }
     }
@@ -232,7 +249,7 @@ fn selections(
             EventsError::Syscall { at, unknown }
         })
     };
-    let is_named = |want: &Wanted| !matches!(want, Wanted::Starts | Wanted::Marks);
+    let is_named = |want: &Wanted| matches!(want, Wanted::Syscalls(_) | Wanted::Event(_));
     let selection = if words.is_empty() && wants.iter().any(is_named) {
         None
     } else {
@@ -405,6 +422,7 @@ impl EventsPlan {
             exclude_kernel: self.reach.has_own_tracepoints(),
             of_group: is_named || is_copies,
             overwrites: None,
+            chain: None,
         });
         self.meanings.push(meaning);
     }

@@ -6,6 +6,7 @@
 mod baseline;
 mod best_effort;
 mod calls;
+mod chains;
 mod copies;
 mod counted;
 mod error;
@@ -47,7 +48,7 @@ pub use operations::Operations;
 pub use recorded::RecordWish;
 use requires::Unmet;
 pub use rings::{allowed_ring, default_ring, ring_pages};
-pub use terms::{TermError, event_words};
+pub use terms::{TermError, call_graph, chain_of, event_words};
 
 use crate::host::{Catalogue, HostError};
 use crate::matching::{Expected, SpanRule};

@@ -6,7 +6,7 @@ use super::expand::{expand, unknown_tracepoint};
 use super::filter;
 use super::probes::{self, ProbeWord};
 use super::terms::{self, Terms};
-use crate::attr::{Attr, Maps, ReadFormat, SampleType, Sampling, Source};
+use crate::attr::{Attr, Chain, Maps, ReadFormat, SampleType, Sampling, Source};
 use crate::events::Recorded;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
@@ -46,8 +46,8 @@ pub struct RecordWish {
     pub words: Vec<(String, Option<String>)>,
     /// When there is a sample; `None` for what perf does: every occurrence of a tracepoint, else 4000 a second.
     pub sampling: Option<Sampling>,
-    /// Whether samples come with call chains.
-    pub call_chain: bool,
+    /// The call chains that samples come with.
+    pub call_chain: Option<Chain>,
     /// Whether what is oldest is overwritten where no term says otherwise.
     pub overwrite: bool,
     /// Whether what a task creates is followed.
@@ -137,11 +137,11 @@ impl RecordWish {
         if each && source != Source::DUMMY {
             sample_type = sample_type.and(S::RAW);
         }
-        // As perf has it: who says how deep a chain is wants one.
-        let has_depth = terms.max_stack.is_some();
-        if terms.call_chain.unwrap_or(self.call_chain || has_depth) {
-            sample_type = sample_type.and(S::CALLCHAIN);
+        let chain = terms.chain(self.call_chain);
+        if let Some(chain) = chain {
+            sample_type = sample_type.and(chain.sample_type());
         }
+        let chain = chain.unwrap_or_default();
         let lost = if self.has_lost { ReadFormat::LOST.0 } else { 0 };
         Attr {
             source,
@@ -151,7 +151,7 @@ impl RecordWish {
                 None => Sampling::Frequency(FREQUENCY),
             },
             sample_type,
-            user_registers: 0,
+            user_registers: chain.user_registers(),
             read_format: ReadFormat(ReadFormat::ID.0 | lost),
             inherit: terms.inherit.unwrap_or(self.inherit),
             enable_on_exec: self.on_exec,
@@ -161,7 +161,8 @@ impl RecordWish {
             exclude_kernel: self.exclude_kernel,
             wakeup_bytes: 0,
             write_backward: self.overwrites(terms),
-            max_stack: terms.max_stack.unwrap_or(0),
+            max_stack: chain.max_stack,
+            chain,
         }
     }
 
@@ -172,6 +173,11 @@ impl RecordWish {
     /// The event that tells of names, forks, exits, mappings of code and namespaces, and never fires. What it tells is never overwritten.
     #[must_use]
     pub fn side_band(&self) -> Attr {
+        let without_chains = Self {
+            call_chain: None,
+            words: Vec::new(),
+            ..self.clone()
+        };
         Attr {
             sampling: Sampling::Never,
             side_band: true,
@@ -180,7 +186,7 @@ impl RecordWish {
             namespaces: !self.exclude_kernel,
             exclude_kernel: true,
             write_backward: false,
-            ..self.attr(Source::DUMMY, &Terms::default())
+            ..without_chains.attr(Source::DUMMY, &Terms::default())
         }
     }
 
@@ -478,7 +484,7 @@ mod tests {
             ("faults/max-stack=3/", None),
             ("cs/no-inherit,nr=4/", None),
         ]);
-        (wish.call_chain, wish.inherit) = (true, true);
+        (wish.call_chain, wish.inherit) = (Some(Chain::default()), true);
         let recorded = events(&wish).unwrap();
         let [clock, faults, switches] = recorded.as_slice() else {
             panic!("{recorded:?}");

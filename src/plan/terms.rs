@@ -7,7 +7,7 @@
 //! ```
 
 use super::probes::ProbeWord;
-use crate::attr::Sampling;
+use crate::attr::{Chain, Sampling};
 use crate::scenario::nearest;
 
 /// A term.
@@ -31,7 +31,8 @@ const fn term(name: &'static str, subject: &'static str, takes: &'static str) ->
 const TERMS: &[Term] = &[
     term("overwrite", "ring", "no value"),
     term("no-overwrite", "ring", "no value"),
-    term("call-graph", "chain", "`fp` or `no`"),
+    term("call-graph", "chain", "`fp`, `dwarf` or `no`"),
+    term("stack-size", "stack", "a number of bytes, 65528 at most"),
     term("max-stack", "frames", "a number of frames, 65535 at most"),
     term("nr", "number", "a number of records"),
     term("period", "sampling", "a count"),
@@ -109,11 +110,61 @@ impl TermError {
     }
 }
 
+/// What `call-graph=` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChainTerm {
+    No,
+    FramePointers,
+    Stack,
+}
+
+/// So many bytes of the stack as the kernel copies them: a multiple of 8.
+fn stack_size(bytes: u64) -> Option<u32> {
+    let rounded = bytes.checked_next_multiple_of(8)?;
+    let size = u32::try_from(rounded).ok()?;
+    (size <= Chain::MOST_STACK).then_some(size)
+}
+
+/// Reads `fp`, `dwarf` or `dwarf,BYTES`, as perf's `--call-graph` takes them; `None` for anything else.
+#[must_use]
+pub fn call_graph(text: &str) -> Option<Chain> {
+    let user_stack = match text.split_once(',') {
+        Some(("dwarf", size)) => stack_size(size.parse().ok().filter(|size| *size > 0)?)?,
+        None if text == "dwarf" => Chain::STACK,
+        None if text == "fp" => 0,
+        _ => return None,
+    };
+    Some(Chain {
+        user_stack,
+        ..Chain::default()
+    })
+}
+
+/// A word of what is traced: its name, and what its terms say of the call chain, `Some(None)` for that there is none.
+///
+/// # Errors
+/// [`TermError`], also for a term of which a trace knows nothing.
+pub fn chain_of(
+    word: &str,
+    default: Option<Chain>,
+) -> Result<(&str, Option<Option<Chain>>), TermError> {
+    let (name, terms) = split(word)?;
+    let why = "a trace has every occurrence of what it shows; `harness record` has it";
+    for (term, _) in &terms.places {
+        if !matches!(term.name, "call-graph" | "max-stack" | "stack-size") {
+            terms.refuse(term.name, why)?;
+        }
+    }
+    let is_said = !terms.places.is_empty();
+    Ok((name, is_said.then(|| terms.chain(default))))
+}
+
 /// What an event's terms say; `None` is for what all events have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
     pub(super) overwrite: Option<bool>,
-    pub(super) call_chain: Option<bool>,
+    pub(super) call_chain: Option<ChainTerm>,
+    pub(super) stack_size: Option<u32>,
     pub(super) max_stack: Option<u16>,
     pub(super) at_most: Option<u64>,
     pub(super) sampling: Option<Sampling>,
@@ -178,6 +229,26 @@ pub(super) fn split(word: &str) -> Result<(&str, Terms), TermError> {
 }
 
 impl Terms {
+    /// The event's call chain, where `default` is that of all events. As perf has it: who says how deep a chain is, or how much of the stack
+    /// is copied, wants one.
+    pub(super) fn chain(&self, default: Option<Chain>) -> Option<Chain> {
+        let mut chain = match (self.call_chain, self.stack_size, self.max_stack) {
+            (Some(ChainTerm::No), ..) => return None,
+            (Some(ChainTerm::FramePointers), ..) => Chain::default(),
+            (Some(ChainTerm::Stack), ..) | (None, Some(_), _) => Chain {
+                user_stack: Chain::STACK,
+                ..Chain::default()
+            },
+            (None, None, Some(_)) => default.unwrap_or_default(),
+            (None, None, None) => default?,
+        };
+        if let (Some(size), true) = (self.stack_size, chain.user_stack > 0) {
+            chain.user_stack = size;
+        }
+        chain.max_stack = self.max_stack.unwrap_or(chain.max_stack);
+        Some(chain)
+    }
+
     /// Refuses a term that says nothing of what is recorded.
     pub(super) fn refuse(&self, name: &str, why: &'static str) -> Result<(), TermError> {
         match self.places.iter().find(|(term, _)| term.name == name) {
@@ -225,8 +296,10 @@ impl Terms {
         match (term, value) {
             ("overwrite" | "no-overwrite", None) => self.overwrite = Some(term == "overwrite"),
             ("inherit" | "no-inherit", None) => self.inherit = Some(term == "inherit"),
-            ("call-graph", Some("fp")) => self.call_chain = Some(true),
-            ("call-graph", Some("no")) => self.call_chain = Some(false),
+            ("call-graph", Some("fp")) => self.call_chain = Some(ChainTerm::FramePointers),
+            ("call-graph", Some("dwarf")) => self.call_chain = Some(ChainTerm::Stack),
+            ("call-graph", Some("no")) => self.call_chain = Some(ChainTerm::No),
+            ("stack-size", _) => self.stack_size = Some(stack_size(number()?)?),
             ("max-stack", _) => self.max_stack = Some(u16::try_from(number()?).ok()?),
             ("nr", _) => self.at_most = Some(number()?),
             ("period", _) => self.sampling = Some(Sampling::Period(number()?)),
@@ -277,7 +350,7 @@ mod tests {
         assert_eq!(name, "sched:sched_switch");
         assert_eq!(
             (terms.overwrite, terms.call_chain, terms.inherit),
-            (Some(false), Some(true), Some(false))
+            (Some(false), Some(ChainTerm::FramePointers), Some(false))
         );
         assert_eq!((terms.max_stack, terms.at_most), (Some(3), Some(7)));
         assert_eq!(terms.sampling, Some(Sampling::Frequency(5)));
@@ -286,6 +359,56 @@ mod tests {
             let (split, terms) = split(word).unwrap();
             assert_eq!((split, terms.places.is_empty()), (name, true));
         }
+    }
+
+    #[test]
+    fn terms_say_what_a_call_chain_is_made_of() {
+        let chain = |user_stack, max_stack| Chain {
+            user_stack,
+            max_stack,
+            user_only: false,
+        };
+        for (word, default, expected) in [
+            ("a", None, None),
+            ("a", Some(chain(64, 5)), Some(chain(64, 5))),
+            ("a/call-graph=no/", Some(chain(64, 5)), None),
+            ("a/call-graph=fp/", Some(chain(64, 5)), Some(chain(0, 0))),
+            ("a/call-graph=dwarf/", None, Some(chain(8192, 0))),
+            (
+                "a/call-graph=dwarf,stack-size=1001/",
+                None,
+                Some(chain(1008, 0)),
+            ),
+            ("a/stack-size=16/", None, Some(chain(16, 0))),
+            ("a/max-stack=3/", None, Some(chain(0, 3))),
+            ("a/max-stack=3/", Some(chain(64, 5)), Some(chain(64, 3))),
+        ] {
+            assert_eq!(split(word).unwrap().1.chain(default), expected, "{word}");
+        }
+        for (text, expected) in [
+            ("fp", Some(chain(0, 0))),
+            ("dwarf", Some(chain(8192, 0))),
+            ("dwarf,16384", Some(chain(16384, 0))),
+            ("dwarf,65536", None),
+            ("dwarf,0", None),
+            ("fp,1", None),
+            ("lbr", None),
+        ] {
+            assert_eq!(call_graph(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_a_trace_terms_say_nothing_but_its_call_chains() {
+        assert_eq!(chain_of("openat", None), Ok(("openat", None)));
+        let (name, chain) = chain_of("openat/call-graph=no/", None).unwrap();
+        assert_eq!((name, chain), ("openat", Some(None)));
+        let refused = chain_of("sched:x/nr=3/", None).unwrap_err();
+        assert!(
+            refused
+                .to_string()
+                .starts_with("at character 9: `nr` cannot be here")
+        );
     }
 
     #[test]
@@ -299,7 +422,7 @@ mod tests {
             (
                 "cpu-clock/x/",
                 "at character 11: there is no term `x`",
-                "terms are overwrite, no-overwrite, call-graph, max-stack, nr, period, freq, name, inherit, no-inherit",
+                "terms are overwrite, no-overwrite, call-graph, stack-size, max-stack, nr, period, freq, name, inherit, no-inherit",
             ),
         ] {
             assert_eq!(refused(word), (said.to_owned(), Some(hint.to_owned())));
@@ -327,8 +450,12 @@ mod tests {
                 "at character 4: `overwrite` takes no value",
             ),
             (
-                "cs/call-graph=dwarf/",
-                "at character 4: `call-graph` takes `fp` or `no`",
+                "cs/call-graph=lbr/",
+                "at character 4: `call-graph` takes `fp`, `dwarf` or `no`",
+            ),
+            (
+                "cs/stack-size=65536/",
+                "at character 4: `stack-size` takes a number of bytes, 65528 at most",
             ),
             (
                 "cs/max-stack=65536/",

@@ -3,6 +3,7 @@
 //!
 //! Everything here appends to a `String`; printing is the command line's.
 
+mod chain;
 mod counts;
 mod json;
 mod junit;
@@ -13,6 +14,7 @@ mod suite;
 mod summary;
 mod values;
 
+pub use chain::{chain_json, chain_lines};
 pub use counts::Counted;
 pub use json::{call_json, event_json, exit_json, summary_json};
 pub use junit::junit;

@@ -20,14 +20,17 @@ pub(super) fn number(raw: &[u8], at: usize) -> Option<i32> {
 ///
 /// On x86 the `syscall` instruction leaves its return address in `cx`, so that it equals `ip` when the call is entered; `int 0x80` from
 /// 64-bit code leaves the program's own value there, and 32-bit code is told by the registers' own mark.
-pub(super) fn convention(number: i32, sample: &Sample<'_>) -> Abi {
+pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     const ABI_32: u64 = 1;
     const X32_BIT: i32 = 1 << 30;
     let native = Abi::native();
     let Some(registers) = sample.user_registers else {
         return native;
     };
-    let by_syscall = native != Abi::X86_64 || registers.get(0) == registers.get(1);
+    let by_syscall = native != Abi::X86_64 || {
+        let register = |bit| registers.get(place_of(mask, bit)?);
+        register(X86_CX) == register(X86_IP)
+    };
     match native.compat() {
         Some(compat) if registers.abi == ABI_32 || !by_syscall => compat,
         _ if native == Abi::X86_64 && number & X32_BIT != 0 => Abi::X32,
@@ -36,8 +39,18 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>) -> Abi {
 }
 
 /// Where the instruction behind the one that made a call lies; `None` where that is not recorded.
-pub(super) fn instruction(sample: &Sample<'_>) -> Option<u64> {
-    sample.user_registers?.get(1)
+pub(super) fn instruction(sample: &Sample<'_>, mask: u64) -> Option<u64> {
+    sample.user_registers?.get(place_of(mask, X86_IP)?)
+}
+
+/// `PERF_REG_X86_CX` and `PERF_REG_X86_IP`.
+const X86_CX: u32 = 2;
+const X86_IP: u32 = 8;
+
+/// Which of the registers of a mask a register is; `None` where it is none of them.
+fn place_of(mask: u64, bit: u32) -> Option<usize> {
+    let below = (1_u64 << bit).wrapping_sub(1);
+    (mask >> bit & 1 != 0).then(|| (mask & below).count_ones() as usize)
 }
 
 /// Whether a call sets up an io_uring, or hands something to one.

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod calibrate;
+mod chains;
 mod copies;
 mod described;
 mod directory;
@@ -277,7 +278,12 @@ impl<'a> Bench<'a> {
                 captured => captured?,
             }
         }
-        let mut set = events::open(&plan.requests, follow, rings, self.has_lost, plan.starts)?;
+        let maps = match (plan.has_chains(), plan.starts) {
+            (true, _) => crate::attr::Maps::Files,
+            (false, true) => crate::attr::Maps::Names,
+            (false, false) => crate::attr::Maps::No,
+        };
+        let mut set = events::open(&plan.requests, follow, rings, self.has_lost, maps)?;
         set.read_memory(&plan.fetches, corked.token())?;
         if counted.is_some() {
             set.enable_group()?;

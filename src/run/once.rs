@@ -85,6 +85,7 @@ pub(super) fn record(
         fault: extras.fault,
         forbids_survivors: survivors == Survivors::Forbidden,
         ends_all: true,
+        moved: Some((inside.clone(), dir.path().to_owned())),
         ..Setting::default()
     };
     let mut ended = follow(

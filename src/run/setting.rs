@@ -5,11 +5,12 @@ use super::store::StoreOptions;
 use crate::events::Origin;
 use crate::plan::PlannedEvent;
 use crate::record::{LayoutTable, Sample};
+use crate::space::Stack;
 use crate::syscall::files::Initial;
 use crate::syscall::{Actor, Observation, Remembered};
 use crate::trace::TracedEvent;
 use crate::units::{Cpu, Nanos, Pid};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What becomes of what a run shows, as it shows it.
@@ -20,6 +21,12 @@ pub trait Observer {
     fn event(&mut self, fired: &Fired<'_>);
     /// A record as it lies in its ring, before anything is made of it.
     fn record(&mut self, _table: &LayoutTable<Origin>, _bytes: &[u8]) {}
+    /// The same of a call whose call chain was recorded.
+    fn observe_with(&mut self, observation: &Observation, _stack: &Arc<Stack>) {
+        self.observe(observation);
+    }
+    /// Why names of functions are missing, once each.
+    fn note(&mut self, _note: &str) {}
     /// Everything that is there has been delivered for now.
     fn pause(&mut self) {}
 }
@@ -37,6 +44,8 @@ pub struct Fired<'a> {
     pub place: usize,
     /// All that its record has.
     pub sample: &'a Sample<'a>,
+    /// The functions that led to it, where that was recorded.
+    pub stack: Option<&'a Arc<Stack>>,
 }
 
 impl Fired<'_> {
@@ -99,4 +108,6 @@ pub struct Setting {
     pub forbids_survivors: bool,
     /// Whether the end of a run on the bare host is the end of all its processes: nobody may leave some of them alone.
     pub ends_all: bool,
+    /// What the workload knows by the first path lies at the second.
+    pub moved: Option<(PathBuf, PathBuf)>,
 }

@@ -29,9 +29,9 @@ pub use filter::{Filter, Span};
 pub use side::Shown;
 
 use crate::attr::SampleType;
-use crate::perfdata::{Feature, Meta};
+use crate::perfdata::Meta;
 use crate::record::{self, Header, Record, RecordError, Sample, TableError, Tail};
-use crate::space::{Depth, End, Maps, Origin};
+use crate::space::{Depth, End, Maps};
 use crate::units::{Nanos, Pid, Tid};
 use event::Event;
 use std::collections::HashMap;
@@ -149,7 +149,7 @@ impl<S: Symbols> Script<S> {
             .flat_map(|(place, desc)| desc.ids.iter().map(move |id| (*id, place)))
             .collect();
         self.revision = Some(meta.revision);
-        self.symbols.recorded(origin(meta));
+        self.symbols.recorded(meta.origin());
         Ok(())
     }
 
@@ -339,20 +339,6 @@ impl<S: Symbols> Script<S> {
             line::start(out, &start, &name, self.options.nanoseconds);
             side::text(out, record, &about);
         }
-    }
-}
-
-fn origin(meta: &Meta) -> Origin {
-    let machine = if meta.is_foreign {
-        Some("of the other byte order".to_owned())
-    } else {
-        meta.text(Feature::ARCH)
-    };
-    let ids = meta.build_ids();
-    Origin {
-        machine,
-        release: meta.text(Feature::OSRELEASE),
-        build_ids: ids.map(|(name, id)| (name.into(), id.into())).collect(),
     }
 }
 

@@ -72,7 +72,7 @@ fn symbol(line: &str) -> Option<Symbol> {
     })
 }
 
-impl Book<'_> {
+impl Book {
     /// The name of a function of the running kernel, where `address` is its beginning or is in it; `None` where it is not known.
     pub fn kernel_function(&mut self, address: u64) -> Option<&str> {
         let kernel = self.kernel()?;
@@ -146,7 +146,7 @@ impl Book<'_> {
             let modules = host.modules();
             modules.iter().any(|module| module.address == place.start)
         };
-        is_there(self.host).then_some(address)
+        is_there(&self.host).then_some(address)
     }
 
     pub(super) fn kernel_frames(&mut self, place: &Place<'_>, address: u64) -> Box<[Frame]> {

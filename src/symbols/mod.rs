@@ -37,8 +37,10 @@ const VDSO: &[u8] = b"[vdso]";
 
 /// Knows names, as the files of this machine and its kernel tell them.
 #[derive(Debug)]
-pub struct Book<'h> {
-    host: &'h Host,
+pub struct Book {
+    host: Host,
+    /// What is known by the first path lies at the second.
+    moved: Option<(PathBuf, PathBuf)>,
     origin: Option<Origin>,
     files: HashMap<Box<[u8]>, Vec<Known>>,
     kernel: Option<Option<Kernel>>,
@@ -79,12 +81,13 @@ struct Key {
 /// The kernel's place among the files.
 const OF_KERNEL: usize = usize::MAX;
 
-impl<'h> Book<'h> {
+impl Book {
     /// Of what runs on this machine now, until [`Symbols::recorded`] says where it was.
     #[must_use]
-    pub fn new(host: &'h Host) -> Self {
+    pub fn new(host: Host) -> Self {
         Self {
             host,
+            moved: None,
             origin: None,
             files: HashMap::new(),
             kernel: None,
@@ -96,6 +99,11 @@ impl<'h> Book<'h> {
             context: gimli::UnwindContext::new(),
             notes: VecDeque::new(),
         }
+    }
+
+    /// What was known by the path `inside` where it was recorded lies at `outside`.
+    pub fn moved(&mut self, inside: &Path, outside: &Path) {
+        self.moved = Some((inside.to_owned(), outside.to_owned()));
     }
 
     /// What could not be named, and why: each is given once.
@@ -148,7 +156,12 @@ impl<'h> Book<'h> {
             let text = std::fs::read(path).ok()?;
             return Some(Code::Compiled(file::compiled(&text)));
         }
-        let binary = match Binary::open(path) {
+        let moved = self.moved.as_ref();
+        let moved = moved.and_then(|(inside, outside)| {
+            let below = path.strip_prefix(inside).ok()?;
+            Some(outside.join(below))
+        });
+        let binary = match Binary::open(moved.as_deref().unwrap_or(path)) {
             Ok(binary) => binary,
             Err(error) => {
                 let error = crate::errors::chain(&error);
@@ -214,7 +227,7 @@ impl<'h> Book<'h> {
     }
 }
 
-impl Symbols for Book<'_> {
+impl Symbols for Book {
     fn recorded(&mut self, origin: Origin) {
         if self.origin.as_ref() != Some(&origin) {
             self.origin = Some(origin);

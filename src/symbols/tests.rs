@@ -111,11 +111,10 @@ fn own() -> (Maps, u64) {
 
 #[test]
 fn a_file_that_is_not_the_one_that_was_recorded_names_nothing_and_says_so_once() {
-    let host = Host::running();
     let (maps, address) = own();
     let place = maps.find(Pid(1), USER, address).unwrap();
-    let mut book = Book::new(&host);
-    let names = |book: &mut Book<'_>| {
+    let mut book = Book::new(Host::running());
+    let names = |book: &mut Book| {
         let frames = book.frames(&place, address, Depth::Function);
         frames
             .iter()
@@ -138,10 +137,9 @@ fn a_file_that_is_not_the_one_that_was_recorded_names_nothing_and_says_so_once()
 
 #[test]
 fn what_was_recorded_on_another_kind_of_machine_names_nothing() {
-    let host = Host::running();
     let (maps, address) = own();
     let place = maps.find(Pid(1), USER, address).unwrap();
-    let mut book = Book::new(&host);
+    let mut book = Book::new(Host::running());
     book.recorded(Origin {
         machine: Some("s390x".to_owned()),
         ..Origin::default()

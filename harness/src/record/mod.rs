@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use trace_harness::attr::Sampling;
+use trace_harness::attr::{Chain, Sampling};
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, RecordWish};
@@ -30,7 +30,7 @@ const LEVEL: &str = "1";
     after_help = "Events: a tracepoint (sched:sched_switch, sched:*); a software event by perf's name (cpu-clock, task-clock, page-faults, \
 minor-faults, major-faults, context-switches, cpu-migrations, dummy, bpf-output); a system call, a glob or a class of them (openat, rename*, \
 %file), which are recorded as raw_syscalls with a filter. Nothing named means cpu-clock. Terms of one event stand behind it between slashes (sched:sched_switch/call-graph=no,nr=100/): overwrite, \
-no-overwrite, call-graph=fp or no, max-stack=FRAMES, nr=RECORDS, period=N, freq=N, name=NAME, inherit, no-inherit.\n\n\
+no-overwrite, call-graph=fp, dwarf or no, stack-size=BYTES, max-stack=FRAMES, nr=RECORDS, period=N, freq=N, name=NAME, inherit, no-inherit.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
 125 when the harness had trouble, lost events included."
 )]
@@ -46,9 +46,12 @@ pub(crate) struct Arguments {
     /// Size of each CPU's ring: pages, or bytes with a unit (64KiB, 4M); rounded up to a power of two of pages
     #[arg(short, long, value_name = "PAGES|SIZE", value_parser = pages)]
     mmap_pages: Option<u64>,
-    /// Samples come with call chains, by frame pointers
-    #[arg(short = 'g')]
-    call_graph: bool,
+    /// Samples come with call chains: fp, as frame pointers tell; dwarf, from a copy of the stack, of so many bytes (8192)
+    #[arg(long, value_name = "fp|dwarf[,SIZE]", value_parser = crate::trace::options::call_graph)]
+    call_graph: Option<Chain>,
+    /// The same as --call-graph fp
+    #[arg(short = 'g', conflicts_with = "call_graph")]
+    frame_pointers: bool,
     /// Write to this file, and keep an older one as FILE.old; `-` for a pipe: the command's output then goes to standard error
     #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
     output: OsString,
@@ -152,7 +155,9 @@ fn wish(arguments: &Arguments, whose: Recording, bench: &Bench<'_>) -> Result<Re
             (_, Some(frequency)) => Some(Sampling::Frequency(frequency)),
             _ => None,
         },
-        call_chain: arguments.call_graph,
+        call_chain: arguments
+            .call_graph
+            .or(arguments.frame_pointers.then(Chain::default)),
         overwrite: arguments.files.overwrite,
         inherit: whose != Recording::Machine,
         on_exec: whose == Recording::Command,

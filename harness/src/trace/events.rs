@@ -1,5 +1,6 @@
 //! What `-e` names, in the forms that strace's users write.
 
+use trace_harness::attr::Chain;
 use trace_harness::plan::{self, Wanted, WantedEvent};
 
 /// `openat,!futex,sched:*` as the plan wants it; `trace=` or `t=` in front is strace's habit.
@@ -8,25 +9,36 @@ use trace_harness::plan::{self, Wanted, WantedEvent};
 ///
 /// # Errors
 /// A qualifier other than `trace=`, with what there is instead.
-pub(super) fn wanted(sets: &[String]) -> Result<Vec<Wanted>, String> {
+///
+/// Terms stand behind a name between slashes, `openat/call-graph=fp/`; `chain` is the call chain of all that say nothing of theirs.
+pub(super) fn wanted(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted>, String> {
     let mut calls = Vec::new();
     let mut tracepoints = Vec::new();
+    let mut chained = Chained::default();
     for set in sets {
         let set = unqualified(set)?;
         let is_negated = set.starts_with('!');
         for word in plan::event_words(set) {
             if let Some(probe) = WantedEvent::of_probe(word) {
                 let probe = probe.map_err(|wrong| format!("`{word}` is no probe: {wrong}"))?;
-                tracepoints.push(Wanted::Event(probe));
+                tracepoints.push(Wanted::Event(WantedEvent { chain, ..probe }));
                 continue;
             }
             let is_pattern = word.starts_with(['/']) || word.starts_with("!/");
+            let (word, own) = plan::chain_of(word, chain).map_err(|error| {
+                let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
+                format!("`{word}`: {error}") + &hint.unwrap_or_default()
+            })?;
             if word.contains(':') && !is_pattern {
                 tracepoints.push(Wanted::Event(WantedEvent {
                     name: word.to_owned(),
+                    chain: own.unwrap_or(chain),
                     ..WantedEvent::default()
                 }));
-            } else if is_negated && !word.starts_with('!') {
+                continue;
+            }
+            chained.add(word, own);
+            if is_negated && !word.starts_with('!') {
                 calls.push(format!("!{word}"));
             } else {
                 calls.push(word.to_owned());
@@ -34,7 +46,42 @@ pub(super) fn wanted(sets: &[String]) -> Result<Vec<Wanted>, String> {
         }
     }
     let calls = (!calls.is_empty()).then_some(Wanted::Syscalls(calls));
-    Ok(calls.into_iter().chain(tracepoints).collect())
+    let chains = chained.wanted(chain, calls.is_some() || tracepoints.is_empty());
+    Ok(calls.into_iter().chain(tracepoints).chain(chains).collect())
+}
+
+/// Which calls have call chains of their own, and which have none.
+#[derive(Default)]
+struct Chained {
+    with: Vec<(String, Chain)>,
+    without: Vec<String>,
+}
+
+impl Chained {
+    fn add(&mut self, word: &str, own: Option<Option<Chain>>) {
+        match own {
+            Some(Some(chain)) => self.with.push((word.to_owned(), chain)),
+            Some(None) => self.without.push(format!("!{word}")),
+            None => {}
+        }
+    }
+
+    /// The same as the plan wants it, where `all` is for those that say nothing of theirs, and there are calls.
+    fn wanted(self, all: Option<Chain>, has_calls: bool) -> Vec<Wanted> {
+        let of_all = all.filter(|_| has_calls);
+        let of_all = of_all.map(|chain| Wanted::Chains(self.without, chain));
+        // Where all have one, those of a kind of their own only say how much.
+        let kept = |word: String| {
+            if all.is_some() {
+                Vec::new()
+            } else {
+                vec![word]
+            }
+        };
+        let own = self.with.into_iter();
+        let own = own.map(|(word, chain)| Wanted::Chains(kept(word), chain));
+        of_all.into_iter().chain(own).collect()
+    }
 }
 
 /// The set behind `trace=`.
@@ -72,12 +119,12 @@ mod tests {
     /// The wants, calls before tracepoints, as words.
     fn words(sets: &[&str]) -> Result<Vec<String>, String> {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-        let wants = wanted(&sets)?.into_iter();
+        let wants = wanted(&sets, None)?.into_iter();
         Ok(wants
             .flat_map(|want| match want {
                 Wanted::Syscalls(words) => words,
                 Wanted::Event(WantedEvent { name, .. }) => vec![name],
-                Wanted::Starts | Wanted::Marks => Vec::new(),
+                Wanted::Starts | Wanted::Marks | Wanted::Chains(..) => Vec::new(),
             })
             .collect())
     }
@@ -108,6 +155,39 @@ mod tests {
                 "{sets:?}"
             );
         }
+    }
+
+    #[test]
+    fn terms_say_which_calls_and_events_come_with_call_chains() {
+        let fp = Chain::default();
+        let chains = |set: &str, all| {
+            let wants = wanted(&[set.to_owned()], all).expect(set);
+            let chains = wants.into_iter().filter_map(|want| match want {
+                Wanted::Chains(words, _) => Some(words.join(" ")),
+                Wanted::Event(WantedEvent { name, chain, .. }) => chain.map(|_| name),
+                _ => None,
+            });
+            chains.collect::<Vec<_>>()
+        };
+        for (set, all, expected) in [
+            ("openat,sched:x", None, &[][..]),
+            ("openat/call-graph=fp/,close,sched:x", None, &["openat"]),
+            (
+                "openat,sched:x/max-stack=3,call-graph=fp/",
+                None,
+                &["sched:x"],
+            ),
+            ("openat,close/call-graph=no/", Some(fp), &["!close"]),
+            ("sched:x,sched:y/call-graph=no/", Some(fp), &["sched:x"]),
+            ("", Some(fp), &[""]),
+        ] {
+            assert_eq!(chains(set, all), expected, "{set}");
+        }
+        let refused = wanted(&["openat/nr=3/".to_owned()], None).expect_err("refused");
+        assert!(
+            refused.contains("at character 8: `nr` cannot be here"),
+            "{refused}"
+        );
     }
 
     #[test]

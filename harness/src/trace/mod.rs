@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
+use trace_harness::attr::Chain;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
@@ -86,6 +87,19 @@ pub(crate) struct Arguments {
     /// Who reads the strings that calls are given
     #[arg(long, value_name = "SOURCE", value_enum, default_value_t = Strings::Auto)]
     strings: Strings,
+    /// Show the functions that led to each call and event: fp, as frame pointers tell; dwarf, from a copy of the stack, of so many bytes
+    /// (8192). Of one alone, or not of one, with terms: -e 'fsync/call-graph=dwarf/,sched:sched_switch/max-stack=8/'. Of calls the program's
+    /// functions are shown
+    #[arg(long, value_name = "fp|dwarf[,SIZE]", value_parser = options::call_graph)]
+    call_graph: Option<Chain>,
+    /// The same as --call-graph dwarf
+    #[arg(
+        short = 'k',
+        long,
+        alias = "stack-traces",
+        conflicts_with = "call_graph"
+    )]
+    stack_trace: bool,
     /// Write the trace to this file instead of standard error
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -165,7 +179,8 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
-    let wanted = events::wanted(&arguments.events).map_err(Trouble::Usage)?;
+    let wanted =
+        events::wanted(&arguments.events, call_chain(arguments)).map_err(Trouble::Usage)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
         Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
@@ -222,6 +237,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         init,
         command: words.map(|word| word.to_string_lossy().into()).collect(),
         initial: workload::inherited(directory.as_ref()),
+        moved: directory
+            .as_ref()
+            .map(|directory| (sandbox::INSIDE.into(), directory.path().to_owned())),
         ..Setting::default()
     };
     let mut ended = follow(
@@ -298,6 +316,15 @@ fn say_unseen(plan: &EventsPlan) {
             "harness: of calls that this kernel does not have nothing is seen: {unseen}"
         );
     }
+}
+
+/// The call chain of all that say nothing of theirs.
+fn call_chain(arguments: &Arguments) -> Option<Chain> {
+    let whole = arguments.stack_trace.then_some(Chain {
+        user_stack: Chain::STACK,
+        ..Chain::default()
+    });
+    arguments.call_graph.or(whole)
 }
 
 /// What is written of the run.

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use trace_harness::plan::StringSource;
+use trace_harness::attr::Chain;
+use trace_harness::plan::{self, StringSource};
 use trace_harness::report::SummaryOrder;
 use trace_harness::syscall::Paths;
 
@@ -72,6 +73,16 @@ impl From<Strings> for StringSource {
             Strings::None => Self::None,
         }
     }
+}
+
+/// `fp`, `dwarf` or `dwarf,SIZE`, as perf's `--call-graph`.
+pub(crate) fn call_graph(text: &str) -> Result<Chain, String> {
+    plan::call_graph(text).ok_or_else(|| {
+        format!(
+            "expected fp, dwarf or dwarf,SIZE with at most {} bytes",
+            Chain::MOST_STACK
+        )
+    })
 }
 
 /// Bytes, as `64KiB` or `4MiB`.

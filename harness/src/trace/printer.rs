@@ -4,12 +4,14 @@ use super::options::Format;
 use super::{Trouble, other};
 use crate::status;
 use std::io::Write;
+use std::sync::Arc;
 use trace_harness::events::Account;
 use trace_harness::events::Origin;
 use trace_harness::plan::EventsPlan;
 use trace_harness::record::LayoutTable;
 use trace_harness::report::{self, Plain, Summary, SummaryOrder};
 use trace_harness::run::{Fired, Observer, Saving};
+use trace_harness::space::Stack;
 use trace_harness::syscall::{Choice, Observation, Signatures};
 use trace_harness::units::{ExitKind, Nanos};
 
@@ -93,6 +95,48 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// Writes a call.
+    fn call(&mut self, observation: &Observation, stack: Option<&Arc<Stack>>) {
+        let Observation::Call(call) = observation else {
+            return;
+        };
+        let is_chosen = self.plan.wants(call)
+            && self.signatures.with(call.abi, call.number, |signature| {
+                self.form.choice.admits(call, signature)
+            });
+        if !is_chosen {
+            return;
+        }
+        self.at(call.time());
+        let Form {
+            format,
+            values,
+            lines,
+            ..
+        } = &mut self.form;
+        match format {
+            _ if !*lines => {}
+            Format::Text => report::call_line(&mut self.text, call, self.signatures, values),
+            Format::Json => report::call_json(&mut self.text, call, self.signatures, values),
+        }
+        if let Some((summary, _)) = &mut self.form.summary {
+            summary.call(call);
+        }
+        self.chain(stack);
+        self.counted();
+    }
+
+    /// Writes the functions that led to what was written last.
+    fn chain(&mut self, stack: Option<&Arc<Stack>>) {
+        let Some(stack) = stack.filter(|_| self.form.lines) else {
+            return;
+        };
+        match self.form.format {
+            Format::Text => report::chain_lines(&mut self.text, stack),
+            Format::Json => report::chain_json(&mut self.text, stack),
+        }
+    }
+
     /// Writes what is left and what is to be said of all; gives the exit status, which is the workload's where that is known.
     pub(super) fn finish(
         mut self,
@@ -144,32 +188,15 @@ impl Observer for Printer<'_> {
     }
 
     fn observe(&mut self, observation: &Observation) {
-        let Observation::Call(call) = observation else {
-            return;
-        };
-        let is_chosen = self.plan.wants(call)
-            && self.signatures.with(call.abi, call.number, |signature| {
-                self.form.choice.admits(call, signature)
-            });
-        if !is_chosen {
-            return;
-        }
-        self.at(call.time());
-        let Form {
-            format,
-            values,
-            lines,
-            ..
-        } = &mut self.form;
-        match format {
-            _ if !*lines => {}
-            Format::Text => report::call_line(&mut self.text, call, self.signatures, values),
-            Format::Json => report::call_json(&mut self.text, call, self.signatures, values),
-        }
-        if let Some((summary, _)) = &mut self.form.summary {
-            summary.call(call);
-        }
-        self.counted();
+        self.call(observation, None);
+    }
+
+    fn observe_with(&mut self, observation: &Observation, stack: &Arc<Stack>) {
+        self.call(observation, Some(stack));
+    }
+
+    fn note(&mut self, note: &str) {
+        anstream::eprintln!("harness: {note}");
     }
 
     fn event(&mut self, fired: &Fired<'_>) {
@@ -195,6 +222,7 @@ impl Observer for Printer<'_> {
                 self.error.get_or_insert(error.into());
             }
         }
+        self.chain(fired.stack);
         self.counted();
     }
 

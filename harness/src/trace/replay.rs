@@ -18,7 +18,7 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
     let wanted = match arguments.events.as_slice() {
         [] => recording.wanted(),
-        named => events::wanted(named).map_err(Trouble::Usage)?,
+        named => events::wanted(named, super::call_chain(arguments)).map_err(Trouble::Usage)?,
     };
     if wanted.is_empty() {
         return Err(Trouble::Usage(format!(

@@ -3,23 +3,26 @@
 mod accounting;
 mod gaps;
 
+use super::chains::Chains;
 use super::copies;
 use super::halves::{convention, instruction, number, word, works_on_a_ring};
 use super::session::SessionError;
 use super::setting::{Fault, Fired, Observer, Setting};
 use crate::attr::Layout;
 use crate::capture;
-use crate::events::{EventSet, Origin};
+use crate::events::{EventRequest, EventSet, Origin};
 use crate::memory::{Captured, Part};
 use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
+use crate::space::Stack;
 use crate::sys::page_size;
 use crate::syscall::files::Tables;
 use crate::syscall::mappings::Maps;
 use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker};
 use crate::units::{Cpu, Nanos, Pid, Tid};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 // Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -53,6 +56,10 @@ pub struct Reader<'a> {
     init: Option<Pid>,
     fault: Fault,
     error: Option<SessionError>,
+    /// Where something comes with call chains.
+    chains: Option<Chains>,
+    /// Those of calls that have not returned, by thread and time.
+    stacks: HashMap<(Tid, Nanos), Arc<Stack>>,
 }
 
 impl std::fmt::Debug for Reader<'_> {
@@ -72,9 +79,12 @@ impl<'a> Reader<'a> {
         observer: &'a mut dyn Observer,
         setting: Setting,
     ) -> Self {
+        let chains = Chains::new(plan, &setting);
         Self {
             plan,
             observer,
+            chains,
+            stacks: HashMap::new(),
             tracker: Tracker::new(Sources {
                 signals: setting.reads_memory,
                 own_tracepoints: plan.reach.has_own_tracepoints(),
@@ -158,6 +168,9 @@ impl<'a> Reader<'a> {
     ) -> Result<(), SessionError> {
         let record =
             record::parse(bytes, layout).map_err(|source| SessionError::Record { cpu, source })?;
+        if let Some(chains) = &mut self.chains {
+            chains.record(&record, bytes);
+        }
         match record {
             Record::Sample(sample) => {
                 let place = match origin {
@@ -171,7 +184,8 @@ impl<'a> Reader<'a> {
                     if let Some(delivered) = self.delivered.get_mut(place) {
                         *delivered += sample.period.unwrap_or(1);
                     }
-                    self.sample(cpu, place, &sample)?;
+                    let stack = self.stack(cpu, place, layout, &sample, bytes)?;
+                    self.sample(cpu, place, &sample, stack)?;
                 }
             }
             // Events of a control group are there while init names itself and forks the main process.
@@ -247,6 +261,40 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// What comes was recorded there.
+    pub(super) fn chains(&mut self) -> Option<&mut Chains> {
+        self.chains.as_mut()
+    }
+
+    /// The functions that led to a sample, where its event is wanted with them.
+    fn stack(
+        &mut self,
+        cpu: Cpu,
+        place: usize,
+        layout: &Layout,
+        sample: &Sample<'_>,
+        bytes: &[u8],
+    ) -> Result<Option<Arc<Stack>>, SessionError> {
+        let request = self.plan.requests.get(place);
+        let is_wanted = request.is_some_and(|request| request.chain.is_some()) && self.started;
+        let Some(chains) = self.chains.as_mut().filter(|_| is_wanted) else {
+            return Ok(None);
+        };
+        if let Some(Meaning::Enter { id, .. }) = self.plan.meanings.get(place) {
+            let number = sample.raw.and_then(|raw| number(raw, *id)).unwrap_or(-1);
+            let mask = chains.registers(place);
+            if !self
+                .plan
+                .wants_chain(convention(number, sample, mask), number)
+            {
+                return Ok(None);
+            }
+        }
+        chains
+            .stack(place, layout, sample, bytes)
+            .map_err(|source| SessionError::Record { cpu, source })
+    }
+
     fn flush(&mut self) {
         for mut observation in self.out.drain(..) {
             self.tables.observe(&mut observation);
@@ -266,7 +314,10 @@ impl<'a> Reader<'a> {
                 self.unread += u64::from(self.plan.reads(call) && !call.memory.is_read());
             }
             self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
-            self.observer.observe(&observation);
+            match stack_of(&mut self.stacks, &observation) {
+                Some(stack) => self.observer.observe_with(&observation, &stack),
+                None => self.observer.observe(&observation),
+            }
         }
     }
 
@@ -274,6 +325,9 @@ impl<'a> Reader<'a> {
     pub fn finish(&mut self) {
         self.tracker.finish(&mut self.out);
         self.flush();
+        for note in self.chains.iter_mut().flat_map(Chains::notes) {
+            self.observer.note(&note);
+        }
         self.observer.pause();
     }
 
@@ -286,7 +340,13 @@ impl<'a> Reader<'a> {
         copies.is_some_and(|copies| is_exec(copies.number as i32))
     }
 
-    fn sample(&mut self, cpu: Cpu, place: usize, sample: &Sample<'_>) -> Result<(), SessionError> {
+    fn sample(
+        &mut self,
+        cpu: Cpu,
+        place: usize,
+        sample: &Sample<'_>,
+        stack: Option<Arc<Stack>>,
+    ) -> Result<(), SessionError> {
         let lacks = |field| {
             let event = self
                 .plan
@@ -330,10 +390,14 @@ impl<'a> Reader<'a> {
                     self.copied((pid, tid), copies, raw)
                         .ok_or_else(|| lacks("strings"))?;
                 }
-                let (who, abi) = ((pid, tid), convention(number, sample));
+                let mask = self.registers(place);
+                let (who, abi) = ((pid, tid), convention(number, sample, mask));
                 let out = &mut self.out;
                 self.tracker.enter(who, time, abi, number, words, out);
-                let starts = self.starts.as_mut().zip(instruction(sample));
+                if let Some(stack) = stack {
+                    self.stacks.insert((tid, time), stack);
+                }
+                let starts = self.starts.as_mut().zip(instruction(sample, mask));
                 let role = starts.and_then(|(starts, ip)| {
                     let thread = self.tracker.actor(pid, tid, out).thread;
                     let role = starts.entered(pid, ip, (abi, number), &words)?;
@@ -363,10 +427,22 @@ impl<'a> Reader<'a> {
                     cpu,
                     place,
                     sample,
+                    stack: stack.as_ref(),
                 });
             }
         }
         Ok(())
+    }
+
+    /// Which user registers the records of a request have.
+    fn registers(&self, place: usize) -> u64 {
+        match &self.chains {
+            Some(chains) => chains.registers(place),
+            None => {
+                let request = self.plan.requests.get(place);
+                request.map_or(0, EventRequest::user_registers)
+            }
+        }
     }
 
     /// Takes what the kernel copied for a call; `None` where that does not lie in the record.
@@ -377,6 +453,20 @@ impl<'a> Reader<'a> {
         self.tracker
             .contents(who, number, part, memory, &mut self.out);
         Some(())
+    }
+}
+
+/// The call chain of a call that has ended.
+fn stack_of(
+    stacks: &mut HashMap<(Tid, Nanos), Arc<Stack>>,
+    observation: &Observation,
+) -> Option<Arc<Stack>> {
+    let Observation::Call(call) = observation else {
+        return None;
+    };
+    match call.entry {
+        Entry::Seen { time, .. } if !stacks.is_empty() => stacks.remove(&(call.actor.tid, time)),
+        _ => None,
     }
 }
 

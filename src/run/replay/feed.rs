@@ -10,9 +10,11 @@ use crate::perfdata::{self, EventDesc};
 use crate::plan::{EventsPlan, Reach};
 use crate::record::kind;
 use crate::sandbox::{Captured, Exited, Left};
+use crate::space::Stack;
 use crate::syscall::{Entry, Observation, Remembered};
 use crate::units::{Cpu, ExitKind, Nanos, Pid, Usage};
 use crate::verdict::Ended;
+use std::sync::Arc;
 
 impl RecordedRun {
     /// Reads all records of a plan's events, and tells the observer.
@@ -203,6 +205,14 @@ impl RecordedRun {
         mut since: Option<Nanos>,
     ) -> Result<Vec<String>, ReplayError> {
         let origins = self.origins(plan);
+        if let Some(chains) = reader.chains() {
+            for (event, origin) in self.events.iter().zip(&origins) {
+                if let Some(Origin::Request(place)) = origin {
+                    chains.has_registers(*place, event.attr.user_registers);
+                }
+            }
+            chains.recorded(self.origin.clone());
+        }
         let mut strangers = 0_u64;
         let mut sum = Sum::default();
         let mut records = perfdata::Ordered::new(self.reader()?);
@@ -288,8 +298,8 @@ struct Watcher<'a> {
     exit: Option<ExitKind>,
 }
 
-impl Observer for Watcher<'_> {
-    fn observe(&mut self, observation: &Observation) {
+impl Watcher<'_> {
+    fn look_at(&mut self, observation: &Observation) {
         match observation {
             Observation::Born {
                 child,
@@ -308,7 +318,22 @@ impl Observer for Watcher<'_> {
             }
             _ => {}
         }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn observe(&mut self, observation: &Observation) {
+        self.look_at(observation);
         self.observer.observe(observation);
+    }
+
+    fn observe_with(&mut self, observation: &Observation, stack: &Arc<Stack>) {
+        self.look_at(observation);
+        self.observer.observe_with(observation, stack);
+    }
+
+    fn note(&mut self, note: &str) {
+        self.observer.note(note);
     }
 
     fn event(&mut self, fired: &Fired<'_>) {

@@ -10,10 +10,12 @@ mod feed;
 
 use super::saved::Saved;
 use super::session::SessionError;
+use crate::attr::{Chain, SampleType};
 use crate::format::{self, Format};
 use crate::perfdata::{self, EventDesc, Feature, ReadError};
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
 use crate::sandbox::Left;
+use crate::space::Origin;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::Selection;
 use crate::units::TracepointName;
@@ -34,6 +36,7 @@ pub struct RecordedRun {
     events: Vec<EventDesc>,
     formats: HashMap<TracepointName, Arc<Format>>,
     release: Option<String>,
+    origin: Origin,
     saved: Option<Saved>,
     /// Whether a cut at its end would show.
     has_end: bool,
@@ -123,6 +126,7 @@ impl RecordedRun {
             events: Vec::new(),
             formats: HashMap::new(),
             release: None,
+            origin: Origin::default(),
             saved: None,
             has_end: true,
             command: None,
@@ -139,6 +143,7 @@ impl RecordedRun {
         recording.events.clone_from(&meta.events);
         recording.has_end = !meta.is_pipe && !meta.is_unfinished;
         recording.command = meta.texts(Feature::CMDLINE);
+        recording.origin = meta.origin();
         recording.release = meta.text(Feature::OSRELEASE);
         if let Some(bytes) = meta.features.get(&Saved::FEATURE) {
             let saved = Saved::from_bytes(bytes).map_err(|why| ReplayError::Saved {
@@ -246,13 +251,18 @@ impl RecordedRun {
         let tracepoint = |name: &String| {
             Wanted::Event(WantedEvent {
                 name: name.clone(),
+                chain: self.chain_of(|event| event.name == *name),
                 ..WantedEvent::default()
             })
         };
         if let Some(saved) = &self.saved {
             let calls = saved.calls.clone().map(Wanted::Syscalls);
             let tracepoints = saved.tracepoints.iter().map(tracepoint);
-            return calls.into_iter().chain(tracepoints).collect();
+            return calls
+                .into_iter()
+                .chain(tracepoints)
+                .chain(self.chains())
+                .collect();
         }
         let is_call = |name: &str| {
             [ENTER, LEAVE].contains(&name)
@@ -264,10 +274,31 @@ impl RecordedRun {
             Reach::Everything => every_call(),
             _ => self.own_calls(),
         };
+        let is_without_calls = words.is_empty();
         let calls = (!words.is_empty()).then_some(Wanted::Syscalls(words));
         let is_other = |name: &&String| !is_call(name) && self.format_of(name).is_some();
         let others = names.filter(is_other).map(tracepoint);
-        calls.into_iter().chain(others).collect()
+        let chains = self.chains().filter(|_| !is_without_calls);
+        calls.into_iter().chain(others).chain(chains).collect()
+    }
+
+    /// The call chains that its calls come with.
+    fn chains(&self) -> Option<Wanted> {
+        let is_entering = |event: &EventDesc| {
+            event.name == ENTER || event.name.starts_with("syscalls:sys_enter_")
+        };
+        let chain = self.chain_of(is_entering)?;
+        Some(Wanted::Chains(Vec::new(), chain))
+    }
+
+    /// The call chain of the first of these events that has one.
+    fn chain_of(&self, is_it: impl Fn(&EventDesc) -> bool) -> Option<Chain> {
+        let mut events = self.events.iter().filter(|event| is_it(event));
+        let found = events.find(|event| event.attr.sample_type.has(SampleType::CALLCHAIN))?;
+        Some(Chain {
+            user_stack: found.attr.user_stack,
+            ..Chain::default()
+        })
     }
 
     /// The calls both of whose own tracepoints are there.

@@ -4,6 +4,10 @@
 //! records of mappings, forks, execs --Maps--> Place: a file and where in it --Symbols--> Frames: functions, source lines
 //! ```
 
+mod stack;
+
+pub use stack::{Stack, StackFrame};
+
 use crate::record::{Map, MappedFile, Task};
 use crate::units::Pid;
 use std::collections::{BTreeMap, HashMap};

@@ -1,0 +1,161 @@
+//! The functions that led to calls and events, named while the run goes on: the mappings are those of the moment, and who is gone cannot be asked.
+
+use super::Setting;
+use crate::attr::Layout;
+use crate::host::Host;
+use crate::plan::EventsPlan;
+use crate::record::{Header, Record, RecordError, Sample};
+use crate::space::{
+    Depth, KERNEL, Maps, Origin, Place, Snapshot, Stack, StackFrame, Symbols, USER, addresses,
+};
+use crate::symbols::Book;
+use crate::units::Pid;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// So many frames are looked for in a copy of the stack, as perf does (`PERF_MAX_STACK_DEPTH`).
+const MOST: usize = 127;
+
+/// So many processes that ended are remembered: some events come behind a task's end.
+const REMEMBERED: usize = 256;
+
+/// What names call chains.
+#[derive(Debug)]
+pub(super) struct Chains {
+    maps: Maps,
+    book: Book,
+    /// Of each request, which user registers its records have.
+    registers: Vec<u64>,
+    ended: VecDeque<Pid>,
+}
+
+impl Chains {
+    /// `None` where the plan has no chains.
+    pub(super) fn new(plan: &EventsPlan, setting: &Setting) -> Option<Self> {
+        plan.has_chains().then(|| {
+            let mut book = Book::new(Host::running());
+            if let Some((inside, outside)) = &setting.moved {
+                book.moved(inside, outside);
+            }
+            Self {
+                maps: Maps::default(),
+                book,
+                registers: plan
+                    .requests
+                    .iter()
+                    .map(|request| request.user_registers())
+                    .collect(),
+                ended: VecDeque::new(),
+            }
+        })
+    }
+
+    /// What is read was recorded there.
+    pub(super) fn recorded(&mut self, origin: Origin) {
+        self.book.recorded(origin);
+    }
+
+    /// The records of this request have these user registers.
+    pub(super) fn has_registers(&mut self, place: usize, mask: u64) {
+        if let Some(known) = self.registers.get_mut(place) {
+            *known = mask;
+        }
+    }
+
+    /// Which they have.
+    pub(super) fn registers(&self, place: usize) -> u64 {
+        self.registers.get(place).copied().unwrap_or_default()
+    }
+
+    /// Takes what a record says of mappings.
+    pub(super) fn record(&mut self, record: &Record<'_>, bytes: &[u8]) {
+        let head = bytes.first_chunk().copied().unwrap_or_default();
+        match record {
+            Record::Comm(comm, _) if comm.exec => self.maps.executed(comm.pid),
+            Record::Fork(task, _) => self.maps.fork(task),
+            Record::Map(map, _) => self.maps.map(map, Header::from_bytes(head).misc),
+            Record::Exit(task, _) if task.pid.0 == task.tid.0 => {
+                self.ended.push_back(task.pid);
+                if self.ended.len() > REMEMBERED
+                    && let Some(pid) = self.ended.pop_front()
+                {
+                    self.maps.forget(pid);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The functions that led to a sample of the request at this place.
+    pub(super) fn stack(
+        &mut self,
+        place: usize,
+        layout: &Layout,
+        sample: &Sample<'_>,
+        bytes: &[u8],
+    ) -> Result<Option<Arc<Stack>>, RecordError> {
+        let (Some(words), Some((pid, _))) = (sample.callchain, sample.task) else {
+            return Ok(None);
+        };
+        let head = bytes.first_chunk().copied().unwrap_or_default();
+        let misc = Header::from_bytes(head).misc;
+        let mut stack = Stack::default();
+        let mut before = None;
+        for (mode, address) in addresses(misc, words) {
+            // Behind the innermost of its kind stands where a call returns to, which may be in the next function already.
+            let is_caller = before.replace(mode) == Some(mode);
+            self.frame(&mut stack, pid, mode, address, u64::from(is_caller));
+        }
+        let tail = sample.tail(layout)?;
+        let registers = sample.user_registers.or(tail.user_registers);
+        let mask = self.registers(place);
+        if let (Some(registers), Some(copy)) = (registers, tail.user_stack)
+            && !copy.is_empty()
+        {
+            let snapshot = Snapshot {
+                pid,
+                mask,
+                registers,
+                stack: copy,
+            };
+            let mut unwound = Vec::new();
+            let end = self.book.unwind(&self.maps, &snapshot, MOST, &mut unwound);
+            stack.end = Some(end);
+            for address in unwound {
+                self.frame(&mut stack, pid, USER, address, 0);
+            }
+        }
+        Ok((!stack.frames.is_empty()).then(|| Arc::new(stack)))
+    }
+
+    /// Appends what is at an address, looked for so many bytes before it.
+    fn frame(&mut self, stack: &mut Stack, pid: Pid, mode: u16, address: u64, back: u64) {
+        let looked = address.wrapping_sub(back);
+        let place = self.maps.find(pid, mode, looked);
+        let file = place.map(|place: Place<'_>| String::from_utf8_lossy(place.name).into());
+        let is_kernel = mode == KERNEL;
+        let frame = |function| StackFrame {
+            address,
+            is_kernel,
+            file: Option::<Arc<str>>::clone(&file),
+            function,
+        };
+        let found = match &place {
+            Some(place) => self.book.frames(place, looked, Depth::Lines),
+            None => &[],
+        };
+        if found.is_empty() {
+            stack.frames.push(frame(None));
+        }
+        for found in found {
+            let mut function = found.clone();
+            function.into = function.into.wrapping_add(back);
+            stack.frames.push(frame(Some(function)));
+        }
+    }
+
+    /// What could not be named, and why.
+    pub(super) fn notes(&mut self) -> Vec<String> {
+        self.book.notes().collect()
+    }
+}

@@ -1,0 +1,42 @@
+//! The functions that led to an event.
+
+use super::{End, Frame};
+use std::sync::Arc;
+
+/// A call chain, from the innermost function on: the kernel's part first, where there is one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stack {
+    /// The frames.
+    pub frames: Vec<StackFrame>,
+    /// How it ended, where it was found in a copy of the stack. The kernel, which follows frame pointers, does not say.
+    pub end: Option<End>,
+}
+
+/// One function of a call chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    /// The address, as it was recorded; in a copy of the stack, of a caller the last byte of its call.
+    pub address: u64,
+    /// Whether it is the kernel's.
+    pub is_kernel: bool,
+    /// Its file, or a word for what is none.
+    pub file: Option<Arc<str>>,
+    /// What it is, where that is known.
+    pub function: Option<Frame>,
+}
+
+impl StackFrame {
+    /// The function's name.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.function.as_ref().map(|function| &*function.name)
+    }
+}
+
+impl Stack {
+    /// Whether more functions may have led to it than are told.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        matches!(self.end, Some(End::Cut | End::Lost | End::Enough))
+    }
+}
