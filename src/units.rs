@@ -37,9 +37,9 @@ impl Nanos {
     #[must_use]
     pub fn as_duration(self) -> String {
         let (unit, of) = match self.0 {
-            ..1_000 => return format!("{}ns", self.0),
-            ..1_000_000 => ("us", 1_000),
-            ..1_000_000_000 => ("ms", 1_000_000),
+            0..=999 => return format!("{}ns", self.0),
+            1_000..=999_999 => ("us", 1_000),
+            1_000_000..=999_999_999 => ("ms", 1_000_000),
             _ => ("s", 1_000_000_000),
         };
         let thousandths = self.0 % of / (of / 1_000);

@@ -44,7 +44,9 @@ fn in_time(test: &Test) -> Test {
 
 fn in_largest_unit(nanos: u64) -> String {
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
-    let unit = units.iter().find(|(_, of)| nanos > 0 && nanos % of == 0);
+    let unit = units
+        .iter()
+        .find(|(_, of)| nanos > 0 && nanos.is_multiple_of(*of));
     let (unit, of) = unit.copied().unwrap_or(("ns", 1));
     format!("{}{unit}", nanos / of)
 }

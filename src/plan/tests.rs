@@ -10,6 +10,7 @@ mod expected;
 mod marks;
 mod overwriting;
 mod requires;
+mod spans;
 
 /// A kernel with the captured events.
 struct Kernel(BTreeMap<String, Arc<Format>>);

@@ -107,16 +107,21 @@ pub fn event_json(out: &mut String, from: &Actor, time: Nanos, cpu: Cpu, event: 
         }
         string(out, name);
         out.push(':');
-        match value {
-            FieldValue::Number(number) => out.push_str(&number.to_string()),
-            FieldValue::Task(id) => out.push_str(&id.to_string()),
-            FieldValue::Address(address) => out.push_str(&address.to_string()),
-            FieldValue::Text(bytes) => string(out, &String::from_utf8_lossy(bytes)),
-            FieldValue::Unread => out.push_str("null"),
-            FieldValue::Other(text) => string(out, text),
-        }
+        self::value(out, value);
     }
     out.push_str("}}\n");
+}
+
+/// A field's value.
+pub(super) fn value(out: &mut String, value: &FieldValue) {
+    match value {
+        FieldValue::Number(number) => out.push_str(&number.to_string()),
+        FieldValue::Task(id) => out.push_str(&id.to_string()),
+        FieldValue::Address(address) => out.push_str(&address.to_string()),
+        FieldValue::Text(bytes) => string(out, &String::from_utf8_lossy(bytes)),
+        FieldValue::Unread => out.push_str("null"),
+        FieldValue::Other(text) => string(out, text),
+    }
 }
 
 /// How the workload ended, as the value of `exit`: `{"code":0}` or `{"signal":"SIGKILL"}`.

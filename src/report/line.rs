@@ -49,7 +49,7 @@ pub fn event_line(out: &mut String, actor: &Actor, event: &TracedEvent) {
     out.push('\n');
 }
 
-fn thread(out: &mut String, actor: &Actor) {
+pub(super) fn thread(out: &mut String, actor: &Actor) {
     out.push_str(itoa::Buffer::new().format(actor.tid.0));
     out.push(' ');
 }

@@ -20,6 +20,7 @@ mod patterns;
 mod reference;
 mod ring;
 mod sections;
+mod spans;
 mod steps;
 mod values;
 mod whole;

@@ -10,11 +10,12 @@
 //!            | process ", not in sequence\n" { line }                        what of a process in sequence is only counted, or a set
 //!            | "program " name [ ", level " level ] "\n" { line }                 all processes of the program, behind all single ones
 //! level      = "sequence" | "counts" | "set"                 of a block where it is not that of the header
-//! line       = "  " call | "  " event                         level sequence: in the thread's order of entering
+//! line       = "  " call | "  " event | "  " span               level sequence: in the thread's order of entering
 //!            | "  " name " " number                           level counts, sorted by name; all threads of the process together
 //!            | "  " name                                      level set, likewise; and single names at the others
 //! call       = [ "[" abi "] " ] name "(" [ argument { ", " argument } ] ")" " = " result
 //! event      = system ":" name { " " field "=" value }
+//! span       = "span:" name { " " field "=" value } [ " unfinished" | " unbegun" | " unknown" ]        behind what begins it
 //! process    = "P" number          thread = process ".T" number
 //! ```
 //! Processes are numbered along the tree of creation (a process, then each of its children with all that descends from it), which

@@ -4,11 +4,13 @@ mod events;
 pub(crate) mod options;
 mod printer;
 pub(crate) mod replay;
+mod spans;
 pub(crate) mod workload;
 
 use crate::{complain, signals, status, whom};
 use options::{By, Format, Order, Strings};
 use printer::{Form, Printer};
+use spans::Spans;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -41,6 +43,11 @@ pub(crate) struct Arguments {
     /// Events to trace, a list with commas; may be repeated. `trace=` in front of it is accepted
     #[arg(short = 'e', long = "events", alias = "trace", value_name = "EVENTS")]
     events: Vec<String>,
+    /// Pair two events that share a key, and print the time from the one to the other as a line of its own; may be repeated. Written
+    /// NAME=BEGIN,END[,KEY]..., where a KEY is a field that both have, or FIELD=FIELD where the two call it differently; `process` is the
+    /// process; without a KEY the two are of one thread. Both events are traced. An END belongs to the last BEGIN with its key
+    #[arg(long = "span", value_name = "RULE", value_parser = spans::rule)]
+    spans: Vec<spans::Rule>,
     /// Only calls that name this path, or use a descriptor that refers to it; may be repeated. Calls of which that cannot be known are
     /// shown too. Paths are compared as text, without `.` and `..`: other symbolic links to the file are not found
     #[arg(short = 'P', long = "path", alias = "trace-path", value_name = "PATH")]
@@ -179,8 +186,9 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
-    let wanted =
+    let mut wanted =
         events::wanted(&arguments.events, call_chain(arguments)).map_err(Trouble::Usage)?;
+    wanted.extend(arguments.spans.iter().flat_map(spans::Rule::wants));
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
         Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
@@ -194,6 +202,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let reach = bench.reach();
     let within = reach.as_ref().copied().unwrap_or_default();
     let plan = plan::events_within(within, &wanted, memory, &bench).map_err(unusable)?;
+    let spans = Spans::new(&arguments.spans, &plan, &bench.signatures).map_err(Trouble::Usage)?;
     let form = form(arguments)?;
     reach.map_err(|error| {
         let hint = error.hint();
@@ -225,6 +234,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;
     let mut printer = Printer::new(&plan, &bench.signatures, form, sink);
+    printer.spans = spans;
     printer.saving = saving;
     let patience = Patience {
         timeout: None,

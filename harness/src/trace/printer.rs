@@ -1,6 +1,7 @@
 //! Writes calls and events as they come, and what they add up to at the end.
 
 use super::options::Format;
+use super::spans::{self, Spans};
 use super::{Trouble, other};
 use crate::status;
 use std::io::Write;
@@ -9,7 +10,7 @@ use trace_harness::events::Account;
 use trace_harness::events::Origin;
 use trace_harness::plan::EventsPlan;
 use trace_harness::record::LayoutTable;
-use trace_harness::report::{self, Plain, Summary, SummaryOrder};
+use trace_harness::report::{self, Plain, Span, Summary, SummaryOrder};
 use trace_harness::run::{Fired, Observer, Saving};
 use trace_harness::space::Stack;
 use trace_harness::syscall::{Choice, Observation, Signatures};
@@ -39,6 +40,8 @@ pub(super) struct Printer<'a> {
     sink: Box<dyn Write>,
     n_events: u64,
     error: Option<Trouble>,
+    /// What pairs them.
+    pub(super) spans: Spans,
     /// What keeps the records.
     pub(super) saving: Option<Saving>,
 }
@@ -60,6 +63,7 @@ impl<'a> Printer<'a> {
             sink,
             n_events: 0,
             error: None,
+            spans: Spans::default(),
             saving: None,
         }
     }
@@ -86,6 +90,22 @@ impl<'a> Printer<'a> {
     pub(super) fn end(mut self) -> Result<(), Trouble> {
         self.flush();
         self.error.map_or(Ok(()), Err)
+    }
+
+    /// Has spans told, and writes them.
+    fn tell_spans(&mut self, told: impl FnOnce(&mut Spans, &mut dyn FnMut(&Span))) {
+        let mut spans = std::mem::take(&mut self.spans);
+        told(&mut spans, &mut |span| {
+            if let Some(end) = span.end.as_ref().or(span.begin.as_ref()) {
+                self.at(end.to);
+            }
+            match self.form.format {
+                _ if !self.form.lines => {}
+                Format::Text => report::span_line(&mut self.text, span),
+                Format::Json => report::span_json(&mut self.text, span),
+            }
+        });
+        self.spans = spans;
     }
 
     fn counted(&mut self) {
@@ -122,6 +142,8 @@ impl<'a> Printer<'a> {
         if let Some((summary, _)) = &mut self.form.summary {
             summary.call(call);
         }
+        let signatures = self.signatures;
+        self.tell_spans(|spans, tell| spans.call(call, signatures, tell));
         self.chain(stack);
         self.counted();
     }
@@ -143,6 +165,11 @@ impl<'a> Printer<'a> {
         account: &Account,
         exit: Option<ExitKind>,
     ) -> Result<u8, Trouble> {
+        self.tell_spans(|spans, tell| {
+            for line in spans.finish(tell) {
+                anstream::eprintln!("harness: {line}");
+            }
+        });
         let lost = account.lost();
         let is_complete = account.is_complete();
         let complaints = account.complaints();
@@ -217,6 +244,10 @@ impl Observer for Printer<'_> {
                     Format::Text => report::event_line(&mut self.text, actor, &event),
                     Format::Json => report::event_json(&mut self.text, actor, time, cpu, &event),
                 }
+                self.tell_spans(|spans, tell| {
+                    let end = || spans::moment(actor, time, &event.fields);
+                    spans.event(&event.name, end, tell);
+                });
             }
             Err(error) => {
                 self.error.get_or_insert(error.into());

@@ -2,6 +2,7 @@
 
 use super::options::Format;
 use super::printer::{Form, Printer};
+use super::spans::{Rule, Spans};
 use super::{Arguments, Trouble, events, form, other, sink, unusable};
 use crate::status;
 use std::io::Write;
@@ -18,7 +19,12 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
     let wanted = match arguments.events.as_slice() {
         [] => recording.wanted(),
-        named => events::wanted(named, super::call_chain(arguments)).map_err(Trouble::Usage)?,
+        named => {
+            let mut wanted =
+                events::wanted(named, super::call_chain(arguments)).map_err(Trouble::Usage)?;
+            wanted.extend(arguments.spans.iter().flat_map(Rule::wants));
+            wanted
+        }
     };
     if wanted.is_empty() {
         return Err(Trouble::Usage(format!(
@@ -38,6 +44,8 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let signatures = signatures(&recording, &host);
     let sink = sink(arguments.output.as_ref())?;
     let mut printer = Printer::new(&plan, &signatures, form(arguments)?, sink);
+    let spans = Spans::new(&arguments.spans, &plan, &signatures);
+    printer.spans = spans.map_err(Trouble::Usage)?;
     let replayed = recording
         .replay(&plan, &mut printer)
         .map_err(|error| other(error, None))?;

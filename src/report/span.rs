@@ -1,0 +1,134 @@
+//! A span as a line: from one event to another that belongs to it.
+
+use super::json::{actor, number, string, value};
+use super::line::thread;
+use crate::syscall::Actor;
+use crate::trace::{FieldValue, State};
+use crate::units::Nanos;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Fields by their names.
+pub type Fields = Vec<(Arc<str>, FieldValue)>;
+
+/// One end of a span.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpanEnd {
+    /// Who did it.
+    pub actor: Actor,
+    /// When it was entered.
+    pub from: Nanos,
+    /// When it was left; for an event that is no call the same.
+    pub to: Nanos,
+    /// Its fields.
+    pub fields: Fields,
+}
+
+/// A span, of which one end at least is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// Its name, without `span:`.
+    pub name: Arc<str>,
+    /// What both ends share, by the begin's names.
+    pub key: Fields,
+    /// What begins it.
+    pub begin: Option<SpanEnd>,
+    /// What ends it.
+    pub end: Option<SpanEnd>,
+}
+
+impl Span {
+    /// Who began it; ended it, where nobody did.
+    #[must_use]
+    pub fn actor(&self) -> Option<&Actor> {
+        let end = self.begin.as_ref().or(self.end.as_ref());
+        end.map(|end| &end.actor)
+    }
+
+    /// How long it took, where both ends are known.
+    #[must_use]
+    pub fn duration(&self) -> Option<Nanos> {
+        let (begin, end) = (self.begin.as_ref()?, self.end.as_ref()?);
+        Some(Nanos(end.to.0.saturating_sub(begin.from.0)))
+    }
+
+    fn state(&self) -> State {
+        match (&self.begin, &self.end) {
+            (Some(_), Some(_)) => State::Finished,
+            (Some(_), None) => State::Unfinished,
+            (None, _) => State::Unbegun,
+        }
+    }
+}
+
+/// Appends `1234 span:disk dev=8388608 sector=2048 <0.001250>` and a line feed: seconds, as `strace -T` has them. `unfinished` and `unbegun` stand in
+/// place of a time that is not known.
+pub fn span_line(out: &mut String, span: &Span) {
+    if let Some(actor) = span.actor() {
+        thread(out, actor);
+    }
+    let _always_fits = write!(out, "span:{}", span.name);
+    for (name, value) in &span.key {
+        let _always_fits = write!(out, " {name}={value}");
+    }
+    let _always_fits = match span.duration() {
+        Some(Nanos(nanos)) => {
+            let micros = nanos / 1_000;
+            writeln!(out, " <{}.{:06}>", micros / 1_000_000, micros % 1_000_000)
+        }
+        None => writeln!(out, " {}", span.state().word()),
+    };
+}
+
+/// Appends a span as a JSON object and a line feed. `begin_ns`, `end_ns` and `duration_ns` are null where an end is not known, and so are the fields of
+/// that end.
+pub fn span_json(out: &mut String, span: &Span) {
+    out.push_str("{\"type\":\"span\",\"name\":");
+    string(out, &span.name);
+    if let Some(from) = span.actor() {
+        actor(out, from);
+    }
+    out.push_str(",\"state\":");
+    string(out, span.state().word());
+    out.push_str(",\"key\":");
+    fields(out, &span.key);
+    let times = [
+        ("begin_ns", span.begin.as_ref().map(|end| end.from)),
+        ("end_ns", span.end.as_ref().map(|end| end.to)),
+        ("duration_ns", span.duration()),
+    ];
+    for (name, time) in times {
+        match time {
+            Some(time) => number(out, name, time.0),
+            None => {
+                let _always_fits = write!(out, ",\"{name}\":null");
+            }
+        }
+    }
+    out.push_str(",\"fields\":{");
+    for (place, (name, end)) in [("begin", &span.begin), ("end", &span.end)]
+        .into_iter()
+        .enumerate()
+    {
+        let comma = if place > 0 { "," } else { "" };
+        let _always_fits = write!(out, "{comma}\"{name}\":");
+        match end {
+            Some(end) => fields(out, &end.fields),
+            None => out.push_str("null"),
+        }
+    }
+    out.push_str("}}\n");
+}
+
+fn fields(out: &mut String, fields: &Fields) {
+    out.push('{');
+    for (place, (name, it)) in fields.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        string(out, name);
+        out.push(':');
+        value(out, it);
+    }
+    out.push('}');
+}
