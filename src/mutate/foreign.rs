@@ -7,7 +7,6 @@ use crate::syscall::kinds::{ArgKind, ReturnKind};
 use crate::syscall::names::{self, Abi};
 use crate::syscall::{Argument, Shown, ThreadId};
 use crate::trace::{Deed, Part, StableName, Value};
-use crate::units::Nanos;
 
 /// An event of this name as it could look: its paths and descriptors are some of the run's, everything else is none.
 pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {
@@ -33,7 +32,7 @@ pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {
         program: "".into(),
         entered: 0,
         left: 0,
-        clock: (Nanos(0), Nanos(0)),
+        clock: Default::default(),
         convention: None,
         fields,
         returns,
