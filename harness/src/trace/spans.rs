@@ -127,14 +127,16 @@ enum Key {
 }
 
 impl Key {
-    fn of(value: &FieldValue) -> Self {
-        match value {
+    /// `None` for what was not read.
+    fn of(value: &FieldValue) -> Option<Self> {
+        Some(match value {
+            FieldValue::Unread => return None,
             FieldValue::Number(number) => Self::Number(*number),
             FieldValue::Task(id) => Self::Number((*id).into()),
             FieldValue::Address(address) => Self::Number((*address).into()),
             FieldValue::Text(bytes) => Self::Bytes(bytes.clone()),
             FieldValue::Other(text) => Self::Bytes(text.clone().into_bytes()),
-        }
+        })
     }
 }
 
@@ -252,7 +254,7 @@ fn key(
 ) -> Option<Vec<Key>> {
     let fields = rule.key.iter();
     fields
-        .map(|field| field_of(end, word(field)).map(|value| Key::of(&value)))
+        .map(|field| Key::of(&field_of(end, word(field))?))
         .collect()
 }
 
