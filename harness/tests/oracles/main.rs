@@ -18,6 +18,7 @@ mod oracle_perf;
 mod oracle_print;
 mod oracle_record;
 mod oracle_script;
+mod oracle_spans;
 mod oracle_stat;
 mod oracle_strace;
 mod oracle_user;
