@@ -19,6 +19,7 @@ pub mod events;
 pub mod format;
 pub mod host;
 pub mod matching;
+pub mod matrix;
 pub mod memory;
 pub mod merge;
 pub mod mutate;

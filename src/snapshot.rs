@@ -333,11 +333,17 @@ pub fn files_below(root: &Path, ending: &str) -> Result<Vec<PathBuf>, SnapshotEr
 /// The differences between two texts, as a unified diff with three lines around each; empty for equal ones.
 #[must_use]
 pub fn diff(stored: &str, trace: &str) -> String {
-    let (stored, trace) = (normal(stored), normal(trace));
-    let diff = similar::TextDiff::from_lines(&stored, &trace);
+    diff_of(("stored", stored), ("this run", trace))
+}
+
+/// The same for two traces under names of their own.
+#[must_use]
+pub fn diff_of((old_name, old): (&str, &str), (new_name, new): (&str, &str)) -> String {
+    let (old, new) = (normal(old), normal(new));
+    let diff = similar::TextDiff::from_lines(&old, &new);
     diff.unified_diff()
         .context_radius(3)
-        .header("stored", "this run")
+        .header(old_name, new_name)
         .to_string()
 }
 

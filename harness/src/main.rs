@@ -5,11 +5,14 @@
 mod ahead;
 mod calibrate;
 mod completions;
+mod diff;
 mod doctor;
 mod dump;
 mod events;
 mod inject;
 mod input;
+mod kernels;
+mod matrix;
 mod mutate;
 mod new;
 mod record;
@@ -21,6 +24,7 @@ mod signals;
 mod stat;
 mod suite;
 mod trace;
+mod vm;
 mod whom;
 
 use clap::{Parser, Subcommand};
@@ -63,6 +67,15 @@ enum Command {
     Review(review::Arguments),
     /// List the events of this kernel, with their fields
     Events(events::Arguments),
+    /// Run scenarios on several kernels, in virtual machines that need no rights, and say what differs
+    Matrix(matrix::Arguments),
+    /// Compare two traces, or the events of two kernels
+    Diff(diff::Arguments),
+    /// Run a command on another kernel, in a virtual machine that needs no rights
+    Vm(vm::Arguments),
+    /// What a guest starts with
+    #[command(hide = true)]
+    VmInit,
     /// Say what this machine allows, and what to do about the rest
     Doctor,
     /// Print the JSON schema of scenario files, for editors
@@ -89,6 +102,10 @@ fn main() -> ExitCode {
         Command::Mutate(arguments) => mutate::main(arguments),
         Command::New(arguments) => new::main(arguments),
         Command::Review(arguments) => review::main(arguments),
+        Command::Matrix(arguments) => matrix::main(arguments),
+        Command::Diff(arguments) => diff::main(arguments),
+        Command::Vm(arguments) => vm::main(arguments),
+        Command::VmInit => vm::init(),
         Command::Doctor => doctor::main(),
         Command::Schema => schema::main(),
         Command::Completions(arguments) => completions::main(arguments),
@@ -103,7 +120,7 @@ fn say(error: &clap::Error) -> u8 {
     let _gone = error.print();
     let is_trace = std::env::args_os()
         .nth(1)
-        .is_some_and(|word| word == "trace" || word == "record");
+        .is_some_and(|word| word == "trace" || word == "record" || word == "vm");
     match (error.use_stderr(), is_trace) {
         (false, _) => status::PASSED,
         (true, true) => status::TRACE_TROUBLE,

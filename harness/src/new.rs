@@ -289,8 +289,7 @@ fn own_events(events: &[String]) -> Vec<EventSpec> {
     let tracepoints = tracepoints.into_iter().map(|name| {
         EventSpec::Event(EventWish {
             name: name.to_owned(),
-            filter: None,
-            ring: None,
+            ..EventWish::default()
         })
     });
     calls.into_iter().chain(tracepoints).collect()

@@ -17,7 +17,7 @@ pub(crate) struct Chosen {
     pub(crate) paths: Vec<PathBuf>,
     /// How many scenarios run side by side [default: the number of CPUs]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    jobs: Option<u16>,
+    pub(crate) jobs: Option<u16>,
     /// Only scenarios whose name matches
     #[arg(long, value_name = "RE")]
     pub(crate) filter: Option<Regex>,
@@ -84,7 +84,7 @@ impl Chosen {
         }
     }
 
-    fn find(&self) -> Result<Vec<Item>, String> {
+    pub(crate) fn find(&self) -> Result<Vec<Item>, String> {
         let mut items = discover(&self.paths).map_err(|(path, error)| {
             format!("cannot read `{}`: {}", path.display(), chain(&error))
         })?;

@@ -6,6 +6,7 @@
 mod catalogue;
 mod machine;
 mod modules;
+mod ports;
 mod probes;
 mod process;
 mod symbols;
@@ -70,13 +71,8 @@ pub enum HostError {
         list: &'static str,
     },
     /// A probe cannot be.
-    #[error("cannot probe `{probe}`")]
-    Probe {
-        /// As written.
-        probe: String,
-        /// Why.
-        source: Arc<dyn std::error::Error + Send + Sync>,
-    },
+    #[error(transparent)]
+    Probe(Arc<dyn std::error::Error + Send + Sync>),
     /// A `format` file is not what the kernel writes.
     #[error("cannot understand the format of `{name}`")]
     Format {

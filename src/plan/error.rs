@@ -67,12 +67,12 @@ pub enum EventsError {
         source: ProbeSyntax,
     },
     /// A probe cannot be.
-    #[error("`{name}` cannot be")]
+    #[error("cannot probe `{probe}`")]
     Probe {
         /// The want's place.
         at: usize,
-        /// What its events would be called.
-        name: String,
+        /// As it would be written.
+        probe: String,
         /// Why.
         source: HostError,
     },

@@ -357,10 +357,16 @@ fn find(
 fn wanted(spec: &EventSpec) -> Wanted {
     match spec {
         EventSpec::Syscalls(words) => Wanted::Syscalls(words.clone()),
-        EventSpec::Event(EventWish { name, filter, .. }) => Wanted::Event(WantedEvent {
+        EventSpec::Event(EventWish {
+            name,
+            filter,
+            probe,
+            ..
+        }) => Wanted::Event(WantedEvent {
             name: name.clone(),
             filter: filter.clone(),
-            ..WantedEvent::default()
+            probe: probe.clone(),
+            chain: None,
         }),
     }
 }

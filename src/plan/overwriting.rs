@@ -36,7 +36,10 @@ pub(super) fn choose(
     }
     let mut chosen = BTreeSet::new();
     for (at, spec) in scenario.trace.events.iter().enumerate() {
-        let EventSpec::Event(EventWish { name, filter, ring }) = spec else {
+        let EventSpec::Event(EventWish {
+            name, filter, ring, ..
+        }) = spec
+        else {
             continue;
         };
         let is_operation = operations::is_operation(name);

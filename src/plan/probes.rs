@@ -153,9 +153,10 @@ pub(super) fn ask(
     probe: &Probe,
     catalogue: &dyn Catalogue,
 ) -> Result<std::sync::Arc<crate::format::Format>, EventsError> {
-    catalogue.probe(probe).map_err(|source| EventsError::Probe {
+    let asked = catalogue.probe(probe);
+    asked.map_err(|source| EventsError::Probe {
         at,
-        name: probe.name.clone(),
+        probe: probe.to_string(),
         source,
     })
 }

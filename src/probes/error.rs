@@ -15,6 +15,9 @@ pub enum ProbeError {
         /// Why.
         source: ElfError,
     },
+    /// An argument.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
     /// The kernel does not take it.
     #[error("the kernel refuses it: {said}{}", at_caret(.caret))]
     Refused {
@@ -47,12 +50,65 @@ fn at_caret(caret: &Option<(String, usize)>) -> String {
     }
 }
 
+/// Why a parameter cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArgumentError {
+    /// Nobody knows the function's parameters.
+    #[error(
+        "the parameter `{name}` is not known, as there is no debugging information of the function: write where it is, as in `{name}=%di:u64`, or `{name}=+0(%di):ustring`"
+    )]
+    NoInformation {
+        /// As written.
+        name: String,
+    },
+    /// It is no place where a function begins.
+    #[error(
+        "the parameter `{name}` is where the calling convention puts it only where the function begins"
+    )]
+    NotAtEntry {
+        /// As written.
+        name: String,
+    },
+    /// The function has no such parameter.
+    #[error("the function has no parameter `{name}`: it has {}", listed(.known))]
+    NoParameter {
+        /// As written.
+        name: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// No probe reads it.
+    #[error("the parameter `{name}` is {why}")]
+    Unreadable {
+        /// As written.
+        name: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// It has no register of its own.
+    #[error("`$arg{number}` is in no register: `$stack1` is the first that is passed on the stack")]
+    NoRegister {
+        /// Its number.
+        number: usize,
+    },
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => names.join(", "),
+    }
+}
+
 /// Why a place in a program or library is not found.
 #[derive(Debug, thiserror::Error)]
 pub enum ElfError {
     /// It cannot be read.
     #[error("cannot read it")]
     Read(#[source] io::Error),
+    /// It is not there when the workload is started.
+    #[error("it is not among the `files` of the workload that are taken from a file")]
+    NotLaidOut,
     /// It is none.
     #[error("it is no program or library of this machine: {0}")]
     NoElf(String),

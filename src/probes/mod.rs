@@ -2,6 +2,8 @@
 //!
 //! The kernel could also be asked for the place alone (its `uprobe` and `kprobe` event sources); but those events have no fields.
 
+mod convention;
+mod dwarf;
 mod elf;
 mod error;
 mod names;
@@ -9,5 +11,5 @@ mod registry;
 mod separate;
 
 pub use elf::{Binary, Found};
-pub use error::{ElfError, ProbeError};
+pub use error::{ArgumentError, ElfError, ProbeError};
 pub use registry::{Registered, Registry};

@@ -1,13 +1,15 @@
 //! The probes that this process has made.
 
+use super::convention::{Function, passing};
 use super::elf::Binary;
-use super::error::ProbeError;
+use super::error::{ArgumentError, ProbeError};
 use crate::format::{self, Format};
 use crate::host::{Host, ProbeList};
 use crate::sys::process::{Janitor, ProbeDuty};
 use crate::sys::removal::{remove_probe, remove_probes};
-use crate::units::{Probe, ProbePlace};
+use crate::units::{Probe, ProbeArgument, ProbeKind, ProbePlace};
 use nix::fcntl::{FcntlArg, fcntl};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs::File;
@@ -100,10 +102,11 @@ impl Registry {
         file: Option<&Path>,
     ) -> Result<Registered, ProbeError> {
         let event = format!("p{}", self.next.fetch_add(1, Ordering::Relaxed));
+        let mut arguments = probe.arguments.clone();
         let (list, place, _open) = match file {
             None => (ProbeList::Kernel, in_kernel(probe), None),
             Some(path) => {
-                let (place, open) = in_file(probe, path)?;
+                let (place, open) = in_file(probe, path, &mut arguments)?;
                 (ProbeList::User, place, Some(open))
             }
         };
@@ -112,7 +115,7 @@ impl Registry {
             (true, ProbeList::User) => "r".to_owned(),
             (true, ProbeList::Kernel) => format!("r{MOST_RETURNS}"),
         };
-        let arguments: Vec<String> = probe.arguments.iter().map(ToString::to_string).collect();
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         let arguments = arguments.join(" ");
         let begin = format!("{kind}:{}/{event} {place}", self.name);
         let line = format!("{begin} {arguments}");
@@ -150,7 +153,13 @@ fn in_kernel(probe: &Probe) -> String {
 }
 
 /// The place in the file as the kernel takes it. The file stays open: so it is the very one that was read, whatever its path has in it.
-fn in_file(probe: &Probe, path: &Path) -> Result<(String, File), ProbeError> {
+///
+/// Arguments that name parameters become what the kernel is to fetch.
+fn in_file(
+    probe: &Probe,
+    path: &Path,
+    arguments: &mut [ProbeArgument],
+) -> Result<(String, File), ProbeError> {
     let wrong = |source| ProbeError::File {
         path: path.to_owned(),
         source,
@@ -158,8 +167,57 @@ fn in_file(probe: &Probe, path: &Path) -> Result<(String, File), ProbeError> {
     let file = File::open(path).map_err(|error| wrong(super::ElfError::Read(error)))?;
     let binary = Binary::read(&file, path).map_err(wrong)?;
     let found = binary.find(&probe.place).map_err(wrong)?;
+    let function = OnceCell::new();
+    let function = || {
+        function
+            .get_or_init(|| binary.function(found.address))
+            .as_ref()
+    };
+    for argument in arguments {
+        *argument = in_language(probe.kind, found.is_entry, argument, function)?;
+    }
     let path = Host::path_of_descriptor(file.as_raw_fd());
     Ok((format!("{}:{:#x}", path.display(), found.offset), file))
+}
+
+/// An argument in the kernel's language.
+fn in_language<'f>(
+    kind: ProbeKind,
+    is_entry: bool,
+    argument: &ProbeArgument,
+    function: impl Fn() -> Option<&'f Function>,
+) -> Result<ProbeArgument, ArgumentError> {
+    if argument.value == "$retval" {
+        let result = match (&argument.ty, function()) {
+            (None, Some(function)) => function.result(argument),
+            _ => argument.clone(),
+        };
+        let name = result.name.or_else(|| Some("retval".to_owned()));
+        return Ok(ProbeArgument { name, ..result });
+    }
+    let name = argument.value.clone();
+    if let Some(number) = argument
+        .value
+        .strip_prefix("$arg")
+        .and_then(|it| it.parse().ok())
+    {
+        let register = passing(number).ok_or(ArgumentError::NoRegister { number })?;
+        return match is_entry && !kind.is_return() {
+            true => Ok(ProbeArgument {
+                value: format!("%{register}"),
+                ..argument.clone()
+            }),
+            false => Err(ArgumentError::NotAtEntry { name }),
+        };
+    }
+    if argument.parameter().is_none() {
+        return Ok(argument.clone());
+    }
+    match function() {
+        _ if !is_entry || kind.is_return() => Err(ArgumentError::NotAtEntry { name }),
+        None => Err(ArgumentError::NoInformation { name }),
+        Some(function) => function.parameter(argument),
+    }
 }
 
 impl Drop for Event {

@@ -5,10 +5,12 @@
 
 mod chain;
 mod counts;
+mod formats;
 mod json;
 mod junit;
 mod line;
 mod listed;
+mod matrix;
 mod mutation;
 mod span;
 mod suite;
@@ -17,10 +19,12 @@ mod values;
 
 pub use chain::{chain_json, chain_lines};
 pub use counts::Counted;
+pub use formats::{formats_human, formats_json};
 pub use json::{call_json, event_json, exit_json, summary_json};
 pub use junit::junit;
 pub use line::{call_line, event_line};
 pub use listed::{listed_json, listed_line};
+pub use matrix::{matrix_human, matrix_json};
 pub use mutation::{mutation_human, mutation_json, mutations_human, mutations_json};
 pub use span::{Fields, Span, SpanEnd, span_json, span_line};
 pub use suite::{human, scenario_json, suite_json, text_of};

@@ -78,7 +78,6 @@ pub use triggers::{Alarm, Ask, Switch, Triggers};
 pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 
-use crate::attr::Source;
 use crate::capture::{self, Capture, CaptureError};
 use crate::events::{self, Account, EventSet, Follow, OpenError, Pins, RingChoice, Rings};
 use crate::host::{Catalogue, Host, HostError};
@@ -253,9 +252,7 @@ impl<'a> Bench<'a> {
         ring_pages: usize,
     ) -> Result<EventSet, RunError> {
         for request in &plan.requests {
-            if let Source::Tracepoint(id) = request.source {
-                self.pins.hold(id);
-            }
+            self.pin(request.source);
         }
         let counted = self.counted(plan, group)?;
         let follow = match counted {

@@ -4,6 +4,7 @@ use super::flight::FlightLog;
 use super::limits::Limiter;
 use super::marks;
 use super::overwritten::conclude;
+use super::probes;
 use super::saving::Saving;
 use super::workload::workload;
 use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};
@@ -49,6 +50,9 @@ pub(super) fn record(
     extras: Extras<'_>,
     dir: &WorkDir,
 ) -> Result<(Ended, Trace, View, Findings), RunError> {
+    // In front of the events: they are closed before it is removed.
+    let probed = probes::in_directory(bench, plan, dir.path())?;
+    let plan = probed.plan();
     let group = bench.group();
     let workload = workload(bench, plan, dir.path(), group.clone())?;
     let inside = workload.world.inside(dir.path());

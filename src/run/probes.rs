@@ -1,16 +1,30 @@
 //! Probes of runs: events for as long as somebody wants them.
 
-use super::Bench;
+use super::{Bench, PATH, RunError};
 use crate::attr::Source;
 use crate::events::Opened;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
-use crate::probes::{ProbeError, Registered, Registry};
+use crate::plan::{EventsError, Meaning, Plan};
+use crate::probes::{ElfError, ProbeError, Registered, Registry};
+use crate::scenario::{FileSource, Scenario, Workload};
 use crate::units::{Probe, TracepointName};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::env;
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where libraries are, whatever the machine and the distribution (`ld.so(8)`).
+const LIBRARIES: &[&str] = &[
+    "/lib/x86_64-linux-gnu",
+    "/lib/aarch64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+];
 
 /// What this process has probed.
 #[derive(Debug, Default)]
@@ -28,9 +42,9 @@ impl Bench<'_> {
     /// # Errors
     /// [`HostError::Probe`], [`HostError::NoProbes`], [`HostError::Read`].
     pub fn register(&self, probe: &Probe, file: Option<&Path>) -> Result<Registered, HostError> {
-        let registry = self.registry().map_err(|error| failed(probe, error))?;
+        let registry = self.registry().map_err(failed)?;
         let made = registry.register(self.host, probe, file);
-        let made = made.map_err(|error| failed(probe, error))?;
+        let made = made.map_err(failed)?;
         let text = (probe.name.clone(), made.format_text.clone());
         let mut texts = lock(&self.probes.texts);
         texts.insert(made.format.id, text);
@@ -44,6 +58,15 @@ impl Bench<'_> {
         }
         let made = Arc::new(Registry::new(self.host)?);
         Ok(Arc::clone(registry.insert(made)))
+    }
+
+    /// Keeps a tracepoint registered. A probe is not kept: it could not be removed.
+    pub(super) fn pin(&self, source: Source) {
+        if let Source::Tracepoint(id) = source
+            && !lock(&self.probes.texts).contains_key(&id)
+        {
+            self.pins.hold(id);
+        }
     }
 
     /// The text of the format of an event that is open.
@@ -94,8 +117,115 @@ impl Catalogue for Bench<'_> {
     }
 }
 
+/// The probes of a planned run.
+pub(super) struct Probed<'p> {
+    plan: Cow<'p, Plan>,
+    _made: Vec<Registered>,
+}
+
+impl Probed<'_> {
+    /// The plan with the events that they are.
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+/// Makes events of a plan's probes, in the files as they lie now: those of the sandbox are other files for every run.
+///
+/// # Errors
+/// [`RunError::Plan`].
+pub(super) fn in_directory<'p>(
+    bench: &Bench<'_>,
+    plan: &'p Plan,
+    directory: &Path,
+) -> Result<Probed<'p>, RunError> {
+    let mut probed = Probed {
+        plan: Cow::Borrowed(plan),
+        _made: Vec::new(),
+    };
+    let path = plan.workload.env.get("PATH").map_or(PATH, String::as_str);
+    for (place, planned) in plan.events.named.iter().enumerate() {
+        let Some(probe) = &planned.probe else {
+            continue;
+        };
+        let file = file(probe, directory, OsStr::new(path));
+        let made = bench.register(probe, file.as_deref());
+        let made = made.map_err(|source| {
+            RunError::Plan(EventsError::Probe {
+                at: place,
+                probe: probe.to_string(),
+                source,
+            })
+        })?;
+        let events = &mut probed.plan.to_mut().events;
+        let requests = events.requests.iter_mut().zip(&events.meanings);
+        for (request, meaning) in requests {
+            if *meaning == Meaning::Event(place) {
+                request.source = Source::Tracepoint(made.format.id);
+            }
+        }
+        if let Some(planned) = events.named.get_mut(place) {
+            planned.format = Some(Arc::clone(&made.format));
+        }
+        probed._made.push(made);
+    }
+    Ok(probed)
+}
+
+/// What a scenario is planned with: the machine, and programs that lie where its `files` are taken from.
+pub(super) struct Foreseen<'a> {
+    pub(super) bench: &'a Bench<'a>,
+    pub(super) scenario: &'a Scenario,
+    pub(super) file: &'a Path,
+}
+
+/// Each probe is made to see what it is, and removed again: it is made anew for every run.
+impl Catalogue for Foreseen<'_> {
+    fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
+        self.bench.host.format(name)
+    }
+
+    fn systems(&self) -> Result<Vec<String>, HostError> {
+        self.bench.host.systems()
+    }
+
+    fn events(&self, system: &str) -> Result<Vec<String>, HostError> {
+        self.bench.host.events(system)
+    }
+
+    fn probe(&self, probe: &Probe) -> Result<Arc<Format>, HostError> {
+        let Workload { files, env, .. } = &self.scenario.workload;
+        let written = Path::new(&probe.file);
+        let place = match probe.file.contains('/') && written.is_relative() {
+            true => {
+                let plain: PathBuf = written.components().skip_while(is_here).collect();
+                let none = || ProbeError::File {
+                    path: written.to_owned(),
+                    source: ElfError::NotLaidOut,
+                };
+                match files.get(&plain).map(|file| &file.source) {
+                    Some(FileSource::From(from)) => {
+                        Some(self.file.parent().unwrap_or(Path::new("")).join(from))
+                    }
+                    _ => return Err(failed(none())),
+                }
+            }
+            false => {
+                let path = env.get("PATH").map_or(PATH, String::as_str);
+                file(probe, Path::new("/"), OsStr::new(path))
+            }
+        };
+        let made = self.bench.register(probe, place.as_deref())?;
+        Ok(Arc::clone(&made.format))
+    }
+}
+
+fn is_here(component: &Component<'_>) -> bool {
+    *component == Component::CurDir
+}
+
 /// The program or library of a probe: a name without a slash is looked for in the search path, another is relative to this directory.
-pub(super) fn file(probe: &Probe, directory: &Path, path: &std::ffi::OsStr) -> Option<PathBuf> {
+pub(super) fn file(probe: &Probe, directory: &Path, path: &OsStr) -> Option<PathBuf> {
     if !probe.kind.is_of_user() {
         return None;
     }
@@ -103,21 +233,17 @@ pub(super) fn file(probe: &Probe, directory: &Path, path: &std::ffi::OsStr) -> O
     if probe.file.contains('/') {
         return Some(directory.join(written));
     }
-    let mut places = env::split_paths(path).map(|folder| folder.join(written));
-    Some(
-        places
-            .find(|place| place.is_file())
-            .unwrap_or_else(|| written.to_owned()),
-    )
+    let mut places = env::split_paths(path)
+        .chain(LIBRARIES.iter().map(PathBuf::from))
+        .map(|folder| folder.join(written));
+    let found = places.find(|place| place.is_file());
+    Some(found.unwrap_or_else(|| written.to_owned()))
 }
 
-fn failed(probe: &Probe, error: ProbeError) -> HostError {
+fn failed(error: ProbeError) -> HostError {
     match error {
         ProbeError::Host(error) => error,
-        other => HostError::Probe {
-            probe: probe.to_string(),
-            source: Arc::new(other),
-        },
+        other => HostError::Probe(Arc::new(other)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Scenarios that are read and resolved, before the first of them runs.
 
+use super::probes::Foreseen;
 use super::{Bench, RecordedRun};
 use crate::errors::chain;
 use crate::host::Catalogue;
@@ -43,11 +44,16 @@ pub(super) fn ready(
     recording: Option<&RecordedRun>,
     facts: &Facts<'_>,
     scenario: &Scenario,
+    file: &Path,
 ) -> Result<Ready, PlanError> {
     let description = scenario.description.clone();
     let catalogue: &dyn Catalogue = match recording {
         Some(recording) => recording,
-        None => bench.host,
+        None => &Foreseen {
+            bench,
+            scenario,
+            file,
+        },
     };
     let out_of_reach = |events| match recording {
         Some(recording) => recording.check(events).err().map(|error| chain(&error)),

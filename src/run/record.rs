@@ -3,7 +3,6 @@
 use super::session::{self, Control, Next, SessionError, system};
 use super::store::StoreError;
 use super::{Bench, Recorder, RunError};
-use crate::attr::Source;
 use crate::events::{self, EventSet, Recorded, RingChoice, Subject};
 use crate::plan::RecordWish;
 use crate::sandbox::{Exited, Running};
@@ -27,9 +26,7 @@ impl Bench<'_> {
     ) -> Result<EventSet, RunError> {
         let recorded: Vec<Recorded> = wish.events(self).map_err(RunError::Plan)?;
         for event in &recorded {
-            if let Source::Tracepoint(id) = event.attr.source {
-                self.pins.hold(id);
-            }
+            self.pin(event.attr.source);
         }
         let rings = RingChoice::New {
             cpus,

@@ -3,7 +3,6 @@
 use super::record::{Recording, TICK, look_after};
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RecordEnd, RunError};
-use crate::attr::Source;
 use crate::events::{self, Counted, Counter, EventSet, RingChoice, Subject};
 use crate::merge::Source as _;
 use crate::plan::{CountedEvent, RecordWish};
@@ -74,9 +73,7 @@ impl Bench<'_> {
         for CountedEvent { name, parts } in wanted {
             let mut counters = Vec::new();
             for part in &parts {
-                if let Source::Tracepoint(id) = part.attr.source {
-                    self.pins.hold(id);
-                }
+                self.pin(part.attr.source);
                 counters.extend(Counter::open_each(part, &places)?);
             }
             all.push((name, counters));

@@ -174,7 +174,7 @@ impl<'a> Suite<'a> {
             let Some(scenario) = scenarios_of_file.iter().find(is_its) else {
                 return Err(SuiteError::NoRow { name: item.name });
             };
-            match ready(bench, recording, &facts, scenario) {
+            match ready(bench, recording, &facts, scenario, &item.file) {
                 Ok(ready) => scenarios.push((item, ready)),
                 Err(PlanError::Invalid(diagnostic)) => {
                     complaints.push(*diagnostic);

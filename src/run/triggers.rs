@@ -2,7 +2,7 @@
 
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RunError};
-use crate::attr::{Attr, Maps, Source};
+use crate::attr::{Attr, Maps};
 use crate::events::{self, EventSet, Recorded, RingChoice, Subject};
 use crate::merge::Source as _;
 use crate::plan::RecordWish;
@@ -88,11 +88,9 @@ impl Bench<'_> {
         cpus: &[Cpu],
         most_at_once: u64,
     ) -> Result<Alarm, RunError> {
-        let recorded: Vec<Recorded> = wish.events(self.host).map_err(RunError::Plan)?;
+        let recorded: Vec<Recorded> = wish.events(self).map_err(RunError::Plan)?;
         for event in &recorded {
-            if let Source::Tracepoint(id) = event.attr.source {
-                self.pins.hold(id);
-            }
+            self.pin(event.attr.source);
         }
         // It owns the ring and so says when it wakes; names and mappings wake nobody.
         let owner = Attr {

@@ -118,15 +118,15 @@ pub fn labels(file: &Path, text: &str) -> Result<Vec<String>, Diagnostic> {
 }
 
 /// A file whose values are not yet those of a scenario.
-struct Parsed {
+pub(super) struct Parsed {
     source: Source,
-    places: Places,
-    value: Value,
+    pub(super) places: Places,
+    pub(super) value: Value,
     no_value: Option<(String, Range<usize>)>,
 }
 
 impl Parsed {
-    fn read(file: &Path, text: &str) -> Result<Self, Diagnostic> {
+    pub(super) fn read(file: &Path, text: &str) -> Result<Self, Diagnostic> {
         let source = Source::new(file, text);
         let places = Places::parse(&source)?;
         let value: Value =

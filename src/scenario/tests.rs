@@ -155,7 +155,7 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
         EventSpec::Event(EventWish {
             name: name.to_owned(),
             filter: filter.map(str::to_owned),
-            ring: None,
+            ..EventWish::default()
         })
     };
     assert_eq!(

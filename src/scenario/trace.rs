@@ -5,10 +5,12 @@ use serde::Deserialize;
 
 use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::model::Mark;
+use super::probe::{Argument, KernelPlace, ProbeName, UserPlace, WrittenProbe};
 use super::ring::{RingMode, RingSpec, WrittenRing};
 use super::schema::{either, of, some_text, text_like};
 use super::sections::WrittenSince;
 use super::spans::{SpanSpec, WrittenSpan};
+use crate::units::Probe;
 
 /// The events to record, and into how large a ring.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +55,8 @@ pub struct EventWish {
     pub filter: Option<String>,
     /// Which ring its records go to; `None` for that of [`RingSpec::mode`].
     pub ring: Option<RingMode>,
+    /// What it is, where it is no event before somebody makes it one; its name is that of the wish.
+    pub probe: Option<Probe>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -80,6 +84,19 @@ pub(super) struct WrittenEvent {
     filter: Option<Filter>,
     /// Whether the newest records of this event overwrite the oldest, whatever `trace.ring.mode` says.
     ring: Option<RingMode>,
+    /// A place in a program or library, `./bin/save:commit`: a path in the working directory, an absolute one, or a name that is looked for
+    /// in the search path; a function, bytes behind it, or an offset in the file.
+    uprobe: Option<UserPlace>,
+    /// A function of a program or library: when it returns.
+    uretprobe: Option<UserPlace>,
+    /// A function of the kernel, `vfs_open`, or bytes behind it.
+    kprobe: Option<KernelPlace>,
+    /// A function of the kernel: when it returns.
+    kretprobe: Option<KernelPlace>,
+    /// What a probe reads: names of parameters, or the kernel's language: `path=+0(%di):ustring`, `$retval`.
+    args: Option<Vec<Argument>>,
+    /// What the events of a probe are called behind the colon, if not as the function.
+    name: Option<ProbeName>,
 }
 
 /// One element of `syscalls`.
@@ -114,6 +131,27 @@ impl Flexible for EventSpec {
 
     fn from_mapping(written: WrittenEvent) -> Option<Result<Self, String>> {
         let filter = written.filter.map(|Filter(text)| text);
+        let probe = WrittenProbe {
+            uprobe: written.uprobe,
+            uretprobe: written.uretprobe,
+            kprobe: written.kprobe,
+            kretprobe: written.kretprobe,
+            args: written.args,
+            name: written.name,
+        };
+        if let Some(probe) = probe.probe() {
+            return Some(match (&written.syscalls, &written.event) {
+                (None, None) => probe.map(|probe| {
+                    Self::Event(EventWish {
+                        name: probe.name.clone(),
+                        filter,
+                        ring: written.ring,
+                        probe: Some(probe),
+                    })
+                }),
+                _ => Err("a probe and `syscalls` or `event` exclude each other".to_owned()),
+            });
+        }
         Some(match (written.syscalls, written.event, filter) {
             (Some(_), Some(_), _) => Err("`syscalls` and `event` exclude each other".to_owned()),
             (Some(_), None, Some(_)) => Err("a `filter` belongs to an `event`".to_owned()),
@@ -121,11 +159,15 @@ impl Flexible for EventSpec {
                 "a `ring` belongs to an `event`\nall system calls share one: `trace: { ring: { mode: flight } }`"
                     .to_owned(),
             ),
-            (None, None, _) => Err("one of `syscalls` and `event` is needed".to_owned()),
+            (None, None, _) => Err(
+                "one of `syscalls`, `event`, `uprobe`, `uretprobe`, `kprobe` and `kretprobe` is needed"
+                    .to_owned(),
+            ),
             (None, Some(Tracepoint(name)), filter) => Ok(Self::Event(EventWish {
                 name,
                 filter,
                 ring: written.ring,
+                probe: None,
             })),
             (Some(selectors), None, None) if selectors.is_empty() => {
                 Err("the list of `syscalls` is empty".to_owned())

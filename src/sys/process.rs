@@ -60,6 +60,31 @@ pub struct Own<'a> {
     pub words: Option<(usize, usize)>,
 }
 
+/// Brings the loopback interface of this network namespace up.
+///
+/// # Errors
+/// `EPERM` without `CAP_NET_ADMIN` over it.
+///
+/// # References
+/// `SIOCSIFFLAGS`, `netdevice(7)`.
+pub fn loopback() -> io::Result<()> {
+    step::loopback().map_err(io::Error::from_raw_os_error)
+}
+
+/// Lets a command that is to be started end with the thread that starts it, by `SIGKILL`.
+///
+/// # References
+/// `PR_SET_PDEATHSIG`, `prctl(2)`.
+pub fn end_with_us(command: &mut std::process::Command) {
+    let ask = || {
+        // SAFETY: prctl takes numbers.
+        let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        check(asked.into()).map(drop)
+    };
+    // SAFETY: between fork and exec it makes one system call and nothing else.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, ask) };
+}
+
 /// Everything the child needs, laid out beforehand: between `clone3(2)` and `execve(2)` nothing may be allocated.
 #[derive(Debug)]
 pub struct Spawn<'a> {

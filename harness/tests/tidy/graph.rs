@@ -67,6 +67,12 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["sandbox", "scenario", "syscall", "trace", "units"],
     ),
     (
+        "matrix",
+        &[
+            "errors", "host", "scenario", "snapshot", "sys", "units", "verdict",
+        ],
+    ),
+    (
         "run",
         &[
             "attr",
@@ -100,7 +106,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "format", "plan", "run", "syscall", "trace", "units", "verdict",
+            "format", "matrix", "plan", "run", "syscall", "trace", "units", "verdict",
         ],
     ),
 ];

@@ -49,6 +49,8 @@ const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
         "/proc",
         "where the sandbox mounts its own; nothing of the host's is read",
     ),
+    ("src/matrix/init.rs", "/proc", "where a guest mounts it"),
+    ("src/matrix/init.rs", "/sys", "where a guest mounts it"),
     ("harness/src/doctor.rs", "/proc", "a word in a remedy"),
     ("harness/src/doctor.rs", "/sys", "a word in a remedy"),
 ];

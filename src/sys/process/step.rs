@@ -260,7 +260,7 @@ fn write_text(path: &CStr, text: &CStr) -> Result<(), c_int> {
     done(unsafe { libc::close(file) })
 }
 
-fn loopback() -> Result<(), c_int> {
+pub(super) fn loopback() -> Result<(), c_int> {
     // SAFETY: ifreq is plain numbers, for which all zeroes is valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(c"lo".to_bytes()) {

@@ -111,12 +111,11 @@ fn full() -> Draft {
             EventSpec::Event(EventWish {
                 name: "sched:sched_switch".to_owned(),
                 filter: Some("prev_prio < 120".to_owned()),
-                ring: None,
+                ..EventWish::default()
             }),
             EventSpec::Event(EventWish {
                 name: "sched:*".to_owned(),
-                filter: None,
-                ring: None,
+                ..EventWish::default()
             }),
         ],
         on_events: vec!["Fewer are better.".to_owned()],

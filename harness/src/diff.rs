@@ -1,0 +1,180 @@
+//! `harness diff`: two traces, or the events of two kernels.
+
+use crate::kernels::{Kernels, Listed};
+use crate::suite::print;
+use crate::vm::{Size, job};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use trace_harness::errors::chain;
+use trace_harness::matrix::{self, EventFormats, Heard, Kernel, Place};
+use trace_harness::report::{formats_human, formats_json};
+use trace_harness::snapshot;
+use trace_harness::units::ExitKind;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Traces are what `harness trace -o` and `harness script` write, or snapshots. With --kernels, A and B are names of the list of \
+kernels, or files of `harness events --format json`; no scenario is run, and each kernel is booted once for all time.\n\n\
+Exit status: 0 nothing differs, 1 something does, 2 it could not be found out."
+)]
+pub(crate) struct Arguments {
+    /// The one
+    #[arg(value_name = "A")]
+    a: PathBuf,
+    /// The other
+    #[arg(value_name = "B")]
+    b: PathBuf,
+    /// Compare the events of two kernels, and their fields
+    #[arg(long)]
+    kernels: bool,
+    /// The list of kernels, as `harness matrix --kernels` takes it
+    #[arg(long, value_name = "FILE", requires = "kernels")]
+    list: Option<PathBuf>,
+    #[command(flatten)]
+    size: Size,
+    /// How to print what differs between kernels
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A line for each field that has changed
+    Text,
+    /// A JSON object for each event
+    Json,
+}
+
+const SAME: u8 = 0;
+const DIFFERENT: u8 = 1;
+const UNKNOWN: u8 = 2;
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    let compared = if arguments.kernels {
+        kernels(arguments)
+    } else {
+        traces(arguments)
+    };
+    match compared {
+        Ok(text) if text.is_empty() => SAME,
+        Ok(text) => {
+            print(&text);
+            DIFFERENT
+        }
+        Err(message) => {
+            anstream::eprintln!("harness: {message}");
+            UNKNOWN
+        }
+    }
+}
+
+fn traces(arguments: &Arguments) -> Result<String, String> {
+    let (a, b) = (trace(&arguments.a)?, trace(&arguments.b)?);
+    let names = [&arguments.a, &arguments.b].map(|path| path.display().to_string());
+    let [name_a, name_b] = &names;
+    Ok(snapshot::diff_of((name_a, &a), (name_b, &b)))
+}
+
+/// The text of a trace; of a snapshot what stands below its head.
+fn trace(path: &Path) -> Result<String, String> {
+    let failed = |why: String| format!("cannot read `{}`: {why}", path.display());
+    if path.extension().is_some_and(|ending| ending == "snap") {
+        let text = snapshot::read(path).map_err(|error| failed(chain(&error)))?;
+        return text.ok_or_else(|| failed("there is no such file".to_owned()));
+    }
+    std::fs::read_to_string(path).map_err(|error| failed(chain(&error)))
+}
+
+fn kernels(arguments: &Arguments) -> Result<String, String> {
+    let listed = Listed {
+        kernels: arguments.list.clone(),
+    };
+    let list = listed
+        .read()
+        .map_err(|_| "there is no list of kernels".to_owned())?;
+    let [a, b] = [&arguments.a, &arguments.b].map(|word| formats(arguments, &list, word));
+    let changes = a?.changes(&b?);
+    let mut text = String::new();
+    match arguments.format {
+        Format::Text => formats_human(&mut text, &changes),
+        Format::Json => formats_json(&mut text, &changes),
+    }
+    Ok(text)
+}
+
+/// The events of a kernel of the list; of a file where there is none of that name.
+fn formats(arguments: &Arguments, list: &Kernels, word: &Path) -> Result<EventFormats, String> {
+    let name = word.to_string_lossy();
+    let is_listed = list.specs.iter().any(|spec| spec.name == name);
+    if !is_listed && word.exists() {
+        let text = std::fs::read_to_string(word);
+        let text = text.map_err(|error| format!("cannot read `{name}`: {}", chain(&error)))?;
+        return EventFormats::read(&text).map_err(|error| format!("`{name}`: {}", chain(&error)));
+    }
+    list.choose(Some(&name))
+        .map_err(|_| format!("`{name}` is no file either"))?;
+    let mut say = |text: String| anstream::eprintln!("harness: {text}");
+    let text = match list.find(&name, &mut say)? {
+        Place::Host => on_host()?,
+        Place::Guest(kernel) => match kernel.kept("events.jsonl") {
+            Some(text) => text,
+            None => {
+                let text = in_guest(arguments, &kernel)?;
+                kernel.keep("events.jsonl", &text);
+                text
+            }
+        },
+    };
+    EventFormats::read(&text).map_err(|error| format!("the kernel `{name}`: {}", chain(&error)))
+}
+
+fn command() -> Vec<OsString> {
+    let own = std::env::current_exe().unwrap_or_else(|_| "harness".into());
+    vec![
+        own.into(),
+        "events".into(),
+        "--format".into(),
+        "json".into(),
+    ]
+}
+
+fn in_guest(arguments: &Arguments, kernel: &Kernel) -> Result<String, String> {
+    let (mut out, mut said) = (Vec::new(), Vec::new());
+    let mut hear = |heard: Heard<'_>| match heard {
+        Heard::Up(..) => {}
+        Heard::Out(bytes) => out.extend(bytes),
+        Heard::Err(bytes) => said.extend(bytes),
+    };
+    let ended = matrix::run(
+        kernel,
+        &arguments.size.machine(),
+        &job(command(), &[]),
+        &mut hear,
+    );
+    match ended.map_err(|error| chain(&error))? {
+        ExitKind::Code(0) => Ok(String::from_utf8_lossy(&out).into_owned()),
+        how => {
+            let said = String::from_utf8_lossy(&said).into_owned();
+            Err(format!(
+                "`harness events` in a guest: {how}: {}",
+                said.trim()
+            ))
+        }
+    }
+}
+
+fn on_host() -> Result<String, String> {
+    let mut words = command().into_iter();
+    let output = Command::new(words.next().unwrap_or_default())
+        .args(words)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cannot run the harness: {}", chain(&error)))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err("cannot list the events of this kernel".to_owned())
+    }
+}

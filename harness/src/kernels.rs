@@ -1,0 +1,107 @@
+//! Which kernels a command line means, and what it takes to have them.
+
+use crate::status;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use trace_harness::matrix::Place;
+use trace_harness::scenario::{KernelSpec, nearest, read_kernels};
+
+/// The list that is there without a file.
+const BUILT_IN: &str = include_str!("../../ci/kernels.yaml");
+const USUAL: &str = "ci/kernels.yaml";
+
+/// The list of kernels.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Listed {
+    /// The list of kernels [default: ci/kernels.yaml, or Debian's 5.10, 6.1, 6.12 and the newest where that is not there]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kernels: Option<PathBuf>,
+}
+
+/// The kernels of a list, and the folder that its paths begin in.
+pub(crate) struct Kernels {
+    pub(crate) specs: Vec<KernelSpec>,
+    folder: PathBuf,
+}
+
+impl Listed {
+    /// Reads the list; the status to end with where that cannot be done.
+    pub(crate) fn read(&self) -> Result<Kernels, u8> {
+        let usual = PathBuf::from(USUAL);
+        let file = self
+            .kernels
+            .clone()
+            .or_else(|| usual.exists().then_some(usual));
+        let (name, text) = match &file {
+            None => (PathBuf::from("the built-in list"), BUILT_IN.to_owned()),
+            Some(path) => match std::fs::read_to_string(path) {
+                Ok(text) => (path.clone(), text),
+                Err(error) => {
+                    let why = trace_harness::errors::chain(&error);
+                    anstream::eprintln!(
+                        "harness: cannot read the list of kernels `{}`: {why}",
+                        path.display()
+                    );
+                    return Err(status::USAGE);
+                }
+            },
+        };
+        match read_kernels(&name, &text) {
+            Ok(specs) => Ok(Kernels {
+                specs,
+                folder: name.parent().unwrap_or(Path::new("")).to_owned(),
+            }),
+            Err(complaint) => {
+                let color = std::io::stderr().is_terminal();
+                anstream::eprintln!("{}", complaint.render(color).trim_end());
+                Err(status::USAGE)
+            }
+        }
+    }
+}
+
+impl Kernels {
+    /// The kernel of this name; the first of the list without one.
+    pub(crate) fn choose(&self, name: Option<&str>) -> Result<&KernelSpec, u8> {
+        let found = match name {
+            None => self.specs.first(),
+            Some(name) => self.specs.iter().find(|spec| spec.name == name),
+        };
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
+            let name = name.unwrap_or_default();
+            let near = nearest(name, names.iter().copied());
+            let near = near.map(|near| format!("; did you mean `{near}`?"));
+            anstream::eprintln!(
+                "harness: no kernel `{name}` in the list, which has {}{}",
+                names.join(", "),
+                near.unwrap_or_default()
+            );
+            status::USAGE
+        })
+    }
+
+    /// The kernel of this name, fetched where that is needed; or why it cannot be had, with advice.
+    pub(crate) fn find(&self, name: &str, say: &mut dyn FnMut(String)) -> Result<Place, String> {
+        let spec = self.specs.iter().find(|spec| spec.name == name);
+        let spec = spec.ok_or_else(|| format!("no kernel `{name}` in the list"))?;
+        Place::get(spec, &self.folder, say).map_err(|error| {
+            let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
+            format!(
+                "{}{}",
+                trace_harness::errors::chain(&error),
+                hint.unwrap_or_default()
+            )
+        })
+    }
+
+    /// The same for a command line: the status to end with where it cannot be had.
+    pub(crate) fn get(&self, name: Option<&str>) -> Result<Place, u8> {
+        let spec = self.choose(name)?;
+        let mut say = |text: String| anstream::eprintln!("harness: {text}");
+        self.find(&spec.name, &mut say).map_err(|trouble| {
+            anstream::eprintln!("harness: {trouble}");
+            status::TROUBLE
+        })
+    }
+}

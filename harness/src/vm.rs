@@ -1,0 +1,164 @@
+//! `harness vm`: a command on another kernel, as if it ran here.
+
+use crate::kernels::Listed;
+use crate::{complain, status};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+use trace_harness::matrix::{self, GuestError, Heard, Job, Kernel, Machine, Place};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The guest's files are this machine's, under the same paths, read as you may; what is written is lost with the guest, but for \
+--write. Directory and environment are yours, standard input is empty, and you are root. /tmp is empty but for what the command line and the \
+environment name there. There is no network but lo.\n\n\
+Exit status: that of the command, 128 + n for a signal; 125 where it is not known.\n\n\
+Environment: HARNESS_KERNEL is the kernel where --kernel is not given; HARNESS_CACHE is where kernels are kept \
+[default: harness in XDG_CACHE_HOME or ~/.cache].\n\n\
+As cargo's runner: CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER='harness vm --kernel 6.1 --' cargo test"
+)]
+pub(crate) struct Arguments {
+    /// The kernel, by its name in the list [default: the first]
+    #[arg(long, short, value_name = "NAME", env = "HARNESS_KERNEL")]
+    kernel: Option<String>,
+    #[command(flatten)]
+    listed: Listed,
+    #[command(flatten)]
+    size: Size,
+    /// A folder that the command may write to; may be given several times
+    #[arg(long, value_name = "DIR")]
+    write: Vec<PathBuf>,
+    /// The command and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    command: Vec<OsString>,
+}
+
+/// What a guest has.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Size {
+    /// The memory of a guest, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u32).range(256..))]
+    memory: u32,
+    /// The CPUs of a guest
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    cpus: u32,
+    /// How long a guest may take from its start to its end, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+}
+
+impl Size {
+    pub(crate) fn cpus(&self) -> u32 {
+        self.cpus
+    }
+
+    pub(crate) fn machine(&self) -> Machine {
+        Machine {
+            memory: self.memory,
+            cpus: self.cpus,
+            limit: Duration::from_secs(self.timeout),
+            ..Machine::default()
+        }
+    }
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    let place = match place(arguments) {
+        Ok(place) => place,
+        // Any other status could be the command's own.
+        Err(_) => return status::TRACE_TROUBLE,
+    };
+    match place {
+        Place::Guest(kernel) => {
+            let job = job(arguments.command.clone(), &arguments.write);
+            in_guest(&kernel, &arguments.size.machine(), &job)
+        }
+        Place::Host => on_host(&arguments.command),
+    }
+}
+
+fn place(arguments: &Arguments) -> Result<Place, u8> {
+    let kernels = arguments.listed.read()?;
+    kernels.get(arguments.kernel.as_deref())
+}
+
+/// A command with the directory and the environment of this one.
+pub(crate) fn job(command: Vec<OsString>, writes: &[PathBuf]) -> Job {
+    let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let own = std::env::current_exe().ok();
+    // Values that are paths or lists of them; the others lie nowhere.
+    let named = environment
+        .iter()
+        .flat_map(|(_, value)| std::env::split_paths(value));
+    let sees = own
+        .into_iter()
+        .chain(command.iter().map(PathBuf::from))
+        .chain(named);
+    Job {
+        sees: sees.filter(|path| path.is_absolute()).collect(),
+        directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+        writes: writes
+            .iter()
+            .filter_map(|path| std::fs::canonicalize(path).ok())
+            .collect(),
+        command,
+        environment,
+    }
+}
+
+/// Runs it, and hands on what it writes; gives its status.
+pub(crate) fn in_guest(kernel: &Kernel, machine: &Machine, job: &Job) -> u8 {
+    let mut hear = |heard: Heard<'_>| {
+        // A reader that has gone away is no reason to end the command.
+        let _gone = match heard {
+            Heard::Up(..) => Ok(()),
+            Heard::Out(bytes) => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(bytes).and_then(|()| out.flush())
+            }
+            Heard::Err(bytes) => std::io::stderr().lock().write_all(bytes),
+        };
+    };
+    match matrix::run(kernel, machine, job, &mut hear) {
+        Ok(how) => u8::try_from(how.shell_status()).unwrap_or(status::TRACE_TROUBLE),
+        Err(error) => {
+            say(&error);
+            status::TRACE_TROUBLE
+        }
+    }
+}
+
+pub(crate) fn say(error: &GuestError) {
+    complain(error, error.hint());
+}
+
+fn on_host(command: &[OsString]) -> u8 {
+    let Some((program, arguments)) = command.split_first() else {
+        return status::TRACE_TROUBLE;
+    };
+    // Only returns where it failed.
+    let error = std::os::unix::process::CommandExt::exec(Command::new(program).args(arguments));
+    complain(&error, None);
+    if error.kind() == std::io::ErrorKind::NotFound {
+        127
+    } else {
+        126
+    }
+}
+
+/// `harness vm-init`: pid 1 of a guest.
+pub(crate) fn init() -> u8 {
+    if std::process::id() != 1 {
+        anstream::eprintln!("harness: `vm-init` is what runs as pid 1 in a guest of `harness vm`");
+        return status::USAGE;
+    }
+    complain(&matrix::init(), None);
+    status::TROUBLE
+}

@@ -1,0 +1,390 @@
+//! Kernels of Debian, fetched once and for any user.
+//!
+//! apt gets a configuration, sources, lists and an empty status of its own, so that the machine's are as they were and no rights are needed;
+//! what it fetches it checks with the keys that the machine has. The mirror is one that the machine itself uses, or Debian's.
+
+use super::cache::CacheError;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Where the packages of a kernel are unpacked, in its folder.
+pub(super) const ROOT: &str = "root";
+
+/// Where packages lie that somebody has put there by hand.
+const BY_HAND: &str = "debs";
+
+/// Why a kernel's packages are not there.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// There is no place to keep them in.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// A program cannot be run.
+    #[error("cannot run `{program}`")]
+    Run {
+        /// Which.
+        program: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write below `{}`", folder.display())]
+    Write {
+        /// Where.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No mirror gave it.
+    #[error("no mirror gives `{package}` of Debian {suite}:{said}")]
+    NoMirror {
+        /// The package.
+        package: String,
+        /// The suite.
+        suite: String,
+        /// What apt said of each.
+        said: String,
+        /// Where packages may be put by hand.
+        by_hand: PathBuf,
+    },
+    /// A package cannot be unpacked.
+    #[error("cannot unpack `{}`: {said}", file.display())]
+    Unpack {
+        /// Which.
+        file: PathBuf,
+        /// What dpkg-deb said.
+        said: String,
+    },
+}
+
+impl FetchError {
+    /// What can be done about it, where something can.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Cache(error) => Some(error.hint()),
+            Self::Run { program, .. } => Some(format!(
+                "kernels of Debian are fetched and unpacked by Debian's own tools: without `{program}`, name a bzImage and its modules in the \
+                 list of kernels ({{ image: ..., modules: ... }})"
+            )),
+            Self::NoMirror { by_hand, .. } => Some(format!(
+                "without a network, put the packages (linux-image-*.deb; of newer suites linux-binary-*.deb and linux-modules-*.deb) into \
+                 `{}`",
+                by_hand.display()
+            )),
+            Self::Write { .. } | Self::Unpack { .. } => None,
+        }
+    }
+}
+
+/// Sees to it that the packages of a kernel are unpacked in its folder. What is there is taken as it is.
+pub(super) fn packages(
+    folder: &Path,
+    suite: &str,
+    package: &str,
+    say: &mut dyn FnMut(String),
+) -> Result<(), FetchError> {
+    let root = folder.join(ROOT);
+    if root.is_dir() {
+        return Ok(());
+    }
+    let write = |source| FetchError::Write {
+        folder: folder.to_owned(),
+        source,
+    };
+    let by_hand = folder.join(BY_HAND);
+    std::fs::create_dir_all(&by_hand).map_err(write)?;
+    let work = tempfile::Builder::new()
+        .prefix("work-")
+        .tempdir_in(folder)
+        .map_err(write)?;
+    let mut archives = archives(&by_hand).map_err(write)?;
+    if archives.is_empty() {
+        say(format!(
+            "fetching {package} of Debian {suite} into {}",
+            folder.display()
+        ));
+        archives = fetch(work.path(), suite, package, &by_hand)?;
+    }
+    let whole = work.path().join(ROOT);
+    for archive in &archives {
+        unpack(archive, &whole)?;
+    }
+    index(&whole);
+    // Whole or not at all; somebody else may have been faster.
+    match std::fs::rename(&whole, &root) {
+        Err(error) if !root.is_dir() => Err(write(error)),
+        _ => Ok(()),
+    }
+}
+
+fn archives(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "deb") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn unpack(archive: &Path, root: &Path) -> Result<(), FetchError> {
+    let output = output(
+        Command::new("dpkg-deb")
+            .arg("--extract")
+            .arg(archive)
+            .arg(root),
+        "dpkg-deb",
+    )?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(FetchError::Unpack {
+        file: archive.to_owned(),
+        said,
+    })
+}
+
+/// Lets `modprobe(8)` work in guests, where the machine has `depmod(8)`.
+fn index(root: &Path) {
+    let folders = [root.join("usr"), root.to_owned()];
+    let found = folders.iter().find_map(|base| {
+        let mut entries = std::fs::read_dir(base.join("lib/modules")).ok()?;
+        Some((base, entries.next()?.ok()?.file_name()))
+    });
+    if let Some((base, release)) = found {
+        let mut depmod = Command::new("depmod");
+        depmod.arg("-b").arg(base).arg(release);
+        output(&mut depmod, "depmod").ok();
+    }
+}
+
+fn fetch(
+    work: &Path,
+    suite: &str,
+    package: &str,
+    by_hand: &Path,
+) -> Result<Vec<PathBuf>, FetchError> {
+    let mut said = String::new();
+    for mirror in mirrors() {
+        let apt = Apt::new(&work.join("apt"), suite, &mirror)?;
+        match apt.fetch(package)? {
+            Ok(archives) => return Ok(archives),
+            Err(complaint) => {
+                let lines = complaint.lines().map(|line| format!("\n        {line}"));
+                said.push_str(&format!("\n    {mirror}:{}", lines.collect::<String>()));
+            }
+        }
+    }
+    Err(FetchError::NoMirror {
+        package: package.to_owned(),
+        suite: suite.to_owned(),
+        said,
+        by_hand: by_hand.to_owned(),
+    })
+}
+
+const DEBIAN: &str = "http://deb.debian.org/debian";
+
+/// The addresses that the machine has packages from, and Debian's own. Which of them has a suite shows when it is asked for it.
+fn mirrors() -> BTreeSet<String> {
+    let mut ask = Command::new("apt-get");
+    ask.args([
+        "indextargets",
+        "--format",
+        "$(REPO_URI)",
+        "Created-By: Packages",
+    ]);
+    let told = output(&mut ask, "apt-get").map(|output| output.stdout);
+    let told = String::from_utf8_lossy(&told.unwrap_or_default()).into_owned();
+    let of_machine = told
+        .lines()
+        .map(|line| line.trim_end_matches('/').to_owned());
+    // Those that have Debian at all: others cost a question each.
+    let is_debian = |address: &String| address.ends_with("/debian");
+    of_machine
+        .filter(is_debian)
+        .chain([DEBIAN.to_owned()])
+        .collect()
+}
+
+/// An apt of our own.
+struct Apt {
+    folder: PathBuf,
+    configuration: PathBuf,
+}
+
+impl Apt {
+    fn new(folder: &Path, suite: &str, mirror: &str) -> Result<Self, FetchError> {
+        let write = |source| FetchError::Write {
+            folder: folder.to_owned(),
+            source,
+        };
+        if folder.exists() {
+            std::fs::remove_dir_all(folder).map_err(write)?;
+        }
+        for below in ["lists/partial", "cache/archives/partial", "none", "got"] {
+            std::fs::create_dir_all(folder.join(below)).map_err(write)?;
+        }
+        // What the machine says about fetching (proxies, methods), and nothing of what it does after an update.
+        let dumped = output(Command::new("apt-config").arg("dump"), "apt-config")?;
+        let dumped = String::from_utf8_lossy(&dumped.stdout).into_owned();
+        let fetching = dumped.lines().filter(|line| line.starts_with("Acquire::"));
+        let mut text: String = fetching.map(|line| format!("{line}\n")).collect();
+        let at = folder.display();
+        for (key, value) in [
+            ("Dir::Etc::main", "/dev/null".to_owned()),
+            ("Dir::Etc::parts", format!("{at}/none")),
+            ("Dir::Etc::sourcelist", format!("{at}/sources.list")),
+            ("Dir::Etc::sourceparts", format!("{at}/none")),
+            ("Dir::Etc::preferences", "/dev/null".to_owned()),
+            ("Dir::Etc::preferencesparts", format!("{at}/none")),
+            ("Dir::State", format!("{at}")),
+            ("Dir::State::lists", format!("{at}/lists")),
+            ("Dir::State::status", format!("{at}/status")),
+            ("Dir::Cache", format!("{at}/cache")),
+            ("Acquire::Languages", "none".to_owned()),
+            // Suites that are not kept up any more have no new dates.
+            ("Acquire::Check-Valid-Until", "false".to_owned()),
+            ("APT::Sandbox::User", "root".to_owned()),
+            ("APT::Architecture", "amd64".to_owned()),
+        ] {
+            text.push_str(&format!("{key} \"{value}\";\n"));
+        }
+        let sources = format!("deb {}{mirror} {suite} main\n", keys());
+        let configuration = folder.join("apt.conf");
+        for (file, contents) in [
+            (folder.join("status"), ""),
+            (folder.join("sources.list"), &sources),
+            (configuration.clone(), &text),
+        ] {
+            std::fs::write(file, contents).map_err(write)?;
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            configuration,
+        })
+    }
+
+    /// The files of a package and of those parts of a kernel that it needs; or what apt said.
+    fn fetch(&self, package: &str) -> Result<Result<Vec<PathBuf>, String>, FetchError> {
+        if let Err(said) = self.ask("apt-get", &["--quiet", "update"])? {
+            return Ok(Err(said));
+        }
+        let mut wanted = BTreeSet::new();
+        let mut rest = vec![package.to_owned()];
+        while let Some(name) = rest.pop() {
+            if wanted.contains(&name) {
+                continue;
+            }
+            match self.ask("apt-cache", &["show", "--no-all-versions", &name])? {
+                Ok(about) => rest.extend(parts(&about)),
+                Err(said) => return Ok(Err(said)),
+            }
+            wanted.insert(name);
+        }
+        let mut words = vec!["--quiet", "download"];
+        words.extend(wanted.iter().map(String::as_str));
+        if let Err(said) = self.ask("apt-get", &words)? {
+            return Ok(Err(said));
+        }
+        let got = archives(&self.folder.join("got"));
+        got.map(Ok).map_err(|source| FetchError::Write {
+            folder: self.folder.clone(),
+            source,
+        })
+    }
+
+    fn ask(
+        &self,
+        program: &'static str,
+        words: &[&str],
+    ) -> Result<Result<String, String>, FetchError> {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(self.folder.join("got"));
+        command
+            .env("APT_CONFIG", &self.configuration)
+            .env("LC_ALL", "C.UTF-8");
+        let output = output(&mut command, program)?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        Ok(if output.status.success() {
+            Ok(text(&output.stdout))
+        } else {
+            Err(text(&output.stderr))
+        })
+    }
+}
+
+/// Debian's keys, where they are not among those that apt trusts for everything.
+fn keys() -> String {
+    let files =
+        ["pgp", "gpg"].map(|ending| format!("/usr/share/keyrings/debian-archive-keyring.{ending}"));
+    let found = files.iter().find(|file| Path::new(file).exists());
+    found.map_or_else(String::new, |file| format!("[signed-by={file}] "))
+}
+
+/// The parts of a kernel among what a package depends on: since 2026 image, modules and the rest are packages of their own.
+fn parts(about: &str) -> Vec<String> {
+    let line = about
+        .lines()
+        .find_map(|line| line.strip_prefix("Depends: "));
+    let names = line.unwrap_or_default().split([',', '|']);
+    let name = |word: &str| {
+        word.split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let is_part = |name: &String| {
+        [
+            "linux-image-",
+            "linux-binary-",
+            "linux-modules-",
+            "linux-base-",
+        ]
+        .iter()
+        .any(|start| name.starts_with(start))
+    };
+    names.map(name).filter(is_part).collect()
+}
+
+fn output(command: &mut Command, program: &'static str) -> Result<Output, FetchError> {
+    let output = command.stdin(Stdio::null()).output();
+    output.map_err(|source| FetchError::Run { program, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_all_of_its_parts_and_nothing_else() {
+        let about = "Package: linux-image-7.2\nDepends: dracut | initramfs-tools (>= 0.120) | linux-initramfs-tool, \
+                     linux-base-7.2 (= 7.2-1), linux-binary-7.2 (= 7.2-1), linux-modules-7.2 (= 7.2-1)\n";
+        assert_eq!(
+            parts(about),
+            ["linux-base-7.2", "linux-binary-7.2", "linux-modules-7.2"]
+        );
+        assert_eq!(
+            parts(
+                "Depends: kmod, linux-base (>= 4.3~), linux-image-6.1.0-50-amd64 (= 6.1.176-1)\n"
+            ),
+            ["linux-image-6.1.0-50-amd64"]
+        );
+        assert_eq!(parts(""), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_unpacked_is_not_fetched_again() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(ROOT)).unwrap();
+        let mut said = Vec::new();
+        packages(folder.path(), "none", "none", &mut |text| said.push(text)).unwrap();
+        assert_eq!(said, [""; 0]);
+    }
+}

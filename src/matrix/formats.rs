@@ -1,0 +1,277 @@
+//! What two kernels say of their events: which there are, and where their fields lie.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A field of an event.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct EventField {
+    /// Its name.
+    pub name: String,
+    /// Its type in C.
+    pub c_type: String,
+    /// Where it begins in a record, in bytes.
+    pub offset: u64,
+    /// How long it is, in bytes.
+    pub size: u64,
+    /// Whether it may be below zero.
+    pub signed: bool,
+}
+
+/// The events of a kernel by their names, each with its fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFormats(BTreeMap<String, Vec<EventField>>);
+
+#[derive(Deserialize)]
+struct Line {
+    name: String,
+    fields: Vec<EventField>,
+}
+
+/// A text is not that of `harness events --format json`.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line} is none of `harness events --format json`")]
+pub struct FormatsError {
+    /// Counted from 1.
+    line: usize,
+    source: serde_json::Error,
+}
+
+impl EventFormats {
+    /// Reads what `harness events --format json` prints.
+    ///
+    /// # Errors
+    /// For the first line that is something else.
+    pub fn read(text: &str) -> Result<Self, FormatsError> {
+        let mut events = BTreeMap::new();
+        for (index, line) in text.lines().enumerate() {
+            let Line { name, fields } =
+                serde_json::from_str(line).map_err(|source| FormatsError {
+                    line: index.saturating_add(1),
+                    source,
+                })?;
+            events.insert(name, fields);
+        }
+        Ok(Self(events))
+    }
+
+    /// How many events there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What another kernel has otherwise, by the names of the events.
+    #[must_use]
+    pub fn changes(&self, other: &Self) -> Vec<EventChange> {
+        let mut names: Vec<&String> = self.0.keys().chain(other.0.keys()).collect();
+        names.sort();
+        names.dedup();
+        let change = |name: &String| {
+            let what = match (self.0.get(name), other.0.get(name)) {
+                (Some(_), None) => Change::Removed,
+                (None, Some(fields)) => Change::Added(fields.clone()),
+                (Some(old), Some(new)) => match fields(old, new) {
+                    changes if changes.is_empty() => return None,
+                    changes => Change::Fields(changes),
+                },
+                (None, None) => return None,
+            };
+            let event = name.clone();
+            Some(EventChange { event, what })
+        };
+        names.into_iter().filter_map(change).collect()
+    }
+}
+
+/// What is otherwise of one event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventChange {
+    /// Its name.
+    pub event: String,
+    /// What.
+    pub what: Change,
+}
+
+/// How an event has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is not there any more.
+    Removed,
+    /// It is new, with these fields.
+    Added(Vec<EventField>),
+    /// It is there, and some of its fields have changed.
+    Fields(Vec<FieldChange>),
+}
+
+/// How a field has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldChange {
+    /// It is not there any more.
+    Removed(EventField),
+    /// It is new.
+    Added(EventField),
+    /// What was the first is the second now: neither name has both kernels, and it is of the same type between the same neighbours.
+    Renamed(EventField, EventField),
+    /// It has another place, another type, or both.
+    Changed(EventField, EventField),
+}
+
+fn fields(old: &[EventField], new: &[EventField]) -> Vec<FieldChange> {
+    let mut changes = Vec::new();
+    let mut renamed = Vec::new();
+    for (index, field) in old.iter().enumerate() {
+        match named(new, &field.name) {
+            Some(same) if same == field => {}
+            Some(same) => changes.push(FieldChange::Changed(field.clone(), same.clone())),
+            None => match successor(old, new, index) {
+                Some(successor) => {
+                    renamed.push(successor.name.clone());
+                    changes.push(FieldChange::Renamed(field.clone(), successor.clone()));
+                }
+                None => changes.push(FieldChange::Removed(field.clone())),
+            },
+        }
+    }
+    let is_new =
+        |field: &&EventField| named(old, &field.name).is_none() && !renamed.contains(&field.name);
+    changes.extend(new.iter().filter(is_new).cloned().map(FieldChange::Added));
+    changes
+}
+
+fn named<'a>(fields: &'a [EventField], name: &str) -> Option<&'a EventField> {
+    fields.iter().find(|field| field.name == name)
+}
+
+/// The field that has taken the place of one that is gone.
+fn successor<'a>(
+    old: &[EventField],
+    new: &'a [EventField],
+    index: usize,
+) -> Option<&'a EventField> {
+    let field = old.get(index)?;
+    let name = |fields: &[EventField], index: Option<usize>| Some(fields.get(index?)?.name.clone());
+    let before = |fields: &[EventField], index: usize| name(fields, index.checked_sub(1));
+    let after = |fields: &[EventField], index: usize| name(fields, index.checked_add(1));
+    let fits = |(place, candidate): &(usize, &'a EventField)| {
+        let is_alike = candidate.c_type == field.c_type && candidate.size == field.size;
+        let neighbours =
+            before(new, *place) == before(old, index) || after(new, *place) == after(old, index);
+        named(old, &candidate.name).is_none()
+            && is_alike
+            && (neighbours || candidate.offset == field.offset)
+    };
+    new.iter().enumerate().find(fits).map(|(_, found)| found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Name, type, offset and size of a field.
+    type Field<'a> = (&'a str, &'a str, u64, u64);
+
+    fn formats(events: &[(&str, &[Field<'_>])]) -> EventFormats {
+        let mut text = String::new();
+        for (name, fields) in events {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, c_type, offset, size)| {
+                    format!("{{\"name\":\"{name}\",\"c_type\":\"{c_type}\",\"offset\":{offset},\"size\":{size},\"signed\":false}}")
+                })
+                .collect();
+            text.push_str(&format!(
+                "{{\"type\":\"event_format\",\"name\":\"{name}\",\"id\":1,\"fields\":[{}]}}\n",
+                fields.join(",")
+            ));
+        }
+        EventFormats::read(&text).unwrap()
+    }
+
+    fn shown(old: &EventFormats, new: &EventFormats) -> Vec<String> {
+        let mut shown = Vec::new();
+        for EventChange { event, what } in old.changes(new) {
+            match what {
+                Change::Removed => shown.push(format!("- {event}")),
+                Change::Added(fields) => shown.push(format!("+ {event} {}", fields.len())),
+                Change::Fields(changes) => {
+                    shown.extend(changes.into_iter().map(|change| match change {
+                        FieldChange::Removed(field) => format!("{event} - {}", field.name),
+                        FieldChange::Added(field) => format!("{event} + {}", field.name),
+                        FieldChange::Renamed(old, new) => {
+                            format!("{event} {} -> {}", old.name, new.name)
+                        }
+                        FieldChange::Changed(old, new) => {
+                            format!(
+                                "{event} {}: {}@{} -> {}@{}",
+                                old.name, old.c_type, old.offset, new.c_type, new.offset
+                            )
+                        }
+                    }))
+                }
+            }
+        }
+        shown
+    }
+
+    #[test]
+    fn events_come_and_go() {
+        let old = formats(&[("a:gone", &[]), ("a:same", &[("x", "int", 8, 4)])]);
+        let new = formats(&[
+            ("a:new", &[("y", "int", 8, 4)]),
+            ("a:same", &[("x", "int", 8, 4)]),
+        ]);
+        assert_eq!(shown(&old, &new), ["- a:gone", "+ a:new 1"]);
+        assert_eq!(shown(&old, &old), [""; 0]);
+    }
+
+    #[test]
+    fn fields_come_go_move_change_their_type_and_their_name() {
+        let old = formats(&[(
+            "e",
+            &[
+                ("a", "int", 8, 4),
+                ("old", "long", 16, 8),
+                ("b", "int", 24, 4),
+                ("c", "char", 28, 1),
+                ("end", "char[4]", 32, 4),
+            ],
+        )]);
+        let new = formats(&[(
+            "e",
+            &[
+                ("a", "u32", 8, 4),
+                ("new", "long", 16, 8),
+                ("extra", "int", 24, 4),
+                ("b", "int", 28, 4),
+                ("end", "char[4]", 32, 4),
+            ],
+        )]);
+        assert_eq!(
+            shown(&old, &new),
+            [
+                "e a: int@8 -> u32@8",
+                "e old -> new",
+                "e b: int@24 -> int@28",
+                "e - c",
+                "e + extra"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_field_of_another_type_is_no_new_name() {
+        let old = formats(&[("e", &[("a", "int", 8, 4)])]);
+        let new = formats(&[("e", &[("b", "unsigned int", 8, 4)])]);
+        assert_eq!(shown(&old, &new), ["e - a", "e + b"]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_event_is_named() {
+        let error = EventFormats::read("{\"name\":\"a\",\"fields\":[]}\noops\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 2 is none of `harness events --format json`"
+        );
+    }
+}

@@ -1,0 +1,287 @@
+//! A guest: one kernel in QEMU, one command in it, from its boot to its end.
+
+use super::frame::Frame;
+use super::initramfs;
+use super::job::{Job, Orders, tag};
+use super::kernel::Kernel;
+use super::kvm::Kvm;
+use super::modules::{self, NEEDED};
+use super::trouble::{CONSOLE, Console, GuestError, QEMU, SAID};
+use super::{PORT, ROOT};
+use crate::sys::process::end_with_us;
+use crate::units::ExitKind;
+use std::cell::Cell;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// What a guest has, and how long it may take.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Its memory, in MiB.
+    pub memory: u32,
+    /// Its CPUs.
+    pub cpus: u32,
+    /// From the start of QEMU to the end of the command.
+    pub limit: Duration,
+    /// More words for its kernel's command line.
+    pub append: String,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            memory: 2048,
+            cpus: 2,
+            limit: Duration::from_secs(600),
+            append: String::new(),
+        }
+    }
+}
+
+/// What is heard from a guest while it runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Heard<'a> {
+    /// It is up, after so long a time; the release of its kernel.
+    Up(&'a str, Duration),
+    /// Standard output of the command.
+    Out(&'a [u8]),
+    /// Its standard error.
+    Err(&'a [u8]),
+}
+
+/// How long a guest may take to come up. With KVM it takes a second; where KVM does not work, it is not told by anything else.
+const UP_WITH_KVM: Duration = Duration::from_secs(8);
+const UP: Duration = Duration::from_secs(90);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accelerator {
+    Kvm,
+    Tcg,
+}
+
+/// Runs a command in a guest with this kernel.
+///
+/// Needs no rights: the guest reads the host's files as this user may, and writes none but below [`Job::writes`].
+///
+/// # Errors
+/// Whatever keeps the command's end from being known. What the command itself does is no error.
+pub fn run(
+    kernel: &Kernel,
+    machine: &Machine,
+    job: &Job,
+    hear: &mut dyn FnMut(Heard<'_>),
+) -> Result<ExitKind, GuestError> {
+    let here = |what| move |source| GuestError::Here { what, source };
+    let modules = match &kernel.modules {
+        Some(folder) => modules::in_order(folder, NEEDED)?,
+        None => Vec::new(),
+    };
+    let orders = Orders::new(job, kernel.modules.as_deref(), kernel.config.as_deref());
+    let first = initramfs::build(&modules, &orders)?;
+    let folder = tempfile::Builder::new()
+        .prefix("harness-vm-")
+        .tempdir()
+        .map_err(here("make a directory for the guest"))?;
+    let initrd = folder.path().join("initrd");
+    std::fs::write(&initrd, &first.archive).map_err(here("write the guest's first files"))?;
+    let guest = Guest {
+        kernel,
+        machine,
+        writes: &job.writes,
+        folder: folder.path(),
+        initrd,
+        start: first.start,
+        up: Cell::new(false),
+    };
+    let kvm = Kvm::of_machine();
+    if kvm.is_worth_a_try() {
+        match guest.run(Accelerator::Kvm, hear) {
+            Err(GuestError::NotUp { .. } | GuestError::Died { .. }) if !guest.up.get() => {
+                kvm.fails()
+            }
+            ended => return ended,
+        }
+    }
+    guest.run(Accelerator::Tcg, hear)
+}
+
+struct Guest<'a> {
+    kernel: &'a Kernel,
+    machine: &'a Machine,
+    writes: &'a [PathBuf],
+    folder: &'a Path,
+    initrd: PathBuf,
+    start: String,
+    /// Whether it ever was up.
+    up: Cell<bool>,
+}
+
+/// A QEMU that ends with whoever started it.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+impl Guest<'_> {
+    fn run(
+        &self,
+        accelerator: Accelerator,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<ExitKind, GuestError> {
+        let begun = Instant::now();
+        let mut running = Running(self.start(accelerator)?);
+        let frames = listen(&mut running.0);
+        let mut deadline = begun + self.patience(accelerator).min(self.machine.limit);
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let frame = match frames.recv_timeout(left) {
+                Ok(frame) => frame,
+                Err(why) => {
+                    let after = begun.elapsed();
+                    drop(running);
+                    let console = Console::of(self.folder);
+                    return Err(match (why, self.up.get()) {
+                        (RecvTimeoutError::Timeout, true) => GuestError::Late { after, console },
+                        (RecvTimeoutError::Timeout, false) => GuestError::NotUp { after, console },
+                        (RecvTimeoutError::Disconnected, _) => GuestError::Died { console },
+                    });
+                }
+            };
+            match frame {
+                Frame::Up(release) => {
+                    deadline = begun + self.machine.limit;
+                    self.up.set(true);
+                    hear(Heard::Up(&release, begun.elapsed()));
+                }
+                Frame::Out(bytes) => hear(Heard::Out(&bytes)),
+                Frame::Err(bytes) => hear(Heard::Err(&bytes)),
+                Frame::Exit(how) => return Ok(how),
+                Frame::Trouble(why) => {
+                    let console = Console::of(self.folder);
+                    return Err(GuestError::Trouble { why, console });
+                }
+            }
+        }
+    }
+
+    fn patience(&self, accelerator: Accelerator) -> Duration {
+        match accelerator {
+            Accelerator::Kvm => UP_WITH_KVM,
+            Accelerator::Tcg => UP,
+        }
+    }
+
+    fn start(&self, accelerator: Accelerator) -> Result<Child, GuestError> {
+        let said = File::create(self.folder.join(SAID)).map_err(|source| GuestError::Here {
+            what: "write what QEMU says",
+            source,
+        })?;
+        let mut qemu = Command::new(QEMU);
+        qemu.args(match accelerator {
+            Accelerator::Kvm => ["-accel", "kvm", "-cpu", "host"],
+            // Linux does not start with the cmpxchg16b of this model, and has random numbers early with rdrand.
+            Accelerator::Tcg => ["-accel", "tcg,thread=multi", "-cpu", "qemu64,-cx16,+rdrand"],
+        });
+        qemu.args([
+            "-machine",
+            "q35,smm=off",
+            "-nodefaults",
+            "-display",
+            "none",
+            "-monitor",
+            "none",
+        ]);
+        qemu.args(["-no-reboot", "-rtc", "base=utc"]);
+        qemu.arg("-smp").arg(self.machine.cpus.to_string());
+        qemu.arg("-m").arg(self.machine.memory.to_string());
+        qemu.arg("-kernel").arg(&self.kernel.image);
+        qemu.arg("-initrd").arg(&self.initrd);
+        qemu.arg("-append").arg(self.words());
+        qemu.arg("-serial")
+            .arg(option("file:", &self.folder.join(CONSOLE)));
+        qemu.args([
+            "-chardev",
+            "stdio,id=port,signal=off",
+            "-device",
+            "virtio-serial-pci",
+        ]);
+        qemu.args([
+            "-device",
+            &format!("virtserialport,chardev=port,name={PORT}"),
+        ]);
+        self.share(&mut qemu, ROOT, Path::new("/"), ",readonly=on");
+        for (index, folder) in self.writes.iter().enumerate() {
+            self.share(&mut qemu, &tag(index), folder, "");
+        }
+        // Its input stays open and silent: at its end QEMU would take the port for closed.
+        qemu.stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(said);
+        end_with_us(&mut qemu);
+        qemu.spawn().map_err(GuestError::Qemu)
+    }
+
+    fn share(&self, qemu: &mut Command, tag: &str, path: &Path, more: &str) {
+        let mut share = option(&format!("local,id={tag},path="), path);
+        share.push(",security_model=none,multidevs=remap");
+        share.push(more);
+        qemu.arg("-fsdev").arg(share);
+        qemu.arg("-device")
+            .arg(format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}"));
+    }
+
+    /// The kernel's command line. Mitigations and the check of the clock take time and change nothing that is observed.
+    fn words(&self) -> String {
+        let (append, start) = (&self.machine.append, &self.start);
+        format!(
+            "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off random.trust_cpu=on {append} {start}"
+        )
+    }
+}
+
+/// In values of QEMU's options a comma is doubled.
+fn option(before: &str, path: &Path) -> std::ffi::OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let mut bytes = before.as_bytes().to_vec();
+    for byte in path.as_os_str().as_bytes() {
+        bytes.push(*byte);
+        if *byte == b',' {
+            bytes.push(b',');
+        }
+    }
+    std::ffi::OsString::from_vec(bytes)
+}
+
+/// The frames of a guest as they come; the channel ends with the stream.
+fn listen(qemu: &mut Child) -> Receiver<Frame> {
+    let (sender, frames) = mpsc::sync_channel(64);
+    if let Some(out) = qemu.stdout.take() {
+        std::thread::spawn(move || {
+            let mut out = BufReader::new(out);
+            while let Ok(Some(frame)) = Frame::read(&mut out) {
+                if sender.send(frame).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    frames
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comma_in_a_path_is_no_end_of_an_option() {
+        assert_eq!(option("path=", Path::new("/a,b")), "path=/a,,b");
+    }
+}

@@ -1,0 +1,360 @@
+//! What runs in a guest as pid 1: it makes the host's files the guest's, starts the command, tells what comes of it, and switches off.
+//!
+//! ```text
+//! initramfs: modules -> the host's root by 9p, read-only -> a tmpfs over it for writes -> chroot -> the command
+//! ```
+
+use super::frame::{Frame, LONGEST};
+use super::job::{Orders, os, tag};
+use super::{MODULES, ORDERS, PORT};
+use crate::errors::chain;
+use crate::host::Host;
+use crate::sys::process::loopback;
+use crate::units::ExitKind;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sys::reboot::{RebootMode, reboot};
+use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{chdir, chroot, sethostname, sync};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+/// What a guest could not do for itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+struct InitError {
+    what: String,
+    source: io::Error,
+}
+
+fn failed<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> InitError {
+    let what = what.into();
+    move |source| InitError {
+        what,
+        source: source.into(),
+    }
+}
+
+/// The way to the host.
+type Port = Arc<Mutex<File>>;
+
+/// How long the port may take to appear when its driver has been loaded.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long what a command left behind may keep its output open.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Does all of it. Returns only if the guest cannot be switched off, and then why.
+#[must_use]
+pub fn init() -> io::Error {
+    let port = match devices() {
+        Ok(port) => port,
+        Err(error) => {
+            // Nobody hears but who reads the console.
+            let text = format!("<0>harness: {}\n", chain(&error));
+            fs::write("/dev/kmsg", text).ok();
+            return off();
+        }
+    };
+    let last = match serve(&port) {
+        Ok(how) => Frame::Exit(how),
+        Err(error) => Frame::Trouble(chain(&error)),
+    };
+    sync();
+    tell(&port, &last).ok();
+    off()
+}
+
+fn off() -> io::Error {
+    match reboot(RebootMode::RB_POWER_OFF) {
+        Ok(never) => match never {},
+        Err(error) => error.into(),
+    }
+}
+
+fn tell(port: &Port, frame: &Frame) -> io::Result<()> {
+    let mut port = port.lock().unwrap_or_else(PoisonError::into_inner);
+    frame.write(&mut *port)
+}
+
+/// Mounts what the kernel tells of itself, loads the modules, and opens the port.
+fn devices() -> Result<Port, InitError> {
+    for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
+        fs::create_dir_all(at).map_err(failed(format!("cannot make {at}")))?;
+        attach(kind, kind, at, MsFlags::empty(), "")?;
+    }
+    let read = failed("cannot read what the initramfs holds");
+    let mut names = fs::read_dir(MODULES)
+        .and_then(|entries| {
+            entries
+                .map(|entry| Ok(entry?.path()))
+                .collect::<io::Result<Vec<_>>>()
+        })
+        .map_err(read)?;
+    // Their names begin with numbers.
+    names.sort();
+    for path in names {
+        let what = format!("cannot load the module {}", path.display());
+        let bytes = fs::read(&path).map_err(failed(what.clone()))?;
+        match nix::kmod::init_module(&bytes, c"") {
+            Ok(()) | Err(nix::errno::Errno::EEXIST) => {}
+            Err(error) => return Err(failed(what)(error)),
+        }
+    }
+    let begun = Instant::now();
+    loop {
+        if let Some(path) = Host::running().virtio_port(PORT) {
+            let opened = OpenOptions::new().read(true).write(true).open(&path);
+            match opened {
+                Ok(file) => return Ok(Arc::new(Mutex::new(file))),
+                Err(error) if begun.elapsed() > PATIENCE => {
+                    return Err(failed(format!("cannot open {}", path.display()))(error));
+                }
+                Err(_) => {}
+            }
+        } else if begun.elapsed() > PATIENCE {
+            let none = io::Error::from(io::ErrorKind::NotFound);
+            return Err(failed("there is no port to the host")(none));
+        }
+        // The kernel makes the port when the host has named it, and says so to nobody who has no netlink.
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn serve(port: &Port) -> Result<ExitKind, InitError> {
+    let text = fs::read(ORDERS).map_err(failed("cannot read the orders"))?;
+    let orders: Orders = serde_json::from_slice(&text)
+        .map_err(io::Error::from)
+        .map_err(failed("cannot understand the orders"))?;
+    root(&orders)?;
+    kernels_own(&orders)?;
+    loopback().map_err(failed("cannot bring the loopback interface up"))?;
+    sethostname("guest").map_err(failed("cannot set the name of the guest"))?;
+    for (resource, soft, hard) in [
+        (Resource::RLIMIT_NOFILE, 1024, 524_288),
+        (Resource::RLIMIT_CORE, 0, 0),
+    ] {
+        setrlimit(resource, soft, hard).map_err(failed("cannot set a limit"))?;
+    }
+    let release = Host::running().kernel_release().unwrap_or_default();
+    tell(port, &Frame::Up(release)).map_err(failed("cannot tell the host"))?;
+    command(port, orders)
+}
+
+/// Makes the host's root the guest's, with writes that stay in the guest.
+fn root(orders: &Orders) -> Result<(), InitError> {
+    for folder in ["/lower", "/rw", "/new", "/oldtmp"] {
+        fs::create_dir_all(folder).map_err(failed(format!("cannot make {folder}")))?;
+    }
+    let host = "trans=virtio,version=9p2000.L,msize=512000,cache=loose";
+    attach("9p", super::ROOT, "/lower", MsFlags::MS_RDONLY, host)?;
+    attach(
+        "tmpfs",
+        "tmpfs",
+        "/rw",
+        MsFlags::empty(),
+        "mode=755,size=75%",
+    )?;
+    for folder in ["/rw/upper", "/rw/work"] {
+        fs::create_dir(folder).map_err(failed(format!("cannot make {folder}")))?;
+    }
+    let layers = "lowerdir=/lower,upperdir=/rw/upper,workdir=/rw/work";
+    attach("overlay", "overlay", "/new", MsFlags::empty(), layers)?;
+    tmp(&orders.of_tmp)?;
+    for (index, folder) in orders.writes.iter().enumerate() {
+        let folder = os(folder.clone());
+        let at = format!("/new{}", folder.to_string_lossy());
+        // What is written must be there when the guest goes.
+        let through = "trans=virtio,version=9p2000.L,msize=512000,cache=mmap";
+        attach("9p", &tag(index), &at, MsFlags::empty(), through)?;
+    }
+    for folder in ["/proc", "/sys", "/dev"] {
+        let at = format!("/new{folder}");
+        fs::create_dir_all(&at).map_err(failed(format!("cannot make {at}")))?;
+        attach("", folder, &at, MsFlags::MS_MOVE, "")?;
+    }
+    chdir("/new").map_err(failed("cannot enter the host's root"))?;
+    attach("", ".", "/", MsFlags::MS_MOVE, "")?;
+    chroot(".").map_err(failed("cannot make the host's root the guest's"))?;
+    chdir("/").map_err(failed("cannot enter the root"))
+}
+
+/// An empty `/tmp`, but for what the command works with.
+fn tmp(names: &[Vec<u8>]) -> Result<(), InitError> {
+    let at = "/new/tmp";
+    fs::create_dir_all(at).map_err(failed("cannot make /tmp"))?;
+    attach("", at, "/oldtmp", MsFlags::MS_BIND, "")?;
+    attach("tmpfs", "tmpfs", at, MsFlags::empty(), "mode=1777")?;
+    for name in names {
+        let name = os(name.clone());
+        let (from, to) = (Path::new("/oldtmp").join(&name), Path::new(at).join(&name));
+        let what = format!("cannot show `/tmp/{}` of the host", name.to_string_lossy());
+        let Ok(about) = fs::symlink_metadata(&from) else {
+            // It is named, and not there: whoever needs it says so.
+            continue;
+        };
+        let made = if about.is_dir() {
+            fs::create_dir(&to)
+        } else if about.is_file() {
+            File::create(&to).map(drop)
+        } else {
+            continue;
+        };
+        made.map_err(failed(what.clone()))?;
+        mount(
+            Some(&from),
+            &to,
+            None::<&str>,
+            MsFlags::MS_BIND,
+            None::<&str>,
+        )
+        .map_err(failed(what))?;
+    }
+    umount2("/oldtmp", MntFlags::MNT_DETACH).map_err(failed("cannot let go of the host's /tmp"))
+}
+
+/// What the guest's kernel has that the host's files do not tell of.
+fn kernels_own(orders: &Orders) -> Result<(), InitError> {
+    for (kind, at, data) in [
+        ("tmpfs", "/run", "mode=755"),
+        ("devpts", "/dev/pts", "mode=620,ptmxmode=666"),
+        ("tmpfs", "/dev/shm", "mode=1777"),
+    ] {
+        fs::create_dir_all(at).map_err(failed(format!("cannot make {at}")))?;
+        attach(kind, kind, at, MsFlags::empty(), data)?;
+    }
+    fs::DirBuilder::new().mode(0o1777).create("/run/lock").ok();
+    for (to, at) in [
+        ("/proc/self/fd", "/dev/fd"),
+        ("fd/0", "/dev/stdin"),
+        ("fd/1", "/dev/stdout"),
+        ("fd/2", "/dev/stderr"),
+    ] {
+        symlink(to, at).ok();
+    }
+    // A kernel may be without any of these; then a scenario that needs it says so.
+    for (kind, at) in [
+        ("tracefs", "/sys/kernel/tracing"),
+        ("debugfs", "/sys/kernel/debug"),
+        ("securityfs", "/sys/kernel/security"),
+        ("cgroup2", "/sys/fs/cgroup"),
+        ("bpf", "/sys/fs/bpf"),
+    ] {
+        attach(kind, kind, at, MsFlags::empty(), "").ok();
+    }
+    let Ok(release) = Host::running().kernel_release() else {
+        return Ok(());
+    };
+    // A program that asks for them finds the guest's own, or none.
+    for (from, folder, name) in [
+        (&orders.modules, "/lib/modules", release.clone()),
+        (&orders.config, "/boot", format!("config-{release}")),
+    ] {
+        if let Some(from) = from {
+            fs::create_dir_all(folder).ok();
+            symlink(os(from.clone()), Path::new(folder).join(name)).ok();
+        }
+    }
+    Ok(())
+}
+
+fn attach(kind: &str, from: &str, at: &str, flags: MsFlags, data: &str) -> Result<(), InitError> {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let (kind, data) = (some(kind), some(data));
+    let mounted = mount(Some(from), at, kind.as_deref(), flags, data.as_deref());
+    mounted.map_err(|error| {
+        let what = format!("cannot mount {} at {at}", kind.as_deref().unwrap_or(from));
+        failed(what)(error)
+    })
+}
+
+/// Runs the command, to the end of its main process.
+fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
+    let mut words = orders.command.into_iter().map(os);
+    let program = words.next().unwrap_or_default();
+    let environment = orders.environment.into_iter();
+    let started = Command::new(&program)
+        .args(words)
+        .env_clear()
+        .envs(environment.map(|(name, value)| (os(name), os(value))))
+        .current_dir(os(orders.directory))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = match started {
+        Ok(child) => child,
+        Err(error) => {
+            let code = if error.kind() == io::ErrorKind::NotFound {
+                127
+            } else {
+                126
+            };
+            let text = format!(
+                "harness: cannot run `{}`: {}\n",
+                program.to_string_lossy(),
+                chain(&error)
+            );
+            tell(port, &Frame::Err(text.into_bytes())).ok();
+            return Ok(ExitKind::Code(code));
+        }
+    };
+    let (done, ends) = mpsc::channel();
+    let mut relays = 0;
+    if let Some(out) = child.stdout.take() {
+        relay(out, port, &done, Frame::Out);
+        relays += 1;
+    }
+    if let Some(err) = child.stderr.take() {
+        relay(err, port, &done, Frame::Err);
+        relays += 1;
+    }
+    let how = reap(child.id())?;
+    let deadline = Instant::now() + GRACE;
+    for _ in 0..relays {
+        let left = deadline.saturating_duration_since(Instant::now());
+        ends.recv_timeout(left).ok();
+    }
+    Ok(how)
+}
+
+fn relay(
+    mut from: impl Read + Send + 'static,
+    port: &Port,
+    done: &mpsc::Sender<()>,
+    frame: fn(Vec<u8>) -> Frame,
+) {
+    let (port, done) = (Arc::clone(port), done.clone());
+    std::thread::spawn(move || {
+        let mut bytes = vec![0; LONGEST];
+        while let Ok(n @ 1..) = from.read(&mut bytes) {
+            let said = bytes.get(..n).unwrap_or_default().to_vec();
+            if tell(&port, &frame(said)).is_err() {
+                break;
+            }
+        }
+        done.send(()).ok();
+    });
+}
+
+/// Waits for a child, and takes whoever else ends meanwhile: orphans are pid 1's.
+fn reap(child: u32) -> Result<ExitKind, InitError> {
+    loop {
+        let status = waitpid(None, None).map_err(failed("cannot wait for the command"))?;
+        let is_it = status
+            .pid()
+            .is_some_and(|pid| pid.as_raw().unsigned_abs() == child);
+        match status {
+            WaitStatus::Exited(_, code) if is_it => return Ok(ExitKind::Code(code)),
+            WaitStatus::Signaled(_, signal, _) if is_it => {
+                return Ok(ExitKind::Signal(signal as i32));
+            }
+            _ => {}
+        }
+    }
+}

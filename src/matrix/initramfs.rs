@@ -1,0 +1,98 @@
+//! What a guest starts from: this very program as pid 1, with its loader and libraries; modules; its orders.
+//!
+//! The program is carried as it is, dynamically linked or not: nobody has to build one for guests, and the guest's harness is never
+//! another than the host's. Which libraries it has, its own mappings tell.
+
+use super::cpio::Archive;
+use super::elf::Elf;
+use super::job::Orders;
+use super::modules::Module;
+use super::{MODULES, ORDERS};
+use crate::host::Host;
+use crate::units::Pid;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The hidden command of the harness that is pid 1.
+pub const INIT_COMMAND: &str = "vm-init";
+
+const PROGRAM: &str = "vm/harness";
+const LOADER: &str = "vm/loader";
+const LIBRARIES: &str = "vm/lib";
+
+/// A guest's first files, and what its kernel is told of them.
+#[derive(Debug)]
+pub(super) struct Initramfs {
+    pub(super) archive: Vec<u8>,
+    /// Words of the kernel's command line; what stands behind `--` goes to pid 1.
+    pub(super) start: String,
+}
+
+/// A file of the harness could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `{}`, which a guest needs to run the harness", path.display())]
+pub struct OwnFileError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+pub(super) fn build(modules: &[Module], orders: &Orders) -> Result<Initramfs, OwnFileError> {
+    let mut archive = Archive::default();
+    for folder in ["vm", LIBRARIES, MODULES.trim_start_matches('/')] {
+        archive.folder(folder);
+    }
+    for (index, module) in modules.iter().enumerate() {
+        let path = format!(
+            "{}/{index:03}-{}.ko",
+            MODULES.trim_start_matches('/'),
+            module.name
+        );
+        archive.file(&path, &module.bytes);
+    }
+    let start = own_files(&mut archive)?;
+    // A string of bytes always has a text.
+    let text = serde_json::to_vec(orders).unwrap_or_default();
+    archive.file(ORDERS.trim_start_matches('/'), &text);
+    Ok(Initramfs {
+        archive: archive.finish(),
+        start,
+    })
+}
+
+fn own_files(archive: &mut Archive) -> Result<String, OwnFileError> {
+    let program = std::env::current_exe().map_err(|source| OwnFileError {
+        path: PathBuf::from("harness"),
+        source,
+    })?;
+    let bytes = read(&program)?;
+    let elf = Elf::new(&bytes);
+    archive.file(PROGRAM, elf.map_or(bytes.as_slice(), Elf::loaded));
+    let Some(loader) = elf.and_then(Elf::interpreter) else {
+        return Ok(format!("rdinit=/{PROGRAM} -- {INIT_COMMAND}"));
+    };
+    let loader_bytes = read(Path::new(loader))?;
+    archive.file(LOADER, &loader_bytes);
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let own = Host::running().living(Pid(std::process::id()));
+    let mapped = own.into_iter().flat_map(|own| own.code);
+    // The loader finds libraries by the names that they have in their folder.
+    let libraries: BTreeMap<String, PathBuf> = mapped
+        .map(|mapping| PathBuf::from(mapping.name))
+        .filter(|path| path.is_absolute() && *path != program && *path != real(Path::new(loader)))
+        .filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)))
+        .collect();
+    for (name, path) in libraries {
+        archive.file(&format!("{LIBRARIES}/{name}"), &read(&path)?);
+    }
+    Ok(format!(
+        "rdinit=/{LOADER} -- --library-path /{LIBRARIES} /{PROGRAM} {INIT_COMMAND}"
+    ))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, OwnFileError> {
+    std::fs::read(path).map_err(|source| OwnFileError {
+        path: path.to_owned(),
+        source,
+    })
+}

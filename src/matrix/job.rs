@@ -1,0 +1,117 @@
+//! What a guest is told to do.
+
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// A command that runs in a guest as it would on the host: the same paths, the same words, the same environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Job {
+    /// The program, looked up in `PATH` unless it has a slash, and its arguments.
+    pub command: Vec<OsString>,
+    /// The whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The working directory, from the root.
+    pub directory: PathBuf,
+    /// Files and folders that it works with. A guest has a `/tmp` of its own: what of these lies below the host's can be seen there.
+    pub sees: Vec<PathBuf>,
+    /// Folders of the host that it may write to. All other writes are lost with the guest.
+    pub writes: Vec<PathBuf>,
+}
+
+/// The same in bytes, with what the guest must know of itself.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Orders {
+    pub(super) command: Vec<Vec<u8>>,
+    pub(super) environment: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(super) directory: Vec<u8>,
+    /// Folders and files just below `/tmp` that are bound there.
+    pub(super) of_tmp: Vec<Vec<u8>>,
+    /// The folders that are written through; the tag of each is its place in the list.
+    pub(super) writes: Vec<Vec<u8>>,
+    /// Where the host has the modules and the configuration of the guest's kernel.
+    pub(super) modules: Option<Vec<u8>>,
+    pub(super) config: Option<Vec<u8>>,
+}
+
+/// The tag of a folder that is written through.
+pub(super) fn tag(index: usize) -> String {
+    format!("write{index}")
+}
+
+const TMP: &str = "/tmp";
+
+impl Orders {
+    pub(super) fn new(job: &Job, modules: Option<&Path>, config: Option<&Path>) -> Self {
+        let bytes = |text: &OsStr| text.as_bytes().to_vec();
+        let path = |path: &Path| bytes(path.as_os_str());
+        let named = job.command.iter().map(Path::new);
+        let known = [Some(job.directory.as_path()), modules, config];
+        let seen = job.sees.iter().chain(&job.writes).map(PathBuf::as_path);
+        let all = named.chain(seen).chain(known.into_iter().flatten());
+        let mut of_tmp: Vec<Vec<u8>> = all.filter_map(entry_of_tmp).collect();
+        of_tmp.sort_unstable();
+        of_tmp.dedup();
+        Self {
+            command: job.command.iter().map(|word| bytes(word)).collect(),
+            environment: job
+                .environment
+                .iter()
+                .map(|(name, value)| (bytes(name), bytes(value)))
+                .collect(),
+            directory: path(&job.directory),
+            of_tmp,
+            writes: job.writes.iter().map(|folder| path(folder)).collect(),
+            modules: modules.map(path),
+            config: config.map(path),
+        }
+    }
+}
+
+/// The name in `/tmp` below which a path lies.
+fn entry_of_tmp(path: &Path) -> Option<Vec<u8>> {
+    let below = path.strip_prefix(TMP).ok()?;
+    let first = below.components().next()?.as_os_str();
+    (first != "." && first != "..").then(|| first.as_bytes().to_vec())
+}
+
+pub(super) fn os(bytes: Vec<u8>) -> OsString {
+    OsString::from_vec(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_named_below_tmp_is_seen_there() {
+        let job = Job {
+            command: vec!["/tmp/a/bin/x".into(), "relative".into(), "/tmp".into()],
+            directory: "/tmp/b/c".into(),
+            sees: vec!["/tmp/a/y".into(), "/tmpfs/z".into(), "/tmp/../etc".into()],
+            writes: vec!["/tmp/out".into()],
+            environment: Vec::new(),
+        };
+        let orders = Orders::new(&job, Some(Path::new("/tmp/cache/m")), None);
+        let seen: Vec<String> = orders
+            .of_tmp
+            .iter()
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .collect();
+        assert_eq!(seen, ["a", "b", "cache", "out"]);
+    }
+
+    #[test]
+    fn words_that_are_no_text_come_through() {
+        let job = Job {
+            command: vec![OsString::from_vec(vec![b'x', 0xff])],
+            ..Job::default()
+        };
+        let orders = Orders::new(&job, None, None);
+        let text = serde_json::to_string(&orders).unwrap();
+        let read: Orders = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, orders);
+        assert_eq!(os(read.command[0].clone()), job.command[0]);
+    }
+}

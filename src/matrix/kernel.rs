@@ -1,0 +1,233 @@
+//! A kernel, from its name in a list to the files that it is booted from.
+
+use super::cache::{self, CacheError};
+use super::fetch::{self, FetchError};
+use crate::scenario::{KernelSource, KernelSpec};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A kernel that can be booted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// What it is called in the list.
+    pub name: String,
+    /// Its bzImage.
+    pub image: PathBuf,
+    /// Its `lib/modules/RELEASE`; none where all that a guest needs is built in.
+    pub modules: Option<PathBuf>,
+    /// What it was configured with, where that is known.
+    pub config: Option<PathBuf>,
+    /// The folder that it was fetched into.
+    fetched: Option<PathBuf>,
+}
+
+impl Kernel {
+    /// What was kept of a kernel that was fetched: it is always the same one.
+    #[must_use]
+    pub fn kept(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.fetched.as_ref()?.join(name)).ok()
+    }
+
+    /// Keeps it. Where that cannot be done it is found out again the next time.
+    pub fn keep(&self, name: &str, text: &str) {
+        if let Some(folder) = &self.fetched {
+            crate::snapshot::write_whole(&folder.join(name), text).ok();
+        }
+    }
+}
+
+/// Where a list says that scenarios run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a guest with this kernel.
+    Guest(Kernel),
+    /// On the machine itself.
+    Host,
+}
+
+/// A kernel could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// There is no place to keep it in.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// It could not be fetched.
+    #[error("cannot get the kernel `{name}`")]
+    Fetch {
+        /// Its name in the list.
+        name: String,
+        /// Why.
+        source: Box<FetchError>,
+    },
+    /// A file or folder that the list names cannot be read.
+    #[error("the kernel `{name}`: cannot read `{}`", path.display())]
+    Read {
+        /// Its name in the list.
+        name: String,
+        /// What.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The packages are not such as were expected.
+    #[error("the packages of the kernel `{name}`, unpacked in `{}`, hold no {what}", folder.display())]
+    Lacks {
+        /// Its name in the list.
+        name: String,
+        /// Where they were unpacked.
+        folder: PathBuf,
+        /// What is missing.
+        what: &'static str,
+    },
+}
+
+impl KernelError {
+    /// What can be done about it, where something can.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Cache(error) => Some(error.hint()),
+            Self::Fetch { source, .. } => source.hint(),
+            Self::Read { .. } | Self::Lacks { .. } => None,
+        }
+    }
+}
+
+impl Place {
+    /// Gets what a list names; a package is fetched once, and `say` is told before that. Paths are relative to the folder of the list.
+    ///
+    /// # Errors
+    /// [`KernelError`].
+    pub fn get(
+        spec: &KernelSpec,
+        list: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Self, KernelError> {
+        let name = spec.name.clone();
+        match &spec.source {
+            KernelSource::Host => Ok(Self::Host),
+            KernelSource::Image { image, modules } => {
+                image_of(name, list, image, modules.as_deref())
+            }
+            KernelSource::Package { suite, package } => {
+                let folder = cache::folder()?
+                    .join("kernels")
+                    .join(format!("{suite}-{package}"));
+                fetch::packages(&folder, suite, package, say).map_err(|source| {
+                    let name = spec.name.clone();
+                    let source = Box::new(source);
+                    KernelError::Fetch { name, source }
+                })?;
+                unpacked(name, &folder).map(Self::Guest)
+            }
+        }
+    }
+}
+
+fn image_of(
+    name: String,
+    list: &Path,
+    image: &Path,
+    modules: Option<&Path>,
+) -> Result<Place, KernelError> {
+    let absolute = |path: &Path| {
+        let path = list.join(path);
+        let found = std::fs::canonicalize(&path);
+        found.map_err(|source| KernelError::Read {
+            name: name.clone(),
+            path,
+            source,
+        })
+    };
+    let image = absolute(image)?;
+    let modules = modules.map(absolute).transpose()?;
+    Ok(Place::Guest(Kernel {
+        name,
+        image,
+        modules,
+        config: None,
+        fetched: None,
+    }))
+}
+
+/// The kernel in the files of its packages, wherever a release of Debian has put them.
+fn unpacked(name: String, fetched: &Path) -> Result<Kernel, KernelError> {
+    let root = fetched.join(fetch::ROOT);
+    let lacks = |what| KernelError::Lacks {
+        name: name.clone(),
+        folder: root.clone(),
+        what,
+    };
+    let folders = ["usr/lib/modules", "lib/modules"].map(|folder| root.join(folder));
+    let modules = folders.iter().find_map(|folder| {
+        let entries = std::fs::read_dir(folder).ok()?.filter_map(Result::ok);
+        entries
+            .map(|entry| entry.path())
+            .find(|path| path.join("kernel").is_dir())
+    });
+    let modules = modules.ok_or_else(|| lacks("modules"))?;
+    let release = modules.file_name().unwrap_or_default().to_string_lossy();
+    let first = |paths: [PathBuf; 2]| paths.into_iter().find(|path| path.is_file());
+    let boot = root.join("boot");
+    let image = first([
+        boot.join(format!("vmlinuz-{release}")),
+        modules.join("vmlinuz"),
+    ]);
+    let config = first([
+        boot.join(format!("config-{release}")),
+        modules.join("config"),
+    ]);
+    Ok(Kernel {
+        image: image.ok_or_else(|| lacks("image"))?,
+        config,
+        modules: Some(modules),
+        fetched: Some(fetched.to_owned()),
+        name,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(paths: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for path in paths {
+            let path = root.path().join(fetch::ROOT).join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn old_and_new_packages_are_laid_out_differently() {
+        for paths in [
+            [
+                "lib/modules/6.1/kernel/a.ko",
+                "boot/vmlinuz-6.1",
+                "boot/config-6.1",
+            ],
+            [
+                "usr/lib/modules/7.2/kernel/a.ko",
+                "usr/lib/modules/7.2/vmlinuz",
+                "usr/lib/modules/7.2/config",
+            ],
+        ] {
+            let root = files(&paths);
+            let kernel = unpacked("k".to_owned(), root.path()).unwrap();
+            assert_eq!(kernel.image, root.path().join(fetch::ROOT).join(paths[1]));
+            assert_eq!(
+                kernel.config,
+                Some(root.path().join(fetch::ROOT).join(paths[2]))
+            );
+        }
+    }
+
+    #[test]
+    fn what_packages_lack_is_said() {
+        let root = files(&["lib/modules/6.1/kernel/a.ko"]);
+        let error = unpacked("k".to_owned(), root.path()).unwrap_err();
+        assert!(error.to_string().ends_with("hold no image"), "{error}");
+    }
+}

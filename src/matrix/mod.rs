@@ -1,0 +1,48 @@
+//! The same programs on other kernels, each in a virtual machine of its own.
+//!
+//! ```text
+//! the list of kernels -> Place::get (fetched once) -> Kernel --+
+//! modules, this program, orders -> an initramfs ---------------+--> guest::run: QEMU
+//!                                                                       |  virtio serial: frames
+//! the host's files by 9p ------------------> init (pid 1 in the guest) -+
+//! ```
+//!
+//! No rights, no image and no KVM are needed: a guest is QEMU as any user may run it, its root is the host's, read as this user may.
+
+mod cache;
+mod cpio;
+mod elf;
+mod fetch;
+mod formats;
+mod frame;
+mod guest;
+mod init;
+mod initramfs;
+mod job;
+mod kernel;
+mod kvm;
+mod modules;
+mod results;
+mod trouble;
+
+pub use cache::CacheError;
+pub use fetch::FetchError;
+pub use formats::{Change, EventChange, EventField, EventFormats, FieldChange, FormatsError};
+pub use guest::{Heard, Machine, run};
+pub use init::init;
+pub use initramfs::{INIT_COMMAND, OwnFileError};
+pub use job::Job;
+pub use kernel::{Kernel, KernelError, Place};
+pub use modules::ModuleError;
+pub use results::{Cell, Column, Difference, Matrix};
+pub use trouble::{Console, GuestError};
+
+/// The name of the port over which a guest speaks.
+const PORT: &str = "harness";
+
+/// The tag of the host's root.
+const ROOT: &str = "root";
+
+/// Where the initramfs has modules and orders.
+const MODULES: &str = "/vm/modules";
+const ORDERS: &str = "/vm/orders";

@@ -1,0 +1,333 @@
+//! What came out of the same scenarios on several kernels, and what differs.
+
+use crate::verdict::Verdict;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// What a scenario came to on a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cell {
+    /// The verdict's word in JSON.
+    word: &'static str,
+    /// What speaks against a pass, or why it was skipped.
+    pub reasons: Vec<String>,
+    /// What is missing there, and what was therefore not judged.
+    pub notes: Vec<String>,
+}
+
+impl Cell {
+    /// Its verdict.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        verdict(self.word).unwrap_or(Verdict::Broken)
+    }
+
+    fn broken(why: &str) -> Self {
+        Self {
+            word: Verdict::Broken.word(),
+            reasons: vec![why.to_owned()],
+            notes: Vec::new(),
+        }
+    }
+
+    /// What is not told in one word.
+    fn is_plain(&self) -> bool {
+        self.verdict() == Verdict::Pass && self.notes.is_empty()
+    }
+}
+
+fn verdict(word: &str) -> Option<Verdict> {
+    Verdict::ALL.into_iter().find(|known| known.word() == word)
+}
+
+/// What all scenarios came to on one kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    /// What the kernel is called in the list.
+    pub kernel: String,
+    /// Its release, once that is known.
+    pub release: String,
+    /// How long all of it took.
+    pub took: Duration,
+    /// Why there are not all scenarios in it.
+    pub trouble: Option<String>,
+    cells: BTreeMap<String, Cell>,
+}
+
+/// A line of `harness run --format json`; of the rest nothing is of interest.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type")]
+    kind: String,
+    name: Option<String>,
+    verdict: Option<String>,
+    kernel: Option<String>,
+    #[serde(default)]
+    reasons: Vec<String>,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+impl Column {
+    /// For the kernel of this name.
+    #[must_use]
+    pub fn of(kernel: &str) -> Self {
+        Self {
+            kernel: kernel.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes a line of `harness run --format json`; whether it was the end of a scenario.
+    pub fn line(&mut self, text: &str) -> bool {
+        let Ok(line) = serde_json::from_str::<Line>(text) else {
+            return false;
+        };
+        let word = line.verdict.as_deref().and_then(verdict);
+        let (Some(name), Some(word), "scenario") = (line.name, word, line.kind.as_str()) else {
+            return false;
+        };
+        if let Some(release) = line.kernel {
+            self.release = release;
+        }
+        let cell = Cell {
+            word: word.word(),
+            reasons: line.reasons,
+            notes: line.notes,
+        };
+        self.cells.insert(name, cell);
+        true
+    }
+
+    /// How many scenarios have ended.
+    #[must_use]
+    pub fn done(&self) -> usize {
+        self.cells.len()
+    }
+}
+
+/// Kernels, and what the scenarios came to on each.
+#[derive(Clone, Debug)]
+pub struct Matrix {
+    /// The kernels in the order of their list.
+    pub columns: Vec<Column>,
+    /// The scenarios by name.
+    pub scenarios: Vec<String>,
+}
+
+/// Something that is not the same everywhere, or no pass anywhere; with all kernels and scenarios that it holds for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The kernels that it holds for, in the order of the list.
+    pub kernels: Vec<String>,
+    /// The other verdicts that these scenarios have, each with its kernels.
+    pub elsewhere: Vec<(Verdict, Vec<String>)>,
+    /// What came there.
+    pub verdict: Verdict,
+    /// Why.
+    pub reasons: Vec<String>,
+    /// What was not judged there.
+    pub notes: Vec<String>,
+    /// The scenarios that it holds for.
+    pub scenarios: Vec<String>,
+}
+
+impl Difference {
+    /// Whether it is the same of other scenarios.
+    fn is_as(&self, other: &Self) -> bool {
+        let facts = |of: &Self| (of.kernels.clone(), of.elsewhere.clone(), of.verdict);
+        facts(self) == facts(other) && self.reasons == other.reasons && self.notes == other.notes
+    }
+}
+
+impl Matrix {
+    /// All of it. A scenario that a kernel has told nothing of is broken there.
+    #[must_use]
+    pub fn new(mut columns: Vec<Column>, scenarios: impl IntoIterator<Item = String>) -> Self {
+        let told = columns
+            .iter()
+            .flat_map(|column| column.cells.keys().cloned());
+        let scenarios: BTreeSet<String> = scenarios.into_iter().chain(told).collect();
+        for column in &mut columns {
+            let why = match &column.trouble {
+                Some(trouble) => trouble.lines().next().unwrap_or_default(),
+                None => "the harness in the guest told nothing of it",
+            };
+            for name in &scenarios {
+                let cell = || Cell::broken(why);
+                column.cells.entry(name.clone()).or_insert_with(cell);
+            }
+        }
+        Self {
+            columns,
+            scenarios: scenarios.into_iter().collect(),
+        }
+    }
+
+    /// A scenario's row, in the order of the kernels.
+    pub fn row<'a>(&'a self, scenario: &'a str) -> impl Iterator<Item = (&'a Column, &'a Cell)> {
+        let cell = move |column: &'a Column| Some((column, column.cells.get(scenario)?));
+        self.columns.iter().filter_map(cell)
+    }
+
+    /// Every verdict.
+    #[must_use]
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        let cells = self.columns.iter().flat_map(|column| column.cells.values());
+        cells.map(Cell::verdict).collect()
+    }
+
+    /// Whatever is no plain pass, each once: the same of several kernels and scenarios is one.
+    #[must_use]
+    pub fn differences(&self) -> Vec<Difference> {
+        let mut found: Vec<Difference> = Vec::new();
+        for scenario in &self.scenarios {
+            for difference in self.of_row(scenario) {
+                let same = found.iter_mut().find(|known| known.is_as(&difference));
+                match same {
+                    Some(known) => known.scenarios.push(scenario.clone()),
+                    None => found.push(difference),
+                }
+            }
+        }
+        found
+    }
+
+    fn of_row(&self, scenario: &str) -> Vec<Difference> {
+        let mut groups: Vec<(&Cell, Vec<String>)> = Vec::new();
+        for (column, cell) in self.row(scenario) {
+            match groups.iter_mut().find(|(known, _)| *known == cell) {
+                Some((_, kernels)) => kernels.push(column.kernel.clone()),
+                None => groups.push((cell, vec![column.kernel.clone()])),
+            }
+        }
+        let odd = groups.iter().filter(|(cell, _)| !cell.is_plain());
+        let difference = |(cell, kernels): &(&Cell, Vec<String>)| Difference {
+            kernels: kernels.clone(),
+            elsewhere: groups
+                .iter()
+                .filter(|(other, _)| other != cell)
+                .map(|(other, kernels)| (other.verdict(), kernels.clone()))
+                .collect(),
+            verdict: cell.verdict(),
+            reasons: cell.reasons.clone(),
+            notes: cell.notes.clone(),
+            scenarios: vec![scenario.to_owned()],
+        };
+        odd.map(difference).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(kernel: &str, cells: &[(&str, &str, &str)]) -> Column {
+        let mut column = Column::of(kernel);
+        for (name, verdict, reason) in cells {
+            let reasons = if reason.is_empty() {
+                String::new()
+            } else {
+                format!("{reason:?}")
+            };
+            let line = format!(
+                "{{\"type\":\"scenario\",\"name\":\"{name}\",\"verdict\":\"{verdict}\",\"reasons\":[{reasons}],\"kernel\":\"{kernel}.0\"}}"
+            );
+            assert!(column.line(&line), "{line}");
+        }
+        column
+    }
+
+    fn shown(matrix: &Matrix) -> Vec<String> {
+        let show = |found: Difference| {
+            format!(
+                "{} on {}: {}: {}",
+                found.verdict,
+                found.kernels.join(" "),
+                found.scenarios.join(" "),
+                found.reasons.join("; ")
+            )
+        };
+        matrix.differences().into_iter().map(show).collect()
+    }
+
+    #[test]
+    fn each_difference_is_told_once() {
+        let matrix = Matrix::new(
+            vec![
+                column(
+                    "5.10",
+                    &[
+                        ("a", "pass", ""),
+                        ("b", "fail", "x"),
+                        ("c", "skipped", "no t"),
+                        ("d", "skipped", "no t"),
+                    ],
+                ),
+                column(
+                    "6.1",
+                    &[
+                        ("a", "pass", ""),
+                        ("b", "fail", "x"),
+                        ("c", "pass", ""),
+                        ("d", "pass", ""),
+                    ],
+                ),
+                column(
+                    "7.2",
+                    &[
+                        ("a", "pass", ""),
+                        ("b", "fail", "y"),
+                        ("c", "pass", ""),
+                        ("d", "pass", ""),
+                    ],
+                ),
+            ],
+            [],
+        );
+        assert_eq!(
+            shown(&matrix),
+            [
+                "fail on 5.10 6.1: b: x",
+                "fail on 7.2: b: y",
+                "skipped on 5.10: c d: no t"
+            ]
+        );
+        let elsewhere = &matrix.differences()[2].elsewhere;
+        assert_eq!(
+            *elsewhere,
+            [(Verdict::Pass, vec!["6.1".to_owned(), "7.2".to_owned()])]
+        );
+        assert_eq!(matrix.columns[0].release, "5.10.0");
+    }
+
+    #[test]
+    fn what_a_kernel_told_nothing_of_is_broken_there() {
+        let mut died = column("6.1", &[("a", "pass", "")]);
+        died.trouble = Some("it ended\n    panic".to_owned());
+        let silent = column("7.2", &[]);
+        let matrix = Matrix::new(vec![died, silent], ["b".to_owned(), "a".to_owned()]);
+        assert_eq!(
+            shown(&matrix),
+            [
+                "broken on 7.2: a b: the harness in the guest told nothing of it",
+                "broken on 6.1: b: it ended"
+            ]
+        );
+    }
+
+    #[test]
+    fn lines_that_end_no_scenario_are_none() {
+        let mut column = Column::of("6.1");
+        for line in [
+            "",
+            "warning",
+            "{\"type\":\"summary\",\"pass\":1}",
+            "{\"type\":\"scenario\",\"name\":\"a\",\"verdict\":\"odd\"}",
+        ] {
+            assert!(!column.line(line), "{line}");
+        }
+        assert_eq!(column.done(), 0);
+    }
+}

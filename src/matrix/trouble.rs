@@ -1,0 +1,147 @@
+//! Why a command in a guest came to no end, with what the guest said last.
+
+use super::initramfs::OwnFileError;
+use super::modules::ModuleError;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// What guests are run by.
+pub(super) const QEMU: &str = "qemu-system-x86_64";
+
+/// Files of a guest: what came over its serial line, and what QEMU said.
+pub(super) const CONSOLE: &str = "console";
+pub(super) const SAID: &str = "qemu";
+
+/// Why there is no end of the command to tell.
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    /// QEMU cannot be run.
+    #[error("cannot run `{QEMU}`, in which kernels are booted")]
+    Qemu(#[source] io::Error),
+    /// The harness cannot be put into the guest.
+    #[error(transparent)]
+    OwnFile(#[from] OwnFileError),
+    /// Nor the kernel's modules.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    /// A file of the guest cannot be written or read here.
+    #[error("cannot {what}")]
+    Here {
+        /// What was to be done.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It never came so far that it could speak.
+    #[error("the guest did not come up within {} s{}", after.as_secs(), console.shown())]
+    NotUp {
+        /// How long was waited.
+        after: Duration,
+        /// What was said last.
+        console: Console,
+    },
+    /// It did not end in time.
+    #[error("the guest was ended as its command took longer than {} s{}", after.as_secs(), console.shown())]
+    Late {
+        /// The limit.
+        after: Duration,
+        /// What was said last.
+        console: Console,
+    },
+    /// It ended before its command did: a panic, or no memory left.
+    #[error("the guest ended before its command did{}", console.shown())]
+    Died {
+        /// What was said last.
+        console: Console,
+    },
+    /// It said why it could not run the command.
+    #[error("the guest could not make itself ready: {why}{}", console.shown())]
+    Trouble {
+        /// Why.
+        why: String,
+        /// What was said last.
+        console: Console,
+    },
+}
+
+impl GuestError {
+    /// What can be done about it, where something can.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Qemu(_) => Some("install it: apt-get install qemu-system-x86".to_owned()),
+            Self::Trouble { why, .. } if why.contains("mount 9p") => Some(
+                "the guest's files are the host's, by 9p: the kernel needs CONFIG_9P_FS and CONFIG_NET_9P_VIRTIO, built in or in \
+                 its folder of modules (those for clouds, linux-image-cloud-amd64, are without)"
+                    .to_owned(),
+            ),
+            Self::NotUp { .. } => Some(
+                "the kernel must have, built in or as modules beside it: VIRTIO_PCI, VIRTIO_CONSOLE, 9P_FS, NET_9P_VIRTIO, OVERLAY_FS, \
+                 DEVTMPFS"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// The last lines of a guest's console and of QEMU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Console(Vec<String>);
+
+/// How many lines are shown.
+const LAST_LINES: usize = 20;
+
+impl Console {
+    pub(super) fn of(folder: &Path) -> Self {
+        let mut lines = Vec::new();
+        for name in [CONSOLE, SAID] {
+            let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let plain = |line: &str| line.replace(|c: char| c.is_control(), "");
+            let said: Vec<String> = text
+                .lines()
+                .map(plain)
+                .filter(|line| !line.is_empty())
+                .collect();
+            lines.extend(
+                said.iter()
+                    .skip(said.len().saturating_sub(LAST_LINES))
+                    .cloned(),
+            );
+        }
+        Self(lines)
+    }
+
+    /// The lines, none of them empty.
+    #[must_use]
+    pub fn lines(&self) -> &[String] {
+        &self.0
+    }
+
+    fn shown(&self) -> String {
+        if self.0.is_empty() {
+            return "; its console is empty".to_owned();
+        }
+        let lines: String = self.0.iter().map(|line| format!("\n    {line}")).collect();
+        format!("; the end of its console:{lines}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_console_the_last_lines_are_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: Vec<String> = (0..100).map(|n| format!("line {n}\r")).collect();
+        std::fs::write(folder.path().join(CONSOLE), lines.join("\n")).unwrap();
+        std::fs::write(folder.path().join(SAID), "qemu: \u{1b}[31mno\n").unwrap();
+        let console = Console::of(folder.path());
+        assert_eq!(console.lines().len(), LAST_LINES + 1);
+        assert_eq!(console.lines().first().unwrap(), "line 80");
+        assert_eq!(console.lines().last().unwrap(), "qemu: [31mno");
+    }
+}
