@@ -1,5 +1,6 @@
 //! Judging: what was expected against what came, and the word for it.
 
+mod counters;
 mod delta;
 mod events;
 mod files;
@@ -178,7 +179,8 @@ pub fn judge(
         true => Verdict::Pass,
         false => Verdict::Fail,
     };
-    for (word, reason) in events::judge(plan, ended, counts, deeds) {
+    let of_events = events::judge(plan, ended, counts, deeds);
+    for (word, reason) in of_events.into_iter().chain(counters::judge(plan, ended)) {
         verdict = worse(verdict, word);
         reasons.push(reason);
     }

@@ -1,8 +1,9 @@
-//! `harness stat`: what `perf stat` does, without hardware events.
+//! `harness stat`: what `perf stat` does.
 
 use crate::trace::{Trouble, other, sink, status_of, unusable};
 use crate::whom::{self, Whom};
 use crate::{signals, status};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,9 +16,15 @@ use trace_harness::sandbox::Stdio;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Events: a software event by perf's name (task-clock, cpu-clock, page-faults, minor-faults, major-faults, \
-context-switches, cpu-migrations); a tracepoint (sched:sched_switch, sched:*); a system call, a glob or a class of them (openat, rename*, \
+context-switches, cpu-migrations); a hardware event by perf's name, where the machine has a counter for it (cycles, instructions, \
+L1-dcache-load-misses, r1a8); an event of a source that sysfs describes (msr/tsc/, cpu/event=0x3c,umask=1/); what is done to a place of \
+memory (mem:0x404010/4:w); a tracepoint (sched:sched_switch, sched:*); a system call, a glob or a class of them (openat, rename*, \
 %file), one counter of how often any of them was entered. Nothing named means task-clock, context-switches, cpu-migrations and page-faults.\n\n\
-Counted is what the command does and all that it starts, to the last of them; values are what was counted and never scaled.\n\n\
+Modifiers stand behind a colon (page-faults:u): u, k, h for user mode, kernel and hypervisor alone. Events in braces ({page-faults,cs}) are \
+counted at the same times or not at all, and read at one moment.\n\n\
+Counted is what the command does and all that it starts, to the last of them. Values are what was counted: where events had to share \
+counters, the share of the time stands beside them. An event that the machine has no counter for is <not supported>; one that never came \
+to be counted is <not counted>.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
 125 when the harness had trouble."
 )]
@@ -27,6 +34,9 @@ pub(crate) struct Arguments {
     /// Write to this file instead of standard error
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Show what would have been counted in all of the time, where events had to share counters
+    #[arg(long)]
+    scale: bool,
     /// How to write it
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -49,6 +59,10 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let bench = whom::bench(&host)?;
     let whom = &arguments.whom;
     let whose = whom.whose()?;
+    if arguments.scale && whom.names_cpus() && whose != Recording::Machine {
+        let message = "--scale cannot be with -C and a command or process: an event waits while its task is on another CPU";
+        return Err(Trouble::Usage(message.to_owned()));
+    }
     let words = whom.words("stat")?;
     let wish = RecordWish {
         words,
@@ -80,7 +94,15 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         elapsed: begin.elapsed(),
         cpu: end.exited.as_ref().and_then(|exited| exited.usage.cpu),
         exit: end.exited.as_ref().map(|exited| exited.exit),
+        scaled: arguments.scale,
     };
+    let absent: BTreeSet<&String> = counts
+        .iter()
+        .filter_map(|count| count.absent.as_ref())
+        .collect();
+    for why in absent {
+        anstream::eprintln!("harness: {why}");
+    }
     let mut text = String::new();
     match arguments.format {
         Format::Text => counted.human(&mut text, &whom.named()),

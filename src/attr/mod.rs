@@ -2,10 +2,12 @@
 //!
 //! One attribute gives both: what [`Attr::raw`] puts into the kernel is what [`Layout`] expects to come out, so that the two cannot drift.
 
+mod source;
 mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use source::{Access, Bits, BitsError, Modes, Source};
 pub use stored::{AttrError, AttrFlags, StoredAttr};
 
 use perf_event_open_sys::bindings;
@@ -110,22 +112,6 @@ impl ReadFormat {
     }
 }
 
-/// What an event measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A tracepoint, by the id that tracefs gives for this boot.
-    Tracepoint(u16),
-    /// A software event, by its `PERF_COUNT_SW_*`.
-    Software(u32),
-}
-
-impl Source {
-    /// The software event that never fires, for the side-band records alone.
-    pub const DUMMY: Self = Self::Software(bindings::PERF_COUNT_SW_DUMMY);
-    /// The software event whose records BPF programs write.
-    pub const BPF_OUTPUT: Self = Self::Software(bindings::PERF_COUNT_SW_BPF_OUTPUT);
-}
-
 /// Which occurrences of an event have a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
@@ -214,6 +200,8 @@ pub struct Attr {
     pub namespaces: bool,
     /// Whether occurrences in kernel mode are left out. More than this a user without further rights cannot ask for.
     pub exclude_kernel: bool,
+    /// What else is left out, and how near to what happened the instruction pointer of a sample is.
+    pub modes: Modes,
     /// How many bytes of records wake the reader; 0 leaves it to the kernel (half the ring).
     pub wakeup_bytes: u32,
     /// Whether its records go from the end of the ring to the start, so that the newest of a ring that is overwritten can be found.
@@ -240,6 +228,7 @@ impl Attr {
             maps: Maps::No,
             namespaces: false,
             exclude_kernel: true,
+            modes: Modes::default(),
             wakeup_bytes: 0,
             write_backward: false,
             max_stack: 0,
@@ -274,10 +263,8 @@ impl Attr {
             sample_stack_user: self.chain.user_stack,
             ..Default::default()
         };
-        (raw.type_, raw.config) = match self.source {
-            Source::Tracepoint(id) => (bindings::PERF_TYPE_TRACEPOINT, id.into()),
-            Source::Software(number) => (bindings::PERF_TYPE_SOFTWARE, number.into()),
-        };
+        self.source.write(&mut raw);
+        self.modes.write(&mut raw);
         match self.sampling {
             Sampling::Never => {}
             Sampling::Period(period) => raw.sample_period = period,
@@ -290,7 +277,7 @@ impl Attr {
         raw.set_disabled((self.source != Source::BPF_OUTPUT).into());
         raw.set_inherit(self.inherit.into());
         raw.set_enable_on_exec(self.enable_on_exec.into());
-        raw.set_exclude_kernel(self.exclude_kernel.into());
+        raw.set_exclude_kernel((self.exclude_kernel || self.modes.exclude_kernel).into());
         raw.set_use_clockid(1);
         raw.set_sample_id_all(1);
         if self.side_band {
@@ -312,16 +299,12 @@ impl Attr {
         raw
     }
 
-    /// Whether each occurrence is counted and has a record, so that the one tells how many of the other are missing.
-    #[must_use]
-    pub fn records_each(&self) -> bool {
-        self.sampling == Sampling::Period(1) && matches!(self.source, Source::Tracepoint(_))
-    }
-
     /// As files and pipes carry it: what the kernel was given.
     #[must_use]
     pub fn stored(&self) -> StoredAttr {
-        StoredAttr::from(&self.raw())
+        let mut stored = StoredAttr::from(&self.raw());
+        self.source.store(&mut stored);
+        stored
     }
 
     /// The layout of the records it leads to.

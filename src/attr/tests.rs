@@ -16,6 +16,7 @@ fn attr(source: Source) -> Attr {
         maps: Maps::No,
         namespaces: false,
         exclude_kernel: false,
+        modes: Modes::default(),
         wakeup_bytes: 4096,
         write_backward: false,
         max_stack: 0,
@@ -95,4 +96,43 @@ fn what_a_file_says_is_what_the_kernel_was_given() {
         assert!(stored.flags.has(flag), "{flag:?}");
     }
     assert!(!stored.flags.has(AttrFlags::EXCLUDE_KERNEL));
+}
+
+#[test]
+fn every_source_is_in_the_words_that_the_kernel_reads() {
+    let numbers = Source::Numbers {
+        kind: 9,
+        config: [1, 2, 3, 4],
+    };
+    let raw = attr(numbers).raw();
+    let stored = attr(numbers).stored();
+    assert_eq!((raw.type_, raw.config, raw.config3), (9, 1, 4));
+    assert_eq!((stored.kind, stored.config), (9, 1));
+    assert_eq!((stored.config1, stored.config2), (2, 3));
+    let raw = attr(Source::Breakpoint {
+        address: 0x40_4010,
+        length: 8,
+        access: Access::Write,
+    })
+    .raw();
+    assert_eq!((raw.type_, raw.config, raw.bp_type), (5, 0, 2));
+    let raw = Attr {
+        modes: Modes {
+            exclude_user: true,
+            exclude_kernel: false,
+            exclude_hypervisor: true,
+            precise: 2,
+        },
+        ..attr(Source::hardware(0))
+    }
+    .raw();
+    assert_eq!(
+        (
+            raw.exclude_user(),
+            raw.exclude_kernel(),
+            raw.exclude_hv(),
+            raw.precise_ip()
+        ),
+        (1, 0, 1, 2)
+    );
 }

@@ -1,6 +1,7 @@
 //! Every record is accounted for: counter = records + lost + overwritten, for each event.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The account of one event over all CPUs.
@@ -67,6 +68,42 @@ impl fmt::Display for EventAccount {
     }
 }
 
+/// What was counted of an event that leaves no records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterAccount {
+    /// The event.
+    pub name: String,
+    /// How often it happened while it was counted; nanoseconds of a clock.
+    pub value: u64,
+    /// How long it was to be counted, over all tasks, in nanoseconds.
+    pub enabled: u64,
+    /// How long it was, in nanoseconds: less where events share the counters of a processor.
+    pub running: u64,
+}
+
+impl CounterAccount {
+    /// Whether it was counted all the time.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.running == self.enabled
+    }
+}
+
+impl fmt::Display for CounterAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            value,
+            enabled,
+            running,
+        } = self;
+        write!(
+            f,
+            "`{name}`: {value} counted in {running} of {enabled} ns: it shared a counter with other events"
+        )
+    }
+}
+
 /// The account of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
@@ -90,6 +127,9 @@ pub struct Account {
     /// In nanoseconds of the events' clock, the moment from which on everything is remembered, where records of before were overwritten.
     #[serde(default)]
     pub remembers_from: Option<u64>,
+    /// What was counted without records.
+    #[serde(default)]
+    pub counters: Vec<CounterAccount>,
 }
 
 impl Account {
@@ -97,6 +137,7 @@ impl Account {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.events.iter().all(EventAccount::is_complete)
+            && self.counters.iter().all(CounterAccount::is_complete)
             && self.side_band_lost == 0
             && self.out_of_sight == 0
             && self.unread == 0
@@ -104,6 +145,15 @@ impl Account {
             && !self.never_started
             && !self.other_cpus
             && self.lost_records == 0
+    }
+
+    /// How often things happened that were counted without records.
+    #[must_use]
+    pub fn counts(&self) -> BTreeMap<String, u64> {
+        let counters = self.counters.iter();
+        counters
+            .map(|counter| (counter.name.clone(), counter.value))
+            .collect()
     }
 
     /// The account of an event. Where several have the same name, `before` of these come first.
@@ -129,6 +179,8 @@ impl Account {
     pub fn complaints(&self) -> Vec<String> {
         let wrong = self.events.iter().filter(|event| !event.is_complete());
         let mut lines: Vec<String> = wrong.map(ToString::to_string).collect();
+        let part = self.counters.iter().filter(|event| !event.is_complete());
+        lines.extend(part.map(ToString::to_string));
         if self.side_band_lost > 0 {
             lines.push(format!(
                 "names, forks and exits: {} lost",
@@ -231,6 +283,25 @@ mod tests {
                 ..Account::default()
             }
             .is_complete()
+        );
+    }
+
+    #[test]
+    fn a_counter_that_was_not_running_all_the_time_makes_a_run_incomplete() {
+        let account = |running| Account {
+            counters: vec![CounterAccount {
+                name: "cycles".to_owned(),
+                value: 9,
+                enabled: 100,
+                running,
+            }],
+            ..Account::default()
+        };
+        assert!(account(100).is_complete());
+        assert!(!account(40).is_complete());
+        assert_eq!(
+            account(40).complaints(),
+            ["`cycles`: 9 counted in 40 of 100 ns: it shared a counter with other events"]
         );
     }
 

@@ -4,9 +4,10 @@ use super::open::all_but_gone;
 use super::{OpenError, Recorded};
 use crate::sys::perf::{self, Counts};
 use crate::units::{Cpu, Pid};
+use perf_event_open_sys::bindings::perf_event_attr;
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// An event that is counted.
 #[derive(Debug)]
@@ -34,26 +35,7 @@ impl Counter {
     /// # Errors
     /// [`OpenError`].
     pub fn open(event: &Recorded, whom: Counted) -> Result<Self, OpenError> {
-        let (target, cpu) = match whom {
-            Counted::Task(pid) => (perf::Target::Task(pid), None),
-            Counted::TaskOn(pid, cpu) => (perf::Target::Task(pid), Some(cpu)),
-            Counted::Everybody(cpu) => (perf::Target::Everybody, Some(cpu)),
-            Counted::Myself => (perf::Target::Myself, None),
-        };
-        let opened = perf::open(&event.attr.raw(), target, cpu);
-        let fd = opened.map_err(|source| OpenError::Open {
-            event: event.name.clone(),
-            source,
-        })?;
-        if let Some(filter) = &event.filter {
-            let refused = |source| OpenError::Filter {
-                event: event.name.clone(),
-                filter: filter.clone(),
-                source,
-            };
-            let text = CString::new(filter.as_str()).map_err(|error| refused(error.into()))?;
-            perf::set_filter(fd.as_fd(), &text).map_err(refused)?;
-        }
+        let fd = open_one(event, &event.attr.raw(), whom, None)?;
         Ok(Self {
             fd,
             read_format: event.attr.read_format.0,
@@ -91,4 +73,34 @@ impl Counter {
     pub fn read(&self) -> io::Result<Counts> {
         perf::read_counts(self.fd.as_fd(), self.read_format)
     }
+}
+
+/// Opens one event with its filter, behind a leader if there is one.
+pub(super) fn open_one(
+    event: &Recorded,
+    raw: &perf_event_attr,
+    whom: Counted,
+    leader: Option<BorrowedFd<'_>>,
+) -> Result<OwnedFd, OpenError> {
+    let (target, cpu) = match whom {
+        Counted::Task(pid) => (perf::Target::Task(pid), None),
+        Counted::TaskOn(pid, cpu) => (perf::Target::Task(pid), Some(cpu)),
+        Counted::Everybody(cpu) => (perf::Target::Everybody, Some(cpu)),
+        Counted::Myself => (perf::Target::Myself, None),
+    };
+    let opened = perf::open_beside(raw, target, cpu, leader);
+    let fd = opened.map_err(|source| OpenError::Open {
+        event: event.name.clone(),
+        source,
+    })?;
+    if let Some(filter) = &event.filter {
+        let refused = |source| OpenError::Filter {
+            event: event.name.clone(),
+            filter: filter.clone(),
+            source,
+        };
+        let text = CString::new(filter.as_str()).map_err(|error| refused(error.into()))?;
+        perf::set_filter(fd.as_fd(), &text).map_err(refused)?;
+    }
+    Ok(fd)
 }

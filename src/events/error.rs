@@ -4,6 +4,10 @@ use crate::record::TableError;
 use crate::units::Cpu;
 use std::io;
 
+/// What to do where the machine has no counter for an event.
+const NO_COUNTER: &str = "this machine has no counter for it: a virtual machine has those of a processor (a PMU) only where its host gives them \
+    (QEMU: -cpu host,pmu=on), and not every processor has each; `harness doctor` says which sources of events there are";
+
 /// Why an event is not open.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -51,6 +55,12 @@ pub enum OpenError {
         /// Its name.
         event: String,
     },
+    /// The event counts for no task.
+    #[error("`{event}` counts what all of the machine does, and nobody's alone")]
+    OfEverybody {
+        /// Its name.
+        event: String,
+    },
     /// The kernel does not start the event.
     #[error("cannot enable `{event}`")]
     Enable {
@@ -71,6 +81,17 @@ impl OpenError {
         matches!(self, Self::Open { source, .. } if source.raw_os_error() == Some(libc::ESRCH))
     }
 
+    /// Whether the machine has nothing that counts such an event.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        use libc::{ENODEV, ENOENT, ENXIO, EOPNOTSUPP};
+        let error = match self {
+            Self::Open { source, .. } => source.raw_os_error(),
+            _ => None,
+        };
+        matches!(error, Some(ENOENT | EOPNOTSUPP | ENODEV | ENXIO))
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
@@ -80,6 +101,13 @@ impl OpenError {
                     "{}; in a container also allow perf_event_open in its seccomp profile",
                     crate::host::HOW_TO_GET_RIGHTS
                 )),
+                _ if self.is_absent() => Some(NO_COUNTER.to_owned()),
+                Some(libc::ENOSPC) => Some(
+                    "the processor has no register left for it: of breakpoints there are four on x86, for all of the machine's tracers".to_owned(),
+                ),
+                Some(libc::EINVAL) => Some(
+                    "the kernel gives no reason; sources that cannot tell modes apart (msr) take no modifiers, and have no samples".to_owned(),
+                ),
                 Some(libc::EMFILE) => {
                     Some("raise the limit of open files: ulimit -n 65536".to_owned())
                 }
@@ -91,6 +119,7 @@ impl OpenError {
                 }
                 _ => None,
             },
+            Self::OfEverybody { .. } => Some("count for the whole machine: -a".to_owned()),
             Self::NeedsGroup { .. } => Some(
                 "mount the version 2 hierarchy of control groups (mount -t cgroup2 none DIR) and run as root; \
                  version 1 must not have taken its perf_event controller"

@@ -7,6 +7,7 @@
 mod account;
 mod counter;
 mod error;
+mod group;
 mod open;
 mod overwriting;
 mod pins;
@@ -14,9 +15,10 @@ mod recorded;
 mod request;
 mod rings;
 
-pub use account::{Account, EventAccount};
+pub use account::{Account, CounterAccount, EventAccount};
 pub use counter::{Counted, Counter};
 pub use error::OpenError;
+pub use group::CounterGroup;
 pub use overwriting::{Overwriting, Overwritten};
 pub use pins::Pins;
 pub use recorded::{Opened, Recorded, Subject};

@@ -1,6 +1,8 @@
 //! What is asked of the kernel for one event.
 
-use crate::attr::{Attr, Chain, Maps, ReadFormat, SAMPLE_TYPE, SampleType, Sampling, Source};
+use crate::attr::{
+    Attr, Chain, Maps, Modes, ReadFormat, SAMPLE_TYPE, SampleType, Sampling, Source,
+};
 use crate::sys::perf;
 use crate::units::{Cpu, Pid};
 use std::os::fd::BorrowedFd;
@@ -79,6 +81,7 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
         namespaces: false,
         // It never fires, and names and tasks come all the same: so it takes no right.
         exclude_kernel: true,
+        modes: Modes::default(),
         wakeup_bytes,
         write_backward: false,
         max_stack: 0,
@@ -113,6 +116,7 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         maps: Maps::No,
         namespaces: false,
         exclude_kernel: request.exclude_kernel,
+        modes: Modes::default(),
         wakeup_bytes: 0,
         write_backward: request.overwrites.is_some(),
         max_stack: chain.max_stack,

@@ -33,7 +33,7 @@ pub struct Rings {
     drains: Vec<Drain>,
     owners: Vec<OwnedFd>,
     pages: usize,
-    slot: Option<Slot>,
+    slot: Option<Box<Slot>>,
 }
 
 impl Rings {
@@ -75,7 +75,7 @@ impl Rings {
         overwrites: bool,
     ) -> Result<(), CaptureError> {
         let is_other = |slot: &Slot| slot.overwrites() != overwrites;
-        if self.slot.as_ref().is_some_and(is_other) {
+        if self.slot.as_ref().is_some_and(|slot| is_other(slot)) {
             self.slot = None;
         }
         if self.slot.is_none() {
@@ -83,17 +83,17 @@ impl Rings {
             let rings: Vec<_> = rings
                 .map(|(drain, owner)| (drain.cpu(), owner.as_fd()))
                 .collect();
-            self.slot = Some(capture.slot(&rings, for_keeping, overwrites)?);
+            self.slot = Some(Box::new(capture.slot(&rings, for_keeping, overwrites)?));
         }
         Ok(())
     }
 
     pub(super) fn slot(&mut self) -> Option<&mut Slot> {
-        self.slot.as_mut()
+        self.slot.as_deref_mut()
     }
 
     pub(super) fn programs(&self) -> Option<&Slot> {
-        self.slot.as_ref()
+        self.slot.as_deref()
     }
 
     pub(super) fn of_one_run(drains: Vec<Drain>, pages: usize) -> Self {

@@ -1,6 +1,6 @@
 //! The tracepoints and probes of a machine.
 
-use super::{Host, HostError, ProbeList};
+use super::{EventSource, Host, HostError, ProbeList};
 use crate::format::{self, Format};
 use crate::units::{Probe, TracepointName};
 use std::collections::HashMap;
@@ -24,6 +24,14 @@ pub trait Catalogue {
     /// # Errors
     /// [`HostError::Tracefs`], [`HostError::Read`].
     fn events(&self, system: &str) -> Result<Vec<String>, HostError>;
+    /// The names of the other sources of events, sorted; none where they are not known, as in a recording.
+    fn source_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// One of them.
+    fn source(&self, _name: &str) -> Option<EventSource> {
+        None
+    }
     /// The format of a probe's event. It is an event from here on; who made it says for how long.
     ///
     /// # Errors
@@ -38,6 +46,14 @@ pub trait Catalogue {
 }
 
 impl Catalogue for Host {
+    fn source_names(&self) -> Vec<String> {
+        self.event_sources()
+    }
+
+    fn source(&self, name: &str) -> Option<EventSource> {
+        self.event_source(name)
+    }
+
     fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
         let known = |formats: &HashMap<TracepointName, Arc<Format>>| formats.get(name).cloned();
         if let Some(format) = self.formats.lock().ok().as_deref().and_then(known) {

@@ -9,6 +9,7 @@ mod modules;
 mod ports;
 mod probes;
 mod process;
+pub(crate) mod sources;
 mod symbols;
 mod tracefs;
 mod usage;
@@ -19,6 +20,7 @@ pub use machine::{CodeMapping, Living, LivingThread, Machine};
 pub use modules::Module;
 pub use probes::ProbeList;
 pub use process::ProcessStatus;
+pub use sources::{EventSource, SourceEvent};
 pub use tracefs::TracefsError;
 pub use usage::Tree;
 pub use world::{IdMaps, Mounted, map_ids};
@@ -178,29 +180,6 @@ impl Host {
     #[must_use]
     pub fn io_uring_disabled(&self) -> Option<i64> {
         self.number("proc/sys/kernel/io_uring_disabled")
-    }
-
-    /// The sources of performance events besides those that every kernel has: `uprobe`, `kprobe`, `cpu`. Empty where it is not known.
-    #[must_use]
-    pub fn event_sources(&self) -> Vec<String> {
-        let folder = self.root.join("sys/bus/event_source/devices");
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort_unstable();
-        names
-    }
-
-    /// Whether one of those counts the cycles of a processor: `cpu-cycles` on x86, `cpu_cycles` on aarch64.
-    #[must_use]
-    pub fn counts_cycles(&self) -> bool {
-        let folder = self.root.join("sys/bus/event_source/devices");
-        let has = |source: &String| {
-            let events = folder.join(source).join("events");
-            events.join("cpu-cycles").exists() || events.join("cpu_cycles").exists()
-        };
-        self.event_sources().iter().any(has)
     }
 
     /// Why a user namespace cannot be made, as far as the kernel's switches tell: `user_namespaces(7)`, and those of Debian and of Ubuntu for

@@ -1,7 +1,7 @@
 //! A second run to compare with.
 
 use super::expected::Resolver;
-use super::{Facts, Marks, Plan, PlanError, owners};
+use super::{Counters, Facts, Marks, Plan, PlanError, owners};
 use crate::matching::{Expected, Matcher};
 use crate::scenario::{CountRange, Expect, Scenario};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) fn delta(scenario: &Scenario, resolver: &Resolver<'_>) -> Result<Vec<
     let specs = scenario.expect.delta.iter();
     let one = |spec: &crate::scenario::DeltaSpec| {
         Ok(Delta {
-            matcher: resolver.matcher(&spec.step)?,
+            matcher: resolver.compared(&spec.step)?,
             min: spec.min,
             max: spec.max,
         })
@@ -51,11 +51,19 @@ pub(super) fn baseline(
     };
     // However many there are: so they are counted, and nothing else is expected of them.
     let any = CountRange { min: 0, max: None };
-    let count = delta.iter().map(|delta| (delta.matcher.clone(), any));
+    let recorded = delta.iter().filter(|delta| {
+        let mut names = delta.matcher.names.iter();
+        !names.any(|name| plan.counters.names.contains(name))
+    });
+    let count = recorded.map(|delta| (delta.matcher.clone(), any));
     let plan = Plan {
         workload: workload.clone(),
         owners: owners("baseline", workload, scenario, facts)?,
         expect: Expect::default(),
+        counters: Counters {
+            expect: Vec::new(),
+            ..plan.counters.clone()
+        },
         expected: Expected {
             count: count.collect(),
             ..Expected::default()

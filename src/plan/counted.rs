@@ -3,11 +3,15 @@
 use super::RecordWish;
 use super::calls::{ENTER, own_tracepoint, raw_format};
 use super::error::EventsError;
-use super::recorded::{Kind, Wanted, refuse_filter};
-use crate::attr::{Attr, Maps, ReadFormat, Source};
+use super::recorded::{Kind, Wanted, refuse_filter, take_apart};
+use super::source::{Unit, is_clock_of_modes};
+use super::terms::TermError;
+use super::words;
+use crate::attr::{Attr, Maps, Modes, ReadFormat, Source};
 use crate::events::Recorded;
 use crate::host::Catalogue;
 use crate::syscall::names::{self, Abi};
+use crate::units::Cpu;
 
 /// What is counted where nobody says what: the software events of `perf stat`.
 const DEFAULT: &[&str] = &[
@@ -24,7 +28,25 @@ pub struct CountedEvent {
     pub name: String,
     /// The events that are counted for it.
     pub parts: Vec<Recorded>,
+    /// What its counts are in.
+    pub unit: Option<Unit>,
+    /// The CPUs where it is opened for everybody, if it counts for no task.
+    pub for_all_on: Option<Vec<Cpu>>,
+    /// Those with the same number count at the same times or not at all.
+    pub group: Option<usize>,
 }
+
+/// About records, of which there are none.
+const OF_RECORDS: &[&str] = &[
+    "period",
+    "freq",
+    "call-graph",
+    "max-stack",
+    "stack-size",
+    "nr",
+    "overwrite",
+    "no-overwrite",
+];
 
 impl RecordWish {
     /// An event that neither fires nor tells of anything: its ring hangs up when the last task is gone.
@@ -56,49 +78,46 @@ impl RecordWish {
             return wish.counters(catalogue);
         }
         let mut events = Vec::new();
-        for wanted in self.wanted()? {
-            for term in [
-                "period",
-                "freq",
-                "call-graph",
-                "max-stack",
-                "stack-size",
-                "nr",
-                "overwrite",
-                "no-overwrite",
-            ] {
-                wanted.refuse(term, "what is counted leaves no records")?;
+        for (at, (word, filter)) in self.words.iter().enumerate() {
+            let filter = filter.as_deref();
+            let refuse = |why| {
+                let name = word.clone();
+                Err(EventsError::Group { at, name, why })
+            };
+            if !word.starts_with('{') {
+                let wanted = take_apart(at, word, "", filter, catalogue)?;
+                self.counter(&wanted, None, catalogue, &mut events)?;
+                continue;
             }
-            let mut parts = Vec::new();
-            match wanted.kind() {
-                Kind::Software(number) => {
-                    refuse_filter(&wanted)?;
-                    let source = Source::Software(number);
-                    parts.push(self.named(wanted.name, source, None, &wanted.terms));
-                }
-                Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut parts)?,
-                Kind::Probe => self.probe(&wanted, catalogue, &mut parts)?,
-                Kind::Calls => {
-                    refuse_filter(&wanted)?;
-                    let name = wanted.terms.name.clone();
-                    events.push(CountedEvent {
-                        name: name.unwrap_or_else(|| wanted.name.to_owned()),
-                        parts: self.entered(&wanted, catalogue)?,
-                    });
-                }
+            let Some((members, letters)) = words::group(word) else {
+                return refuse(
+                    "a group is written `{a,b}`, and modifiers of all its members `{a,b}:u`",
+                );
+            };
+            if filter.is_some() {
+                return refuse(
+                    "a filter is of one event: name that alone, or last and in no group",
+                );
             }
-            events.extend(parts.into_iter().map(|part| CountedEvent {
-                name: part.shown.clone().unwrap_or_else(|| part.name.clone()),
-                parts: vec![part],
-            }));
+            if members.is_empty() {
+                return refuse("it has no members");
+            }
+            for member in members {
+                let wanted = take_apart(at, member, letters, None, catalogue)?;
+                self.counter(&wanted, Some(at), catalogue, &mut events)?;
+            }
         }
         for part in events.iter_mut().flat_map(|event| &mut event.parts) {
             let times = ReadFormat::TOTAL_TIME_ENABLED.0 | ReadFormat::TOTAL_TIME_RUNNING.0;
             let Attr {
-                source, inherit, ..
+                source,
+                inherit,
+                modes,
+                ..
             } = part.attr;
             part.attr = Attr {
                 inherit,
+                modes,
                 enable_on_exec: self.on_exec,
                 exclude_kernel: self.exclude_kernel,
                 read_format: ReadFormat(times),
@@ -106,6 +125,67 @@ impl RecordWish {
             };
         }
         Ok(events)
+    }
+
+    /// What one word counts.
+    fn counter(
+        &self,
+        wanted: &Wanted<'_>,
+        group: Option<usize>,
+        catalogue: &dyn Catalogue,
+        events: &mut Vec<CountedEvent>,
+    ) -> Result<(), EventsError> {
+        for term in OF_RECORDS {
+            wanted.refuse(term, "what is counted leaves no records")?;
+        }
+        let name = |known: &str| {
+            wanted
+                .terms
+                .name
+                .clone()
+                .unwrap_or_else(|| known.to_owned())
+        };
+        let event = |name, parts| CountedEvent {
+            name,
+            parts,
+            unit: None,
+            for_all_on: None,
+            group,
+        };
+        match wanted.kind() {
+            Kind::Source(named) => {
+                refuse_filter(wanted)?;
+                if is_clock_of_modes(named.source, wanted.modes) {
+                    return Err(wanted.wrong(TermError::Misplaced {
+                        at: wanted.name.chars().count().saturating_add(2),
+                        term: modifiers_of(wanted.modes),
+                        why: "a clock counts in all modes",
+                    }));
+                }
+                let mut part = self.named(&wanted.shown, named.source, None, &wanted.terms);
+                part.attr.modes = wanted.modes;
+                events.push(CountedEvent {
+                    unit: named.unit.clone(),
+                    for_all_on: named.for_all_on.clone(),
+                    ..event(name(&wanted.shown), vec![part])
+                });
+            }
+            kind @ (Kind::Tracepoints | Kind::Probe) => {
+                let mut parts = Vec::new();
+                match kind {
+                    Kind::Probe => self.probe(wanted, catalogue, &mut parts)?,
+                    _ => self.tracepoints(wanted, catalogue, &mut parts)?,
+                }
+                let parts = parts.into_iter();
+                events.extend(parts.map(|part| event(name(&part.name), vec![part])));
+            }
+            Kind::Calls => {
+                refuse_filter(wanted)?;
+                let parts = self.entered(wanted, catalogue)?;
+                events.push(event(name(wanted.name), parts));
+            }
+        }
+        Ok(())
     }
 
     /// What is entered of these calls. One that this kernel has no tracepoint for is one that it does not have.
@@ -131,6 +211,17 @@ impl RecordWish {
         }
         Ok(parts)
     }
+}
+
+/// The letters for modes.
+fn modifiers_of(modes: Modes) -> String {
+    let letters = [
+        (!modes.exclude_user, 'u'),
+        (!modes.exclude_kernel, 'k'),
+        (!modes.exclude_hypervisor, 'h'),
+    ];
+    let said = letters.into_iter().filter(|(is_said, _)| *is_said);
+    said.map(|(_, letter)| letter).collect()
 }
 
 #[cfg(test)]

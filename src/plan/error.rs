@@ -38,6 +38,28 @@ pub enum EventsError {
         /// The nearest that there is.
         nearest: Option<String>,
     },
+    /// No such source of events.
+    #[error("this machine has no source of events `{name}`")]
+    NoSource {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        name: String,
+        /// The nearest that there is.
+        nearest: Option<String>,
+        /// Those that it has.
+        all: String,
+    },
+    /// Events that belong together where that means nothing, or not in this form.
+    #[error("`{name}` cannot be: {why}")]
+    Group {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        name: String,
+        /// Why.
+        why: &'static str,
+    },
     /// No such operation of io_uring.
     #[error("io_uring has no operation `{name}`")]
     Operation {
@@ -177,6 +199,14 @@ impl EventsError {
             Self::Tracepoint { nearest, .. }
             | Self::Operation { nearest, .. }
             | Self::Unknown { nearest, .. } => nearest.as_ref().map(did_you_mean),
+            Self::NoSource {
+                nearest: Some(nearest),
+                ..
+            } => Some(did_you_mean(nearest)),
+            Self::NoSource { all, .. } if all.is_empty() => None,
+            Self::NoSource { all, .. } => Some(format!(
+                "it has {all}; a virtual machine has no `cpu` where its host gives it no counters (a PMU)"
+            )),
             Self::Filter { source, .. } => source.hint(),
             Self::Terms { source, .. } => source.hint(),
             Self::TooMany => Some(format!(
@@ -185,7 +215,10 @@ impl EventsError {
             Self::OutOfReach { .. } => Some(HOW_TO_GET_RIGHTS.to_owned()),
             Self::Host(error) | Self::Probe { source: error, .. } => error.hint(),
             Self::ProbeWord { .. } | Self::SameName { .. } => None,
-            Self::NoEvent { .. } | Self::NotFiltered { .. } | Self::Shape { .. } => None,
+            Self::NoEvent { .. }
+            | Self::NotFiltered { .. }
+            | Self::Group { .. }
+            | Self::Shape { .. } => None,
         }
     }
 }

@@ -23,11 +23,13 @@ pub(super) struct All {
 pub(super) fn all(
     scenario: &Scenario,
     events: &EventsPlan,
+    counted: &BTreeSet<String>,
     facts: &Facts<'_>,
 ) -> Result<(All, Needs), PlanError> {
     let mut resolver = Resolver {
         scenario,
         events,
+        counted,
         fields: Fields {
             events,
             signatures: facts.signatures,
@@ -43,7 +45,7 @@ pub(super) fn all(
         Ok((name.clone(), resolver.expected(expectations, &at)?))
     });
     let all = All {
-        run: resolver.expected(&scenario.expect.events, &at)?,
+        run: resolver.expected(&resolver.without_counted(), &at)?,
         sections: sections.collect::<Result<_, PlanError>>()?,
         delta: baseline::delta(scenario, &resolver)?,
         marks: marks::marks(scenario, events, &resolver)?,
@@ -112,6 +114,8 @@ impl Needs {
 pub(super) struct Resolver<'a> {
     scenario: &'a Scenario,
     events: &'a EventsPlan,
+    /// What is only counted.
+    counted: &'a BTreeSet<String>,
     fields: Fields<'a>,
     needs: RefCell<Needs>,
 }
@@ -140,6 +144,34 @@ impl Resolver<'_> {
         })
     }
 
+    /// What is expected of events that are recorded.
+    fn without_counted(&self) -> Expectations {
+        let mut expectations = self.scenario.expect.events.clone();
+        expectations
+            .count
+            .retain(|spec| !self.is_counted(&spec.step));
+        expectations
+    }
+
+    /// Whether how often it happens is all that is known of it, and all that is asked for.
+    fn is_counted(&self, step: &StepSpec) -> bool {
+        step.fields.is_empty() && self.counted.contains(&step.event)
+    }
+
+    /// What is compared with the baseline.
+    pub(super) fn compared(&self, step: &StepSpec) -> Result<Matcher, PlanError> {
+        if !self.is_counted(step) {
+            return self.matcher(step);
+        }
+        Ok(Matcher {
+            word: step.event.clone(),
+            names: BTreeSet::from([step.event.clone()]),
+            fields: Vec::new(),
+            at: step.at.clone(),
+            line: self.scenario.complaint(&step.at, "", None).line,
+        })
+    }
+
     /// A mark of so many bytes, with its line feed.
     pub(super) fn reads_mark(&self, bytes: u16) {
         let mut needs = self.needs.borrow_mut();
@@ -151,8 +183,22 @@ impl Resolver<'_> {
     /// A single step.
     pub(super) fn matcher(&self, step: &StepSpec) -> Result<Matcher, PlanError> {
         let names = names_of(&step.event, self.events, self.scenario, true);
-        let names = names
-            .map_err(|(message, help)| invalid(self.scenario.complaint(&step.at, message, help)))?;
+        let names = names.map_err(|(message, help)| {
+            let is_counted = self.counted.contains(&step.event);
+            let (message, help) = match is_counted {
+                true => (
+                    format!("`{}` is only counted, over all of the run", step.event),
+                    Some("its name stands in `expect.count` and `expect.delta` alone, without fields; an event is recorded by `event`".to_owned()),
+                ),
+                false => {
+                    let counted = self.counted.iter().map(String::as_str);
+                    let near = nearest(&step.event, counted);
+                    let near = near.map(|near| format!("did you mean `{near}`?"));
+                    (message, help.or(near))
+                }
+            };
+            invalid(self.scenario.complaint(&step.at, message, help))
+        })?;
         let names: BTreeSet<String> = names.into_iter().collect();
         let fields = step.fields.iter();
         let fields = fields.map(|(word, test)| {

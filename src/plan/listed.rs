@@ -2,7 +2,7 @@
 
 use super::error::EventsError;
 use super::expand::{glob, unknown_tracepoint};
-use super::recorded::SOFTWARE;
+use super::source::SOFTWARE;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::units::TracepointName;

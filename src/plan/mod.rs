@@ -9,6 +9,7 @@ mod calls;
 mod chains;
 mod copies;
 mod counted;
+mod counters;
 mod error;
 mod events;
 mod expand;
@@ -28,13 +29,16 @@ mod probes;
 mod recorded;
 mod requires;
 mod rings;
+mod source;
 mod spans;
 mod terms;
+mod words;
 
 pub use baseline::{Baseline, Delta};
 pub use calls::{MOST_CALLS, Reach};
 pub use copies::{Copied, Copies, Form, has_copies};
 pub use counted::CountedEvent;
+pub use counters::{Counters, Counting};
 pub use error::EventsError;
 pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, Wanted, WantedEvent, events,
@@ -48,7 +52,9 @@ pub use operations::Operations;
 pub use recorded::RecordWish;
 use requires::Unmet;
 pub use rings::{allowed_ring, default_ring, ring_pages};
-pub use terms::{TermError, call_graph, chain_of, event_words};
+pub use source::Unit;
+pub use terms::{TermError, call_graph, chain_of};
+pub use words::event_words;
 
 use crate::host::{Catalogue, HostError};
 use crate::matching::{Expected, SpanRule};
@@ -92,6 +98,8 @@ pub struct Facts<'a> {
     pub cannot_limit: &'a dyn Fn(&Limits) -> Option<(Limit, String)>,
     /// Why nobody can tell whether a run reaches a limit.
     pub cannot_tell: &'a dyn Fn(Limit) -> Option<String>,
+    /// What can be counted without records.
+    pub counting: Counting<'a>,
 }
 
 impl std::fmt::Debug for Facts<'_> {
@@ -123,6 +131,8 @@ pub struct Plan {
     pub spans: Vec<SpanRule>,
     /// What is expected.
     pub expect: Expect,
+    /// What is counted without records.
+    pub counters: Counters,
     /// What is expected of the events, with its names resolved to those of a trace.
     pub expected: Expected,
     /// The same for each section, by its name.
@@ -249,7 +259,11 @@ pub fn resolve(
         }
         events => events.map_err(|error| placed(scenario, error))?,
     };
-    let (expected, needs) = expected::all(scenario, &events, facts)?;
+    let counters = match counters::counters(scenario, facts, catalogue)? {
+        Ok(counters) => counters,
+        Err(reason) => return Ok(Resolved::Unmet(vec![reason])),
+    };
+    let (expected, needs) = expected::all(scenario, &events, &counters.names, facts)?;
     // What is read of memory is known only now; all else stays as it is.
     if needs.memory(memory) != memory {
         events = planned(needs.memory(memory)).map_err(|error| placed(scenario, error))?;
@@ -299,6 +313,7 @@ pub fn resolve(
         events,
         spans: expected.spans,
         expect: scenario.expect.clone(),
+        counters,
         expected: expected.run,
         sections: expected.sections,
         marks: expected.marks,
@@ -357,6 +372,8 @@ fn find(
 fn wanted(spec: &EventSpec) -> Wanted {
     match spec {
         EventSpec::Syscalls(words) => Wanted::Syscalls(words.clone()),
+        // Of what is recorded it asks for nothing, and leaves the places of the others as they are.
+        EventSpec::Counted(_) => Wanted::Syscalls(Vec::new()),
         EventSpec::Event(EventWish {
             name,
             filter,
@@ -386,6 +403,8 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         EventsError::Tracepoint { at, .. }
         | EventsError::Operation { at, .. }
         | EventsError::Unknown { at, .. }
+        | EventsError::NoSource { at, .. }
+        | EventsError::Group { at, .. }
         | EventsError::NoEvent { at, .. }
         | EventsError::NotFiltered { at, .. }
         | EventsError::Terms { at, .. }

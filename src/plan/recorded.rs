@@ -5,35 +5,15 @@ use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
 use super::filter;
 use super::probes::{self, ProbeWord};
-use super::terms::{self, Terms};
-use crate::attr::{Attr, Chain, Maps, ReadFormat, SampleType, Sampling, Source};
+use super::source::{self, NamedSource, Unreadable};
+use super::terms::{TermError, Terms};
+use crate::attr::{Attr, Chain, Maps, Modes, ReadFormat, SampleType, Sampling, Source};
 use crate::events::Recorded;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::syscall::names::Abi;
-use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
+use crate::syscall::select::{FilterPlan, Selection, UnknownWord, in_kernel_filter};
 use crate::units::Probe;
-
-/// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and their `PERF_COUNT_SW_*`.
-pub(super) const SOFTWARE: &[(&str, u32)] = &[
-    ("cpu-clock", 0),
-    ("task-clock", 1),
-    ("page-faults", 2),
-    ("faults", 2),
-    ("context-switches", 3),
-    ("cs", 3),
-    ("cpu-migrations", 4),
-    ("migrations", 4),
-    ("minor-faults", 5),
-    ("major-faults", 6),
-    ("alignment-faults", 7),
-    ("emulation-faults", 8),
-    ("dummy", 9),
-    ("bpf-output", 10),
-];
-
-const DUMMY: u32 = 9;
-const BPF_OUTPUT: u32 = 10;
 
 /// Samples a second of an event that is no tracepoint, as perf has it.
 const FREQUENCY: u64 = 4000;
@@ -62,42 +42,45 @@ pub struct RecordWish {
 
 /// A word of the wish, taken apart.
 pub(super) struct Wanted<'a> {
-    at: usize,
+    pub(super) at: usize,
     word: &'a str,
     pub(super) name: &'a str,
+    pub(super) shown: String,
     pub(super) terms: Terms,
+    pub(super) modes: Modes,
     pub(super) probe: Option<Probe>,
-    filter: Option<&'a str>,
+    pub(super) filter: Option<&'a str>,
+    source: Option<NamedSource>,
 }
 
 /// What a word names.
-pub(super) enum Kind {
-    Software(u32),
+pub(super) enum Kind<'a> {
+    Source(&'a NamedSource),
     Tracepoints,
     Probe,
     Calls,
 }
 
 impl Wanted<'_> {
-    pub(super) fn kind(&self) -> Kind {
-        let software = SOFTWARE.iter().find(|(known, _)| *known == self.name);
+    pub(super) fn kind(&self) -> Kind<'_> {
         let is_tracepoint =
             self.name.contains(':') && !self.name.trim_start_matches('!').starts_with('/');
-        match software {
+        match &self.source {
             _ if self.probe.is_some() => Kind::Probe,
-            Some((_, number)) => Kind::Software(*number),
+            Some(source) => Kind::Source(source),
             None if is_tracepoint => Kind::Tracepoints,
             None => Kind::Calls,
         }
     }
 
-    /// No call has a hyphen in its name, as most software events have.
+    /// No call has a hyphen in its name, as most other events have.
     fn refuse_unknown(&self) -> Result<(), EventsError> {
         let is_call = self.name.starts_with(['/', '!']) || !self.name.contains('-');
         if is_call {
             return Ok(());
         }
-        let known = SOFTWARE.iter().map(|(name, _)| *name);
+        let known: Vec<String> = source::names().collect();
+        let known = known.iter().map(String::as_str);
         Err(EventsError::Unknown {
             at: self.at,
             name: self.name.to_owned(),
@@ -108,20 +91,39 @@ impl Wanted<'_> {
     /// The calls that it names.
     pub(super) fn calls(&self) -> Result<Selection, EventsError> {
         self.refuse_unknown()?;
-        Selection::parse(&[self.name], Abi::native()).map_err(|unknown| EventsError::Syscall {
-            at: (self.at, 0),
-            unknown,
-        })
+        Selection::parse(&[self.name], Abi::native()).map_err(|unknown| self.no_call(unknown))
+    }
+
+    /// What is no call may nearly be an event of another kind.
+    pub(super) fn no_call(&self, unknown: UnknownWord) -> EventsError {
+        let known: Vec<String> = source::names().collect();
+        let known = known.iter().map(String::as_str);
+        match crate::scenario::nearest(self.name, known) {
+            Some(near) if unknown.nearest.is_empty() => EventsError::Unknown {
+                at: self.at,
+                name: self.name.to_owned(),
+                nearest: Some(near.to_owned()),
+            },
+            _ => EventsError::Syscall {
+                at: (self.at, 0),
+                unknown,
+            },
+        }
     }
 
     /// Refuses a term that says nothing of it.
     pub(super) fn refuse(&self, term: &str, why: &'static str) -> Result<(), EventsError> {
-        let wrong = |source| EventsError::Terms {
+        let refused = self.terms.refuse(term, why);
+        refused.map_err(|source| self.wrong(source))
+    }
+
+    /// What is wrong with it, as a whole.
+    pub(super) fn wrong(&self, source: TermError) -> EventsError {
+        EventsError::Terms {
             at: self.at,
             name: self.word.to_owned(),
             source,
-        };
-        self.terms.refuse(term, why).map_err(wrong)
+        }
     }
 }
 
@@ -129,12 +131,14 @@ impl RecordWish {
     fn attr(&self, source: Source, terms: &Terms) -> Attr {
         use SampleType as S;
         let each = match source {
-            Source::Tracepoint(_) => true,
-            Source::Software(number) => matches!(number, DUMMY | BPF_OUTPUT),
+            Source::Tracepoint(_) | Source::Breakpoint { .. } => true,
+            source => matches!(source, Source::DUMMY | Source::BPF_OUTPUT),
         };
         let base = [S::IDENTIFIER, S::IP, S::TID, S::TIME, S::CPU, S::PERIOD];
         let mut sample_type = base.into_iter().fold(S::default(), S::and);
-        if each && source != Source::DUMMY {
+        if matches!(source, Source::Breakpoint { .. }) {
+            sample_type = sample_type.and(S::ADDR);
+        } else if each && source != Source::DUMMY {
             sample_type = sample_type.and(S::RAW);
         }
         let chain = terms.chain(self.call_chain);
@@ -159,6 +163,7 @@ impl RecordWish {
             maps: Maps::No,
             namespaces: false,
             exclude_kernel: self.exclude_kernel,
+            modes: Modes::default(),
             wakeup_bytes: 0,
             write_backward: self.overwrites(terms),
             max_stack: chain.max_stack,
@@ -197,16 +202,17 @@ impl RecordWish {
     pub fn events(&self, catalogue: &dyn Catalogue) -> Result<Vec<Recorded>, EventsError> {
         let mut calls = Vec::new();
         let mut events = Vec::new();
-        for wanted in self.wanted()? {
+        for wanted in self.wanted(catalogue)? {
             let terms = &wanted.terms;
             if self.overwrites(terms) {
                 wanted.refuse("nr", "the first that came are overwritten")?;
             }
             match wanted.kind() {
-                Kind::Software(number) => {
+                Kind::Source(named) => {
                     refuse_filter(&wanted)?;
-                    let source = Source::Software(number);
-                    events.push(self.named(wanted.name, source, None, terms));
+                    let mut event = self.named(&wanted.shown, named.source, None, terms);
+                    event.attr.modes = wanted.modes;
+                    events.push(event);
                 }
                 Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut events)?,
                 Kind::Probe => self.probe(&wanted, catalogue, &mut events)?,
@@ -229,31 +235,18 @@ impl RecordWish {
     }
 
     /// The words, taken apart.
-    pub(super) fn wanted(&self) -> Result<Vec<Wanted<'_>>, EventsError> {
-        let mut all = Vec::new();
-        for (at, (word, filter)) in self.words.iter().enumerate() {
-            let wrong = |source| EventsError::Terms {
-                at,
-                name: word.clone(),
-                source,
-            };
-            let (name, terms) = terms::split(word).map_err(wrong)?;
-            let probe = ProbeWord::first(word).map(|word| word.probe());
-            let probe = probe.transpose().map_err(|source| EventsError::ProbeWord {
-                at,
-                word: word.clone(),
-                source,
-            })?;
-            all.push(Wanted {
-                at,
-                word,
-                name,
-                terms,
-                probe,
-                filter: filter.as_deref(),
-            });
-        }
-        Ok(all)
+    fn wanted<'a>(&'a self, catalogue: &dyn Catalogue) -> Result<Vec<Wanted<'a>>, EventsError> {
+        let words = self.words.iter().enumerate();
+        words
+            .map(|(at, (word, filter))| match word.starts_with('{') {
+                true => Err(EventsError::Group {
+                    at,
+                    name: word.clone(),
+                    why: "a group is counted by `harness stat`; recorded are single events",
+                }),
+                false => take_apart(at, word, "", filter.as_deref(), catalogue),
+            })
+            .collect()
     }
 
     pub(super) fn named(
@@ -303,10 +296,12 @@ impl RecordWish {
     ) -> Result<Vec<Recorded>, EventsError> {
         let list: Vec<&str> = words.iter().map(|word| word.name).collect();
         let selection = Selection::parse(&list, Abi::native()).map_err(|unknown| {
-            let at = words.get(unknown.index).map_or(0, |word| word.at);
-            EventsError::Syscall {
-                at: (at, 0),
-                unknown,
+            match words.get(unknown.index) {
+                Some(word) => word.no_call(unknown),
+                None => EventsError::Syscall {
+                    at: (0, 0),
+                    unknown,
+                },
             }
         })?;
         let none = Terms::default();
@@ -382,6 +377,46 @@ impl RecordWish {
             events.push(event);
         }
         Ok(())
+    }
+}
+
+/// A word as what it names; `group` are the letters behind the group that it stands in.
+pub(super) fn take_apart<'a>(
+    at: usize,
+    word: &'a str,
+    group: &str,
+    filter: Option<&'a str>,
+    catalogue: &dyn Catalogue,
+) -> Result<Wanted<'a>, EventsError> {
+    let probe = ProbeWord::first(word).map(|word| word.probe());
+    let probe = probe.transpose().map_err(|source| EventsError::ProbeWord {
+        at,
+        word: word.to_owned(),
+        source,
+    })?;
+    match source::read(word, group, catalogue) {
+        Ok(read) => Ok(Wanted {
+            probe,
+            at,
+            word,
+            name: read.name,
+            shown: read.shown,
+            terms: read.terms,
+            modes: read.modes,
+            filter,
+            source: read.source,
+        }),
+        Err(Unreadable::Terms(source)) => Err(EventsError::Terms {
+            at,
+            name: word.to_owned(),
+            source,
+        }),
+        Err(Unreadable::NoSource { name, nearest, all }) => Err(EventsError::NoSource {
+            at,
+            name,
+            nearest,
+            all,
+        }),
     }
 }
 

@@ -6,7 +6,7 @@
 //! term  = word | word "=" value
 //! ```
 
-use super::probes::ProbeWord;
+use super::source;
 use crate::attr::{Chain, Sampling};
 use crate::scenario::nearest;
 
@@ -59,7 +59,37 @@ pub enum TermError {
         /// As written.
         term: String,
         /// The nearest that there is.
-        nearest: Option<&'static str>,
+        nearest: Option<String>,
+        /// What there is, in words.
+        all: String,
+    },
+    /// There is no such modifier, or it means nothing here.
+    #[error("at character {at}: the modifier `{letter}` cannot be here{}", .why.map(|why| format!(": {why}")).unwrap_or_default())]
+    Modifier {
+        /// Where.
+        at: usize,
+        /// The letter.
+        letter: char,
+        /// Why it cannot be; `None` for one that nobody knows.
+        why: Option<&'static str>,
+    },
+    /// The number has more bits than there are for it.
+    #[error("at character {at}: `{term}` is {most:#x} at most")]
+    TooLarge {
+        /// Where.
+        at: usize,
+        /// The term.
+        term: String,
+        /// The greatest number.
+        most: u64,
+    },
+    /// Something else stands there.
+    #[error("at character {at}: expected {expected}")]
+    Place {
+        /// Where.
+        at: usize,
+        /// What is to stand there.
+        expected: &'static str,
     },
     /// The term takes another value, or none.
     #[error("at character {at}: `{term}` takes {expected}")]
@@ -67,7 +97,7 @@ pub enum TermError {
         /// Where.
         at: usize,
         /// The term.
-        term: &'static str,
+        term: String,
         /// What it takes.
         expected: &'static str,
     },
@@ -87,7 +117,7 @@ pub enum TermError {
         /// Where.
         at: usize,
         /// The term.
-        term: &'static str,
+        term: String,
         /// Why.
         why: &'static str,
     },
@@ -98,13 +128,14 @@ impl TermError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unknown { nearest: None, .. } => {
-                let all: Vec<_> = TERMS.iter().map(|term| term.name).collect();
-                Some(format!("terms are {}", all.join(", ")))
-            }
-            Self::Unknown { nearest, .. } => {
-                nearest.map(|nearest| format!("did you mean `{nearest}`?"))
-            }
+            Self::Unknown {
+                nearest: Some(nearest),
+                ..
+            } => Some(format!("did you mean `{nearest}`?")),
+            Self::Unknown { all, .. } => Some(all.clone()),
+            Self::Modifier { why: None, .. } => Some(
+                "modifiers are u (user mode), k (kernel mode), h (hypervisor), and p, pp, ppp (a more precise address)".to_owned(),
+            ),
             _ => None,
         }
     }
@@ -148,7 +179,7 @@ pub fn chain_of(
     word: &str,
     default: Option<Chain>,
 ) -> Result<(&str, Option<Option<Chain>>), TermError> {
-    let (name, terms) = split(word)?;
+    let (name, terms) = source::without_modifiers(word)?;
     let why = "a trace has every occurrence of what it shows; `harness record` has it";
     for (term, _) in &terms.places {
         if !matches!(term.name, "call-graph" | "max-stack" | "stack-size") {
@@ -174,58 +205,24 @@ pub(super) struct Terms {
     places: Vec<(&'static Term, usize)>,
 }
 
-/// The words of a list: it is split at commas that are not within slashes. A word that begins with a slash is a regular expression, which
-/// no slash ends.
-#[must_use]
-pub fn event_words(list: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut rest = list;
-    while !rest.is_empty() {
-        let is_pattern = rest.trim_start_matches('!').starts_with('/');
-        let mut is_within = false;
-        let end = match ProbeWord::first(rest) {
-            Some(probe) => Some(probe.length),
-            None => rest.find(|c| {
-                is_within ^= c == '/' && !is_pattern;
-                c == ',' && !is_within
-            }),
-        };
-        let (word, behind) = match end.and_then(|end| rest.split_at_checked(end)) {
-            Some((word, behind)) => (word, behind.strip_prefix(',').unwrap_or(behind)),
-            None => (rest, ""),
-        };
-        if !word.is_empty() {
-            words.push(word);
-        }
-        rest = behind;
-    }
-    words
+/// The names of all terms.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    TERMS.iter().map(|term| term.name)
 }
 
-/// The name of an event, and what its terms say.
-pub(super) fn split(word: &str) -> Result<(&str, Terms), TermError> {
-    let is_pattern = word.trim_start_matches('!').starts_with('/');
-    let split = match ProbeWord::first(word) {
-        Some(probe) => probe
-            .terms
-            .map(|terms| (probe.target, terms.get(1..).unwrap_or_default())),
-        None => word.split_once('/').filter(|_| !is_pattern),
-    };
-    let Some((name, text)) = split else {
-        return Ok((word, Terms::default()));
-    };
-    let mut at = name.chars().count().saturating_add(2);
-    let Some(text) = text.strip_suffix('/') else {
-        return Err(TermError::Open { at: at - 1 });
-    };
-    let mut terms = Terms::default();
+/// Calls `add` with each term of a text that begins at this character, and with the place of the term.
+pub(super) fn each(
+    mut at: usize,
+    text: &str,
+    mut add: impl FnMut(usize, &str) -> Result<(), TermError>,
+) -> Result<(), TermError> {
     for term in text.split(',') {
         if !term.is_empty() {
-            terms.add(at, term)?;
+            add(at, term)?;
         }
         at = at.saturating_add(term.chars().count()).saturating_add(1);
     }
-    Ok((name, terms))
+    Ok(())
 }
 
 impl Terms {
@@ -254,14 +251,14 @@ impl Terms {
         match self.places.iter().find(|(term, _)| term.name == name) {
             Some((term, at)) => Err(TermError::Misplaced {
                 at: *at,
-                term: term.name,
+                term: term.name.to_owned(),
                 why,
             }),
             None => Ok(()),
         }
     }
 
-    fn add(&mut self, at: usize, text: &str) -> Result<(), TermError> {
+    pub(super) fn add(&mut self, at: usize, text: &str) -> Result<(), TermError> {
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
@@ -270,7 +267,8 @@ impl Terms {
             return Err(TermError::Unknown {
                 at,
                 term: name.to_owned(),
-                nearest: nearest(name, TERMS.iter().map(|term| term.name)),
+                nearest: nearest(name, names()).map(str::to_owned),
+                all: format!("terms are {}", names().collect::<Vec<_>>().join(", ")),
             });
         };
         let mut others = self.places.iter();
@@ -281,9 +279,9 @@ impl Terms {
                 other: other.name,
             });
         }
-        self.set(name, value).ok_or(TermError::Value {
+        self.set(name, value).ok_or_else(|| TermError::Value {
             at,
-            term: term.name,
+            term: term.name.to_owned(),
             expected: term.takes,
         })?;
         self.places.push((term, at));
@@ -316,31 +314,22 @@ impl Terms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::Host;
+    use crate::plan::source::Unreadable;
+    use std::path::Path;
+
+    /// On a machine of which nothing is known.
+    fn split(word: &str) -> Result<(&str, Terms), TermError> {
+        match source::read(word, "", &Host::at(Path::new("/nonexistent"))) {
+            Ok(read) => Ok((read.name, read.terms)),
+            Err(Unreadable::Terms(error)) => Err(error),
+            Err(error) => panic!("{error:?}"),
+        }
+    }
 
     fn refused(word: &str) -> (String, Option<String>) {
         let error = split(word).unwrap_err();
         (error.to_string(), error.hint())
-    }
-
-    #[test]
-    fn a_list_is_split_at_commas_that_are_not_within_slashes() {
-        for (list, words) in [
-            (
-                "sched:*/nr=1,name=a/,read",
-                &["sched:*/nr=1,name=a/", "read"][..],
-            ),
-            ("cpu-clock//,!/x,close", &["cpu-clock//", "!/x", "close"]),
-            ("/^open,/at$", &["/^open", "/at$"]),
-            ("a/b,c", &["a/b,c"]),
-            ("a/b,c/d,e", &["a/b,c/d", "e"]),
-            (
-                "uprobe:/a/b:f/nr=1,name=x/ p=%di,read,kprobe:g",
-                &["uprobe:/a/b:f/nr=1,name=x/ p=%di", "read", "kprobe:g"],
-            ),
-            (",,a,", &["a"]),
-        ] {
-            assert_eq!(event_words(list), words, "{list}");
-        }
     }
 
     #[test]
@@ -434,7 +423,7 @@ mod tests {
             ),
             (
                 "cs/period=1/x",
-                "at character 3: terms begin here, and no `/` ends them",
+                "at character 13: the modifier `x` cannot be here",
             ),
             (
                 "cs/period=1,freq=2/",
@@ -464,7 +453,7 @@ mod tests {
             ("cs/nr/", "at character 4: `nr` takes a number of records"),
             ("cs/name=/", "at character 4: `name` takes a name"),
         ] {
-            assert_eq!(refused(word), (said.to_owned(), None), "{word}");
+            assert_eq!(refused(word).0, said, "{word}");
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Counted<'a> {
     pub cpu: Option<Duration>,
     /// Its end.
     pub exit: Option<ExitKind>,
+    /// Whether what was not counted all the time is shown as what it would have been.
+    pub scaled: bool,
 }
 
 impl Counted<'_> {
@@ -27,19 +29,7 @@ impl Counted<'_> {
     pub fn human(&self, out: &mut String, whose: &str) {
         let _always_fits = writeln!(out, "\n counted of {whose}:\n");
         for count in self.counts {
-            let Count { name, value, .. } = count;
-            let _always_fits = if count.is_clock() {
-                let (whole, rest) = (value / 1_000_000, value % 1_000_000 / 10_000);
-                write!(out, "{:>18} msec {name}", format!("{whole}.{rest:02}"))
-            } else {
-                write!(out, "{value:>18}      {name}")
-            };
-            if count.running < count.enabled {
-                let share = u128::from(count.running) * 1000 / u128::from(count.enabled);
-                let (percent, tenth) = (share / 10, share % 10);
-                let _always_fits = write!(out, "  (during {percent}.{tenth} % of the time)");
-            }
-            out.push('\n');
+            self.line(out, count);
         }
         let seconds = |time: Duration| format!("{:>18.9} seconds", time.as_secs_f64());
         let _always_fits = writeln!(out, "\n{} elapsed", seconds(self.elapsed));
@@ -49,19 +39,70 @@ impl Counted<'_> {
         out.push('\n');
     }
 
+    fn line(&self, out: &mut String, count: &Count) {
+        let shown = match self.scaled {
+            true => count.scaled().unwrap_or(count.value),
+            false => count.value,
+        };
+        let _always_fits = match &count.absent {
+            Some(_) => write!(out, "{:>18}", "<not supported>"),
+            None if count.is_uncounted() => write!(out, "{:>18}", "<not counted>"),
+            None if count.is_clock() => {
+                let (whole, rest) = (shown / 1_000_000, shown % 1_000_000 / 10_000);
+                write!(out, "{:>18}", format!("{whole}.{rest:02}"))
+            }
+            None => match count.scale() {
+                Some(scale) => write!(out, "{:>18.2}", shown as f64 * scale),
+                None => write!(out, "{shown:>18}"),
+            },
+        };
+        let unit = match &count.unit {
+            _ if count.is_clock() => "msec",
+            Some(unit) => unit.name.as_deref().unwrap_or(""),
+            None => "",
+        };
+        let _always_fits = write!(out, " {unit:<4} {}", count.name);
+        if let Some(group) = count.group {
+            let first = self
+                .counts
+                .iter()
+                .position(|other| other.group == Some(group));
+            let leader = first.and_then(|first| self.counts.get(first));
+            let is_leader = leader.is_some_and(|leader| std::ptr::eq(leader, count));
+            let leader = leader.filter(|_| !is_leader);
+            if let Some(leader) = leader {
+                let _always_fits = write!(out, "  (with {})", leader.name);
+            }
+        }
+        if count.running < count.enabled && !count.is_uncounted() {
+            let share = u128::from(count.running) * 1000 / u128::from(count.enabled);
+            let (percent, tenth) = (share / 10, share % 10);
+            let scaled = if self.scaled { "scaled, " } else { "" };
+            let _always_fits = write!(out, "  ({scaled}during {percent}.{tenth} % of the time)");
+        }
+        out.push('\n');
+    }
+
     /// Appends an object for each counter, and a summary last; a line each.
     pub fn json(&self, out: &mut String) {
         for count in self.counts {
             out.push_str("{\"type\":\"counter\",\"name\":");
             string(out, &count.name);
-            number(out, "value", count.value);
-            out.push_str(if count.is_clock() {
-                ",\"unit\":\"ns\""
-            } else {
-                ",\"unit\":null"
-            });
+            let is_counted = count.absent.is_none() && !count.is_uncounted();
+            let value = is_counted.then_some(count.value);
+            optional(out, "value", value);
+            if self.scaled {
+                optional(out, "scaled", value.and_then(|_| count.scaled()));
+            }
+            let unit = count.unit.as_ref();
+            let named = unit.and_then(|unit| unit.name.as_deref());
+            let named = if count.is_clock() { Some("ns") } else { named };
+            text(out, "unit", named);
+            text(out, "scale", unit.and_then(|unit| unit.scale.as_deref()));
             number(out, "enabled_ns", count.enabled);
             number(out, "running_ns", count.running);
+            optional(out, "group", count.group.map(|group| group as u64));
+            text(out, "not_supported", count.absent.as_deref());
             out.push_str("}\n");
         }
         out.push_str("{\"type\":\"summary\"");
@@ -77,7 +118,27 @@ impl Counted<'_> {
     }
 }
 
+fn optional(out: &mut String, key: &str, value: Option<u64>) {
+    match value {
+        Some(value) => number(out, key, value),
+        None => text(out, key, None),
+    }
+}
+
+fn text(out: &mut String, key: &str, value: Option<&str>) {
+    let _always_fits = write!(out, ",\"{key}\":");
+    match value {
+        Some(value) => string(out, value),
+        None => out.push_str("null"),
+    }
+}
+
 impl Count {
+    fn scale(&self) -> Option<f64> {
+        let unit = self.unit.as_ref()?;
+        unit.scale.as_ref()?.parse().ok()
+    }
+
     fn is_clock(&self) -> bool {
         CLOCKS.contains(&self.name.as_str())
     }

@@ -100,7 +100,9 @@ fn counter(trace: &Normalised) -> impl Fn(&Matcher) -> Counted + '_ {
             return tally(matcher, &scene);
         }
         let names = matcher.names.iter();
-        let count = names.filter_map(|name| counts.get(name)).sum();
+        let count = names
+            .filter_map(|name| counts.get(name).or_else(|| trace.counted.get(name)))
+            .sum();
         (count, count)
     }
 }

@@ -6,6 +6,7 @@ use super::marks;
 use super::overwritten::conclude;
 use super::probes;
 use super::saving::Saving;
+use super::session::system;
 use super::workload::workload;
 use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};
 use crate::events::Origin;
@@ -39,6 +40,7 @@ pub(super) fn once(
     let (ended, trace, view, findings) = record(bench, plan, control, extras, dir)?;
     let mut trace = trace.normalise(&view, &bench.signatures);
     add_spans(&plan.spans, &mut trace);
+    trace.counted = ended.account.counts();
     Ok((ended, trace, findings))
 }
 
@@ -64,6 +66,7 @@ pub(super) fn record(
     if let (None, Some(group)) = (&plan.world, &group) {
         corked.end_with(group.members());
     }
+    let counters = bench.count(plan, &corked)?;
     let limiter = Limiter::new(bench, plan, &corked, group)?;
     let watch = limiter.watch(bench, &corked)?;
     let log = FlightLog::begin(&mut events);
@@ -102,6 +105,8 @@ pub(super) fn record(
         setting.clone(),
     )?;
     limiter.conclude(&mut ended);
+    let counts = counters.read().map_err(system("read the counters"))?;
+    ended.account.counters = counts.into_iter().map(Into::into).collect();
     ended.account.other_cpus = !bench.has_same_cpus();
     if let Some(mut saving) = collector.saving.take() {
         if let Some(log) = log {

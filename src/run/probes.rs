@@ -4,7 +4,7 @@ use super::{Bench, PATH, RunError};
 use crate::attr::Source;
 use crate::events::Opened;
 use crate::format::Format;
-use crate::host::{Catalogue, HostError};
+use crate::host::{Catalogue, EventSource, HostError};
 use crate::plan::{EventsError, Meaning, Plan};
 use crate::probes::{ElfError, ProbeError, Registered, Registry};
 use crate::scenario::{FileSource, Scenario, Workload};
@@ -87,6 +87,14 @@ impl Bench<'_> {
 
 /// The machine's, and probes: each is an event from the moment on that it is asked for, to the end of the process.
 impl Catalogue for Bench<'_> {
+    fn source_names(&self) -> Vec<String> {
+        self.host.source_names()
+    }
+
+    fn source(&self, name: &str) -> Option<EventSource> {
+        self.host.source(name)
+    }
+
     fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
         self.host.format(name)
     }

@@ -96,6 +96,7 @@ fn replay(
     let (trace, view, findings) = collector.finish(main_pid, directory, &bench.signatures)?;
     let mut trace = trace.normalise(&view, &bench.signatures);
     add_spans(&plan.spans, &mut trace);
+    trace.counted = replayed.ended.account.counts();
     let overwritten = plan.events.overwritten(&replayed.ended.account);
     forget_begins(&plan.spans, &mut trace, &overwritten);
     Ok((replayed, trace, findings))

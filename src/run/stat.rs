@@ -1,13 +1,13 @@
 //! `perf stat`: how often things happened, without a record of any.
 
+use super::counting::{Count, CounterSet};
 use super::record::{Recording, TICK, look_after};
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RecordEnd, RunError};
-use crate::events::{self, Counted, Counter, EventSet, RingChoice, Subject};
+use crate::events::{self, Counted, EventSet, OpenError, RingChoice, Subject};
 use crate::merge::Source as _;
 use crate::plan::{CountedEvent, RecordWish};
 use crate::sandbox::Running;
-use crate::sys::perf::Counts;
 use crate::units::Cpu;
 use std::io;
 
@@ -17,24 +17,9 @@ const PAGES: usize = 1;
 /// Events that are counted, each in as many places as it takes.
 #[derive(Debug)]
 pub struct Counters {
-    /// The name, and the counters that add up to it.
-    events: Vec<(String, Vec<Counter>)>,
+    events: CounterSet,
     /// Hangs up when nobody is left.
     ends: EventSet,
-}
-
-/// What was counted of an event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Count {
-    /// What it is called.
-    pub name: String,
-    /// How often it happened; nanoseconds of what is a clock.
-    pub value: u64,
-    /// How long it was enabled, over all that it was counted on, in nanoseconds.
-    pub enabled: u64,
-    /// How much of that it was being counted, in nanoseconds: less only where events share a counter of the hardware. The value is what was
-    /// counted then, and nothing else.
-    pub running: u64,
 }
 
 impl Bench<'_> {
@@ -69,17 +54,47 @@ impl Bench<'_> {
             pages: PAGES,
         };
         let ends = events::record(&[], subject, wish.ends(), ends)?;
-        let mut all = Vec::new();
-        for CountedEvent { name, parts } in wanted {
-            let mut counters = Vec::new();
-            for part in &parts {
-                self.pin(part.attr.source);
-                counters.extend(Counter::open_each(part, &places)?);
+        self.hold_tracepoints(&wanted);
+        let mut counters = CounterSet::default();
+        let mut absent = None;
+        for event in wanted.chunk_by(|one, next| one.group.is_some() && one.group == next.group) {
+            let places = places_of(event, subject, &places)?;
+            match counters.open(event, &places) {
+                Err(error) if error.is_absent() => {
+                    counters.lack(event, &error);
+                    absent = absent.or(Some(error));
+                }
+                opened => opened?,
             }
-            all.push((name, counters));
         }
-        Ok(Counters { events: all, ends })
+        match absent.filter(|_| counters.is_empty()) {
+            Some(error) => Err(RunError::Open(error)),
+            None => Ok(Counters {
+                events: counters,
+                ends,
+            }),
+        }
     }
+}
+
+/// Where these are opened: some sources count for all of a package on one of its CPUs, and for nobody alone.
+fn places_of(
+    events: &[CountedEvent],
+    subject: &Subject,
+    places: &[Counted],
+) -> Result<Vec<Counted>, RunError> {
+    let mut places = places.to_vec();
+    for event in events {
+        let Some(cpus) = &event.for_all_on else {
+            continue;
+        };
+        if !matches!(subject, Subject::Everybody) {
+            let event = event.name.clone();
+            return Err(RunError::Open(OpenError::OfEverybody { event }));
+        }
+        places.retain(|place| matches!(place, Counted::Everybody(cpu) if cpus.contains(cpu)));
+    }
+    Ok(places)
 }
 
 impl Counters {
@@ -88,8 +103,7 @@ impl Counters {
     /// # Errors
     /// Those of `ioctl(2)`.
     pub fn enable(&self) -> io::Result<()> {
-        let mut counters = self.events.iter().flat_map(|(_, counters)| counters);
-        counters.try_for_each(Counter::enable)
+        self.events.enable()
     }
 
     /// Counts until it is over, as [`record`](super::record()) has it, and reads what was counted.
@@ -117,12 +131,8 @@ impl Counters {
                 None => {}
             }
         }
-        let mut counters = self.events.iter().flat_map(|(_, counters)| counters);
-        counters
-            .try_for_each(Counter::disable)
-            .map_err(system("stop the events"))?;
-        let counts: io::Result<Vec<Count>> = self.events.into_iter().map(sum).collect();
-        let counts = counts.map_err(system("read the counters"))?;
+        self.events.disable().map_err(system("stop the events"))?;
+        let counts = self.events.read().map_err(system("read the counters"))?;
         let exited = running.map(Running::finish).transpose();
         let end = RecordEnd {
             exited: exited.map_err(system("reap the command"))?,
@@ -130,21 +140,4 @@ impl Counters {
         };
         Ok((counts, end))
     }
-}
-
-fn sum((name, counters): (String, Vec<Counter>)) -> io::Result<Count> {
-    let mut count = Count {
-        name,
-        value: 0,
-        enabled: 0,
-        running: 0,
-    };
-    for counter in counters {
-        let Counts { value, times, .. } = counter.read()?;
-        let (enabled, running) = times.unwrap_or_default();
-        count.value += value;
-        count.enabled += enabled;
-        count.running += running;
-    }
-    Ok(count)
 }

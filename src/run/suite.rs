@@ -6,7 +6,7 @@ use super::rejudge::rejudge;
 use super::storing::differs;
 use super::{Bench, Control, Item, Options, PATH, RecordedRun, lay_out};
 use crate::errors::chain;
-use crate::plan::{Facts, Plan, PlanError};
+use crate::plan::{Counting, Facts, Plan, PlanError};
 use crate::sandbox::{self, Program};
 use crate::scenario::Scenario;
 use crate::snapshot::Place;
@@ -144,7 +144,9 @@ impl<'a> Suite<'a> {
             lacks: &|feature| bench.lacks(feature),
             cannot_limit: &|limits| bench.cannot_limit(limits),
             cannot_tell: &|limit| bench.cannot_tell(limit),
+            counting: Counting::Live(&|event| bench.cannot_count(event)),
         };
+        let counted = recording.map(RecordedRun::counted).unwrap_or_default();
         // What a run needs that took place elsewhere was there.
         let facts = match recording {
             None => facts,
@@ -158,6 +160,7 @@ impl<'a> Suite<'a> {
                 lacks: &|_| None,
                 cannot_limit: &|_| None,
                 cannot_tell: &|_| None,
+                counting: Counting::Recorded(&counted),
                 ..facts
             },
         };

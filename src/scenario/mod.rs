@@ -23,6 +23,7 @@
 //! ```
 
 mod assemble;
+mod counted;
 mod counts;
 mod diagnostic;
 pub mod edit;
@@ -57,6 +58,7 @@ mod trace;
 mod workload;
 mod write;
 
+pub use counted::CountedSpec;
 pub use counts::CountRange;
 pub use diagnostic::Diagnostic;
 pub use expect::{DeltaSpec, Expect, ExpectedOutput};

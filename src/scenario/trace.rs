@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
+use super::counted::CountedSpec;
 use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::model::Mark;
 use super::probe::{Argument, KernelPlace, ProbeName, UserPlace, WrittenProbe};
@@ -44,6 +45,8 @@ pub enum EventSpec {
     Syscalls(Vec<String>),
     /// Other events.
     Event(EventWish),
+    /// Events that are counted, without records.
+    Counted(CountedSpec),
 }
 
 /// An event that is no call, or several of them.
@@ -80,6 +83,8 @@ pub(super) struct WrittenEvent {
     syscalls: Option<Vec<Selector>>,
     /// A tracepoint, an operation of io_uring, or a glob.
     event: Option<Tracepoint>,
+    /// What is counted without records; those of a list at the same times.
+    count: Option<CountedSpec>,
     /// A filter in the kernel's language.
     filter: Option<Filter>,
     /// Whether the newest records of this event overwrite the oldest, whatever `trace.ring.mode` says.
@@ -113,7 +118,7 @@ struct Filter(String);
 
 impl Flexible for EventSpec {
     const EXPECTED: &'static str =
-        "a string such as `sched:sched_switch`, or a mapping with `syscalls` or `event`";
+        "a string such as `sched:sched_switch`, or a mapping with `syscalls`, `event` or `count`";
     type Mapping = WrittenEvent;
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
@@ -131,6 +136,15 @@ impl Flexible for EventSpec {
 
     fn from_mapping(written: WrittenEvent) -> Option<Result<Self, String>> {
         let filter = written.filter.map(|Filter(text)| text);
+        if let Some(counted) = written.count {
+            let is_alone = written.syscalls.is_none() && written.event.is_none();
+            let is_bare = filter.is_none() && written.ring.is_none();
+            return Some(match (is_alone, is_bare) {
+                (true, true) => Ok(Self::Counted(counted)),
+                (false, _) => Err("what is counted is neither recorded nor shown\nwrite `count` as an element of its own".to_owned()),
+                (true, false) => Err("`count` stands alone: what is counted has no records".to_owned()),
+            });
+        }
         let probe = WrittenProbe {
             uprobe: written.uprobe,
             uretprobe: written.uretprobe,
@@ -160,7 +174,7 @@ impl Flexible for EventSpec {
                     .to_owned(),
             ),
             (None, None, _) => Err(
-                "one of `syscalls`, `event`, `uprobe`, `uretprobe`, `kprobe` and `kretprobe` is needed"
+                "one of `syscalls`, `event`, `count`, `uprobe`, `uretprobe`, `kprobe` and `kretprobe` is needed"
                     .to_owned(),
             ),
             (None, Some(Tracepoint(name)), filter) => Ok(Self::Event(EventWish {

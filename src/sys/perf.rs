@@ -32,6 +32,19 @@ pub fn open(
     target: Target<'_>,
     cpu: Option<crate::units::Cpu>,
 ) -> io::Result<OwnedFd> {
+    open_beside(attr, target, cpu, None)
+}
+
+/// Opens an event as [`open`] does. With a leader it counts when that one does, and never else.
+///
+/// # Errors
+/// As above; `EINVAL` where the leader follows somebody else, or where no counters are there for all of the group.
+pub fn open_beside(
+    attr: &bindings::perf_event_attr,
+    target: Target<'_>,
+    cpu: Option<crate::units::Cpu>,
+    leader: Option<BorrowedFd<'_>>,
+) -> io::Result<OwnedFd> {
     let (pid, flags) = match target {
         Target::Task(pid) => (pid.0 as libc::pid_t, 0),
         Target::Myself => (0, 0),
@@ -49,7 +62,7 @@ pub fn open(
             attr.cast_mut(),
             pid,
             cpu,
-            -1,
+            leader.map_or(-1, |leader| leader.as_raw_fd()),
             flags,
         )
     })?;
@@ -139,6 +152,43 @@ pub struct Counts {
     /// How long it was enabled, and how long it counted, in nanoseconds; `None` where that was not asked for. They differ where events had
     /// to share a counter of the hardware.
     pub times: Option<(u64, u64)>,
+}
+
+/// The counters of a group that are read at one time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupCounts {
+    /// How long the group was enabled, and how long it counted, in nanoseconds.
+    pub times: (u64, u64),
+    /// The id of each event, and how often it happened.
+    pub values: Vec<(u64, u64)>,
+}
+
+/// Reads the counters of a group of so many events by their leader, which was opened with `PERF_FORMAT_GROUP`, both times and `PERF_FORMAT_ID`
+/// and nothing else.
+///
+/// # Errors
+/// Those of `read(2)`; a short answer is `UnexpectedEof`.
+///
+/// # References
+/// `perf_read_group()`, `kernel/events/core.c`.
+pub fn read_group(leader: BorrowedFd<'_>, members: usize) -> io::Result<GroupCounts> {
+    let mut words = vec![0_u64; 3 + 2 * members];
+    let bytes = words.len() * size_of::<u64>();
+    // SAFETY: the buffer has that many bytes.
+    let got = check(
+        unsafe { libc::read(leader.as_raw_fd(), words.as_mut_ptr().cast(), bytes) } as libc::c_long,
+    )?;
+    let (head, rest) = words.split_at(3);
+    let (&[number, enabled, running], true) = (head, got as usize == bytes) else {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    };
+    let values = rest.chunks_exact(2).take(number as usize);
+    Ok(GroupCounts {
+        times: (enabled, running),
+        values: values
+            .filter_map(|pair| Some((*pair.get(1)?, *pair.first()?)))
+            .collect(),
+    })
 }
 
 /// Reads an event's counter; `format` is what it was opened with, without `PERF_FORMAT_GROUP`.

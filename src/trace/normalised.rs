@@ -13,6 +13,8 @@ pub struct Normalised {
     pub unread: u64,
     /// What is shown of it.
     pub view: View,
+    /// How often things happened that were counted without records: no part of the text.
+    pub counted: BTreeMap<String, u64>,
     pub(crate) rules: BTreeSet<&'static str>,
 }
 

@@ -64,6 +64,7 @@ impl Trace {
         Normalised {
             blocks: logs.iter().zip(deeds).map(block).collect(),
             unread,
+            counted: BTreeMap::new(),
             view: view.clone(),
             rules,
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use trace_harness::format::Format;
 use trace_harness::host::{Catalogue, Host, HostError};
-use trace_harness::plan::{self, Facts, MemoryReader, Reach, Resolved};
+use trace_harness::plan::{self, Counting, Facts, MemoryReader, Reach, Resolved};
 use trace_harness::run::{Bench, Control, Extras, Next, attempt, lay_out};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
@@ -163,6 +163,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         lacks: &|_| None,
         cannot_limit: &|_| None,
         cannot_tell: &|_| None,
+        counting: Counting::Live(&|_| None),
         release: &bench.release,
         has_command: &|_| true,
         default_ring: bench.default_ring(),

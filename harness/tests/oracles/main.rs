@@ -9,6 +9,7 @@ mod support;
 mod header_values;
 mod oracle_arguments;
 mod oracle_cold;
+mod oracle_counters;
 mod oracle_dump;
 mod oracle_events;
 mod oracle_flight;

@@ -42,6 +42,7 @@ fn run(text: &str) -> Normalised {
     let mut run = Normalised {
         blocks,
         unread: 0,
+        counted: std::collections::BTreeMap::new(),
         view: View::default(),
         rules: BTreeSet::new(),
     };

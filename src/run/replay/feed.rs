@@ -289,6 +289,7 @@ fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: 
     account.other_cpus = then.other_cpus;
     account.lost_records = account.lost_records.max(then.lost_records);
     account.remembers_from = then.remembers_from;
+    account.counters.clone_from(&then.counters);
 }
 
 /// Looks for the end of the main process, which nobody else tells.

@@ -318,6 +318,15 @@ impl RecordedRun {
         self.formats.get(&TracepointName::parse(name)?)
     }
 
+    /// The names of what was counted without records.
+    pub(super) fn counted(&self) -> Vec<String> {
+        let counters = self
+            .saved
+            .iter()
+            .flat_map(|saved| &saved.account().counters);
+        counters.map(|counter| counter.name.clone()).collect()
+    }
+
     /// What may be said of memory in a plan for it.
     #[must_use]
     pub fn memory(&self) -> MemoryPlan {

@@ -167,6 +167,17 @@ impl File {
         for event in &draft.events {
             match event {
                 EventSpec::Syscalls(names) => self.syscalls(names),
+                EventSpec::Counted(counted) => {
+                    let names = counted.names.iter().map(|name| flow(name));
+                    let names: Vec<_> = names.collect();
+                    let list = names.join(", ");
+                    let text = if counted.is_group {
+                        format!("[{list}]")
+                    } else {
+                        list
+                    };
+                    self.line(4, &format!("- {{ count: {text} }}"));
+                }
                 EventSpec::Event(EventWish {
                     name, filter: None, ..
                 }) => {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, Facts, Reach, Resolved, StringSource};
+use trace_harness::plan::{self, Counting, Facts, Reach, Resolved, StringSource};
 use trace_harness::run::{Bench, Control, Extras, Next, attempt, lay_out};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
@@ -256,6 +256,7 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
             lacks: &|_| None,
             cannot_limit: &|_| None,
             cannot_tell: &|_| None,
+            counting: Counting::Live(&|_| None),
             release: &bench.release,
             has_command: &|_| true,
             default_ring: bench.default_ring(),

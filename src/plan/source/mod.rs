@@ -1,0 +1,343 @@
+//! What a word on the command line or in a scenario names that is neither a tracepoint nor a call, in the syntax of perf
+//! (`tools/perf/util/parse-events.y`).
+//!
+//! ```text
+//! event     = name [ "/" terms "/" ] [ [ ":" ] modifiers ]
+//! name      = software event | hardware event | cache event | "r" hex | source of sysfs
+//! memory    = "mem:" address [ "/" length ] [ ":" access ] [ ":" modifiers ]
+//! modifiers = { "u" | "k" | "h" | "p" }
+//! ```
+
+mod breakpoint;
+mod hardware;
+mod modifiers;
+mod pmu;
+#[cfg(test)]
+mod tests;
+
+use super::probes::ProbeWord;
+use super::terms::{self, TermError, Terms};
+use crate::attr::{Modes, Source};
+use crate::host::Catalogue;
+use crate::scenario::nearest;
+use crate::syscall::names::{self, Abi};
+use crate::syscall::select::Selection;
+use crate::units::Cpu;
+
+/// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and their `PERF_COUNT_SW_*`.
+pub(super) const SOFTWARE: &[(&str, u32)] = &[
+    ("cpu-clock", CPU_CLOCK),
+    ("task-clock", TASK_CLOCK),
+    ("page-faults", 2),
+    ("faults", 2),
+    ("context-switches", CONTEXT_SWITCHES),
+    ("cs", CONTEXT_SWITCHES),
+    ("cpu-migrations", MIGRATIONS),
+    ("migrations", MIGRATIONS),
+    ("minor-faults", 5),
+    ("major-faults", 6),
+    ("alignment-faults", 7),
+    ("emulation-faults", 8),
+    ("dummy", DUMMY),
+    ("bpf-output", BPF_OUTPUT),
+];
+
+const CPU_CLOCK: u32 = 0;
+const TASK_CLOCK: u32 = 1;
+const CONTEXT_SWITCHES: u32 = 3;
+const MIGRATIONS: u32 = 4;
+const DUMMY: u32 = 9;
+const BPF_OUTPUT: u32 = 10;
+
+const MEMORY: &str = "mem:";
+
+/// A word, taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct Word<'a> {
+    /// The name without terms and modifiers.
+    pub(super) name: &'a str,
+    /// What it is to be called: as written, without what says how it is recorded.
+    pub(super) shown: String,
+    /// The terms that say how it is recorded.
+    pub(super) terms: Terms,
+    /// The modes of the processor that it is about.
+    pub(super) modes: Modes,
+    /// What it measures; `None` for tracepoints and calls.
+    pub(super) source: Option<NamedSource>,
+}
+
+/// A source of events that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NamedSource {
+    /// The kernel's numbers.
+    pub(super) source: Source,
+    /// What its counts are in.
+    pub(super) unit: Option<Unit>,
+    /// The CPUs where it is opened for everybody, if it counts for no task.
+    pub(super) for_all_on: Option<Vec<Cpu>>,
+}
+
+/// What a source says of its counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unit {
+    /// What they are to be multiplied with.
+    pub scale: Option<String>,
+    /// What they are in then.
+    pub name: Option<String>,
+}
+
+/// Why a word names nothing.
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    /// Something in it.
+    Terms(TermError),
+    /// The machine has no source of this name.
+    NoSource {
+        name: String,
+        nearest: Option<String>,
+        all: String,
+    },
+}
+
+impl From<TermError> for Unreadable {
+    fn from(error: TermError) -> Self {
+        Self::Terms(error)
+    }
+}
+
+/// Takes a word apart. `group` is what the letters behind a group say, which hold for each of its members.
+pub(super) fn read<'a>(
+    word: &'a str,
+    group: &str,
+    catalogue: &dyn Catalogue,
+) -> Result<Word<'a>, Unreadable> {
+    let parts = match word.starts_with(MEMORY) {
+        true => memory(word)?,
+        false => parts(word)?,
+    };
+    let Parts {
+        name,
+        terms: text,
+        letters,
+        source,
+    } = parts;
+    let mut terms = Terms::default();
+    let source = match (source, text) {
+        (Some(source), _) => Some(source),
+        (None, None) => plain(name),
+        (None, Some((at, text))) => match (plain(name), catalogue.source(name)) {
+            (None, Some(of)) => Some(pmu::read(&of, at, text, &mut terms)?),
+            (None, None) if !is_known(name) => return Err(no_source(name, catalogue)),
+            (plain, _) => {
+                terms::each(at, text, |at, term| terms.add(at, term))?;
+                plain
+            }
+        },
+    };
+    let mut modes = Modes::default();
+    let (at, letters) = letters.unwrap_or_default();
+    for (from, letters) in [(None, group), (Some(at), letters)] {
+        modifiers::read(letters, &mut modes).map_err(|wrong| TermError::Modifier {
+            at: from.map_or(1, |from| from + wrong.at),
+            letter: wrong.letter,
+            why: wrong.why,
+        })?;
+    }
+    if modes != Modes::default() {
+        let at = if letters.is_empty() { 1 } else { at };
+        mean_something(source.as_ref(), modes).map_err(|why| TermError::Misplaced {
+            at,
+            term: if letters.is_empty() { group } else { letters }.to_owned(),
+            why,
+        })?;
+    }
+    let is_of_sysfs = text.is_some() && plain(name).is_none() && source.is_some();
+    let mut shown = if is_of_sysfs { word } else { name }.to_owned();
+    if !is_of_sysfs && !letters.is_empty() {
+        shown = format!("{name}:{letters}");
+    }
+    Ok(Word {
+        name,
+        shown,
+        terms,
+        modes,
+        source,
+    })
+}
+
+/// The name of what a trace shows, and its terms.
+pub(super) fn without_modifiers(word: &str) -> Result<(&str, Terms), TermError> {
+    let parts = parts(word)?;
+    let mut terms = Terms::default();
+    if let Some((at, text)) = parts.terms {
+        terms::each(at, text, |at, term| terms.add(at, term))?;
+    }
+    let (at, letters) = parts.letters.unwrap_or_default();
+    match letters.chars().next() {
+        None => Ok((parts.name, terms)),
+        Some(letter) => Err(TermError::Modifier {
+            at,
+            letter,
+            why: Some("a trace shows what happens in all modes"),
+        }),
+    }
+}
+
+/// An event that needs no slashes.
+fn plain(name: &str) -> Option<NamedSource> {
+    let software = SOFTWARE.iter().find(|(known, _)| *known == name);
+    let source = match software {
+        Some((_, number)) => Source::Software(*number),
+        // `read` is a call and no raw number.
+        None if names::number(Abi::native(), name).is_some() => return None,
+        None => hardware::named(name)?,
+    };
+    Some(source.into())
+}
+
+impl From<Source> for NamedSource {
+    fn from(source: Source) -> Self {
+        Self {
+            source,
+            unit: None,
+            for_all_on: None,
+        }
+    }
+}
+
+/// The names that a word could have meant, software events first.
+pub(super) fn names() -> impl Iterator<Item = String> {
+    let software = SOFTWARE.iter().map(|(name, _)| (*name).to_owned());
+    software.chain(hardware::names())
+}
+
+/// Whether it is what else may have terms: tracepoints, calls, and globs and classes of them.
+fn is_known(name: &str) -> bool {
+    name.contains([':', '*', '?', '[', '%', '!'])
+        || Selection::parse(&[name], Abi::native()).is_ok()
+}
+
+fn no_source(name: &str, catalogue: &dyn Catalogue) -> Unreadable {
+    let sources = catalogue.source_names();
+    let software = SOFTWARE.iter().map(|(name, _)| *name);
+    let known = sources.iter().map(String::as_str).chain(software);
+    Unreadable::NoSource {
+        nearest: nearest(name, known).map(str::to_owned),
+        name: name.to_owned(),
+        all: sources.join(", "),
+    }
+}
+
+/// Modifiers, and the character where they begin.
+type Letters<'a> = (usize, &'a str);
+
+/// A word, cut where its parts begin.
+struct Parts<'a> {
+    name: &'a str,
+    /// The terms and the character where they begin, from 1.
+    terms: Option<(usize, &'a str)>,
+    letters: Option<Letters<'a>>,
+    source: Option<NamedSource>,
+}
+
+fn memory(word: &str) -> Result<Parts<'_>, TermError> {
+    let wrong = |wrong: breakpoint::Wrong| TermError::Place {
+        at: wrong.at,
+        expected: wrong.expected,
+    };
+    let (source, letters) = breakpoint::read(word).map_err(wrong)?;
+    let name = match letters {
+        Some((_, letters)) => word.strip_suffix(letters).unwrap_or(word),
+        None => word,
+    };
+    Ok(Parts {
+        name: name.strip_suffix(':').unwrap_or(name),
+        terms: None,
+        letters,
+        source: Some(source.into()),
+    })
+}
+
+fn parts(word: &str) -> Result<Parts<'_>, TermError> {
+    let bare = |name, letters| Parts {
+        name,
+        terms: None,
+        letters,
+        source: None,
+    };
+    if word.trim_start_matches('!').starts_with('/') {
+        return Ok(bare(word, None));
+    }
+    let place = |before: &str| before.chars().count() + 1;
+    if let Some(probe) = ProbeWord::first(word) {
+        let at = place(probe.target) + 1;
+        let Some(terms) = probe.terms else {
+            return Ok(bare(word, None));
+        };
+        let inner = terms
+            .strip_prefix('/')
+            .and_then(|text| text.strip_suffix('/'));
+        let text = inner.ok_or(TermError::Open { at: at - 1 })?;
+        return Ok(Parts {
+            terms: Some((at, text)),
+            ..bare(probe.target, None)
+        });
+    }
+    if let Some((name, rest)) = word.split_once('/') {
+        let at = place(name) + 1;
+        let (text, letters) = rest
+            .rsplit_once('/')
+            .ok_or(TermError::Open { at: at - 1 })?;
+        let from = at + place(text);
+        let (from, letters) = match letters.strip_prefix(':') {
+            Some(letters) => (from + 1, letters),
+            None => (from, letters),
+        };
+        return Ok(Parts {
+            name,
+            terms: Some((at, text)),
+            letters: Some((from, letters)),
+            source: None,
+        });
+    }
+    // What has a colon is a tracepoint; behind that may be letters, or behind an event of another kind.
+    match word.rsplit_once(':') {
+        Some((name, letters)) if name.contains(':') || plain(name).is_some() => {
+            Ok(bare(name, Some((place(name) + 1, letters))))
+        }
+        _ => Ok(bare(word, None)),
+    }
+}
+
+/// Says why modifiers mean nothing of an event.
+fn mean_something(of: Option<&NamedSource>, modes: Modes) -> Result<(), &'static str> {
+    match of.map(|named| named.source) {
+        None | Some(Source::Tracepoint(_)) => {
+            Err("a tracepoint or call fires in the kernel, for whatever mode")
+        }
+        Some(Source::Numbers { .. }) => Ok(()),
+        Some(_) if modes.precise > 0 => {
+            Err("only a counter of the processor has an address more precise than another")
+        }
+        Some(Source::Software(DUMMY | BPF_OUTPUT)) => Err("it never happens by itself"),
+        Some(Source::Software(CONTEXT_SWITCHES | MIGRATIONS)) if modes.exclude_kernel => {
+            Err("it happens in the kernel alone")
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Whether a clock is asked for in some modes alone: its counter goes on in all of them, only its samples are chosen.
+pub(super) fn is_clock_of_modes(source: Source, modes: Modes) -> bool {
+    modes != Modes::default() && matches!(source, Source::Software(CPU_CLOCK | TASK_CLOCK))
+}
+
+/// A number, decimal or after `0x`.
+fn number(text: &str) -> Option<u64> {
+    let (digits, radix) = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    let is_number = digits.chars().all(|c| c.is_digit(radix));
+    is_number.then(|| u64::from_str_radix(digits, radix).ok())?
+}

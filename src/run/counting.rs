@@ -1,0 +1,268 @@
+//! Counters of events that leave no records: those of `harness stat`, and those of a scenario.
+
+use super::{Bench, RunError};
+use crate::attr::Attr;
+use crate::errors::chain;
+use crate::events::{Counted, Counter, CounterAccount, CounterGroup, OpenError, Recorded};
+use crate::plan::{CountedEvent, Plan, Unit};
+use crate::sandbox::Corked;
+use crate::sys::perf::Counts;
+use std::io;
+use std::ops::Range;
+
+/// Events that are counted, each in as many places as it takes.
+#[derive(Debug, Default)]
+pub(super) struct CounterSet {
+    events: Vec<Held>,
+    /// Those that count at the same times, once for each place.
+    groups: Vec<Vec<CounterGroup>>,
+}
+
+/// An event that is to be counted.
+#[derive(Debug)]
+struct Held {
+    /// What it is called.
+    name: String,
+    unit: Option<Unit>,
+    group: Option<usize>,
+    means: Means,
+}
+
+/// What counts it.
+#[derive(Debug)]
+enum Means {
+    /// Counters of its own, which add up to it.
+    Own(Vec<Counter>),
+    /// Those at these places of a group.
+    OfGroup(usize, Range<usize>),
+    /// Nothing, and why.
+    Nothing(String),
+}
+
+/// What was counted of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// What it is called.
+    pub name: String,
+    /// How often it happened; nanoseconds of what is a clock.
+    pub value: u64,
+    /// How long it was enabled, over all that it was counted on, in nanoseconds.
+    pub enabled: u64,
+    /// How much of that it was being counted, in nanoseconds: less only where events share a counter of the hardware. The value is what was
+    /// counted then, and nothing else.
+    pub running: u64,
+    /// What the value is in, if its source says so.
+    pub unit: Option<Unit>,
+    /// Those with the same number were counted at the same times.
+    pub group: Option<usize>,
+    /// Why the machine does not count it.
+    pub absent: Option<String>,
+}
+
+impl CounterSet {
+    /// Whether the machine counts none of it.
+    pub(super) fn is_empty(&self) -> bool {
+        let is_counted = |held: &Held| !matches!(held.means, Means::Nothing(_));
+        !self.events.iter().any(is_counted)
+    }
+
+    /// Opens one event, or all of a group.
+    pub(super) fn open(
+        &mut self,
+        events: &[CountedEvent],
+        places: &[Counted],
+    ) -> Result<(), OpenError> {
+        let group = events.first().and_then(|event| event.group);
+        if group.is_none() {
+            for event in events {
+                let mut own = Vec::new();
+                for part in &event.parts {
+                    own.extend(Counter::open_each(part, places)?);
+                }
+                self.hold(event, Means::Own(own));
+            }
+            return Ok(());
+        }
+        let parts: Vec<_> = events.iter().flat_map(|event| &event.parts).collect();
+        self.groups.push(CounterGroup::open_each(&parts, places)?);
+        let mut first = 0;
+        for event in events {
+            let next = first + event.parts.len();
+            let means = Means::OfGroup(self.groups.len() - 1, first..next);
+            self.hold(event, means);
+            first = next;
+        }
+        Ok(())
+    }
+
+    /// Says of these that the machine does not count them; of a group, for what one of it is.
+    pub(super) fn lack(&mut self, events: &[CountedEvent], why: &OpenError) {
+        for event in events {
+            self.hold(event, Means::Nothing(chain(why)));
+        }
+    }
+
+    fn hold(&mut self, event: &CountedEvent, means: Means) {
+        self.events.push(Held {
+            name: event.name.clone(),
+            unit: event.unit.clone(),
+            group: event.group,
+            means,
+        });
+    }
+
+    /// Starts them, where no `execve(2)` does.
+    pub(super) fn enable(&self) -> io::Result<()> {
+        self.own().try_for_each(Counter::enable)?;
+        self.groups
+            .iter()
+            .flatten()
+            .try_for_each(CounterGroup::enable)
+    }
+
+    /// Stops them.
+    pub(super) fn disable(&self) -> io::Result<()> {
+        self.own().try_for_each(Counter::disable)?;
+        self.groups
+            .iter()
+            .flatten()
+            .try_for_each(CounterGroup::disable)
+    }
+
+    fn own(&self) -> impl Iterator<Item = &Counter> {
+        self.events.iter().flat_map(|event| match &event.means {
+            Means::Own(counters) => counters.as_slice(),
+            Means::OfGroup(..) | Means::Nothing(_) => &[],
+        })
+    }
+}
+
+impl CounterSet {
+    /// What was counted.
+    pub(super) fn read(self) -> io::Result<Vec<Count>> {
+        let read = |group: &Vec<CounterGroup>| group.iter().map(CounterGroup::read).collect();
+        let groups: Vec<Vec<Vec<Counts>>> =
+            self.groups.iter().map(read).collect::<io::Result<_>>()?;
+        let mut all = Vec::new();
+        for held in self.events {
+            let mut count = Count {
+                name: held.name,
+                value: 0,
+                enabled: 0,
+                running: 0,
+                unit: held.unit,
+                group: held.group,
+                absent: None,
+            };
+            match held.means {
+                Means::Own(counters) => {
+                    for counter in counters {
+                        count.add(&counter.read()?);
+                    }
+                }
+                Means::OfGroup(group, parts) => {
+                    let places = groups.get(group).into_iter().flatten();
+                    let of_it = places.filter_map(|place| place.get(parts.clone()));
+                    of_it.flatten().for_each(|counts| count.add(counts));
+                }
+                Means::Nothing(why) => count.absent = Some(why),
+            }
+            all.push(count);
+        }
+        Ok(all)
+    }
+}
+
+impl Bench<'_> {
+    /// Holds the tracepoints that are to be counted.
+    pub(super) fn hold_tracepoints(&self, events: &[CountedEvent]) {
+        for part in events.iter().flat_map(|event| &event.parts) {
+            self.pin(part.attr.source);
+        }
+    }
+
+    /// Opens what a plan has counted of a corked workload, from its exec on and of all that it comes to start.
+    pub(super) fn count(&self, plan: &Plan, corked: &Corked) -> Result<CounterSet, RunError> {
+        let events = &plan.counters.events;
+        self.hold_tracepoints(events);
+        let mut counters = CounterSet::default();
+        let places = [Counted::Task(corked.pid())];
+        for event in events.chunk_by(|one, next| one.group.is_some() && one.group == next.group) {
+            counters.open(event, &places).map_err(RunError::Open)?;
+        }
+        Ok(counters)
+    }
+
+    /// Why this machine does not count an event, `None` where it does: found by opening it.
+    pub(super) fn cannot_count(&self, event: &Recorded) -> Option<String> {
+        let event = Recorded {
+            attr: Attr {
+                inherit: false,
+                enable_on_exec: false,
+                ..event.attr
+            },
+            ..event.clone()
+        };
+        let error = Counter::open(&event, Counted::Myself).err()?;
+        match error.is_absent() {
+            true => Some("this machine has no counter for it".to_owned()),
+            false => Some(chain(&error)),
+        }
+    }
+}
+
+impl From<Count> for CounterAccount {
+    fn from(count: Count) -> Self {
+        Self {
+            name: count.name,
+            value: count.value,
+            enabled: count.enabled,
+            running: count.running,
+        }
+    }
+}
+
+impl Count {
+    fn add(&mut self, counts: &Counts) {
+        let (enabled, running) = counts.times.unwrap_or_default();
+        self.value += counts.value;
+        self.enabled += enabled;
+        self.running += running;
+    }
+
+    /// Whether the machine counts it, and never got to it.
+    #[must_use]
+    pub fn is_uncounted(&self) -> bool {
+        self.absent.is_none() && self.running == 0
+    }
+
+    /// What it would be if things had gone on as they did while it was counted; `None` where nothing is known.
+    #[must_use]
+    pub fn scaled(&self) -> Option<u64> {
+        let whole = u128::from(self.value) * u128::from(self.enabled);
+        u64::try_from(whole.checked_div(self.running.into())?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scaled_value_is_of_the_time_that_it_was_enabled() {
+        let count = |value, enabled, running| Count {
+            name: "a".to_owned(),
+            value,
+            enabled,
+            running,
+            unit: None,
+            group: None,
+            absent: None,
+        };
+        assert_eq!(count(7, 100, 100).scaled(), Some(7));
+        assert_eq!(count(7, 100, 25).scaled(), Some(28));
+        assert_eq!(count(u64::MAX, 2, 1).scaled(), None);
+        assert_eq!(count(0, 100, 0).scaled(), None);
+        assert!(count(0, 100, 0).is_uncounted() && !count(0, 100, 1).is_uncounted());
+    }
+}
