@@ -2,11 +2,13 @@
 
 mod limits;
 mod probe;
+mod software;
 
 pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
-pub use probe::{Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME};
+pub use probe::{GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME};
 
 use serde::{Deserialize, Serialize};
+pub use software::SoftwareEvent;
 use std::borrow::Cow;
 use std::fmt;
 

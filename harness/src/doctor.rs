@@ -48,14 +48,14 @@ pub(crate) fn main() -> u8 {
             }
         }
     }
-    anstream::println!(
-        "{}",
-        if is_fit {
-            "scenarios can run here"
-        } else {
-            "scenarios cannot run here: see the lines marked NO"
+    let verdict = match (is_fit, trace_harness::matrix::qemu()) {
+        (true, _) => "scenarios can run here",
+        (false, Ok(_)) => {
+            "scenarios cannot run here: see the lines marked NO; they can in a virtual machine: harness run --vm"
         }
-    );
+        (false, Err(_)) => "scenarios cannot run here: see the lines marked NO",
+    };
+    anstream::println!("{verdict}");
     if is_fit {
         status::PASSED
     } else {
@@ -95,7 +95,22 @@ fn examine(host: &Host) -> Vec<Finding> {
     findings.push(features(&bench));
     findings.push(open_files(&bench));
     findings.push(settings(host));
+    findings.push(guests());
     findings
+}
+
+/// Other kernels, and this way without any right to trace.
+fn guests() -> Finding {
+    let result = trace_harness::matrix::qemu().map_err(|error| {
+        let remedy = error.hint().unwrap_or_default();
+        (chain(&error), remedy)
+    });
+    Finding {
+        what: "virtual machines",
+        result: result
+            .map(|found| format!("{found}: harness matrix, vm and run --vm need no rights")),
+        needed: false,
+    }
 }
 
 fn kernel(bench: &Bench<'_>) -> Finding {

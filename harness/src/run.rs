@@ -1,5 +1,6 @@
 //! `harness run`: scenarios and folders of them.
 
+use crate::kernels::Listed;
 use crate::suite::{Chosen, exit_status, print, require_all};
 use crate::trace::Trouble;
 use crate::{complain, is_ci, signals, status};
@@ -41,6 +42,13 @@ pub(crate) struct Arguments {
     /// default is the DIR of --save, or else harness-dumps
     #[arg(long, value_name = "DIR")]
     dumps: Option<PathBuf>,
+    /// Run them in a virtual machine, which takes no right to trace, on this kernel of the list [default: the first]; what is kept or
+    /// updated lands here all the same
+    #[arg(long, value_name = "KERNEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(conflicts_with_all = ["from", "keep"])]
+    vm: Option<String>,
+    #[command(flatten)]
+    listed: Listed,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -66,6 +74,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     if arguments.update.is_some() && is_ci() {
         anstream::eprintln!("harness: nothing is written when CI is set; unset it to use --update");
         return status::USAGE;
+    }
+    if let Some(kernel) = &arguments.vm {
+        let kernel = Some(kernel.as_str()).filter(|name| !name.is_empty());
+        return crate::vm::again(kernel, &arguments.listed, &written(arguments));
     }
     let from = arguments.from.as_deref();
     arguments
@@ -114,6 +126,24 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     }
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
     exit_status(&verdicts)
+}
+
+/// The folders that a run may write to: those of snapshots, and those that the command line names.
+fn written(arguments: &Arguments) -> Vec<PathBuf> {
+    let items = arguments.chosen.find().unwrap_or_default();
+    let snapshots = items.iter().map(|item| Place::of(&item.file).root);
+    let named = arguments.save.iter().chain(&arguments.dumps).cloned();
+    let mut folders: Vec<PathBuf> = named
+        .inspect(|folder| {
+            // Whoever writes there says so where it cannot be made.
+            std::fs::create_dir_all(folder).ok();
+        })
+        .chain(snapshots.filter(|_| !is_ci()))
+        .filter_map(|folder| std::fs::canonicalize(folder).ok())
+        .collect();
+    folders.sort();
+    folders.dedup();
+    folders
 }
 
 /// The folder for the ends of runs that are no pass.

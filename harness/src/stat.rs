@@ -18,7 +18,7 @@ use trace_harness::sandbox::Stdio;
     after_help = "Events: a software event by perf's name (task-clock, cpu-clock, page-faults, minor-faults, major-faults, \
 context-switches, cpu-migrations); a hardware event by perf's name, where the machine has a counter for it (cycles, instructions, \
 L1-dcache-load-misses, r1a8); an event of a source that sysfs describes (msr/tsc/, cpu/event=0x3c,umask=1/); what is done to a place of \
-memory (mem:0x404010/4:w); a tracepoint (sched:sched_switch, sched:*); a system call, a glob or a class of them (openat, rename*, \
+memory (mem:0x404010/4:w); a tracepoint (sched:sched_switch, sched:*); a probe (uprobe:/path:function, uretprobe:, kprobe:, kretprobe:); a system call, a glob or a class of them (openat, rename*, \
 %file), one counter of how often any of them was entered. Nothing named means task-clock, context-switches, cpu-migrations and page-faults.\n\n\
 Modifiers stand behind a colon (page-faults:u): u, k, h for user mode, kernel and hypervisor alone. Events in braces ({page-faults,cs}) are \
 counted at the same times or not at all, and read at one moment.\n\n\

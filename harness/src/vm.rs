@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-use trace_harness::matrix::{self, GuestError, Heard, Job, Kernel, Machine, Place};
+use trace_harness::matrix::{self, Heard, Job, Kernel, Machine, Place};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -78,7 +78,12 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     match place {
         Place::Guest(kernel) => {
             let job = job(arguments.command.clone(), &arguments.write);
-            in_guest(&kernel, &arguments.size.machine(), &job)
+            in_guest(
+                &kernel,
+                &arguments.size.machine(),
+                &job,
+                status::TRACE_TROUBLE,
+            )
         }
         Place::Host => on_host(&arguments.command),
     }
@@ -113,8 +118,28 @@ pub(crate) fn job(command: Vec<OsString>, writes: &[PathBuf]) -> Job {
     }
 }
 
-/// Runs it, and hands on what it writes; gives its status.
-pub(crate) fn in_guest(kernel: &Kernel, machine: &Machine, job: &Job) -> u8 {
+/// Runs this very command line in a guest, but for the word that asks for that.
+pub(crate) fn again(kernel: Option<&str>, listed: &Listed, writes: &[PathBuf]) -> u8 {
+    let place = listed.read().and_then(|kernels| kernels.get(kernel));
+    let own = std::env::current_exe().unwrap_or_else(|_| "harness".into());
+    let is_asking = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word == "--vm" || word.starts_with("--vm=")
+    };
+    let words = std::env::args_os().skip(1).filter(|word| !is_asking(word));
+    let command: Vec<OsString> = [own.into()].into_iter().chain(words).collect();
+    match place {
+        Ok(Place::Guest(kernel)) => {
+            let machine = Machine::default();
+            in_guest(&kernel, &machine, &job(command, writes), status::TROUBLE)
+        }
+        Ok(Place::Host) => on_host(&command),
+        Err(status) => status,
+    }
+}
+
+/// Runs it, and hands on what it writes; gives its status, or the one for trouble.
+fn in_guest(kernel: &Kernel, machine: &Machine, job: &Job, trouble: u8) -> u8 {
     let mut hear = |heard: Heard<'_>| {
         // A reader that has gone away is no reason to end the command.
         let _gone = match heard {
@@ -127,16 +152,12 @@ pub(crate) fn in_guest(kernel: &Kernel, machine: &Machine, job: &Job) -> u8 {
         };
     };
     match matrix::run(kernel, machine, job, &mut hear) {
-        Ok(how) => u8::try_from(how.shell_status()).unwrap_or(status::TRACE_TROUBLE),
+        Ok(how) => u8::try_from(how.shell_status()).unwrap_or(trouble),
         Err(error) => {
-            say(&error);
-            status::TRACE_TROUBLE
+            complain(&error, error.hint());
+            trouble
         }
     }
-}
-
-pub(crate) fn say(error: &GuestError) {
-    complain(error, error.hint());
 }
 
 fn on_host(command: &[OsString]) -> u8 {

@@ -132,6 +132,8 @@ pub enum Maps {
     Names,
     /// Also device, inode and protection.
     Files,
+    /// The same, and of data as well as of code.
+    All,
 }
 
 /// How the chain of calls is recorded that leads to a sample.
@@ -286,7 +288,8 @@ impl Attr {
             raw.set_task(1);
         }
         raw.set_mmap((self.maps != Maps::No).into());
-        raw.set_mmap2((self.maps == Maps::Files).into());
+        raw.set_mmap2(matches!(self.maps, Maps::Files | Maps::All).into());
+        raw.set_mmap_data((self.maps == Maps::All).into());
         raw.set_namespaces(self.namespaces.into());
         raw.set_exclude_callchain_kernel(self.chain.user_only.into());
         // The copy of the stack tells.

@@ -55,6 +55,14 @@ impl Host {
         complaint(&log, line)
     }
 
+    /// Whether the kernel has a function, its modules included.
+    #[must_use]
+    pub fn has_kernel_function(&self, name: &str) -> bool {
+        let symbols = self.read("proc/kallsyms").unwrap_or_default();
+        let mut lines = symbols.lines();
+        lines.any(|line| line.split_whitespace().nth(2) == Some(name))
+    }
+
     /// The text of the `format` file of a probe's event.
     ///
     /// # Errors

@@ -80,18 +80,17 @@ mod tests {
         archive.folder("vm");
         archive.file("vm/odd", b"12345");
         let text = String::from_utf8(archive.finish()).unwrap();
-        let head = |inode: u32, mode: &str, length: u32, name: u32| {
-            let zeros = "00000000".repeat(4);
+        let zeros = |n: usize| "00000000".repeat(n);
+        let head = |inode: u32, mode: u32, length: u32, name: u32| {
+            let (ids, time, devices, check) = (zeros(2), zeros(1), zeros(4), zeros(1));
             format!(
-                "070701{inode:08x}{mode}0000000000000000{:08x}{zeros_once}{length:08x}{zeros}{name:08x}00000000",
-                1,
-                zeros_once = "00000000"
+                "070701{inode:08x}{mode:08x}{ids}00000001{time}{length:08x}{devices}{name:08x}{check}"
             )
         };
         let expected = format!(
-            "{}vm\0\0\0\0{}vm/odd\0\0\012345\0\0\0",
-            head(1, "000041ed", 0, 3),
-            head(2, "000081ed", 5, 7)
+            "{}vm\0\0\0\0{}vm/odd\0\0\0\012345\0\0\0",
+            head(1, 0o040_755, 0, 3),
+            head(2, 0o100_755, 5, 7)
         );
         assert_eq!(text.get(..expected.len()), Some(expected.as_str()));
     }

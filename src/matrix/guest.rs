@@ -109,6 +109,20 @@ pub fn run(
     guest.run(Accelerator::Tcg, hear)
 }
 
+/// What guests are run by, and its version.
+///
+/// # Errors
+/// [`GuestError::Qemu`].
+pub fn qemu() -> Result<String, GuestError> {
+    let output = Command::new(QEMU).arg("--version").output();
+    let said = output.map_err(GuestError::Qemu)?.stdout;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    Ok(format!(
+        "{QEMU}: {}",
+        said.lines().next().unwrap_or_default()
+    ))
+}
+
 struct Guest<'a> {
     kernel: &'a Kernel,
     machine: &'a Machine,

@@ -311,8 +311,9 @@ mod tests {
         assert_eq!(
             shown(&matrix),
             [
-                "broken on 7.2: a b: the harness in the guest told nothing of it",
-                "broken on 6.1: b: it ended"
+                "broken on 7.2: a: the harness in the guest told nothing of it",
+                "broken on 6.1: b: it ended",
+                "broken on 7.2: b: the harness in the guest told nothing of it"
             ]
         );
     }

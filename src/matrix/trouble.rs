@@ -93,6 +93,13 @@ pub struct Console(Vec<String>);
 /// How many lines are shown.
 const LAST_LINES: usize = 20;
 
+/// `panic()`, `kernel/panic.c`, and `out_of_memory()`, `mm/oom_kill.c`.
+fn is_cause(line: &str) -> bool {
+    ["Kernel panic", "Out of memory"]
+        .iter()
+        .any(|cause| line.contains(cause))
+}
+
 impl Console {
     pub(super) fn of(folder: &Path) -> Self {
         let mut lines = Vec::new();
@@ -105,11 +112,11 @@ impl Console {
                 .map(plain)
                 .filter(|line| !line.is_empty())
                 .collect();
-            lines.extend(
-                said.iter()
-                    .skip(said.len().saturating_sub(LAST_LINES))
-                    .cloned(),
-            );
+            let first = said.len().saturating_sub(LAST_LINES);
+            // What it died of stands above the registers and calls that follow it.
+            let cause = said.iter().take(first).rfind(|line| is_cause(line));
+            lines.extend(cause.cloned());
+            lines.extend(said.into_iter().skip(first));
         }
         Self(lines)
     }
@@ -136,12 +143,19 @@ mod tests {
     #[test]
     fn of_a_console_the_last_lines_are_shown() {
         let folder = tempfile::tempdir().unwrap();
-        let lines: Vec<String> = (0..100).map(|n| format!("line {n}\r")).collect();
+        let mut lines: Vec<String> = (0..100).map(|n| format!("line {n}\r")).collect();
+        lines.insert(7, "[1.0] Kernel panic - not syncing: x".to_owned());
         std::fs::write(folder.path().join(CONSOLE), lines.join("\n")).unwrap();
         std::fs::write(folder.path().join(SAID), "qemu: \u{1b}[31mno\n").unwrap();
         let console = Console::of(folder.path());
-        assert_eq!(console.lines().len(), LAST_LINES + 1);
-        assert_eq!(console.lines().first().unwrap(), "line 80");
+        let [cause, first, ..] = console.lines() else {
+            panic!("{console:?}");
+        };
+        assert_eq!(
+            (cause.as_str(), first.as_str()),
+            ("[1.0] Kernel panic - not syncing: x", "line 80")
+        );
+        assert_eq!(console.lines().len(), LAST_LINES + 2);
         assert_eq!(console.lines().last().unwrap(), "qemu: [31mno");
     }
 }

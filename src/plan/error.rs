@@ -175,10 +175,11 @@ impl EventsError {
             Self::Probe {
                 source: source @ HostError::NoProbes { list },
                 ..
-            } => Some(format!(
-                "needs {}s: {source}",
-                list.trim_end_matches("_events")
-            )),
+            } => Some(match *list {
+                "uprobe_events" => format!("needs uprobes: {source}"),
+                "kprobe_events" => format!("needs kprobes: {source}"),
+                _ => format!("needs probes: {source}"),
+            }),
             Self::Probe {
                 source: source @ HostError::Read { .. },
                 ..

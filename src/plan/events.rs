@@ -21,7 +21,7 @@ use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
 use crate::trace::Naming;
-use crate::units::{Probe, TracepointName};
+use crate::units::{Probe, SoftwareEvent, TracepointName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -206,11 +206,15 @@ pub fn events_within(
                 ..
             } = wanted;
             let n_before = plan.requests.len();
+            let software = SoftwareEvent::parse(name);
             let probe = match &wanted.probe {
                 Some(probe) => Some(probe.clone()),
+                None if software.is_some() => None,
                 None => probes::stands_for(name, catalogue)?,
             };
-            if let Some(probe) = probe {
+            if let Some(event) = software {
+                plan.add_software(at, event, filter.as_deref())?;
+            } else if let Some(probe) = probe {
                 plan.add_probe(at, &probe, filter.as_deref(), catalogue)?;
             } else {
                 for name in expand(at, name, catalogue)? {

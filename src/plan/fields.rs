@@ -9,6 +9,7 @@ use crate::syscall::kinds::{ArgKind, ReturnKind, never_returns};
 use crate::syscall::names::{self, Abi};
 use crate::syscall::{Signature, Signatures};
 use crate::trace::Naming;
+use crate::units::SoftwareEvent;
 
 /// A field of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +97,16 @@ impl Fields<'_> {
                 _ => None,
             };
         }
+        if let Some(software) = SoftwareEvent::parse(event) {
+            return match word {
+                "ip" => Some(Field::plain(FieldKind::Anything)),
+                "function" => Some(Field::plain(FieldKind::Text)),
+                "addr" if software.is_fault() => Some(Field::plain(FieldKind::Anything)),
+                "map" if software.is_fault() => Some(Field::plain(FieldKind::Text)),
+                "offset" if software.is_fault() => Some(Field::plain(FieldKind::Number)),
+                _ => None,
+            };
+        }
         if event.contains(':') {
             let mut all = self.formats(event);
             return all.find(|field| field.name == word).map(of_tracepoint);
@@ -146,6 +157,10 @@ impl Fields<'_> {
         let mut all: Vec<_> = if let Some(rule) = span {
             let all = Self::all_of_span(rule).into_iter();
             all.map(|name| (name, None)).collect()
+        } else if let Some(software) = SoftwareEvent::parse(event) {
+            let all = ["ip", "function", "addr", "map", "offset"];
+            let n = if software.is_fault() { all.len() } else { 2 };
+            all.into_iter().take(n).map(plain).collect()
         } else if operations::is_operation(event) {
             ["user_data", "flags", "sq_thread"].map(plain).into()
         } else if event.contains(':') {

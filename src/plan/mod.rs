@@ -29,6 +29,7 @@ mod probes;
 mod recorded;
 mod requires;
 mod rings;
+mod software;
 mod source;
 mod spans;
 mod terms;

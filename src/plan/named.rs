@@ -11,6 +11,7 @@ use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
 use crate::trace::{By, Level, Naming, Treatment, View};
+use crate::units::SoftwareEvent;
 use std::collections::{HashMap, HashSet};
 
 /// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
@@ -23,6 +24,8 @@ pub(super) fn names_of(
     scenario: &Scenario,
     all: bool,
 ) -> Result<HashSet<String>, (String, Option<String>)> {
+    let software = SoftwareEvent::parse(word).map(SoftwareEvent::name);
+    let word = software.unwrap_or(word);
     if word.starts_with(SPAN) {
         return spans::names_of(word, scenario).map(HashSet::from_iter);
     }
@@ -154,7 +157,7 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
             others,
         })
     };
-    let view = View {
+    let mut view = View {
         level: level_of(*level),
         levels: levels.iter().map(treatment).collect::<Result<_, _>>()?,
         by: match by {
@@ -168,6 +171,7 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         temporary: temporary.clone(),
         stretch: None,
     };
+    view.hidden.extend(unsteady(events, &view));
     let mut names = events.names();
     names.extend(spans::names_of("span:*", scenario).unwrap_or_default());
     if !names.iter().any(|name| view.shows(name)) {
@@ -181,6 +185,17 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         )));
     }
     Ok(Some(view))
+}
+
+/// Software events that nobody asked to see: how often there are some, and where, is the machine's affair, another one in each run.
+fn unsteady(events: &EventsPlan, view: &View) -> Vec<String> {
+    let mut names = events.names();
+    names.retain(|name| {
+        let mut others = view.levels.iter().map(|treatment| &treatment.others);
+        let is_named = view.shown.contains(name) || others.any(|it| it.contains_key(name));
+        SoftwareEvent::parse(name).is_some() && !is_named
+    });
+    names.into_iter().collect()
 }
 
 fn level_of(level: SnapshotLevel) -> Level {

@@ -1,7 +1,7 @@
 //! From a function's name to its place in the file, which is what the kernel takes.
 
 use super::error::ElfError;
-use super::names::{demangled, is_meant};
+use super::names::{demangled, is_meant, without_clone};
 use super::separate;
 use crate::units::ProbePlace;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Sym, SymbolTable, VersionTable};
@@ -200,7 +200,7 @@ impl Tables<'_> {
             let trimmed = |version: &str| version.trim_start_matches('@').to_owned();
             let has_version =
                 wanted_version.is_none() || wanted_version.map(trimmed) == version.map(trimmed);
-            if has_version && is_meant(wanted, plain) {
+            if has_version && (wanted == plain || is_meant(wanted, plain)) {
                 self.found.push(Candidate {
                     address: symbol.st_value(endian),
                     size: symbol.st_size(endian),
@@ -246,7 +246,10 @@ fn choose(name: &str, elf: &Elf<'_>, mut found: Vec<Candidate>) -> Result<Candid
     if found.iter().any(|candidate| !candidate.is_old) {
         found.retain(|candidate| !candidate.is_old);
     }
-    let is_own = |candidate: &Candidate| candidate.name.split('@').next() == Some(&*name);
+    let is_own = |candidate: &Candidate| {
+        let plain = candidate.name.split('@').next().unwrap_or_default();
+        without_clone(plain) == name
+    };
     if found.iter().any(is_own) {
         found.retain(is_own);
     }

@@ -26,6 +26,18 @@ pub enum ProbeError {
         /// The arguments, and how many characters stand before what it refuses.
         caret: Option<(String, usize)>,
     },
+    /// As above, and it may be for a parameter of the kernel's own.
+    #[error(
+        "the kernel refuses it: {said}{}\n  it knows the parameters of its functions by their names from Linux 6.6 on: before, write where one is, \
+         as in path=%di:x64",
+        at_caret(.caret)
+    )]
+    RefusedName {
+        /// What it says.
+        said: String,
+        /// As above.
+        caret: Option<(String, usize)>,
+    },
     /// The kernel does not take it and does not say why.
     #[error("the kernel refuses it")]
     Unexplained(#[source] io::Error),

@@ -16,6 +16,7 @@ pub(super) fn demangled(name: &str) -> Option<String> {
 /// Whether a symbol is meant by a name: its own, with its version or without, or that which it stands for, with what the function takes or
 /// without.
 pub(super) fn is_meant(wanted: &str, symbol: &str) -> bool {
+    let symbol = without_clone(symbol);
     if wanted == symbol {
         return true;
     }
@@ -23,6 +24,15 @@ pub(super) fn is_meant(wanted: &str, symbol: &str) -> bool {
         return false;
     };
     plain == wanted || without_parameters(&plain) == wanted
+}
+
+/// `commit` of `commit.constprop.0` and `commit.isra.0`, which a compiler makes of it and has called in its place.
+pub(super) fn without_clone(symbol: &str) -> &str {
+    let clone = [".constprop.", ".isra."]
+        .iter()
+        .filter_map(|of| symbol.find(of))
+        .min();
+    clone.and_then(|at| symbol.get(..at)).unwrap_or(symbol)
 }
 
 /// `ns::f` of `ns::f(int, char)` and of `ns::f(int) const`.
@@ -53,6 +63,7 @@ mod tests {
     fn a_function_is_meant_by_each_of_its_names() {
         for (wanted, symbol) in [
             ("commit", "commit"),
+            ("commit", "commit.constprop.0"),
             ("_ZN5store6commitEPKci", "_ZN5store6commitEPKci"),
             ("store::commit", "_ZN5store6commitEPKci"),
             ("store::commit(char const*, int)", "_ZN5store6commitEPKci"),

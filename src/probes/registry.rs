@@ -7,7 +7,7 @@ use crate::format::{self, Format};
 use crate::host::{Host, ProbeList};
 use crate::sys::process::{Janitor, ProbeDuty};
 use crate::sys::removal::{remove_probe, remove_probes};
-use crate::units::{Probe, ProbeArgument, ProbeKind, ProbePlace};
+use crate::units::{GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, VFS_GETNAME};
 use nix::fcntl::{FcntlArg, fcntl};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -104,7 +104,7 @@ impl Registry {
         let event = format!("p{}", self.next.fetch_add(1, Ordering::Relaxed));
         let mut arguments = probe.arguments.clone();
         let (list, place, _open) = match file {
-            None => (ProbeList::Kernel, in_kernel(probe), None),
+            None => (ProbeList::Kernel, in_kernel(probe, host), None),
             Some(path) => {
                 let (place, open) = in_file(probe, path, &mut arguments)?;
                 (ProbeList::User, place, Some(open))
@@ -126,7 +126,11 @@ impl Registry {
             };
             let before = begin.chars().count().saturating_add(1);
             let caret = at.checked_sub(before).map(|at| (arguments, at));
-            return Err(ProbeError::Refused { said, caret });
+            let mut named = probe.arguments.iter().filter_map(ProbeArgument::parameter);
+            return Err(match (list, named.next()) {
+                (ProbeList::Kernel, Some(_)) => ProbeError::RefusedName { said, caret },
+                _ => ProbeError::Refused { said, caret },
+            });
         }
         let made = Event {
             registry: Arc::clone(self),
@@ -144,7 +148,12 @@ impl Registry {
     }
 }
 
-fn in_kernel(probe: &Probe) -> String {
+fn in_kernel(probe: &Probe, host: &Host) -> String {
+    if probe.name == VFS_GETNAME
+        && let Some(function) = GETNAME.iter().find(|name| host.has_kernel_function(name))
+    {
+        return (*function).to_owned();
+    }
     match &probe.place {
         ProbePlace::Symbol(symbol, 0) => symbol.clone(),
         ProbePlace::Symbol(symbol, offset) => format!("{symbol}+{offset}"),

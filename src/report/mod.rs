@@ -5,6 +5,7 @@
 
 mod chain;
 mod counts;
+mod fault;
 mod formats;
 mod json;
 mod junit;
@@ -19,6 +20,7 @@ mod values;
 
 pub use chain::{chain_json, chain_lines};
 pub use counts::Counted;
+pub use fault::fault_line;
 pub use formats::{formats_human, formats_json};
 pub use json::{call_json, event_json, exit_json, summary_json};
 pub use junit::junit;

@@ -1,6 +1,7 @@
 //! The functions that led to calls and events, named while the run goes on: the mappings are those of the moment, and who is gone cannot be asked.
 
 use super::Setting;
+use super::faults::{Mapping, Scene};
 use crate::attr::Layout;
 use crate::host::Host;
 use crate::plan::EventsPlan;
@@ -12,6 +13,9 @@ use crate::symbols::Book;
 use crate::units::Pid;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// `PERF_RECORD_MISC_CPUMODE_MASK`.
+const MODE: u16 = 7;
 
 /// So many frames are looked for in a copy of the stack, as perf does (`PERF_MAX_STACK_DEPTH`).
 const MOST: usize = 127;
@@ -30,9 +34,9 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// `None` where the plan has no chains.
+    /// `None` where the plan has no chains, and nothing whose place is named.
     pub(super) fn new(plan: &EventsPlan, setting: &Setting) -> Option<Self> {
-        plan.has_chains().then(|| {
+        (plan.has_chains() || plan.has_software()).then(|| {
             let mut book = Book::new(Host::running());
             if let Some((inside, outside)) = &setting.moved {
                 book.moved(inside, outside);
@@ -126,6 +130,43 @@ impl Chains {
             }
         }
         Ok((!stack.frames.is_empty()).then(|| Arc::new(stack)))
+    }
+
+    /// Where a software event fired, and what a fault's address is in.
+    pub(super) fn scene(
+        &mut self,
+        sample: &Sample<'_>,
+        bytes: &[u8],
+        wants_functions: bool,
+    ) -> Scene {
+        let Some((pid, _)) = sample.task else {
+            return Scene::default();
+        };
+        let head = bytes.first_chunk().copied().unwrap_or_default();
+        let mode = Header::from_bytes(head).misc & MODE;
+        let function = sample.ip.filter(|_| wants_functions).and_then(|ip| {
+            let place = self.maps.find(pid, mode, ip)?;
+            self.book
+                .frames(&place, ip, Depth::Function)
+                .first()
+                .cloned()
+        });
+        let address = sample.address.filter(|address| *address != 0);
+        let found = address.and_then(|address| {
+            let place = self.maps.find(pid, USER, address)?;
+            let is_file = place.name.starts_with(b"/") && !place.name.starts_with(b"//");
+            Some(Mapping {
+                name: String::from_utf8_lossy(place.name).into(),
+                offset: match is_file {
+                    true => place.offset,
+                    false => address.saturating_sub(place.start),
+                },
+            })
+        });
+        Scene {
+            function,
+            mapping: found,
+        }
     }
 
     /// Appends what is at an address, looked for so many bytes before it.

@@ -10,6 +10,7 @@ mod directory;
 mod discover;
 mod dumping;
 mod error;
+mod faults;
 mod features;
 mod flight;
 mod halves;
@@ -278,6 +279,7 @@ impl<'a> Bench<'a> {
             }
         }
         let maps = match (plan.has_chains(), plan.starts) {
+            _ if plan.has_faults() => crate::attr::Maps::All,
             (true, _) => crate::attr::Maps::Files,
             (false, true) => crate::attr::Maps::Names,
             (false, false) => crate::attr::Maps::No,

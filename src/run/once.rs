@@ -141,6 +141,7 @@ pub(super) struct Collector<'a> {
     saving: Option<Saving>,
     /// Of a run that is judged when it is over, by what is saved.
     is_late: bool,
+    wants_functions: bool,
     builder: Builder,
     error: Option<RunError>,
 }
@@ -151,6 +152,7 @@ impl<'a> Collector<'a> {
             plan,
             saving: None,
             is_late: false,
+            wants_functions: plan.looks_at_functions(),
             builder: Builder::new(plan.keeps_order()),
             error: None,
         }
@@ -201,6 +203,10 @@ impl Observer for Collector<'_> {
         let Plan { events, marks, .. } = self.plan;
         self.builder
             .observe(observation, |call| events.wants(call) || marks.may_be(call));
+    }
+
+    fn wants_functions(&self) -> bool {
+        self.wants_functions
     }
 
     fn event(&mut self, fired: &Fired<'_>) {

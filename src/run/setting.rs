@@ -1,6 +1,7 @@
 //! What a reader of records is given, and whom it tells.
 
 use super::error::RunError;
+use super::faults::Scene;
 use super::store::StoreOptions;
 use crate::events::Origin;
 use crate::plan::PlannedEvent;
@@ -19,6 +20,10 @@ pub trait Observer {
     fn observe(&mut self, observation: &Observation);
     /// An event that is no call.
     fn event(&mut self, fired: &Fired<'_>);
+    /// Whether the function is of interest in which a software event fired: to know it takes the symbols of files.
+    fn wants_functions(&self) -> bool {
+        true
+    }
     /// A record as it lies in its ring, before anything is made of it.
     fn record(&mut self, _table: &LayoutTable<Origin>, _bytes: &[u8]) {}
     /// The same of a call whose call chain was recorded.
@@ -46,6 +51,8 @@ pub struct Fired<'a> {
     pub sample: &'a Sample<'a>,
     /// The functions that led to it, where that was recorded.
     pub stack: Option<&'a Arc<Stack>>,
+    /// Of an event without a payload, where that was.
+    pub scene: Option<&'a Scene>,
 }
 
 impl Fired<'_> {
@@ -55,10 +62,7 @@ impl Fired<'_> {
     /// [`RunError::Decode`].
     pub fn decode(&self, planned: &PlannedEvent) -> Result<TracedEvent, RunError> {
         let Some(format) = &planned.format else {
-            return Ok(TracedEvent {
-                name: Arc::clone(&planned.name),
-                fields: Vec::new(),
-            });
+            return Ok(self.software(planned));
         };
         let payload = self.sample.raw.unwrap_or_default();
         let decoded = TracedEvent::decode(&planned.naming, format, payload);

@@ -12,6 +12,7 @@ use super::schema::{either, of, some_text, text_like};
 use super::sections::WrittenSince;
 use super::spans::{SpanSpec, WrittenSpan};
 use crate::units::Probe;
+use crate::units::SoftwareEvent;
 
 /// The events to record, and into how large a ring.
 #[derive(Clone, Debug, Default)]
@@ -230,12 +231,19 @@ impl Flexible for Tracepoint {
     type Mapping = NoMapping;
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[^:, /]+:[^:, /]+$")
+        let software = SoftwareEvent::ALL.map(|event| event.name().replace("software:", ""));
+        text_like(&format!(
+            "^([^:, /]+:[^:, /]+|{}|faults|cs|migrations)$",
+            software.join("|")
+        ))
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let is_word =
             |word: &str| !word.is_empty() && !word.contains([':', ' ', ',', '/', '\n', '\0']);
+        if let Some(event) = SoftwareEvent::parse(text) {
+            return Some(Ok(Self(event.name().to_owned())));
+        }
         Some(match text.split_once(':') {
             Some((system, event)) if is_word(system) && is_word(event) => Ok(Self(text.to_owned())),
             None if is_word(text) => Err(format!(

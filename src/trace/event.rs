@@ -66,7 +66,17 @@ impl TracedEvent {
             if is_probe && is_unread(payload, field) {
                 return Ok((Arc::from(field.name.as_str()), FieldValue::Unread));
             }
-            let value = decode::field(payload, field)?;
+            let value = match decode::field(payload, field)? {
+                // The type `x64`, as which probes read addresses.
+                Value::Unsigned(address)
+                    if is_probe
+                        && address > u64::from(u32::MAX)
+                        && is_shown_in_hex(format, field) =>
+                {
+                    Value::Pointer(address)
+                }
+                value => value,
+            };
             Ok((Arc::from(field.name.as_str()), FieldValue::of(field, value)))
         };
         let fields = format
@@ -79,6 +89,11 @@ impl TracedEvent {
             fields,
         })
     }
+}
+
+fn is_shown_in_hex(format: &Format, field: &Field) -> bool {
+    let shown = format!(" {}=0x%", field.name);
+    format.print_fmt.contains(&shown)
 }
 
 /// Whether a probe could not read a string: then it says so in its place (`FAULT_STRING`, `kernel/trace/trace_probe_kernel.h`), or before

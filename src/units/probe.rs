@@ -213,7 +213,8 @@ impl Probe {
     /// which needs the kernel's debugging information, this takes the function's return.
     #[must_use]
     pub fn vfs_getname() -> Self {
-        let place = ProbePlace::Symbol("getname_flags".to_owned(), 0);
+        let [_, _, function] = GETNAME;
+        let place = ProbePlace::Symbol(function.to_owned(), 0);
         // `struct filename` begins with the path.
         let value = "+0(+0($retval))".to_owned();
         Self {
@@ -229,6 +230,10 @@ impl Probe {
         }
     }
 }
+
+/// The functions of the kernel's that copy a path, the one that does it for all others first: of Linux 6.19 and later; what gcc makes of the
+/// last, which inlines its beginning into others; as it is written.
+pub const GETNAME: [&str; 3] = ["do_getname", "getname_flags.part.0", "getname_flags"];
 
 /// What perf calls its probe of the kernel's `getname_flags()`.
 pub const VFS_GETNAME: &str = "probe:vfs_getname";

@@ -27,7 +27,7 @@ const LEVEL: &str = "1";
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Events: a tracepoint (sched:sched_switch, sched:*); a software event by perf's name (cpu-clock, task-clock, page-faults, \
+    after_help = "Events: a tracepoint (sched:sched_switch, sched:*); a probe with its arguments (uprobe:/path:function path, uretprobe:, kprobe:function, kretprobe:); a software event by perf's name (cpu-clock, task-clock, page-faults, \
 minor-faults, major-faults, context-switches, cpu-migrations, dummy, bpf-output); a system call, a glob or a class of them (openat, rename*, \
 %file), which are recorded as raw_syscalls with a filter. Nothing named means cpu-clock. Terms of one event stand behind it between slashes (sched:sched_switch/call-graph=no,nr=100/): overwrite, \
 no-overwrite, call-graph=fp, dwarf or no, stack-size=BYTES, max-stack=FRAMES, nr=RECORDS, period=N, freq=N, name=NAME, inherit, no-inherit.\n\n\

@@ -2,6 +2,7 @@
 
 use trace_harness::attr::Chain;
 use trace_harness::plan::{self, Wanted, WantedEvent};
+use trace_harness::units::SoftwareEvent;
 
 /// `openat,!futex,sched:*` as the plan wants it; `trace=` or `t=` in front is strace's habit.
 ///
@@ -29,7 +30,7 @@ pub(super) fn wanted(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted
                 let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
                 format!("`{word}`: {error}") + &hint.unwrap_or_default()
             })?;
-            if word.contains(':') && !is_pattern {
+            if (word.contains(':') || SoftwareEvent::parse(word).is_some()) && !is_pattern {
                 tracepoints.push(Wanted::Event(WantedEvent {
                     name: word.to_owned(),
                     chain: own.unwrap_or(chain),

@@ -8,7 +8,7 @@ mod spans;
 pub(crate) mod workload;
 
 use crate::{complain, signals, status, whom};
-use options::{By, Format, Order, Strings};
+use options::{By, Faults, Format, Order, Strings};
 use printer::{Form, Printer};
 use spans::Spans;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use trace_harness::attr::Chain;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
+use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach, Wanted};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{
     LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Saving, Setting, follow,
@@ -32,7 +32,7 @@ use trace_harness::syscall::{Choice, Ending, UNREAD};
 #[command(
     after_help = "Events: a system call (openat), a glob (rename*), a regular expression that matches in a name (/^open), a class of \
 strace's (%file), all, none; any of them taken away again (!futex); a call that this kernel may not have (?openat2); a tracepoint \
-(sched:sched_switch, sched:*), an operation of io_uring (io_uring:IORING_OP_FSYNC). With io_uring_enter come all operations that are \
+(sched:sched_switch, sched:*), a probe with its arguments (uprobe:/path:function path n=%si:u32, uretprobe:, kprobe:function, kretprobe:), an operation of io_uring (io_uring:IORING_OP_FSYNC). With io_uring_enter come all operations that are \
 submitted. A list that starts with `!` is taken away as a whole (!open,close). Nothing named means all system \
 calls.\n\n\
 An error is shown by its name and, as text, with what the name means; in JSON by its name.\n\n\
@@ -43,6 +43,9 @@ pub(crate) struct Arguments {
     /// Events to trace, a list with commas; may be repeated. `trace=` in front of it is accepted
     #[arg(short = 'e', long = "events", alias = "trace", value_name = "EVENTS")]
     events: Vec<String>,
+    /// Page faults as well as calls (-e none: alone), each with its instruction and with what is mapped where it led
+    #[arg(short = 'F', long = "pf", value_name = "KIND", value_enum)]
+    faults: Option<Faults>,
     /// Pair two events that share a key, and print the time from the one to the other as a line of its own; may be repeated. Written
     /// NAME=BEGIN,END[,KEY]..., where a KEY is a field that both have, or FIELD=FIELD where the two call it differently; `process` is the
     /// process; without a KEY the two are of one thread. Both events are traced. An END belongs to the last BEGIN with its key
@@ -188,7 +191,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
     let mut wanted =
         events::wanted(&arguments.events, call_chain(arguments)).map_err(Trouble::Usage)?;
-    wanted.extend(arguments.spans.iter().flat_map(spans::Rule::wants));
+    add_wanted(arguments, &mut wanted);
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
         Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
@@ -277,6 +280,14 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         directory.remove().map_err(RunError::WorkDir)?;
     }
     printer.finish(&ended.account, Some(ended.exited.exit))
+}
+
+/// Adds what other options than `-e` want.
+fn add_wanted(arguments: &Arguments, wanted: &mut Vec<Wanted>) {
+    let is_alone = arguments.events.is_empty();
+    let faults = arguments.faults.into_iter();
+    wanted.extend(faults.flat_map(|faults| faults.wants(is_alone)));
+    wanted.extend(arguments.spans.iter().flat_map(spans::Rule::wants));
 }
 
 /// Says once what the trace says at each string, where strings are not read by what reads them best.

@@ -3,15 +3,46 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use trace_harness::attr::Chain;
-use trace_harness::plan::{self, StringSource};
+use trace_harness::plan::{self, StringSource, Wanted, WantedEvent};
 use trace_harness::report::SummaryOrder;
 use trace_harness::syscall::Paths;
+use trace_harness::units::SoftwareEvent;
 
 /// The form of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     Text,
     Json,
+}
+
+/// Which page faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Faults {
+    /// Those of both kinds
+    All,
+    /// Of pages that were in memory
+    Min,
+    /// Of pages that had to be read
+    Maj,
+}
+
+impl Faults {
+    /// What is to be recorded for it; without a word for calls all of them come as well, as in perf trace.
+    pub(super) fn wants(self, is_alone: bool) -> Vec<Wanted> {
+        let events: &[SoftwareEvent] = match self {
+            Self::All => &[SoftwareEvent::MinorFaults, SoftwareEvent::MajorFaults],
+            Self::Min => &[SoftwareEvent::MinorFaults],
+            Self::Maj => &[SoftwareEvent::MajorFaults],
+        };
+        let calls = is_alone.then(|| Wanted::Syscalls(vec!["all".to_owned()]));
+        let events = events.iter().map(|event| {
+            Wanted::Event(WantedEvent {
+                name: event.name().to_owned(),
+                ..WantedEvent::default()
+            })
+        });
+        calls.into_iter().chain(events).collect()
+    }
 }
 
 /// Whom a summary is of.

@@ -142,9 +142,9 @@ impl<'a> Printer<'a> {
         if let Some((summary, _)) = &mut self.form.summary {
             summary.call(call);
         }
+        self.chain(stack);
         let signatures = self.signatures;
         self.tell_spans(|spans, tell| spans.call(call, signatures, tell));
-        self.chain(stack);
         self.counted();
     }
 
@@ -241,6 +241,7 @@ impl Observer for Printer<'_> {
                 self.at(time);
                 match self.form.format {
                     _ if !self.form.lines => {}
+                    Format::Text if report::fault_line(&mut self.text, actor, &event) => {}
                     Format::Text => report::event_line(&mut self.text, actor, &event),
                     Format::Json => report::event_json(&mut self.text, actor, time, cpu, &event),
                 }

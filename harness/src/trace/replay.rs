@@ -2,7 +2,7 @@
 
 use super::options::Format;
 use super::printer::{Form, Printer};
-use super::spans::{Rule, Spans};
+use super::spans::Spans;
 use super::{Arguments, Trouble, events, form, other, sink, unusable};
 use crate::status;
 use std::io::Write;
@@ -22,7 +22,7 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
         named => {
             let mut wanted =
                 events::wanted(named, super::call_chain(arguments)).map_err(Trouble::Usage)?;
-            wanted.extend(arguments.spans.iter().flat_map(Rule::wants));
+            super::add_wanted(arguments, &mut wanted);
             wanted
         }
     };

@@ -22,6 +22,7 @@ mod loss;
 mod mutants;
 mod on_failure;
 mod panics;
+mod probes;
 mod recorder;
 mod removal;
 mod replay;

@@ -17,6 +17,7 @@ mod oracle_inject;
 mod oracle_mappings;
 mod oracle_perf;
 mod oracle_print;
+mod oracle_probes;
 mod oracle_record;
 mod oracle_script;
 mod oracle_spans;

@@ -2,6 +2,7 @@
 
 mod accounting;
 mod gaps;
+mod software;
 
 use super::chains::Chains;
 use super::copies;
@@ -185,7 +186,7 @@ impl<'a> Reader<'a> {
                         *delivered += sample.period.unwrap_or(1);
                     }
                     let stack = self.stack(cpu, place, layout, &sample, bytes)?;
-                    self.sample(cpu, place, &sample, stack)?;
+                    self.sample(cpu, place, (&sample, bytes), stack)?;
                 }
             }
             // Events of a control group are there while init names itself and forks the main process.
@@ -344,7 +345,7 @@ impl<'a> Reader<'a> {
         &mut self,
         cpu: Cpu,
         place: usize,
-        sample: &Sample<'_>,
+        (sample, bytes): (&Sample<'_>, &[u8]),
         stack: Option<Arc<Stack>>,
     ) -> Result<(), SessionError> {
         let lacks = |field| {
@@ -358,10 +359,18 @@ impl<'a> Reader<'a> {
         };
         let (mut pid, mut tid) = sample.task.ok_or_else(|| lacks("thread"))?;
         let time = sample.time.ok_or_else(|| lacks("time"))?;
-        let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
         if !(self.started || self.starts(place)) || Some(pid) == self.init {
             return Ok(());
         }
+        let meaning = self.plan.meanings.get(place).copied();
+        let meaning = meaning.ok_or_else(|| lacks("meaning"))?;
+        if let Meaning::Event(event) = meaning
+            && self.plan.has_no_payload(event)
+        {
+            self.software(cpu, (pid, tid), event, time, (sample, bytes), stack);
+            return Ok(());
+        }
+        let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
         let common = raw.get(COMMON_PID..).and_then(|rest| rest.first_chunk());
         let common = i32::from_ne_bytes(*common.ok_or_else(|| lacks("common_pid"))?);
         if tid.0 == u32::MAX {
@@ -371,8 +380,6 @@ impl<'a> Reader<'a> {
         self.tracker.global((pid, tid), common, &mut self.out);
         let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
         let number = |at: usize| number(raw, at).ok_or_else(|| lacks("number or arguments"));
-        let meaning = self.plan.meanings.get(place).copied();
-        let meaning = meaning.ok_or_else(|| lacks("meaning"))?;
         self.sees_half(tid, meaning);
         match meaning {
             Meaning::Enter {
@@ -428,6 +435,7 @@ impl<'a> Reader<'a> {
                     place,
                     sample,
                     stack: stack.as_ref(),
+                    scene: None,
                 });
             }
         }

@@ -12,7 +12,7 @@ use crate::record::kind;
 use crate::sandbox::{Captured, Exited, Left};
 use crate::space::Stack;
 use crate::syscall::{Entry, Observation, Remembered};
-use crate::units::{Cpu, ExitKind, Nanos, Pid, Usage};
+use crate::units::{Cpu, ExitKind, Nanos, Pid, SoftwareEvent, Usage};
 use crate::verdict::Ended;
 use std::sync::Arc;
 
@@ -181,7 +181,10 @@ impl RecordedRun {
             }
             let mut requests = plan.requests.iter().zip(&mut used);
             let place = requests.position(|(request, used)| {
-                let is_it = request.name == event.name && !*used;
+                let same = || {
+                    SoftwareEvent::parse(&event.name).is_some_and(|it| it.name() == request.name)
+                };
+                let is_it = (request.name == event.name || same()) && !*used;
                 *used |= is_it;
                 is_it
             });
@@ -339,6 +342,10 @@ impl Observer for Watcher<'_> {
 
     fn event(&mut self, fired: &Fired<'_>) {
         self.observer.event(fired);
+    }
+
+    fn wants_functions(&self) -> bool {
+        self.observer.wants_functions()
     }
 
     fn pause(&mut self) {

@@ -18,6 +18,7 @@ use crate::sandbox::Left;
 use crate::space::Origin;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::Selection;
+use crate::units::SoftwareEvent;
 use crate::units::TracepointName;
 use crate::verdict::Ended;
 use std::collections::HashMap;
@@ -276,7 +277,11 @@ impl RecordedRun {
         };
         let is_without_calls = words.is_empty();
         let calls = (!words.is_empty()).then_some(Wanted::Syscalls(words));
-        let is_other = |name: &&String| !is_call(name) && self.format_of(name).is_some();
+        let is_other = |name: &&String| {
+            let is_known =
+                || self.format_of(name).is_some() || SoftwareEvent::parse(name).is_some();
+            !is_call(name) && is_known()
+        };
         let others = names.filter(is_other).map(tracepoint);
         let chains = self.chains().filter(|_| !is_without_calls);
         calls.into_iter().chain(others).chain(chains).collect()

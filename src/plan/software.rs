@@ -1,0 +1,99 @@
+//! Software events, one by one: page faults, context switches, moves to other CPUs.
+
+use super::Plan;
+use super::calls::Reach;
+use super::error::EventsError;
+use super::events::{EventsPlan, Meaning, PlannedEvent};
+use crate::attr::{SampleType, Sampling, Source};
+use crate::events::EventRequest;
+use crate::matching::{Expected, Matcher};
+use crate::trace::Naming;
+use crate::units::SoftwareEvent;
+
+impl Plan {
+    /// Whether anything hangs on the function in which a software event fired.
+    #[must_use]
+    pub fn looks_at_functions(&self) -> bool {
+        let all = self.sections.values().chain([&self.expected]);
+        let of_spans = self.spans.iter().flat_map(|rule| [&rule.begin, &rule.end]);
+        let mut matchers = all.flat_map(Expected::matchers).chain(of_spans);
+        let names_one = |matcher: &Matcher| {
+            let mut fields = matcher.fields.iter();
+            fields.any(|(word, _)| word.ends_with("function"))
+        };
+        let is_shown = |planned: &PlannedEvent| {
+            let view = self.view.as_ref();
+            let is_software = SoftwareEvent::parse(&planned.name).is_some();
+            is_software && view.is_some_and(|view| view.shows(&planned.name))
+        };
+        matchers.any(names_one) || self.events.named.iter().any(is_shown)
+    }
+}
+
+impl EventsPlan {
+    /// Whether faults are recorded: where they happen takes all mappings.
+    #[must_use]
+    pub fn has_faults(&self) -> bool {
+        let mut named = self.named.iter();
+        named
+            .any(|planned| SoftwareEvent::parse(&planned.name).is_some_and(SoftwareEvent::is_fault))
+    }
+
+    /// Whether there are software events, whose instructions are named.
+    #[must_use]
+    pub fn has_software(&self) -> bool {
+        let mut named = self.named.iter();
+        named.any(|planned| SoftwareEvent::parse(&planned.name).is_some())
+    }
+
+    /// Whether the records of the event at this place of [`EventsPlan::named`] have no payload.
+    #[must_use]
+    pub fn has_no_payload(&self, event: usize) -> bool {
+        let planned = self.named.get(event);
+        planned.is_some_and(|planned| planned.format.is_none())
+    }
+
+    pub(super) fn add_software(
+        &mut self,
+        at: usize,
+        event: SoftwareEvent,
+        filter: Option<&str>,
+    ) -> Result<(), EventsError> {
+        let name = event.name().to_owned();
+        if filter.is_some() {
+            return Err(EventsError::NotFiltered { at, name });
+        }
+        // What is left of them without the kernel's part would be taken for all of them.
+        if self.reach == Reach::OwnCalls {
+            return Err(EventsError::OutOfReach { at, name });
+        }
+        if self.named.iter().any(|planned| *planned.name == *name) {
+            return Ok(());
+        }
+        let extra = SampleType::PERIOD.and(SampleType::IP);
+        let extra = match event.is_fault() {
+            true => extra.and(SampleType::ADDR),
+            false => extra,
+        };
+        self.meanings.push(Meaning::Event(self.named.len()));
+        self.requests.push(EventRequest {
+            name: name.clone(),
+            source: Source::Software(event.number()),
+            sampling: Sampling::Period(1),
+            extra,
+            filter: None,
+            user_registers: 0,
+            exclude_kernel: false,
+            of_group: true,
+            overwrites: None,
+            chain: None,
+        });
+        self.named.push(PlannedEvent {
+            name: name.as_str().into(),
+            format: None,
+            naming: Naming::Own(name.into()),
+            probe: None,
+        });
+        Ok(())
+    }
+}

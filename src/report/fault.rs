@@ -1,0 +1,50 @@
+//! Page faults as lines, in the form of `perf trace -F`.
+
+use super::line::thread;
+use crate::syscall::Actor;
+use crate::trace::{FieldValue, TracedEvent};
+use crate::units::SoftwareEvent;
+use std::fmt::Write;
+
+/// Appends `1234 minfault [main+0x1a] => /usr/lib/libc.so.6@0x1234 (d.)` and a line feed: what the program was at, and what it meant by the file and the
+/// place in it; `?` for a mapping that nobody told of, `k` for the kernel's own doing. Gives whether the event is a fault.
+pub fn fault_line(out: &mut String, actor: &Actor, event: &TracedEvent) -> bool {
+    let word = match SoftwareEvent::parse(&event.name) {
+        Some(SoftwareEvent::PageFaults) => "pagefault",
+        Some(SoftwareEvent::MinorFaults) => "minfault",
+        Some(SoftwareEvent::MajorFaults) => "majfault",
+        Some(SoftwareEvent::ContextSwitches | SoftwareEvent::CpuMigrations) | None => return false,
+    };
+    let field = |name: &str| {
+        let mut fields = event.fields.iter();
+        fields
+            .find(|(known, _)| **known == *name)
+            .map(|(_, value)| value)
+    };
+    let text = |name: &str| match field(name) {
+        Some(FieldValue::Text(bytes)) => Some(bytes.escape_ascii().to_string()),
+        _ => None,
+    };
+    let number = |name: &str| match field(name) {
+        Some(FieldValue::Address(address)) => *address,
+        Some(FieldValue::Number(number)) => u64::try_from(*number).unwrap_or_default(),
+        _ => 0,
+    };
+    thread(out, actor);
+    let ip = number("ip");
+    let instruction = text("function").unwrap_or_else(|| format!("{ip:#x}"));
+    let level = if ip >> 63 == 1 { 'k' } else { '.' };
+    let _always_fits = match text("map") {
+        Some(map) => writeln!(
+            out,
+            "{word} [{instruction}] => {map}@{:#x} (d{level})",
+            number("offset")
+        ),
+        None => writeln!(
+            out,
+            "{word} [{instruction}] => {:#x} (?{level})",
+            number("addr")
+        ),
+    };
+    true
+}

@@ -1,0 +1,36 @@
+//! Events whose records have no payload.
+
+use super::Reader;
+use crate::record::Sample;
+use crate::run::setting::Fired;
+use crate::space::Stack;
+use crate::units::{Cpu, Nanos, Pid, Tid};
+use std::sync::Arc;
+
+impl Reader<'_> {
+    /// Takes a software event, the one at this place of the plan's, with where it fired.
+    pub(super) fn software(
+        &mut self,
+        cpu: Cpu,
+        (pid, tid): (Pid, Tid),
+        place: usize,
+        time: Nanos,
+        (sample, bytes): (&Sample<'_>, &[u8]),
+        stack: Option<Arc<Stack>>,
+    ) {
+        let wants_functions = self.observer.wants_functions();
+        let chains = self.chains.as_mut();
+        let scene = chains.map(|chains| chains.scene(sample, bytes, wants_functions));
+        let actor = self.tracker.actor(pid, tid, &mut self.out);
+        self.flush();
+        self.observer.event(&Fired {
+            actor: &actor,
+            time,
+            cpu,
+            place,
+            sample,
+            stack: stack.as_ref(),
+            scene: scene.as_ref(),
+        });
+    }
+}

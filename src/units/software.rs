@@ -1,0 +1,80 @@
+//! Software events that fire one by one.
+
+/// An event that the kernel counts in its own code, and that has a record for each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SoftwareEvent {
+    /// A page that was not mapped.
+    PageFaults,
+    /// The same, where it was in memory already.
+    MinorFaults,
+    /// The same, where it had to be read from a disk.
+    MajorFaults,
+    /// A task was taken off its CPU for another one.
+    ContextSwitches,
+    /// A task was moved to another CPU.
+    CpuMigrations,
+}
+
+impl SoftwareEvent {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::PageFaults,
+        Self::MinorFaults,
+        Self::MajorFaults,
+        Self::ContextSwitches,
+        Self::CpuMigrations,
+    ];
+
+    /// Reads perf's name or its short one, with or without `software:` in front.
+    ///
+    /// ```
+    /// use trace_harness::units::SoftwareEvent;
+    /// assert_eq!(SoftwareEvent::parse("cs"), Some(SoftwareEvent::ContextSwitches));
+    /// assert_eq!(SoftwareEvent::parse("software:faults").map(SoftwareEvent::name), Some("software:page-faults"));
+    /// ```
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        let word = word.strip_prefix("software:").unwrap_or(word);
+        Some(match word {
+            "page-faults" | "faults" => Self::PageFaults,
+            "minor-faults" => Self::MinorFaults,
+            "major-faults" => Self::MajorFaults,
+            "context-switches" | "cs" => Self::ContextSwitches,
+            "cpu-migrations" | "migrations" => Self::CpuMigrations,
+            _ => return None,
+        })
+    }
+
+    /// As it stands in a trace.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PageFaults => "software:page-faults",
+            Self::MinorFaults => "software:minor-faults",
+            Self::MajorFaults => "software:major-faults",
+            Self::ContextSwitches => "software:context-switches",
+            Self::CpuMigrations => "software:cpu-migrations",
+        }
+    }
+
+    /// Its number (`enum perf_sw_ids`, `include/uapi/linux/perf_event.h`).
+    #[must_use]
+    pub fn number(self) -> u32 {
+        match self {
+            Self::PageFaults => 2,
+            Self::ContextSwitches => 3,
+            Self::CpuMigrations => 4,
+            Self::MinorFaults => 5,
+            Self::MajorFaults => 6,
+        }
+    }
+
+    /// Whether each has an address that was to be read, written or executed.
+    #[must_use]
+    pub fn is_fault(self) -> bool {
+        matches!(
+            self,
+            Self::PageFaults | Self::MinorFaults | Self::MajorFaults
+        )
+    }
+}
