@@ -1,7 +1,8 @@
 //! Which calls and events come with call chains.
 
 use super::error::EventsError;
-use super::events::{EventsPlan, Meaning, Wanted};
+use super::events::{EventsPlan, Meaning};
+use super::wanted::Wanted;
 use crate::attr::Chain;
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;

@@ -9,7 +9,8 @@ use super::following;
 use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
 use super::probes;
-use crate::attr::{Chain, SampleType, Sampling, Source};
+use super::wanted::{Wanted, WantedEvent};
+use crate::attr::{SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
@@ -24,34 +25,6 @@ use crate::trace::Naming;
 use crate::units::{Probe, SoftwareEvent, TracepointName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// What an author asked for, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// System calls: names, globs, classes, each possibly taken away by `!`.
-    Syscalls(Vec<String>),
-    /// `system:name`, where the name may hold `*`; or operations of io_uring, `io_uring:IORING_OP_FSYNC`.
-    Event(WantedEvent),
-    /// To tell apart what a dynamic loader does to start a program. The first call that is not the loader's may be any, so all are recorded.
-    Starts,
-    /// To see what is written, which may be a mark of the author's.
-    Marks,
-    /// Call chains of calls: of those that the words name (none: of all). There is one kind of them for all calls.
-    Chains(Vec<String>, Chain),
-}
-
-/// An event by its name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WantedEvent {
-    /// As written.
-    pub name: String,
-    /// Its in-kernel filter.
-    pub filter: Option<String>,
-    /// What it is, where it is no event before somebody makes it one.
-    pub probe: Option<Probe>,
-    /// Its call chain, where one is wanted.
-    pub chain: Option<Chain>,
-}
 
 /// What the records of an opened event are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,6 +33,7 @@ mod software;
 mod source;
 mod spans;
 mod terms;
+mod wanted;
 mod words;
 
 pub use baseline::{Baseline, Delta};
@@ -42,8 +43,7 @@ pub use counted::CountedEvent;
 pub use counters::{Counters, Counting};
 pub use error::EventsError;
 pub use events::{
-    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, Wanted, WantedEvent, events,
-    events_within,
+    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, events, events_within,
 };
 pub use filter::{FilterError, check as check_filter};
 pub use listed::{ListedEvent, listed};
@@ -55,13 +55,14 @@ use requires::Unmet;
 pub use rings::{allowed_ring, default_ring, ring_pages};
 pub use source::Unit;
 pub use terms::{TermError, call_graph, chain_of};
+pub use wanted::{Wanted, WantedEvent};
 pub use words::event_words;
 
 use crate::host::{Catalogue, HostError};
 use crate::matching::{Expected, SpanRule};
 use crate::scenario::{
-    Diagnostic, EventSpec, EventWish, Expect, Feature, KeyPath, Last, RingMode, RingSpec,
-    SandboxSpec, Scenario, Since, SnapshotSpec, UserSpec, Workload, WorldSpec,
+    Diagnostic, Expect, Feature, KeyPath, Last, RingMode, RingSpec, SandboxSpec, Scenario, Since,
+    SnapshotSpec, UserSpec, Workload, WorldSpec,
 };
 use crate::syscall::Signatures;
 use crate::trace::View;
@@ -240,7 +241,7 @@ pub fn resolve(
     };
     limits::check(scenario, facts)?;
     let owners = owners("workload", &scenario.workload, scenario, facts)?;
-    let mut wants: Vec<Wanted> = scenario.trace.events.iter().map(wanted).collect();
+    let mut wants: Vec<Wanted> = scenario.trace.events.iter().map(Wanted::of).collect();
     wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
     wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
     let contents = match &scenario.snapshot {
@@ -368,25 +369,6 @@ fn find(
         let message = format!("there is no user `{user}` on this machine");
         invalid(scenario.complaint(at, message, None))
     })
-}
-
-fn wanted(spec: &EventSpec) -> Wanted {
-    match spec {
-        EventSpec::Syscalls(words) => Wanted::Syscalls(words.clone()),
-        // Of what is recorded it asks for nothing, and leaves the places of the others as they are.
-        EventSpec::Counted(_) => Wanted::Syscalls(Vec::new()),
-        EventSpec::Event(EventWish {
-            name,
-            filter,
-            probe,
-            ..
-        }) => Wanted::Event(WantedEvent {
-            name: name.clone(),
-            filter: filter.clone(),
-            probe: probe.clone(),
-            chain: None,
-        }),
-    }
 }
 
 fn invalid(diagnostic: Diagnostic) -> PlanError {

@@ -1,9 +1,10 @@
 //! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that shows them.
 
 use super::error::EventsError;
-use super::events::{EventsPlan, Wanted, WantedEvent};
+use super::events::EventsPlan;
 use super::expand::glob;
 use super::filter;
+use super::wanted::{Wanted, WantedEvent};
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::scenario::nearest;

@@ -5,8 +5,9 @@
 //! ```
 
 use super::error::EventsError;
-use super::events::{EventsPlan, WantedEvent};
+use super::events::EventsPlan;
 use super::filter;
+use super::wanted::WantedEvent;
 use crate::host::{Catalogue, HostError};
 use crate::trace::Naming;
 use crate::units::{Probe, ProbeSyntax, TracepointName, VFS_GETNAME};

@@ -1,0 +1,55 @@
+//! What is asked for, by a scenario or on a command line.
+
+use crate::attr::Chain;
+use crate::scenario::{EventSpec, EventWish};
+use crate::units::Probe;
+
+/// What an author asked for, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// System calls: names, globs, classes, each possibly taken away by `!`.
+    Syscalls(Vec<String>),
+    /// `system:name`, where the name may hold `*`; or operations of io_uring, `io_uring:IORING_OP_FSYNC`.
+    Event(WantedEvent),
+    /// To tell apart what a dynamic loader does to start a program. The first call that is not the loader's may be any, so all are recorded.
+    Starts,
+    /// To see what is written, which may be a mark of the author's.
+    Marks,
+    /// Call chains of calls: of those that the words name (none: of all). There is one kind of them for all calls.
+    Chains(Vec<String>, Chain),
+}
+
+/// An event by its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WantedEvent {
+    /// As written.
+    pub name: String,
+    /// Its in-kernel filter.
+    pub filter: Option<String>,
+    /// What it is, where it is no event before somebody makes it one.
+    pub probe: Option<Probe>,
+    /// Its call chain, where one is wanted.
+    pub chain: Option<Chain>,
+}
+
+impl Wanted {
+    /// What an element of a scenario's events asks for.
+    pub(super) fn of(spec: &EventSpec) -> Self {
+        match spec {
+            EventSpec::Syscalls(words) => Self::Syscalls(words.clone()),
+            // Of what is recorded it asks for nothing, and leaves the places of the others as they are.
+            EventSpec::Counted(_) => Self::Syscalls(Vec::new()),
+            EventSpec::Event(EventWish {
+                name,
+                filter,
+                probe,
+                ..
+            }) => Self::Event(WantedEvent {
+                name: name.clone(),
+                filter: filter.clone(),
+                probe: probe.clone(),
+                chain: None,
+            }),
+        }
+    }
+}
