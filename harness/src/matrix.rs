@@ -128,10 +128,13 @@ impl Suite<'_> {
         let waiting: VecDeque<usize> = (0..self.with(|columns| columns.len())).collect();
         let waiting = Mutex::new(waiting);
         let next = || {
-            waiting
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop_front()
+            let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            // What has been told by then is shown.
+            if self.machine.stop.is_asked() {
+                None
+            } else {
+                waiting.pop_front()
+            }
         };
         std::thread::scope(|scope| {
             for _ in 0..guests {

@@ -7,6 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use trace_harness::matrix::Stop;
 use trace_harness::run::{Control, Next};
 use trace_harness::sandbox::Running;
 
@@ -27,6 +29,27 @@ pub(crate) fn watch() -> io::Result<SignalFd> {
         &set,
         SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC,
     )?)
+}
+
+/// How long guests may take to end when a signal has asked for it. Whatever else is under way, a fetch, is not waited for.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Has guests end, and what they leave removed, when a signal asks the harness to end.
+pub(crate) fn stop_guests() -> io::Result<Stop> {
+    let mut set = SigSet::empty();
+    WATCHED.into_iter().for_each(|signal| set.add(signal));
+    sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
+    let stop = Stop::default();
+    let asked = stop.clone();
+    std::thread::Builder::new().spawn(move || {
+        let Ok(signal) = set.wait() else {
+            return;
+        };
+        asked.ask();
+        std::thread::sleep(FAREWELL);
+        std::process::exit(128 + signal as i32);
+    })?;
+    Ok(stop)
 }
 
 /// The signal that asks a recording for a file.

@@ -59,13 +59,22 @@ impl Size {
         self.cpus
     }
 
+    /// It ends when the harness is asked to.
     pub(crate) fn machine(&self) -> Machine {
         Machine {
             memory: self.memory,
             cpus: self.cpus,
             limit: Duration::from_secs(self.timeout),
-            ..Machine::default()
+            ..usual()
         }
+    }
+}
+
+fn usual() -> Machine {
+    Machine {
+        // Where signals cannot be waited for they end the harness, and with it QEMU.
+        stop: crate::signals::stop_guests().unwrap_or_default(),
+        ..Machine::default()
     }
 }
 
@@ -130,8 +139,7 @@ pub(crate) fn again(kernel: Option<&str>, listed: &Listed, writes: &[PathBuf]) -
     let command: Vec<OsString> = [own.into()].into_iter().chain(words).collect();
     match place {
         Ok(Place::Guest(kernel)) => {
-            let machine = Machine::default();
-            in_guest(&kernel, &machine, &job(command, writes), status::TROUBLE)
+            in_guest(&kernel, &usual(), &job(command, writes), status::TROUBLE)
         }
         Ok(Place::Host) => on_host(&command),
         Err(status) => status,

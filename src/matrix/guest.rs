@@ -15,8 +15,30 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
+
+/// Asks guests to end, from any thread.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Ends those that run, and those that are begun from now on.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How often a guest is looked after whether it is to end.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What a guest has, and how long it may take.
 #[derive(Clone, Debug)]
@@ -29,6 +51,8 @@ pub struct Machine {
     pub limit: Duration,
     /// More words for its kernel's command line.
     pub append: String,
+    /// Ends it before its time.
+    pub stop: Stop,
 }
 
 impl Default for Machine {
@@ -38,6 +62,7 @@ impl Default for Machine {
             cpus: 2,
             limit: Duration::from_secs(600),
             append: String::new(),
+            stop: Stop::default(),
         }
     }
 }
@@ -155,9 +180,13 @@ impl Guest<'_> {
         let frames = listen(&mut running.0);
         let mut deadline = begun + self.patience(accelerator).min(self.machine.limit);
         loop {
+            if self.machine.stop.is_asked() {
+                return Err(GuestError::Stopped);
+            }
             let left = deadline.saturating_duration_since(Instant::now());
-            let frame = match frames.recv_timeout(left) {
+            let frame = match frames.recv_timeout(left.min(LOOK)) {
                 Ok(frame) => frame,
+                Err(RecvTimeoutError::Timeout) if left > LOOK => continue,
                 Err(why) => {
                     let after = begun.elapsed();
                     drop(running);

@@ -28,7 +28,7 @@ mod trouble;
 pub use cache::CacheError;
 pub use fetch::FetchError;
 pub use formats::{Change, EventChange, EventField, EventFormats, FieldChange, FormatsError};
-pub use guest::{Heard, Machine, qemu, run};
+pub use guest::{Heard, Machine, Stop, qemu, run};
 pub use init::init;
 pub use initramfs::{INIT_COMMAND, OwnFileError};
 pub use job::Job;

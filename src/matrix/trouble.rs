@@ -55,6 +55,9 @@ pub enum GuestError {
         /// What was said last.
         console: Console,
     },
+    /// Somebody asked for its end.
+    #[error("the guest was ended by a signal")]
+    Stopped,
     /// It said why it could not run the command.
     #[error("the guest could not make itself ready: {why}{}", console.shown())]
     Trouble {

@@ -3,7 +3,7 @@
 use super::fields::{Field, FieldKind};
 use crate::scenario::{KeyPath, Literal, Test, nearest};
 use crate::syscall::errno::{errno_name, errno_names};
-use crate::syscall::uring;
+use crate::syscall::{signal_codes, uring};
 use crate::trace::State;
 use crate::units::known_signal;
 
@@ -132,6 +132,7 @@ impl Named<'_> {
             FieldKind::Octal => "permissions",
             FieldKind::Names(_) | FieldKind::Flags => "a set of names",
             FieldKind::Signal => "a signal",
+            FieldKind::SignalCode => "a signal's code",
             FieldKind::State => "what became of it",
             FieldKind::Duration => "a length of time",
             FieldKind::Anything => "a value",
@@ -189,6 +190,7 @@ impl Named<'_> {
                 as_it_is()
             }
             FieldKind::Signal => self.signal(text).and_then(|()| as_it_is()),
+            FieldKind::SignalCode => self.signal_code(text).and_then(|()| as_it_is()),
             FieldKind::State => self.state(text).and_then(|()| as_it_is()),
             FieldKind::Task => match task(text) {
                 Some(name) => Ok(Test::Is(Literal::Text(name))),
@@ -259,6 +261,17 @@ impl Named<'_> {
             None => format!("it is {}", words.join(", ")),
         };
         Err((message, Some(help)))
+    }
+
+    fn signal_code(&self, text: &str) -> Result<(), Wrong> {
+        if signal_codes().any(|name| name == text) {
+            return Ok(());
+        }
+        let near = nearest(text, signal_codes()).map(|near| format!("did you mean `{near}`?"));
+        Err((
+            format!("unknown code of a signal `{}`", text.escape_debug()),
+            near,
+        ))
     }
 
     fn signal(&self, text: &str) -> Result<(), Wrong> {

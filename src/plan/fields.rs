@@ -44,6 +44,8 @@ pub(super) enum FieldKind {
     Flags,
     /// A signal.
     Signal,
+    /// Where a signal came from.
+    SignalCode,
     /// What became of a span.
     State,
     /// A length of time.
@@ -106,6 +108,16 @@ impl Fields<'_> {
                 "offset" if software.is_fault() => Some(Field::plain(FieldKind::Number)),
                 _ => None,
             };
+        }
+        if event.starts_with("signal:signal_") && matches!(word, "sig" | "code") {
+            let mut all = self.formats(event);
+            let kind = match word {
+                "sig" => FieldKind::Signal,
+                _ => FieldKind::SignalCode,
+            };
+            return all
+                .any(|field| field.name == word)
+                .then_some(Field::plain(kind));
         }
         if event.contains(':') {
             let mut all = self.formats(event);

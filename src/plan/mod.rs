@@ -14,6 +14,7 @@ mod error;
 mod events;
 mod expand;
 mod expected;
+mod facts;
 mod field_tests;
 mod fields;
 mod filter;
@@ -45,6 +46,7 @@ pub use error::EventsError;
 pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, events, events_within,
 };
+pub use facts::Facts;
 pub use filter::{FilterError, check as check_filter};
 pub use listed::{ListedEvent, listed};
 pub use marks::Marks;
@@ -61,56 +63,13 @@ pub use words::event_words;
 use crate::host::{Catalogue, HostError};
 use crate::matching::{Expected, SpanRule};
 use crate::scenario::{
-    Diagnostic, Expect, Feature, KeyPath, Last, RingMode, RingSpec, SandboxSpec, Scenario, Since,
-    SnapshotSpec, UserSpec, Workload, WorldSpec,
+    Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, Since, SnapshotSpec, UserSpec,
+    Workload, WorldSpec,
 };
-use crate::syscall::Signatures;
 use crate::trace::View;
-use crate::units::{Limit, Limits, User};
+use crate::units::{Limits, User};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// What must be known of a machine.
-pub struct Facts<'a> {
-    /// `uname -r`.
-    pub release: &'a str,
-    /// Whether a command can be found in the path that workloads get.
-    pub has_command: &'a dyn Fn(&str) -> bool,
-    /// The size of a CPU's ring where a scenario says nothing of it, in bytes.
-    pub default_ring: u64,
-    /// What the machine lacks of this, in words; `None` for nothing.
-    pub lacks: &'a dyn Fn(Feature) -> Option<String>,
-    /// How far the right to trace goes.
-    pub reach: Reach,
-    /// The size of a page in bytes.
-    pub page_size: usize,
-    /// `kernel.io_uring_disabled`, 2 where nobody may use io_uring; `None` where the kernel has no such switch (before Linux 6.6).
-    pub io_uring_disabled: Option<i64>,
-    /// Who reads the memory of workloads.
-    pub reader: MemoryReader,
-    /// Why it is not BPF, if it is not.
-    pub without_bpf: Option<&'a str>,
-    /// Looks somebody up in the table of users.
-    pub user: &'a dyn Fn(&UserSpec) -> Option<User>,
-    /// Whether the harness runs as root, who may become anybody.
-    pub is_root: bool,
-    /// The forms of the kernel's calls.
-    pub signatures: &'a Signatures<'a>,
-    /// The first limit that cannot be set, and why.
-    pub cannot_limit: &'a dyn Fn(&Limits) -> Option<(Limit, String)>,
-    /// Why nobody can tell whether a run reaches a limit.
-    pub cannot_tell: &'a dyn Fn(Limit) -> Option<String>,
-    /// What can be counted without records.
-    pub counting: Counting<'a>,
-}
-
-impl std::fmt::Debug for Facts<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Facts")
-            .field("release", &self.release)
-            .finish_non_exhaustive()
-    }
-}
 
 /// All decisions for one scenario.
 #[derive(Clone, Debug)]
@@ -295,21 +254,12 @@ pub fn resolve(
     if let Some(reason) = reason {
         return Ok(Resolved::Unmet(vec![reason]));
     }
-    let ring_bytes = match scenario.trace.ring {
-        // The size is that of the ring that is overwritten.
-        RingSpec {
-            mode: RingMode::Flight,
-            ..
-        } => None,
-        RingSpec { size, .. } => size,
-    };
-    let ring_bytes = ring_bytes.unwrap_or(facts.default_ring);
     let mut plan = Plan {
         row: scenario.label(),
         workload: scenario.workload.clone(),
         world,
         owners,
-        ring_pages: ring_pages(ring_bytes, facts.page_size),
+        ring_pages: rings::of(scenario, facts),
         on_failure: overwriting::last(scenario, &events),
         view,
         events,

@@ -1,5 +1,8 @@
 //! How large rings are.
 
+use super::Facts;
+use crate::scenario::{RingMode, RingSpec, Scenario};
+
 /// All rings of a run together, in bytes: what a machine with many CPUs divides among them.
 const ALL_RINGS: usize = 64 << 20;
 
@@ -26,6 +29,19 @@ pub fn ring_pages(bytes: u64, page_size: usize) -> usize {
         .unwrap_or(usize::MAX / 4)
         .min(usize::MAX / 4);
     bytes.div_ceil(page_size.max(1)).max(1).next_power_of_two()
+}
+
+/// Data pages of each CPU's ring that is read while it fills.
+pub(super) fn of(scenario: &Scenario, facts: &Facts<'_>) -> usize {
+    let bytes = match scenario.trace.ring {
+        // The size is that of the ring that is overwritten.
+        RingSpec {
+            mode: RingMode::Flight,
+            ..
+        } => None,
+        RingSpec { size, .. } => size,
+    };
+    ring_pages(bytes.unwrap_or(facts.default_ring), facts.page_size)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 use super::*;
 use crate::format::Format;
+use crate::scenario::Feature;
+use crate::syscall::Signatures;
 use crate::trace::Naming;
-use crate::units::TracepointName;
+use crate::units::{Limit, TracepointName};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -115,7 +115,9 @@ pub fn event_json(out: &mut String, from: &Actor, time: Nanos, cpu: Cpu, event: 
 /// A field's value.
 pub(super) fn value(out: &mut String, value: &FieldValue) {
     match value {
-        FieldValue::Number(number) => out.push_str(&number.to_string()),
+        FieldValue::Number(number) | FieldValue::Named(_, number) => {
+            out.push_str(&number.to_string());
+        }
         FieldValue::Task(id) => out.push_str(&id.to_string()),
         FieldValue::Address(address) => out.push_str(&address.to_string()),
         FieldValue::Text(bytes) => string(out, &String::from_utf8_lossy(bytes)),
@@ -163,7 +165,7 @@ pub(super) fn number(out: &mut String, name: &str, value: u64) {
 }
 
 /// A string with JSON's escapes (RFC 8259, section 7).
-pub(super) fn string(out: &mut String, text: &str) {
+pub fn string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {

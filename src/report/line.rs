@@ -72,6 +72,7 @@ impl std::fmt::Display for FieldValue {
             Self::Address(address) => write!(f, "{address:#x}"),
             Self::Text(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
             Self::Unread => f.write_str(UNREAD),
+            Self::Named(name, _) => f.write_str(name),
             Self::Other(text) => f.write_str(text),
         }
     }

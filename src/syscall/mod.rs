@@ -45,3 +45,14 @@ pub use track::Tracker;
 
 #[cfg(test)]
 mod tests;
+
+/// The name of the code that came with a signal: `SI_USER`, `CLD_EXITED`; `None` where it has none.
+#[must_use]
+pub fn signal_code(signal: i32, code: i32) -> Option<&'static str> {
+    structs::code_name(signal, code)
+}
+
+/// The names of all such codes.
+pub fn signal_codes() -> impl Iterator<Item = &'static str> {
+    structs::code_names()
+}

@@ -3,7 +3,8 @@
 use super::{FieldValue, TracedEvent};
 use crate::decode::{self, DecodeError, Value};
 use crate::format::{Content, Extent, Field, Format, Shape};
-use crate::syscall::uring;
+use crate::syscall::{signal_code, uring};
+use crate::units::known_signal;
 use std::sync::Arc;
 
 /// What the records of a tracepoint are as events.
@@ -79,11 +80,14 @@ impl TracedEvent {
             };
             Ok((Arc::from(field.name.as_str()), FieldValue::of(field, value)))
         };
-        let fields = format
+        let mut fields = format
             .fields
             .iter()
             .map(field)
-            .collect::<Result<_, DecodeError>>()?;
+            .collect::<Result<Vec<_>, DecodeError>>()?;
+        if name.starts_with("signal:signal_") {
+            name_signal(&mut fields);
+        }
         Ok(Self {
             name: Arc::clone(name),
             fields,
@@ -101,6 +105,28 @@ fn is_shown_in_hex(format: &Format, field: &Field) -> bool {
 fn is_unread(payload: &[u8], field: &Field) -> bool {
     matches!(field.shape, Shape::Block(Extent::DataLoc, Content::Text))
         && decode::content(payload, field).is_ok_and(|bytes| matches!(bytes, b"" | b"(fault)\0"))
+}
+
+/// Gives the numbers of a signal's tracepoint their names.
+fn name_signal(fields: &mut [(Arc<str>, FieldValue)]) {
+    let mut signal = 0;
+    for (name, value) in fields {
+        let FieldValue::Number(number) = *value else {
+            continue;
+        };
+        let small = i32::try_from(number).unwrap_or_default();
+        let named = match &**name {
+            "sig" => {
+                signal = small;
+                known_signal(small)
+            }
+            "code" => signal_code(signal, small).map(Into::into),
+            _ => None,
+        };
+        if let Some(named) = named {
+            *value = FieldValue::Named(named, number);
+        }
+    }
 }
 
 impl FieldValue {

@@ -229,6 +229,8 @@ pub enum FieldValue {
     Text(Vec<u8>),
     /// What could not be read from memory.
     Unread,
+    /// A number that has a name.
+    Named(std::borrow::Cow<'static, str>, i128),
     /// Anything else, as decoded text.
     Other(String),
 }

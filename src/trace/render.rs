@@ -338,6 +338,10 @@ impl Writer<'_> {
                     self.unread(&mut text);
                     Value::Unread
                 }
+                FieldValue::Named(name, number) => {
+                    text.push_str(name);
+                    Value::Names(vec![name.as_ref().into()], *number as u64)
+                }
                 FieldValue::Other(other) => {
                     text.push_str(other);
                     Value::Names(other.split('|').map(Into::into).collect(), 0)

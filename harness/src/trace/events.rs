@@ -97,9 +97,6 @@ fn unqualified(set: &str) -> Result<&str, String> {
     let instead = match qualifier {
         "trace" | "t" => return Ok(rest),
         "inject" | "fault" => "nothing that the command does is changed: there is no injection",
-        "signal" | "signals" | "s" => {
-            "signals are tracepoints: -e signal:signal_generate,signal:signal_deliver"
-        }
         "status" => "there are --successful-only (-z) and --failed-only (-Z)",
         "read" | "reads" | "r" | "write" | "writes" | "w" => {
             "contents of buffers are shown with --string-limit (-s), of all descriptors"
@@ -199,11 +196,6 @@ mod tests {
                 "-e has no `inject=`: nothing that the command does is changed",
             ),
             ("fault=openat", "-e has no `fault=`: "),
-            (
-                "signal=none",
-                "-e has no `signal=`: signals are tracepoints",
-            ),
-            ("s=!io", "-e has no `s=`: signals are tracepoints"),
             (
                 "status=failed",
                 "-e has no `status=`: there are --successful-only",

@@ -1,13 +1,16 @@
 //! `harness trace`: one command, live.
 
+mod delivered;
 mod events;
 pub(crate) mod options;
 mod printer;
 pub(crate) mod replay;
+mod sched;
 mod spans;
 pub(crate) mod workload;
 
 use crate::{complain, signals, status, whom};
+use delivered::Signals;
 use options::{By, Faults, Format, Order, Strings};
 use printer::{Form, Printer};
 use spans::Spans;
@@ -46,6 +49,11 @@ pub(crate) struct Arguments {
     /// Page faults as well as calls (-e none: alone), each with its instruction and with what is mapped where it led
     #[arg(short = 'F', long = "pf", value_name = "KIND", value_enum)]
     faults: Option<Faults>,
+    /// At the end, of each thread: how long it was on a CPU, how long it could have been and was not, how long it slept (state S) and waited for a
+    /// disk (D), the longest time off, how often, and which threads woke it. Wakeups by timers, interrupts and others than the command's own
+    /// threads are not seen: then the time to the next turn counts as sleep
+    #[arg(long)]
+    sched: bool,
     /// Pair two events that share a key, and print the time from the one to the other as a line of its own; may be repeated. Written
     /// NAME=BEGIN,END[,KEY]..., where a KEY is a field that both have, or FIELD=FIELD where the two call it differently; `process` is the
     /// process; without a KEY the two are of one thread. Both events are traced. An END belongs to the last BEGIN with its key
@@ -189,9 +197,7 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
-    let mut wanted =
-        events::wanted(&arguments.events, call_chain(arguments)).map_err(Trouble::Usage)?;
-    add_wanted(arguments, &mut wanted);
+    let (wanted, shows_signals) = wanted(arguments)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
         Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
@@ -238,6 +244,8 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         .map_err(RunError::Launch)?;
     let mut printer = Printer::new(&plan, &bench.signatures, form, sink);
     printer.spans = spans;
+    printer.sched = arguments.sched.then(sched::View::default);
+    printer.signals = shows_signals.then(Signals::default);
     printer.saving = saving;
     let patience = Patience {
         timeout: None,
@@ -282,12 +290,23 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     printer.finish(&ended.account, Some(ended.exited.exit))
 }
 
-/// Adds what other options than `-e` want.
-fn add_wanted(arguments: &Arguments, wanted: &mut Vec<Wanted>) {
-    let is_alone = arguments.events.is_empty();
-    let faults = arguments.faults.into_iter();
-    wanted.extend(faults.flat_map(|faults| faults.wants(is_alone)));
+/// What all options together want, and whether signals are among it. As strace and perf trace do, signals and faults come beside all calls where
+/// nothing else is named.
+fn wanted(arguments: &Arguments) -> Result<(Vec<Wanted>, bool), Trouble> {
+    let (words, signals) = delivered::split(&arguments.events).map_err(Trouble::Usage)?;
+    let mut wanted = events::wanted(&words, call_chain(arguments)).map_err(Trouble::Usage)?;
+    let faults = arguments
+        .faults
+        .into_iter()
+        .flat_map(options::Faults::wants);
+    let beside: Vec<Wanted> = faults.chain(signals.iter().cloned()).collect();
+    if words.is_empty() && !beside.is_empty() {
+        wanted.push(Wanted::Syscalls(vec!["all".to_owned()]));
+    }
+    wanted.extend(beside);
+    wanted.extend(arguments.sched.then(sched::wants).into_iter().flatten());
     wanted.extend(arguments.spans.iter().flat_map(spans::Rule::wants));
+    Ok((wanted, !signals.is_empty()))
 }
 
 /// Says once what the trace says at each string, where strings are not read by what reads them best.

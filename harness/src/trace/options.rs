@@ -27,21 +27,19 @@ pub(super) enum Faults {
 }
 
 impl Faults {
-    /// What is to be recorded for it; without a word for calls all of them come as well, as in perf trace.
-    pub(super) fn wants(self, is_alone: bool) -> Vec<Wanted> {
+    /// What is to be recorded for it.
+    pub(super) fn wants(self) -> impl Iterator<Item = Wanted> {
         let events: &[SoftwareEvent] = match self {
             Self::All => &[SoftwareEvent::MinorFaults, SoftwareEvent::MajorFaults],
             Self::Min => &[SoftwareEvent::MinorFaults],
             Self::Maj => &[SoftwareEvent::MajorFaults],
         };
-        let calls = is_alone.then(|| Wanted::Syscalls(vec!["all".to_owned()]));
-        let events = events.iter().map(|event| {
+        events.iter().map(|event| {
             Wanted::Event(WantedEvent {
                 name: event.name().to_owned(),
                 ..WantedEvent::default()
             })
-        });
-        calls.into_iter().chain(events).collect()
+        })
     }
 }
 

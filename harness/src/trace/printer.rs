@@ -1,6 +1,8 @@
 //! Writes calls and events as they come, and what they add up to at the end.
 
+use super::delivered::{Signals, Step};
 use super::options::Format;
+use super::sched::View;
 use super::spans::{self, Spans};
 use super::{Trouble, other};
 use crate::status;
@@ -13,7 +15,7 @@ use trace_harness::record::LayoutTable;
 use trace_harness::report::{self, Plain, Span, Summary, SummaryOrder};
 use trace_harness::run::{Fired, Observer, Saving};
 use trace_harness::space::Stack;
-use trace_harness::syscall::{Choice, Observation, Signatures};
+use trace_harness::syscall::{Call, Choice, Entry, Observation, Signatures};
 use trace_harness::units::{ExitKind, Nanos};
 
 /// What is written of a run.
@@ -40,6 +42,10 @@ pub(super) struct Printer<'a> {
     sink: Box<dyn Write>,
     n_events: u64,
     error: Option<Trouble>,
+    /// What is told of the threads at the end.
+    pub(super) sched: Option<View>,
+    /// Where signals are shown as such.
+    pub(super) signals: Option<Signals>,
     /// What pairs them.
     pub(super) spans: Spans,
     /// What keeps the records.
@@ -63,6 +69,8 @@ impl<'a> Printer<'a> {
             sink,
             n_events: 0,
             error: None,
+            sched: None,
+            signals: None,
             spans: Spans::default(),
             saving: None,
         }
@@ -145,7 +153,29 @@ impl<'a> Printer<'a> {
         self.chain(stack);
         let signatures = self.signatures;
         self.tell_spans(|spans, tell| spans.call(call, signatures, tell));
+        self.exited(call);
         self.counted();
+    }
+
+    /// Writes a signal that was delivered.
+    fn signal(&mut self, signal: &report::Delivered) {
+        self.at(signal.time);
+        match self.form.format {
+            _ if !self.form.lines => {}
+            Format::Text => report::signal_line(&mut self.text, signal),
+            Format::Json => report::signal_json(&mut self.text, signal),
+        }
+        self.counted();
+    }
+
+    /// Where signals are shown, so is how a process ends by itself; in JSON the call says it.
+    fn exited(&mut self, call: &Call) {
+        let is_text = self.form.lines && self.form.format == Format::Text;
+        if let (true, Some("exit_group"), Entry::Seen { args, .. }) =
+            (is_text && self.signals.is_some(), call.name(), call.entry)
+        {
+            report::exited_line(&mut self.text, &call.actor, args[0]);
+        }
     }
 
     /// Writes the functions that led to what was written last.
@@ -184,6 +214,11 @@ impl<'a> Printer<'a> {
                     summary.text(&mut self.text, *order, missing);
                 }
             }
+        }
+        match (&self.sched, self.form.format) {
+            (Some(view), Format::Text) => view.text(&mut self.text),
+            (Some(view), Format::Json) => view.json(&mut self.text),
+            (None, _) => {}
         }
         if self.form.format == Format::Json {
             report::summary_json(&mut self.text, self.n_events, lost, is_complete, exit);
@@ -235,6 +270,17 @@ impl Observer for Printer<'_> {
         } = *fired;
         match fired.decode(planned) {
             Ok(event) => {
+                let view = self.sched.as_mut();
+                if view.is_some_and(|view| view.event(actor, time, &event)) {
+                    return;
+                }
+                if let Some(signals) = &mut self.signals {
+                    match signals.event(actor, time, &event) {
+                        Step::Sent => return,
+                        Step::Delivered(signal) => return self.signal(&signal),
+                        Step::Other => {}
+                    }
+                }
                 if let Some((summary, _)) = &mut self.form.summary {
                     summary.event(actor, &event.name);
                 }

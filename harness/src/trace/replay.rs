@@ -3,7 +3,7 @@
 use super::options::Format;
 use super::printer::{Form, Printer};
 use super::spans::Spans;
-use super::{Arguments, Trouble, events, form, other, sink, unusable};
+use super::{Arguments, Trouble, delivered, form, other, sink, unusable};
 use crate::status;
 use std::io::Write;
 use std::path::Path;
@@ -17,14 +17,14 @@ use trace_harness::verdict;
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
-    let wanted = match arguments.events.as_slice() {
-        [] => recording.wanted(),
-        named => {
-            let mut wanted =
-                events::wanted(named, super::call_chain(arguments)).map_err(Trouble::Usage)?;
-            super::add_wanted(arguments, &mut wanted);
-            wanted
-        }
+    let (named, shows_signals) = super::wanted(arguments)?;
+    let wanted = match arguments
+        .events
+        .iter()
+        .all(|set| delivered::is_of_signals(set))
+    {
+        true => recording.wanted(),
+        false => named,
     };
     if wanted.is_empty() {
         return Err(Trouble::Usage(format!(
@@ -46,6 +46,8 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let mut printer = Printer::new(&plan, &signatures, form(arguments)?, sink);
     let spans = Spans::new(&arguments.spans, &plan, &signatures);
     printer.spans = spans.map_err(Trouble::Usage)?;
+    printer.sched = arguments.sched.then(super::sched::View::default);
+    printer.signals = shows_signals.then(delivered::Signals::default);
     let replayed = recording
         .replay(&plan, &mut printer)
         .map_err(|error| other(error, None))?;

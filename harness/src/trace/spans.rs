@@ -131,7 +131,7 @@ impl Key {
     fn of(value: &FieldValue) -> Option<Self> {
         Some(match value {
             FieldValue::Unread => return None,
-            FieldValue::Number(number) => Self::Number(*number),
+            FieldValue::Number(number) | FieldValue::Named(_, number) => Self::Number(*number),
             FieldValue::Task(id) => Self::Number((*id).into()),
             FieldValue::Address(address) => Self::Number((*address).into()),
             FieldValue::Text(bytes) => Self::Bytes(bytes.clone()),

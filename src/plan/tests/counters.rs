@@ -108,7 +108,7 @@ fn a_name_that_is_neither_counted_nor_recorded_is_refused_where_it_stands() {
         ),
         (
             "{ count: [{ page-faults: { returns: 0 }, times: 1 }] }",
-            "5:22 `page-faults` is only counted, over all of the run",
+            "5:21 `page-faults` is only counted, over all of the run",
             "its name stands in `expect.count` and `expect.delta` alone, without fields; an event is recorded by `event`",
         ),
     ] {

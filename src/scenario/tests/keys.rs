@@ -451,7 +451,7 @@ trace:
     -
 ",
         "
-error: `trace.events[0]` has no value: it must be a string such as `sched:sched_switch`, or a mapping with `syscalls` or `event`
+error: `trace.events[0]` has no value: it must be a string such as `sched:sched_switch`, or a mapping with `syscalls`, `event` or `count`
  --> x.yaml:5:6
   |
 5 |     -

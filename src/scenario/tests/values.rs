@@ -11,7 +11,7 @@ workload: { run: [ls] }
 trace: { events: [[openat]] }
 ",
         "
-error: `trace.events[0]` must be a string such as `sched:sched_switch`, or a mapping with `syscalls` or `event`, not a list
+error: `trace.events[0]` must be a string such as `sched:sched_switch`, or a mapping with `syscalls`, `event` or `count`, not a list
  --> x.yaml:3:19
   |
 3 | trace: { events: [[openat]] }

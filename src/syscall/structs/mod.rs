@@ -6,6 +6,7 @@
 use super::Call;
 use super::text::Values;
 use pen::Pen;
+pub(in crate::syscall) use signal::{code_name, code_names};
 use site::Site;
 use time::{Sense, Unit};
 

@@ -148,7 +148,18 @@ pub(super) fn info<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()
     Some(())
 }
 
-fn code_name(signal: i32, code: i32) -> Option<&'static str> {
+/// The names of all codes that come with signals.
+pub(in crate::syscall) fn code_names() -> impl Iterator<Item = &'static str> {
+    let any = names::CODES.iter().map(|(_, name)| *name);
+    any.chain(
+        names::OWN_CODES
+            .iter()
+            .flat_map(|(_, own)| own.iter().copied()),
+    )
+}
+
+/// The name of the code that came with a signal: `SI_USER`, `CLD_EXITED`.
+pub(in crate::syscall) fn code_name(signal: i32, code: i32) -> Option<&'static str> {
     let any = names::CODES.iter().find(|(known, _)| *known == code);
     any.map(|(_, name)| *name).or_else(|| {
         let (_, own) = names::OWN_CODES

@@ -1,0 +1,96 @@
+//! Signals as lines, in strace's form.
+
+use super::json::{actor, number, string};
+use super::line::thread;
+use crate::syscall::{Actor, errno, signal_code};
+use crate::units::{Nanos, signal_name};
+use std::fmt::Write;
+
+/// A signal that was delivered.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivered {
+    /// To whom.
+    pub actor: Actor,
+    /// When.
+    pub time: Nanos,
+    /// Which.
+    pub signal: i32,
+    /// Where from (`SI_USER`).
+    pub code: i32,
+    /// An error that came with it, or 0.
+    pub errno: i32,
+    /// The process that sent it, where that is known; of `SIGCHLD` the child.
+    pub sender: Option<u32>,
+    /// Whether nobody handles or ignores it.
+    pub is_default: bool,
+}
+
+impl Delivered {
+    /// Whether it ends the process (`sig_kernel_ignore()`, `sig_kernel_stop()` in `include/linux/signal.h`).
+    #[must_use]
+    pub fn kills(&self) -> bool {
+        let is_harmless = matches!(
+            self.signal,
+            libc::SIGCONT
+                | libc::SIGCHLD
+                | libc::SIGWINCH
+                | libc::SIGURG
+                | libc::SIGSTOP
+                | libc::SIGTSTP
+                | libc::SIGTTIN
+                | libc::SIGTTOU
+        );
+        self.is_default && !is_harmless
+    }
+
+    fn code_text(&self) -> String {
+        signal_code(self.signal, self.code)
+            .map_or_else(|| format!("{:#x}", self.code), str::to_owned)
+    }
+}
+
+/// Appends `1234 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1} ---` and a line feed; `si_pid` where the sender is known. Of one that ends the
+/// process `1234 +++ killed by SIGTERM +++` stands in a line behind; of `SIGKILL`, as in strace, that alone.
+pub fn signal_line(out: &mut String, signal: &Delivered) {
+    let name = signal_name(signal.signal);
+    if signal.signal != libc::SIGKILL {
+        thread(out, &signal.actor);
+        let code = signal.code_text();
+        let _always_fits = write!(out, "--- {name} {{si_signo={name}, si_code={code}");
+        if signal.errno != 0 {
+            let error = errno::errno_name(signal.errno);
+            let error = error.map_or_else(|| signal.errno.to_string(), str::to_owned);
+            let _always_fits = write!(out, ", si_errno={error}");
+        }
+        if let Some(sender) = signal.sender {
+            let _always_fits = write!(out, ", si_pid={sender}");
+        }
+        out.push_str("} ---\n");
+    }
+    if signal.kills() {
+        thread(out, &signal.actor);
+        let _always_fits = writeln!(out, "+++ killed by {name} +++");
+    }
+}
+
+/// Appends `1234 +++ exited with 0 +++` and a line feed.
+pub fn exited_line(out: &mut String, from: &Actor, status: u64) {
+    thread(out, from);
+    let _always_fits = writeln!(out, "+++ exited with {} +++", status & 0xff);
+}
+
+/// Appends a signal as a JSON object and a line feed; `sender_pid` is null where it is not known.
+pub fn signal_json(out: &mut String, signal: &Delivered) {
+    out.push_str("{\"type\":\"signal\",\"name\":");
+    string(out, &signal_name(signal.signal));
+    actor(out, &signal.actor);
+    number(out, "time_ns", signal.time.0);
+    let _always_fits = write!(out, ",\"number\":{},\"code\":", signal.signal);
+    string(out, &signal.code_text());
+    let _always_fits = write!(out, ",\"errno\":{},\"sender_pid\":", signal.errno);
+    let _always_fits = match signal.sender {
+        Some(sender) => write!(out, "{sender}"),
+        None => write!(out, "null"),
+    };
+    let _always_fits = writeln!(out, ",\"kills\":{}}}", signal.kills());
+}
