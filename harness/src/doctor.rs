@@ -92,6 +92,7 @@ fn examine(host: &Host) -> Vec<Finding> {
     ));
     findings.push(lost_counts(&bench));
     findings.push(control_groups(host));
+    findings.push(sources(host));
     findings.push(features(&bench));
     findings.push(open_files(&bench));
     findings.push(settings(host));
@@ -216,6 +217,23 @@ fn control_groups(host: &Host) -> Finding {
     };
     Finding {
         what: "control groups",
+        result,
+        needed: false,
+    }
+}
+
+/// Which sources of events sysfs describes.
+fn sources(host: &Host) -> Finding {
+    let names = host.event_sources().join(", ");
+    let result = match host.counts_cycles() {
+        true => Ok(names),
+        false => Err((
+            format!("{names}; none has the counters of a processor, for cycles and the like"),
+            "none needed, but for hardware events: a virtual machine has them where its host gives them (QEMU: -cpu host,pmu=on)".to_owned(),
+        )),
+    };
+    Finding {
+        what: "event sources",
         result,
         needed: false,
     }

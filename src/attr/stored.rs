@@ -162,6 +162,7 @@ impl From<&bindings::perf_event_attr> for StoredAttr {
             flags: AttrFlags(raw._bitfield_1.get(0, 64)),
             wakeup: raw.wakeup_events,
             user_registers: raw.sample_regs_user,
+            user_stack: raw.sample_stack_user,
             clock: raw.clockid,
             max_stack: raw.sample_max_stack,
             ..Self::default()

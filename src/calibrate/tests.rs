@@ -317,6 +317,7 @@ fn deed(name: &str, field: (String, Value), returns: Value) -> Deed {
         convention: None,
         fields: vec![part("first", field.0, field.1)],
         returns: Some(part("returns", "1".to_owned(), returns)),
+        stack: None,
         unseen: None,
         ends: None,
     }

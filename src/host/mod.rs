@@ -176,6 +176,14 @@ impl Host {
         self.number("proc/sys/kernel/perf_event_mlock_kb")
     }
 
+    /// `kernel.perf_event_max_sample_rate`: how often in a second the kernel lets an event have samples. It lowers that by itself where they take it
+    /// too much time (`kernel.perf_cpu_time_max_percent`).
+    #[must_use]
+    pub fn perf_event_max_sample_rate(&self) -> Option<u64> {
+        let rate = self.number("proc/sys/kernel/perf_event_max_sample_rate")?;
+        u64::try_from(rate).ok()
+    }
+
     /// `kernel.io_uring_disabled`: 0 for nobody, 1 for those without a right to it, 2 for all; `None` where the kernel has no such switch.
     #[must_use]
     pub fn io_uring_disabled(&self) -> Option<i64> {

@@ -8,6 +8,7 @@ mod candidates;
 mod closed;
 mod explain;
 mod field;
+mod frames;
 mod gaps;
 mod glob;
 mod judge;

@@ -44,6 +44,7 @@ fn deed(line: &str, moment: u64) -> Deed {
         convention: None,
         fields: Vec::new(),
         returns: None,
+        stack: None,
         unseen: None,
         ends: None,
     };

@@ -252,6 +252,7 @@ impl SpanRule {
             convention: None,
             fields: fields.collect(),
             returns: None,
+            stack: None,
             unseen: None,
             ends: Some(Box::new(Ends {
                 begin: begin.cloned(),

@@ -100,7 +100,8 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
         },
         (Value::Address(a), Value::Address(b)) => (a == b).into(),
         (Value::Error(a), Value::Error(b)) => (a == b).into(),
-        (Value::Error(_), _) | (_, Value::Error(_)) => Answer::No,
+        (Value::Error(_) | Value::Frames { .. }, _)
+        | (_, Value::Error(_) | Value::Frames { .. }) => Answer::No,
         (Value::Names(_, a), Value::Names(_, b)) => (a == b).into(),
         (Value::Number(number), value) | (value, Value::Number(number)) => {
             (numbers(value).contains(number) || one.text == other.text).into()

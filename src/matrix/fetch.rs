@@ -192,7 +192,7 @@ fn fetch(
 const DEBIAN: &str = "http://deb.debian.org/debian";
 
 /// The addresses that the machine has packages from, and Debian's own. Which of them has a suite shows when it is asked for it.
-fn mirrors() -> BTreeSet<String> {
+fn mirrors() -> Vec<String> {
     let mut ask = Command::new("apt-get");
     ask.args([
         "indextargets",
@@ -201,16 +201,16 @@ fn mirrors() -> BTreeSet<String> {
         "Created-By: Packages",
     ]);
     let told = output(&mut ask, "apt-get").map(|output| output.stdout);
-    let told = String::from_utf8_lossy(&told.unwrap_or_default()).into_owned();
-    let of_machine = told
-        .lines()
-        .map(|line| line.trim_end_matches('/').to_owned());
-    // Those that have Debian at all: others cost a question each.
-    let is_debian = |address: &String| address.ends_with("/debian");
-    of_machine
-        .filter(is_debian)
-        .chain([DEBIAN.to_owned()])
-        .collect()
+    in_order(&String::from_utf8_lossy(&told.unwrap_or_default()))
+}
+
+/// Those that look as if they had Debian come first: each costs a question.
+fn in_order(told: &str) -> Vec<String> {
+    let of_machine = told.lines().map(|line| line.trim_end_matches('/'));
+    let all: BTreeSet<&str> = of_machine.chain([DEBIAN]).collect();
+    let mut mirrors: Vec<String> = all.into_iter().map(str::to_owned).collect();
+    mirrors.sort_by_key(|address| !address.ends_with("/debian"));
+    mirrors
 }
 
 /// An apt of our own.
@@ -377,6 +377,19 @@ mod tests {
             ["linux-image-6.1.0-50-amd64"]
         );
         assert_eq!(parts(""), [""; 0]);
+    }
+
+    #[test]
+    fn mirrors_of_debian_are_asked_first_and_each_once() {
+        let told = "https://a.org/node\nhttp://m.org/debian/\nhttp://m.org/debian\n";
+        assert_eq!(
+            in_order(told),
+            [
+                "http://deb.debian.org/debian",
+                "http://m.org/debian",
+                "https://a.org/node"
+            ]
+        );
     }
 
     #[test]

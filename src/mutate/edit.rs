@@ -10,7 +10,7 @@ type Other = (String, Value);
 /// Others in the place of an argument or field, each of the kind that it is; `constants` are the names that it is written with.
 pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) -> Vec<Part> {
     let others = match &part.value {
-        Value::Unread | Value::Nothing | Value::Error(_) => Vec::new(),
+        Value::Unread | Value::Nothing | Value::Error(_) | Value::Frames { .. } => Vec::new(),
         Value::Text | Value::Address(_) => digits(&part.text).into_iter().collect(),
         Value::Number(number) => numbers(&part.text, *number, &[number.saturating_add(1), 0]),
         Value::Names(names, number) => match constants {

@@ -36,6 +36,7 @@ pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {
         convention: None,
         fields,
         returns,
+        stack: None,
         unseen: None,
         ends: None,
     }

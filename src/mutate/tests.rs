@@ -49,6 +49,7 @@ fn deed(name: &str, fields: &[Part], returns: Part) -> Deed {
         convention: None,
         fields: fields.to_vec(),
         returns: Some(returns),
+        stack: None,
         unseen: None,
         ends: None,
     }

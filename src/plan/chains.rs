@@ -4,10 +4,50 @@ use super::error::EventsError;
 use super::events::{EventsPlan, Meaning};
 use super::wanted::Wanted;
 use crate::attr::Chain;
-use crate::syscall::names::Abi;
+use crate::scenario::{CallChain, EventSpec};
+use crate::syscall::names::{self, Abi};
 use crate::syscall::select::Selection;
+use crate::trace::Naming;
+
+/// What a scenario's word for it means.
+pub(super) fn of(chain: CallChain) -> Chain {
+    Chain {
+        user_stack: match chain {
+            CallChain::FramePointers => 0,
+            CallChain::Stack => Chain::STACK,
+        },
+        ..Chain::default()
+    }
+}
+
+/// The call chains of an element of `trace.events` that names calls.
+pub(super) fn wanted(spec: &EventSpec) -> Option<Wanted> {
+    match spec {
+        EventSpec::Chained(words, chain) => Some(Wanted::Chains(words.clone(), of(*chain))),
+        _ => None,
+    }
+}
 
 impl EventsPlan {
+    /// Whether the events of this name, a call's or another's, come with call chains.
+    pub(super) fn has_chain(&self, event: &str) -> bool {
+        if let Some(number) = names::number(Abi::native(), event) {
+            let number = i32::try_from(number).unwrap_or(-1);
+            return self.wants_chain(Abi::native(), number);
+        }
+        let mut events = self.requests.iter().zip(&self.meanings);
+        events.any(|(request, meaning)| {
+            let Meaning::Event(place) = meaning else {
+                return false;
+            };
+            let planned = self.named.get(*place);
+            let is_it = planned.is_some_and(
+                |planned| matches!(&planned.naming, Naming::Own(name) if **name == *event),
+            );
+            is_it && request.chain.is_some()
+        })
+    }
+
     /// Whether anything comes with a call chain.
     #[must_use]
     pub fn has_chains(&self) -> bool {

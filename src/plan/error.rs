@@ -60,6 +60,18 @@ pub enum EventsError {
         /// Why.
         why: &'static str,
     },
+    /// More samples a second than the kernel lets an event have.
+    #[error(
+        "`{name}` is to have {frequency} samples a second, and `kernel.perf_event_max_sample_rate` is {most}"
+    )]
+    TooOften {
+        /// The event.
+        name: String,
+        /// What is asked for.
+        frequency: u64,
+        /// What there is.
+        most: u64,
+    },
     /// No such operation of io_uring.
     #[error("io_uring has no operation `{name}`")]
     Operation {
@@ -213,6 +225,9 @@ impl EventsError {
             Self::TooMany => Some(format!(
                 "name those of interest: -e openat,write, or `syscalls` in a scenario's `trace.events`; for all of them {HOW_TO_GET_RIGHTS}"
             )),
+            Self::TooOften { .. } => Some(
+                "ask for fewer, for as many as there may be (-F max), or raise it: sysctl kernel.perf_event_max_sample_rate=N".to_owned(),
+            ),
             Self::OutOfReach { .. } => Some(HOW_TO_GET_RIGHTS.to_owned()),
             Self::Host(error) | Self::Probe { source: error, .. } => error.hint(),
             Self::ProbeWord { .. } | Self::SameName { .. } => None,

@@ -9,7 +9,7 @@ use super::following;
 use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
 use super::probes;
-use super::wanted::{Wanted, WantedEvent};
+use super::wanted::Wanted;
 use crate::attr::{SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::format::Format;
@@ -184,30 +184,23 @@ pub fn events_within(
         if let Wanted::Event(wanted) = want
             && !operations::is_operation(&wanted.name)
         {
-            let WantedEvent {
-                name,
-                filter,
-                chain,
-                ..
-            } = wanted;
+            let filter = wanted.filter.as_deref();
             let n_before = plan.requests.len();
-            let software = SoftwareEvent::parse(name);
             let probe = match &wanted.probe {
                 Some(probe) => Some(probe.clone()),
-                None if software.is_some() => None,
-                None => probes::stands_for(name, catalogue)?,
+                None => probes::stands_for(&wanted.name, catalogue)?,
             };
-            if let Some(event) = software {
-                plan.add_software(at, event, filter.as_deref())?;
+            if let Some(event) = SoftwareEvent::parse(&wanted.name) {
+                plan.add_software(at, event, filter)?;
             } else if let Some(probe) = probe {
-                plan.add_probe(at, &probe, filter.as_deref(), catalogue)?;
+                plan.add_probe(at, &probe, filter, catalogue)?;
             } else {
-                for name in expand(at, name, catalogue)? {
-                    plan.add_tracepoint(at, &name, filter.as_deref(), catalogue)?;
+                for name in expand(at, &wanted.name, catalogue)? {
+                    plan.add_tracepoint(at, &name, filter, catalogue)?;
                 }
             }
             for request in plan.requests.iter_mut().skip(n_before) {
-                request.chain = *chain;
+                request.chain = wanted.chain;
             }
         }
     }

@@ -110,6 +110,21 @@ impl Needs {
     }
 }
 
+/// What is wrong with a test of the functions that led to an event of which they are not recorded.
+fn without_chain(event: &str, word: &str, at: &KeyPath) -> Fault {
+    let help = match event.contains(':') {
+        true => format!("write {{ event: \"{event}\", callchain: fp }} below `trace.events`"),
+        false => format!("write {{ syscalls: [{event}], callchain: dwarf }} below `trace.events`"),
+    };
+    Fault {
+        message: format!(
+            "`{word}` of `{event}` means the functions that led to it, and these are not recorded"
+        ),
+        help: Some(help),
+        at: at.clone(),
+    }
+}
+
 /// Resolves steps, and gathers what they need.
 pub(super) struct Resolver<'a> {
     scenario: &'a Scenario,
@@ -253,6 +268,10 @@ impl Resolver<'_> {
             let Some(field) = self.fields.find(event, word) else {
                 continue;
             };
+            if field.kind == FieldKind::Frames && !self.events.has_chain(event) {
+                fault.get_or_insert_with(|| without_chain(event, word, &at));
+                continue;
+            }
             let named = Named { field, event, word };
             match named.resolve(test, &at) {
                 Ok(test) => {

@@ -52,6 +52,11 @@ impl Named<'_> {
                     at: at.clone(),
                 })
             }
+            Test::Capture(_) if self.field.kind == FieldKind::Frames => Err(Fault {
+                message: format!("no capture can stand for {self}, the functions that led to it"),
+                help: None,
+                at: at.clone(),
+            }),
             Test::Any | Test::Capture(_) => Ok(test.clone()),
             Test::OneOf(tests) => {
                 let each = tests.iter().enumerate();
@@ -116,7 +121,7 @@ impl Named<'_> {
     fn is_text(&self) -> bool {
         matches!(
             self.field.kind,
-            FieldKind::Path | FieldKind::Text | FieldKind::Contents
+            FieldKind::Path | FieldKind::Text | FieldKind::Contents | FieldKind::Frames
         )
     }
 
@@ -135,6 +140,7 @@ impl Named<'_> {
             FieldKind::SignalCode => "a signal's code",
             FieldKind::State => "what became of it",
             FieldKind::Duration => "a length of time",
+            FieldKind::Frames => "a function's name",
             FieldKind::Anything => "a value",
         }
     }
@@ -213,6 +219,7 @@ impl Named<'_> {
             | FieldKind::Contents
             | FieldKind::File
             | FieldKind::Duration
+            | FieldKind::Frames
             | FieldKind::Anything => as_it_is(),
         }
     }

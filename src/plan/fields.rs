@@ -50,6 +50,8 @@ pub(super) enum FieldKind {
     State,
     /// A length of time.
     Duration,
+    /// The functions that led to the event.
+    Frames,
     /// What only the call's command tells, or what has no more meaning than its text.
     Anything,
 }
@@ -58,6 +60,9 @@ pub(super) enum FieldKind {
 const OF_ALL: [&str; 2] = ["process", "program"];
 
 const RETURNS: &str = "returns";
+
+/// The functions that led to an event.
+pub(super) const STACK: &str = "stack";
 
 impl Field {
     pub(super) fn plain(kind: FieldKind) -> Self {
@@ -83,6 +88,8 @@ impl Fields<'_> {
         self.own(event, word).or_else(|| match word {
             "process" => Some(Field::plain(FieldKind::Task)),
             "program" => Some(Field::plain(FieldKind::Text)),
+            // The short form is there where the event has no field of its own by that name.
+            STACK | "from" => Some(Field::plain(FieldKind::Frames)),
             _ => None,
         })
     }
@@ -192,6 +199,9 @@ impl Fields<'_> {
             arguments.into_iter().flatten().chain(returns).collect()
         };
         all.extend(OF_ALL.map(plain));
+        if self.events.has_chain(event) {
+            all.push((STACK.to_owned(), Some("from")));
+        }
         all
     }
 

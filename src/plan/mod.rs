@@ -26,6 +26,7 @@ mod memory;
 mod named;
 mod operations;
 mod overwriting;
+mod people;
 mod probes;
 mod recorded;
 mod requires;
@@ -52,6 +53,7 @@ pub use listed::{ListedEvent, listed};
 pub use marks::Marks;
 pub use memory::{MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
+use people::{owners, world};
 pub use recorded::RecordWish;
 use requires::Unmet;
 pub use rings::{allowed_ring, default_ring, ring_pages};
@@ -63,8 +65,8 @@ pub use words::event_words;
 use crate::host::{Catalogue, HostError};
 use crate::matching::{Expected, SpanRule};
 use crate::scenario::{
-    Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, Since, SnapshotSpec, UserSpec,
-    Workload, WorldSpec,
+    Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, Since, SnapshotSpec, Workload,
+    WorldSpec,
 };
 use crate::trace::View;
 use crate::units::{Limits, User};
@@ -200,7 +202,7 @@ pub fn resolve(
     };
     limits::check(scenario, facts)?;
     let owners = owners("workload", &scenario.workload, scenario, facts)?;
-    let mut wants: Vec<Wanted> = scenario.trace.events.iter().map(Wanted::of).collect();
+    let mut wants = wanted::wants(scenario);
     wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
     wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
     let contents = match &scenario.snapshot {
@@ -279,48 +281,6 @@ pub fn resolve(
     Ok(Resolved::Plan(Box::new(plan)))
 }
 
-fn world(scenario: &Scenario, spec: &WorldSpec, facts: &Facts<'_>) -> Result<WorldPlan, PlanError> {
-    let at = KeyPath::root().key("sandbox").key("user");
-    let user = spec.user.as_ref();
-    Ok(WorldPlan {
-        user: user
-            .map(|user| find(user, &at, scenario, facts))
-            .transpose()?,
-        spec: spec.clone(),
-    })
-}
-
-/// Whose the files of a workload are; its key in the scenario is `key`.
-fn owners(
-    key: &str,
-    workload: &Workload,
-    scenario: &Scenario,
-    facts: &Facts<'_>,
-) -> Result<BTreeMap<PathBuf, User>, PlanError> {
-    let at = KeyPath::root().key(key).key("files");
-    let files = workload.files.iter();
-    files
-        .filter_map(|(path, file)| {
-            let owner = file.owner.as_ref()?;
-            let at = at.clone().key(path.to_string_lossy()).key("owner");
-            Some(find(owner, &at, scenario, facts).map(|user| (path.clone(), user)))
-        })
-        .collect()
-}
-
-/// Looks somebody up.
-fn find(
-    user: &UserSpec,
-    at: &KeyPath,
-    scenario: &Scenario,
-    facts: &Facts<'_>,
-) -> Result<User, PlanError> {
-    (facts.user)(user).ok_or_else(|| {
-        let message = format!("there is no user `{user}` on this machine");
-        invalid(scenario.complaint(at, message, None))
-    })
-}
-
 fn invalid(diagnostic: Diagnostic) -> PlanError {
     PlanError::Invalid(Box::new(diagnostic))
 }
@@ -351,7 +311,9 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         | EventsError::ProbeWord { at, .. } => event(*at),
         EventsError::Filter { at, .. } => event(*at).key("filter"),
         EventsError::Host(source) => return source.clone().into(),
-        EventsError::Shape { .. } | EventsError::TooMany => KeyPath::root().key("trace"),
+        EventsError::Shape { .. } | EventsError::TooOften { .. } | EventsError::TooMany => {
+            KeyPath::root().key("trace")
+        }
     };
     invalid(scenario.complaint(&path, message, error.hint()))
 }

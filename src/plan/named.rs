@@ -64,7 +64,7 @@ fn tracepoints_of(
 ) -> Result<HashSet<String>, (String, Option<String>)> {
     let is_asked_for = |spec: &EventSpec| match spec {
         EventSpec::Event(EventWish { name, .. }) => name == word,
-        EventSpec::Syscalls(_) | EventSpec::Counted(_) => false,
+        EventSpec::Syscalls(_) | EventSpec::Chained(..) | EventSpec::Counted(_) => false,
     };
     let is_glob = word.contains('*') && scenario.trace.events.iter().any(is_asked_for);
     let opened = events

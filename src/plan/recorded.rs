@@ -38,6 +38,8 @@ pub struct RecordWish {
     pub exclude_kernel: bool,
     /// Whether the kernel counts lost records.
     pub has_lost: bool,
+    /// How many samples a second the kernel lets an event have; `None` where it does not say.
+    pub most_samples: Option<u64>,
 }
 
 /// A word of the wish, taken apart.
@@ -152,7 +154,8 @@ impl RecordWish {
             sampling: match terms.sampling.or(self.sampling) {
                 Some(sampling) => sampling,
                 None if each => Sampling::Period(1),
-                None => Sampling::Frequency(FREQUENCY),
+                // As perf has it: who asks for no frequency gets no more than there is.
+                None => Sampling::Frequency(FREQUENCY.min(self.most_samples.unwrap_or(FREQUENCY))),
             },
             sample_type,
             user_registers: chain.user_registers(),
@@ -230,6 +233,18 @@ impl RecordWish {
         if all.is_empty() {
             let none = Terms::default();
             all.push(self.named("cpu-clock", Source::Software(0), None, &none));
+        }
+        for event in &all {
+            match (event.attr.sampling, self.most_samples) {
+                (Sampling::Frequency(frequency), Some(most)) if frequency > most => {
+                    return Err(EventsError::TooOften {
+                        name: event.name.clone(),
+                        frequency,
+                        most,
+                    });
+                }
+                _ => {}
+            }
         }
         Ok(all)
     }
@@ -458,6 +473,26 @@ mod tests {
             let error = events(&wish(&[(word, None)])).unwrap_err();
             assert_eq!(error.to_string(), format!("there is no event `{word}`"));
             assert_eq!(error.hint(), Some(format!("did you mean `{wanted}`?")));
+        }
+    }
+
+    #[test]
+    fn more_samples_than_the_kernel_allows_are_refused_and_by_default_there_are_fewer() {
+        let mut wish = wish(&[("cpu-clock", None)]);
+        wish.most_samples = Some(1000);
+        let sampling = |wish: &RecordWish| events(wish).unwrap()[0].attr.sampling;
+        assert_eq!(sampling(&wish), Sampling::Frequency(1000));
+        wish.words.clear();
+        assert_eq!(sampling(&wish), Sampling::Frequency(1000));
+        for words in [vec![], vec![("cpu-clock/freq=1001/".to_owned(), None)]] {
+            let frequency = Some(Sampling::Frequency(1001));
+            wish.sampling = frequency.filter(|_| words.is_empty());
+            wish.words = words;
+            let refused = events(&wish).unwrap_err();
+            assert_eq!(
+                refused.to_string(),
+                "`cpu-clock` is to have 1001 samples a second, and `kernel.perf_event_max_sample_rate` is 1000"
+            );
         }
     }
 

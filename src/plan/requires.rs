@@ -138,7 +138,7 @@ const NOBODY: i64 = 2;
 fn names_operations(scenario: &Scenario, absent: &BTreeSet<String>) -> bool {
     let events = scenario.trace.events.iter().filter_map(|spec| match spec {
         EventSpec::Event(EventWish { name, .. }) => Some(name),
-        EventSpec::Syscalls(_) | EventSpec::Counted(_) => None,
+        EventSpec::Syscalls(_) | EventSpec::Chained(..) | EventSpec::Counted(_) => None,
     });
     let shown = match &scenario.snapshot {
         SnapshotSpec::On { hide, show, .. } => [hide.as_slice(), show.as_slice()],

@@ -1,7 +1,8 @@
 //! What is asked for, by a scenario or on a command line.
 
+use super::chains;
 use crate::attr::Chain;
-use crate::scenario::{EventSpec, EventWish};
+use crate::scenario::{EventSpec, EventWish, Scenario};
 use crate::units::Probe;
 
 /// What an author asked for, in order.
@@ -36,20 +37,31 @@ impl Wanted {
     /// What an element of a scenario's events asks for.
     pub(super) fn of(spec: &EventSpec) -> Self {
         match spec {
-            EventSpec::Syscalls(words) => Self::Syscalls(words.clone()),
+            EventSpec::Syscalls(words) | EventSpec::Chained(words, _) => {
+                Self::Syscalls(words.clone())
+            }
             // Of what is recorded it asks for nothing, and leaves the places of the others as they are.
             EventSpec::Counted(_) => Self::Syscalls(Vec::new()),
             EventSpec::Event(EventWish {
                 name,
                 filter,
                 probe,
+                callchain,
                 ..
             }) => Self::Event(WantedEvent {
                 name: name.clone(),
                 filter: filter.clone(),
                 probe: probe.clone(),
-                chain: None,
+                chain: callchain.map(chains::of),
             }),
         }
     }
+}
+
+/// What a scenario asks for.
+pub(super) fn wants(scenario: &Scenario) -> Vec<Wanted> {
+    let events = scenario.trace.events.iter();
+    // Behind all events, whose places are those in the file.
+    let chains = events.clone().filter_map(chains::wanted);
+    events.map(Wanted::of).chain(chains).collect()
 }

@@ -29,5 +29,5 @@ mod typed;
 mod witnessed;
 mod write;
 
-pub use symbols::{Symbols, symbols};
+pub use symbols::{Symbols, function_fields, symbols};
 pub use text::{Functions, Text};

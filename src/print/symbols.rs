@@ -1,6 +1,6 @@
 //! The names that a format has for a field's numbers.
 
-use super::conversion::{Measure, Piece};
+use super::conversion::{Kind, Measure, Piece};
 use super::expression::{Expression, Names};
 use super::number::{Operator, Type};
 use super::text::Text;
@@ -111,6 +111,30 @@ fn mask(of: &Expression, field: &str) -> Option<u64> {
             }
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// The fields that the event's text shows as functions of the kernel (`%ps`), and whether with how far into them (`%pS`).
+#[must_use]
+pub fn function_fields(format: &Format) -> Vec<(String, bool)> {
+    let text = Text::new(format);
+    let conversions = text.pieces().iter().filter_map(|piece| match piece {
+        Piece::Conversion(conversion) => Some(conversion),
+        _ => None,
+    });
+    let fields = conversions.filter_map(|conversion| match conversion.kind {
+        Kind::Function { has_offset } => Some((field_of(&conversion.of)?, has_offset)),
+        _ => None,
+    });
+    fields.collect()
+}
+
+/// The field that an expression is, if it is nothing else.
+fn field_of(of: &Expression) -> Option<String> {
+    match of {
+        Expression::Scalar(field, _) => Some(field.name.clone()),
+        Expression::Cast(_, of) => field_of(of),
         _ => None,
     }
 }

@@ -297,7 +297,7 @@ fn a_function_is_named_where_somebody_knows_it() {
         &fields,
         r#""%pS %ps %pS", REC->wide, REC->wide, REC->mask"#,
     ));
-    let known = |address: u64| (address > 100).then_some(("vfs_read", address & 0xff));
+    let known = |address: u64| (address > 100).then_some(("vfs_read".into(), address & 0xff));
     let mut out = Vec::new();
     text.write_with(&payload, &known, &mut out);
     assert_eq!(out, b"vfs_read+0x78 vfs_read 0x6");

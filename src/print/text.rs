@@ -5,9 +5,10 @@ use super::write::Record;
 use crate::decode;
 use crate::format::Format;
 use std::io::Write;
+use std::sync::Arc;
 
 /// The function of the kernel at an address, and how many bytes behind its start that is.
-pub type Functions<'a> = dyn Fn(u64) -> Option<(&'a str, u64)> + 'a;
+pub type Functions<'a> = dyn Fn(u64) -> Option<(Arc<str>, u64)> + 'a;
 
 /// What the kernel would print of an event's records.
 #[derive(Clone, Debug)]

@@ -103,6 +103,7 @@ impl Registry {
     ) -> Result<Registered, ProbeError> {
         let event = format!("p{}", self.next.fetch_add(1, Ordering::Relaxed));
         let mut arguments = probe.arguments.clone();
+        arguments.iter_mut().for_each(name_result);
         let (list, place, _open) = match file {
             None => (ProbeList::Kernel, in_kernel(probe, host), None),
             Some(path) => {
@@ -189,6 +190,13 @@ fn in_file(
     Ok((format!("{}:{:#x}", path.display(), found.offset), file))
 }
 
+/// What is returned has a name that says so, if it has no other.
+fn name_result(argument: &mut ProbeArgument) {
+    if argument.value == "$retval" && argument.name.is_none() {
+        argument.name = Some("retval".to_owned());
+    }
+}
+
 /// An argument in the kernel's language.
 fn in_language<'f>(
     kind: ProbeKind,
@@ -197,12 +205,10 @@ fn in_language<'f>(
     function: impl Fn() -> Option<&'f Function>,
 ) -> Result<ProbeArgument, ArgumentError> {
     if argument.value == "$retval" {
-        let result = match (&argument.ty, function()) {
+        return Ok(match (&argument.ty, function()) {
             (None, Some(function)) => function.result(argument),
             _ => argument.clone(),
-        };
-        let name = result.name.or_else(|| Some("retval".to_owned()));
-        return Ok(ProbeArgument { name, ..result });
+        });
     }
     let name = argument.value.clone();
     if let Some(number) = argument

@@ -120,6 +120,18 @@ pub(super) fn value(out: &mut String, value: &FieldValue) {
         }
         FieldValue::Task(id) => out.push_str(&id.to_string()),
         FieldValue::Address(address) => out.push_str(&address.to_string()),
+        FieldValue::Function {
+            address,
+            name,
+            into,
+        } => {
+            let _always_fits = write!(out, "{{\"value\":{address},\"symbol\":");
+            string(out, name);
+            if let Some(into) = into {
+                number(out, "symoff_bytes", *into);
+            }
+            out.push('}');
+        }
         FieldValue::Text(bytes) => string(out, &String::from_utf8_lossy(bytes)),
         FieldValue::Unread => out.push_str("null"),
         FieldValue::Other(text) => string(out, text),

@@ -70,6 +70,12 @@ impl std::fmt::Display for FieldValue {
             Self::Number(number) => number.fmt(f),
             Self::Task(id) => id.fmt(f),
             Self::Address(address) => write!(f, "{address:#x}"),
+            Self::Function {
+                name,
+                into: Some(into),
+                ..
+            } => write!(f, "{name}+{into:#x}"),
+            Self::Function { name, .. } => f.write_str(name),
             Self::Text(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
             Self::Unread => f.write_str(UNREAD),
             Self::Named(name, _) => f.write_str(name),

@@ -2,9 +2,12 @@
 
 use super::Setting;
 use super::faults::{Mapping, Scene};
+use super::halves::word;
 use crate::attr::Layout;
+use crate::format::Format;
 use crate::host::Host;
 use crate::plan::EventsPlan;
+use crate::print;
 use crate::record::{Header, Record, RecordError, Sample};
 use crate::space::{
     Depth, KERNEL, Maps, Origin, Place, Snapshot, Stack, StackFrame, Symbols, USER, addresses,
@@ -31,12 +34,56 @@ pub(super) struct Chains {
     /// Of each request, which user registers its records have.
     registers: Vec<u64>,
     ended: VecDeque<Pid>,
+    /// Of each event that is no call, which of its fields are functions of the kernel's.
+    functions: Vec<Vec<FunctionField>>,
+}
+
+/// A field that is an address in a function of the kernel's.
+#[derive(Debug)]
+struct FunctionField {
+    /// Its place among the fields.
+    place: usize,
+    /// Where it lies in the record, in bytes.
+    offset: usize,
+    /// Whether the event's text says how far into the function.
+    has_offset: bool,
+}
+
+/// What such a field is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFunction {
+    /// The field's place among those of the event.
+    pub place: usize,
+    /// The function's name.
+    pub name: Arc<str>,
+    /// How far into it, where the event's text says that.
+    pub into: Option<u64>,
+}
+
+/// The fields of an event that its text shows as functions.
+fn function_fields(format: &Format) -> Vec<FunctionField> {
+    let fields = print::function_fields(format).into_iter();
+    let fields = fields.filter_map(|(name, has_offset)| {
+        let place = format.fields.iter().position(|field| field.name == name)?;
+        let field = format.fields.get(place).filter(|field| field.size == 8)?;
+        Some(FunctionField {
+            place,
+            offset: field.offset,
+            has_offset,
+        })
+    });
+    fields.collect()
 }
 
 impl Chains {
-    /// `None` where the plan has no chains, and nothing whose place is named.
+    /// `None` where the plan has nothing to name.
     pub(super) fn new(plan: &EventsPlan, setting: &Setting) -> Option<Self> {
-        (plan.has_chains() || plan.has_software()).then(|| {
+        let formats = plan.named.iter().map(|planned| planned.format.as_deref());
+        let functions: Vec<_> = formats
+            .map(|format| format.map(function_fields).unwrap_or_default())
+            .collect();
+        let has_functions = functions.iter().any(|fields| !fields.is_empty());
+        (plan.has_chains() || plan.has_software() || has_functions).then(|| {
             let mut book = Book::new(Host::running());
             if let Some((inside, outside)) = &setting.moved {
                 book.moved(inside, outside);
@@ -50,6 +97,7 @@ impl Chains {
                     .map(|request| request.user_registers())
                     .collect(),
                 ended: VecDeque::new(),
+                functions,
             }
         })
     }
@@ -193,6 +241,29 @@ impl Chains {
             function.into = function.into.wrapping_add(back);
             stack.frames.push(frame(Some(function)));
         }
+    }
+
+    /// The functions that an event's fields are in.
+    pub(super) fn functions(&mut self, place: usize, raw: &[u8]) -> Vec<NamedFunction> {
+        let fields = self.functions.get(place).map_or(&[][..], Vec::as_slice);
+        let mut named = Vec::new();
+        for field in fields {
+            let Some(address) = word(raw, field.offset) else {
+                continue;
+            };
+            let Some(place) = self.maps.find(Pid(u32::MAX), KERNEL, address) else {
+                continue;
+            };
+            let found = self.book.frames(&place, address, Depth::Function);
+            if let Some(found) = found.last() {
+                named.push(NamedFunction {
+                    place: field.place,
+                    name: Arc::clone(&found.name),
+                    into: field.has_offset.then_some(found.into),
+                });
+            }
+        }
+        named
     }
 
     /// What could not be named, and why.

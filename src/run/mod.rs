@@ -48,6 +48,7 @@ mod watch;
 mod workload;
 
 pub use calibrate::{CalibrateError, Calibrating};
+pub use chains::NamedFunction;
 pub use counting::Count;
 pub use described::Preface;
 pub use discover::{Item, discover};

@@ -15,12 +15,14 @@ use crate::plan::Plan;
 use crate::record::LayoutTable;
 use crate::sandbox::{self, Left, WorkDir};
 use crate::scenario::Survivors;
+use crate::space::Stack;
 use crate::syscall::files::{FileKind, Initial};
 use crate::syscall::{Observation, Signatures};
 use crate::trace::{Builder, Normalised, Trace, View};
 use crate::verdict::{Ended, Findings};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 // What the uncorking may take: a file system that hangs must not hang the suite.
@@ -209,13 +211,23 @@ impl Observer for Collector<'_> {
         self.wants_functions
     }
 
+    fn observe_with(&mut self, observation: &Observation, stack: &Arc<Stack>) {
+        self.builder.led_by(Arc::clone(stack));
+        self.observe(observation);
+    }
+
     fn event(&mut self, fired: &Fired<'_>) {
         let planned = self.plan.events.named.get(fired.place);
         let Some(planned) = planned.filter(|_| !self.is_late) else {
             return;
         };
         match fired.decode(planned) {
-            Ok(event) => self.builder.event(fired.actor.thread, fired.time, event),
+            Ok(event) => {
+                if let Some(stack) = fired.stack {
+                    self.builder.led_by(Arc::clone(stack));
+                }
+                self.builder.event(fired.actor.thread, fired.time, event);
+            }
             Err(error) => {
                 self.error.get_or_insert(error);
             }

@@ -1,5 +1,6 @@
 //! What a reader of records is given, and whom it tells.
 
+use super::chains::NamedFunction;
 use super::error::RunError;
 use super::faults::Scene;
 use super::store::StoreOptions;
@@ -9,7 +10,7 @@ use crate::record::{LayoutTable, Sample};
 use crate::space::Stack;
 use crate::syscall::files::Initial;
 use crate::syscall::{Actor, Observation, Remembered};
-use crate::trace::TracedEvent;
+use crate::trace::{FieldValue, TracedEvent};
 use crate::units::{Cpu, Nanos, Pid};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub struct Fired<'a> {
     pub stack: Option<&'a Arc<Stack>>,
     /// Of an event without a payload, where that was.
     pub scene: Option<&'a Scene>,
+    /// Its fields that are functions of the kernel's.
+    pub functions: &'a [NamedFunction],
 }
 
 impl Fired<'_> {
@@ -66,10 +69,23 @@ impl Fired<'_> {
         };
         let payload = self.sample.raw.unwrap_or_default();
         let decoded = TracedEvent::decode(&planned.naming, format, payload);
-        decoded.map_err(|source| RunError::Decode {
+        let mut event = decoded.map_err(|source| RunError::Decode {
             event: planned.name.as_ref().to_owned(),
             source,
-        })
+        })?;
+        for function in self.functions {
+            let NamedFunction { place, name, into } = function;
+            if let Some((_, value)) = event.fields.get_mut(*place)
+                && let FieldValue::Address(address) = *value
+            {
+                *value = FieldValue::Function {
+                    address,
+                    name: Arc::clone(name),
+                    into: *into,
+                };
+            }
+        }
+        Ok(event)
     }
 }
 

@@ -71,6 +71,9 @@ pub struct Stored {
     pub length: u64,
     /// What the kernel counted of each event, against its samples.
     pub events: Vec<EventAccount>,
+    /// Which events the kernel had stand still for the rest of a tick, and how often, as they had more samples than `kernel.perf_event_max_sample_rate`
+    /// allows. What happens then is no sample, and is not lost either: of a sampled event nobody can say how many there would have been.
+    pub throttled: Vec<(String, u64)>,
     /// Names, forks, exits and mappings that found no room.
     pub side_band_lost: u64,
 }
@@ -272,12 +275,14 @@ impl Store {
         self.writer.round()?;
         let late = besides(self.sum.map_or(0, Sum::number));
         let events = self.samples.accounts(&opened);
+        let throttled = self.samples.throttled(&opened);
         let side_band_lost = sum_of(&opened, Origin::SideBand).1.unwrap_or(0);
         let (n_samples, length) = self.close(host, late)?;
         Ok(Stored {
             n_samples,
             length,
             events,
+            throttled,
             side_band_lost,
         })
     }

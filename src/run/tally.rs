@@ -14,6 +14,8 @@ struct Tallied {
     /// Of their periods.
     sum: u64,
     at_most: Option<u64>,
+    /// How often the kernel had it stand still.
+    throttled: u64,
 }
 
 /// What to do with a record.
@@ -45,7 +47,14 @@ impl Tally {
     /// Counts a record, if it is a sample.
     pub(super) fn count(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) -> Counted {
         let head = bytes.first_chunk().copied().unwrap_or_default();
-        if Header::from_bytes(head).kind != record::kind::SAMPLE {
+        let kind = Header::from_bytes(head).kind;
+        if kind == record::kind::THROTTLE
+            && let Some((_, Origin::Request(place))) = table.resolve(bytes)
+            && let Some(tallied) = self.0.get_mut(place)
+        {
+            tallied.throttled = tallied.throttled.saturating_add(1);
+        }
+        if kind != record::kind::SAMPLE {
             return Counted::Wanted;
         }
         let Some((layout, Origin::Request(place))) = table.resolve(bytes) else {
@@ -63,6 +72,16 @@ impl Tally {
             Some(most) if tallied.n > most => Counted::Beyond,
             _ => Counted::Wanted,
         }
+    }
+
+    /// Those that the kernel had stand still, as they had too many samples, and how often.
+    pub(super) fn throttled(&self, opened: &[Opened<'_>]) -> Vec<(String, u64)> {
+        let of_place = |(place, tallied): (usize, &Tallied)| {
+            let origin = Origin::Request(place);
+            let event = opened.iter().find(|event| event.origin == origin)?;
+            (tallied.throttled > 0).then(|| (event.name.to_owned(), tallied.throttled))
+        };
+        self.0.iter().enumerate().filter_map(of_place).collect()
     }
 
     /// How many requests there are.

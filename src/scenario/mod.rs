@@ -23,6 +23,7 @@
 //! ```
 
 mod assemble;
+mod chain;
 mod counted;
 mod counts;
 mod diagnostic;
@@ -58,6 +59,7 @@ mod trace;
 mod workload;
 mod write;
 
+pub use chain::CallChain;
 pub use counted::CountedSpec;
 pub use counts::CountRange;
 pub use diagnostic::Diagnostic;

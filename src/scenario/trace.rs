@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
+use super::chain::{CallChain, WrittenChain};
 use super::counted::CountedSpec;
 use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::model::Mark;
@@ -44,6 +45,8 @@ pub enum Since {
 pub enum EventSpec {
     /// Syscalls: names, globs (`rename*`), strace's classes (`%file`), `/regex`, and any of them taken away (`!futex`).
     Syscalls(Vec<String>),
+    /// The same, and how the functions are found that led to them.
+    Chained(Vec<String>, CallChain),
     /// Other events.
     Event(EventWish),
     /// Events that are counted, without records.
@@ -61,6 +64,8 @@ pub struct EventWish {
     pub ring: Option<RingMode>,
     /// What it is, where it is no event before somebody makes it one; its name is that of the wish.
     pub probe: Option<Probe>,
+    /// How the functions are found that led to it; `None` where nobody asks for them.
+    pub callchain: Option<CallChain>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -103,6 +108,8 @@ pub(super) struct WrittenEvent {
     args: Option<Vec<Argument>>,
     /// What the events of a probe are called behind the colon, if not as the function.
     name: Option<ProbeName>,
+    /// Whether the functions that led to it are recorded: `fp`, as frame pointers tell (also `true`); `dwarf`, in a copy of the stack.
+    callchain: Option<WrittenChain>,
 }
 
 /// One element of `syscalls`.
@@ -137,9 +144,10 @@ impl Flexible for EventSpec {
 
     fn from_mapping(written: WrittenEvent) -> Option<Result<Self, String>> {
         let filter = written.filter.map(|Filter(text)| text);
+        let callchain = written.callchain.and_then(|WrittenChain(chain)| chain);
         if let Some(counted) = written.count {
             let is_alone = written.syscalls.is_none() && written.event.is_none();
-            let is_bare = filter.is_none() && written.ring.is_none();
+            let is_bare = filter.is_none() && written.ring.is_none() && callchain.is_none();
             return Some(match (is_alone, is_bare) {
                 (true, true) => Ok(Self::Counted(counted)),
                 (false, _) => Err("what is counted is neither recorded nor shown\nwrite `count` as an element of its own".to_owned()),
@@ -162,6 +170,7 @@ impl Flexible for EventSpec {
                         filter,
                         ring: written.ring,
                         probe: Some(probe),
+                        callchain,
                     })
                 }),
                 _ => Err("a probe and `syscalls` or `event` exclude each other".to_owned()),
@@ -183,13 +192,18 @@ impl Flexible for EventSpec {
                 filter,
                 ring: written.ring,
                 probe: None,
+                callchain,
             })),
             (Some(selectors), None, None) if selectors.is_empty() => {
                 Err("the list of `syscalls` is empty".to_owned())
             }
-            (Some(selectors), None, None) => Ok(Self::Syscalls(
-                selectors.into_iter().map(|Selector(name)| name).collect(),
-            )),
+            (Some(selectors), None, None) => {
+                let names = selectors.into_iter().map(|Selector(name)| name).collect();
+                Ok(match callchain {
+                    Some(chain) => Self::Chained(names, chain),
+                    None => Self::Syscalls(names),
+                })
+            }
         })
     }
 }

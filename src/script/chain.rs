@@ -2,11 +2,17 @@
 
 use super::fields::{Field, Fields};
 use super::{Shot, put};
-use crate::space::{Depth, End, Frame, Maps, Place, Snapshot, Symbols, UNKNOWN, USER, addresses};
+use crate::space::{
+    Depth, End, Frame, KERNEL, Maps, Place, Snapshot, Symbols, UNKNOWN, USER, addresses,
+};
 use crate::units::Pid;
+use std::sync::Arc;
 
 /// So many frames perf finds in a copy of the stack (`PERF_MAX_STACK_DEPTH`).
 const MOST: usize = 127;
+
+/// The addresses of a call chain, each with the mode of the CPU, and how it ended where that is known.
+pub(super) type Chain = (Vec<(u16, u64)>, Option<End>);
 
 /// Who knows what is where, and how much of it is to be said.
 #[derive(Debug)]
@@ -30,11 +36,21 @@ impl<S: Symbols> Names<'_, S> {
             .filter(move |frame| !(no_inline && frame.is_inlined))
     }
 
+    /// The function of the kernel's that an address is in, and how far into it.
+    pub(super) fn function(&mut self, address: u64) -> Option<(Arc<str>, u64)> {
+        let place = self.maps.find(Pid(u32::MAX), KERNEL, address)?;
+        let found = self
+            .symbols
+            .frames(&place, address, Depth::Function)
+            .last()?;
+        Some((Arc::clone(&found.name), found.into))
+    }
+
     /// The addresses of a sample's call chain, each with the mode of the CPU, and how it ended where that is known: first what the kernel
     /// found, then what the copy of the stack tells.
     // Where it followed frame pointers that are none, the kernel may have found what is neither a mark nor an address: perf, which then shows
     // nothing of the chain, is followed (add_callchain_ip(), tools/perf/util/machine.c).
-    pub(super) fn chain(&mut self, shot: &Shot<'_>) -> Option<(Vec<(u16, u64)>, Option<End>)> {
+    pub(super) fn chain(&mut self, shot: &Shot<'_>) -> Option<Chain> {
         let words = shot.sample.callchain?;
         if is_corrupt(words) {
             return Some((Vec::new(), None));

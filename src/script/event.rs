@@ -5,7 +5,7 @@ use super::{Options, put};
 use crate::attr::{AttrFlags, Layout};
 use crate::format::{self, Format};
 use crate::perfdata::{EventDesc, Meta};
-use crate::print::Text;
+use crate::print::{Functions, Text, function_fields};
 use crate::record::Tail;
 
 /// What kind of event it is; each has fields that are shown where nobody chose.
@@ -64,6 +64,8 @@ pub(super) struct Event {
     /// Of a tracepoint, where the file has it.
     pub(super) format: Option<Format>,
     text: Option<Text>,
+    /// The fields that are functions of the kernel, and whether the text says how far into them.
+    pub(super) functions: Vec<(String, bool)>,
     /// Whether its samples are printed.
     pub(super) is_wanted: bool,
     /// The period of samples that do not tell theirs.
@@ -97,6 +99,7 @@ impl Event {
             has,
             fields: options.fields.fields(class, has),
             text: format.as_ref().map(Text::new),
+            functions: format.as_ref().map(function_fields).unwrap_or_default(),
             format,
             period: (!desc.attr.flags.has(AttrFlags::FREQ))
                 .then_some(desc.attr.period_or_frequency),
@@ -118,9 +121,9 @@ impl Event {
     }
 
     /// Appends what the event says of itself: the text of a tracepoint.
-    pub(super) fn trace(&self, out: &mut Vec<u8>, payload: &[u8]) {
+    pub(super) fn trace(&self, out: &mut Vec<u8>, payload: &[u8], functions: &Functions<'_>) {
         match &self.text {
-            Some(text) => text.write(payload, out),
+            Some(text) => text.write_with(payload, functions, out),
             // As it is, where nothing says what it means.
             None => payload.iter().for_each(|byte| put::pair(out, *byte)),
         }

@@ -167,7 +167,7 @@ pub(super) fn sample(
     }
     self::tail(&mut object, tail);
     if let Some(payload) = sample.raw {
-        self::payload(&mut object, event, payload);
+        self::payload(&mut object, event, payload, names);
     }
     object.close();
     out.push(b'\n');
@@ -311,7 +311,12 @@ fn registers(object: &mut Object<'_>, name: &str, registers: &Option<Registers<'
 }
 
 /// The fields of a tracepoint, by name; of what has no format, the bytes.
-fn payload(object: &mut Object<'_>, event: &Event, payload: &[u8]) {
+fn payload(
+    object: &mut Object<'_>,
+    event: &Event,
+    payload: &[u8],
+    names: &mut Names<'_, impl Symbols>,
+) {
     let Some(format) = &event.format else {
         object.bytes("raw_hex", payload);
         return;
@@ -321,6 +326,23 @@ fn payload(object: &mut Object<'_>, event: &Event, payload: &[u8]) {
     let common = common.map(|field| (field, decode::field(payload, field)));
     for (field, value) in common.chain(decode::fields(payload, format)) {
         let out = inner.key(&field.name);
+        let function = event.functions.iter().find(|(name, _)| *name == field.name);
+        let named = match (function, &value) {
+            (Some((_, has_offset)), Ok(Value::Pointer(address) | Value::Unsigned(address))) => {
+                names
+                    .function(*address)
+                    .map(|(name, into)| (*address, name, has_offset.then_some(into)))
+            }
+            _ => None,
+        };
+        if let Some((address, name, into)) = named {
+            let mut inner = Object::open(out);
+            inner.number("value", address);
+            inner.text("symbol", name.as_bytes());
+            inner.maybe("symoff_bytes", into);
+            inner.close();
+            continue;
+        }
         match value {
             Ok(value) => self::value(out, &value),
             Err(_) => out.extend_from_slice(b"null"),

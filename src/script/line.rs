@@ -7,6 +7,7 @@ use super::tasks::Name;
 use super::{Shot, Symbols};
 use crate::space::{End, KERNEL, USER};
 use crate::units::{Nanos, Pid, Tid};
+use std::cell::RefCell;
 
 /// What the columns look like.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +156,10 @@ pub(super) fn sample(
         out.extend_from_slice(b": ");
     }
     if let (true, Some(payload)) = (fields.has(Field::Trace), sample.raw) {
-        event.trace(out, payload);
+        let names = RefCell::new(&mut *names);
+        event.trace(out, payload, &|address| {
+            names.borrow_mut().function(address)
+        });
     }
     let mut at = At {
         pid: sample.task.map_or(Pid(u32::MAX), |(pid, _)| pid),

@@ -136,7 +136,12 @@ impl Book {
         }
         if place.name == KERNEL_ITSELF {
             let Some(reference) = place.reference else {
-                return Some(address);
+                let note = "the kernel's functions are not named: the recording does not say where the kernel lay";
+                if !self.is_without_place {
+                    self.notes.push_back(note.to_owned());
+                }
+                self.is_without_place = true;
+                return None;
             };
             let now = self.kernel()?.place(reference.name)?;
             return Some(address.wrapping_sub(reference.address).wrapping_add(now));

@@ -47,6 +47,8 @@ pub struct Book {
     is_same_kernel: Option<bool>,
     /// Whether it was recorded on another kind of machine, and that this was said.
     is_elsewhere: bool,
+    /// Whether it was said that nobody knows where the kernel lay.
+    is_without_place: bool,
     lines: lines::Reader,
     /// Files whose debug information makes no sense.
     without_lines: HashSet<PathBuf>,
@@ -93,6 +95,7 @@ impl Book {
             kernel: None,
             is_same_kernel: None,
             is_elsewhere: false,
+            is_without_place: false,
             lines: lines::Reader::new(),
             without_lines: HashSet::new(),
             found: HashMap::new(),

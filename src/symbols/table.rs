@@ -1,5 +1,6 @@
 //! Functions of one file, or of the kernel, by their addresses.
 
+use cpp_demangle::DemangleOptions;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -89,9 +90,12 @@ pub(super) fn readable(name: &str) -> Arc<str> {
         return format!("{rust:#}").into();
     }
     if bare.starts_with("_Z") {
-        // What the compiler made of one function stands behind a dot: `_Z1fi.cold`.
-        let parsed = cpp_demangle::Symbol::new(bare);
-        if let Some(text) = parsed.ok().and_then(|symbol| symbol.demangle().ok()) {
+        // What the compiler made of a function stands behind a dot: `_Z1fi.isra.0`. As perf has it, neither that nor the parameters are shown.
+        let encoded = bare.split_once('.').map_or(bare, |(encoded, _)| encoded);
+        let options = DemangleOptions::new().no_params().no_return_type();
+        let parsed = cpp_demangle::Symbol::new(encoded).ok();
+        let text = parsed.and_then(|symbol| symbol.demangle_with_options(&options).ok());
+        if let Some(text) = text {
             return text.into();
         }
     }

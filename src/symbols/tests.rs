@@ -58,7 +58,11 @@ fn between_functions_there_is_none_and_what_has_no_end_goes_on_to_the_next() {
 fn only_encoded_names_are_decoded() {
     for (name, text) in [
         ("f", "f"),
-        ("_Z3addii", "add(int, int)"),
+        ("_Z3addii", "add"),
+        (
+            "_ZN5outer5SaverIlE4saveEl.isra.0",
+            "outer::Saver<long>::save",
+        ),
         ("_RNvCs15kBYyAo9fc_7mycrate3foo", "mycrate::foo"),
         ("_Znonsense", "_Znonsense"),
         ("__libc_start_main@@GLIBC_2.34", "__libc_start_main"),

@@ -2,6 +2,7 @@
 
 use super::people::Ids;
 use super::{Item, Kind, Log, Recorded, Trace, TracedEvent};
+use crate::space::Stack;
 use crate::syscall::kinds::never_returns;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Role, ThreadId};
@@ -24,6 +25,8 @@ pub struct Builder {
     /// The latest time that was told.
     now: Nanos,
     main_id: Option<i32>,
+    /// What led to what is observed next.
+    stack: Option<Arc<Stack>>,
 }
 
 /// A call that a thread is in.
@@ -56,12 +59,18 @@ impl Builder {
             moment: 0,
             now: Nanos(0),
             main_id: None,
+            stack: None,
         }
     }
 
     /// The id of the main process in its own namespace, which no call of the trace returned.
     pub fn main_process(&mut self, id: i32) {
         self.main_id = Some(id);
+    }
+
+    /// The functions that led to the call or event that is told of next.
+    pub fn led_by(&mut self, stack: Arc<Stack>) {
+        self.stack = Some(stack);
     }
 
     /// Takes an observation; `keep` says whether a call is of interest (the tracker needs more of them than the author asked for).
@@ -120,11 +129,15 @@ impl Builder {
         self.now = self.now.max(time);
         let (moment, keeps_order) = (self.moment, self.keeps_order);
         let kind = Kind::Event(Arc::clone(&event.name));
+        let stack = self.stack.take();
         self.count_start(thread, &kind);
         let Some(log) = self.log(thread) else { return };
         *log.tally.entry(kind).or_default() += 1;
         if keeps_order {
             log.push(moment, time, Some(Item::Event(Box::new(event))));
+            if let Some(slot) = log.slots.last_mut() {
+                slot.stack = stack;
+            }
         }
     }
 
@@ -209,6 +222,7 @@ impl Builder {
             self.now = self.now.max(time);
         }
         let left = left(call, self.now);
+        let stack = self.stack.take();
         let (open, moment) = (self.open.remove(&thread), self.moment);
         if !keep {
             return;
@@ -223,6 +237,7 @@ impl Builder {
                 moment,
                 left: left.max(slot.entered),
             });
+            slot.stack = stack;
         }
     }
 }
@@ -262,6 +277,7 @@ impl Log {
             entered,
             program: Arc::clone(&self.name),
             item,
+            stack: None,
         });
     }
 }

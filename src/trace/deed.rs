@@ -30,6 +30,8 @@ pub struct Deed {
     pub fields: Vec<Part>,
     /// What a call returned; `None` for an event that is no call.
     pub returns: Option<Part>,
+    /// The functions that led to it, where they were recorded: no part of its line.
+    pub stack: Option<Box<Part>>,
     /// What stands for arguments that were not seen: `...` behind those of the workload's own first `execve`, `?` for all of them.
     pub unseen: Option<&'static str>,
     /// Of a span its two ends; `None` for all else.
@@ -119,6 +121,7 @@ impl Deed {
             return Some(part);
         }
         match word {
+            "stack" | "from" => self.stack.as_deref().map(Cow::Borrowed),
             "returns" => self.returns.as_ref().map(Cow::Borrowed),
             "process" => {
                 let process = StableName {
@@ -294,4 +297,11 @@ pub enum Value {
     },
     /// The error that a call returned: `ENOENT`.
     Error(Box<str>),
+    /// The functions that led to it, the innermost first.
+    Frames {
+        /// Their names; `None` for one of which nobody knows.
+        names: Vec<Option<Box<str>>>,
+        /// Whether there may be more than these.
+        is_cut: bool,
+    },
 }

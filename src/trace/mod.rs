@@ -45,6 +45,7 @@
 mod build;
 mod deed;
 mod event;
+mod frames;
 mod mappings;
 mod meaning;
 mod normalised;
@@ -60,6 +61,7 @@ pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;
 pub use stretch::Stretch;
 
+use crate::space::Stack;
 use crate::syscall::select::glob_matches;
 use crate::syscall::{Call, ThreadId};
 use crate::units::Nanos;
@@ -225,6 +227,15 @@ pub enum FieldValue {
     Task(i32),
     /// An address.
     Address(u64),
+    /// An address in a function of the kernel.
+    Function {
+        /// It.
+        address: u64,
+        /// The function's name.
+        name: Arc<str>,
+        /// How far into it that is, in bytes, for an event that shows this.
+        into: Option<u64>,
+    },
     /// A string.
     Text(Vec<u8>),
     /// What could not be read from memory.
@@ -259,6 +270,8 @@ pub(crate) struct Recorded {
     pub(crate) program: Arc<str>,
     /// `None` while its end is not known, and for good where nobody asked for it.
     pub(crate) item: Option<Item>,
+    /// The functions that led to it.
+    pub(crate) stack: Option<Arc<Stack>>,
 }
 
 /// What is counted: a call by its number, or an event by its name.

@@ -1,5 +1,6 @@
 //! From what the threads did to deeds with stable names.
 
+use super::frames::frames;
 use super::mappings::Mappings;
 use super::normalised::{Block, Normalised};
 use super::people::{self, StableName};
@@ -216,6 +217,7 @@ impl Writer<'_> {
             convention: None,
             fields: Vec::new(),
             returns: None,
+            stack: slot.stack.as_deref().map(|stack| Box::new(frames(stack))),
             unseen: None,
             ends: None,
         };
@@ -326,6 +328,12 @@ impl Writer<'_> {
                 FieldValue::Address(address) => {
                     self.address(*address, &mut text);
                     Value::Address(*address)
+                }
+                FieldValue::Function { address, name, .. } => {
+                    // How far into it, and what the compiler made of it (`.isra.0`), is another in each build.
+                    let name = name.split('.').next().unwrap_or(name);
+                    text.push_str(name);
+                    Value::Names(vec![name.into()], *address)
                 }
                 FieldValue::Text(bytes) => {
                     self.string(bytes, &mut text);

@@ -1,4 +1,4 @@
-//! `harness record`: what `perf record` does, without hardware events.
+//! `harness record`: what `perf record` does.
 
 mod switch;
 
@@ -28,7 +28,9 @@ const LEVEL: &str = "1";
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Events: a tracepoint (sched:sched_switch, sched:*); a probe with its arguments (uprobe:/path:function path, uretprobe:, kprobe:function, kretprobe:); a software event by perf's name (cpu-clock, task-clock, page-faults, \
-minor-faults, major-faults, context-switches, cpu-migrations, dummy, bpf-output); a system call, a glob or a class of them (openat, rename*, \
+minor-faults, major-faults, context-switches, cpu-migrations, dummy, bpf-output); a hardware event (cycles, L1-dcache-load-misses, r1a8), where \
+the machine has a counter for it; one of a source that sysfs describes (cpu/event=0x3c/); what is done to a place of memory (mem:0x404010/4:w); modifiers \
+(page-faults:u); a system call, a glob or a class of them (openat, rename*, \
 %file), which are recorded as raw_syscalls with a filter. Nothing named means cpu-clock. Terms of one event stand behind it between slashes (sched:sched_switch/call-graph=no,nr=100/): overwrite, \
 no-overwrite, call-graph=fp, dwarf or no, stack-size=BYTES, max-stack=FRAMES, nr=RECORDS, period=N, freq=N, name=NAME, inherit, no-inherit.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
@@ -40,9 +42,9 @@ pub(crate) struct Arguments {
     /// A sample each time that the event has counted so far
     #[arg(short, long, value_name = "N", conflicts_with = "freq", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// So many samples a second
-    #[arg(short = 'F', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    freq: Option<u64>,
+    /// So many samples a second, or `max` for as many as kernel.perf_event_max_sample_rate allows
+    #[arg(short = 'F', long, value_name = "N|max", value_parser = frequency)]
+    freq: Option<Frequency>,
     /// Size of each CPU's ring: pages, or bytes with a unit (64KiB, 4M); rounded up to a power of two of pages
     #[arg(short, long, value_name = "PAGES|SIZE", value_parser = pages)]
     mmap_pages: Option<u64>,
@@ -60,6 +62,21 @@ pub(crate) struct Arguments {
     compression_level: Option<i32>,
     #[command(flatten)]
     files: switch::Files,
+}
+
+/// How many samples a second.
+#[derive(Clone, Copy, Debug)]
+enum Frequency {
+    Of(u64),
+    Max,
+}
+
+fn frequency(text: &str) -> Result<Frequency, String> {
+    match text.parse() {
+        _ if text == "max" => Ok(Frequency::Max),
+        Ok(number) if number > 0 => Ok(Frequency::Of(number)),
+        _ => Err("expected a number above 0, or max".to_owned()),
+    }
 }
 
 fn pages(text: &str) -> Result<u64, String> {
@@ -139,6 +156,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     if !told.is_any {
         say(&stored, &arguments.output);
     }
+    say_throttled(&stored, bench.host);
     say_lost(&stored);
     if stored.lost() > 0 || n_failed > 0 {
         return Ok(status::TRACE_TROUBLE);
@@ -148,11 +166,14 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
 }
 
 fn wish(arguments: &Arguments, whose: Recording, bench: &Bench<'_>) -> Result<RecordWish, Trouble> {
+    let most_samples = bench.host.perf_event_max_sample_rate();
     Ok(RecordWish {
+        most_samples,
         words: arguments.whom.words("record")?,
         sampling: match (arguments.count, arguments.freq) {
             (Some(count), _) => Some(Sampling::Period(count)),
-            (_, Some(frequency)) => Some(Sampling::Frequency(frequency)),
+            (_, Some(Frequency::Of(frequency))) => Some(Sampling::Frequency(frequency)),
+            (_, Some(Frequency::Max)) => most_samples.map(Sampling::Frequency),
             _ => None,
         },
         call_chain: arguments
@@ -238,6 +259,17 @@ fn say(stored: &Stored, output: &OsString) {
     let length = switch::kibibytes(stored.length);
     let output = Path::new(output).display();
     anstream::eprintln!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
+}
+
+/// Whoever was throttled has fewer samples than it would have had: no loss, as nobody can say how many.
+fn say_throttled(stored: &Stored, host: &Host) {
+    let rate = host.perf_event_max_sample_rate().unwrap_or_default();
+    for (name, times) in &stored.throttled {
+        anstream::eprintln!(
+            "  `{name}`: throttled {times} times, as it had more samples than kernel.perf_event_max_sample_rate ({rate}) allows; what \
+             happened then is no sample"
+        );
+    }
 }
 
 fn say_lost(stored: &Stored) {

@@ -133,7 +133,9 @@ impl Key {
             FieldValue::Unread => return None,
             FieldValue::Number(number) | FieldValue::Named(_, number) => Self::Number(*number),
             FieldValue::Task(id) => Self::Number((*id).into()),
-            FieldValue::Address(address) => Self::Number((*address).into()),
+            FieldValue::Address(address) | FieldValue::Function { address, .. } => {
+                Self::Number((*address).into())
+            }
             FieldValue::Text(bytes) => Self::Bytes(bytes.clone()),
             FieldValue::Other(text) => Self::Bytes(text.clone().into_bytes()),
         })

@@ -327,14 +327,60 @@ fn what_a_probe_could_not_read_makes_a_run_incomplete() {
     assert!(run.stdout.contains("incomplete"), "{run:?}");
 }
 
+/// Whether the kernel was built with probes in itself: no package brings them, so that without them there is nothing to be tested.
+fn has_kprobes() -> bool {
+    let sources = Host::running().event_sources();
+    sources.iter().any(|source| source == "kprobe")
+}
+
+#[test]
+fn functions_of_the_kernel_are_entered_as_often_as_they_return() {
+    require!(uprobes());
+    if !has_kprobes() {
+        return;
+    }
+    let project = Project::new();
+    let events = "kprobe:vfs_statfs a=$arg1:x64,kretprobe:vfs_statfs $retval:s32";
+    let lines = lines_of(&project, events, "/bin/df");
+    let count = |name: &str| lines.iter().filter(|line| line.starts_with(name)).count();
+    let entered = count("kprobe:vfs_statfs a=");
+    assert!(entered > 0, "{lines:?}");
+    assert_eq!(count("kretprobe:vfs_statfs retval=0"), entered, "{lines:?}");
+    let refused = project.harness(&["trace", "-e", "kprobe:no_such_function", "true"]);
+    refused.assert_status(125);
+    assert!(
+        refused.stderr.contains("the kernel refuses it"),
+        "{refused:?}"
+    );
+}
+
+/// Each path that a call is given is one that the kernel copies.
+#[test]
+fn vfs_getname_tells_the_path_of_each_call() {
+    require!(uprobes());
+    if !has_kprobes() {
+        return;
+    }
+    let project = Project::new();
+    let lines = lines_of(&project, "probe:vfs_getname,openat,access", "/bin/ls");
+    let mut last = None;
+    let mut n_calls = 0;
+    for line in &lines {
+        if let Some(path) = line.strip_prefix("probe:vfs_getname pathname=") {
+            last = Some(path);
+        } else {
+            let path = last.take().expect("a path before each call");
+            assert!(line.contains(path), "{path} {line}");
+            n_calls += 1;
+        }
+    }
+    assert!(n_calls > 3, "{lines:?}");
+}
+
 #[test]
 fn a_probe_that_this_kernel_does_not_take_is_a_requirement_that_is_not_met() {
     require!(uprobes());
-    if Host::running()
-        .event_sources()
-        .iter()
-        .any(|source| source == "kprobe")
-    {
+    if has_kprobes() {
         return;
     }
     let project = Project::with(

@@ -8,10 +8,12 @@ mod support;
 
 mod header_values;
 mod oracle_arguments;
+mod oracle_chains;
 mod oracle_cold;
 mod oracle_counters;
 mod oracle_dump;
 mod oracle_events;
+mod oracle_faults;
 mod oracle_flight;
 mod oracle_inject;
 mod oracle_mappings;

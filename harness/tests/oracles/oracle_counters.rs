@@ -263,3 +263,48 @@ fn a_scenario_counts_a_page_fault_more_for_each_page_more() {
     assert_eq!(verdict("100", &["--from", &saved]).0, "pass");
     assert_eq!(verdict("99", &["--from", &saved]).0, "fail");
 }
+
+#[test]
+fn an_event_that_is_throttled_is_shown_where_perf_finds_it() {
+    require!(require::perf());
+    let place = Place::new();
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fixtures/perfdata/throttled.data"
+    );
+    let said = |words: &[&str]| {
+        let output = place.run("", words);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let program = perf::program();
+    let theirs = said(&[&program, "report", "-D", "-i", file]);
+    // `13730606759 0x938 [0x30]: PERF_RECORD_THROTTLE`, nanoseconds first.
+    let times = |kind: &str| -> Vec<u64> {
+        let ending = format!(": PERF_RECORD_{kind}");
+        let lines = theirs.lines().filter(|line| line.contains(&ending));
+        let first = |line: &str| line.split_whitespace().next()?.parse().ok();
+        lines.filter_map(first).collect()
+    };
+    let ours = said(&[
+        HARNESS,
+        "script",
+        "-i",
+        file,
+        "--show-all-events",
+        "--format",
+        "json",
+    ]);
+    let ours: Vec<serde_json::Value> = ours
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    for kind in ["THROTTLE", "UNTHROTTLE"] {
+        let word = kind.to_lowercase();
+        let of_kind = ours.iter().filter(|line| line["type"] == *word);
+        let of_kind: Vec<u64> = of_kind
+            .filter_map(|line| line["time_ns"].as_u64())
+            .collect();
+        assert!(of_kind.len() >= 10, "{of_kind:?}");
+        assert_eq!(of_kind, times(kind), "{kind}");
+    }
+}

@@ -172,6 +172,7 @@ impl<'a> Recorder<'a> {
             n_samples: self.n_samples,
             length: self.length,
             events: self.tally.accounts(&opened),
+            throttled: self.tally.throttled(&opened),
             side_band_lost: sum_of(&opened, Origin::SideBand).1.unwrap_or(0),
         };
         Ok((stored, self.n_failed))

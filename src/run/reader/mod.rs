@@ -1,18 +1,17 @@
 //! From records to observations: the middle of the diagram, without the rings.
 
 mod accounting;
+mod contents;
 mod gaps;
 mod software;
+mod stacks;
 
 use super::chains::Chains;
-use super::copies;
 use super::halves::{convention, instruction, number, word, works_on_a_ring};
 use super::session::SessionError;
 use super::setting::{Fault, Fired, Observer, Setting};
 use crate::attr::Layout;
-use crate::capture;
-use crate::events::{EventRequest, EventSet, Origin};
-use crate::memory::{Captured, Part};
+use crate::events::{EventSet, Origin};
 use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
 use crate::record::{self, LayoutTable, Record, Sample};
@@ -229,73 +228,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes what a program read.
-    fn memory(&mut self, sample: &Sample<'_>) -> Result<(), SessionError> {
-        let lacks = |field| SessionError::Lacks {
-            event: "bpf-output".to_owned(),
-            field,
-        };
-        let who = sample.task.ok_or_else(|| lacks("thread"))?;
-        let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
-        let captured = capture::parse(raw).ok_or_else(|| lacks("meaning"))?;
-        if let Some(delivered) = self.delivered.last_mut() {
-            *delivered += 1;
-        }
-        if Some(who.0) == self.init || self.forgot_calls_of(who.1) {
-            return Ok(());
-        }
-        match captured {
-            Captured::Contents {
-                number,
-                part,
-                memory,
-            } if self.started || is_exec(number) => {
-                self.tracker
-                    .contents(who, number, part, memory, &mut self.out);
-            }
-            Captured::Signal { handled } if self.started => {
-                self.tracker.signal(who, handled, &mut self.out);
-            }
-            Captured::Signal { .. } | Captured::Contents { .. } => {}
-        }
-        self.flush();
-        Ok(())
-    }
-
-    /// What comes was recorded there.
-    pub(super) fn chains(&mut self) -> Option<&mut Chains> {
-        self.chains.as_mut()
-    }
-
-    /// The functions that led to a sample, where its event is wanted with them.
-    fn stack(
-        &mut self,
-        cpu: Cpu,
-        place: usize,
-        layout: &Layout,
-        sample: &Sample<'_>,
-        bytes: &[u8],
-    ) -> Result<Option<Arc<Stack>>, SessionError> {
-        let request = self.plan.requests.get(place);
-        let is_wanted = request.is_some_and(|request| request.chain.is_some()) && self.started;
-        let Some(chains) = self.chains.as_mut().filter(|_| is_wanted) else {
-            return Ok(None);
-        };
-        if let Some(Meaning::Enter { id, .. }) = self.plan.meanings.get(place) {
-            let number = sample.raw.and_then(|raw| number(raw, *id)).unwrap_or(-1);
-            let mask = chains.registers(place);
-            if !self
-                .plan
-                .wants_chain(convention(number, sample, mask), number)
-            {
-                return Ok(None);
-            }
-        }
-        chains
-            .stack(place, layout, sample, bytes)
-            .map_err(|source| SessionError::Record { cpu, source })
-    }
-
     fn flush(&mut self) {
         for mut observation in self.out.drain(..) {
             self.tables.observe(&mut observation);
@@ -315,7 +247,7 @@ impl<'a> Reader<'a> {
                 self.unread += u64::from(self.plan.reads(call) && !call.memory.is_read());
             }
             self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
-            match stack_of(&mut self.stacks, &observation) {
+            match stacks::of(&mut self.stacks, &observation) {
                 Some(stack) => self.observer.observe_with(&observation, &stack),
                 None => self.observer.observe(&observation),
             }
@@ -428,6 +360,8 @@ impl<'a> Reader<'a> {
                 if let Some(operation) = self.plan.operation(place, raw) {
                     self.tables.submitted(actor.thread, operation);
                 }
+                let chains = self.chains.as_mut();
+                let functions = chains.map(|chains| chains.functions(place, raw));
                 self.observer.event(&Fired {
                     actor: &actor,
                     time,
@@ -436,45 +370,11 @@ impl<'a> Reader<'a> {
                     sample,
                     stack: stack.as_ref(),
                     scene: None,
+                    functions: functions.as_deref().unwrap_or_default(),
                 });
             }
         }
         Ok(())
-    }
-
-    /// Which user registers the records of a request have.
-    fn registers(&self, place: usize) -> u64 {
-        match &self.chains {
-            Some(chains) => chains.registers(place),
-            None => {
-                let request = self.plan.requests.get(place);
-                request.map_or(0, EventRequest::user_registers)
-            }
-        }
-    }
-
-    /// Takes what the kernel copied for a call; `None` where that does not lie in the record.
-    fn copied(&mut self, who: (Pid, Tid), place: usize, raw: &[u8]) -> Option<()> {
-        let copies = self.plan.copies.get(place)?;
-        let memory = copies::read(copies, raw).ok()?;
-        let (number, part) = (copies.number as i32, Part::Entry { more: false });
-        self.tracker
-            .contents(who, number, part, memory, &mut self.out);
-        Some(())
-    }
-}
-
-/// The call chain of a call that has ended.
-fn stack_of(
-    stacks: &mut HashMap<(Tid, Nanos), Arc<Stack>>,
-    observation: &Observation,
-) -> Option<Arc<Stack>> {
-    let Observation::Call(call) = observation else {
-        return None;
-    };
-    match call.entry {
-        Entry::Seen { time, .. } if !stacks.is_empty() => stacks.remove(&(call.actor.tid, time)),
-        _ => None,
     }
 }
 

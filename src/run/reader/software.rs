@@ -30,6 +30,7 @@ impl Reader<'_> {
             place,
             sample,
             stack: stack.as_ref(),
+            functions: &[],
             scene: scene.as_ref(),
         });
     }

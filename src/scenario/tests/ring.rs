@@ -20,7 +20,7 @@ fn a_ring_is_read_while_it_fills_unless_it_is_overwritten() {
     assert_eq!((ring.size, ring.mode), (Some(4 << 20), RingMode::Flight));
     let rings = scenario.trace.events.iter().map(|event| match event {
         EventSpec::Event(EventWish { ring, .. }) => *ring,
-        EventSpec::Syscalls(_) | EventSpec::Counted(_) => None,
+        EventSpec::Syscalls(_) | EventSpec::Chained(..) | EventSpec::Counted(_) => None,
     });
     assert_eq!(rings.collect::<Vec<_>>(), [Some(RingMode::Stream), None]);
 }

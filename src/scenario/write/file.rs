@@ -166,7 +166,7 @@ impl File {
         }
         for event in &draft.events {
             match event {
-                EventSpec::Syscalls(names) => self.syscalls(names),
+                EventSpec::Syscalls(names) | EventSpec::Chained(names, _) => self.syscalls(names),
                 EventSpec::Counted(counted) => {
                     let names = counted.names.iter().map(|name| flow(name));
                     let names: Vec<_> = names.collect();

@@ -1,0 +1,54 @@
+//! Who the workload runs as, and whose its files are.
+
+use super::{Facts, PlanError, WorldPlan, invalid};
+use crate::scenario::{KeyPath, Scenario, UserSpec, Workload, WorldSpec};
+use crate::units::User;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The world of a scenario, with who its workload runs as.
+pub(super) fn world(
+    scenario: &Scenario,
+    spec: &WorldSpec,
+    facts: &Facts<'_>,
+) -> Result<WorldPlan, PlanError> {
+    let at = KeyPath::root().key("sandbox").key("user");
+    let user = spec.user.as_ref();
+    Ok(WorldPlan {
+        user: user
+            .map(|user| find(user, &at, scenario, facts))
+            .transpose()?,
+        spec: spec.clone(),
+    })
+}
+
+/// Whose the files of a workload are; its key in the scenario is `key`.
+pub(super) fn owners(
+    key: &str,
+    workload: &Workload,
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+) -> Result<BTreeMap<PathBuf, User>, PlanError> {
+    let at = KeyPath::root().key(key).key("files");
+    let files = workload.files.iter();
+    files
+        .filter_map(|(path, file)| {
+            let owner = file.owner.as_ref()?;
+            let at = at.clone().key(path.to_string_lossy()).key("owner");
+            Some(find(owner, &at, scenario, facts).map(|user| (path.clone(), user)))
+        })
+        .collect()
+}
+
+/// Looks somebody up.
+fn find(
+    user: &UserSpec,
+    at: &KeyPath,
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+) -> Result<User, PlanError> {
+    (facts.user)(user).ok_or_else(|| {
+        let message = format!("there is no user `{user}` on this machine");
+        invalid(scenario.complaint(at, message, None))
+    })
+}

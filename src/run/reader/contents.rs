@@ -1,0 +1,54 @@
+//! What calls pointed to, as programs or the kernel's own tracepoints read it.
+
+use super::{Reader, is_exec};
+use crate::capture;
+use crate::memory::{Captured, Part};
+use crate::record::Sample;
+use crate::run::copies;
+use crate::run::session::SessionError;
+use crate::units::{Pid, Tid};
+
+impl Reader<'_> {
+    /// Takes what a program read.
+    pub(super) fn memory(&mut self, sample: &Sample<'_>) -> Result<(), SessionError> {
+        let lacks = |field| SessionError::Lacks {
+            event: "bpf-output".to_owned(),
+            field,
+        };
+        let who = sample.task.ok_or_else(|| lacks("thread"))?;
+        let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
+        let captured = capture::parse(raw).ok_or_else(|| lacks("meaning"))?;
+        if let Some(delivered) = self.delivered.last_mut() {
+            *delivered += 1;
+        }
+        if Some(who.0) == self.init || self.forgot_calls_of(who.1) {
+            return Ok(());
+        }
+        match captured {
+            Captured::Contents {
+                number,
+                part,
+                memory,
+            } if self.started || is_exec(number) => {
+                self.tracker
+                    .contents(who, number, part, memory, &mut self.out);
+            }
+            Captured::Signal { handled } if self.started => {
+                self.tracker.signal(who, handled, &mut self.out);
+            }
+            Captured::Signal { .. } | Captured::Contents { .. } => {}
+        }
+        self.flush();
+        Ok(())
+    }
+
+    /// Takes what the kernel copied for a call; `None` where that does not lie in the record.
+    pub(super) fn copied(&mut self, who: (Pid, Tid), place: usize, raw: &[u8]) -> Option<()> {
+        let copies = self.plan.copies.get(place)?;
+        let memory = copies::read(copies, raw).ok()?;
+        let (number, part) = (copies.number as i32, Part::Entry { more: false });
+        self.tracker
+            .contents(who, number, part, memory, &mut self.out);
+        Some(())
+    }
+}

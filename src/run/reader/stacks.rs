@@ -1,0 +1,76 @@
+//! The functions that led to samples, beside what the samples say.
+
+use super::Reader;
+use crate::attr::Layout;
+use crate::events::EventRequest;
+use crate::plan::Meaning;
+use crate::record::Sample;
+use crate::run::chains::Chains;
+use crate::run::halves::{convention, number};
+use crate::run::session::SessionError;
+use crate::space::Stack;
+use crate::syscall::{Entry, Observation};
+use crate::units::{Cpu, Nanos, Tid};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+impl Reader<'_> {
+    /// What comes was recorded there.
+    pub(in crate::run) fn chains(&mut self) -> Option<&mut Chains> {
+        self.chains.as_mut()
+    }
+
+    /// The functions that led to a sample, where its event is wanted with them.
+    pub(super) fn stack(
+        &mut self,
+        cpu: Cpu,
+        place: usize,
+        layout: &Layout,
+        sample: &Sample<'_>,
+        bytes: &[u8],
+    ) -> Result<Option<Arc<Stack>>, SessionError> {
+        let request = self.plan.requests.get(place);
+        let is_wanted = request.is_some_and(|request| request.chain.is_some()) && self.started;
+        let Some(chains) = self.chains.as_mut().filter(|_| is_wanted) else {
+            return Ok(None);
+        };
+        if let Some(Meaning::Enter { id, .. }) = self.plan.meanings.get(place) {
+            let number = sample.raw.and_then(|raw| number(raw, *id)).unwrap_or(-1);
+            let mask = chains.registers(place);
+            if !self
+                .plan
+                .wants_chain(convention(number, sample, mask), number)
+            {
+                return Ok(None);
+            }
+        }
+        chains
+            .stack(place, layout, sample, bytes)
+            .map_err(|source| SessionError::Record { cpu, source })
+    }
+
+    /// Which user registers the records of a request have.
+    pub(super) fn registers(&self, place: usize) -> u64 {
+        match &self.chains {
+            Some(chains) => chains.registers(place),
+            None => {
+                let request = self.plan.requests.get(place);
+                request.map_or(0, EventRequest::user_registers)
+            }
+        }
+    }
+}
+
+/// The call chain of a call that has ended.
+pub(super) fn of(
+    stacks: &mut HashMap<(Tid, Nanos), Arc<Stack>>,
+    observation: &Observation,
+) -> Option<Arc<Stack>> {
+    let Observation::Call(call) = observation else {
+        return None;
+    };
+    match call.entry {
+        Entry::Seen { time, .. } if !stacks.is_empty() => stacks.remove(&(call.actor.tid, time)),
+        _ => None,
+    }
+}

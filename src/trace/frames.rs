@@ -1,0 +1,26 @@
+//! The functions that led to a deed, as expectations look at them.
+
+use super::deed::{Part, Value};
+use crate::space::Stack;
+
+/// The part that a chain is.
+pub(super) fn frames(stack: &Stack) -> Part {
+    let names = stack.frames.iter().map(|frame| frame.name().map(Box::from));
+    let names: Vec<Option<Box<str>>> = names.collect();
+    let words = names
+        .iter()
+        .map(|name| name.as_deref().unwrap_or("[unknown]"));
+    let mut text = words.collect::<Vec<_>>().join(" < ");
+    // Where the kernel follows frame pointers, it cannot tell a function without one: there may be more than it found.
+    let by_pointers = stack.end.is_none() && stack.frames.iter().any(|frame| !frame.is_kernel);
+    let is_cut = stack.is_cut() || by_pointers;
+    if stack.is_cut() {
+        text.push_str(" < ...");
+    }
+    Part {
+        name: "stack".into(),
+        alias: None,
+        text,
+        value: Value::Frames { names, is_cut },
+    }
+}
