@@ -3,9 +3,9 @@
 use super::RecordWish;
 use super::calls::{ENTER, own_tracepoint, raw_format};
 use super::error::EventsError;
-use super::recorded::{Kind, Wanted, refuse_filter, take_apart};
 use super::source::{Unit, is_clock_of_modes};
 use super::terms::TermError;
+use super::word::{Kind, Wanted, refuse_filter, take_apart};
 use super::words;
 use crate::attr::{Attr, Maps, Modes, ReadFormat, Source};
 use crate::events::Recorded;

@@ -127,18 +127,6 @@ const INHERITED: usize = 6;
 /// The tracepoint that only a control group delivers on every kernel.
 pub const NOT_OF_TASKS: &str = "sched:sched_process_exit";
 
-// Of whoever is woken the kernel counts these as well as of the waker (__perf_task() in include/trace/events/sched.h), and writes no record of it, so
-// that counter and records of a task's events do not agree. Those of a group are the waker's alone.
-const OF_TWO: [&str; 7] = [
-    "sched:sched_wakeup",
-    "sched:sched_wakeup_new",
-    "sched:sched_waking",
-    "sched:sched_stat_wait",
-    "sched:sched_stat_sleep",
-    "sched:sched_stat_iowait",
-    "sched:sched_stat_blocked",
-];
-
 const ATTACH: &str = "cgroup:cgroup_attach_task";
 
 /// Decides which events to open. Nothing wanted means all system calls.
@@ -296,10 +284,7 @@ impl EventsPlan {
     }
 
     fn decide_grouping(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
-        let mut named = self.named.iter();
-        let needed = named.any(|planned| {
-            *planned.name == *NOT_OF_TASKS || OF_TWO.contains(&planned.name.as_ref())
-        });
+        let needed = self.needs_group();
         self.grouping = match self.named.len() + self.copies.len() {
             _ if needed => Grouping::Needed,
             // To count for a group takes the right to follow whole CPUs.

@@ -1,16 +1,14 @@
 //! Whether a field can be what the author wants it to be, in the form that patterns are matched with.
 
+use super::field_words::RANGE_OF_TIME;
 use super::fields::{Field, FieldKind};
 use crate::scenario::{KeyPath, Literal, Test, nearest};
 use crate::syscall::errno::{errno_name, errno_names};
-use crate::syscall::{signal_codes, uring};
-use crate::trace::State;
+use crate::syscall::uring;
 use crate::units::known_signal;
 
 /// As much of contents as can be read for one call, in bytes.
 pub(super) const MOST_CONTENTS: u16 = 4096;
-
-const RANGE_OF_TIME: &str = "a length of time is written \"..=10ms\", \"1s..\" or \"200us..=1ms\"";
 
 /// What is wrong with a test, what to do about it, and where it stands.
 pub(super) struct Fault {
@@ -34,7 +32,7 @@ const SAME_ERRORS: [(&str, &str); 3] = [
 ];
 
 /// What a test takes that is written without its operator, or says nothing of a value of this kind.
-type Wrong = (String, Option<String>);
+pub(super) type Wrong = (String, Option<String>);
 
 impl Named<'_> {
     /// The test as it is matched: ranges and errors by their own names. `at` is where it stands.
@@ -247,38 +245,6 @@ impl Named<'_> {
             return Ok(None);
         }
         Err((format!("unknown error `{text}`"), near))
-    }
-
-    fn no_duration(&self, text: &str) -> Wrong {
-        let message = format!(
-            "{self} is a length of time, never exactly `{}`",
-            text.escape_debug()
-        );
-        (message, Some(RANGE_OF_TIME.to_owned()))
-    }
-
-    fn state(&self, text: &str) -> Result<(), Wrong> {
-        let words = State::ALL.map(State::word);
-        if words.contains(&text) {
-            return Ok(());
-        }
-        let message = format!("{self} is never `{}`", text.escape_debug());
-        let help = match nearest(text, words) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is {}", words.join(", ")),
-        };
-        Err((message, Some(help)))
-    }
-
-    fn signal_code(&self, text: &str) -> Result<(), Wrong> {
-        if signal_codes().any(|name| name == text) {
-            return Ok(());
-        }
-        let near = nearest(text, signal_codes()).map(|near| format!("did you mean `{near}`?"));
-        Err((
-            format!("unknown code of a signal `{}`", text.escape_debug()),
-            near,
-        ))
     }
 
     fn signal(&self, text: &str) -> Result<(), Wrong> {

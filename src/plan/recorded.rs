@@ -2,18 +2,13 @@
 
 use super::calls::{ENTER, LEAVE, raw_format};
 use super::error::EventsError;
-use super::expand::{expand, unknown_tracepoint};
-use super::filter;
-use super::probes::{self, ProbeWord};
-use super::source::{self, NamedSource, Unreadable};
-use super::terms::{TermError, Terms};
+use super::terms::Terms;
+use super::word::{Kind, Wanted, refuse_filter, take_apart};
 use crate::attr::{Attr, Chain, Maps, Modes, ReadFormat, SampleType, Sampling, Source};
 use crate::events::Recorded;
-use crate::format::Format;
-use crate::host::{Catalogue, HostError};
+use crate::host::Catalogue;
 use crate::syscall::names::Abi;
-use crate::syscall::select::{FilterPlan, Selection, UnknownWord, in_kernel_filter};
-use crate::units::Probe;
+use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
 
 /// Samples a second of an event that is no tracepoint, as perf has it.
 const FREQUENCY: u64 = 4000;
@@ -40,93 +35,6 @@ pub struct RecordWish {
     pub has_lost: bool,
     /// How many samples a second the kernel lets an event have; `None` where it does not say.
     pub most_samples: Option<u64>,
-}
-
-/// A word of the wish, taken apart.
-pub(super) struct Wanted<'a> {
-    pub(super) at: usize,
-    word: &'a str,
-    pub(super) name: &'a str,
-    pub(super) shown: String,
-    pub(super) terms: Terms,
-    pub(super) modes: Modes,
-    pub(super) probe: Option<Probe>,
-    pub(super) filter: Option<&'a str>,
-    source: Option<NamedSource>,
-}
-
-/// What a word names.
-pub(super) enum Kind<'a> {
-    Source(&'a NamedSource),
-    Tracepoints,
-    Probe,
-    Calls,
-}
-
-impl Wanted<'_> {
-    pub(super) fn kind(&self) -> Kind<'_> {
-        let is_tracepoint =
-            self.name.contains(':') && !self.name.trim_start_matches('!').starts_with('/');
-        match &self.source {
-            _ if self.probe.is_some() => Kind::Probe,
-            Some(source) => Kind::Source(source),
-            None if is_tracepoint => Kind::Tracepoints,
-            None => Kind::Calls,
-        }
-    }
-
-    /// No call has a hyphen in its name, as most other events have.
-    fn refuse_unknown(&self) -> Result<(), EventsError> {
-        let is_call = self.name.starts_with(['/', '!']) || !self.name.contains('-');
-        if is_call {
-            return Ok(());
-        }
-        let known: Vec<String> = source::names().collect();
-        let known = known.iter().map(String::as_str);
-        Err(EventsError::Unknown {
-            at: self.at,
-            name: self.name.to_owned(),
-            nearest: crate::scenario::nearest(self.name, known).map(str::to_owned),
-        })
-    }
-
-    /// The calls that it names.
-    pub(super) fn calls(&self) -> Result<Selection, EventsError> {
-        self.refuse_unknown()?;
-        Selection::parse(&[self.name], Abi::native()).map_err(|unknown| self.no_call(unknown))
-    }
-
-    /// What is no call may nearly be an event of another kind.
-    pub(super) fn no_call(&self, unknown: UnknownWord) -> EventsError {
-        let known: Vec<String> = source::names().collect();
-        let known = known.iter().map(String::as_str);
-        match crate::scenario::nearest(self.name, known) {
-            Some(near) if unknown.nearest.is_empty() => EventsError::Unknown {
-                at: self.at,
-                name: self.name.to_owned(),
-                nearest: Some(near.to_owned()),
-            },
-            _ => EventsError::Syscall {
-                at: (self.at, 0),
-                unknown,
-            },
-        }
-    }
-
-    /// Refuses a term that says nothing of it.
-    pub(super) fn refuse(&self, term: &str, why: &'static str) -> Result<(), EventsError> {
-        let refused = self.terms.refuse(term, why);
-        refused.map_err(|source| self.wrong(source))
-    }
-
-    /// What is wrong with it, as a whole.
-    pub(super) fn wrong(&self, source: TermError) -> EventsError {
-        EventsError::Terms {
-            at: self.at,
-            name: self.word.to_owned(),
-            source,
-        }
-    }
 }
 
 impl RecordWish {
@@ -181,6 +89,11 @@ impl RecordWish {
     /// The event that tells of names, forks, exits, mappings of code and namespaces, and never fires. What it tells is never overwritten.
     #[must_use]
     pub fn side_band(&self) -> Attr {
+        // By the words alone: what they mean is found out with the events, and more mappings than are needed do no harm.
+        let is_copied =
+            |word: &str| word.contains("call-graph=dwarf") || word.contains("stack-size=");
+        let copies_stacks = self.call_chain.is_some_and(|chain| chain.user_stack > 0)
+            || self.words.iter().any(|(word, _)| is_copied(word));
         let without_chains = Self {
             call_chain: None,
             words: Vec::new(),
@@ -189,7 +102,11 @@ impl RecordWish {
         Attr {
             sampling: Sampling::Never,
             side_band: true,
-            maps: Maps::Files,
+            maps: match copies_stacks {
+                // perf finds the tables there by which it follows a copy of the stack.
+                true => Maps::All,
+                false => Maps::Files,
+            },
             // To see what others do in the kernel and to see namespaces takes the same right.
             namespaces: !self.exclude_kernel,
             exclude_kernel: true,
@@ -331,118 +248,6 @@ impl RecordWish {
             }
         }
         Ok(events)
-    }
-
-    pub(super) fn probe(
-        &self,
-        wanted: &Wanted<'_>,
-        catalogue: &dyn Catalogue,
-        events: &mut Vec<Recorded>,
-    ) -> Result<(), EventsError> {
-        let Some(probe) = &wanted.probe else {
-            return Ok(());
-        };
-        let format = probes::ask(wanted.at, probe, catalogue)?;
-        self.tracepoint(wanted, &probe.name, &format, events)
-    }
-
-    pub(super) fn tracepoints(
-        &self,
-        wanted: &Wanted<'_>,
-        catalogue: &dyn Catalogue,
-        events: &mut Vec<Recorded>,
-    ) -> Result<(), EventsError> {
-        let Wanted { at, name: word, .. } = *wanted;
-        if let Some(probe) = probes::stands_for(word, catalogue)? {
-            let format = probes::ask(at, &probe, catalogue)?;
-            return self.tracepoint(wanted, &probe.name, &format, events);
-        }
-        for name in expand(at, word, catalogue)? {
-            let format = match catalogue.format(&name) {
-                Err(HostError::NoTracepoint { .. }) => {
-                    return Err(unknown_tracepoint(at, name.as_str(), catalogue));
-                }
-                other => other?,
-            };
-            self.tracepoint(wanted, name.as_str(), &format, events)?;
-        }
-        Ok(())
-    }
-
-    fn tracepoint(
-        &self,
-        wanted: &Wanted<'_>,
-        name: &str,
-        format: &Format,
-        events: &mut Vec<Recorded>,
-    ) -> Result<(), EventsError> {
-        if let Some(text) = wanted.filter {
-            let wrong = |source| EventsError::Filter {
-                at: wanted.at,
-                name: name.to_owned(),
-                source,
-            };
-            filter::check(text, format).map_err(wrong)?;
-        }
-        let filter = wanted.filter.map(str::to_owned);
-        let source = Source::Tracepoint(format.id);
-        let event = self.named(name, source, filter, &wanted.terms);
-        // perf keeps one that is named twice as two; here they would be the same records twice.
-        if !events.contains(&event) {
-            events.push(event);
-        }
-        Ok(())
-    }
-}
-
-/// A word as what it names; `group` are the letters behind the group that it stands in.
-pub(super) fn take_apart<'a>(
-    at: usize,
-    word: &'a str,
-    group: &str,
-    filter: Option<&'a str>,
-    catalogue: &dyn Catalogue,
-) -> Result<Wanted<'a>, EventsError> {
-    let probe = ProbeWord::first(word).map(|word| word.probe());
-    let probe = probe.transpose().map_err(|source| EventsError::ProbeWord {
-        at,
-        word: word.to_owned(),
-        source,
-    })?;
-    match source::read(word, group, catalogue) {
-        Ok(read) => Ok(Wanted {
-            probe,
-            at,
-            word,
-            name: read.name,
-            shown: read.shown,
-            terms: read.terms,
-            modes: read.modes,
-            filter,
-            source: read.source,
-        }),
-        Err(Unreadable::Terms(source)) => Err(EventsError::Terms {
-            at,
-            name: word.to_owned(),
-            source,
-        }),
-        Err(Unreadable::NoSource { name, nearest, all }) => Err(EventsError::NoSource {
-            at,
-            name,
-            nearest,
-            all,
-        }),
-    }
-}
-
-/// The kernel filters tracepoints alone.
-pub(super) fn refuse_filter(wanted: &Wanted<'_>) -> Result<(), EventsError> {
-    match wanted.filter {
-        None => Ok(()),
-        Some(_) => Err(EventsError::NotFiltered {
-            at: wanted.at,
-            name: wanted.name.to_owned(),
-        }),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Plan;
 use super::calls::Reach;
 use super::error::EventsError;
-use super::events::{EventsPlan, Meaning, PlannedEvent};
+use super::events::{EventsPlan, Meaning, NOT_OF_TASKS, PlannedEvent};
 use crate::attr::{SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::matching::{Expected, Matcher};
@@ -30,7 +30,27 @@ impl Plan {
     }
 }
 
+// Of whoever is woken the kernel counts these as well as of the waker (__perf_task() in include/trace/events/sched.h), and writes no record of it, so
+// that counter and records of a task's events do not agree. Those of a group are the waker's alone.
+const OF_TWO: [&str; 7] = [
+    "sched:sched_wakeup",
+    "sched:sched_wakeup_new",
+    "sched:sched_waking",
+    "sched:sched_stat_wait",
+    "sched:sched_stat_sleep",
+    "sched:sched_stat_iowait",
+    "sched:sched_stat_blocked",
+];
+
 impl EventsPlan {
+    /// Whether something is wanted of which only a group's events tell everything.
+    pub(super) fn needs_group(&self) -> bool {
+        let mut named = self.named.iter();
+        named.any(|planned| {
+            *planned.name == *NOT_OF_TASKS || OF_TWO.contains(&planned.name.as_ref())
+        })
+    }
+
     /// Whether faults are recorded: where they happen takes all mappings.
     #[must_use]
     pub fn has_faults(&self) -> bool {

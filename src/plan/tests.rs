@@ -1,9 +1,6 @@
 use super::*;
-use crate::format::Format;
-use crate::scenario::Feature;
-use crate::syscall::Signatures;
-use crate::trace::Naming;
 use crate::units::{Limit, TracepointName};
+use crate::{format::Format, scenario::Feature, syscall::Signatures, trace::Naming};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

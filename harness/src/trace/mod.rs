@@ -7,6 +7,7 @@ mod printer;
 pub(crate) mod replay;
 mod sched;
 mod spans;
+mod wishes;
 pub(crate) mod workload;
 
 use crate::{complain, signals, status, whom};
@@ -22,7 +23,7 @@ use std::time::Duration;
 use trace_harness::attr::Chain;
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
-use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach, Wanted};
+use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{
     LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Saving, Setting, follow,
@@ -197,7 +198,7 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
-    let (wanted, shows_signals) = wanted(arguments)?;
+    let (wanted, shows_signals) = wishes::wanted(arguments)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
         Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
@@ -288,25 +289,6 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         directory.remove().map_err(RunError::WorkDir)?;
     }
     printer.finish(&ended.account, Some(ended.exited.exit))
-}
-
-/// What all options together want, and whether signals are among it. As strace and perf trace do, signals and faults come beside all calls where
-/// nothing else is named.
-fn wanted(arguments: &Arguments) -> Result<(Vec<Wanted>, bool), Trouble> {
-    let (words, signals) = delivered::split(&arguments.events).map_err(Trouble::Usage)?;
-    let mut wanted = events::wanted(&words, call_chain(arguments)).map_err(Trouble::Usage)?;
-    let faults = arguments
-        .faults
-        .into_iter()
-        .flat_map(options::Faults::wants);
-    let beside: Vec<Wanted> = faults.chain(signals.iter().cloned()).collect();
-    if words.is_empty() && !beside.is_empty() {
-        wanted.push(Wanted::Syscalls(vec!["all".to_owned()]));
-    }
-    wanted.extend(beside);
-    wanted.extend(arguments.sched.then(sched::wants).into_iter().flatten());
-    wanted.extend(arguments.spans.iter().flat_map(spans::Rule::wants));
-    Ok((wanted, !signals.is_empty()))
 }
 
 /// Says once what the trace says at each string, where strings are not read by what reads them best.

@@ -17,7 +17,7 @@ use trace_harness::verdict;
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
-    let (named, shows_signals) = super::wanted(arguments)?;
+    let (named, shows_signals) = super::wishes::wanted(arguments)?;
     let wanted = match arguments
         .events
         .iter()

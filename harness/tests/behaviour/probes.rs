@@ -247,7 +247,7 @@ fn the_probes_of_a_harness_and_its_janitor_that_are_dead_the_next_harness_remove
     }
     end(&mut first, &project);
     process::wait_for_all_in(project.path());
-    assert_eq!(listed(&dead).len(), 1, "nobody was there to remove it");
+    // Whose harness comes next nobody knows: that of any test may.
     let events = format!("uprobe:{path}:commit");
     assert_eq!(lines_of(&project, &events, path).len(), 5);
     assert_eq!(listed(&dead), [""; 0]);

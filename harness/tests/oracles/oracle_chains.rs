@@ -176,7 +176,7 @@ fn said(program: &str, file: &Path) -> Vec<Vec<String>> {
 fn agree(file: &Path) {
     let theirs = said(&perf::program(), file);
     let ours = said(HARNESS, file);
-    assert!(!ours.is_empty() && ours.iter().any(|frames| frames.len() > 3));
+    assert!(!ours.is_empty() && ours.iter().any(|frames| frames.len() > 1));
     for (number, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
         assert_eq!(ours, theirs, "sample {number}");
     }
@@ -218,16 +218,13 @@ fn functions_of_our_files_are_those_that_perf_names() {
     let place = Place::new();
     let file = place.beside("ours.data");
     let path = file.to_str().expect("a path of letters");
-    for graph in ["fp", "dwarf", "dwarf,16384"] {
-        let words = [
-            "record",
-            "--call-graph",
-            graph,
-            "-e",
-            "sched:sched_switch",
-            "-o",
-            path,
-        ];
+    // Not where a task is taken off its CPU: within an exec perf names what was mapped before, and in the midst of a function it may stop.
+    for (graph, event) in [
+        ("fp", "syscalls:sys_enter_wait4"),
+        ("dwarf", "syscalls:sys_enter_wait4"),
+        ("dwarf,16384", "syscalls:sys_enter_newfstatat"),
+    ] {
+        let words = ["record", "--call-graph", graph, "-e", event, "-o", path];
         let output =
             harness(&[&words[..], &["--", "perl", "-e", "sleep 0; system q(true)"]].concat());
         assert!(output.status.success(), "{output:?}");

@@ -48,11 +48,8 @@ fn signals(lines: &[String]) -> Vec<String> {
             .or_else(|| line.split_once("+++ "))?;
         let code = told.split_once("si_code=").map(|(_, code)| code);
         let code = code.and_then(|code| code.split([',', '}']).next());
-        let word = told
-            .split(' ')
-            .take(3)
-            .filter(|word| !word.starts_with('{'));
-        let word: Vec<&str> = word.collect();
+        let words = if code.is_some() { 1 } else { 3 };
+        let word: Vec<&str> = told.split(' ').take(words).collect();
         Some(format!("{} {}", word.join(" "), code.unwrap_or_default()))
     });
     told.collect()

@@ -1,0 +1,23 @@
+//! What all options of `trace` together want.
+
+use super::{Arguments, Trouble, call_chain, delivered, events, options, sched, spans};
+use trace_harness::plan::Wanted;
+
+/// What all options together want, and whether signals are among it. As strace and perf trace do, signals and faults come beside all calls where
+/// nothing else is named.
+pub(super) fn wanted(arguments: &Arguments) -> Result<(Vec<Wanted>, bool), Trouble> {
+    let (words, signals) = delivered::split(&arguments.events).map_err(Trouble::Usage)?;
+    let mut wanted = events::wanted(&words, call_chain(arguments)).map_err(Trouble::Usage)?;
+    let faults = arguments
+        .faults
+        .into_iter()
+        .flat_map(options::Faults::wants);
+    let beside: Vec<Wanted> = faults.chain(signals.iter().cloned()).collect();
+    if words.is_empty() && !beside.is_empty() {
+        wanted.push(Wanted::Syscalls(vec!["all".to_owned()]));
+    }
+    wanted.extend(beside);
+    wanted.extend(arguments.sched.then(sched::wants).into_iter().flatten());
+    wanted.extend(arguments.spans.iter().flat_map(spans::Rule::wants));
+    Ok((wanted, !signals.is_empty()))
+}

@@ -1,0 +1,43 @@
+//! Words for what became of a span, for lengths of time and for where signals come from.
+
+use super::field_tests::{Named, Wrong};
+use crate::scenario::nearest;
+use crate::syscall::signal_codes;
+use crate::trace::State;
+
+pub(super) const RANGE_OF_TIME: &str =
+    "a length of time is written \"..=10ms\", \"1s..\" or \"200us..=1ms\"";
+
+impl Named<'_> {
+    pub(super) fn no_duration(&self, text: &str) -> Wrong {
+        let message = format!(
+            "{self} is a length of time, never exactly `{}`",
+            text.escape_debug()
+        );
+        (message, Some(RANGE_OF_TIME.to_owned()))
+    }
+
+    pub(super) fn state(&self, text: &str) -> Result<(), Wrong> {
+        let words = State::ALL.map(State::word);
+        if words.contains(&text) {
+            return Ok(());
+        }
+        let message = format!("{self} is never `{}`", text.escape_debug());
+        let help = match nearest(text, words) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it is {}", words.join(", ")),
+        };
+        Err((message, Some(help)))
+    }
+
+    pub(super) fn signal_code(&self, text: &str) -> Result<(), Wrong> {
+        if signal_codes().any(|name| name == text) {
+            return Ok(());
+        }
+        let near = nearest(text, signal_codes()).map(|near| format!("did you mean `{near}`?"));
+        Err((
+            format!("unknown code of a signal `{}`", text.escape_debug()),
+            near,
+        ))
+    }
+}

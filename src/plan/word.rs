@@ -1,0 +1,149 @@
+//! A word of a wish, as what it names.
+
+use super::error::EventsError;
+use super::probes::ProbeWord;
+use super::source::{self, NamedSource, Unreadable};
+use super::terms::{TermError, Terms};
+use crate::attr::Modes;
+use crate::host::Catalogue;
+use crate::syscall::names::Abi;
+use crate::syscall::select::{Selection, UnknownWord};
+use crate::units::Probe;
+
+/// A word of the wish, taken apart.
+pub(super) struct Wanted<'a> {
+    pub(super) at: usize,
+    word: &'a str,
+    pub(super) name: &'a str,
+    pub(super) shown: String,
+    pub(super) terms: Terms,
+    pub(super) modes: Modes,
+    pub(super) probe: Option<Probe>,
+    pub(super) filter: Option<&'a str>,
+    source: Option<NamedSource>,
+}
+
+/// What a word names.
+pub(super) enum Kind<'a> {
+    Source(&'a NamedSource),
+    Tracepoints,
+    Probe,
+    Calls,
+}
+
+impl Wanted<'_> {
+    pub(super) fn kind(&self) -> Kind<'_> {
+        let is_tracepoint =
+            self.name.contains(':') && !self.name.trim_start_matches('!').starts_with('/');
+        match &self.source {
+            _ if self.probe.is_some() => Kind::Probe,
+            Some(source) => Kind::Source(source),
+            None if is_tracepoint => Kind::Tracepoints,
+            None => Kind::Calls,
+        }
+    }
+
+    /// No call has a hyphen in its name, as most other events have.
+    pub(super) fn refuse_unknown(&self) -> Result<(), EventsError> {
+        let is_call = self.name.starts_with(['/', '!']) || !self.name.contains('-');
+        if is_call {
+            return Ok(());
+        }
+        let known: Vec<String> = source::names().collect();
+        let known = known.iter().map(String::as_str);
+        Err(EventsError::Unknown {
+            at: self.at,
+            name: self.name.to_owned(),
+            nearest: crate::scenario::nearest(self.name, known).map(str::to_owned),
+        })
+    }
+
+    /// The calls that it names.
+    pub(super) fn calls(&self) -> Result<Selection, EventsError> {
+        self.refuse_unknown()?;
+        Selection::parse(&[self.name], Abi::native()).map_err(|unknown| self.no_call(unknown))
+    }
+
+    /// What is no call may nearly be an event of another kind.
+    pub(super) fn no_call(&self, unknown: UnknownWord) -> EventsError {
+        let known: Vec<String> = source::names().collect();
+        let known = known.iter().map(String::as_str);
+        match crate::scenario::nearest(self.name, known) {
+            Some(near) if unknown.nearest.is_empty() => EventsError::Unknown {
+                at: self.at,
+                name: self.name.to_owned(),
+                nearest: Some(near.to_owned()),
+            },
+            _ => EventsError::Syscall {
+                at: (self.at, 0),
+                unknown,
+            },
+        }
+    }
+
+    /// Refuses a term that says nothing of it.
+    pub(super) fn refuse(&self, term: &str, why: &'static str) -> Result<(), EventsError> {
+        let refused = self.terms.refuse(term, why);
+        refused.map_err(|source| self.wrong(source))
+    }
+
+    /// What is wrong with it, as a whole.
+    pub(super) fn wrong(&self, source: TermError) -> EventsError {
+        EventsError::Terms {
+            at: self.at,
+            name: self.word.to_owned(),
+            source,
+        }
+    }
+}
+
+/// A word as what it names; `group` are the letters behind the group that it stands in.
+pub(super) fn take_apart<'a>(
+    at: usize,
+    word: &'a str,
+    group: &str,
+    filter: Option<&'a str>,
+    catalogue: &dyn Catalogue,
+) -> Result<Wanted<'a>, EventsError> {
+    let probe = ProbeWord::first(word).map(|word| word.probe());
+    let probe = probe.transpose().map_err(|source| EventsError::ProbeWord {
+        at,
+        word: word.to_owned(),
+        source,
+    })?;
+    match source::read(word, group, catalogue) {
+        Ok(read) => Ok(Wanted {
+            probe,
+            at,
+            word,
+            name: read.name,
+            shown: read.shown,
+            terms: read.terms,
+            modes: read.modes,
+            filter,
+            source: read.source,
+        }),
+        Err(Unreadable::Terms(source)) => Err(EventsError::Terms {
+            at,
+            name: word.to_owned(),
+            source,
+        }),
+        Err(Unreadable::NoSource { name, nearest, all }) => Err(EventsError::NoSource {
+            at,
+            name,
+            nearest,
+            all,
+        }),
+    }
+}
+
+/// The kernel filters tracepoints alone.
+pub(super) fn refuse_filter(wanted: &Wanted<'_>) -> Result<(), EventsError> {
+    match wanted.filter {
+        None => Ok(()),
+        Some(_) => Err(EventsError::NotFiltered {
+            at: wanted.at,
+            name: wanted.name.to_owned(),
+        }),
+    }
+}
