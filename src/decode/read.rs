@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(
             rendered(&event, first(&event)),
             format!(
-                "__probe_ip={probe} path=\"/greeting\" symbol={} words=[{caller}, 32768] \
+                "path=\"/greeting\" symbol={} words=[{caller}, 32768] \
                  bytes=4a777496 number=-100 bits=7 comm=\"cat\" strings=5200000052000000",
                 probe + 1
             )

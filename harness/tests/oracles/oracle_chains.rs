@@ -222,7 +222,7 @@ fn functions_of_our_files_are_those_that_perf_names() {
     for (graph, event) in [
         ("fp", "syscalls:sys_enter_wait4"),
         ("dwarf", "syscalls:sys_enter_wait4"),
-        ("dwarf,16384", "syscalls:sys_enter_newfstatat"),
+        ("dwarf,16384", "syscalls:sys_enter_wait4"),
     ] {
         let words = ["record", "--call-graph", graph, "-e", event, "-o", path];
         let output =

@@ -513,7 +513,7 @@ error: unknown key `<<` in `trace`
 3 | trace: { <<: *w }
   |          ^^
   |
-  = help: the keys here are `events`, `since`, `ring`
+  = help: the keys here are `events`, `spans`, `since`, `ring`
 ",
     );
 }
