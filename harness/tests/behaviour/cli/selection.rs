@@ -160,10 +160,6 @@ fn what_strace_has_and_harness_has_not_is_refused_before_anything_runs() {
             "harness: -e has no `inject=`: nothing that the command does",
         ),
         (
-            &["-e", "signal=none"],
-            "harness: -e has no `signal=`: signals are tracepoints",
-        ),
-        (
             &["-e", "status=failed"],
             "harness: -e has no `status=`: there are --successful-only",
         ),
