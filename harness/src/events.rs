@@ -2,6 +2,8 @@
 
 use crate::suite::print;
 use crate::{complain, status};
+use trace_harness::attr::{Attr, Source};
+use trace_harness::events::{Counted, Counter, Recorded};
 use trace_harness::host::Host;
 use trace_harness::plan::{EventsError, listed};
 use trace_harness::report::{listed_json, listed_line};
@@ -24,8 +26,21 @@ enum Format {
     Json,
 }
 
+/// Whether the machine counts it, found by opening it: what may not be counted is there all the same.
+fn is_there(source: Source) -> bool {
+    let event = Recorded {
+        name: String::new(),
+        attr: Attr::counting(source),
+        filter: None,
+        shown: None,
+        at_most: None,
+    };
+    let opened = Counter::open(&event, Counted::Myself);
+    opened.map_or_else(|error| !error.is_absent(), |_| true)
+}
+
 pub(crate) fn main(arguments: &Arguments) -> u8 {
-    let events = match listed(&arguments.patterns, &Host::running()) {
+    let events = match listed(&arguments.patterns, &Host::running(), &is_there) {
         Ok(events) => events,
         Err(error) => {
             complain(&error, error.hint());

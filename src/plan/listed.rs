@@ -2,9 +2,10 @@
 
 use super::error::EventsError;
 use super::expand::{glob, unknown_tracepoint};
-use super::source::SOFTWARE;
+use super::source::{SOFTWARE, hardware};
+use crate::attr::Source;
 use crate::format::Format;
-use crate::host::{Catalogue, HostError};
+use crate::host::{Catalogue, EventSource, HostError};
 use crate::units::TracepointName;
 use std::sync::Arc;
 
@@ -15,20 +16,21 @@ const OF_FTRACE: (&str, [&str; 2]) = ("ftrace", ["function", "print"]);
 /// An event that may be named wherever events are.
 #[derive(Clone, Debug)]
 pub enum ListedEvent {
-    /// A software event: it has no fields of its own.
-    Software(&'static str),
+    /// One that has no fields of its own: a software event, a hardware event, an event of a source that sysfs describes (`msr/tsc/`).
+    Plain(String),
     /// A tracepoint; without a format where the kernel has none to show (`ftrace:function` and its like).
     Tracepoint(TracepointName, Option<Arc<Format>>),
 }
 
 /// The events whose names match one of these patterns, in which `*` stands for anything; all of them without any. In the order of their names,
-/// software events first.
+/// software events first, then hardware events of which `is_there` says that the machine has them, then those that other sources name.
 ///
 /// # Errors
 /// [`EventsError::Tracepoint`] or [`EventsError::Unknown`] for the first pattern that matches none; where the host cannot be asked.
 pub fn listed(
     patterns: &[String],
     catalogue: &dyn Catalogue,
+    is_there: &dyn Fn(Source) -> bool,
 ) -> Result<Vec<ListedEvent>, EventsError> {
     let mut names = Vec::new();
     for system in catalogue.systems()? {
@@ -40,24 +42,32 @@ pub fn listed(
         names
             .extend(events.filter_map(|event| TracepointName::parse(&format!("{system}:{event}"))));
     }
-    let software = SOFTWARE.iter().map(|(name, _)| *name);
+    let software = SOFTWARE.iter().map(|(name, _)| (*name).to_owned());
+    let counted = hardware::names().filter(|name| hardware::named(name).is_some_and(is_there));
+    let plain: Vec<String> = software
+        .chain(counted)
+        .chain(of_sources(catalogue))
+        .collect();
     for (at, pattern) in patterns.iter().enumerate() {
         let matches = |name: &str| glob(pattern, name);
-        if !software.clone().any(matches) && !names.iter().any(|name| matches(name.as_str())) {
+        if !plain.iter().any(|name| matches(name))
+            && !names.iter().any(|name| matches(name.as_str()))
+        {
             return Err(match pattern.contains(':') {
                 true => unknown_tracepoint(at, pattern, catalogue),
                 false => EventsError::Unknown {
                     at,
                     name: pattern.clone(),
-                    nearest: crate::scenario::nearest(pattern, software).map(str::to_owned),
+                    nearest: crate::scenario::nearest(pattern, plain.iter().map(String::as_str))
+                        .map(str::to_owned),
                 },
             });
         }
     }
     let is_wanted =
         |name: &str| patterns.is_empty() || patterns.iter().any(|pattern| glob(pattern, name));
-    let software = software.filter(|name| is_wanted(name));
-    let mut all: Vec<ListedEvent> = software.map(ListedEvent::Software).collect();
+    let plain = plain.into_iter().filter(|name| is_wanted(name));
+    let mut all: Vec<ListedEvent> = plain.map(ListedEvent::Plain).collect();
     for name in names.into_iter().filter(|name| is_wanted(name.as_str())) {
         let format = match catalogue.format(&name) {
             Err(HostError::NoTracepoint { .. }) => None,
@@ -66,4 +76,16 @@ pub fn listed(
         all.push(ListedEvent::Tracepoint(name, format));
     }
     Ok(all)
+}
+
+/// The events that sources of their own give names, as they are written.
+fn of_sources(catalogue: &dyn Catalogue) -> Vec<String> {
+    let names = catalogue.source_names();
+    let sources = names.iter().filter_map(|name| catalogue.source(name));
+    let events = |source: EventSource| {
+        let EventSource { name, events, .. } = source;
+        let events = events.into_keys();
+        events.map(move |event| format!("{name}/{event}/"))
+    };
+    sources.flat_map(events).collect()
 }

@@ -7,7 +7,7 @@ use crate::plan::ListedEvent;
 /// Appends an event as a line: its name, and in brackets its own fields with their types. Those that every tracepoint has are left out.
 pub fn listed_line(out: &mut String, event: &ListedEvent) {
     match event {
-        ListedEvent::Software(name) => out.push_str(name),
+        ListedEvent::Plain(name) => out.push_str(name),
         ListedEvent::Tracepoint(name, format) => {
             out.push_str(name.as_str());
             out.push('(');
@@ -27,7 +27,7 @@ pub fn listed_line(out: &mut String, event: &ListedEvent) {
 /// Appends an event as a JSON object and a line feed. Offsets and sizes of fields are in bytes.
 pub fn listed_json(out: &mut String, event: &ListedEvent) {
     let (name, format) = match event {
-        ListedEvent::Software(name) => (*name, None),
+        ListedEvent::Plain(name) => (name.as_str(), None),
         ListedEvent::Tracepoint(name, format) => (name.as_str(), format.as_ref()),
     };
     out.push_str("{\"type\":\"event_format\",\"name\":");

@@ -89,3 +89,25 @@ fn the_fields_are_those_of_the_format() {
         assert_eq!(ours, said, "{name}");
     }
 }
+
+/// What a machine counts without tracepoints. perf's own tools (`duration_time`) are no events of the kernel, and it has some by two names.
+#[test]
+fn the_events_without_fields_are_those_that_perf_lists() {
+    require!(require::right_to_trace());
+    require!(require::perf());
+    let of_perf = |kind: &str| output(&["perf", "list", "--raw-dump", kind]);
+    let theirs: Vec<String> = ["sw", "hw", "cache", "pmu"].map(of_perf).into();
+    let theirs: BTreeSet<&str> = theirs
+        .iter()
+        .flat_map(|text| text.split_whitespace())
+        .filter(|name| !["duration_time", "user_time", "system_time"].contains(name))
+        .collect();
+    let ours = output(&[HARNESS, "events"]);
+    let of_two_names = ["faults", "cs", "migrations"];
+    let ours: BTreeSet<&str> = ours
+        .lines()
+        .filter(|name| !name.contains('(') && !of_two_names.contains(name))
+        .collect();
+    assert!(ours.contains("page-faults"), "{ours:?}");
+    assert_eq!(ours, theirs);
+}

@@ -65,7 +65,7 @@ const RESULTS: &[(u32, &[&str])] = &[
 ];
 
 /// The event of this name.
-pub(super) fn named(name: &str) -> Option<Source> {
+pub(in crate::plan) fn named(name: &str) -> Option<Source> {
     let hardware = HARDWARE.iter().find(|(known, _)| *known == name);
     match hardware {
         Some((_, number)) => Some(Source::hardware(*number)),
@@ -105,7 +105,7 @@ fn raw(name: &str) -> Option<Source> {
 }
 
 /// The names that perf lists, in its order.
-pub(super) fn names() -> impl Iterator<Item = String> {
+pub(in crate::plan) fn names() -> impl Iterator<Item = String> {
     let hardware = HARDWARE.iter().map(|(name, _)| (*name).to_owned());
     let caches = CACHES.iter().flat_map(|(_, names, operations)| {
         let cache = names.first().copied().unwrap_or_default();

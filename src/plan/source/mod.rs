@@ -9,7 +9,7 @@
 //! ```
 
 mod breakpoint;
-mod hardware;
+pub(super) mod hardware;
 mod modifiers;
 mod pmu;
 #[cfg(test)]
@@ -40,6 +40,7 @@ pub(super) const SOFTWARE: &[(&str, u32)] = &[
     ("emulation-faults", 8),
     ("dummy", DUMMY),
     ("bpf-output", BPF_OUTPUT),
+    ("cgroup-switches", 11),
 ];
 
 const CPU_CLOCK: u32 = 0;
