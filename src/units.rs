@@ -8,7 +8,7 @@ pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
 pub use probe::{GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME};
 
 use serde::{Deserialize, Serialize};
-pub use software::SoftwareEvent;
+pub use software::{Rate, SoftwareEvent};
 use std::borrow::Cow;
 use std::fmt;
 

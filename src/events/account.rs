@@ -19,12 +19,19 @@ pub struct EventAccount {
     /// How many were overwritten by younger ones, as they were meant to be. These are not lost.
     #[serde(default)]
     pub overwritten: u64,
+    /// Whether its records are samples, each of which stands for a period. How many there should be nobody knows then: what was counted since the
+    /// last of a task has none, and a clock's come with interrupts, of which the kernel leaves out those of an event that comes too often.
+    #[serde(default)]
+    pub sampled: bool,
 }
 
 impl EventAccount {
     /// How many occurrences have no record, and never had one that was overwritten.
     #[must_use]
     pub fn missing(&self) -> u64 {
+        if self.sampled {
+            return self.said_lost.unwrap_or(0);
+        }
         self.counted.saturating_sub(self.known())
     }
 
@@ -36,13 +43,19 @@ impl EventAccount {
     /// Whether nothing is missing and the kernel's numbers agree with ours.
     #[must_use]
     pub fn is_complete(&self) -> bool {
+        // The counter is no witness of samples, so that the kernel must be one.
+        if self.sampled {
+            return self.said_lost == Some(0);
+        }
         self.counted == self.known() && self.said_lost.unwrap_or(0) == 0
     }
 
     /// Whether what is missing is exactly what the kernel says it dropped.
     #[must_use]
     pub fn is_explained(&self) -> bool {
+        let is_sum_known = !self.sampled;
         self.said_lost
+            .filter(|_| is_sum_known)
             .is_none_or(|lost| self.known().checked_add(lost) == Some(self.counted))
     }
 }
@@ -59,6 +72,9 @@ impl fmt::Display for EventAccount {
         }
         match self.said_lost {
             Some(lost) => write!(f, ", {lost} lost")?,
+            None if self.sampled => {
+                f.write_str(", and this kernel does not tell how many samples were lost")?
+            }
             None => write!(f, ", {} missing", self.missing())?,
         }
         if !self.is_explained() {
@@ -127,6 +143,10 @@ pub struct Account {
     /// In nanoseconds of the events' clock, the moment from which on everything is remembered, where records of before were overwritten.
     #[serde(default)]
     pub remembers_from: Option<u64>,
+    /// How often an event was stopped for the rest of a tick, as it had more samples than `kernel.perf_event_max_sample_rate` allows
+    /// (`PERF_RECORD_THROTTLE`). What happens then is no sample, and none that was lost.
+    #[serde(default)]
+    pub throttled: u64,
     /// What was counted without records.
     #[serde(default)]
     pub counters: Vec<CounterAccount>,
@@ -172,6 +192,18 @@ impl Account {
             .map(|event| event.missing().max(event.said_lost.unwrap_or(0)))
             .sum();
         (counted + self.side_band_lost).max(self.lost_records)
+    }
+
+    /// What is to be known of a complete one, a line each.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let throttled = (self.throttled > 0).then(|| {
+            format!(
+                "samples were throttled {} times, as there were more than kernel.perf_event_max_sample_rate allows: there are fewer than were asked for",
+                self.throttled
+            )
+        });
+        throttled.into_iter().collect()
     }
 
     /// What is wrong with it, a line each; empty for a complete one.
@@ -228,6 +260,22 @@ impl Account {
 mod tests {
     use super::*;
 
+    #[test]
+    fn of_samples_the_kernel_alone_knows_what_was_lost() {
+        let sampled = |lost| EventAccount {
+            sampled: true,
+            ..event(1000, 900, lost)
+        };
+        assert!(sampled(Some(0)).is_complete());
+        assert_eq!(sampled(Some(0)).missing(), 0);
+        let lossy = sampled(Some(3));
+        assert!(!lossy.is_complete() && lossy.is_explained());
+        assert_eq!(lossy.missing(), 3);
+        assert_eq!(lossy.to_string(), "`x`: 1000 counted, 900 records, 3 lost");
+        // Where it does not say so, nobody does.
+        assert!(!sampled(None).is_complete());
+    }
+
     fn event(counted: u64, delivered: u64, said_lost: Option<u64>) -> EventAccount {
         EventAccount {
             name: "e".to_owned(),
@@ -235,6 +283,7 @@ mod tests {
             delivered,
             said_lost,
             overwritten: 0,
+            sampled: false,
         }
     }
 

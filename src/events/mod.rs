@@ -291,6 +291,7 @@ impl EventSet {
                 delivered: delivered.last().copied().unwrap_or(0),
                 said_lost: Some(lost),
                 overwritten: 0,
+                sampled: false,
             });
         }
         Ok(Account {
@@ -309,10 +310,12 @@ impl EventSet {
             delivered,
             said_lost: self.has_lost.then_some(0),
             overwritten: 0,
+            sampled: false,
         };
         for event in self.events.iter().filter(|event| event.origin == origin) {
             let counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
             account.name.clone_from(&event.name);
+            account.sampled = event.attr.is_sampled();
             account.counted += counts.value;
             account.said_lost = account
                 .said_lost

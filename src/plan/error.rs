@@ -38,6 +38,14 @@ pub enum EventsError {
         /// The nearest that there is.
         nearest: Option<String>,
     },
+    /// A clock never fires by itself.
+    #[error("`{name}` goes on all the time, so that it is sampled or only counted")]
+    Unsampled {
+        /// The want's place.
+        at: usize,
+        /// Its name.
+        name: String,
+    },
     /// No such source of events.
     #[error("this machine has no source of events `{name}`")]
     NoSource {
@@ -212,6 +220,10 @@ impl EventsError {
             Self::Tracepoint { nearest, .. }
             | Self::Operation { nearest, .. }
             | Self::Unknown { nearest, .. } => nearest.as_ref().map(did_you_mean),
+            Self::Unsampled { .. } => Some(
+                "say how often: `freq: 1000` a second or `period: 1000000` ns in a scenario, cpu-clock/freq=1000/ with -e"
+                    .to_owned(),
+            ),
             Self::NoSource {
                 nearest: Some(nearest),
                 ..

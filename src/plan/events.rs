@@ -179,7 +179,7 @@ pub fn events_within(
                 None => probes::stands_for(&wanted.name, catalogue)?,
             };
             if let Some(event) = SoftwareEvent::parse(&wanted.name) {
-                plan.add_software(at, event, filter)?;
+                plan.add_software(at, event, wanted)?;
             } else if let Some(probe) = probe {
                 plan.add_probe(at, &probe, filter, catalogue)?;
             } else {

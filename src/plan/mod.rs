@@ -61,7 +61,7 @@ pub use recorded::RecordWish;
 use requires::Unmet;
 pub use rings::{allowed_ring, default_ring, ring_pages};
 pub use source::Unit;
-pub use terms::{TermError, call_graph, chain_of};
+pub use terms::{TermError, Traced, call_graph, traced};
 pub use wanted::{Wanted, WantedEvent};
 pub use words::event_words;
 
@@ -299,6 +299,7 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         EventsError::Tracepoint { at, .. }
         | EventsError::Operation { at, .. }
         | EventsError::Unknown { at, .. }
+        | EventsError::Unsampled { at, .. }
         | EventsError::NoSource { at, .. }
         | EventsError::Group { at, .. }
         | EventsError::NoEvent { at, .. }

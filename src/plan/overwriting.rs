@@ -3,6 +3,7 @@
 use super::events::{EventsPlan, Meaning};
 use super::expand::expand;
 use super::{Facts, Marks, PlanError, invalid, operations, placed, ring_pages};
+use crate::attr::Sampling;
 use crate::events::Account;
 use crate::host::Catalogue;
 use crate::matching::{MARKING, Mark, SpanRule};
@@ -30,6 +31,8 @@ pub(super) fn choose(
         // That a task leaves the group must not be forgotten.
         let mode = match meaning {
             Meaning::LeavesGroup => RingMode::Stream,
+            // Nor can anybody tell how many samples were overwritten.
+            _ if request.sampling != Sampling::Period(1) => RingMode::Stream,
             _ => ring.mode,
         };
         request.overwrites = pages_of(mode);

@@ -4,6 +4,7 @@ use super::Plan;
 use super::calls::Reach;
 use super::error::EventsError;
 use super::events::{EventsPlan, Meaning, NOT_OF_TASKS, PlannedEvent};
+use super::wanted::WantedEvent;
 use crate::attr::{SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::matching::{Expected, Matcher};
@@ -77,10 +78,14 @@ impl EventsPlan {
         &mut self,
         at: usize,
         event: SoftwareEvent,
-        filter: Option<&str>,
+        wanted: &WantedEvent,
     ) -> Result<(), EventsError> {
         let name = event.name().to_owned();
-        if filter.is_some() {
+        let sampling = match wanted.sampling {
+            None if event.is_clock() => return Err(EventsError::Unsampled { at, name }),
+            sampling => sampling.unwrap_or(Sampling::Period(1)),
+        };
+        if wanted.filter.is_some() {
             return Err(EventsError::NotFiltered { at, name });
         }
         // What is left of them without the kernel's part would be taken for all of them.
@@ -90,7 +95,12 @@ impl EventsPlan {
         if self.named.iter().any(|planned| *planned.name == *name) {
             return Ok(());
         }
-        let extra = SampleType::PERIOD.and(SampleType::IP);
+        // With the period in its samples the kernel makes one of each occurrence (perf_swevent_event(), kernel/events/core.c).
+        let has_no_period = matches!(sampling, Sampling::Period(2..)) && !event.is_clock();
+        let extra = match has_no_period {
+            true => SampleType::IP,
+            false => SampleType::PERIOD.and(SampleType::IP),
+        };
         let extra = match event.is_fault() {
             true => extra.and(SampleType::ADDR),
             false => extra,
@@ -99,7 +109,7 @@ impl EventsPlan {
         self.requests.push(EventRequest {
             name: name.clone(),
             source: Source::Software(event.number()),
-            sampling: Sampling::Period(1),
+            sampling,
             extra,
             filter: None,
             user_registers: 0,

@@ -9,6 +9,7 @@
 use super::source;
 use crate::attr::{Chain, Sampling};
 use crate::scenario::nearest;
+use crate::units::SoftwareEvent;
 
 /// A term.
 #[derive(Debug)]
@@ -171,23 +172,33 @@ pub fn call_graph(text: &str) -> Option<Chain> {
     })
 }
 
-/// A word of what is traced: its name, and what its terms say of the call chain, `Some(None)` for that there is none.
+/// What a word of what is traced says besides its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traced {
+    /// Of the call chain; `Some(None)` for that there is none.
+    pub chain: Option<Option<Chain>>,
+    /// How often it is sampled.
+    pub sampling: Option<Sampling>,
+}
+
+/// A word of what is traced: its name, and what its terms say.
 ///
 /// # Errors
 /// [`TermError`], also for a term of which a trace knows nothing.
-pub fn chain_of(
-    word: &str,
-    default: Option<Chain>,
-) -> Result<(&str, Option<Option<Chain>>), TermError> {
+pub fn traced(word: &str, default: Option<Chain>) -> Result<(&str, Traced), TermError> {
     let (name, terms) = source::without_modifiers(word)?;
     let why = "a trace has every occurrence of what it shows; `harness record` has it";
+    let is_software = SoftwareEvent::parse(name).is_some();
+    let mut chain = None;
     for (term, _) in &terms.places {
-        if !matches!(term.name, "call-graph" | "max-stack" | "stack-size") {
-            terms.refuse(term.name, why)?;
+        match term.name {
+            "call-graph" | "max-stack" | "stack-size" => chain = Some(terms.chain(default)),
+            "period" | "freq" if is_software => {}
+            _ => terms.refuse(term.name, why)?,
         }
     }
-    let is_said = !terms.places.is_empty();
-    Ok((name, is_said.then(|| terms.chain(default))))
+    let sampling = terms.sampling;
+    Ok((name, Traced { chain, sampling }))
 }
 
 /// What an event's terms say; `None` is for what all events have.
@@ -389,10 +400,13 @@ mod tests {
 
     #[test]
     fn of_a_trace_terms_say_nothing_but_its_call_chains() {
-        assert_eq!(chain_of("openat", None), Ok(("openat", None)));
-        let (name, chain) = chain_of("openat/call-graph=no/", None).unwrap();
+        assert_eq!(traced("openat", None), Ok(("openat", Traced::default())));
+        let clock = traced("cpu-clock/freq=99/", None).unwrap().1;
+        assert_eq!(clock.sampling, Some(Sampling::Frequency(99)));
+        assert!(traced("sched:x/freq=99/", None).is_err());
+        let (name, Traced { chain, .. }) = traced("openat/call-graph=no/", None).unwrap();
         assert_eq!((name, chain), ("openat", Some(None)));
-        let refused = chain_of("sched:x/nr=3/", None).unwrap_err();
+        let refused = traced("sched:x/nr=3/", None).unwrap_err();
         assert!(
             refused
                 .to_string()

@@ -1,9 +1,9 @@
 //! What is asked for, by a scenario or on a command line.
 
 use super::chains;
-use crate::attr::Chain;
+use crate::attr::{Chain, Sampling};
 use crate::scenario::{EventSpec, EventWish, Scenario};
-use crate::units::Probe;
+use crate::units::{Probe, Rate};
 
 /// What an author asked for, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct WantedEvent {
     pub probe: Option<Probe>,
     /// Its call chain, where one is wanted.
     pub chain: Option<Chain>,
+    /// Which occurrences have a record, where that is not each of them.
+    pub sampling: Option<Sampling>,
 }
 
 impl Wanted {
@@ -47,12 +49,17 @@ impl Wanted {
                 filter,
                 probe,
                 callchain,
+                rate,
                 ..
             }) => Self::Event(WantedEvent {
                 name: name.clone(),
                 filter: filter.clone(),
                 probe: probe.clone(),
                 chain: callchain.map(chains::of),
+                sampling: rate.map(|rate| match rate {
+                    Rate::Period(period) => Sampling::Period(period),
+                    Rate::Frequency(frequency) => Sampling::Frequency(frequency),
+                }),
             }),
         }
     }

@@ -13,7 +13,7 @@ pub fn fault_line(out: &mut String, actor: &Actor, event: &TracedEvent) -> bool 
         Some(SoftwareEvent::PageFaults) => "pagefault",
         Some(SoftwareEvent::MinorFaults) => "minfault",
         Some(SoftwareEvent::MajorFaults) => "majfault",
-        Some(SoftwareEvent::ContextSwitches | SoftwareEvent::CpuMigrations) | None => return false,
+        _ => return false,
     };
     let field = |name: &str| {
         let mut fields = event.fields.iter();

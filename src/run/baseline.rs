@@ -78,6 +78,7 @@ fn outcome(ended: &Ended, verdict: Verdict, reasons: Vec<String>) -> Outcome {
         reasons,
         events: 0,
         lost: ended.account.lost(),
+        remarks: ended.account.remarks(),
         usage: ended.usage,
         struck: ended.struck(),
         text: None,

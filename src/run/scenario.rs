@@ -26,6 +26,8 @@ pub struct Outcome {
     pub events: u64,
     /// How many records are missing.
     pub lost: u64,
+    /// What is to be known of it, however it ended.
+    pub remarks: Vec<String>,
     /// What the workload used.
     pub usage: Usage,
     /// The limits that it ran into.
@@ -186,6 +188,7 @@ pub(super) fn judge(
         reasons,
         events: n_events(&counts),
         lost: ended.account.lost(),
+        remarks: ended.account.remarks(),
         usage: ended.usage,
         struck: ended.struck(),
         text: is_trace.then_some(text),
@@ -258,6 +261,7 @@ pub(super) fn not_judged(verdict: Verdict, reason: String) -> Outcome {
         reasons: vec![reason],
         events: 0,
         lost: 0,
+        remarks: Vec::new(),
         usage: Usage::default(),
         struck: Vec::new(),
         text: None,

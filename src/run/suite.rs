@@ -330,6 +330,10 @@ impl<'a> Suite<'a> {
                     report.reasons = outcome.reasons;
                     (report.events, report.lost) = (outcome.events, outcome.lost);
                     (report.usage, report.struck) = (outcome.usage, outcome.struck);
+                    let notes = &mut report.notes;
+                    let mut remarks = outcome.remarks;
+                    remarks.retain(|remark| !notes.contains(remark));
+                    notes.append(&mut remarks);
                     report.only_snapshot =
                         outcome.only_snapshot && outcome.verdict == Verdict::Fail;
                     if let Some(diff) = differs {

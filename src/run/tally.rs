@@ -126,6 +126,7 @@ impl Tally {
                 delivered,
                 said_lost,
                 overwritten: 0,
+                sampled: false,
             })
         };
         self.0.iter().enumerate().filter_map(account).collect()

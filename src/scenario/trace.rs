@@ -2,6 +2,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
+use std::num::NonZeroU64;
 
 use super::chain::{CallChain, WrittenChain};
 use super::counted::CountedSpec;
@@ -12,8 +13,7 @@ use super::ring::{RingMode, RingSpec, WrittenRing};
 use super::schema::{either, of, some_text, text_like};
 use super::sections::WrittenSince;
 use super::spans::{SpanSpec, WrittenSpan};
-use crate::units::Probe;
-use crate::units::SoftwareEvent;
+use crate::units::{Probe, Rate, SoftwareEvent};
 
 /// The events to record, and into how large a ring.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +66,8 @@ pub struct EventWish {
     pub probe: Option<Probe>,
     /// How the functions are found that led to it; `None` where nobody asks for them.
     pub callchain: Option<CallChain>,
+    /// How often it is sampled, where not each occurrence has a record.
+    pub rate: Option<Rate>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -110,6 +112,10 @@ pub(super) struct WrittenEvent {
     name: Option<ProbeName>,
     /// Whether the functions that led to it are recorded: `fp`, as frame pointers tell (also `true`); `dwarf`, in a copy of the stack.
     callchain: Option<WrittenChain>,
+    /// Of a software event: a sample each time that there were so many; of a clock, nanoseconds.
+    period: Option<NonZeroU64>,
+    /// Of a software event: so many samples a second.
+    freq: Option<NonZeroU64>,
 }
 
 /// One element of `syscalls`.
@@ -145,6 +151,25 @@ impl Flexible for EventSpec {
     fn from_mapping(written: WrittenEvent) -> Option<Result<Self, String>> {
         let filter = written.filter.map(|Filter(text)| text);
         let callchain = written.callchain.and_then(|WrittenChain(chain)| chain);
+        let rate = match (written.period, written.freq) {
+            (Some(_), Some(_)) => {
+                return Some(Err("`period` and `freq` exclude each other".to_owned()));
+            }
+            (Some(period), None) => Some(Rate::Period(period.get())),
+            (None, frequency) => frequency.map(|it| Rate::Frequency(it.get())),
+        };
+        let is_software = |name: &Tracepoint| SoftwareEvent::parse(&name.0).is_some();
+        if rate.is_some() && !written.event.as_ref().is_some_and(is_software) {
+            return Some(Err(
+                "`period` and `freq` belong to an `event` of software, such as `cpu-clock`"
+                    .to_owned(),
+            ));
+        }
+        if rate.is_some() && written.ring == Some(RingMode::Flight) {
+            return Some(Err(
+                "what is sampled goes where nothing is overwritten".to_owned()
+            ));
+        }
         if let Some(counted) = written.count {
             let is_alone = written.syscalls.is_none() && written.event.is_none();
             let is_bare = filter.is_none() && written.ring.is_none() && callchain.is_none();
@@ -171,6 +196,7 @@ impl Flexible for EventSpec {
                         ring: written.ring,
                         probe: Some(probe),
                         callchain,
+                        rate: None,
                     })
                 }),
                 _ => Err("a probe and `syscalls` or `event` exclude each other".to_owned()),
@@ -193,6 +219,7 @@ impl Flexible for EventSpec {
                 ring: written.ring,
                 probe: None,
                 callchain,
+                rate,
             })),
             (Some(selectors), None, None) if selectors.is_empty() => {
                 Err("the list of `syscalls` is empty".to_owned())

@@ -1,6 +1,6 @@
-//! Software events that fire one by one.
+//! Software events.
 
-/// An event that the kernel counts in its own code, and that has a record for each time.
+/// An event that the kernel counts in its own code, and that has a record for each time, or a clock, which is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SoftwareEvent {
     /// A page that was not mapped.
@@ -13,16 +13,31 @@ pub enum SoftwareEvent {
     ContextSwitches,
     /// A task was moved to another CPU.
     CpuMigrations,
+    /// Nanoseconds while a task is on a CPU.
+    CpuClock,
+    /// The same by another clock.
+    TaskClock,
+}
+
+/// How often an event is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// Each time that it has counted so far: so many occurrences, or nanoseconds of a clock.
+    Period(u64),
+    /// So many samples a second, as far as the kernel gets it right.
+    Frequency(u64),
 }
 
 impl SoftwareEvent {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::PageFaults,
         Self::MinorFaults,
         Self::MajorFaults,
         Self::ContextSwitches,
         Self::CpuMigrations,
+        Self::CpuClock,
+        Self::TaskClock,
     ];
 
     /// Reads perf's name or its short one, with or without `software:` in front.
@@ -41,6 +56,8 @@ impl SoftwareEvent {
             "major-faults" => Self::MajorFaults,
             "context-switches" | "cs" => Self::ContextSwitches,
             "cpu-migrations" | "migrations" => Self::CpuMigrations,
+            "cpu-clock" => Self::CpuClock,
+            "task-clock" => Self::TaskClock,
             _ => return None,
         })
     }
@@ -54,6 +71,8 @@ impl SoftwareEvent {
             Self::MajorFaults => "software:major-faults",
             Self::ContextSwitches => "software:context-switches",
             Self::CpuMigrations => "software:cpu-migrations",
+            Self::CpuClock => "software:cpu-clock",
+            Self::TaskClock => "software:task-clock",
         }
     }
 
@@ -61,12 +80,20 @@ impl SoftwareEvent {
     #[must_use]
     pub fn number(self) -> u32 {
         match self {
+            Self::CpuClock => 0,
+            Self::TaskClock => 1,
             Self::PageFaults => 2,
             Self::ContextSwitches => 3,
             Self::CpuMigrations => 4,
             Self::MinorFaults => 5,
             Self::MajorFaults => 6,
         }
+    }
+
+    /// Whether it goes on all the time, so that it is sampled or counted, and never fires by itself.
+    #[must_use]
+    pub fn is_clock(self) -> bool {
+        matches!(self, Self::CpuClock | Self::TaskClock)
     }
 
     /// Whether each has an address that was to be read, written or executed.

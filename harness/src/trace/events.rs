@@ -26,19 +26,20 @@ pub(super) fn wanted(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted
                 continue;
             }
             let is_pattern = word.starts_with(['/']) || word.starts_with("!/");
-            let (word, own) = plan::chain_of(word, chain).map_err(|error| {
+            let (word, own) = plan::traced(word, chain).map_err(|error| {
                 let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
                 format!("`{word}`: {error}") + &hint.unwrap_or_default()
             })?;
             if (word.contains(':') || SoftwareEvent::parse(word).is_some()) && !is_pattern {
                 tracepoints.push(Wanted::Event(WantedEvent {
                     name: word.to_owned(),
-                    chain: own.unwrap_or(chain),
+                    chain: own.chain.unwrap_or(chain),
+                    sampling: own.sampling,
                     ..WantedEvent::default()
                 }));
                 continue;
             }
-            chained.add(word, own);
+            chained.add(word, own.chain);
             if is_negated && !word.starts_with('!') {
                 calls.push(format!("!{word}"));
             } else {

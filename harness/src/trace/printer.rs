@@ -227,6 +227,9 @@ impl<'a> Printer<'a> {
         if let Some(error) = self.error {
             return Err(error);
         }
+        for line in account.remarks() {
+            anstream::eprintln!("harness: {line}");
+        }
         if !is_complete {
             anstream::eprintln!("harness: the trace is incomplete: {lost} records lost");
             for line in complaints {

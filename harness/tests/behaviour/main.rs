@@ -27,6 +27,7 @@ mod recorder;
 mod removal;
 mod replay;
 mod round_trip;
+mod sampling;
 mod script;
 mod sight;
 mod since;

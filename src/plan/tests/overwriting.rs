@@ -125,6 +125,7 @@ fn an_event_that_fired_no_more_often_than_is_there_is_known() {
             delivered: 9 - overwritten,
             said_lost: Some(0),
             overwritten,
+            sampled: false,
         };
         Account {
             events: vec![

@@ -25,6 +25,7 @@ impl Reader<'_> {
     fn own_account(&self, out_of_sight: u64) -> Account {
         Account {
             out_of_sight,
+            throttled: self.throttled,
             blind_rings: self.blind_rings,
             never_started: !self.saw_uncorking,
             unread: self.unread,

@@ -14,7 +14,7 @@ use crate::attr::Layout;
 use crate::events::{EventSet, Origin};
 use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
-use crate::record::{self, LayoutTable, Record, Sample};
+use crate::record::{self, LayoutTable, Other, Record, Sample};
 use crate::space::Stack;
 use crate::sys::page_size;
 use crate::syscall::files::Tables;
@@ -39,6 +39,7 @@ pub struct Reader<'a> {
     maps: Maps,
     out: Vec<Observation>,
     out_of_sight: u64,
+    throttled: u64,
     left_group: u64,
     blind_rings: u64,
     reads_memory: bool,
@@ -97,6 +98,7 @@ impl<'a> Reader<'a> {
             maps: Maps::new(plan.maps, page_size() as u64),
             out: Vec::new(),
             out_of_sight: 0,
+            throttled: 0,
             left_group: 0,
             blind_rings: 0,
             reads_memory: setting.reads_memory,
@@ -222,6 +224,7 @@ impl<'a> Reader<'a> {
             }
             Record::Lost(lost, _) => self.lost(lost.count),
             Record::LostSamples(count, _) => self.lost(count),
+            Record::Other(Other::Throttle(true, _), _) => self.throttled += 1,
             Record::Other(..) | Record::Unknown { .. } => {}
         }
         self.flush();

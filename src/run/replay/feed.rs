@@ -78,6 +78,7 @@ impl RecordedRun {
                         delivered: *delivered,
                         said_lost: None,
                         overwritten: 0,
+                        sampled: false,
                     });
                 }
                 // Nobody can tell whether the cork's own call was recorded.
@@ -291,6 +292,7 @@ fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: 
     account.side_band_lost = then.side_band_lost;
     account.other_cpus = then.other_cpus;
     account.lost_records = account.lost_records.max(then.lost_records);
+    account.throttled = account.throttled.max(then.throttled);
     account.remembers_from = then.remembers_from;
     account.counters.clone_from(&then.counters);
 }

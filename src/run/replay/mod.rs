@@ -10,7 +10,7 @@ mod feed;
 
 use super::saved::Saved;
 use super::session::SessionError;
-use crate::attr::{Chain, SampleType};
+use crate::attr::{AttrFlags, Chain, SampleType, Sampling};
 use crate::format::{self, Format};
 use crate::perfdata::{self, EventDesc, Feature, ReadError};
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
@@ -253,6 +253,7 @@ impl RecordedRun {
             Wanted::Event(WantedEvent {
                 name: name.clone(),
                 chain: self.chain_of(|event| event.name == *name),
+                sampling: self.sampling_of(name),
                 ..WantedEvent::default()
             })
         };
@@ -304,6 +305,17 @@ impl RecordedRun {
             user_stack: found.attr.user_stack,
             ..Chain::default()
         })
+    }
+
+    /// How often an event was sampled, where not each occurrence has a record.
+    fn sampling_of(&self, name: &str) -> Option<Sampling> {
+        let found = self.events.iter().find(|event| event.name == *name)?;
+        let how_often = found.attr.period_or_frequency;
+        if found.attr.flags.has(AttrFlags::FREQ) {
+            Some(Sampling::Frequency(how_often))
+        } else {
+            (how_often > 1).then_some(Sampling::Period(how_often))
+        }
     }
 
     /// The calls both of whose own tracepoints are there.
