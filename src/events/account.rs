@@ -271,7 +271,7 @@ mod tests {
         let lossy = sampled(Some(3));
         assert!(!lossy.is_complete() && lossy.is_explained());
         assert_eq!(lossy.missing(), 3);
-        assert_eq!(lossy.to_string(), "`x`: 1000 counted, 900 records, 3 lost");
+        assert_eq!(lossy.to_string(), "`e`: 1000 counted, 900 records, 3 lost");
         // Where it does not say so, nobody does.
         assert!(!sampled(None).is_complete());
     }

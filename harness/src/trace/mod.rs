@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     sched: bool,
     /// Pair two events that share a key, and print the time from the one to the other as a line of its own; may be repeated. Written
-    /// NAME=BEGIN,END[,KEY]..., where a KEY is a field that both have, or FIELD=FIELD where the two call it differently; `process` is the
+    /// NAME=BEGIN,END followed by any number of ,KEY, where a KEY is a field that both have, or FIELD=FIELD where the two call it differently; `process` is the
     /// process; without a KEY the two are of one thread. Both events are traced. An END belongs to the last BEGIN with its key
     #[arg(long = "span", value_name = "RULE", value_parser = spans::rule)]
     spans: Vec<spans::Rule>,
