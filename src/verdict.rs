@@ -203,12 +203,17 @@ pub fn overwritten(account: &Account) -> Option<String> {
         format!("{overwritten} of `{name}`")
     });
     let each: Vec<String> = each.collect();
-    (!each.is_empty()).then(|| {
+    let overwritten = (!each.is_empty()).then(|| {
         format!(
             "records were overwritten: {}; a larger ring (`trace.ring.size`) would hold more of them, and with `ring: stream` none are",
             each.join(", ")
         )
-    })
+    });
+    let sampled = account.events.iter().filter(|event| event.sampled);
+    let sampled =
+        sampled.map(|event| format!("`{}` is sampled: most of it has no record", event.name));
+    let all: Vec<String> = overwritten.into_iter().chain(sampled).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// What is certain counts, whatever is not known beside it; what the harness could not do comes before what nobody can know.

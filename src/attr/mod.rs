@@ -123,6 +123,14 @@ pub enum Sampling {
     Frequency(u64),
 }
 
+impl Sampling {
+    /// Whether a record stands for more than one occurrence, so that most have none of their own.
+    #[must_use]
+    pub fn skips(self) -> bool {
+        matches!(self, Self::Period(2..) | Self::Frequency(_))
+    }
+}
+
 /// Which mappings of code an event tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maps {

@@ -199,16 +199,6 @@ impl Attr {
     pub fn records_each(&self) -> bool {
         self.sampling == Sampling::Period(1) && self.source.counts_by_one()
     }
-
-    /// Whether a record stands for a period of more than one occurrence, so that how many there should be is not known.
-    #[must_use]
-    pub fn is_sampled(&self) -> bool {
-        match self.sampling {
-            Sampling::Never => false,
-            Sampling::Period(period) => period > 1,
-            Sampling::Frequency(_) => true,
-        }
-    }
 }
 
 /// Where a number stands in an event's words, as a file of a source's folder `format` says it: `config:0-7,32-35`. The number's low bits go to

@@ -315,7 +315,7 @@ impl EventSet {
         for event in self.events.iter().filter(|event| event.origin == origin) {
             let counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
             account.name.clone_from(&event.name);
-            account.sampled = event.attr.is_sampled();
+            account.sampled = event.attr.sampling.skips();
             account.counted += counts.value;
             account.said_lost = account
                 .said_lost

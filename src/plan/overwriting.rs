@@ -3,7 +3,6 @@
 use super::events::{EventsPlan, Meaning};
 use super::expand::expand;
 use super::{Facts, Marks, PlanError, invalid, operations, placed, ring_pages};
-use crate::attr::Sampling;
 use crate::events::Account;
 use crate::host::Catalogue;
 use crate::matching::{MARKING, Mark, SpanRule};
@@ -32,7 +31,7 @@ pub(super) fn choose(
         let mode = match meaning {
             Meaning::LeavesGroup => RingMode::Stream,
             // Nor can anybody tell how many samples were overwritten.
-            _ if request.sampling != Sampling::Period(1) => RingMode::Stream,
+            _ if request.sampling.skips() => RingMode::Stream,
             _ => ring.mode,
         };
         request.overwrites = pages_of(mode);
@@ -230,13 +229,19 @@ impl EventsPlan {
         names
     }
 
-    /// What occurred more often than the trace of a run shows, by the names that it would have there: records of it were overwritten. Where the
-    /// counters say that there were none, there was nothing to overwrite.
+    /// What occurred more often than the trace of a run shows, by the names that it would have there: records of it were overwritten, or it is
+    /// sampled. Where the counters say that there were none, there was nothing to overwrite.
     #[must_use]
     pub fn overwritten(&self, account: &Account) -> BTreeSet<String> {
-        if account.events.iter().all(|event| event.overwritten == 0) {
+        let all = account.events.iter();
+        let has_overwritten = all.clone().any(|event| event.overwritten > 0);
+        if !has_overwritten && !all.clone().any(|event| event.sampled) {
             return BTreeSet::new();
         }
-        self.names_where(|place| self.overwritten_of(place, account) > 0)
+        let skips = |place: usize| {
+            let request = self.requests.get(place);
+            request.is_some_and(|request| request.sampling.skips())
+        };
+        self.names_where(|place| skips(place) || self.overwritten_of(place, account) > 0)
     }
 }
