@@ -23,6 +23,7 @@ mod kernel;
 mod kvm;
 mod modules;
 mod results;
+mod steps;
 mod trouble;
 
 pub use cache::CacheError;
@@ -35,6 +36,7 @@ pub use job::Job;
 pub use kernel::{Kernel, KernelError, Place};
 pub use modules::ModuleError;
 pub use results::{Cell, Column, Difference, Matrix};
+pub use steps::{Explained, Seen, Step};
 pub use trouble::{Console, GuestError};
 
 /// The name of the port over which a guest speaks.

@@ -1,5 +1,6 @@
 //! What came out of the same scenarios on several kernels, and what differs.
 
+use crate::upgrade::{Answer, Facts};
 use crate::verdict::Verdict;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +53,11 @@ pub struct Column {
     pub took: Duration,
     /// Why there are not all scenarios in it.
     pub trouble: Option<String>,
+    /// What is known of it besides.
+    pub facts: Facts,
     cells: BTreeMap<String, Cell>,
+    /// By scenario: the first run's, then those of the runs again.
+    answers: BTreeMap<String, Vec<Answer>>,
 }
 
 /// A line of `harness run --format json`; of the rest nothing is of interest.
@@ -67,6 +72,7 @@ struct Line {
     reasons: Vec<String>,
     #[serde(default)]
     notes: Vec<String>,
+    trace: Option<String>,
 }
 
 impl Column {
@@ -91,6 +97,11 @@ impl Column {
         if let Some(release) = line.kernel {
             self.release = release;
         }
+        self.answers.entry(name.clone()).or_default().push(Answer {
+            verdict: word.word().to_owned(),
+            reasons: line.reasons.clone(),
+            trace: line.trace.unwrap_or_default(),
+        });
         let cell = Cell {
             word: word.word(),
             reasons: line.reasons,
@@ -104,6 +115,26 @@ impl Column {
     #[must_use]
     pub fn done(&self) -> usize {
         self.cells.len()
+    }
+
+    /// Whether it told of any scenario.
+    #[must_use]
+    pub fn has_answers(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
+    /// What came of a scenario, once for each run of it: the first run's comes first.
+    #[must_use]
+    pub fn answers(&self, scenario: &str) -> &[Answer] {
+        self.answers.get(scenario).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a scenario came to in its first run.
+    #[must_use]
+    pub fn verdict(&self, scenario: &str) -> Verdict {
+        self.cells
+            .get(scenario)
+            .map_or(Verdict::Broken, Cell::verdict)
     }
 }
 

@@ -16,12 +16,14 @@
 mod align;
 mod classify;
 mod lines;
+mod rows;
 #[cfg(test)]
 mod tests;
 
 pub use align::{Change, aligned};
 pub use classify::explain;
 pub use lines::{Line, TraceText};
+pub use rows::{Row, side_by_side};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -72,7 +72,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "matrix",
         &[
-            "errors", "host", "scenario", "snapshot", "sys", "units", "verdict",
+            "errors", "host", "scenario", "snapshot", "sys", "units", "upgrade", "verdict",
         ],
     ),
     (
