@@ -230,8 +230,15 @@ impl Guest<'_> {
         let mut qemu = Command::new(QEMU);
         qemu.args(match accelerator {
             Accelerator::Kvm => ["-accel", "kvm", "-cpu", "host"],
-            // Linux does not start with the cmpxchg16b of this model, and has random numbers early with rdrand.
-            Accelerator::Tcg => ["-accel", "tcg,thread=multi", "-cpu", "qemu64,-cx16,+rdrand"],
+            // The CPUs take turns in one thread: opening an event makes Linux patch its own code (text_poke_bp_batch()), and with a thread for each CPU
+            // a guest has panicked in the midst of that. Linux does not start with the cmpxchg16b of this model, and has random numbers early with
+            // rdrand.
+            Accelerator::Tcg => [
+                "-accel",
+                "tcg,thread=single",
+                "-cpu",
+                "qemu64,-cx16,+rdrand",
+            ],
         });
         qemu.args([
             "-machine",
