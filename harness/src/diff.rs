@@ -2,15 +2,12 @@
 
 use crate::kernels::{Kernels, Listed};
 use crate::suite::print;
-use crate::vm::{Size, job};
-use std::ffi::OsString;
+use crate::vm::Size;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use trace_harness::errors::chain;
-use trace_harness::matrix::{self, EventFormats, Heard, Kernel, Place};
+use trace_harness::matrix::EventFormats;
 use trace_harness::report::{formats_human, formats_json};
 use trace_harness::snapshot;
-use trace_harness::units::ExitKind;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -115,66 +112,7 @@ fn formats(arguments: &Arguments, list: &Kernels, word: &Path) -> Result<EventFo
     list.choose(Some(&name))
         .map_err(|_| format!("`{name}` is no file either"))?;
     let mut say = |text: String| anstream::eprintln!("harness: {text}");
-    let text = match list.find(&name, &mut say)? {
-        Place::Host => on_host()?,
-        Place::Guest(kernel) => match kernel.kept("events.jsonl") {
-            Some(text) => text,
-            None => {
-                let text = in_guest(arguments, &kernel)?;
-                kernel.keep("events.jsonl", &text);
-                text
-            }
-        },
-    };
-    EventFormats::read(&text).map_err(|error| format!("the kernel `{name}`: {}", chain(&error)))
-}
-
-fn command() -> Vec<OsString> {
-    let own = std::env::current_exe().unwrap_or_else(|_| "harness".into());
-    vec![
-        own.into(),
-        "events".into(),
-        "--format".into(),
-        "json".into(),
-    ]
-}
-
-fn in_guest(arguments: &Arguments, kernel: &Kernel) -> Result<String, String> {
-    let (mut out, mut said) = (Vec::new(), Vec::new());
-    let mut hear = |heard: Heard<'_>| match heard {
-        Heard::Up(..) => {}
-        Heard::Out(bytes) => out.extend(bytes),
-        Heard::Err(bytes) => said.extend(bytes),
-    };
-    let ended = matrix::run(
-        kernel,
-        &arguments.size.machine(),
-        &job(command(), &[]),
-        &mut hear,
-    );
-    match ended.map_err(|error| chain(&error))? {
-        ExitKind::Code(0) => Ok(String::from_utf8_lossy(&out).into_owned()),
-        how => {
-            let said = String::from_utf8_lossy(&said).into_owned();
-            Err(format!(
-                "`harness events` in a guest: {how}: {}",
-                said.trim()
-            ))
-        }
-    }
-}
-
-fn on_host() -> Result<String, String> {
-    let mut words = command().into_iter();
-    let output = Command::new(words.next().unwrap_or_default())
-        .args(words)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("cannot run the harness: {}", chain(&error)))?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        Err("cannot list the events of this kernel".to_owned())
-    }
+    let place = list.find(&name, &mut say)?;
+    let formats = crate::formats::of(&place, &arguments.size.machine());
+    formats.map_err(|error| format!("the kernel `{name}`: {error}"))
 }

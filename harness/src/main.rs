@@ -9,6 +9,7 @@ mod diff;
 mod doctor;
 mod dump;
 mod events;
+mod formats;
 mod inject;
 mod input;
 mod kernels;

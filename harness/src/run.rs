@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use trace_harness::host::Host;
 use trace_harness::report;
 use trace_harness::run::{Control, Fault, Options, ScenarioReport, Suite, Update};
 use trace_harness::snapshot::{self, Place};
@@ -52,6 +53,13 @@ pub(crate) struct Arguments {
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// With --format json: before all else a line for the machine, with its settings, and in the line of each scenario its trace: what the
+    /// snapshot shows, or else which calls there were
+    #[arg(long)]
+    traces: bool,
+    /// Run all of them so many times one after the other, and report on each
+    #[arg(long, value_name = "N", default_value_t = 1, hide = true)]
+    rounds: u32,
 }
 
 /// Which kernels a trace is right on.
@@ -73,6 +81,10 @@ enum Format {
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     if arguments.update.is_some() && is_ci() {
         anstream::eprintln!("harness: nothing is written when CI is set; unset it to use --update");
+        return status::USAGE;
+    }
+    if arguments.traces && arguments.format != Format::Json {
+        anstream::eprintln!("harness: --traces belongs to --format json");
         return status::USAGE;
     }
     if let Some(kernel) = &arguments.vm {
@@ -111,17 +123,27 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             .map(|folder| (folder, crate::record::about(None))),
         dumps: Some((dumps(arguments), crate::record::about(None))),
     };
+    if arguments.traces && arguments.format == Format::Json {
+        let mut text = String::new();
+        let host = Host::running();
+        let release = host.kernel_release().unwrap_or_default();
+        report::machine_json(&mut text, &release, &host.settings());
+        print(&text);
+    }
     let printer = Printer {
         format: arguments.format,
+        traces: arguments.traces,
         total: suite.items().count(),
         progress: std::io::stderr().is_terminal() && arguments.format == Format::Human,
         reports: Mutex::default(),
     };
     let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
     printer.show_progress(0);
-    suite.run(&options, &control, &|report| printer.report(report));
+    for _ in 0..arguments.rounds {
+        suite.run(&options, &control, &|report| printer.report(report));
+    }
     let reports = printer.finish();
-    if arguments.format == Format::Human && arguments.chosen.filter.is_none() {
+    if arguments.format == Format::Human && arguments.chosen.is_all() {
         warn_of_orphans(&arguments.chosen.paths, &reports);
     }
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
@@ -173,14 +195,16 @@ fn write_text(report: &ScenarioReport) {
 
 struct Printer {
     format: Format,
+    traces: bool,
     total: usize,
     progress: bool,
     reports: Mutex<Vec<ScenarioReport>>,
 }
 
 impl Printer {
-    fn report(&self, report: ScenarioReport) {
+    fn report(&self, mut report: ScenarioReport) {
         write_text(&report);
+        report.trace = report.trace.filter(|_| self.traces);
         let mut text = String::new();
         match self.format {
             Format::Human => report::human(&mut text, &report, std::io::stdout().is_terminal()),

@@ -21,6 +21,9 @@ pub(crate) struct Chosen {
     /// Only scenarios whose name matches
     #[arg(long, value_name = "RE")]
     pub(crate) filter: Option<Regex>,
+    /// Only the scenario of this very name; may be given several times
+    #[arg(long, value_name = "NAME", conflicts_with = "filter")]
+    pub(crate) exact: Vec<String>,
 }
 
 impl Chosen {
@@ -84,6 +87,11 @@ impl Chosen {
         }
     }
 
+    /// Whether all scenarios are meant that the paths have.
+    pub(crate) fn is_all(&self) -> bool {
+        self.filter.is_none() && self.exact.is_empty()
+    }
+
     pub(crate) fn find(&self) -> Result<Vec<Item>, String> {
         let mut items = discover(&self.paths).map_err(|(path, error)| {
             format!("cannot read `{}`: {}", path.display(), chain(&error))
@@ -97,8 +105,18 @@ impl Chosen {
                 return Err(format!("no scenario's name matches `{filter}`"));
             }
         }
+        if let Some(missing) = self.exact.iter().find(|name| !is_there(&items, name)) {
+            return Err(format!("there is no scenario `{missing}`"));
+        }
+        if !self.exact.is_empty() {
+            items.retain(|item| self.exact.contains(&item.name));
+        }
         Ok(items)
     }
+}
+
+fn is_there(items: &[Item], name: &str) -> bool {
+    items.iter().any(|item| item.name == name)
 }
 
 /// Says what is wrong with scenarios.

@@ -9,6 +9,7 @@ mod modules;
 mod ports;
 mod probes;
 mod process;
+mod settings;
 pub(crate) mod sources;
 mod symbols;
 mod tracefs;

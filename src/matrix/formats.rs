@@ -1,7 +1,7 @@
 //! What two kernels say of their events: which there are, and where their fields lie.
 
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A field of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -16,6 +16,19 @@ pub struct EventField {
     pub size: u64,
     /// Whether it may be below zero.
     pub signed: bool,
+}
+
+impl EventField {
+    fn line(&self) -> String {
+        let Self {
+            name,
+            c_type,
+            offset,
+            size,
+            ..
+        } = self;
+        format!("{name}: {c_type}, {size} bytes at {offset}")
+    }
 }
 
 /// The events of a kernel by their names, each with its fields.
@@ -53,6 +66,16 @@ impl EventFormats {
             events.insert(name, fields);
         }
         Ok(Self(events))
+    }
+
+    /// By event the lines that describe its fields: what two kernels say of a field is the same only if the lines are.
+    #[must_use]
+    pub fn lines(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let events = self.0.iter();
+        let lines = |fields: &[EventField]| fields.iter().map(EventField::line).collect();
+        events
+            .map(|(name, fields)| (name.clone(), lines(fields)))
+            .collect()
     }
 
     /// How many events there are.

@@ -1,6 +1,6 @@
 //! What came out of the same scenarios on several kernels, and what differs.
 
-use crate::upgrade::{Answer, Facts};
+use crate::upgrade::{Answer, Facts, TraceText};
 use crate::verdict::Verdict;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +73,9 @@ struct Line {
     #[serde(default)]
     notes: Vec<String>,
     trace: Option<String>,
+    release: Option<String>,
+    #[serde(default)]
+    settings: BTreeMap<String, String>,
 }
 
 impl Column {
@@ -85,11 +88,17 @@ impl Column {
         }
     }
 
-    /// Takes a line of `harness run --format json`; whether it was the end of a scenario.
+    /// Takes a line of `harness run --format json --traces`; whether it was the end of a scenario. The first time that a scenario ends is what
+    /// it came to; any other tells what varies.
     pub fn line(&mut self, text: &str) -> bool {
         let Ok(line) = serde_json::from_str::<Line>(text) else {
             return false;
         };
+        if let ("machine", Some(release)) = (line.kind.as_str(), &line.release) {
+            self.facts.release.clone_from(release);
+            self.facts.settings = line.settings;
+            return false;
+        }
         let word = line.verdict.as_deref().and_then(verdict);
         let (Some(name), Some(word), "scenario") = (line.name, word, line.kind.as_str()) else {
             return false;
@@ -102,12 +111,11 @@ impl Column {
             reasons: line.reasons.clone(),
             trace: line.trace.unwrap_or_default(),
         });
-        let cell = Cell {
+        self.cells.entry(name).or_insert(Cell {
             word: word.word(),
             reasons: line.reasons,
             notes: line.notes,
-        };
-        self.cells.insert(name, cell);
+        });
         true
     }
 
@@ -117,16 +125,23 @@ impl Column {
         self.cells.len()
     }
 
-    /// Whether it told of any scenario.
+    /// Whether it told of all that it was asked.
     #[must_use]
-    pub fn has_answers(&self) -> bool {
-        !self.answers.is_empty()
+    pub fn is_whole(&self) -> bool {
+        self.trouble.is_none() && !self.answers.is_empty()
     }
 
     /// What came of a scenario, once for each run of it: the first run's comes first.
     #[must_use]
     pub fn answers(&self, scenario: &str) -> &[Answer] {
         self.answers.get(scenario).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the trace of any of these scenarios has events, which a kernel may have otherwise.
+    #[must_use]
+    pub fn has_events<'a>(&self, scenarios: impl IntoIterator<Item = &'a String>) -> bool {
+        let mut answers = scenarios.into_iter().flat_map(|name| self.answers(name));
+        answers.any(|answer| TraceText::read(&answer.trace).has_events())
     }
 
     /// What a scenario came to in its first run.

@@ -1,10 +1,11 @@
 //! What differs from each kernel to the next one of the list, and why.
 
 use super::results::{Column, Matrix};
-use crate::upgrade::{self, Class};
+use crate::upgrade::{self, Answer, Class};
 use crate::verdict::Verdict;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// One upgrade: from a kernel to the next of the list that told anything.
+/// One upgrade: from a kernel to the next of the list that did not break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// What the older one is called in the list.
@@ -38,12 +39,41 @@ pub struct Seen {
 }
 
 impl Matrix {
-    /// Each upgrade, in the order of the list. A kernel that told nothing is left out.
+    /// Each upgrade, in the order of the list. A kernel that broke is left out: the next is compared with the one before.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
-        let told: Vec<&Column> = self.columns.iter().filter(|it| it.has_answers()).collect();
-        let pairs = told.iter().zip(told.iter().skip(1));
+        let pairs = self.neighbours().into_iter();
         pairs.map(|(from, to)| self.step(from, to)).collect()
+    }
+
+    /// For each kernel the scenarios that have to be run again there, so that what varies anyway is told from what the kernels change: those
+    /// whose runs differ between neighbours. What did not run at all does not vary.
+    #[must_use]
+    pub fn in_doubt(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (from, to) in self.neighbours() {
+            for scenario in &self.scenarios {
+                let answers = [from, to].map(|column| column.answers(scenario).first());
+                let [Some(before), Some(after)] = answers else {
+                    continue;
+                };
+                let is_plain = |answer: &Answer| answer.verdict == Verdict::Skipped.word();
+                if is_plain(before) || is_plain(after) || before.is_as(after) {
+                    continue;
+                }
+                for column in [from, to] {
+                    let scenarios = all.entry(column.kernel.clone()).or_default();
+                    scenarios.insert(scenario.clone());
+                }
+            }
+        }
+        all
+    }
+
+    fn neighbours(&self) -> Vec<(&Column, &Column)> {
+        let whole: Vec<&Column> = self.columns.iter().filter(|it| it.is_whole()).collect();
+        let pairs = whole.iter().zip(whole.iter().skip(1));
+        pairs.map(|(from, to)| (*from, *to)).collect()
     }
 
     fn step(&self, from: &Column, to: &Column) -> Step {

@@ -78,6 +78,7 @@ mod tests {
             kept: None,
             dumped: None,
             only_snapshot: false,
+            trace: None,
         };
         let verdicts = [
             Verdict::Pass,

@@ -4,6 +4,7 @@ use super::json::string;
 use crate::run::ScenarioReport;
 use crate::units::Usage;
 use crate::verdict::Verdict;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -100,6 +101,10 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         strings(out, &report.notes);
         out.push(']');
     }
+    if let Some(trace) = &report.trace {
+        out.push_str(",\"trace\":");
+        string(out, trace);
+    }
     if let Some(path) = &report.kept {
         out.push_str(",\"kept\":");
         string(out, &path.to_string_lossy());
@@ -145,6 +150,20 @@ fn usage_json(out: &mut String, usage: &Usage) {
     out.push('}');
 }
 
+/// Appends the line that stands before all others where traces are wanted: the kernel's release and settings.
+pub fn machine_json(out: &mut String, release: &str, settings: &BTreeMap<String, String>) {
+    out.push_str("{\"type\":\"machine\",\"release\":");
+    string(out, release);
+    out.push_str(",\"settings\":{");
+    for (place, (name, value)) in settings.iter().enumerate() {
+        out.push_str(if place > 0 { "," } else { "" });
+        string(out, name);
+        out.push(':');
+        string(out, value);
+    }
+    out.push_str("}}\n");
+}
+
 /// Appends the last line of a suite: how often each verdict was given.
 pub fn suite_json(out: &mut String, verdicts: &[Verdict]) {
     out.push_str("{\"type\":\"summary\"");
@@ -180,6 +199,7 @@ mod tests {
             kept: None,
             dumped: None,
             only_snapshot: false,
+            trace: None,
         }
     }
 

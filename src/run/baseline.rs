@@ -84,6 +84,7 @@ fn outcome(ended: &Ended, verdict: Verdict, reasons: Vec<String>) -> Outcome {
         text: None,
         snapshot: SnapshotOutcome::NotCompared,
         only_snapshot: false,
+        shown: None,
         run: None,
     }
 }

@@ -54,6 +54,7 @@ mod tests {
             kept: None,
             dumped: None,
             only_snapshot: false,
+            trace: None,
         };
         report.note(Err(WorkDirError::Remove {
             path: "/tmp/it".into(),

@@ -34,6 +34,9 @@ pub struct Outcome {
     pub struck: Vec<Limit>,
     /// The trace's text, where there is a snapshot to it.
     pub text: Option<String>,
+    /// What kernels are compared by, of a run that came to its end: the text that a snapshot shows or would show; of a scenario without one
+    /// only which calls and events there were.
+    pub shown: Option<String>,
     /// What came of the comparison with the stored one.
     pub snapshot: SnapshotOutcome,
     /// Whether that is all that speaks against it.
@@ -141,10 +144,8 @@ pub(super) fn judge(
         (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);
     }
     // A known failure is judged by its expectations alone: there is no right trace of it.
-    let mut is_trace = matches!(verdict, Verdict::Pass | Verdict::Fail)
-        && plan.view.is_some()
-        && !ended.is_cut_short()
-        && plan.expect_failure.is_none();
+    let is_whole = matches!(verdict, Verdict::Pass | Verdict::Fail) && !ended.is_cut_short();
+    let mut is_trace = is_whole && plan.view.is_some() && plan.expect_failure.is_none();
     if is_trace && trace.unread > 0 {
         is_trace = false;
         if verdict == Verdict::Pass {
@@ -164,6 +165,7 @@ pub(super) fn judge(
         reasons.push(format!("the trace cannot be compared: {overwritten}"));
     }
     let text = trace.text();
+    let shown = is_whole.then(|| shown(plan, ended, trace, &text)).flatten();
     let snapshot = match file.filter(|_| is_trace) {
         Some(file) => compare(bench, &Place::of(file).of_row(&plan.row), &text)?,
         None => SnapshotOutcome::NotCompared,
@@ -192,9 +194,20 @@ pub(super) fn judge(
         usage: ended.usage,
         struck: ended.struck(),
         text: is_trace.then_some(text),
+        shown,
         snapshot,
         run: None,
     })
+}
+
+/// The text by which kernels are compared; none where parts of it are not known.
+fn shown(plan: &Plan, ended: &Ended, trace: &Normalised, text: &str) -> Option<String> {
+    if plan.view.is_some() {
+        let is_known = trace.unread == 0 && !shows_overwritten(plan, ended);
+        return is_known.then(|| text.to_owned());
+    }
+    let is_known = plan.events.overwritten(&ended.account).is_empty();
+    is_known.then(|| trace.names().text())
 }
 
 /// Whether the snapshot would show events that records were overwritten of.
@@ -265,6 +278,7 @@ pub(super) fn not_judged(verdict: Verdict, reason: String) -> Outcome {
         usage: Usage::default(),
         struck: Vec::new(),
         text: None,
+        shown: None,
         snapshot: SnapshotOutcome::NotCompared,
         only_snapshot: false,
         run: None,

@@ -54,6 +54,8 @@ pub struct ScenarioReport {
     pub dumped: Option<PathBuf>,
     /// Whether the only thing against it is its snapshot.
     pub only_snapshot: bool,
+    /// What kernels are compared by, of the (last) run ([`Outcome::shown`](super::Outcome::shown)).
+    pub trace: Option<String>,
 }
 
 /// A set of scenarios, all of them read and resolved before the first runs.
@@ -265,6 +267,7 @@ impl<'a> Suite<'a> {
             kept: None,
             dumped: None,
             only_snapshot: false,
+            trace: None,
         };
         match found {
             None => report
@@ -328,6 +331,7 @@ impl<'a> Suite<'a> {
                     first = first.or(outcome.text);
                     report.verdict = outcome.verdict;
                     report.reasons = outcome.reasons;
+                    report.trace = outcome.shown;
                     (report.events, report.lost) = (outcome.events, outcome.lost);
                     (report.usage, report.struck) = (outcome.usage, outcome.struck);
                     let notes = &mut report.notes;

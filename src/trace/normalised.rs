@@ -76,6 +76,24 @@ impl Normalised {
         text
     }
 
+    /// The same trace with nothing but which calls and events each program had.
+    #[must_use]
+    pub fn names(&self) -> Self {
+        let view = View {
+            level: Level::Set,
+            by: By::Program,
+            stretch: None,
+            ..self.view.clone()
+        };
+        Self {
+            blocks: self.blocks.iter().map(Block::without_deeds).collect(),
+            unread: 0,
+            view,
+            counted: BTreeMap::new(),
+            rules: BTreeSet::new(),
+        }
+    }
+
     /// The text below its header, in its order: a part for each process, and behind them one for each program whose processes are one.
     #[must_use]
     pub fn parts(&self) -> Vec<TextPart<'_>> {
@@ -198,6 +216,16 @@ fn tallies<'a>(blocks: impl IntoIterator<Item = &'a Block>, shown: Shown<'_>) ->
 }
 
 impl Block {
+    fn without_deeds(&self) -> Self {
+        Self {
+            task: self.task,
+            program: self.program.clone(),
+            parent: self.parent,
+            deeds: Vec::new(),
+            tally: self.tally.clone(),
+        }
+    }
+
     /// Counts the deeds again, after they were changed.
     pub fn recount(&mut self) {
         self.tally.clear();

@@ -73,6 +73,15 @@ impl<'a> TraceText<'a> {
     }
 }
 
+impl TraceText<'_> {
+    /// Whether it has events and not calls alone.
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        let mut lines = self.blocks.iter().flat_map(|block| &block.lines);
+        lines.any(Line::is_event)
+    }
+}
+
 impl<'a> Block<'a> {
     fn of(head: &'a str) -> Self {
         let (task, rest) = match head.split_once([' ', ',']) {

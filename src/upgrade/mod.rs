@@ -38,6 +38,14 @@ pub struct Answer {
     pub trace: String,
 }
 
+impl Answer {
+    /// Whether another says the same, whatever its reasons.
+    #[must_use]
+    pub fn is_as(&self, other: &Self) -> bool {
+        self.verdict == other.verdict && self.trace == other.trace
+    }
+}
+
 /// What is known of a kernel and of what it runs in, besides the answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
