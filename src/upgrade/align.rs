@@ -1,9 +1,9 @@
 //! Two traces side by side.
 
 use super::lines::{Block, Line, TraceText, renamed};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-use std::borrow::Cow;
+use super::optimum::{Lists, Weight};
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Something in which two traces differ, in the order of the traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,73 +21,294 @@ pub enum Change<'a> {
 }
 
 /// In what the second trace differs from the first. Processes are matched by program and descent, whatever their numbers are; in a process
-/// lines by their names. Where names come and go side by side it is the longest that is common which is kept.
+/// lines by their names. Of all the ways to match them it is one that leaves the fewest lines that differ.
 #[must_use]
 pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<'a>> {
-    let kinds = |trace: &TraceText<'a>| -> Vec<String> {
-        trace
-            .blocks
-            .iter()
-            .map(|block| block.kind.clone())
-            .collect()
-    };
-    let ops = capture_diff_slices(Algorithm::Patience, &kinds(first), &kinds(second));
-    let mut changes = Vec::new();
-    let mut pairs = Vec::new();
-    for op in &ops {
-        let (old, new) = (op.old_range(), op.new_range());
-        let (old, new) = (
-            first.blocks.get(old).unwrap_or_default(),
-            second.blocks.get(new).unwrap_or_default(),
-        );
-        // What is replaced one by one was renamed: a program by another name.
-        let is_pairwise = matches!(op, DiffOp::Equal { .. }) || old.len() == new.len();
-        if is_pairwise {
-            pairs.extend(old.iter().zip(new));
-        } else {
-            let gone =
-                |block: &Block<'a>| Change::Gone(block.task, block.kind.clone(), block.lines.len());
-            let came =
-                |block: &Block<'a>| Change::Came(block.task, block.kind.clone(), block.lines.len());
-            changes.extend(old.iter().map(gone));
-            changes.extend(new.iter().map(came));
+    let all = laid_out(first, second);
+    let told = |block: &Block<'a>| (block.task, block.kind.clone(), block.lines.len());
+    let alone = all.iter().filter_map(|laid| match laid {
+        Laid::First(block) => {
+            let (task, kind, lines) = told(block);
+            Some(Change::Gone(task, kind, lines))
         }
-    }
-    // What the second calls P3 is what the first calls P2.
-    let names: HashMap<&str, &str> = pairs
-        .iter()
-        .map(|(old, new)| (new.task, old.task))
-        .collect();
-    for (old, new) in pairs {
-        lines(old, new, &names, &mut changes);
+        Laid::Second(block) => {
+            let (task, kind, lines) = told(block);
+            Some(Change::Came(task, kind, lines))
+        }
+        Laid::Both(..) => None,
+    });
+    let mut changes: Vec<Change<'a>> = alone.collect();
+    for laid in &all {
+        let Laid::Both(old, new, pairs) = laid else {
+            continue;
+        };
+        for pair in pairs.iter().filter(|pair| !pair.is_same) {
+            match (pair.first, pair.second) {
+                (Some(before), Some(after)) => {
+                    changes.push(Change::Other(old.task, before, after));
+                }
+                (Some(before), None) => changes.push(Change::Only(old.task, before)),
+                (None, Some(after)) => changes.push(Change::New(new.task, after)),
+                (None, None) => {}
+            }
+        }
     }
     changes
 }
 
+/// What stands beside what.
+pub(super) enum Laid<'t, 'a> {
+    First(&'t Block<'a>),
+    Second(&'t Block<'a>),
+    Both(&'t Block<'a>, &'t Block<'a>, Vec<Pair<'a>>),
+}
+
+/// Two lines that stand beside each other, at least one of them.
+pub(super) struct Pair<'a> {
+    pub(super) first: Option<Line<'a>>,
+    pub(super) second: Option<Line<'a>>,
+    /// But for the numbers of tasks that are the same ones.
+    pub(super) is_same: bool,
+}
+
+/// All blocks of two traces and their lines, in the order of both.
+pub(super) fn laid_out<'t, 'a>(
+    first: &'t TraceText<'a>,
+    second: &'t TraceText<'a>,
+) -> Vec<Laid<'t, 'a>> {
+    // Of several ways that are as good it is the same one whichever trace comes first.
+    let text = |trace: &'t TraceText<'a>| {
+        let blocks = trace.blocks.iter();
+        blocks.flat_map(|it| std::iter::once(it.head).chain(it.lines.iter().map(|it| it.text)))
+    };
+    let is_turned = text(first).gt(text(second));
+    let pairs = blocks(&first.blocks, &second.blocks, is_turned);
+    let names: HashMap<&str, &str> = pairs
+        .iter()
+        .filter_map(|(old, new)| Some((first.blocks.get(*old)?, second.blocks.get(*new)?)))
+        .map(|(old, new)| (new.task, old.task))
+        .collect();
+    let names = Names {
+        known: second.blocks.iter().map(|block| block.task).collect(),
+        names,
+    };
+    steps(&pairs, first.blocks.len(), second.blocks.len())
+        .filter_map(|(old, new)| {
+            let old = old.and_then(|place| first.blocks.get(place));
+            let new = new.and_then(|place| second.blocks.get(place));
+            Some(match (old, new) {
+                (Some(old), Some(new)) => Laid::Both(old, new, lines(old, new, &names, is_turned)),
+                (Some(old), None) => Laid::First(old),
+                (None, Some(new)) => Laid::Second(new),
+                (None, None) => return None,
+            })
+        })
+        .collect()
+}
+
+/// Pairs of places with all that is between them: first what is alone in the first, then what is in the second.
+fn steps(
+    pairs: &[(usize, usize)],
+    first: usize,
+    second: usize,
+) -> impl Iterator<Item = (Option<usize>, Option<usize>)> {
+    let (mut old, mut new) = (0, 0);
+    let ends = pairs.iter().copied().map(Some).chain([None]);
+    ends.flat_map(move |pair| {
+        let (to_old, to_new) = pair.unwrap_or((first, second));
+        let (gone, came) = (old..to_old, new..to_new);
+        (old, new) = (to_old + 1, to_new + 1);
+        let gone = gone.map(|place| (Some(place), None));
+        let came = came.map(|place| (None, Some(place)));
+        let both = pair.map(|(old, new)| (Some(old), Some(new)));
+        gone.chain(came).chain(both)
+    })
+}
+
+/// [`Lists::matched`], of the two turned round where that is wished.
+fn matched(
+    first: &[u32],
+    second: &[u32],
+    is_turned: bool,
+    weight: Weight<'_>,
+) -> Vec<(usize, usize)> {
+    if !is_turned {
+        return Lists { first, second }.matched(weight);
+    }
+    let turned = Lists {
+        first: second,
+        second: first,
+    };
+    let pairs = turned.matched(&|new, old| weight(old, new));
+    pairs.into_iter().map(|(new, old)| (old, new)).collect()
+}
+
+/// A number for each value, the same for the same.
+struct Numbers<T>(HashMap<T, u32>);
+
+impl<T: Hash + Eq> Numbers<T> {
+    fn of(&mut self, value: T) -> u32 {
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        *self.0.entry(value).or_insert(next)
+    }
+}
+
+/// What of a block is compared with other blocks.
+struct Gist {
+    kind: u32,
+    is_thread: bool,
+    /// Its lines, without the numbers of tasks, and their names; in order of their numbers.
+    texts: Vec<u32>,
+    names: Vec<u32>,
+}
+
+/// The blocks that are of the same task.
+fn blocks(first: &[Block<'_>], second: &[Block<'_>], is_turned: bool) -> Vec<(usize, usize)> {
+    let mut words = Numbers(HashMap::new());
+    let mut wholes = Numbers(HashMap::new());
+    let mut gists = |blocks: &[Block<'_>]| -> (Vec<Gist>, Vec<u32>) {
+        let gist = |block: &Block<'_>| {
+            let masked = |line: &Line<'_>| renamed(line.text, |_| Some("P".to_owned()));
+            let texts = block.lines.iter().map(masked);
+            let mut texts: Vec<u32> = texts.map(|text| words.of(text)).collect();
+            let names = block.lines.iter().map(|line| line.name.to_owned());
+            let mut names: Vec<u32> = names.map(|name| words.of(name)).collect();
+            let kind = words.of(block.kind.clone());
+            let whole = wholes.of((kind, texts.clone()));
+            texts.sort_unstable();
+            names.sort_unstable();
+            let gist = Gist {
+                kind,
+                is_thread: block.is_thread(),
+                texts,
+                names,
+            };
+            (gist, whole)
+        };
+        blocks.iter().map(gist).unzip()
+    };
+    let ((ours, first), (theirs, second)) = (gists(first), gists(second));
+    let weight = |old: usize, new: usize| match (ours.get(old), theirs.get(new)) {
+        (Some(old), Some(new)) => old.weight(new),
+        _ => 0,
+    };
+    matched(&first, &second, is_turned, &weight)
+}
+
+impl Gist {
+    /// At most so many lines less differ if the two are of the same task, heads included; 0 if they are not.
+    fn weight(&self, other: &Self) -> u32 {
+        let (texts, names) = (
+            common(&self.texts, &other.texts),
+            common(&self.names, &other.names),
+        );
+        let longest = self.names.len().max(other.names.len());
+        let is_renamed = self.is_thread == other.is_thread && names > 0 && names * 2 >= longest;
+        let head = match self.kind == other.kind {
+            true => 2,
+            false if is_renamed => 1,
+            false => return 0,
+        };
+        head + u32::try_from(texts + names).unwrap_or(u32::MAX / 2)
+    }
+}
+
+/// How many items two sorted lists have in common.
+fn common(first: &[u32], second: &[u32]) -> usize {
+    let mut others = second.iter().peekable();
+    let is_there = |item: &&u32| {
+        while others.next_if(|other| other < item).is_some() {}
+        others.next_if(|other| other == item).is_some()
+    };
+    first.iter().filter(is_there).count()
+}
+
+/// What the second trace calls P3 is what the first calls P2.
+struct Names<'a> {
+    /// The tasks of the second.
+    known: std::collections::HashSet<&'a str>,
+    /// Those of them that the first has, and what they are called there.
+    names: HashMap<&'a str, &'a str>,
+}
+
+impl Names<'_> {
+    /// A text of the second in the names of the first. What only the second has gets a name that the first has not.
+    fn translated(&self, text: &str) -> String {
+        renamed(text, |task| {
+            let alone = |task: &str| self.known.contains(task).then(|| format!("+{task}"));
+            let named = |task: &str| self.names.get(task).map(|name| (*name).to_owned());
+            if let Some(name) = named(task).or_else(|| alone(task)) {
+                return Some(name);
+            }
+            // A thread with no line of its own.
+            let (process, thread) = task.split_once('.')?;
+            let process = named(process).or_else(|| alone(process))?;
+            Some(format!("{process}.{thread}"))
+        })
+    }
+}
+
+/// The line that is the same weighs twice as much as the same call otherwise, and among these what has more of its text in common is
+/// before what has less, but never before a line more that is the same.
+const LINE: u32 = 1 << 16;
+
 fn lines<'a>(
     old: &Block<'a>,
     new: &Block<'a>,
-    names: &HashMap<&str, &str>,
-    changes: &mut Vec<Change<'a>>,
-) {
-    let of = |block: &Block<'a>| -> Vec<&'a str> { block.lines.iter().map(|it| it.name).collect() };
-    for op in capture_diff_slices(Algorithm::Myers, &of(old), &of(new)) {
-        let before = old.lines.get(op.old_range()).unwrap_or_default();
-        let after = new.lines.get(op.new_range()).unwrap_or_default();
-        if !matches!(op, DiffOp::Equal { .. }) {
-            changes.extend(before.iter().map(|line| Change::Only(old.task, *line)));
-            changes.extend(after.iter().map(|line| Change::New(new.task, *line)));
-            continue;
+    names: &Names<'_>,
+    is_turned: bool,
+) -> Vec<Pair<'a>> {
+    let translated: Vec<String> = new
+        .lines
+        .iter()
+        .map(|it| names.translated(it.text))
+        .collect();
+    let mut numbers = Numbers(HashMap::new());
+    let first: Vec<u32> = old.lines.iter().map(|it| numbers.of(it.text)).collect();
+    let second: Vec<u32> = translated
+        .iter()
+        .map(|it| numbers.of(it.as_str()))
+        .collect();
+    let weight = |one: usize, other: usize| {
+        if first.get(one) == second.get(other) {
+            return 2 * LINE;
         }
-        for (before, after) in before.iter().zip(after) {
-            let said = if after.text.contains('P') {
-                Cow::Owned(renamed(after.text, |task| names.get(task).copied()))
-            } else {
-                Cow::Borrowed(after.text)
-            };
-            if before.text != said {
-                changes.push(Change::Other(old.task, *before, *after));
+        match (
+            old.lines.get(one),
+            new.lines.get(other),
+            translated.get(other),
+        ) {
+            (Some(before), Some(after), Some(text)) if before.name == after.name => {
+                LINE + alike(before.text, text)
             }
+            _ => 0,
         }
-    }
+    };
+    let pairs = matched(&first, &second, is_turned, &weight);
+    let steps = steps(&pairs, first.len(), second.len());
+    let pair = |(one, other): (Option<usize>, Option<usize>)| Pair {
+        first: one.and_then(|place| old.lines.get(place).copied()),
+        second: other.and_then(|place| new.lines.get(place).copied()),
+        is_same: match (one, other) {
+            (Some(one), Some(other)) => first.get(one) == second.get(other),
+            _ => false,
+        },
+    };
+    steps.map(pair).collect()
+}
+
+/// How much of two texts is the same at their beginnings and ends, from 0 to 31.
+fn alike(first: &str, second: &str) -> u32 {
+    let (first, second) = (first.as_bytes(), second.as_bytes());
+    let same = |it: &(&u8, &u8)| it.0 == it.1;
+    let head = first.iter().zip(second).take_while(same).count();
+    let tail = first
+        .iter()
+        .rev()
+        .zip(second.iter().rev())
+        .take_while(same)
+        .count();
+    let longest = first.len().max(second.len()).max(1);
+    let shared = (head + tail).min(longest);
+    u32::try_from(shared * 31 / longest).unwrap_or(0)
 }

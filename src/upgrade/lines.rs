@@ -7,10 +7,13 @@ pub struct Line<'a> {
     pub name: &'a str,
     /// All of it, without the blanks before it.
     pub text: &'a str,
+    /// The same with them.
+    pub(super) whole: &'a str,
 }
 
 impl<'a> Line<'a> {
-    fn of(text: &'a str) -> Self {
+    fn of(whole: &'a str) -> Self {
+        let text = whole.trim_start();
         // `[i386] openat(...)`: the convention belongs to the name.
         let from = match text.strip_prefix('[') {
             Some(rest) => rest.find(']').map_or(0, |at| at + 2),
@@ -19,7 +22,7 @@ impl<'a> Line<'a> {
         let behind = text.get(from..).unwrap_or_default();
         let length = behind.find(['(', ' ']).unwrap_or(behind.len());
         let name = text.get(..from.saturating_add(length)).unwrap_or(text);
-        Self { name, text }
+        Self { name, text, whole }
     }
 
     /// Whether it is an event and no call.
@@ -41,6 +44,8 @@ impl<'a> Line<'a> {
 /// A process or a thread of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Block<'a> {
+    /// Its first line.
+    pub(super) head: &'a str,
     /// `P2`, `P2.T1`, `program sh`.
     pub(super) task: &'a str,
     /// What it is, without its number and its parent's: the program's name, whether it is a child.
@@ -63,10 +68,10 @@ impl<'a> TraceText<'a> {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            match (line.strip_prefix("  "), blocks.last_mut()) {
-                (Some(line), Some(block)) => block.lines.push(Line::of(line.trim_start())),
-                (Some(_), None) => {}
-                (None, _) => blocks.push(Block::of(line)),
+            match (line.starts_with("  "), blocks.last_mut()) {
+                (true, Some(block)) => block.lines.push(Line::of(line)),
+                (true, None) => {}
+                (false, _) => blocks.push(Block::of(line)),
             }
         }
         Self { blocks }
@@ -83,6 +88,10 @@ impl TraceText<'_> {
 }
 
 impl<'a> Block<'a> {
+    pub(super) fn is_thread(&self) -> bool {
+        self.task.contains(".T")
+    }
+
     fn of(head: &'a str) -> Self {
         let (task, rest) = match head.split_once([' ', ',']) {
             Some((_, _)) if head.starts_with("program ") => (head, ""),
@@ -93,20 +102,22 @@ impl<'a> Block<'a> {
             part if part.starts_with("child of ") => "child",
             part => part,
         });
-        let is_thread = task.contains(".T");
-        let kind: Vec<&str> = without_parent
-            .chain(is_thread.then_some("thread"))
-            .collect();
-        Self {
+        let mut block = Self {
+            head,
             task,
-            kind: kind.join(", "),
+            kind: without_parent.collect::<Vec<_>>().join(", "),
             lines: Vec::new(),
+        };
+        if block.is_thread() {
+            let before = if block.kind.is_empty() { "" } else { ", " };
+            block.kind = format!("{}{before}thread", block.kind);
         }
+        block
     }
 }
 
 /// The names of tasks in a text, replaced: `P4` by what `to` says of it.
-pub(super) fn renamed<'t>(text: &str, to: impl Fn(&str) -> Option<&'t str>) -> String {
+pub(super) fn renamed(text: &str, to: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut before = ' ';
@@ -114,7 +125,10 @@ pub(super) fn renamed<'t>(text: &str, to: impl Fn(&str) -> Option<&'t str>) -> S
         let length = task_length(rest);
         let is_word = before.is_alphanumeric() || before == '_';
         if let Some(task) = rest.get(..length).filter(|_| length > 0 && !is_word) {
-            out.push_str(to(task).unwrap_or(task));
+            match to(task) {
+                Some(name) => out.push_str(&name),
+                None => out.push_str(task),
+            }
             rest = rest.get(length..).unwrap_or_default();
             before = '0';
         } else {

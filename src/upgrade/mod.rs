@@ -16,14 +16,20 @@
 mod align;
 mod classify;
 mod lines;
+mod mask;
+mod optimum;
+mod raw;
 mod rows;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_rows;
 
 pub use align::{Change, aligned};
 pub use classify::explain;
 pub use lines::{Line, TraceText};
-pub use rows::{Row, side_by_side};
+pub use raw::normalised;
+pub use rows::{Part, Row, side_by_side};
 
 use std::collections::{BTreeMap, BTreeSet};
 

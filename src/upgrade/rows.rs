@@ -1,6 +1,7 @@
 //! Two traces, line beside line.
 
-use super::lines::TraceText;
+use super::align::{Laid, laid_out};
+use super::lines::{Block, TraceText};
 
 /// Two lines that stand beside each other; one of them may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,29 +12,79 @@ pub struct Row<'a> {
     pub right: Option<&'a str>,
     /// Whether they say the same: the numbers of processes may differ.
     pub is_same: bool,
+    /// What they are.
+    pub part: Part,
+}
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A line of the trace's own head, behind a `#`.
+    Trace,
+    /// The head of a process or thread.
+    Task,
+    /// A call or an event.
+    Line,
 }
 
 /// All lines of two traces, as a person would lay them side by side: what [`super::aligned`] takes for the same process stands together, in it
-/// the same calls and events.
+/// the same calls and events. What only one has stands alone. Empty lines are left out.
 #[must_use]
 pub fn side_by_side<'a>(first: &'a str, second: &'a str) -> Vec<Row<'a>> {
-    let is_trace = |text: &str| !TraceText::read(text).blocks.is_empty();
-    if !is_trace(first) && !is_trace(second) {
-        return Vec::new();
-    }
-    let (left, right): (Vec<&str>, Vec<&str>) = (first.lines().collect(), second.lines().collect());
     let mut rows = Vec::new();
-    for op in similar::capture_diff_slices(similar::Algorithm::Patience, &left, &right) {
-        let before = left.get(op.old_range()).unwrap_or_default();
-        let after = right.get(op.new_range()).unwrap_or_default();
-        for place in 0..before.len().max(after.len()) {
-            let (left, right) = (before.get(place).copied(), after.get(place).copied());
-            rows.push(Row {
-                left,
-                right,
-                is_same: left == right,
-            });
+    let heads = |text: &'a str| text.lines().take_while(|line| line.starts_with('#'));
+    let (mut left, mut right) = (heads(first), heads(second));
+    loop {
+        let (left, right) = (left.next(), right.next());
+        if left.is_none() && right.is_none() {
+            break;
+        }
+        rows.push(Row {
+            left,
+            right,
+            is_same: left == right,
+            part: Part::Trace,
+        });
+    }
+    let (first, second) = (TraceText::read(first), TraceText::read(second));
+    for laid in laid_out(&first, &second) {
+        match laid {
+            Laid::First(block) => {
+                rows.extend(alone(block).map(|(left, part)| Row {
+                    left: Some(left),
+                    right: None,
+                    is_same: false,
+                    part,
+                }));
+            }
+            Laid::Second(block) => {
+                rows.extend(alone(block).map(|(right, part)| Row {
+                    left: None,
+                    right: Some(right),
+                    is_same: false,
+                    part,
+                }));
+            }
+            Laid::Both(old, new, pairs) => {
+                rows.push(Row {
+                    left: Some(old.head),
+                    right: Some(new.head),
+                    is_same: old.kind == new.kind,
+                    part: Part::Task,
+                });
+                rows.extend(pairs.into_iter().map(|pair| Row {
+                    left: pair.first.map(|line| line.whole),
+                    right: pair.second.map(|line| line.whole),
+                    is_same: pair.is_same,
+                    part: Part::Line,
+                }));
+            }
         }
     }
     rows
+}
+
+fn alone<'a>(block: &Block<'a>) -> impl Iterator<Item = (&'a str, Part)> {
+    let lines = block.lines.iter().map(|line| (line.whole, Part::Line));
+    std::iter::once((block.head, Part::Task)).chain(lines)
 }

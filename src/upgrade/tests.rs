@@ -230,7 +230,7 @@ fn what_varies_on_one_kernel_is_noise_and_nothing_else() {
 
 #[test]
 fn words_that_look_like_tasks_are_left_alone() {
-    let to = |task: &str| (task == "P1").then_some("P9");
+    let to = |task: &str| (task == "P1").then(|| "P9".to_owned());
     for (text, said) in [
         ("kill(P1, SIGTERM) = 0", "kill(P9, SIGTERM) = 0"),
         ("\"MAP1 P1x P12 P1\"", "\"MAP1 P1x P12 P9\""),

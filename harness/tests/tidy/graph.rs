@@ -64,7 +64,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("snapshot", &[]),
-    ("upgrade", &[]),
+    ("upgrade", &["syscall"]),
     (
         "suggest",
         &["sandbox", "scenario", "syscall", "trace", "units"],

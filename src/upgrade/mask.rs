@@ -1,0 +1,146 @@
+//! A line of a trace in which everything is as it was, without what is another in every run.
+
+use super::raw::is_of_tasks;
+use crate::syscall::kinds::{ReturnKind, return_kind};
+use std::collections::HashMap;
+
+/// What tasks are called, by their ids.
+pub(super) type Ids<'a> = HashMap<&'a str, String>;
+
+/// From so many hexadecimal digits on a number behind `0x` is an address, and from so many on one without.
+const DIGITS: usize = 7;
+const BARE_DIGITS: usize = 9;
+/// From here on a number is an address, and from there on a negative one.
+const DECIMAL: std::ops::Range<u64> = 1 << 40..1 << 63;
+/// So many seconds are a point in time, not a while.
+const LONG: u64 = 1_000_000;
+
+/// A word that is looked at, and what stands before it in the line.
+struct Word<'w> {
+    before: &'w str,
+    word: &'w str,
+    /// Whether it stands in a string or a path.
+    is_quoted: bool,
+}
+
+struct Masking<'m> {
+    name: &'m str,
+    is_script: bool,
+    is_of_tasks: bool,
+    gives_times: bool,
+    ids: &'m Ids<'m>,
+}
+
+/// The line with names for ids, `<addr>` for addresses and `<time>` for points in time.
+pub(super) fn masked(text: &str, name: &str, is_script: bool, ids: &Ids<'_>) -> String {
+    if matches!(name, "rt_sigreturn" | "sigreturn") {
+        // A register of the code that was interrupted.
+        return format!("{name}() = <register>");
+    }
+    let masking = Masking {
+        name,
+        is_script,
+        is_of_tasks: is_of_tasks(name),
+        gives_times: matches!(
+            name,
+            "clock_gettime" | "gettimeofday" | "getrusage" | "times" | "time" | "sysinfo"
+        ) || text.contains("TIMER_ABSTIME"),
+        ids,
+    };
+    let mut out = String::with_capacity(text.len());
+    let (mut at, mut quoted, mut path) = (0, false, false);
+    while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let rest = text.get(at..).unwrap_or("");
+        let length = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        if length > 0 {
+            let word = Word {
+                before: text.get(..at).unwrap_or(""),
+                word: rest.get(..length).unwrap_or(""),
+                is_quoted: quoted || path,
+            };
+            match masking.of(&word) {
+                Some(said) => out.push_str(&said),
+                None => out.push_str(word.word),
+            }
+            at += length;
+            continue;
+        }
+        match c {
+            '\\' if quoted => {
+                // What is escaped, as it is.
+                let next = rest.chars().nth(1).map_or(0, char::len_utf8);
+                out.push_str(rest.get(..1 + next).unwrap_or("\\"));
+                at += 1 + next;
+                continue;
+            }
+            '"' => quoted = !quoted,
+            '<' if !quoted && rest.starts_with("</") => path = true,
+            '>' if !quoted => path = false,
+            _ => {}
+        }
+        out.push(c);
+        at += c.len_utf8();
+    }
+    out
+}
+
+impl Masking<'_> {
+    /// What is said instead of a word.
+    fn of(&self, word: &Word<'_>) -> Option<String> {
+        let id = || self.ids.get(word.word).cloned();
+        if word.is_quoted {
+            return word.before.ends_with("/proc/").then(id).flatten();
+        }
+        let hex = |word: &str| word.bytes().all(|b| b.is_ascii_hexdigit());
+        let addr = || Some("<addr>".to_owned());
+        if let Some(digits) = word.word.strip_prefix("0x") {
+            return (digits.len() >= DIGITS && hex(digits)).then(addr).flatten();
+        }
+        if self.is_script && word.word.len() >= BARE_DIGITS && hex(word.word) {
+            return addr();
+        }
+        let number: u64 = word.word.parse().ok()?;
+        let field = word.before.strip_suffix('=');
+        let field =
+            field.map(|before| before.rsplit([' ', '{', ',', '(']).next().unwrap_or(before));
+        if let Some(field) = field {
+            let is_time = match field {
+                "tv_sec" => self.gives_times || number >= LONG,
+                "tv_nsec" | "tv_usec" => {
+                    let long = word.before.rsplit_once("tv_sec=");
+                    let seconds = long.and_then(|(_, rest)| rest.split(',').next());
+                    let seconds = seconds.and_then(|it| it.parse::<u64>().ok());
+                    self.gives_times || seconds.is_some_and(|it| it >= LONG)
+                }
+                "si_utime" | "si_stime" => true,
+                _ => false,
+            };
+            if is_time {
+                return Some("<time>".to_owned());
+            }
+            if ["pid", "tid", "tgid"].iter().any(|it| field.ends_with(it)) && number > 0 {
+                return id().or_else(|| Some("<pid>".to_owned()));
+            }
+        }
+        let is_result = word.before.ends_with(") = ") || word.before.ends_with(" => ");
+        if self.is_of_tasks {
+            let is_foreign = is_result && number > 1 && return_kind(self.name) == ReturnKind::Pid;
+            return id().or_else(|| is_foreign.then(|| "<pid>".to_owned()));
+        }
+        if self.is_script && (self.name.starts_with("PERF_RECORD_") || self.is_new_task(word)) {
+            return id();
+        }
+        let counts_time = self.gives_times && is_result && number > 0;
+        if counts_time && matches!(self.name, "time" | "times") {
+            return Some("<time>".to_owned());
+        }
+        DECIMAL.contains(&number).then(addr).flatten()
+    }
+
+    /// The result of a call, of which a script says the number alone.
+    fn is_new_task(&self, word: &Word<'_>) -> bool {
+        self.name == "raw_syscalls:sys_exit" && word.before.ends_with(" = ")
+    }
+}
