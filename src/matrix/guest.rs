@@ -9,6 +9,7 @@ use super::modules::{self, NEEDED};
 use super::trouble::{CONSOLE, Console, GuestError, QEMU, SAID};
 use super::{PORT, ROOT};
 use crate::sys::process::end_with_us;
+use crate::sys::tsc::tsc_khz;
 use crate::units::ExitKind;
 use std::cell::Cell;
 use std::fs::File;
@@ -254,7 +255,7 @@ impl Guest<'_> {
         qemu.arg("-m").arg(self.machine.memory.to_string());
         qemu.arg("-kernel").arg(&self.kernel.image);
         qemu.arg("-initrd").arg(&self.initrd);
-        qemu.arg("-append").arg(self.words());
+        qemu.arg("-append").arg(self.words(accelerator));
         qemu.arg("-serial")
             .arg(option("file:", &self.folder.join(CONSOLE)));
         qemu.args([
@@ -288,11 +289,18 @@ impl Guest<'_> {
             .arg(format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}"));
     }
 
-    /// The kernel's command line. Mitigations and the check of the clock take time and change nothing that is observed.
-    fn words(&self) -> String {
+    /// The kernel's command line. Mitigations and the check of the clock take time and change nothing that is observed. The emulated time stamp counter
+    /// is the host's own: a kernel that finds out its rate by itself, on a busy machine, may be far off, and then all its timeouts are.
+    fn words(&self, accelerator: Accelerator) -> String {
         let (append, start) = (&self.machine.append, &self.start);
+        let rate = match accelerator {
+            Accelerator::Kvm => None,
+            Accelerator::Tcg => tsc_khz(),
+        };
+        let rate = rate.map(|khz| format!("tsc_early_khz={khz} "));
+        let rate = rate.unwrap_or_default();
         format!(
-            "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off random.trust_cpu=on {append} {start}"
+            "console=ttyS0 quiet panic=-1 tsc=reliable {rate}mitigations=off random.trust_cpu=on {append} {start}"
         )
     }
 }
