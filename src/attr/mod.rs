@@ -208,6 +208,8 @@ pub struct Attr {
     pub maps: Maps,
     /// Whether it reports namespaces.
     pub namespaces: bool,
+    /// Whether it reports when a task comes onto a CPU and leaves it.
+    pub switches: bool,
     /// Whether occurrences in kernel mode are left out. More than this a user without further rights cannot ask for.
     pub exclude_kernel: bool,
     /// What else is left out, and how near to what happened the instruction pointer of a sample is.
@@ -237,6 +239,7 @@ impl Attr {
             side_band: false,
             maps: Maps::No,
             namespaces: false,
+            switches: false,
             exclude_kernel: true,
             modes: Modes::default(),
             wakeup_bytes: 0,
@@ -299,6 +302,7 @@ impl Attr {
         raw.set_mmap2(matches!(self.maps, Maps::Files | Maps::All).into());
         raw.set_mmap_data((self.maps == Maps::All).into());
         raw.set_namespaces(self.namespaces.into());
+        raw.set_context_switch(self.switches.into());
         raw.set_exclude_callchain_kernel(self.chain.user_only.into());
         // The copy of the stack tells.
         raw.set_exclude_callchain_user((self.chain.user_stack > 0).into());

@@ -15,6 +15,7 @@ fn attr(source: Source) -> Attr {
         side_band: false,
         maps: Maps::No,
         namespaces: false,
+        switches: false,
         exclude_kernel: false,
         modes: Modes::default(),
         wakeup_bytes: 4096,
@@ -70,6 +71,7 @@ fn what_a_file_says_is_what_the_kernel_was_given() {
         sampling: Sampling::Frequency(4000),
         maps: Maps::Files,
         namespaces: true,
+        switches: false,
         side_band: true,
         ..attr(Source::Software(2))
     };

@@ -74,7 +74,8 @@ pub struct EventSet {
 
 /// Opens the requested events on every CPU.
 ///
-/// The workload must still be corked: what it created before is not followed. `maps` is which mappings of code are told of.
+/// The workload must still be corked: what it created before is not followed. `maps` is which mappings of code are told of, `switches`
+/// whether threads that come onto a CPU are.
 ///
 /// # Errors
 /// [`OpenError`], for the first thing that was refused; what was open is closed again.
@@ -84,6 +85,7 @@ pub fn open(
     rings: RingChoice<'_>,
     has_lost: bool,
     maps: Maps,
+    switches: bool,
 ) -> Result<EventSet, OpenError> {
     let (tasks, group) = match follow {
         Follow::Tasks(pid) => (perf::Target::Task(pid), None),
@@ -91,7 +93,7 @@ pub fn open(
         Follow::Members(group) => (perf::Target::Cgroup(group), None),
     };
     let mut side_band = side_band_attr(0, has_lost);
-    side_band.maps = maps;
+    (side_band.maps, side_band.switches) = (maps, switches);
     if matches!(tasks, perf::Target::Cgroup(_)) {
         (side_band.inherit, side_band.enable_on_exec) = (false, false);
     }

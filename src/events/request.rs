@@ -79,6 +79,7 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
         side_band: true,
         maps: Maps::No,
         namespaces: false,
+        switches: false,
         // It never fires, and names and tasks come all the same: so it takes no right.
         exclude_kernel: true,
         modes: Modes::default(),
@@ -115,6 +116,7 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         side_band: false,
         maps: Maps::No,
         namespaces: false,
+        switches: false,
         exclude_kernel: request.exclude_kernel,
         modes: Modes::default(),
         wakeup_bytes: 0,

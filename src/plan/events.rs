@@ -111,6 +111,8 @@ pub struct EventsPlan {
     pub copies: Vec<Copies>,
     /// Whether what a dynamic loader does to start a program is told apart.
     pub starts: bool,
+    /// Whether it is told when a thread comes onto a CPU.
+    pub turns: bool,
     /// How far the right to trace goes that it was made for.
     pub reach: Reach,
     /// Of which calls the call chain is wanted.
@@ -162,6 +164,7 @@ pub fn events_within(
         fetches: Arc::new(following::fetches(&recorded, memory)),
         copies: Vec::new(),
         starts: wants.contains(&Wanted::Starts),
+        turns: wants.contains(&Wanted::Turns),
         reach,
         chained: None,
         without_tracepoint: Vec::new(),
@@ -284,7 +287,7 @@ impl EventsPlan {
     }
 
     fn decide_grouping(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
-        let needed = self.needs_group();
+        let needed = self.of_group_alone().is_some();
         self.grouping = match self.named.len() + self.copies.len() {
             _ if needed => Grouping::Needed,
             // To count for a group takes the right to follow whole CPUs.

@@ -73,6 +73,7 @@ impl RecordWish {
             side_band: false,
             maps: Maps::No,
             namespaces: false,
+            switches: false,
             exclude_kernel: self.exclude_kernel,
             modes: Modes::default(),
             wakeup_bytes: 0,

@@ -31,8 +31,8 @@ impl Plan {
     }
 }
 
-// Of whoever is woken the kernel counts these as well as of the waker (__perf_task() in include/trace/events/sched.h), and writes no record of it, so
-// that counter and records of a task's events do not agree. Those of a group are the waker's alone.
+// Of whoever is woken the kernel counts these as well as of the waker (__perf_task() in include/trace/events/sched.h). Linux 5.10 writes a record of
+// that, later ones do not, so that counter and records of a task's events do not agree. Those of a group are the waker's alone.
 const OF_TWO: [&str; 7] = [
     "sched:sched_wakeup",
     "sched:sched_wakeup_new",
@@ -44,12 +44,11 @@ const OF_TWO: [&str; 7] = [
 ];
 
 impl EventsPlan {
-    /// Whether something is wanted of which only a group's events tell everything.
-    pub(super) fn needs_group(&self) -> bool {
-        let mut named = self.named.iter();
-        named.any(|planned| {
-            *planned.name == *NOT_OF_TASKS || OF_TWO.contains(&planned.name.as_ref())
-        })
+    /// The first event that is wanted of which only a group's events tell everything.
+    #[must_use]
+    pub fn of_group_alone(&self) -> Option<&str> {
+        let mut names = self.named.iter().map(|planned| planned.name.as_ref());
+        names.find(|name| *name == NOT_OF_TASKS || OF_TWO.contains(name))
     }
 
     /// Whether faults are recorded: where they happen takes all mappings.

@@ -16,6 +16,8 @@ pub enum Wanted {
     Starts,
     /// To see what is written, which may be a mark of the author's.
     Marks,
+    /// When each thread comes onto a CPU, which no tracepoint tells of the thread's own events: `sched:sched_switch` is of whoever leaves.
+    Turns,
     /// Call chains of calls: of those that the words name (none: of all). There is one kind of them for all calls.
     Chains(Vec<String>, Chain),
 }

@@ -73,7 +73,7 @@ pub use saved::Saved;
 pub use saving::Saving;
 pub use scenario::{Outcome, SnapshotOutcome, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
-pub use setting::{Extras, Fault, Fired, Observer, Setting};
+pub use setting::{Extras, Fault, Fired, Observer, Setting, Turn};
 pub use stat::Counters;
 pub use store::{Output, Store, StoreError, StoreOptions, Stored, chosen_cpus};
 pub use suite::{ScenarioReport, Suite};
@@ -85,7 +85,7 @@ pub use workload::{PATH, environment, lay_out};
 use crate::capture::{self, Capture, CaptureError};
 use crate::events::{self, Account, EventSet, Follow, OpenError, Pins, RingChoice, Rings};
 use crate::host::{Catalogue, Host, HostError};
-use crate::plan::{EventsPlan, Grouping, NOT_OF_TASKS, Reach, StringSource};
+use crate::plan::{EventsPlan, Grouping, Reach, StringSource};
 use crate::sandbox::{Base, Cgroup, Corked, WorkDirError, Worlds};
 use crate::scenario::KernelVersion;
 use crate::sys::process;
@@ -285,7 +285,14 @@ impl<'a> Bench<'a> {
             (false, true) => crate::attr::Maps::Names,
             (false, false) => crate::attr::Maps::No,
         };
-        let mut set = events::open(&plan.requests, follow, rings, self.has_lost, maps)?;
+        let mut set = events::open(
+            &plan.requests,
+            follow,
+            rings,
+            self.has_lost,
+            maps,
+            plan.turns,
+        )?;
         set.read_memory(&plan.fetches, corked.token())?;
         if counted.is_some() {
             set.enable_group()?;
@@ -348,9 +355,8 @@ impl<'a> Bench<'a> {
         let wanted = group.filter(|_| plan.grouping != Grouping::No);
         let counted = wanted.filter(can_count);
         if counted.is_none() && plan.grouping == Grouping::Needed {
-            return Err(OpenError::NeedsGroup {
-                event: NOT_OF_TASKS.to_owned(),
-            });
+            let event = plan.of_group_alone().unwrap_or_default().to_owned();
+            return Err(OpenError::NeedsGroup { event });
         }
         Ok(counted)
     }

@@ -11,7 +11,7 @@ use crate::space::Stack;
 use crate::syscall::files::Initial;
 use crate::syscall::{Actor, Observation, Remembered};
 use crate::trace::{FieldValue, TracedEvent};
-use crate::units::{Cpu, Nanos, Pid};
+use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub trait Observer {
     fn wants_functions(&self) -> bool {
         true
     }
+    /// A thread comes onto a CPU, or ends; both are told where [`Wanted::Turns`](crate::plan::Wanted::Turns) is wanted, and the end always.
+    fn turn(&mut self, _turn: Turn) {}
     /// A record as it lies in its ring, before anything is made of it.
     fn record(&mut self, _table: &LayoutTable<Origin>, _bytes: &[u8]) {}
     /// The same of a call whose call chain was recorded.
@@ -35,6 +37,17 @@ pub trait Observer {
     fn note(&mut self, _note: &str) {}
     /// Everything that is there has been delivered for now.
     fn pause(&mut self) {}
+}
+
+/// A thread that comes onto a CPU, or ends there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Which, by the id that it has where the events were opened.
+    pub tid: Tid,
+    /// When.
+    pub time: Nanos,
+    /// Whether it ends.
+    pub is_end: bool,
 }
 
 /// An event that fired.

@@ -97,6 +97,7 @@ impl Bench<'_> {
             side_band: false,
             maps: Maps::No,
             namespaces: false,
+            switches: false,
             wakeup_bytes: 1,
             ..wish.side_band()
         };

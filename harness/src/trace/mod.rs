@@ -50,9 +50,9 @@ pub(crate) struct Arguments {
     /// Page faults as well as calls (-e none: alone), each with its instruction and with what is mapped where it led
     #[arg(short = 'F', long = "pf", value_name = "KIND", value_enum)]
     faults: Option<Faults>,
-    /// At the end, of each thread: how long it was on a CPU, how long it could have been and was not, how long it slept (state S) and waited for a
-    /// disk (D), the longest time off, how often, and which threads woke it. Wakeups by timers, interrupts and others than the command's own
-    /// threads are not seen: then the time to the next turn counts as sleep
+    /// At the end, of each thread, from its birth or exec to its exit: how long it was on a CPU, how long it could have been and was not, how long it
+    /// slept (state S), waited undisturbed (D) and was stopped (T), the longest time off, how often, and which threads woke it, by themselves or by an
+    /// interrupt in their turn. Wakings by others than the command's threads are counted and not seen: then the time to the next turn counts as sleep
     #[arg(long)]
     sched: bool,
     /// Pair two events that share a key, and print the time from the one to the other as a line of its own; may be repeated. Written

@@ -13,7 +13,7 @@ use trace_harness::events::Origin;
 use trace_harness::plan::EventsPlan;
 use trace_harness::record::LayoutTable;
 use trace_harness::report::{self, Plain, Span, Summary, SummaryOrder};
-use trace_harness::run::{Fired, Observer, Saving};
+use trace_harness::run::{Fired, Observer, Saving, Turn};
 use trace_harness::space::Stack;
 use trace_harness::syscall::{Call, Choice, Entry, Observation, Signatures};
 use trace_harness::units::{ExitKind, Nanos};
@@ -253,11 +253,20 @@ impl Observer for Printer<'_> {
     }
 
     fn observe(&mut self, observation: &Observation) {
+        if let Some(view) = &mut self.sched {
+            view.observe(observation);
+        }
         self.call(observation, None);
     }
 
     fn observe_with(&mut self, observation: &Observation, stack: &Arc<Stack>) {
         self.call(observation, Some(stack));
+    }
+
+    fn turn(&mut self, turn: Turn) {
+        if let Some(view) = &mut self.sched {
+            view.turn(turn);
+        }
     }
 
     fn note(&mut self, note: &str) {
@@ -274,7 +283,7 @@ impl Observer for Printer<'_> {
         match fired.decode(planned) {
             Ok(event) => {
                 let view = self.sched.as_mut();
-                if view.is_some_and(|view| view.event(actor, time, &event)) {
+                if view.is_some_and(|view| view.event(fired, &event)) {
                     return;
                 }
                 if let Some(signals) = &mut self.signals {

@@ -1,61 +1,154 @@
 //! `--sched`: of each thread, how long it was on a CPU and how long off, why, and who woke it.
+//!
+//! A thread leaves its CPU with `sched:sched_switch`, which says in which state. It comes back with a record of its own (`PERF_RECORD_SWITCH`), as
+//! that tracepoint is of whoever leaves, and of the workload's threads alone is recorded. Between the two it sleeps until `sched:sched_waking`, which
+//! fires where somebody wakes it, and then waits for a CPU. `sched:sched_wakeup` fires when it is put to a CPU, which may be done there by an
+//! interrupt, in nobody's name (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use trace_harness::plan::{Wanted, WantedEvent};
 use trace_harness::report::json_string;
-use trace_harness::syscall::Actor;
+use trace_harness::run::{Fired, Turn};
+use trace_harness::syscall::{Actor, Observation, ThreadId};
 use trace_harness::trace::{FieldValue, TracedEvent};
-use trace_harness::units::Nanos;
 
 const SWITCH: &str = "sched:sched_switch";
-const RUNTIME: &str = "sched:sched_stat_runtime";
-const WAKEUPS: [&str; 2] = ["sched:sched_wakeup", "sched:sched_wakeup_new"];
+const WAKING: &str = "sched:sched_waking";
+const WAKEUP: &str = "sched:sched_wakeup";
+const WAKEUP_NEW: &str = "sched:sched_wakeup_new";
 
 /// What is recorded for it.
 pub(super) fn wants() -> impl Iterator<Item = Wanted> {
-    let names = [SWITCH, RUNTIME].into_iter().chain(WAKEUPS);
-    names.map(|name| {
+    let events = [SWITCH, WAKING, WAKEUP, WAKEUP_NEW].map(|name| {
         Wanted::Event(WantedEvent {
             name: name.to_owned(),
             ..WantedEvent::default()
         })
-    })
+    });
+    events.into_iter().chain([Wanted::Turns])
 }
 
 /// What the threads of a run did to each other and to the CPUs.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    threads: BTreeMap<i32, Thread>,
+    threads: BTreeMap<ThreadId, Thread>,
+    /// The living by the ids that records give them, and by those of tracepoints where these are others.
+    by_tid: HashMap<u32, ThreadId>,
+    by_global: HashMap<i32, ThreadId>,
 }
 
 #[derive(Debug, Default)]
 struct Thread {
     comm: String,
     pid: u32,
+    tid: u32,
     on_cpu: u64,
     runnable: u64,
     sleeping: u64,
     uninterruptible: u64,
+    stopped: u64,
     longest: u64,
     preempted: u64,
     slept: u64,
     waited: u64,
-    /// How often it was woken by whom: the thread's id and its name then.
-    woken_by: BTreeMap<(u32, String), u64>,
-    /// Since when it is off its CPU, and with which state.
-    out: Option<(u64, i128)>,
+    stops: u64,
+    woken_by: BTreeMap<Waker, u64>,
+    /// How often it came back with nobody seen to wake it.
+    unseen: u64,
+    /// How often it left a CPU and was not seen to come to it.
+    untold: u64,
+    /// Since when it is on a CPU.
+    on: Option<u64>,
+    /// Since when it is off, and why.
+    out: Option<(u64, Why)>,
     /// When it was woken since.
     woken: Option<u64>,
 }
 
-// TASK_INTERRUPTIBLE and TASK_UNINTERRUPTIBLE (include/linux/sched.h); the tracepoint has 256 for what is taken off while it could run.
-const SLEEPS: i128 = 1;
-const WAITS: i128 = 2;
+/// Who was running when a thread was woken.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Waker {
+    tid: u32,
+    comm: String,
+    /// Whether an interrupt did it, be it by what that one asked for (a packet to the machine itself) or by what is nobody's there (a timer).
+    by_interrupt: bool,
+}
+
+/// Why a thread is off its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// It could go on.
+    Runnable,
+    /// TASK_INTERRUPTIBLE.
+    Sleeps,
+    /// TASK_UNINTERRUPTIBLE, TASK_IDLE too.
+    Waits,
+    /// __TASK_STOPPED, __TASK_TRACED.
+    Stopped,
+}
+
+impl Why {
+    /// By the field `prev_state`: `TASK_REPORT` of include/linux/sched.h, and a bit above these for what is taken off while it could run.
+    fn of(state: i128) -> Self {
+        match state & 0xff {
+            0 => Self::Runnable,
+            state if state & 0b1 != 0 => Self::Sleeps,
+            state if state & 0b1100 != 0 => Self::Stopped,
+            _ => Self::Waits,
+        }
+    }
+}
 
 impl View {
+    /// Takes what is told of threads.
+    pub(super) fn observe(&mut self, observation: &Observation) {
+        match *observation {
+            Observation::Born { child, .. } => {
+                self.by_tid.insert(child.tid.0, child.thread);
+                let thread = self.threads.entry(child.thread).or_default();
+                (thread.pid, thread.tid) = (child.pid.0, child.tid.0);
+                thread.is_called(&child);
+            }
+            Observation::Executed(actor) => {
+                self.by_tid.insert(actor.tid.0, actor.thread);
+                if let Some(thread) = self.threads.get_mut(&actor.thread) {
+                    thread.tid = actor.tid.0;
+                    thread.is_called(&actor);
+                }
+            }
+            Observation::Global { thread, id } => {
+                self.by_global.insert(id, thread);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a thread's turn.
+    pub(super) fn turn(&mut self, turn: Turn) {
+        let Some(&ended) = self.by_tid.get(&turn.tid.0) else {
+            return;
+        };
+        if let Some(thread) = self.threads.get_mut(&ended) {
+            thread.back(turn.time.0);
+        }
+        if turn.is_end {
+            // A leader lasts as long as its threads, and is on no CPU any more (do_exit()).
+            self.forget(ended, turn.time.0);
+        }
+    }
+
+    fn forget(&mut self, ended: ThreadId, time: u64) {
+        if let Some(thread) = self.threads.get_mut(&ended) {
+            thread.leave(time);
+        }
+        self.by_tid.retain(|_, thread| *thread != ended);
+        self.by_global.retain(|_, thread| *thread != ended);
+    }
+
     /// Takes an event; gives whether it is one of these.
-    pub(super) fn event(&mut self, actor: &Actor, Nanos(time): Nanos, event: &TracedEvent) -> bool {
+    pub(super) fn event(&mut self, fired: &Fired<'_>, event: &TracedEvent) -> bool {
+        let (actor, time) = (fired.actor, fired.time.0);
         let number = |name: &str| {
             let mut fields = event.fields.iter();
             match fields
@@ -67,82 +160,111 @@ impl View {
                 _ => 0,
             }
         };
-        let comm = || String::from_utf8_lossy(actor.comm.as_bytes()).into_owned();
         match &*event.name {
             SWITCH => {
-                let state = number("prev_state") & 0xff;
-                let thread = self.thread(number("prev_pid"));
-                (thread.comm, thread.pid) = (comm(), actor.pid.0);
-                match state {
-                    0 => thread.preempted += 1,
-                    SLEEPS => thread.slept += 1,
-                    WAITS => thread.waited += 1,
-                    _ => {}
+                // One that has ended is dead to the account as well: what it still does to its end is not told whole.
+                if let Some(thread) = self.named(number("prev_pid")) {
+                    thread.is_called(actor);
+                    thread.leave(time);
+                    thread.is_off(time, Why::of(number("prev_state")));
                 }
-                (thread.out, thread.woken) = (Some((time, state)), None);
+                if let Some(thread) = self.named(number("next_pid")) {
+                    thread.back(time);
+                }
             }
-            RUNTIME => {
-                let runtime = u64::try_from(number("runtime")).unwrap_or_default();
-                let thread = self.thread(number("pid"));
-                (thread.comm, thread.pid) = (comm(), actor.pid.0);
-                thread.on_cpu = thread.on_cpu.saturating_add(runtime);
-                // The first after a switch tells since when it has been on the CPU again.
-                thread.back(time.saturating_sub(runtime));
+            WAKING => {
+                let waker = Waker {
+                    tid: actor.tid.0,
+                    comm: name_of(actor),
+                    by_interrupt: is_of_interrupt(fired.sample.raw.unwrap_or_default()),
+                };
+                if let Some(thread) = self.named(number("pid")) {
+                    *thread.woken_by.entry(waker).or_default() += 1;
+                    thread.woken.get_or_insert(time);
+                }
             }
-            name if WAKEUPS.contains(&name) => {
-                let waker = (actor.tid.0, comm());
-                let thread = self.thread(number("pid"));
-                *thread.woken_by.entry(waker).or_default() += 1;
-                thread.woken = thread.out.is_some().then_some(time);
+            WAKEUP => {
+                // It was about to sleep, and does not (ttwu_runnable()). One that has decided to is woken before it is off, and put to a CPU then.
+                if let Some(thread) = self.named(number("pid"))
+                    && thread.out.is_none()
+                {
+                    thread.woken = None;
+                }
+            }
+            WAKEUP_NEW => {
+                // It has never run: it waits for its first CPU, and nobody woke it.
+                if let Some(thread) = self.named(number("pid"))
+                    && thread.on.is_none()
+                {
+                    thread.out = Some((time, Why::Runnable));
+                }
             }
             _ => return false,
         }
         true
     }
 
-    fn thread(&mut self, id: i128) -> &mut Thread {
-        let id = i32::try_from(id).unwrap_or_default();
-        self.threads.entry(id).or_default()
-    }
-
-    /// The threads of the run: of others only that somebody woke them is known.
-    fn own(&self) -> impl Iterator<Item = (&i32, &Thread)> {
-        self.threads.iter().filter(|(_, thread)| thread.pid > 0)
+    /// A living thread of the run by a tracepoint's field.
+    fn named(&mut self, id: i128) -> Option<&mut Thread> {
+        let id = i32::try_from(id).ok()?;
+        let by_tid = self.by_tid.get(&id.unsigned_abs());
+        let by_tid = by_tid.filter(|_| self.by_global.is_empty() && id > 0);
+        let thread = self.by_global.get(&id).or(by_tid)?;
+        self.threads.get_mut(thread)
     }
 
     /// Appends the table.
     pub(super) fn text(&self, out: &mut String) {
         let ms = |nanos: u64| format!("{}.{:03}", nanos / 1_000_000, nanos / 1_000 % 1_000);
-        out.push_str(
-            "\n    thread           on cpu   runnable      sleep       disk    longest  preempted  sleeps  waits  [ms]\n",
-        );
-        for (id, thread) in self.own() {
+        out.push_str("\n    thread           on cpu   runnable  sleep (S)   wait (D)    stopped    longest  preempted  sleeps  waits  [ms]\n");
+        for thread in self.threads.values() {
             let times = [
                 thread.on_cpu,
                 thread.runnable,
                 thread.sleeping,
                 thread.uninterruptible,
+                thread.stopped,
                 thread.longest,
             ];
-            let _always_fits = write!(out, "{id:>10} {:<10}", thread.comm);
+            let _always_fits = write!(out, "{:>10} {:<10}", thread.tid, thread.comm);
             for time in times {
                 let _always_fits = write!(out, " {:>10}", ms(time));
             }
             let (preempted, slept, waited) = (thread.preempted, thread.slept, thread.waited);
             let _always_fits = writeln!(out, " {preempted:>10} {slept:>7} {waited:>6}");
-            for ((by, comm), times) in &thread.woken_by {
-                let _always_fits = writeln!(out, "{:>10} woken {times} times by {by} {comm}", "");
+            for (waker, times) in &thread.woken_by {
+                let (by, of) = match waker.by_interrupt {
+                    false => ("by", ""),
+                    true => ("by an interrupt of", "'s turn"),
+                };
+                let (tid, comm) = (waker.tid, &waker.comm);
+                let _always_fits =
+                    writeln!(out, "{:>10} woken {times} times {by} {tid} {comm}{of}", "");
+            }
+            for (times, what) in [
+                (
+                    thread.unseen,
+                    "woken unseen, by others or an interrupt of theirs",
+                ),
+                (
+                    thread.untold,
+                    "on a CPU since when is not told, which is left out",
+                ),
+            ] {
+                if times > 0 {
+                    let _always_fits = writeln!(out, "{:>10} {times} times {what}", "");
+                }
             }
         }
     }
 
     /// Appends a JSON object and a line feed for each thread.
     pub(super) fn json(&self, out: &mut String) {
-        for (id, thread) in self.own() {
+        for thread in self.threads.values() {
             let _always_fits = write!(
                 out,
-                "{{\"type\":\"sched\",\"pid\":{},\"tid\":{id},\"comm\":",
-                thread.pid
+                "{{\"type\":\"sched\",\"pid\":{},\"tid\":{},\"comm\":",
+                thread.pid, thread.tid
             );
             json_string(out, &thread.comm);
             let numbers = [
@@ -150,20 +272,25 @@ impl View {
                 ("runnable_ns", thread.runnable),
                 ("sleeping_ns", thread.sleeping),
                 ("uninterruptible_ns", thread.uninterruptible),
+                ("stopped_ns", thread.stopped),
                 ("longest_wait_ns", thread.longest),
                 ("preempted", thread.preempted),
                 ("sleeps", thread.slept),
                 ("waits", thread.waited),
+                ("stops", thread.stops),
+                ("woken_unseen", thread.unseen),
+                ("untold", thread.untold),
             ];
             for (name, number) in numbers {
                 let _always_fits = write!(out, ",\"{name}\":{number}");
             }
             out.push_str(",\"woken_by\":[");
-            for (place, ((tid, comm), times)) in thread.woken_by.iter().enumerate() {
+            for (place, (waker, times)) in thread.woken_by.iter().enumerate() {
                 let comma = if place > 0 { "," } else { "" };
-                let _always_fits = write!(out, "{comma}{{\"tid\":{tid},\"comm\":");
-                json_string(out, comm);
-                let _always_fits = write!(out, ",\"times\":{times}}}");
+                let _always_fits = write!(out, "{comma}{{\"tid\":{},\"comm\":", waker.tid);
+                json_string(out, &waker.comm);
+                let interrupt = waker.by_interrupt;
+                let _always_fits = write!(out, ",\"interrupt\":{interrupt},\"times\":{times}}}");
             }
             out.push_str("]}\n");
         }
@@ -171,23 +298,64 @@ impl View {
 }
 
 impl Thread {
-    /// It is on a CPU again since that moment.
+    fn is_called(&mut self, actor: &Actor) {
+        self.comm = name_of(actor);
+    }
+
+    /// It is on a CPU since that moment.
     fn back(&mut self, since: u64) {
-        let Some((out, state)) = self.out.take() else {
+        if self.on.is_some() {
+            return;
+        }
+        self.on = Some(since);
+        let woken = self.woken.take();
+        let Some((out, why)) = self.out.take() else {
             return;
         };
-        // Where nobody was seen to wake it (a timer, an interrupt, another's doing), all of the time counts as waiting.
-        let woken = match state {
-            SLEEPS | WAITS => self.woken.take().unwrap_or(since),
-            _ => out,
-        };
-        let blocked = woken.saturating_sub(out);
-        match state {
-            SLEEPS => self.sleeping += blocked,
-            WAITS => self.uninterruptible += blocked,
-            _ => {}
+        self.longest = self.longest.max(since.saturating_sub(out));
+        if why == Why::Runnable {
+            self.runnable += since.saturating_sub(out);
+            return;
+        }
+        self.unseen += u64::from(woken.is_none());
+        // Where nobody was seen to wake it, all of the time counts as what it slept.
+        let woken = woken.unwrap_or(since).clamp(out, since.max(out));
+        let slept = woken - out;
+        match why {
+            Why::Sleeps => self.sleeping += slept,
+            Why::Waits => self.uninterruptible += slept,
+            Why::Stopped => self.stopped += slept,
+            Why::Runnable => {}
         }
         self.runnable += since.saturating_sub(woken);
-        self.longest = self.longest.max(since.saturating_sub(out));
     }
+
+    /// It is on no CPU any more.
+    fn leave(&mut self, time: u64) {
+        match self.on.take() {
+            Some(on) => self.on_cpu += time.saturating_sub(on),
+            None => self.untold += 1,
+        }
+    }
+
+    fn is_off(&mut self, time: u64, why: Why) {
+        match why {
+            Why::Runnable => self.preempted += 1,
+            Why::Sleeps => self.slept += 1,
+            Why::Waits => self.waited += 1,
+            Why::Stopped => self.stops += 1,
+        }
+        self.out = Some((time, why));
+    }
+}
+
+fn name_of(actor: &Actor) -> String {
+    String::from_utf8_lossy(actor.comm.as_bytes()).into_owned()
+}
+
+/// Whether a tracepoint fired in an interrupt, whatever was running then: TRACE_FLAG_HARDIRQ, _SOFTIRQ or _NMI of `common_flags`, the third byte of
+/// every record (`struct trace_entry`, include/linux/trace_events.h).
+fn is_of_interrupt(payload: &[u8]) -> bool {
+    let flags = payload.get(2).copied().unwrap_or_default();
+    flags & (0x08 | 0x10 | 0x40) != 0
 }

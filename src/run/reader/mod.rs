@@ -5,6 +5,7 @@ mod contents;
 mod gaps;
 mod software;
 mod stacks;
+mod turns;
 
 use super::chains::Chains;
 use super::halves::{convention, instruction, number, word, works_on_a_ring};
@@ -193,13 +194,17 @@ impl<'a> Reader<'a> {
             // Events of a control group are there while init names itself and forks the main process.
             Record::Comm(comm, _) if !(self.started || comm.exec) => {}
             Record::Fork(..) | Record::Exit(..) if !self.started => {}
-            Record::Comm(comm, _) => {
+            Record::Comm(comm, id) => {
                 self.started |= comm.exec;
                 if let (true, Some(starts)) = (comm.exec, &mut self.starts) {
                     starts.executed(comm.pid);
                 }
                 self.tracker.comm(&comm, &mut self.out);
                 self.lineage.comm(&comm);
+                if comm.exec {
+                    self.flush();
+                    self.turn(Some((comm.pid, comm.tid)), id.time, false);
+                }
             }
             Record::Map(map, _) => {
                 let range = map.address..map.address.saturating_add(map.length);
@@ -213,7 +218,8 @@ impl<'a> Reader<'a> {
                 self.tracker.fork(&task, &mut self.out);
                 self.lineage.fork(&task);
             }
-            Record::Exit(task, _) => {
+            Record::Exit(task, id) => {
+                self.turn(Some((task.pid, task.tid)), id.time, true);
                 if self.tracker.exit(&task, &mut self.out) {
                     if let (true, Some(starts)) = (task.pid.0 == task.tid.0, &mut self.starts) {
                         starts.ended(task.pid);
@@ -225,6 +231,11 @@ impl<'a> Reader<'a> {
             Record::Lost(lost, _) => self.lost(lost.count),
             Record::LostSamples(count, _) => self.lost(count),
             Record::Other(Other::Throttle(true, _), _) => self.throttled += 1,
+            Record::Other(Other::Switch(way) | Other::SwitchCpuWide(way, ..), id)
+                if self.started && !way.out =>
+            {
+                self.turn(id.task, id.time, false);
+            }
             Record::Other(..) | Record::Unknown { .. } => {}
         }
         self.flush();

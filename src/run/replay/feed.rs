@@ -2,7 +2,7 @@
 
 use super::super::reader::Reader;
 use super::super::sum::Sum;
-use super::super::{Fired, Observer, Setting};
+use super::super::{Fired, Observer, Setting, Turn};
 use super::{RecordedRun, ReplayError, Replayed, command};
 use crate::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
 use crate::events::{Account, EventAccount, MEMORY, Origin};
@@ -344,6 +344,10 @@ impl Observer for Watcher<'_> {
 
     fn event(&mut self, fired: &Fired<'_>) {
         self.observer.event(fired);
+    }
+
+    fn turn(&mut self, turn: Turn) {
+        self.observer.turn(turn);
     }
 
     fn wants_functions(&self) -> bool {
