@@ -8,7 +8,7 @@ pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
 pub use probe::{GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME};
 
 use serde::{Deserialize, Serialize};
-pub use software::{Rate, SoftwareEvent};
+pub use software::{Mode, Rate, SoftwareEvent, SoftwareKind};
 use std::borrow::Cow;
 use std::fmt;
 

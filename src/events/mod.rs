@@ -28,7 +28,7 @@ pub use rings::{RingChoice, Rings};
 use open::{Wanted, open_all};
 use request::{SIDE_BAND, request_attr, side_band_attr};
 
-use crate::attr::{Attr, Maps, SampleType, Sampling, Source};
+use crate::attr::{Attr, Maps, Modes, SampleType, Sampling, Source};
 use crate::capture::CaptureError;
 use crate::memory::Fetches;
 use crate::record::LayoutTable;
@@ -336,6 +336,7 @@ impl EventSet {
 pub fn probe(name: &str, tracepoint: u16, exclude_kernel: bool) -> Result<(), OpenError> {
     let request = EventRequest {
         chain: None,
+        modes: Modes::default(),
         name: name.to_owned(),
         source: Source::Tracepoint(tracepoint),
         sampling: Sampling::Period(1),

@@ -32,6 +32,8 @@ pub struct EventRequest {
     pub overwrites: Option<usize>,
     /// The call chain of each record, where one is wanted.
     pub chain: Option<Chain>,
+    /// The modes of the processor that it is about.
+    pub modes: Modes,
 }
 
 impl EventRequest {
@@ -118,7 +120,7 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         namespaces: false,
         switches: false,
         exclude_kernel: request.exclude_kernel,
-        modes: Modes::default(),
+        modes: request.modes,
         wakeup_bytes: 0,
         write_backward: request.overwrites.is_some(),
         max_stack: chain.max_stack,

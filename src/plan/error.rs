@@ -46,6 +46,16 @@ pub enum EventsError {
         /// Its name.
         name: String,
     },
+    /// It never happens in that mode of the processor.
+    #[error("`{name}` cannot be: {why}")]
+    Mode {
+        /// The want's place.
+        at: usize,
+        /// Its name.
+        name: String,
+        /// Why.
+        why: &'static str,
+    },
     /// No such source of events.
     #[error("this machine has no source of events `{name}`")]
     NoSource {
@@ -244,6 +254,7 @@ impl EventsError {
             Self::Host(error) | Self::Probe { source: error, .. } => error.hint(),
             Self::ProbeWord { .. } | Self::SameName { .. } => None,
             Self::NoEvent { .. }
+            | Self::Mode { .. }
             | Self::NotFiltered { .. }
             | Self::Group { .. }
             | Self::Shape { .. } => None,

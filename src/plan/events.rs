@@ -10,7 +10,7 @@ use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
 use super::probes;
 use super::wanted::Wanted;
-use crate::attr::{SampleType, Sampling, Source};
+use crate::attr::{Modes, SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::format::Format;
 use crate::host::{Catalogue, HostError};
@@ -393,6 +393,7 @@ impl EventsPlan {
             of_group: is_named || is_copies,
             overwrites: None,
             chain: None,
+            modes: Modes::default(),
         });
         self.meanings.push(meaning);
     }

@@ -110,9 +110,9 @@ impl Fields<'_> {
             return match word {
                 "ip" => Some(Field::plain(FieldKind::Anything)),
                 "function" => Some(Field::plain(FieldKind::Text)),
-                "addr" if software.is_fault() => Some(Field::plain(FieldKind::Anything)),
-                "map" if software.is_fault() => Some(Field::plain(FieldKind::Text)),
-                "offset" if software.is_fault() => Some(Field::plain(FieldKind::Number)),
+                "addr" if software.kind.is_fault() => Some(Field::plain(FieldKind::Anything)),
+                "map" if software.kind.is_fault() => Some(Field::plain(FieldKind::Text)),
+                "offset" if software.kind.is_fault() => Some(Field::plain(FieldKind::Number)),
                 _ => None,
             };
         }
@@ -178,7 +178,11 @@ impl Fields<'_> {
             all.map(|name| (name, None)).collect()
         } else if let Some(software) = SoftwareEvent::parse(event) {
             let all = ["ip", "function", "addr", "map", "offset"];
-            let n = if software.is_fault() { all.len() } else { 2 };
+            let n = if software.kind.is_fault() {
+                all.len()
+            } else {
+                2
+            };
             all.into_iter().take(n).map(plain).collect()
         } else if operations::is_operation(event) {
             ["user_data", "flags", "sq_thread"].map(plain).into()

@@ -300,6 +300,7 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         | EventsError::Operation { at, .. }
         | EventsError::Unknown { at, .. }
         | EventsError::Unsampled { at, .. }
+        | EventsError::Mode { at, .. }
         | EventsError::NoSource { at, .. }
         | EventsError::Group { at, .. }
         | EventsError::NoEvent { at, .. }

@@ -25,7 +25,7 @@ pub(super) fn names_of(
     all: bool,
 ) -> Result<HashSet<String>, (String, Option<String>)> {
     let software = SoftwareEvent::parse(word).map(SoftwareEvent::name);
-    let word = software.unwrap_or(word);
+    let word = software.as_deref().unwrap_or(word);
     if word.starts_with(SPAN) {
         return spans::names_of(word, scenario).map(HashSet::from_iter);
     }

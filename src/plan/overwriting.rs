@@ -8,6 +8,7 @@ use crate::host::Catalogue;
 use crate::matching::{MARKING, Mark, SpanRule};
 use crate::scenario::{EventSpec, EventWish, KeyPath, Last, RingMode, Scenario, Since};
 use crate::trace::{Naming, View};
+use crate::units::SoftwareEvent;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -58,14 +59,20 @@ pub(super) fn choose(
         if is_operation {
             continue;
         }
-        let names = expand(at, name, catalogue).map_err(|error| placed(scenario, error))?;
+        let names = match SoftwareEvent::parse(name) {
+            Some(event) => vec![event.name()],
+            None => {
+                let names = expand(at, name, catalogue).map_err(|error| placed(scenario, error))?;
+                names.iter().map(ToString::to_string).collect()
+            }
+        };
         for (place, meaning) in events.meanings.iter().enumerate() {
             let Some(request) = events.requests.get_mut(place) else {
                 continue;
             };
             let is_it = matches!(meaning, Meaning::Event(_))
                 && request.filter == *filter
-                && names.iter().any(|name| name.as_str() == request.name);
+                && names.contains(&request.name);
             // As where it is opened, the first that names it counts.
             if is_it && chosen.insert(place) {
                 request.overwrites = pages_of(ring.unwrap_or(scenario.trace.ring.mode));

@@ -2,6 +2,7 @@
 
 use super::calls::{ENTER, LEAVE, raw_format};
 use super::error::EventsError;
+use super::source;
 use super::terms::Terms;
 use super::word::{Kind, Wanted, refuse_filter, take_apart};
 use crate::attr::{Attr, Chain, Maps, Modes, ReadFormat, SampleType, Sampling, Source};
@@ -133,6 +134,15 @@ impl RecordWish {
                     refuse_filter(&wanted)?;
                     let mut event = self.named(&wanted.shown, named.source, None, terms);
                     event.attr.modes = wanted.modes;
+                    let measured = |event: &Recorded| (event.attr.source, event.attr.modes);
+                    let mut others = events.iter().map(measured);
+                    if others.any(|other| source::share_records(other, measured(&event))) {
+                        return Err(EventsError::Mode {
+                            at: wanted.at,
+                            name: wanted.shown,
+                            why: source::SAME_ID,
+                        });
+                    }
                     events.push(event);
                 }
                 Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut events)?,
@@ -378,6 +388,33 @@ mod tests {
         );
         assert_eq!((switches.attr.inherit, switches.at_most), (false, Some(4)));
         assert!(faults.attr.inherit && !faults.attr.write_backward);
+    }
+
+    #[test]
+    fn letters_leave_out_modes() {
+        let words = ["faults:u", "cpu-clock:k", "mem:0x1000:w:u"];
+        let wish = wish(&words.map(|word| (word, None)));
+        let excluded = |event: &Recorded| {
+            let raw = event.attr.raw();
+            (raw.exclude_user(), raw.exclude_kernel(), raw.exclude_hv())
+        };
+        let excluded: Vec<_> = events(&wish).unwrap().iter().map(excluded).collect();
+        let (user, kernel) = ((0, 1, 1), (1, 0, 1));
+        assert_eq!(excluded, [user, kernel, user]);
+    }
+
+    #[test]
+    fn what_one_occurrence_fires_twice_is_refused_as_nobody_could_tell_the_records_apart() {
+        let of = |words: &[&str]| {
+            let words: Vec<_> = words.iter().map(|word| (*word, None)).collect();
+            events(&wish(&words)).map(|events| events.len())
+        };
+        assert!(matches!(
+            of(&["faults", "faults:k"]),
+            Err(EventsError::Mode { at: 1, .. })
+        ));
+        assert_eq!(of(&["faults:u", "faults:k", "minor-faults"]).unwrap(), 3);
+        assert_eq!(of(&["cpu-clock", "cpu-clock:u"]).unwrap(), 2);
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl RecordWish {
         }
         let filter = wanted.filter.map(str::to_owned);
         let source = Source::Tracepoint(format.id);
-        let event = self.named(name, source, filter, &wanted.terms);
+        let mut event = self.named(name, source, filter, &wanted.terms);
+        event.attr.modes = wanted.modes;
         // perf keeps one that is named twice as two; here they would be the same records twice.
         if !events.contains(&event) {
             events.push(event);

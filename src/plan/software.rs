@@ -4,12 +4,13 @@ use super::Plan;
 use super::calls::Reach;
 use super::error::EventsError;
 use super::events::{EventsPlan, Meaning, NOT_OF_TASKS, PlannedEvent};
+use super::source;
 use super::wanted::WantedEvent;
-use crate::attr::{SampleType, Sampling, Source};
+use crate::attr::{Modes, SampleType, Sampling, Source};
 use crate::events::EventRequest;
 use crate::matching::{Expected, Matcher};
 use crate::trace::Naming;
-use crate::units::SoftwareEvent;
+use crate::units::{Mode, SoftwareEvent};
 
 impl Plan {
     /// Whether anything hangs on the function in which a software event fired.
@@ -43,6 +44,16 @@ const OF_TWO: [&str; 7] = [
     "sched:sched_stat_blocked",
 ];
 
+/// One mode alone, as perf's letter for it has it.
+pub(super) fn modes_of(mode: Mode) -> Modes {
+    Modes {
+        exclude_user: mode != Mode::User,
+        exclude_kernel: mode != Mode::Kernel,
+        exclude_hypervisor: true,
+        precise: 0,
+    }
+}
+
 impl EventsPlan {
     /// The first event that is wanted of which only a group's events tell everything.
     #[must_use]
@@ -55,8 +66,9 @@ impl EventsPlan {
     #[must_use]
     pub fn has_faults(&self) -> bool {
         let mut named = self.named.iter();
-        named
-            .any(|planned| SoftwareEvent::parse(&planned.name).is_some_and(SoftwareEvent::is_fault))
+        named.any(|planned| {
+            SoftwareEvent::parse(&planned.name).is_some_and(|event| event.kind.is_fault())
+        })
     }
 
     /// Whether there are software events, whose instructions are named.
@@ -79,35 +91,48 @@ impl EventsPlan {
         event: SoftwareEvent,
         wanted: &WantedEvent,
     ) -> Result<(), EventsError> {
-        let name = event.name().to_owned();
+        let name = event.name();
+        let SoftwareEvent { kind, mode } = event;
         let sampling = match wanted.sampling {
-            None if event.is_clock() => return Err(EventsError::Unsampled { at, name }),
+            None if kind.is_clock() => return Err(EventsError::Unsampled { at, name }),
             sampling => sampling.unwrap_or(Sampling::Period(1)),
         };
         if wanted.filter.is_some() {
             return Err(EventsError::NotFiltered { at, name });
         }
+        let modes = mode.map(modes_of).unwrap_or_default();
+        if let Err(why) = source::software_means(kind.number(), modes) {
+            return Err(EventsError::Mode { at, name, why });
+        }
         // What is left of them without the kernel's part would be taken for all of them.
-        if self.reach == Reach::OwnCalls {
+        if self.reach == Reach::OwnCalls && mode != Some(Mode::User) {
             return Err(EventsError::OutOfReach { at, name });
         }
         if self.named.iter().any(|planned| *planned.name == *name) {
             return Ok(());
         }
+        let source = Source::Software(kind.number());
+        let shares = |other: &EventRequest| {
+            source::share_records((source, modes), (other.source, other.modes))
+        };
+        if self.reach != Reach::Recorded && self.requests.iter().any(shares) {
+            let why = source::SAME_ID;
+            return Err(EventsError::Mode { at, name, why });
+        }
         // With the period in its samples the kernel makes one of each occurrence (perf_swevent_event(), kernel/events/core.c).
-        let has_no_period = matches!(sampling, Sampling::Period(2..)) && !event.is_clock();
+        let has_no_period = matches!(sampling, Sampling::Period(2..)) && !kind.is_clock();
         let extra = match has_no_period {
             true => SampleType::IP,
             false => SampleType::PERIOD.and(SampleType::IP),
         };
-        let extra = match event.is_fault() {
+        let extra = match kind.is_fault() {
             true => extra.and(SampleType::ADDR),
             false => extra,
         };
         self.meanings.push(Meaning::Event(self.named.len()));
         self.requests.push(EventRequest {
             name: name.clone(),
-            source: Source::Software(event.number()),
+            source,
             sampling,
             extra,
             filter: None,
@@ -116,6 +141,7 @@ impl EventsPlan {
             of_group: true,
             overwrites: None,
             chain: None,
+            modes,
         });
         self.named.push(PlannedEvent {
             name: name.as_str().into(),

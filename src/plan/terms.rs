@@ -10,6 +10,7 @@ use super::source;
 use crate::attr::{Chain, Sampling};
 use crate::scenario::nearest;
 use crate::units::SoftwareEvent;
+use std::borrow::Cow;
 
 /// A term.
 #[derive(Debug)]
@@ -185,10 +186,10 @@ pub struct Traced {
 ///
 /// # Errors
 /// [`TermError`], also for a term of which a trace knows nothing.
-pub fn traced(word: &str, default: Option<Chain>) -> Result<(&str, Traced), TermError> {
-    let (name, terms) = source::without_modifiers(word)?;
+pub fn traced(word: &str, default: Option<Chain>) -> Result<(Cow<'_, str>, Traced), TermError> {
+    let (name, terms) = source::traced(word)?;
     let why = "a trace has every occurrence of what it shows; `harness record` has it";
-    let is_software = SoftwareEvent::parse(name).is_some();
+    let is_software = SoftwareEvent::parse(&name).is_some();
     let mut chain = None;
     for (term, _) in &terms.places {
         match term.name {
@@ -330,11 +331,11 @@ mod tests {
     use std::path::Path;
 
     /// On a machine of which nothing is known.
-    fn split(word: &str) -> Result<(&str, Terms), TermError> {
+    fn split(word: &str) -> Result<(Cow<'_, str>, Terms), TermError> {
         match source::read(word, "", &Host::at(Path::new("/nonexistent"))) {
-            Ok(read) => Ok((read.name, read.terms)),
+            Ok(read) => Ok((read.name.into(), read.terms)),
             Err(Unreadable::Terms(error)) => Err(error),
-            Err(Unreadable::NoSource { .. }) => source::without_modifiers(word),
+            Err(Unreadable::NoSource { .. }) => source::traced(word),
         }
     }
 
@@ -357,7 +358,7 @@ mod tests {
         assert_eq!(terms.name.as_deref(), Some("x"));
         for (word, name) in [("/a/b", "/a/b"), ("!/a/", "!/a/"), ("read//", "read")] {
             let (split, terms) = split(word).unwrap();
-            assert_eq!((split, terms.places.is_empty()), (name, true));
+            assert_eq!((split, terms.places.is_empty()), (name.into(), true));
         }
     }
 
@@ -400,12 +401,33 @@ mod tests {
 
     #[test]
     fn of_a_trace_terms_say_nothing_but_its_call_chains() {
-        assert_eq!(traced("openat", None), Ok(("openat", Traced::default())));
+        assert_eq!(
+            traced("openat", None),
+            Ok(("openat".into(), Traced::default()))
+        );
         let clock = traced("cpu-clock/freq=99/", None).unwrap().1;
         assert_eq!(clock.sampling, Some(Sampling::Frequency(99)));
         assert!(traced("sched:x/freq=99/", None).is_err());
+        let (name, clock) = traced("cpu-clock/freq=99/u", None).unwrap();
+        assert_eq!(
+            (&*name, clock.sampling),
+            ("cpu-clock:u", Some(Sampling::Frequency(99)))
+        );
+        assert_eq!(
+            traced("software:faults:k", None).unwrap().0,
+            "software:faults:k"
+        );
+        for word in [
+            "sched:x:k",
+            "cs:u",
+            "faults:p",
+            "faults:x",
+            "openat/call-graph=fp/u",
+        ] {
+            assert!(traced(word, None).is_err(), "{word}");
+        }
         let (name, Traced { chain, .. }) = traced("openat/call-graph=no/", None).unwrap();
-        assert_eq!((name, chain), ("openat", Some(None)));
+        assert_eq!((&*name, chain), ("openat", Some(None)));
         let refused = traced("sched:x/nr=3/", None).unwrap_err();
         assert!(
             refused

@@ -2,14 +2,14 @@ use super::*;
 use crate::units::{Limit, TracepointName};
 use crate::{format::Format, scenario::Feature, syscall::Signatures, trace::Naming};
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 mod counters;
 mod expected;
 mod marks;
 mod overwriting;
 mod requires;
+mod software;
 mod spans;
 
 /// A kernel with the captured events.

@@ -3,16 +3,16 @@
 use super::line::thread;
 use crate::syscall::Actor;
 use crate::trace::{FieldValue, TracedEvent};
-use crate::units::SoftwareEvent;
+use crate::units::{SoftwareEvent, SoftwareKind};
 use std::fmt::Write;
 
 /// Appends `1234 minfault [main+0x1a] => /usr/lib/libc.so.6@0x1234 (d.)` and a line feed: what the program was at, and what it meant by the file and the
 /// place in it; `?` for a mapping that nobody told of, `k` for the kernel's own doing. Gives whether the event is a fault.
 pub fn fault_line(out: &mut String, actor: &Actor, event: &TracedEvent) -> bool {
-    let word = match SoftwareEvent::parse(&event.name) {
-        Some(SoftwareEvent::PageFaults) => "pagefault",
-        Some(SoftwareEvent::MinorFaults) => "minfault",
-        Some(SoftwareEvent::MajorFaults) => "majfault",
+    let word = match SoftwareEvent::parse(&event.name).map(|event| event.kind) {
+        Some(SoftwareKind::PageFaults) => "pagefault",
+        Some(SoftwareKind::MinorFaults) => "minfault",
+        Some(SoftwareKind::MajorFaults) => "majfault",
         _ => return false,
     };
     let field = |name: &str| {

@@ -38,7 +38,8 @@ impl Fired<'_> {
             let text = format!("{}+{:#x}", function.name, function.into);
             add("function", FieldValue::Text(text.into_bytes()));
         }
-        let is_fault = SoftwareEvent::parse(&planned.name).is_some_and(SoftwareEvent::is_fault);
+        let is_fault =
+            SoftwareEvent::parse(&planned.name).is_some_and(|event| event.kind.is_fault());
         if let (true, Some(address)) = (is_fault, self.sample.address) {
             add("addr", FieldValue::Address(address));
             if let Some(mapping) = scene.and_then(|scene| scene.mapping.as_ref()) {

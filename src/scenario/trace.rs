@@ -13,7 +13,7 @@ use super::ring::{RingMode, RingSpec, WrittenRing};
 use super::schema::{either, of, some_text, text_like};
 use super::sections::WrittenSince;
 use super::spans::{SpanSpec, WrittenSpan};
-use crate::units::{Probe, Rate, SoftwareEvent};
+use crate::units::{Probe, Rate, SoftwareEvent, SoftwareKind};
 
 /// The events to record, and into how large a ring.
 #[derive(Clone, Debug, Default)]
@@ -272,9 +272,9 @@ impl Flexible for Tracepoint {
     type Mapping = NoMapping;
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        let software = SoftwareEvent::ALL.map(|event| event.name().replace("software:", ""));
+        let software = SoftwareKind::ALL.map(SoftwareKind::word);
         text_like(&format!(
-            "^([^:, /]+:[^:, /]+|{}|faults|cs|migrations)$",
+            "^([^:, /]+:[^:, /]+|(software:)?({}|faults|cs|migrations)(:[ukh]+)?)$",
             software.join("|")
         ))
     }
@@ -283,13 +283,23 @@ impl Flexible for Tracepoint {
         let is_word =
             |word: &str| !word.is_empty() && !word.contains([':', ' ', ',', '/', '\n', '\0']);
         if let Some(event) = SoftwareEvent::parse(text) {
-            return Some(Ok(Self(event.name().to_owned())));
+            return Some(Ok(Self(event.name())));
+        }
+        let (name, letters) = SoftwareEvent::split(text);
+        if let (Some(_), true) = (letters, SoftwareEvent::parse(name).is_some()) {
+            return Some(Err(
+                "the modes of a software event are `:u`, of programs, and `:k`, of the kernel"
+                    .to_owned(),
+            ));
         }
         Some(match text.split_once(':') {
             Some((system, event)) if is_word(system) && is_word(event) => Ok(Self(text.to_owned())),
             None if is_word(text) => Err(format!(
                 "a tracepoint is named `system:event`\nfor syscalls write {{ syscalls: [{text:?}] }}"
             )),
+            Some((system, rest)) if is_word(system) && rest.split(':').all(is_word) => Err(
+                "a tracepoint is named `system:event`\nit fires in the kernel, whatever the mode, and takes no letters of modes".to_owned(),
+            ),
             _ => Err("a tracepoint is named `system:event`, as in `sched:sched_switch`".to_owned()),
         })
     }

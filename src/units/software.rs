@@ -1,8 +1,27 @@
 //! Software events.
 
-/// An event that the kernel counts in its own code, and that has a record for each time, or a clock, which is sampled.
+/// An event that the kernel counts in its own code, and that has a record for each time, or a clock, which is sampled; in some mode of the
+/// processor or in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SoftwareEvent {
+pub struct SoftwareEvent {
+    /// What it counts.
+    pub kind: SoftwareKind,
+    /// The only mode in which it counts, if it is not all of them.
+    pub mode: Option<Mode>,
+}
+
+/// A mode of the processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// That of programs.
+    User,
+    /// That of the kernel.
+    Kernel,
+}
+
+/// What a software event counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SoftwareKind {
     /// A page that was not mapped.
     PageFaults,
     /// The same, where it was in memory already.
@@ -29,6 +48,62 @@ pub enum Rate {
 }
 
 impl SoftwareEvent {
+    /// Reads perf's name or its short one, with or without `software:` in front, and with perf's letters of modes behind it.
+    ///
+    /// ```
+    /// use trace_harness::units::{Mode, SoftwareEvent, SoftwareKind};
+    /// assert_eq!(SoftwareEvent::parse("cs"), Some(SoftwareKind::ContextSwitches.into()));
+    /// let of_programs = SoftwareEvent::parse("software:faults:u").unwrap();
+    /// assert_eq!((of_programs.mode, of_programs.name().as_str()), (Some(Mode::User), "software:page-faults:u"));
+    /// ```
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        let (word, letters) = Self::split(word);
+        let kind = SoftwareKind::parse(word)?;
+        let has = |letter| letters.unwrap_or("uk").contains(letter);
+        let is_known =
+            letters.is_none_or(|it| it.chars().all(|letter| matches!(letter, 'u' | 'k' | 'h')));
+        let mode = match (has('u'), has('k')) {
+            (true, true) => None,
+            (true, false) => Some(Mode::User),
+            (false, true) => Some(Mode::Kernel),
+            // A hypervisor runs none of the kernel's code.
+            (false, false) => return None,
+        };
+        is_known.then_some(Self { kind, mode })
+    }
+
+    /// A word as what may be the name of a software event, and the letters behind it.
+    #[must_use]
+    pub fn split(word: &str) -> (&str, Option<&str>) {
+        let word = word.strip_prefix(Self::SYSTEM).unwrap_or(word);
+        match word.split_once(':') {
+            Some((name, letters)) => (name, Some(letters)),
+            None => (word, None),
+        }
+    }
+
+    const SYSTEM: &str = "software:";
+
+    /// As it stands in a trace.
+    #[must_use]
+    pub fn name(self) -> String {
+        let letter = match self.mode {
+            None => "",
+            Some(Mode::User) => ":u",
+            Some(Mode::Kernel) => ":k",
+        };
+        format!("{}{}{letter}", Self::SYSTEM, self.kind.word())
+    }
+}
+
+impl From<SoftwareKind> for SoftwareEvent {
+    fn from(kind: SoftwareKind) -> Self {
+        Self { kind, mode: None }
+    }
+}
+
+impl SoftwareKind {
     /// All of them.
     pub const ALL: [Self; 7] = [
         Self::PageFaults,
@@ -40,16 +115,9 @@ impl SoftwareEvent {
         Self::TaskClock,
     ];
 
-    /// Reads perf's name or its short one, with or without `software:` in front.
-    ///
-    /// ```
-    /// use trace_harness::units::SoftwareEvent;
-    /// assert_eq!(SoftwareEvent::parse("cs"), Some(SoftwareEvent::ContextSwitches));
-    /// assert_eq!(SoftwareEvent::parse("software:faults").map(SoftwareEvent::name), Some("software:page-faults"));
-    /// ```
+    /// Reads perf's name or its short one.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        let word = word.strip_prefix("software:").unwrap_or(word);
         Some(match word {
             "page-faults" | "faults" => Self::PageFaults,
             "minor-faults" => Self::MinorFaults,
@@ -62,17 +130,17 @@ impl SoftwareEvent {
         })
     }
 
-    /// As it stands in a trace.
+    /// perf's name.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
-            Self::PageFaults => "software:page-faults",
-            Self::MinorFaults => "software:minor-faults",
-            Self::MajorFaults => "software:major-faults",
-            Self::ContextSwitches => "software:context-switches",
-            Self::CpuMigrations => "software:cpu-migrations",
-            Self::CpuClock => "software:cpu-clock",
-            Self::TaskClock => "software:task-clock",
+            Self::PageFaults => "page-faults",
+            Self::MinorFaults => "minor-faults",
+            Self::MajorFaults => "major-faults",
+            Self::ContextSwitches => "context-switches",
+            Self::CpuMigrations => "cpu-migrations",
+            Self::CpuClock => "cpu-clock",
+            Self::TaskClock => "task-clock",
         }
     }
 
@@ -103,5 +171,30 @@ impl SoftwareEvent {
             self,
             Self::PageFaults | Self::MinorFaults | Self::MajorFaults
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_say_the_mode_and_both_of_them_say_nothing() {
+        let name = |word| SoftwareEvent::parse(word).map(SoftwareEvent::name);
+        for (word, expected) in [
+            ("faults", Some("software:page-faults")),
+            ("faults:u", Some("software:page-faults:u")),
+            ("software:page-faults:k", Some("software:page-faults:k")),
+            ("cpu-clock:uk", Some("software:cpu-clock")),
+            ("cpu-clock:ku", Some("software:cpu-clock")),
+            ("cpu-clock:kh", Some("software:cpu-clock:k")),
+            ("cpu-clock:h", None),
+            ("cpu-clock:", None),
+            ("cpu-clock:p", None),
+            ("cpu-clock:u:u", None),
+            ("sched:u", None),
+        ] {
+            assert_eq!(name(word).as_deref(), expected, "{word}");
+        }
     }
 }

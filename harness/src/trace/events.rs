@@ -30,20 +30,20 @@ pub(super) fn wanted(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted
                 let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
                 format!("`{word}`: {error}") + &hint.unwrap_or_default()
             })?;
-            if (word.contains(':') || SoftwareEvent::parse(word).is_some()) && !is_pattern {
+            if (word.contains(':') || SoftwareEvent::parse(&word).is_some()) && !is_pattern {
                 tracepoints.push(Wanted::Event(WantedEvent {
-                    name: word.to_owned(),
+                    name: word.into_owned(),
                     chain: own.chain.unwrap_or(chain),
                     sampling: own.sampling,
                     ..WantedEvent::default()
                 }));
                 continue;
             }
-            chained.add(word, own.chain);
+            chained.add(&word, own.chain);
             if is_negated && !word.starts_with('!') {
                 calls.push(format!("!{word}"));
             } else {
-                calls.push(word.to_owned());
+                calls.push(word.into_owned());
             }
         }
     }

@@ -6,7 +6,7 @@ use trace_harness::attr::Chain;
 use trace_harness::plan::{self, StringSource, Wanted, WantedEvent};
 use trace_harness::report::SummaryOrder;
 use trace_harness::syscall::Paths;
-use trace_harness::units::SoftwareEvent;
+use trace_harness::units::{SoftwareEvent, SoftwareKind};
 
 /// The form of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -29,14 +29,14 @@ pub(super) enum Faults {
 impl Faults {
     /// What is to be recorded for it.
     pub(super) fn wants(self) -> impl Iterator<Item = Wanted> {
-        let events: &[SoftwareEvent] = match self {
-            Self::All => &[SoftwareEvent::MinorFaults, SoftwareEvent::MajorFaults],
-            Self::Min => &[SoftwareEvent::MinorFaults],
-            Self::Maj => &[SoftwareEvent::MajorFaults],
+        let kinds: &[SoftwareKind] = match self {
+            Self::All => &[SoftwareKind::MinorFaults, SoftwareKind::MajorFaults],
+            Self::Min => &[SoftwareKind::MinorFaults],
+            Self::Maj => &[SoftwareKind::MajorFaults],
         };
-        events.iter().map(|event| {
+        kinds.iter().map(|kind| {
             Wanted::Event(WantedEvent {
-                name: event.name().to_owned(),
+                name: SoftwareEvent::from(*kind).name(),
                 ..WantedEvent::default()
             })
         })

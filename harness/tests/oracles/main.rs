@@ -17,6 +17,7 @@ mod oracle_faults;
 mod oracle_flight;
 mod oracle_inject;
 mod oracle_mappings;
+mod oracle_modes;
 mod oracle_perf;
 mod oracle_print;
 mod oracle_probes;

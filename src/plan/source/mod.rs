@@ -22,7 +22,8 @@ use crate::host::Catalogue;
 use crate::scenario::nearest;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::Selection;
-use crate::units::Cpu;
+use crate::units::{Cpu, SoftwareEvent};
+use std::borrow::Cow;
 
 /// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and their `PERF_COUNT_SW_*`.
 pub(super) const SOFTWARE: &[(&str, u32)] = &[
@@ -146,7 +147,7 @@ pub(super) fn read<'a>(
     }
     if modes != Modes::default() {
         let at = if letters.is_empty() { 1 } else { at };
-        mean_something(source.as_ref(), modes).map_err(|why| TermError::Misplaced {
+        mean_something(name, source.as_ref(), modes).map_err(|why| TermError::Misplaced {
             at,
             term: if letters.is_empty() { group } else { letters }.to_owned(),
             why,
@@ -166,22 +167,34 @@ pub(super) fn read<'a>(
     })
 }
 
-/// The name of what a trace shows, and its terms.
-pub(super) fn without_modifiers(word: &str) -> Result<(&str, Terms), TermError> {
+/// The name of what a trace shows, with the letters of a software event, and its terms.
+pub(super) fn traced(word: &str) -> Result<(Cow<'_, str>, Terms), TermError> {
     let parts = parts(word)?;
     let mut terms = Terms::default();
     if let Some((at, text)) = parts.terms {
         terms::each(at, text, |at, term| terms.add(at, term))?;
     }
     let (at, letters) = parts.letters.unwrap_or_default();
-    match letters.chars().next() {
-        None => Ok((parts.name, terms)),
-        Some(letter) => Err(TermError::Modifier {
-            at,
-            letter,
-            why: Some("a trace shows what happens in all modes"),
-        }),
+    if letters.is_empty() {
+        return Ok((parts.name.into(), terms));
     }
+    let mut modes = Modes::default();
+    modifiers::read(letters, &mut modes).map_err(|wrong| TermError::Modifier {
+        at: at + wrong.at,
+        letter: wrong.letter,
+        why: wrong.why,
+    })?;
+    let misplaced = |why| TermError::Misplaced {
+        at,
+        term: letters.to_owned(),
+        why,
+    };
+    let (_, rest) = SoftwareEvent::split(parts.name);
+    if SoftwareEvent::parse(parts.name).is_none() || rest.is_some() {
+        return Err(misplaced("a trace shows what happens in all modes"));
+    }
+    mean_something(parts.name, plain(parts.name).as_ref(), modes).map_err(misplaced)?;
+    Ok((format!("{}:{letters}", parts.name).into(), terms))
 }
 
 /// An event that needs no slashes.
@@ -311,21 +324,44 @@ fn parts(word: &str) -> Result<Parts<'_>, TermError> {
 }
 
 /// Says why modifiers mean nothing of an event.
-fn mean_something(of: Option<&NamedSource>, modes: Modes) -> Result<(), &'static str> {
+fn mean_something(name: &str, of: Option<&NamedSource>, modes: Modes) -> Result<(), &'static str> {
     match of.map(|named| named.source) {
-        None | Some(Source::Tracepoint(_)) => {
-            Err("a tracepoint or call fires in the kernel, for whatever mode")
-        }
+        None if !name.contains(':') => Err("a call is entered in the kernel, for whatever mode"),
         Some(Source::Numbers { .. }) => Ok(()),
-        Some(_) if modes.precise > 0 => {
+        _ if modes.precise > 0 => {
             Err("only a counter of the processor has an address more precise than another")
         }
-        Some(Source::Software(DUMMY | BPF_OUTPUT)) => Err("it never happens by itself"),
-        Some(Source::Software(CONTEXT_SWITCHES | MIGRATIONS)) if modes.exclude_kernel => {
+        Some(Source::Software(number)) => software_means(number, modes),
+        // Without the kernel's part the kernel gives of tracepoints those alone that it fires with the registers of user mode: of single calls,
+        // and uprobes; it asks for nothing else (perf_tp_event_match(), kernel/events/core.c).
+        None | Some(Source::Tracepoint(_) | Source::Breakpoint { .. }) => Ok(()),
+    }
+}
+
+/// The same of a software event by its number.
+pub(super) fn software_means(number: u32, modes: Modes) -> Result<(), &'static str> {
+    match number {
+        _ if modes == Modes::default() => Ok(()),
+        DUMMY | BPF_OUTPUT => Err("it never happens by itself"),
+        CONTEXT_SWITCHES | MIGRATIONS if modes.exclude_kernel => {
             Err("it happens in the kernel alone")
         }
-        Some(_) => Ok(()),
+        _ => Ok(()),
     }
+}
+
+/// What is wrong with two software events that the same occurrence makes a record of.
+pub(super) const SAME_ID: &str = "one occurrence makes a record of both, and from Linux 6.3 on both have the same id: name one of them, or `:u` and `:k`";
+
+/// Whether one occurrence makes a record of each of two events, in which case the kernel prepares its data once and leaves the id of the one in the
+/// other's record (`do_perf_sw_event()`, kernel/events/core.c). A clock has a timer of its own.
+pub(super) fn share_records(one: (Source, Modes), other: (Source, Modes)) -> bool {
+    let is_clock = matches!(one.0, Source::Software(CPU_CLOCK | TASK_CLOCK));
+    let is_software = matches!(one.0, Source::Software(_));
+    let both = |left: bool, right: bool| !left && !right;
+    let in_one_mode = both(one.1.exclude_user, other.1.exclude_user)
+        || both(one.1.exclude_kernel, other.1.exclude_kernel);
+    is_software && !is_clock && one.0 == other.0 && in_one_mode
 }
 
 /// Whether a clock is asked for in some modes alone: its counter goes on in all of them, only its samples are chosen.
