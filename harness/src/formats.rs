@@ -13,7 +13,7 @@ const KEPT: &str = "events.jsonl";
 /// Those of a kernel; or why they cannot be had.
 pub(crate) fn of(place: &Place, machine: &Machine) -> Result<EventFormats, String> {
     let text = match place {
-        Place::Host => on_host()?,
+        Place::Host(_) => on_host()?,
         Place::Guest(kernel) => match kernel.kept(KEPT) {
             Some(text) => text,
             None => {

@@ -94,7 +94,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
                 status::TRACE_TROUBLE,
             )
         }
-        Place::Host => on_host(&arguments.command),
+        Place::Host(under) => on_host(&[under, arguments.command.clone()].concat()),
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn again(kernel: Option<&str>, listed: &Listed, writes: &[PathBuf]) -
         Ok(Place::Guest(kernel)) => {
             in_guest(&kernel, &usual(), &job(command, writes), status::TROUBLE)
         }
-        Ok(Place::Host) => on_host(&command),
+        Ok(Place::Host(under)) => on_host(&[under, command].concat()),
         Err(status) => status,
     }
 }

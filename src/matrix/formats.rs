@@ -21,13 +21,9 @@ pub struct EventField {
 impl EventField {
     fn line(&self) -> String {
         let Self {
-            name,
-            c_type,
-            offset,
-            size,
-            ..
+            name, c_type, size, ..
         } = self;
-        format!("{name}: {c_type}, {size} bytes at {offset}")
+        format!("{name}: {c_type}, {size} bytes")
     }
 }
 
@@ -68,7 +64,7 @@ impl EventFormats {
         Ok(Self(events))
     }
 
-    /// By event the lines that describe its fields: what two kernels say of a field is the same only if the lines are.
+    /// By event the lines that describe its fields, without their places: these change no value.
     #[must_use]
     pub fn lines(&self) -> BTreeMap<String, BTreeSet<String>> {
         let events = self.0.iter();

@@ -50,8 +50,6 @@ pub struct Machine {
     pub cpus: u32,
     /// From the start of QEMU to the end of the command.
     pub limit: Duration,
-    /// More words for its kernel's command line.
-    pub append: String,
     /// Ends it before its time.
     pub stop: Stop,
 }
@@ -62,7 +60,6 @@ impl Default for Machine {
             memory: 2048,
             cpus: 2,
             limit: Duration::from_secs(600),
-            append: String::new(),
             stop: Stop::default(),
         }
     }
@@ -106,7 +103,11 @@ pub fn run(
         Some(folder) => modules::in_order(folder, NEEDED)?,
         None => Vec::new(),
     };
-    let orders = Orders::new(job, kernel.modules.as_deref(), kernel.config.as_deref());
+    let job = Job {
+        command: [kernel.under.as_slice(), &job.command].concat(),
+        ..job.clone()
+    };
+    let orders = Orders::new(&job, kernel.modules.as_deref(), kernel.config.as_deref());
     let first = initramfs::build(&modules, &orders)?;
     let folder = tempfile::Builder::new()
         .prefix("harness-vm-")
@@ -292,7 +293,7 @@ impl Guest<'_> {
     /// The kernel's command line. Mitigations and the check of the clock take time and change nothing that is observed. The emulated time stamp counter
     /// is the host's own: a kernel that finds out its rate by itself, on a busy machine, may be far off, and then all its timeouts are.
     fn words(&self, accelerator: Accelerator) -> String {
-        let (append, start) = (&self.machine.append, &self.start);
+        let (append, start) = (&self.kernel.append, &self.start);
         let rate = match accelerator {
             Accelerator::Kvm => None,
             Accelerator::Tcg => tsc_khz(),

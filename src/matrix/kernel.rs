@@ -3,6 +3,7 @@
 use super::cache::{self, CacheError};
 use super::fetch::{self, FetchError};
 use crate::scenario::{KernelSource, KernelSpec};
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,10 @@ pub struct Kernel {
     pub modules: Option<PathBuf>,
     /// What it was configured with, where that is known.
     pub config: Option<PathBuf>,
+    /// More words for its command line.
+    pub append: String,
+    /// A program with its arguments under which whatever runs in a guest runs; may be empty.
+    pub under: Vec<OsString>,
     /// The folder that it was fetched into.
     fetched: Option<PathBuf>,
 }
@@ -41,8 +46,8 @@ impl Kernel {
 pub enum Place {
     /// In a guest with this kernel.
     Guest(Kernel),
-    /// On the machine itself.
-    Host,
+    /// On the machine itself; the program with its arguments under which all runs there, which may be empty.
+    Host(Vec<OsString>),
 }
 
 /// A kernel could not be had.
@@ -104,10 +109,10 @@ impl Place {
         say: &mut dyn FnMut(String),
     ) -> Result<Self, KernelError> {
         let name = spec.name.clone();
-        match &spec.source {
-            KernelSource::Host => Ok(Self::Host),
+        let kernel = match &spec.source {
+            KernelSource::Host => return Ok(Self::Host(under(spec, list)?)),
             KernelSource::Image { image, modules } => {
-                image_of(name, list, image, modules.as_deref())
+                image_of(name, list, image, modules.as_deref())?
             }
             KernelSource::Package { suite, package } => {
                 let folder = cache::folder()?
@@ -118,10 +123,35 @@ impl Place {
                     let source = Box::new(source);
                     KernelError::Fetch { name, source }
                 })?;
-                unpacked(name, &folder).map(Self::Guest)
+                unpacked(name, &folder)?
             }
-        }
+        };
+        Ok(Self::Guest(Kernel {
+            append: spec.append.clone(),
+            under: under(spec, list)?,
+            ..kernel
+        }))
     }
+}
+
+/// The program under which all runs: a path begins in the list's folder, a name is looked up where it runs.
+fn under(spec: &KernelSpec, list: &Path) -> Result<Vec<OsString>, KernelError> {
+    let mut words: Vec<OsString> = spec.under.iter().map(OsString::from).collect();
+    if let Some(program) = words
+        .first_mut()
+        .filter(|it| it.as_encoded_bytes().contains(&b'/'))
+    {
+        *program = absolute(&spec.name, &list.join(&*program))?.into();
+    }
+    Ok(words)
+}
+
+fn absolute(name: &str, path: &Path) -> Result<PathBuf, KernelError> {
+    std::fs::canonicalize(path).map_err(|source| KernelError::Read {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn image_of(
@@ -129,25 +159,17 @@ fn image_of(
     list: &Path,
     image: &Path,
     modules: Option<&Path>,
-) -> Result<Place, KernelError> {
-    let absolute = |path: &Path| {
-        let path = list.join(path);
-        let found = std::fs::canonicalize(&path);
-        found.map_err(|source| KernelError::Read {
-            name: name.clone(),
-            path,
-            source,
-        })
-    };
-    let image = absolute(image)?;
-    let modules = modules.map(absolute).transpose()?;
-    Ok(Place::Guest(Kernel {
-        name,
-        image,
-        modules,
+) -> Result<Kernel, KernelError> {
+    let found = |path: &Path| absolute(&name, &list.join(path));
+    Ok(Kernel {
+        image: found(image)?,
+        modules: modules.map(found).transpose()?,
         config: None,
+        append: String::new(),
+        under: Vec::new(),
         fetched: None,
-    }))
+        name,
+    })
 }
 
 /// The kernel in the files of its packages, wherever a release of Debian has put them.
@@ -181,6 +203,8 @@ fn unpacked(name: String, fetched: &Path) -> Result<Kernel, KernelError> {
         image: image.ok_or_else(|| lacks("image"))?,
         config,
         modules: Some(modules),
+        append: String::new(),
+        under: Vec::new(),
         fetched: Some(fetched.to_owned()),
         name,
     })

@@ -1,6 +1,6 @@
 //! What came out of the same scenarios on several kernels, and what differs.
 
-use crate::upgrade::{Answer, Facts, TraceText};
+use crate::upgrade::{Answer, Facts};
 use crate::verdict::Verdict;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,7 +141,7 @@ impl Column {
     #[must_use]
     pub fn has_events<'a>(&self, scenarios: impl IntoIterator<Item = &'a String>) -> bool {
         let mut answers = scenarios.into_iter().flat_map(|name| self.answers(name));
-        answers.any(|answer| TraceText::read(&answer.trace).has_events())
+        answers.any(Answer::has_events)
     }
 
     /// What a scenario came to in its first run.

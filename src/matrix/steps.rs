@@ -107,3 +107,78 @@ impl Matrix {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(kernel: &str, cells: &[(&str, &str, &str)]) -> Column {
+        let mut column = Column::of(kernel);
+        column.line(&format!(
+            "{{\"type\":\"machine\",\"release\":\"{kernel}.0\",\"settings\":{{\"a\":\"b\"}}}}"
+        ));
+        for (name, verdict, trace) in cells {
+            let line = format!(
+                "{{\"type\":\"scenario\",\"name\":\"{name}\",\"verdict\":\"{verdict}\",\"trace\":\"P1 x\\n  {trace}\\n\"}}"
+            );
+            assert!(column.line(&line), "{line}");
+        }
+        column
+    }
+
+    #[test]
+    fn only_what_differs_from_a_kernel_to_the_next_is_in_doubt() {
+        let same = ("same", "pass", "a() = 0");
+        let matrix = Matrix::new(
+            vec![
+                column(
+                    "5.10",
+                    &[same, ("new", "pass", "a() = 0"), ("off", "skipped", "")],
+                ),
+                column(
+                    "6.1",
+                    &[same, ("new", "pass", "a() = 0"), ("off", "pass", "a() = 0")],
+                ),
+                column(
+                    "7.2",
+                    &[same, ("new", "pass", "b() = 0"), ("off", "pass", "a() = 0")],
+                ),
+            ],
+            [],
+        );
+        let shown: Vec<String> = matrix
+            .in_doubt()
+            .iter()
+            .map(|(kernel, scenarios)| format!("{kernel} {scenarios:?}"))
+            .collect();
+        assert_eq!(shown, ["6.1 {\"new\"}", "7.2 {\"new\"}"]);
+        assert_eq!(matrix.columns[0].facts.release, "5.10.0");
+        assert_eq!(matrix.columns[0].facts.settings["a"], "b");
+    }
+
+    #[test]
+    fn two_passes_may_differ_and_a_kernel_that_broke_is_left_out() {
+        let mut broken = column("6.1", &[("a", "pass", "a() = 9")]);
+        broken.trouble = Some("it panicked".to_owned());
+        let columns = vec![
+            column("5.10", &[("a", "pass", "a() = 0")]),
+            broken,
+            column("7.2", &[("a", "pass", "a() = 1")]),
+        ];
+        let steps = Matrix::new(columns, []).steps();
+        let [step] = &*steps else { panic!("{steps:?}") };
+        assert_eq!((&*step.from, &*step.to), ("5.10", "7.2"));
+        assert_eq!(step.changes[0].what, "`a` returns 1 instead of 0");
+        let passes = (Verdict::Pass, Verdict::Pass);
+        assert_eq!(step.changes[0].seen[0].verdicts, passes);
+    }
+
+    #[test]
+    fn what_a_scenario_came_to_is_what_it_came_to_first() {
+        let again = column("6.1", &[("a", "pass", "a() = 0"), ("a", "fail", "a() = 1")]);
+        let matrix = Matrix::new(vec![again], []);
+        assert_eq!(matrix.columns[0].verdict("a"), Verdict::Pass);
+        assert_eq!(matrix.columns[0].answers("a").len(), 2);
+        assert_eq!(matrix.verdicts(), [Verdict::Pass]);
+    }
+}

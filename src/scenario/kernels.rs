@@ -18,6 +18,11 @@ pub struct KernelSpec {
     pub name: String,
     /// Where it comes from.
     pub source: KernelSource,
+    /// More words for its command line; empty for the kernel that runs.
+    pub append: String,
+    /// A program with its arguments under which whatever runs there runs; may be empty. A program with a slash is a path from the list's
+    /// folder on, any other is looked up there.
+    pub under: Vec<String>,
 }
 
 /// Where a kernel comes from.
@@ -48,11 +53,22 @@ pub(super) struct WrittenKernel {
     package: Option<String>,
     image: Option<PathBuf>,
     modules: Option<PathBuf>,
+    host: Option<bool>,
+    append: Option<String>,
+    under: Option<Vec<String>>,
+}
+
+/// All that a list says of a kernel but its name.
+#[derive(Debug)]
+pub(super) struct Described {
+    source: KernelSource,
+    append: String,
+    under: Vec<String>,
 }
 
 const DEFAULT_PACKAGE: &str = "linux-image-amd64";
 
-impl Flexible for KernelSource {
+impl Flexible for Described {
     const EXPECTED: &'static str = "{ suite: ... }, { image: ... } or `host`";
     type Mapping = WrittenKernel;
 
@@ -61,40 +77,89 @@ impl Flexible for KernelSource {
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        (text == "host").then_some(Ok(Self::Host))
+        let host = Self {
+            source: KernelSource::Host,
+            append: String::new(),
+            under: Vec::new(),
+        };
+        (text == "host").then_some(Ok(host))
     }
 
-    fn from_mapping(written: WrittenKernel) -> Option<Result<Self, String>> {
-        let WrittenKernel {
-            suite,
-            package,
-            image,
-            modules,
-        } = written;
-        Some(match (suite, image) {
-            (Some(_), Some(_)) => Err("`suite` and `image` exclude each other".to_owned()),
-            (Some(_), None) if modules.is_some() => {
-                Err("`modules` belongs to an `image`: a package has its own".to_owned())
-            }
-            (Some(suite), None) => word(&suite, "suite").and_then(|()| {
-                let package = package.unwrap_or_else(|| DEFAULT_PACKAGE.to_owned());
-                word(&package, "package")?;
-                Ok(Self::Package { suite, package })
-            }),
-            (None, Some(_)) if package.is_some() => {
-                Err("`package` needs a `suite`, and excludes an `image`".to_owned())
-            }
-            (None, Some(image)) => Ok(Self::Image { image, modules }),
-            (None, None) => Err(
-                "it says neither `suite` nor `image`\na package of Debian is { suite: bookworm }, a file { image: bzImage, modules: \
-                 lib/modules/6.1.0 }, the kernel that runs `host`"
-                    .to_owned(),
-            ),
-        })
+    fn from_mapping(mut written: WrittenKernel) -> Option<Result<Self, String>> {
+        let (append, under) = (written.append.take(), written.under.take());
+        Some(source(written).and_then(|source| {
+            Ok(Self {
+                append: appended(&source, append)?,
+                under: program(under)?,
+                source,
+            })
+        }))
     }
 }
 
-deserialize_flexible!(KernelSource);
+fn source(written: WrittenKernel) -> Result<KernelSource, String> {
+    let WrittenKernel {
+        suite,
+        package,
+        image,
+        modules,
+        host,
+        ..
+    } = written;
+    match (suite, image, host) {
+        (Some(_), Some(_), _) => Err("`suite` and `image` exclude each other".to_owned()),
+        (None, None, Some(true)) if package.is_none() && modules.is_none() => {
+            Ok(KernelSource::Host)
+        }
+        (.., Some(_)) => Err("`host` is `true`, and excludes `suite` and `image` with all that belongs to them".to_owned()),
+        (Some(_), None, None) if modules.is_some() => {
+            Err("`modules` belongs to an `image`: a package has its own".to_owned())
+        }
+        (Some(suite), None, None) => {
+            word(&suite, "suite")?;
+            let package = package.unwrap_or_else(|| DEFAULT_PACKAGE.to_owned());
+            word(&package, "package")?;
+            Ok(KernelSource::Package { suite, package })
+        }
+        (None, Some(_), None) if package.is_some() => {
+            Err("`package` needs a `suite`, and excludes an `image`".to_owned())
+        }
+        (None, Some(image), None) => Ok(KernelSource::Image { image, modules }),
+        (None, None, None) => Err(
+            "it says neither `suite` nor `image`\na package of Debian is { suite: bookworm }, a file { image: bzImage, modules: \
+             lib/modules/6.1.0 }, the kernel that runs `host` or { host: true }"
+                .to_owned(),
+        ),
+    }
+}
+
+/// What a list has a kernel be started with.
+fn appended(source: &KernelSource, words: Option<String>) -> Result<String, String> {
+    match (source, words) {
+        (_, None) => Ok(String::new()),
+        (KernelSource::Host, Some(_)) => {
+            Err("`append` is for a kernel that is booted, and the host's runs already".to_owned())
+        }
+        (_, Some(words)) if words.chars().any(char::is_control) => {
+            Err("`append` is one line of words".to_owned())
+        }
+        (_, Some(words)) => Ok(words),
+    }
+}
+
+fn program(words: Option<Vec<String>>) -> Result<Vec<String>, String> {
+    match words {
+        Some(words) if words.first().is_none_or(String::is_empty) => {
+            Err("`under` is a program with its arguments, as in [taskset, \"1\"]".to_owned())
+        }
+        Some(words) if words.iter().any(|word| word.contains('\0')) => {
+            Err("a word of `under` cannot hold a NUL".to_owned())
+        }
+        words => Ok(words.unwrap_or_default()),
+    }
+}
+
+deserialize_flexible!(Described);
 
 /// What becomes part of the name of a folder, and of a word on the command line of apt.
 fn word(text: &str, what: &str) -> Result<(), String> {
@@ -123,7 +188,7 @@ pub fn read_kernels(file: &Path, text: &str) -> Result<Vec<KernelSpec>, Diagnost
             .with_help("as in \"6.1\": { suite: bookworm }"));
     }
     let Parsed { places, value, .. } = parsed;
-    let written: Entries<KernelSource> = serde_path_to_error::deserialize(value)
+    let written: Entries<Described> = serde_path_to_error::deserialize(value)
         .map_err(|error| explain(&source, &places, &error))?;
     if written.0.is_empty() {
         return Err(source.diagnostic(0..0, "the list has no kernel"));
@@ -135,9 +200,13 @@ pub fn read_kernels(file: &Path, text: &str) -> Result<Vec<KernelSpec>, Diagnost
         })?;
     }
     let specs = written.0.into_iter();
-    Ok(specs
-        .map(|(name, source)| KernelSpec { name, source })
-        .collect())
+    let spec = |(name, described): (String, Described)| KernelSpec {
+        name,
+        source: described.source,
+        append: described.append,
+        under: described.under,
+    };
+    Ok(specs.map(spec).collect())
 }
 
 #[cfg(test)]
@@ -185,6 +254,18 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_may_be_started_otherwise_and_all_in_it_run_under_a_program() {
+        let list = read(
+            "a: { suite: sid, append: \"sysctl.fs.protected_symlinks=0 quiet\" }\nb: { host: true, under: [taskset, \"1\"] }\n",
+        )
+        .unwrap();
+        assert_eq!(list[0].append, "sysctl.fs.protected_symlinks=0 quiet");
+        assert!(list[0].under.is_empty());
+        assert_eq!(list[1].source, KernelSource::Host);
+        assert_eq!(list[1].under, ["taskset", "1"]);
+    }
+
+    #[test]
     fn each_complaint_has_its_place() {
         for (text, line, column, message) in [
             (
@@ -212,6 +293,34 @@ mod tests {
                 1,
                 4,
                 "`modules` belongs to an `image`",
+            ),
+            (
+                "a: host\nb: { host: true, append: x }\n",
+                2,
+                4,
+                "the host's runs already",
+            ),
+            ("a: { host: false }\n", 1, 4, "`host` is `true`"),
+            ("a: { host: true, suite: x }\n", 1, 4, "`host` is `true`"),
+            ("a: { host: true, modules: x }\n", 1, 4, "`host` is `true`"),
+            (
+                "a: { suite: x, append: \"a\\nb\" }\n",
+                1,
+                4,
+                "one line of words",
+            ),
+            (
+                "a: { suite: x, append: [a] }\n",
+                1,
+                24,
+                "`a.append` must be a string",
+            ),
+            ("a: { suite: x, under: [] }\n", 1, 4, "`under` is a program"),
+            (
+                "a: { suite: x, under: perf }\n",
+                1,
+                23,
+                "`a.under` must be a list",
             ),
             ("a: hots\n", 1, 4, "or `host`, not `hots`"),
             (

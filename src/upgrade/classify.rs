@@ -1,82 +1,125 @@
-//! Why answers differ.
+//! Why the answers of two runs differ.
 
 use super::align::{Change, aligned};
 use super::lines::{Line, TraceText};
+use super::settings::{Differing, Ends};
 use super::{Answer, Class, Difference, Facts};
 use std::collections::BTreeSet;
 
-/// In what the answers of `other` differ from those of `base`, each difference once. Several answers of a kernel are those of several runs: in what
-/// they differ among themselves is noise wherever it comes up.
-#[must_use]
-pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Difference> {
-    let mut all: Vec<Difference> = Vec::new();
-    let mut noise: BTreeSet<String> = BTreeSet::new();
-    for (facts, answers) in [base, other] {
-        let Some((first, others)) = answers.split_first() else {
-            continue;
-        };
-        for answer in others {
-            for found in compare((facts, first), (facts, answer)) {
-                noise.insert(found.what.clone());
-                let mut evidence = vec![format!("two runs on {} differ so:", facts.release)];
-                evidence.extend(found.evidence);
-                add(
-                    &mut all,
-                    Difference {
-                        class: Class::Noise,
-                        what: found.what,
-                        evidence,
-                    },
-                );
-            }
-        }
-    }
-    let (Some(first), Some(second)) = (base.1.first(), other.1.first()) else {
-        return all;
-    };
-    for found in compare((base.0, first), (other.0, second)) {
-        if !noise.contains(&found.what) {
-            add(&mut all, found);
-        }
-    }
-    all.sort_by_key(|difference| difference.class);
-    all
+/// Two kernels, and what of their settings differs.
+pub(super) struct Told<'a> {
+    base: &'a Facts,
+    other: &'a Facts,
+    settings: Vec<Differing<'a>>,
 }
 
-/// The same once.
-fn add(all: &mut Vec<Difference>, found: Difference) {
-    let is_same = |it: &&mut Difference| it.class == found.class && it.what == found.what;
-    match all.iter_mut().find(is_same) {
-        Some(known) => known.evidence.extend(found.evidence),
-        None => all.push(found),
+impl<'a> Told<'a> {
+    pub(super) fn between(base: &'a Facts, other: &'a Facts) -> Self {
+        Self {
+            base,
+            other,
+            settings: Differing::between(base, other),
+        }
+    }
+
+    /// The settings that make a call end as it does on one of them, in words.
+    fn blamed(&self, ends: Ends<'_>) -> Vec<String> {
+        let deciding = self.settings.iter().filter(|it| it.decides(ends));
+        deciding.map(|it| format!("  {}", it.said())).collect()
     }
 }
 
-fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<Difference> {
+/// In what one run differs from another, each difference once; their verdicts aside.
+pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<Difference> {
     let (before, after) = (base.1, other.1);
-    if before == after {
-        return Vec::new();
-    }
     if let Some(said) = unmet(before, after) {
         return vec![said];
+    }
+    // Of a run that did not come to its end there is no trace to compare.
+    if before.trace == after.trace || before.trace.is_empty() || after.trace.is_empty() {
+        return Vec::new();
     }
     let traces = (
         TraceText::read(&before.trace),
         TraceText::read(&after.trace),
     );
     let changes = aligned(&traces.0, &traces.1);
+    let told = Told::between(base.0, other.0);
+    let roots: Vec<&str> = changes.iter().filter_map(refused).collect();
     let mut all: Vec<Difference> = Vec::new();
+    // By task the difference that begins what else is otherwise in it.
+    let mut root: Option<(&str, usize)> = None;
+    let mut last_root = None;
+    let mut waiting = Vec::new();
     for change in &changes {
-        add(&mut all, of_change(change, base.0, other.0));
+        let task = task_of(change);
+        let follows = root.filter(|(of, _)| *of == task);
+        if refused(change).is_some() {
+            let place = add(&mut all, told.of_change(change));
+            root = Some((task, place));
+            last_root = last_root.or(Some(place));
+        } else if let Some((_, place)) = follows {
+            if let Some(root) = all.get_mut(place) {
+                root.evidence.extend(told.of_change(change).evidence);
+            }
+        } else if !roots.is_empty() && is_consequence(change) {
+            waiting.push(told.of_change(change));
+        } else {
+            add(&mut all, told.of_change(change));
+        }
     }
-    if before.verdict != after.verdict && all.is_empty() {
-        all.push(of_verdict(before, after));
-    }
-    let settings = differing_settings(base.0, other.0);
-    for difference in &mut all {
-        blame_settings(difference, &settings);
+    if let Some(root) = last_root.and_then(|place| all.get_mut(place)) {
+        for follows in waiting {
+            root.evidence.extend(follows.evidence);
+        }
     }
     all
+}
+
+/// Takes the same once, and gives its place.
+fn add(all: &mut Vec<Difference>, found: Difference) -> usize {
+    let is_same = |it: &Difference| it.class == found.class && it.what == found.what;
+    let place = all.iter().position(is_same);
+    match place.and_then(|place| all.get_mut(place)) {
+        Some(known) => {
+            for line in found.evidence {
+                if !known.evidence.contains(&line) {
+                    known.evidence.push(line);
+                }
+            }
+        }
+        None => all.push(found),
+    }
+    place.unwrap_or(all.len().saturating_sub(1))
+}
+
+fn task_of<'a>(change: &Change<'a>) -> &'a str {
+    match change {
+        Change::Gone(task, ..)
+        | Change::Came(task, ..)
+        | Change::Only(task, _)
+        | Change::New(task, _)
+        | Change::Other(task, ..) => task,
+    }
+}
+
+/// The name of a call that only one of the kernels refuses: what the task does from there on is another thing.
+fn refused<'a>(change: &Change<'a>) -> Option<&'a str> {
+    let Change::Other(_, before, after) = change else {
+        return None;
+    };
+    let error = |line: &Line<'a>| line.result().filter(|result| result.starts_with("-1 E"));
+    (error(before) != error(after)).then_some(before.name)
+}
+
+/// What follows in one task from what another could not do.
+fn is_consequence(change: &Change<'_>) -> bool {
+    match change {
+        Change::Gone(..) | Change::Came(..) => true,
+        Change::Only(_, line) | Change::New(_, line) | Change::Other(_, line, _) => {
+            matches!(line.name, "wait4" | "waitid" | "exit" | "exit_group")
+        }
+    }
 }
 
 /// One of them did not run the scenario.
@@ -105,12 +148,27 @@ fn unmet(before: &Answer, after: &Answer) -> Option<Difference> {
     })
 }
 
-/// Verdicts differ, and the traces do not tell why.
-fn of_verdict(before: &Answer, after: &Answer) -> Difference {
-    let is_slow = |answer: &Answer| matches!(&*answer.verdict, "timeout" | "incomplete" | "broken");
-    let class = match is_slow(before) || is_slow(after) {
-        true => Class::Environment,
-        false => Class::Behaviour,
+/// Verdicts differ, and the traces do not tell why. What every one of several runs came to is no matter of how slow the guest was.
+pub(super) fn of_verdict(
+    told: &Told<'_>,
+    before: &Answer,
+    after: &Answer,
+    is_steady: bool,
+) -> Difference {
+    let is_cut_short = |answer: &Answer| match &*answer.verdict {
+        "timeout" => !is_steady,
+        "incomplete" | "broken" => true,
+        _ => false,
+    };
+    let [old, new] = [before, after].map(|answer| answer.reasons.join("\n"));
+    let blamed = told.blamed(Ends {
+        call: "",
+        texts: (Some(&old), Some(&new)),
+    });
+    let class = if is_cut_short(before) || is_cut_short(after) || !blamed.is_empty() {
+        Class::Environment
+    } else {
+        Class::Behaviour
     };
     let said = |sign: char, answer: &Answer| {
         let mut lines = vec![format!("{sign} {}", answer.verdict)];
@@ -120,40 +178,23 @@ fn of_verdict(before: &Answer, after: &Answer) -> Difference {
     };
     let mut evidence = said('-', before);
     evidence.extend(said('+', after));
-    let worse = if is_slow(before) { before } else { after };
-    let reason = worse
-        .reasons
-        .first()
-        .and_then(|reason| reason.lines().next());
+    evidence.extend(blamed);
+    let worse = if after.verdict == "pass" {
+        before
+    } else {
+        after
+    };
+    let reason = worse.reasons.first().and_then(|it| it.lines().next());
+    let reason = reason.map(|reason| format!(": {reason}"));
     Difference {
         class,
         what: format!(
             "{} instead of {}{}",
             after.verdict,
             before.verdict,
-            reason
-                .map(|reason| format!(": {reason}"))
-                .unwrap_or_default()
+            reason.unwrap_or_default()
         ),
         evidence,
-    }
-}
-
-fn of_change(change: &Change<'_>, base: &Facts, other: &Facts) -> Difference {
-    match change {
-        Change::Gone(task, kind, lines) => Difference {
-            class: Class::Path,
-            what: format!("no process `{}`", program(kind)),
-            evidence: vec![format!("- {task} {kind}: {lines} lines")],
-        },
-        Change::Came(task, kind, lines) => Difference {
-            class: Class::Path,
-            what: format!("one more process `{}`", program(kind)),
-            evidence: vec![format!("+ {task} {kind}: {lines} lines")],
-        },
-        Change::Only(task, line) => of_one_side('-', task, line, other),
-        Change::New(task, line) => of_one_side('+', task, line, base),
-        Change::Other(task, before, after) => of_both(task, before, after, base, other),
     }
 }
 
@@ -161,143 +202,162 @@ fn program(kind: &str) -> &str {
     kind.split(", ").next().unwrap_or(kind)
 }
 
-/// A line that only one has; `without` is the kernel that does not have it.
-fn of_one_side(sign: char, task: &str, line: &Line<'_>, without: &Facts) -> Difference {
-    let name = line.name;
-    let is_absent =
-        line.is_event() && !without.events.is_empty() && !without.events.contains_key(name);
-    let class = match (line.is_event(), is_absent) {
-        (_, true) => Class::Absent,
-        (true, false) => Class::Behaviour,
-        (false, _) => Class::Path,
-    };
-    let what = match (is_absent, sign) {
-        (true, _) => format!("the kernel {} has no event `{name}`", without.release),
-        (false, '-') => format!("no `{name}`"),
-        (false, _) => format!("one more `{name}`"),
-    };
-    Difference {
-        class,
-        what,
-        evidence: vec![format!("{sign} {task} {}", line.text)],
+impl Told<'_> {
+    fn of_change(&self, change: &Change<'_>) -> Difference {
+        match change {
+            Change::Gone(task, kind, lines) => Difference {
+                class: Class::Path,
+                what: format!("no process `{}`", program(kind)),
+                evidence: vec![format!("- {task} {kind}: {lines} lines")],
+            },
+            Change::Came(task, kind, lines) => Difference {
+                class: Class::Path,
+                what: format!("one more process `{}`", program(kind)),
+                evidence: vec![format!("+ {task} {kind}: {lines} lines")],
+            },
+            Change::Only(task, line) => self.of_one_side('-', task, line),
+            Change::New(task, line) => self.of_one_side('+', task, line),
+            Change::Other(task, before, after) => self.of_both(task, before, after),
+        }
+    }
+
+    /// A line that only one has.
+    fn of_one_side(&self, sign: char, task: &str, line: &Line<'_>) -> Difference {
+        let name = line.name;
+        let (without, texts) = if sign == '-' {
+            (self.other, (Some(line.text), None))
+        } else {
+            (self.base, (None, Some(line.text)))
+        };
+        let is_absent =
+            line.is_event() && !without.events.is_empty() && !without.events.contains_key(name);
+        let blamed = self.blamed(Ends { call: name, texts });
+        let class = match (line.is_event(), is_absent) {
+            (_, true) => Class::Absent,
+            _ if !blamed.is_empty() => Class::Environment,
+            (true, false) => Class::Behaviour,
+            (false, _) => Class::Path,
+        };
+        let what = match (is_absent, sign) {
+            (true, _) => format!("the kernel {} has no event `{name}`", without.release),
+            (false, '-') => format!("no `{name}`"),
+            (false, _) => format!("one more `{name}`"),
+        };
+        let mut evidence = vec![format!("{sign} {task} {}", line.text)];
+        if class == Class::Environment {
+            evidence.extend(blamed);
+        }
+        Difference {
+            class,
+            what,
+            evidence,
+        }
+    }
+
+    /// The same call or event, otherwise.
+    fn of_both(&self, task: &str, before: &Line<'_>, after: &Line<'_>) -> Difference {
+        let name = before.name;
+        let mut evidence = vec![
+            format!("- {task} {}", before.text),
+            format!("+ {task} {}", after.text),
+        ];
+        if is_count(before) && is_count(after) {
+            let class = match before.is_event() {
+                true => Class::Behaviour,
+                false => Class::Path,
+            };
+            let what = format!("`{name}` another number of times");
+            return Difference {
+                class,
+                what,
+                evidence,
+            };
+        }
+        if let Some(fields) = self.moved(before, after) {
+            evidence.extend(fields);
+            return Difference {
+                class: Class::Layout,
+                what: format!("`{name}` has other fields"),
+                evidence,
+            };
+        }
+        let blamed = self.blamed(Ends {
+            call: name,
+            texts: (Some(before.text), Some(after.text)),
+        });
+        let is_environment = !blamed.is_empty();
+        evidence.extend(blamed);
+        let results = (before.result(), after.result());
+        let (class, what) = match results {
+            (Some(old), Some(new)) if old != new => {
+                if !is_environment && [old, new].contains(&NOT_THERE) {
+                    let without = if new == NOT_THERE {
+                        self.other
+                    } else {
+                        self.base
+                    };
+                    let what = format!("the kernel {} has no `{name}`", without.release);
+                    (Class::Absent, what)
+                } else {
+                    let what = format!("`{name}` returns {} instead of {}", brief(new), brief(old));
+                    (Class::Behaviour, what)
+                }
+            }
+            _ if before.is_event() => (Class::Behaviour, format!("`{name}` has other values")),
+            _ => (Class::Behaviour, format!("`{name}` has other arguments")),
+        };
+        Difference {
+            class: if is_environment {
+                Class::Environment
+            } else {
+                class
+            },
+            what,
+            evidence,
+        }
+    }
+
+    /// What the formats say of the fields in which two lines of an event differ, where they do not say the same.
+    fn moved(&self, before: &Line<'_>, after: &Line<'_>) -> Option<Vec<String>> {
+        let old = self.base.events.get(before.name)?;
+        let new = self.other.events.get(before.name)?;
+        let differing: BTreeSet<&str> = fields(before.text)
+            .symmetric_difference(&fields(after.text))
+            .map(|(name, _)| *name)
+            .collect();
+        let is_shown = |line: &&String| {
+            let name = line.split(':').next().unwrap_or(line);
+            differing.contains(name)
+        };
+        let gone = old.difference(new).filter(is_shown);
+        let came = new.difference(old).filter(is_shown);
+        let gone = gone.map(|line| format!("- field {line}"));
+        let all: Vec<String> = gone
+            .chain(came.map(|line| format!("+ field {line}")))
+            .collect();
+        (!all.is_empty()).then_some(all)
     }
 }
 
-/// The same call or event, otherwise.
-fn of_both(
-    task: &str,
-    before: &Line<'_>,
-    after: &Line<'_>,
-    base: &Facts,
-    other: &Facts,
-) -> Difference {
-    let mut evidence = vec![
-        format!("- {task} {}", before.text),
-        format!("+ {task} {}", after.text),
-    ];
-    let name = before.name;
-    let fields = |facts: &Facts| facts.events.get(name).cloned();
-    if let (Some(old), Some(new)) = (fields(base), fields(other))
-        && old != new
-    {
-        evidence.extend(old.difference(&new).map(|field| format!("- field {field}")));
-        evidence.extend(new.difference(&old).map(|field| format!("+ field {field}")));
-        return Difference {
-            class: Class::Layout,
-            what: format!("`{name}` has other fields"),
-            evidence,
-        };
-    }
-    let results = (before.result(), after.result());
-    let is_new = results.0 != results.1;
-    let (class, what) = match results {
-        (Some(old), Some(new)) if is_new && [old, new].contains(&NOT_THERE) => {
-            let release = if new == NOT_THERE { other } else { base };
-            let what = format!("the kernel {} has no `{name}`", release.release);
-            (Class::Absent, what)
-        }
-        (Some(old), Some(new)) if is_new => {
-            let what = format!("`{name}` returns {} instead of {}", brief(new), brief(old));
-            (Class::Behaviour, what)
-        }
-        _ if before.is_event() => (Class::Behaviour, format!("`{name}` has other values")),
-        _ => (Class::Behaviour, format!("`{name}` has other arguments")),
-    };
-    Difference {
-        class,
-        what,
-        evidence,
-    }
+/// The fields of an event's line with their values. A value with a blank is cut there, on both sides at the same place.
+fn fields(text: &str) -> BTreeSet<(&str, &str)> {
+    let words = text.split(' ').skip(1);
+    words.filter_map(|word| word.split_once('=')).collect()
 }
 
 const NOT_THERE: &str = "-1 ENOSYS";
 
+/// A line that says only how often: `read 3`.
+fn is_count(line: &Line<'_>) -> bool {
+    let rest = line.text.strip_prefix(line.name).map(str::trim_start);
+    rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// A result without what is a scenario's own, such as a path.
 fn brief(result: &str) -> &str {
-    if result.starts_with('<') {
+    if result.starts_with('<') || result.contains('<') {
         "a descriptor"
     } else {
         result
-    }
-}
-
-/// The settings that differ: their names, and what is said of them.
-fn differing_settings(base: &Facts, other: &Facts) -> Vec<(String, String)> {
-    let names: BTreeSet<&String> = base.settings.keys().chain(other.settings.keys()).collect();
-    let said = |name: &String| {
-        let (old, new) = (base.settings.get(name), other.settings.get(name));
-        let [old, new] = [old, new].map(|value| value.map_or("not there", |value| value));
-        (old != new).then(|| (name.clone(), format!("{name} is {new} instead of {old}")))
-    };
-    names.into_iter().filter_map(said).collect()
-}
-
-// What of the settings decides how calls end, with the errors that it leads to.
-const DECIDING: &[(&str, &[&str])] = &[
-    ("Seccomp", &["EPERM", "ENOSYS", "EACCES", "SIGSYS"]),
-    ("fs.protected_", &["EACCES", "EPERM"]),
-    ("fs.suid_dumpable", &[]),
-    ("fs.nr_open", &["EMFILE", "EPERM"]),
-    ("fs.file-max", &["ENFILE"]),
-    ("fs.pipe-", &["EPERM", "EAGAIN"]),
-    ("fs.inotify.", &["ENOSPC", "EMFILE"]),
-    ("kernel.io_uring_", &["EPERM"]),
-    ("kernel.unprivileged_", &["EPERM"]),
-    ("kernel.yama.", &["EPERM"]),
-    ("kernel.perf_event_", &["EACCES", "EPERM"]),
-    ("kernel.pid_max", &["EAGAIN"]),
-    ("kernel.threads-max", &["EAGAIN"]),
-    ("kernel.apparmor_", &["EACCES", "EPERM"]),
-    ("user.max_", &["ENOSPC"]),
-    ("vm.overcommit_", &["ENOMEM"]),
-    ("vm.max_map_count", &["ENOMEM"]),
-    ("vm.mmap_min_addr", &["EPERM"]),
-    ("net.ipv4.ping_group_range", &["EACCES", "EPERM"]),
-    ("net.ipv4.ip_unprivileged_port_start", &["EACCES"]),
-    ("net.core.", &[]),
-];
-
-/// A call that ends otherwise, where a setting that leads to just that error is another one, is no doing of the kernel's.
-fn blame_settings(difference: &mut Difference, settings: &[(String, String)]) {
-    if !matches!(
-        difference.class,
-        Class::Behaviour | Class::Path | Class::Absent
-    ) {
-        return;
-    }
-    let evidence = &difference.evidence;
-    let shows = |error: &str| evidence.iter().any(|line| line.contains(error));
-    let decides = |name: &str| {
-        let mut all = DECIDING.iter();
-        all.any(|(prefix, errors)| name.starts_with(prefix) && errors.iter().any(|it| shows(it)))
-    };
-    let blamed: Vec<String> = settings
-        .iter()
-        .filter(|(name, _)| decides(name))
-        .map(|(_, said)| format!("  {said}"))
-        .collect();
-    if !blamed.is_empty() {
-        difference.class = Class::Environment;
-        difference.evidence.extend(blamed);
     }
 }

@@ -15,18 +15,20 @@
 
 mod align;
 mod classify;
+mod explain;
 mod lines;
 mod mask;
 mod optimum;
 mod raw;
 mod rows;
+mod settings;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_rows;
 
 pub use align::{Change, aligned};
-pub use classify::explain;
+pub use explain::explain;
 pub use lines::{Line, TraceText};
 pub use raw::normalised;
 pub use rows::{Part, Row, side_by_side};
@@ -49,6 +51,14 @@ impl Answer {
     #[must_use]
     pub fn is_as(&self, other: &Self) -> bool {
         self.verdict == other.verdict && self.trace == other.trace
+    }
+
+    /// Whether its trace has events and not calls alone.
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        let trace = TraceText::read(&self.trace);
+        let mut lines = trace.blocks.iter().flat_map(|block| &block.lines);
+        lines.any(Line::is_event)
     }
 }
 

@@ -193,7 +193,7 @@ impl Work<'_> {
     fn run(&self, index: usize, place: &Place, command: &[OsString]) -> Result<(), String> {
         match place {
             Place::Guest(kernel) => self.in_guest(index, kernel, command),
-            Place::Host => self.on_host(index, command),
+            Place::Host(under) => self.on_host(index, &[under.as_slice(), command].concat()),
         }
     }
 

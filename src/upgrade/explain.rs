@@ -1,0 +1,91 @@
+//! Differences between kernels, told from what varies on one of them.
+
+use super::classify::{Told, compare, of_verdict};
+use super::{Answer, Class, Difference, Facts};
+
+/// What a kernel answered to a scenario, each different answer once.
+struct Runs<'a> {
+    facts: &'a Facts,
+    /// How many there were in all.
+    n: usize,
+    answers: Vec<&'a Answer>,
+}
+
+impl<'a> Runs<'a> {
+    fn of((facts, answers): (&'a Facts, &'a [Answer])) -> Self {
+        let mut different: Vec<&Answer> = Vec::new();
+        for answer in answers {
+            if !different.iter().any(|known| known.is_as(answer)) {
+                different.push(answer);
+            }
+        }
+        Self {
+            facts,
+            n: answers.len(),
+            answers: different,
+        }
+    }
+}
+
+/// In what the answers of `other` differ from those of `base`, each difference once. Several answers of a kernel are those of several runs: what
+/// every run on the one has otherwise than every run on the other is a difference, and what only some have is noise.
+#[must_use]
+pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Difference> {
+    let runs = (Runs::of(base), Runs::of(other));
+    let mut found: Vec<(Difference, usize)> = Vec::new();
+    let (mut n_pairs, mut n_verdicts) = (0, 0);
+    let mut verdicts = None;
+    for before in &runs.0.answers {
+        for after in &runs.1.answers {
+            n_pairs += 1;
+            if before.verdict != after.verdict {
+                n_verdicts += 1;
+                verdicts.get_or_insert((before, after));
+            }
+            for difference in compare((runs.0.facts, before), (runs.1.facts, after)) {
+                match found.iter_mut().find(|(it, _)| it.what == difference.what) {
+                    Some((_, n)) => *n += 1,
+                    None => found.push((difference, 1)),
+                }
+            }
+        }
+    }
+    let mut all: Vec<Difference> = Vec::new();
+    for (difference, n) in found {
+        all.push(if n == n_pairs {
+            difference
+        } else {
+            noise(difference, &runs)
+        });
+    }
+    let is_explained = all.iter().any(|it| it.class != Class::Noise);
+    match verdicts {
+        Some((before, after)) if n_verdicts == n_pairs && !is_explained => {
+            let is_steady = runs.0.n.min(runs.1.n) > 1;
+            let told = Told::between(runs.0.facts, runs.1.facts);
+            all.push(of_verdict(&told, before, after, is_steady));
+        }
+        Some((before, after)) if n_verdicts < n_pairs && all.is_empty() => {
+            let told = Told::between(runs.0.facts, runs.1.facts);
+            all.push(noise(of_verdict(&told, before, after, false), &runs));
+        }
+        _ => {}
+    }
+    all.sort_by_key(|difference| difference.class);
+    all
+}
+
+/// The same as something that varies.
+fn noise(difference: Difference, runs: &(Runs<'_>, Runs<'_>)) -> Difference {
+    let varies = |runs: &&Runs<'_>| runs.answers.len() > 1;
+    let on = [&runs.0, &runs.1].into_iter().filter(varies);
+    let mut on: Vec<&str> = on.map(|runs| runs.facts.release.as_str()).collect();
+    on.dedup();
+    let mut evidence = vec![format!("not in every run on {}:", on.join(", "))];
+    evidence.extend(difference.evidence);
+    Difference {
+        class: Class::Noise,
+        what: difference.what,
+        evidence,
+    }
+}

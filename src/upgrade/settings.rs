@@ -1,0 +1,212 @@
+//! Which settings decide how which calls end.
+
+use super::Facts;
+use std::collections::BTreeSet;
+
+/// A setting that is another one on two kernels.
+#[derive(Debug)]
+pub(super) struct Differing<'a> {
+    name: &'a str,
+    /// Its values; `None` where it is not there.
+    values: (Option<&'a str>, Option<&'a str>),
+}
+
+/// What a call came to on the two kernels: the texts of its line, where it has one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends<'t> {
+    pub(super) call: &'t str,
+    pub(super) texts: (Option<&'t str>, Option<&'t str>),
+}
+
+impl<'a> Differing<'a> {
+    /// All of them.
+    pub(super) fn between(base: &'a Facts, other: &'a Facts) -> Vec<Self> {
+        let names: BTreeSet<&String> = base.settings.keys().chain(other.settings.keys()).collect();
+        let of = |facts: &'a Facts, name: &String| facts.settings.get(name).map(String::as_str);
+        let differing = |name: &'a String| {
+            let values = (of(base, name), of(other, name));
+            (values.0 != values.1).then_some(Self { name, values })
+        };
+        names.into_iter().filter_map(differing).collect()
+    }
+
+    /// Whether it decides how this call ends.
+    pub(super) fn decides(&self, ends: Ends<'_>) -> bool {
+        let is_about = |rule: &&Rule| {
+            let Rule(setting, calls, _) = rule;
+            self.name.starts_with(setting) && (calls.is_empty() || calls.contains(&ends.call))
+        };
+        let fits = |Rule(_, _, errors): &Rule, text: Option<&str>| {
+            let mut errors = errors.iter();
+            errors.len() == 0 || text.is_some_and(|text| errors.any(|error| text.contains(error)))
+        };
+        RULES.iter().filter(is_about).any(|rule| {
+            let shows = (fits(rule, ends.texts.0), fits(rule, ends.texts.1));
+            match self.values {
+                (Some(_), Some(_)) => shows.0 || shows.1,
+                // One that only one kernel has is new there; it is to blame where it is set to something and the call fails there.
+                (Some(value), None) => shows.0 && is_set(value),
+                (None, Some(value)) => shows.1 && is_set(value),
+                (None, None) => false,
+            }
+        })
+    }
+
+    /// What is said of it.
+    pub(super) fn said(&self) -> String {
+        let [old, new] = [self.values.0, self.values.1].map(|value| value.unwrap_or("not there"));
+        format!("{} is {new} instead of {old}", self.name)
+    }
+}
+
+fn is_set(value: &str) -> bool {
+    !matches!(value, "" | "0" | "-1")
+}
+
+/// What settings begin with, the calls whose ends they decide (none: any), and the errors that they lead to (none: any other end).
+struct Rule(
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
+const OPENING: &[&str] = &["open", "openat", "openat2", "creat"];
+const MAKING_TASKS: &[&str] = &["clone", "clone3", "fork", "vfork", "unshare"];
+const MAPPING: &[&str] = &[
+    "brk",
+    "clone",
+    "clone3",
+    "fork",
+    "mmap",
+    "mprotect",
+    "mremap",
+    "munmap",
+    "remap_file_pages",
+];
+const REFUSED: &[&str] = &["EACCES", "EPERM"];
+
+// sysctl(8)'s names by Documentation/admin-guide/sysctl of Linux 7.2, each with where the kernel looks at it.
+const RULES: &[Rule] = &[
+    // seccomp(2): a filter may give any error; these are the usual ones, and the signal.
+    Rule(
+        "Seccomp",
+        &[],
+        &[
+            "EACCES",
+            "EINVAL",
+            "ENOSYS",
+            "EOPNOTSUPP",
+            "EPERM",
+            "SIGSYS",
+        ],
+    ),
+    Rule("NoNewPrivs", &["execve", "execveat"], &[]),
+    Rule("Cap", &["capget", "capset", "prctl"], &[]),
+    Rule("Cap", &[], REFUSED),
+    Rule("limit ", &["getrlimit", "prlimit64", "setrlimit"], &[]),
+    Rule("limit Max open files", &[], &["EMFILE"]),
+    Rule("limit Max processes", MAKING_TASKS, &["EAGAIN"]),
+    Rule(
+        "limit Max locked memory",
+        &[],
+        &["EAGAIN", "ENOMEM", "EPERM"],
+    ),
+    Rule("limit Max address space", MAPPING, &["ENOMEM"]),
+    Rule("limit Max file size", &[], &["EFBIG", "SIGXFSZ"]),
+    // may_follow_link(), may_create_in_sticky(), may_linkat().
+    Rule("fs.protected_symlinks", &[], &["EACCES"]),
+    Rule("fs.protected_hardlinks", &["link", "linkat"], &["EPERM"]),
+    Rule("fs.protected_fifos", OPENING, &["EACCES"]),
+    Rule("fs.protected_regular", OPENING, &["EACCES"]),
+    Rule(
+        "fs.nr_open",
+        &["dup2", "dup3", "fcntl", "prlimit64", "setrlimit"],
+        &["EBADF", "EINVAL", "EMFILE", "EPERM"],
+    ),
+    Rule("fs.file-max", &[], &["ENFILE"]),
+    Rule(
+        "fs.pipe-",
+        &["fcntl", "pipe", "pipe2"],
+        &["EAGAIN", "ENFILE", "EPERM"],
+    ),
+    Rule(
+        "fs.inotify.",
+        &["inotify_add_watch", "inotify_init", "inotify_init1"],
+        &["EMFILE", "ENOSPC"],
+    ),
+    Rule("fs.mqueue.", &["mq_open"], &["EINVAL", "EMFILE", "ENOSPC"]),
+    Rule("fs.aio-max-nr", &["io_setup"], &["EAGAIN"]),
+    Rule(
+        "kernel.io_uring_",
+        &["io_uring_enter", "io_uring_register", "io_uring_setup"],
+        &["EPERM"],
+    ),
+    Rule("kernel.unprivileged_userns_", MAKING_TASKS, &["EPERM"]),
+    Rule(
+        "kernel.apparmor_restrict_unprivileged_userns",
+        MAKING_TASKS,
+        REFUSED,
+    ),
+    Rule("kernel.unprivileged_bpf_disabled", &["bpf"], &["EPERM"]),
+    Rule(
+        "kernel.yama.",
+        &[
+            "kcmp",
+            "pidfd_getfd",
+            "process_vm_readv",
+            "process_vm_writev",
+            "ptrace",
+        ],
+        &["EPERM"],
+    ),
+    Rule("kernel.perf_event_", &["perf_event_open"], REFUSED),
+    Rule("kernel.dmesg_restrict", &["syslog"], &["EPERM"]),
+    Rule(
+        "kernel.kexec_load_",
+        &["kexec_file_load", "kexec_load"],
+        &["EPERM"],
+    ),
+    Rule(
+        "kernel.modules_disabled",
+        &["delete_module", "finit_module", "init_module"],
+        &["EPERM"],
+    ),
+    Rule("kernel.pid_max", MAKING_TASKS, &["EAGAIN"]),
+    Rule("kernel.threads-max", MAKING_TASKS, &["EAGAIN"]),
+    Rule(
+        "kernel.keys.",
+        &["add_key", "keyctl", "request_key"],
+        &["EDQUOT"],
+    ),
+    Rule("kernel.msg", &["msgget", "msgsnd"], &["EINVAL", "ENOSPC"]),
+    Rule(
+        "kernel.sem",
+        &["semget", "semop", "semtimedop"],
+        &["E2BIG", "EINVAL", "ENOSPC", "ERANGE"],
+    ),
+    Rule("kernel.shm", &["shmget"], &["EINVAL", "ENOSPC"]),
+    Rule("user.max_user_namespaces", MAKING_TASKS, &["ENOSPC"]),
+    Rule(
+        "user.max_inotify_",
+        &["inotify_add_watch", "inotify_init", "inotify_init1"],
+        &["EMFILE", "ENOSPC"],
+    ),
+    Rule(
+        "user.max_fanotify_",
+        &["fanotify_init", "fanotify_mark"],
+        &["EMFILE", "ENOSPC"],
+    ),
+    Rule("user.max_", MAKING_TASKS, &["ENOSPC"]),
+    Rule("vm.overcommit_", MAPPING, &["ENOMEM"]),
+    Rule("vm.max_map_count", MAPPING, &["ENOMEM"]),
+    Rule("vm.mmap_min_addr", &["mmap", "mremap"], REFUSED),
+    Rule("vm.unprivileged_userfaultfd", &["userfaultfd"], &["EPERM"]),
+    Rule("net.core.", &["getsockopt", "setsockopt"], &[]),
+    Rule("net.ipv4.ping_group_range", &["socket"], REFUSED),
+    Rule(
+        "net.ipv4.ip_unprivileged_port_start",
+        &["bind"],
+        &["EACCES"],
+    ),
+    Rule("net.ipv4.ip_nonlocal_bind", &["bind"], &["EADDRNOTAVAIL"]),
+];
