@@ -17,6 +17,7 @@ mod matrix;
 mod mutate;
 mod new;
 mod record;
+mod reports;
 mod review;
 mod run;
 mod schema;

@@ -3,11 +3,11 @@
 mod guests;
 
 use crate::kernels::Listed;
+use crate::reports::Reports;
 use crate::status;
-use crate::suite::{Chosen, exit_status, print};
+use crate::suite::{Chosen, exit_status};
 use crate::vm::Size;
 use guests::Suite;
-use trace_harness::report::{matrix_human, matrix_json};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -30,15 +30,8 @@ pub(crate) struct Arguments {
     guests: Option<u16>,
     #[command(flatten)]
     size: Size,
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    Json,
+    #[command(flatten)]
+    reports: Reports,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
@@ -53,6 +46,7 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         status::USAGE
     })?;
     let kernels = arguments.listed.read()?;
+    arguments.reports.check()?;
     let names: Vec<String> = match arguments.kernel.as_slice() {
         [] => kernels.specs.iter().map(|spec| spec.name.clone()).collect(),
         names => names.to_vec(),
@@ -68,13 +62,11 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         scenarios: items.into_iter().map(|item| item.name).collect(),
     };
     let matrix = suite.on_each(&names);
-    let mut text = String::new();
-    match arguments.format {
-        Format::Human => matrix_human(&mut text, &matrix),
-        Format::Json => matrix_json(&mut text, &matrix),
+    if arguments.reports.tell(&matrix) {
+        Ok(exit_status(&matrix.verdicts()))
+    } else {
+        Err(status::TROUBLE)
     }
-    print(&text);
-    Ok(exit_status(&matrix.verdicts()))
 }
 
 fn guests(arguments: &Arguments, kernels: usize) -> usize {

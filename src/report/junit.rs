@@ -11,7 +11,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::SerializeError> {
     let mut suite = TestSuite::new("scenarios");
     for report in reports {
-        let mut case = TestCase::new(report.name.clone(), status(report));
+        let mut case = TestCase::new(report.name.clone(), status(report.verdict, &report.reasons));
         case.set_time(report.duration);
         case.add_property(("events", report.events.to_string().as_str()));
         case.add_property(("lost", report.lost.to_string().as_str()));
@@ -32,27 +32,23 @@ pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::Serializ
     document.to_string()
 }
 
-fn status(report: &ScenarioReport) -> TestCaseStatus {
-    let kind = match report.verdict {
+/// An element for each kind of verdict.
+pub(super) fn status(verdict: Verdict, reasons: &[String]) -> TestCaseStatus {
+    let kind = match verdict {
         Verdict::Pass => return TestCaseStatus::success(),
         Verdict::Skipped => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(report.reasons.join("; "));
+            status.set_message(reasons.join("; "));
             return status;
         }
         Verdict::Broken => NonSuccessKind::Error,
         _ => NonSuccessKind::Failure,
     };
     let mut status = TestCaseStatus::non_success(kind);
-    status.set_type(report.verdict.word());
-    status.set_message(
-        report
-            .reasons
-            .first()
-            .and_then(|reason| reason.lines().next())
-            .unwrap_or_default(),
-    );
-    status.set_description(report.reasons.join("\n"));
+    status.set_type(verdict.word());
+    let first = reasons.first().and_then(|reason| reason.lines().next());
+    status.set_message(first.unwrap_or_default());
+    status.set_description(reasons.join("\n"));
     status
 }
 

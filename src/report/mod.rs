@@ -7,6 +7,7 @@ mod chain;
 mod counts;
 mod fault;
 mod formats;
+mod html;
 mod json;
 mod junit;
 mod line;
@@ -27,7 +28,7 @@ pub use json::{call_json, event_json, exit_json, string as json_string, summary_
 pub use junit::junit;
 pub use line::{call_line, event_line};
 pub use listed::{listed_json, listed_line};
-pub use matrix::{matrix_human, matrix_json};
+pub use matrix::MatrixReport;
 pub use mutation::{mutation_human, mutation_json, mutations_human, mutations_json};
 pub use signal::{Delivered, exited_line, signal_json, signal_line};
 pub use span::{Fields, Span, SpanEnd, span_json, span_line};

@@ -52,7 +52,7 @@ pub fn text_of(dump: &Path) -> PathBuf {
     dump.with_extension("").with_extension("txt")
 }
 
-fn verdict_color(verdict: Verdict) -> &'static str {
+pub(super) fn verdict_color(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "\u{1b}[32m",
         Verdict::Skipped => "\u{1b}[33m",
@@ -60,7 +60,7 @@ fn verdict_color(verdict: Verdict) -> &'static str {
     }
 }
 
-fn diff_color(line: &str) -> (&'static str, &'static str) {
+pub(super) fn diff_color(line: &str) -> (&'static str, &'static str) {
     match line.as_bytes() {
         [b'+', ..] => ("\u{1b}[32m", "\u{1b}[0m"),
         [b'-', ..] => ("\u{1b}[31m", "\u{1b}[0m"),

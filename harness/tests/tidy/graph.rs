@@ -112,7 +112,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "report",
         &[
-            "format", "matrix", "plan", "run", "space", "syscall", "trace", "units", "verdict",
+            "format", "matrix", "plan", "run", "space", "syscall", "trace", "units", "upgrade",
+            "verdict",
         ],
     ),
 ];

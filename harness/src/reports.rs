@@ -1,0 +1,155 @@
+//! In which forms `harness matrix` tells what it found, and in which files.
+
+use crate::suite::print;
+use crate::{complain, status};
+use std::io::{Error, ErrorKind, IsTerminal};
+use std::path::{Path, PathBuf};
+use trace_harness::errors::chain;
+use trace_harness::matrix::Matrix;
+use trace_harness::report::MatrixReport;
+use trace_harness::snapshot;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Reports {
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Form::Human)]
+    format: Form,
+    /// Write the report to FILE as well, in the form that its ending says: .txt, .json or .jsonl (lines), .xml (JUnit), .html (one page that
+    /// stands alone); may be given several times
+    #[arg(long = "report", value_name = "FILE", value_parser = to_file)]
+    files: Vec<(Form, PathBuf)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Form {
+    Human,
+    Json,
+    Junit,
+    Html,
+}
+
+/// The form of a file by its ending.
+fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
+    let path = PathBuf::from(name);
+    let ending = path.extension().map(|ending| ending.to_string_lossy());
+    let form = match ending.as_deref() {
+        Some("txt") => Form::Human,
+        Some("json" | "jsonl") => Form::Json,
+        Some("xml") => Form::Junit,
+        Some("html") => Form::Html,
+        _ => {
+            let text = "its ending must say the form: .txt, .json, .jsonl, .xml or .html";
+            return Err(text.to_owned());
+        }
+    };
+    Ok((form, path))
+}
+
+impl Reports {
+    /// Whether the files can be written, asked before hours are spent on what is in them.
+    pub(crate) fn check(&self) -> Result<(), u8> {
+        for (_, path) in &self.files {
+            if let Err(error) = writable(path) {
+                anstream::eprintln!(
+                    "harness: cannot write `{}`: {}",
+                    path.display(),
+                    chain(&error)
+                );
+                return Err(status::USAGE);
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints the report, and writes the files; whether all were written.
+    pub(crate) fn tell(&self, matrix: &Matrix) -> bool {
+        let report = MatrixReport::of(matrix);
+        let color = std::io::stdout().is_terminal();
+        let mut all_well = true;
+        match text(&report, self.format, color) {
+            Some(text) => print(&text),
+            None => all_well = false,
+        }
+        for (form, path) in &self.files {
+            let written =
+                text(&report, *form, false).map(|text| snapshot::write_whole(path, &text));
+            match written {
+                Some(Ok(())) => {}
+                Some(Err(error)) => {
+                    complain(&error, None);
+                    all_well = false;
+                }
+                None => all_well = false,
+            }
+        }
+        all_well
+    }
+}
+
+fn text(report: &MatrixReport<'_>, form: Form, color: bool) -> Option<String> {
+    let mut text = String::new();
+    match form {
+        Form::Human => report.human(&mut text, color),
+        Form::Json => report.json(&mut text),
+        Form::Html => report.html(&mut text),
+        Form::Junit => match report.junit() {
+            Ok(xml) => text = xml,
+            Err(error) => {
+                complain(&error, None);
+                return None;
+            }
+        },
+    }
+    Some(text)
+}
+
+/// Whether a file can be put there, which takes a folder that can be written to.
+fn writable(path: &Path) -> Result<(), Error> {
+    if path.is_dir() {
+        return Err(Error::from(ErrorKind::IsADirectory));
+    }
+    // The folder of a symbolic link's target is the one that is written to.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    tempfile::Builder::new()
+        .prefix(".harness-")
+        .tempfile_in(folder)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_files_ending_says_its_form() {
+        for (name, form) in [
+            ("a.txt", Form::Human),
+            ("a.b.json", Form::Json),
+            ("x/a.jsonl", Form::Json),
+            ("a.xml", Form::Junit),
+            ("a.html", Form::Html),
+        ] {
+            assert_eq!(to_file(name), Ok((form, PathBuf::from(name))));
+        }
+        for name in ["a", "a.htm", ".html", "html", ""] {
+            assert!(to_file(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_known_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "x").unwrap();
+        assert!(writable(&folder.path().join("new/a.html")).is_ok());
+        assert!(writable(&file.join("a.html")).is_err(), "below a file");
+        assert!(writable(folder.path()).is_err(), "a folder");
+        let left = std::fs::read_dir(folder.path().join("new")).unwrap();
+        assert_eq!(left.count(), 0);
+    }
+}

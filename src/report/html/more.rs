@@ -1,0 +1,160 @@
+//! What is folded below a scenario's verdicts: why it is no pass, and what differs from each kernel to the next.
+
+use super::summary::arrow;
+use super::table::Line;
+use super::text::{escape, lines, words as text};
+use super::{chip, column, place, traces};
+use crate::matrix::{Cell, Column, Step};
+use crate::report::matrix::{Found, MatrixReport, both, is_of_verdict, plural, words};
+use crate::verdict::Verdict;
+use std::fmt::Write;
+
+pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>) {
+    let _always_fits = writeln!(out, "<details><summary>{}</summary>", summary(row));
+    // What an upgrade says, as that something was skipped and for want of what, it says alone.
+    let is_told = |cell: &Cell| {
+        let what = cell.reasons.join("; ");
+        row.found.iter().any(|found| found.change.what == what)
+    };
+    let (told, untold): (Vec<Group<'_>>, Vec<Group<'_>>) =
+        odd(row).into_iter().partition(|(cell, _)| is_told(cell));
+    for (cell, kernels) in &untold {
+        reasons(out, report, row, cell, kernels);
+    }
+    // Each link of a cell leads to what is said first of it.
+    let mut done: Vec<&str> = untold.into_iter().flat_map(|it| it.1).collect();
+    let mut waiting: Vec<&str> = told.into_iter().flat_map(|it| it.1).collect();
+    let mut steps: Vec<&Step> = row.found.iter().map(|found| found.step).collect();
+    steps.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    for step in steps {
+        let of_it = |found: &&Found<'_>| std::ptr::eq(found.step, step);
+        let found: Vec<&Found<'_>> = row.found.iter().filter(of_it).collect();
+        waiting.push(&step.to);
+        waiting.retain(|kernel| !done.contains(kernel));
+        waiting.dedup();
+        write_step(out, report, row, step, &found, &waiting);
+        done.append(&mut waiting);
+    }
+    out.push_str("</details>");
+}
+
+/// `fail on 6.12; 2 differences from 6.1 to 6.12`.
+fn summary(row: &Line<'_>) -> String {
+    let mut out = String::new();
+    for (cell, kernels) in odd(row) {
+        out.push_str(if out.is_empty() { "" } else { "; " });
+        match cell.verdict() {
+            Verdict::Pass => out.push_str(&plural(cell.notes.len(), "note")),
+            verdict => out.push_str(&words(verdict)),
+        }
+        out.push_str(" on ");
+        escape(&mut out, &kernels.join(", "));
+    }
+    let count = row.found.len();
+    if count > 0 {
+        out.push_str(if out.is_empty() { "" } else { "; " });
+        out.push_str(&plural(count, "difference"));
+    }
+    out
+}
+
+/// What is no plain pass, with the kernels on which it is the same.
+fn odd<'a>(row: &Line<'a>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for told in row.cells.iter().filter(|told| told.is_odd()) {
+        match groups.iter_mut().find(|(known, _)| *known == told.cell) {
+            Some((_, kernels)) => kernels.push(told.kernel),
+            None => groups.push((told.cell, vec![told.kernel])),
+        }
+    }
+    groups
+}
+
+/// A cell, and the kernels on which it is the same.
+type Group<'a> = (&'a Cell, Vec<&'a str>);
+
+fn reasons(
+    out: &mut String,
+    report: &MatrixReport<'_>,
+    row: &Line<'_>,
+    cell: &Cell,
+    kernels: &[&str],
+) {
+    let verdict = cell.verdict();
+    out.push_str("<h4>");
+    for (n, kernel) in kernels.iter().enumerate() {
+        let place = place(report, row.name, kernel);
+        out.push_str(if n > 0 { ", " } else { "" });
+        let _always_fits = write!(out, "<span id=\"{place}\">");
+        escape(out, kernel);
+        out.push_str("</span>");
+    }
+    let _always_fits = writeln!(
+        out,
+        ": <span class=\"{verdict}\">{}</span></h4>",
+        words(verdict)
+    );
+    if !cell.reasons.is_empty() {
+        lines(out, cell.reasons.iter().flat_map(|reason| reason.lines()));
+    }
+    for note in &cell.notes {
+        out.push_str("<p>Note: ");
+        text(out, note);
+        out.push_str("</p>\n");
+    }
+}
+
+fn write_step(
+    out: &mut String,
+    report: &MatrixReport<'_>,
+    row: &Line<'_>,
+    step: &Step,
+    found: &[&Found<'_>],
+    targets: &[&str],
+) {
+    out.push_str("<h4>");
+    for kernel in targets {
+        let place = place(report, row.name, kernel);
+        let _always_fits = write!(out, "<span id=\"{place}\"></span>");
+    }
+    arrow(out, step);
+    let ends = found.first().map(|found| both(found.seen.verdicts));
+    let _always_fits = writeln!(out, ": {}</h4>", ends.unwrap_or_default());
+    for found in found {
+        out.push_str("<div class=\"change\">");
+        chip(out, found.change.class);
+        out.push(' ');
+        text(out, &found.change.what);
+        // The reasons of a verdict have been told, and what only says again what differs shows nothing.
+        let what = &found.change.what;
+        let says_more = |line: &&str| {
+            !is_of_verdict(found.change) && !what.contains(line.trim_start_matches(['-', '+', ' ']))
+        };
+        let evidence = found.seen.evidence.iter().flat_map(|text| text.lines());
+        let mut evidence = evidence.filter(says_more).peekable();
+        if evidence.peek().is_some() {
+            lines(out, evidence);
+        }
+        out.push_str("</div>\n");
+    }
+    let columns = (column(report, &step.from), column(report, &step.to));
+    if let (Some(from), Some(to)) = columns {
+        let trace = |of: &Column| {
+            let first = of.answers(row.name).first();
+            first.map(|answer| answer.trace.clone()).unwrap_or_default()
+        };
+        let (before, after) = (trace(from), trace(to));
+        if !before.is_empty() && !after.is_empty() {
+            traces::write(out, [&name(from), &name(to)], &before, &after);
+        }
+    }
+}
+
+/// `6.1 (6.1.0-50-amd64)`.
+fn name(column: &Column) -> String {
+    if column.release.is_empty() {
+        column.kernel.clone()
+    } else {
+        format!("{} ({})", column.kernel, column.release)
+    }
+}

@@ -1,0 +1,181 @@
+//! What stands above the table, and below it.
+
+use super::text::{escape, lines, words as text};
+use super::{chip, place};
+use crate::matrix::{Column, Explained, Seen, Step};
+use crate::report::matrix::{MatrixReport, by_verdicts, counted, noise, plural, real, words};
+use crate::verdict::Verdict;
+use std::fmt::Write;
+
+/// How many scenarios are named before the others are folded.
+const NAMES: usize = 8;
+
+/// What it all came to.
+pub(super) fn lead(out: &mut String, report: &MatrixReport<'_>) {
+    out.push_str("<p class=\"counts\">");
+    for (verdict, count) in report.counts() {
+        let _always_fits = write!(
+            out,
+            "<span class=\"{verdict}\">{count} {}</span> ",
+            words(verdict)
+        );
+    }
+    out.push_str("</p>\n");
+    if let Some(compared) = report.compared() {
+        let _always_fits = writeln!(out, "<p>From each kernel to the next: {compared}.</p>");
+    }
+}
+
+/// Each kernel in a line, and what kept it from telling all.
+pub(super) fn kernels(out: &mut String, report: &MatrixReport<'_>) {
+    let columns = &report.matrix.columns;
+    let given: Vec<Verdict> = report.counts().into_iter().map(|(it, _)| it).collect();
+    out.push_str(
+        "<section>\n<h2>Kernels</h2>\n<div class=\"wide\"><table class=\"kernels\">\n<thead><tr><th scope=\"col\">Kernel</th>\
+         <th scope=\"col\">Release</th><th scope=\"col\" class=\"n\">Time</th>",
+    );
+    for verdict in &given {
+        let _always_fits = write!(
+            out,
+            "<th scope=\"col\" class=\"n\">{}</th>",
+            words(*verdict)
+        );
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for column in columns {
+        out.push_str("<tr><th scope=\"row\">");
+        escape(out, &column.kernel);
+        out.push_str("</th><td>");
+        escape(out, &column.release);
+        let _always_fits = write!(
+            out,
+            "</td><td class=\"n\">{:.1} s</td>",
+            column.took.as_secs_f64()
+        );
+        for (verdict, count) in own_counts(report, column, &given) {
+            let class = if count > 0 { verdict.word() } else { "none" };
+            let _always_fits = write!(out, "<td class=\"n {class}\">{count}</td>");
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+    for (place, column) in columns.iter().enumerate() {
+        if let Some(trouble) = &column.trouble {
+            let _always_fits = write!(
+                out,
+                "<details class=\"trouble\" id=\"k{place}\" open><summary>"
+            );
+            escape(out, &column.kernel);
+            out.push_str(": ");
+            escape(out, trouble.lines().next().unwrap_or_default());
+            out.push_str("</summary>");
+            if trouble.lines().nth(1).is_some() {
+                lines(out, trouble.lines().skip(1));
+            }
+            out.push_str("</details>\n");
+        }
+    }
+    out.push_str("</section>\n");
+}
+
+fn own_counts(
+    report: &MatrixReport<'_>,
+    column: &Column,
+    given: &[Verdict],
+) -> Vec<(Verdict, usize)> {
+    let scenarios = report.matrix.scenarios.iter();
+    let own: Vec<Verdict> = scenarios.map(|name| column.verdict(name)).collect();
+    let counts = counted(&own);
+    let count = |of: &Verdict| counts.iter().find(|(it, _)| it == of).map_or(0, |it| it.1);
+    given.iter().map(|of| (*of, count(of))).collect()
+}
+
+/// Each upgrade with what differs, once.
+pub(super) fn upgrades(out: &mut String, report: &MatrixReport<'_>) {
+    if report.steps.is_empty() {
+        return;
+    }
+    out.push_str("<section>\n<h2>Upgrades</h2>\n");
+    for step in &report.steps {
+        out.push_str("<h3>");
+        arrow(out, step);
+        let _always_fits = writeln!(out, " <small>{}</small></h3>", report.title(step));
+        if real(step).next().is_some() {
+            out.push_str("<ul class=\"changes\">\n");
+            for change in real(step) {
+                item(out, report, step, change);
+            }
+            out.push_str("</ul>\n");
+        }
+        let noisy: Vec<&Explained> = noise(step).collect();
+        if !noisy.is_empty() {
+            let _always_fits = writeln!(
+                out,
+                "<details class=\"noisy\"><summary>Noise: {} from run to run on one kernel too</summary>\n<ul class=\"changes\">",
+                match noisy.len() {
+                    1 => "1 thing varies".to_owned(),
+                    n => format!("{n} things vary"),
+                }
+            );
+            for change in noisy {
+                item(out, report, step, change);
+            }
+            out.push_str("</ul>\n</details>\n");
+        }
+    }
+    out.push_str("</section>\n");
+}
+
+pub(super) fn arrow(out: &mut String, step: &Step) {
+    escape(out, &step.from);
+    out.push_str(" \u{2192} ");
+    escape(out, &step.to);
+}
+
+fn item(out: &mut String, report: &MatrixReport<'_>, step: &Step, change: &Explained) {
+    out.push_str("<li>");
+    chip(out, change.class);
+    out.push_str("<div>");
+    text(out, &change.what);
+    for (verdicts, seen) in by_verdicts(change) {
+        let _always_fits = write!(out, "<div class=\"where\">{verdicts}: ");
+        let (first, others) = seen.split_at(seen.len().min(NAMES));
+        links(out, report, step, first);
+        if !others.is_empty() {
+            let _always_fits = write!(
+                out,
+                "<details><summary>and {}</summary>",
+                plural(others.len(), "other")
+            );
+            links(out, report, step, others);
+            out.push_str("</details>");
+        }
+        out.push_str("</div>");
+    }
+    out.push_str("</div></li>\n");
+}
+
+fn links(out: &mut String, report: &MatrixReport<'_>, step: &Step, seen: &[&Seen]) {
+    for (n, seen) in seen.iter().enumerate() {
+        out.push_str(if n > 0 { ", " } else { "" });
+        let place = place(report, &seen.scenario, &step.to);
+        let _always_fits = write!(out, "<a href=\"#{place}\">");
+        escape(out, &seen.scenario);
+        out.push_str("</a>");
+    }
+}
+
+/// What the classes mean that occur.
+pub(super) fn legend(out: &mut String, report: &MatrixReport<'_>) {
+    let classes = report.classes();
+    if classes.is_empty() {
+        return;
+    }
+    out.push_str("<dl>\n");
+    for class in classes {
+        out.push_str("<dt>");
+        chip(out, class);
+        let _always_fits = writeln!(out, "</dt><dd>{}</dd>", class.meaning());
+    }
+    out.push_str("</dl>\n");
+}

@@ -1,0 +1,182 @@
+//! The table of scenarios by kernels, and the choice of what is shown of it.
+
+use super::text::escape;
+use super::{more, place, slug};
+use crate::matrix::Cell;
+use crate::report::matrix::{Found, MatrixReport, plural, words};
+use crate::upgrade::Class;
+use crate::verdict::Verdict;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// A scenario.
+pub(super) struct Line<'a> {
+    pub(super) name: &'a str,
+    pub(super) cells: Vec<Told<'a>>,
+    pub(super) found: Vec<Found<'a>>,
+}
+
+/// What it came to on a kernel.
+pub(super) struct Told<'a> {
+    pub(super) kernel: &'a str,
+    pub(super) cell: &'a Cell,
+    /// Nothing is known of it, which is said of the kernel.
+    is_untold: bool,
+}
+
+impl Told<'_> {
+    /// What is told in no one word.
+    pub(super) fn is_odd(&self) -> bool {
+        let is_plain = self.cell.verdict() == Verdict::Pass && self.cell.notes.is_empty();
+        !is_plain && !self.is_untold
+    }
+}
+
+impl Line<'_> {
+    /// Whether there is anything to say of it beyond its verdicts.
+    fn has_more(&self) -> bool {
+        !self.found.is_empty() || self.cells.iter().any(Told::is_odd)
+    }
+
+    /// The words by which it is chosen.
+    fn marks(&self) -> BTreeSet<String> {
+        let mut marks = BTreeSet::new();
+        let verdicts = self.cells.iter().map(|told| told.cell.verdict());
+        for verdict in verdicts.filter(|verdict| *verdict != Verdict::Pass) {
+            marks.insert(format!("any-{verdict}"));
+        }
+        for found in &self.found {
+            marks.insert(format!("has-{}", slug(found.change.class)));
+        }
+        if self.found.iter().any(|it| it.change.class != Class::Noise) {
+            marks.insert("differs".to_owned());
+        }
+        marks
+    }
+}
+
+pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
+    let mut found = report.by_scenario();
+    let names = report.matrix.scenarios.iter();
+    let rows: Vec<Line<'_>> = names
+        .map(|name| Line {
+            name,
+            cells: report
+                .matrix
+                .row(name)
+                .map(|(column, cell)| Told {
+                    kernel: &column.kernel,
+                    cell,
+                    is_untold: report.is_untold(&column.kernel, name),
+                })
+                .collect(),
+            found: found.remove(name.as_str()).unwrap_or_default(),
+        })
+        .collect();
+    out.push_str("<section>\n<h2>Scenarios</h2>\n");
+    choice(out, &rows);
+    out.push_str(
+        "</section>\n<table class=\"matrix\">\n<thead><tr><th scope=\"col\">Scenario</th>",
+    );
+    for column in &report.matrix.columns {
+        out.push_str("<th scope=\"col\">");
+        escape(out, &column.kernel);
+        out.push_str("</th>");
+    }
+    out.push_str("<td></td></tr></thead>\n");
+    for row in &rows {
+        write_row(out, report, row);
+    }
+    out.push_str("</table>\n");
+}
+
+/// What may be chosen: all, what differs, then by class and by verdict, as far as it occurs.
+fn choice(out: &mut String, rows: &[Line<'_>]) {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for mark in rows.iter().flat_map(Line::marks) {
+        let count = counts.entry(mark).or_default();
+        *count = count.saturating_add(1);
+    }
+    if counts.is_empty() {
+        return;
+    }
+    out.push_str("<fieldset class=\"show\"><legend>Show</legend>\n");
+    let mut radio = |mark: &str, text: &str, count: usize| {
+        let checked = if mark == "all" { " checked" } else { "" };
+        let _always_fits = writeln!(
+            out,
+            "<label><input type=\"radio\" name=\"show\" id=\"{mark}\"{checked}> {text} <small>{count}</small></label>"
+        );
+    };
+    radio("all", "all", rows.len());
+    let classes = Class::ALL.map(|class| (format!("has-{}", slug(class)), class.word().to_owned()));
+    let verdicts = Verdict::ALL.map(|verdict| (format!("any-{verdict}"), words(verdict)));
+    let differs = ("differs".to_owned(), "differs".to_owned());
+    for (mark, text) in [differs].into_iter().chain(classes).chain(verdicts) {
+        if let Some(count) = counts.get(&mark) {
+            radio(&mark, &text, *count);
+        }
+    }
+    out.push_str("</fieldset>\n");
+}
+
+fn write_row(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>) {
+    let marks: Vec<String> = row.marks().into_iter().collect();
+    let class = match marks.as_slice() {
+        [] => String::new(),
+        marks => format!(" class=\"{}\"", marks.join(" ")),
+    };
+    let _always_fits = write!(out, "<tbody{class}><tr><th scope=\"row\">");
+    escape(out, row.name);
+    out.push_str("</th>");
+    for told in &row.cells {
+        write_cell(out, report, row, told);
+    }
+    out.push_str("</tr>\n");
+    if row.has_more() {
+        let columns = row.cells.len().saturating_add(2);
+        let _always_fits = write!(out, "<tr class=\"more\"><td colspan=\"{columns}\">");
+        more::write(out, report, row);
+        out.push_str("</td></tr>");
+    }
+    out.push_str("</tbody>\n");
+}
+
+/// A verdict; where there is more to it, a link to that.
+fn write_cell(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>, told: &Told<'_>) {
+    let verdict = told.cell.verdict();
+    let word = words(verdict);
+    let _always_fits = write!(out, "<td class=\"{verdict}\">");
+    let here = row.found.iter().filter(|it| it.step.to == told.kernel);
+    let mut classes: Vec<Class> = here.map(|found| found.change.class).collect();
+    classes.dedup();
+    if told.is_untold {
+        let columns = &report.matrix.columns;
+        let place = columns.iter().position(|it| it.kernel == told.kernel);
+        let place = place.unwrap_or_default();
+        let _always_fits = write!(out, "<a href=\"#k{place}\">{word}</a></td>");
+        return;
+    }
+    if classes.is_empty() && !told.is_odd() {
+        let _always_fits = write!(out, "{word}</td>");
+        return;
+    }
+    let place = place(report, row.name, told.kernel);
+    let _always_fits = write!(out, "<a href=\"#{place}\">{word}");
+    if let Some((first, others)) = classes.split_first() {
+        let _always_fits = write!(
+            out,
+            "<small class=\"{}\">\u{2260} {}",
+            slug(*first),
+            first.word()
+        );
+        if !others.is_empty() {
+            let _always_fits = write!(out, " +{}", others.len());
+        }
+        out.push_str("</small>");
+    } else if verdict == Verdict::Pass {
+        let notes = plural(told.cell.notes.len(), "note");
+        let _always_fits = write!(out, "<small>{notes}</small>");
+    }
+    out.push_str("</a></td>");
+}

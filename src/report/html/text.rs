@@ -1,0 +1,114 @@
+//! Text of elsewhere as text of a page: nothing of it is markup, and nothing is hidden.
+
+use std::fmt::Write;
+
+/// Appends a text in which no character is markup. What cannot be seen, or makes other characters stand elsewhere, is written as what it is.
+pub(super) fn escape(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(c),
+            _ if c.is_control() || is_invisible(c) => {
+                let _always_fits = write!(out, "<i>\\u{{{:x}}}</i>", u32::from(c));
+            }
+            _ => out.push(c),
+        }
+    }
+}
+
+/// Zero width, marks and overrides of direction, and what HTML forbids.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fdd0}'..='\u{fdef}'
+    ) || u32::from(c) & 0xfffe == 0xfffe
+}
+
+/// Appends words in which names of calls stand between backticks.
+pub(super) fn words(out: &mut String, text: &str) {
+    let mut is_code = false;
+    let mut parts = text.split('`').peekable();
+    while let Some(part) = parts.next() {
+        // A backtick without another one is itself.
+        let is_last = parts.peek().is_none();
+        match is_code {
+            true if is_last => {
+                out.push('`');
+                escape(out, part);
+            }
+            true => {
+                out.push_str("<code>");
+                escape(out, part);
+                out.push_str("</code>");
+            }
+            false => escape(out, part),
+        }
+        is_code = !is_code;
+    }
+}
+
+/// How many lines of one text are shown.
+const LINES: usize = 200;
+
+/// Appends lines, each coloured by what it begins with.
+pub(super) fn lines<'a>(out: &mut String, all: impl Iterator<Item = &'a str>) {
+    out.push_str("<pre>");
+    let mut left = 0_usize;
+    for (place, line) in all.enumerate() {
+        if place >= LINES {
+            left = left.saturating_add(1);
+            continue;
+        }
+        let tag = match line.as_bytes() {
+            [b'+', ..] => "ins",
+            [b'-', ..] => "del",
+            _ => "",
+        };
+        if tag.is_empty() {
+            escape(out, line);
+            out.push('\n');
+        } else {
+            let _always_fits = write!(out, "<{tag}>");
+            escape(out, line);
+            let _always_fits = writeln!(out, "</{tag}>");
+        }
+    }
+    if left > 0 {
+        let _always_fits = writeln!(out, "\u{2026} {left} more lines");
+    }
+    out.push_str("</pre>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(by: impl Fn(&mut String, &str), text: &str) -> String {
+        let mut out = String::new();
+        by(&mut out, text);
+        out
+    }
+
+    #[test]
+    fn no_character_is_markup() {
+        assert_eq!(
+            made(escape, "<script>alert('a' & \"b\")</script>"),
+            "&lt;script&gt;alert(&#39;a&#39; &amp; &quot;b&quot;)&lt;/script&gt;"
+        );
+        assert_eq!(made(words, "`<b>` has `x"), "<code>&lt;b&gt;</code> has `x");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_written_as_what_it_is() {
+        let text = "a\u{1b}[31m\0\r\u{9b}\u{202e}b\u{200b}\u{ffff}\ttab";
+        assert_eq!(
+            made(escape, text),
+            "a<i>\\u{1b}</i>[31m<i>\\u{0}</i><i>\\u{d}</i><i>\\u{9b}</i><i>\\u{202e}</i>b<i>\\u{200b}</i><i>\\u{ffff}</i>\ttab"
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! The table, and what is no plain pass.
+
+use super::super::suite::{diff_color, verdict_color};
+use super::{MatrixReport, is_of_verdict, plural, real, scenarios, words};
+use crate::matrix::{Difference, Matrix, Step};
+use crate::verdict::Verdict;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
+    let matrix = report.matrix;
+    table(out, matrix, color);
+    for difference in matrix.differences() {
+        if is_untold(&difference, report) {
+            continue;
+        }
+        let step = explaining(&difference, &report.steps);
+        if step.is_some_and(|step| is_told(&difference, step)) {
+            continue;
+        }
+        head(out, &difference, color);
+        let whole = difference.reasons.iter().flat_map(|reason| reason.lines());
+        let first = difference.reasons.iter().filter_map(|it| it.lines().next());
+        match step {
+            Some(step) => {
+                lines(out, first, color);
+                let _always_fits =
+                    writeln!(out, "        why: see {} -> {} below", step.from, step.to);
+            }
+            None => lines(out, whole, color),
+        }
+        for note in &difference.notes {
+            let _always_fits = writeln!(out, "        note: {note}");
+        }
+    }
+    for column in &matrix.columns {
+        if let Some(trouble) = &column.trouble {
+            let names = matrix.scenarios.iter();
+            let untold = names.filter(|name| report.is_untold(&column.kernel, name));
+            let _always_fits = match untold.count() {
+                0 => writeln!(out, "\n{}: {trouble}", column.kernel),
+                n => writeln!(
+                    out,
+                    "\n{} ({n} of {} broken): {trouble}",
+                    column.kernel,
+                    plural(matrix.scenarios.len(), "scenario")
+                ),
+            };
+        }
+    }
+}
+
+/// Whether it is a kernel's trouble that stands behind it.
+fn is_untold(difference: &Difference, report: &MatrixReport<'_>) -> bool {
+    let mut kernels = difference.kernels.iter();
+    kernels.all(|kernel| {
+        let mut names = difference.scenarios.iter();
+        names.all(|name| report.is_untold(kernel, name))
+    })
+}
+
+/// The step over which these scenarios came to this or left it, where it tells why of each of them: what it shows is not said twice.
+fn explaining<'a>(difference: &Difference, steps: &'a [Step]) -> Option<&'a Step> {
+    let holds = |kernel: &String| difference.kernels.contains(kernel);
+    let mut crossing = steps
+        .iter()
+        .filter(|step| holds(&step.from) != holds(&step.to));
+    crossing.find(|step| {
+        let changes = real(step).filter(|change| !is_of_verdict(change));
+        let told: BTreeSet<&str> = changes.flat_map(scenarios).collect();
+        let mut names = difference.scenarios.iter();
+        names.all(|name| told.contains(name.as_str()))
+    })
+}
+
+/// Whether the step says all of it: that something was skipped, and for want of what.
+fn is_told(difference: &Difference, step: &Step) -> bool {
+    let what = difference.reasons.join("; ");
+    difference.verdict == Verdict::Skipped
+        && difference.notes.is_empty()
+        && step.changes.iter().any(|change| change.what == what)
+}
+
+fn head(out: &mut String, difference: &Difference, color: bool) {
+    let (start, end) = colors(difference.verdict, color);
+    let kernels = difference.kernels.join(", ");
+    let scenarios = difference.scenarios.join("\n    ");
+    let _always_fits = writeln!(
+        out,
+        "\n{start}{}{end} on {kernels}{}:\n    {scenarios}",
+        words(difference.verdict),
+        elsewhere(difference)
+    );
+}
+
+fn lines<'a>(out: &mut String, lines: impl Iterator<Item = &'a str>, color: bool) {
+    for line in lines {
+        let (start, end) = if color { diff_color(line) } else { ("", "") };
+        let _always_fits = writeln!(out, "        {start}{line}{end}");
+    }
+}
+
+fn colors(verdict: Verdict, color: bool) -> (&'static str, &'static str) {
+    if color {
+        (verdict_color(verdict), "\u{1b}[0m")
+    } else {
+        ("", "")
+    }
+}
+
+fn elsewhere(difference: &Difference) -> String {
+    let others = difference.elsewhere.iter();
+    let shown =
+        others.map(|(verdict, kernels)| format!("{} on {}", words(*verdict), kernels.join(", ")));
+    let shown: Vec<String> = shown.collect();
+    if shown.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", shown.join("; "))
+    }
+}
+
+fn table(out: &mut String, matrix: &Matrix, color: bool) {
+    const HEAD: &str = "scenario";
+    let longest = matrix.scenarios.iter().map(|name| name.chars().count());
+    let first = longest.max().unwrap_or(0).max(HEAD.len());
+    let mut widths: Vec<usize> = matrix
+        .columns
+        .iter()
+        .map(|column| column.kernel.chars().count())
+        .collect();
+    for name in &matrix.scenarios {
+        for (width, (_, cell)) in widths.iter_mut().zip(matrix.row(name)) {
+            *width = words(cell.verdict()).len().max(*width);
+        }
+    }
+    let mut line = |name: &str, cells: Vec<(String, (&str, &str))>| {
+        let mut text = format!("{name:first$}");
+        let last = cells.len().saturating_sub(1);
+        for (place, ((cell, (start, end)), width)) in cells.iter().zip(&widths).enumerate() {
+            // No blanks at the end of a line.
+            let width = if place == last { 0 } else { *width };
+            let pad = width.saturating_sub(cell.chars().count());
+            let _always_fits = write!(text, "  {start}{cell}{end}{:pad$}", "");
+        }
+        out.push_str(&text);
+        out.push('\n');
+    };
+    let kernels = matrix.columns.iter();
+    line(
+        HEAD,
+        kernels
+            .map(|column| (column.kernel.clone(), ("", "")))
+            .collect(),
+    );
+    for name in &matrix.scenarios {
+        let cells = matrix.row(name).map(|(_, cell)| {
+            let verdict = cell.verdict();
+            (words(verdict), colors(verdict, color))
+        });
+        line(name, cells.collect());
+    }
+}

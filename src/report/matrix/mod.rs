@@ -1,0 +1,228 @@
+//! The same scenarios on several kernels: as text, JSON lines, JUnit and a page.
+
+mod human;
+mod json;
+mod junit;
+mod steps;
+#[cfg(test)]
+pub(super) mod tests;
+
+use super::html;
+use crate::matrix::{Explained, Matrix, Seen, Step};
+use crate::upgrade::Class;
+use crate::verdict::Verdict;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What scenarios came to on several kernels, with what differs from each kernel to the next.
+#[derive(Debug)]
+pub struct MatrixReport<'a> {
+    pub(super) matrix: &'a Matrix,
+    pub(super) steps: Vec<Step>,
+}
+
+/// A change in one scenario.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    pub(super) step: &'a Step,
+    pub(super) change: &'a Explained,
+    pub(super) seen: &'a Seen,
+}
+
+impl<'a> MatrixReport<'a> {
+    /// Compares the kernels, once for all forms of the report.
+    #[must_use]
+    pub fn of(matrix: &'a Matrix) -> Self {
+        Self {
+            matrix,
+            steps: matrix.steps(),
+        }
+    }
+
+    /// Appends the table, what is no plain pass, what kept kernels from being told of, then each upgrade. Coloured with ANSI sequences on
+    /// request.
+    pub fn human(&self, out: &mut String, color: bool) {
+        human::write(out, self, color);
+        steps::write(out, self, color);
+    }
+
+    /// Appends an object for each scenario on each kernel, for each difference, for each change from a kernel to the next, and at the end one
+    /// for each kernel, each with a line feed.
+    pub fn json(&self, out: &mut String) {
+        json::write(out, self);
+    }
+
+    /// One XML document with a suite for each kernel.
+    ///
+    /// # Errors
+    /// What `quick-junit` cannot serialise.
+    pub fn junit(&self) -> Result<String, quick_junit::SerializeError> {
+        junit::write(self)
+    }
+
+    /// Appends one page of HTML, which needs no other file.
+    pub fn html(&self, out: &mut String) {
+        html::write(out, self);
+    }
+
+    /// The changes by scenario, in the order of the steps.
+    pub(super) fn by_scenario(&self) -> BTreeMap<&str, Vec<Found<'_>>> {
+        let mut all: BTreeMap<&str, Vec<Found<'_>>> = BTreeMap::new();
+        for step in &self.steps {
+            for change in &step.changes {
+                for seen in &change.seen {
+                    let found = Found { step, change, seen };
+                    all.entry(&seen.scenario).or_default().push(found);
+                }
+            }
+        }
+        all
+    }
+
+    /// How often each verdict was given, where it was.
+    pub(super) fn counts(&self) -> Vec<(Verdict, usize)> {
+        counted(&self.matrix.verdicts())
+    }
+
+    /// How much was compared and what it came to, as half a sentence; `None` where there are no two kernels.
+    pub(super) fn compared(&self) -> Option<String> {
+        if self.steps.is_empty() {
+            return None;
+        }
+        let real = self.steps.iter().flat_map(real);
+        let scenarios: BTreeSet<&str> = real.clone().flat_map(scenarios).collect();
+        let differences = match real.count() {
+            0 => "no difference".to_owned(),
+            n => format!(
+                "{} in {}",
+                plural(n, "difference"),
+                plural(scenarios.len(), "scenario")
+            ),
+        };
+        Some(match self.pairs() {
+            0 => format!("{differences}; verdicts alone were compared, no traces"),
+            n => format!(
+                "{differences}, nothing else in {} of traces",
+                plural(n, "pair")
+            ),
+        })
+    }
+
+    /// Whether nothing is known of a scenario there because the kernel came to no end, which is said once for all of them.
+    pub(super) fn is_untold(&self, kernel: &str, scenario: &str) -> bool {
+        let mut columns = self.matrix.columns.iter();
+        let column = columns.find(|column| column.kernel == kernel);
+        column.is_some_and(|it| it.trouble.is_some() && it.answers(scenario).is_empty())
+    }
+
+    /// `3 differences in 5 scenarios`, `nothing differs`; noise is no difference. What was not compared is said.
+    pub(super) fn title(&self, step: &Step) -> String {
+        let names: BTreeSet<&str> = real(step).flat_map(scenarios).collect();
+        let found = match real(step).count() {
+            0 => "nothing differs".to_owned(),
+            n => format!(
+                "{} in {}",
+                plural(n, "difference"),
+                plural(names.len(), "scenario")
+            ),
+        };
+        let is_untold = |name: &&String| {
+            let mut kernels = [&step.from, &step.to].into_iter();
+            kernels.any(|kernel| self.is_untold(kernel, name))
+        };
+        match self.matrix.scenarios.iter().filter(is_untold).count() {
+            0 => found,
+            n => format!("{found}; {} not compared", plural(n, "scenario")),
+        }
+    }
+
+    /// How many pairs of traces there were to compare.
+    fn pairs(&self) -> usize {
+        let has_trace = |kernel: &str, scenario: &str| {
+            let mut columns = self.matrix.columns.iter();
+            let column = columns.find(|column| column.kernel == kernel);
+            let answer = column.and_then(|column| column.answers(scenario).first());
+            answer.is_some_and(|answer| !answer.trace.is_empty())
+        };
+        let both = |step: &Step| {
+            let scenarios = self.matrix.scenarios.iter();
+            scenarios
+                .filter(|name| has_trace(&step.from, name) && has_trace(&step.to, name))
+                .count()
+        };
+        self.steps.iter().map(both).sum()
+    }
+
+    /// The classes that occur, the gravest first.
+    pub(super) fn classes(&self) -> Vec<Class> {
+        let changes = self.steps.iter().flat_map(|step| &step.changes);
+        let found: BTreeSet<Class> = changes.map(|change| change.class).collect();
+        found.into_iter().collect()
+    }
+}
+
+/// What is no noise.
+pub(super) fn real(step: &Step) -> impl Iterator<Item = &Explained> + Clone {
+    let changes = step.changes.iter();
+    changes.filter(|change| change.class != Class::Noise)
+}
+
+pub(super) fn noise(step: &Step) -> impl Iterator<Item = &Explained> + Clone {
+    let changes = step.changes.iter();
+    changes.filter(|change| change.class == Class::Noise)
+}
+
+pub(super) fn scenarios(change: &Explained) -> impl Iterator<Item = &str> {
+    change.seen.iter().map(|seen| seen.scenario.as_str())
+}
+
+/// Whether all that differs is the verdict, which its reasons tell.
+pub(super) fn is_of_verdict(change: &Explained) -> bool {
+    change.seen.iter().all(|seen| {
+        let (before, after) = seen.verdicts;
+        let what = format!("{after} instead of {before}");
+        before != after && change.what.starts_with(&what)
+    })
+}
+
+/// Where a change was seen, by what the scenarios came to: what is no pass on both comes first.
+pub(super) fn by_verdicts(change: &Explained) -> Vec<(String, Vec<&Seen>)> {
+    let mut groups: Vec<((Verdict, Verdict), Vec<&Seen>)> = Vec::new();
+    for seen in &change.seen {
+        let same = |group: &&mut ((Verdict, Verdict), Vec<&Seen>)| group.0 == seen.verdicts;
+        match groups.iter_mut().find(same) {
+            Some((_, known)) => known.push(seen),
+            None => groups.push((seen.verdicts, vec![seen])),
+        }
+    }
+    groups.sort_by_key(|(verdicts, _)| *verdicts == (Verdict::Pass, Verdict::Pass));
+    let worded = groups.into_iter();
+    worded
+        .map(|(verdicts, seen)| (both(verdicts), seen))
+        .collect()
+}
+
+/// `pass on both`, `pass, then fail`.
+pub(super) fn both((before, after): (Verdict, Verdict)) -> String {
+    if before == after {
+        format!("{} on both", words(before))
+    } else {
+        format!("{}, then {}", words(before), words(after))
+    }
+}
+
+pub(super) fn words(verdict: Verdict) -> String {
+    verdict.word().replace('_', " ")
+}
+
+/// How often each verdict was given, where it was.
+pub(super) fn counted(verdicts: &[Verdict]) -> Vec<(Verdict, usize)> {
+    let count = |of: Verdict| verdicts.iter().filter(|given| **given == of).count();
+    let all = Verdict::ALL.into_iter().map(|of| (of, count(of)));
+    all.filter(|(_, count)| *count > 0).collect()
+}
+
+/// `1 scenario`, `2 scenarios`.
+pub(super) fn plural(n: usize, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{s}")
+}

@@ -1,0 +1,147 @@
+//! Each upgrade: what differs, where, and what shows it.
+
+use super::super::suite::diff_color;
+use super::{MatrixReport, by_verdicts, is_of_verdict, noise, plural, real, words};
+use crate::matrix::{Explained, Seen, Step};
+use crate::upgrade::Class;
+use std::fmt::Write;
+
+/// How many scenarios are named, how many lines of evidence are shown, how many kinds of noise are told.
+const NAMES: usize = 5;
+const LINES: usize = 8;
+const KINDS: usize = 3;
+
+/// How far the words of classes go, so that what differs stands in a column.
+const INDENT: usize = 14;
+
+pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
+    for step in &report.steps {
+        let _always_fits = writeln!(
+            out,
+            "\n{} -> {}: {}",
+            step.from,
+            step.to,
+            report.title(step)
+        );
+        for change in real(step) {
+            out.push('\n');
+            write_change(out, change, color);
+        }
+        write_noise(out, step);
+    }
+    let classes = report.classes();
+    if !classes.is_empty() {
+        out.push('\n');
+    }
+    for class in classes {
+        let _always_fits = writeln!(
+            out,
+            "{:>width$}  {}",
+            class.word(),
+            class.meaning(),
+            width = INDENT - 2
+        );
+    }
+    end(out, report);
+}
+
+fn write_change(out: &mut String, change: &Explained, color: bool) {
+    let (start, end) = match (color, change.class) {
+        (false, _) => ("", ""),
+        (true, Class::Behaviour) => ("\u{1b}[1;31m", "\u{1b}[0m"),
+        (true, _) => ("\u{1b}[33m", "\u{1b}[0m"),
+    };
+    let word = change.class.word();
+    let mut what = change.what.lines();
+    let first = what.next().unwrap_or_default();
+    let _always_fits = writeln!(
+        out,
+        "{start}{word:>width$}{end}  {first}",
+        width = INDENT - 2
+    );
+    let mut line = |text: &str, (start, end): (&str, &str)| {
+        let _always_fits = writeln!(out, "{:INDENT$}{start}{text}{end}", "");
+    };
+    for more in what {
+        line(more, ("", ""));
+    }
+    let groups = by_verdicts(change);
+    for (verdicts, seen) in &groups {
+        line(&format!("{verdicts}: {}", names(seen)), ("", ""));
+    }
+    // The reasons of a verdict have been told.
+    let shown = groups.first().filter(|_| !is_of_verdict(change));
+    let shown = shown.and_then(|(_, seen)| seen.first());
+    // What only says again what differs shows nothing.
+    let says_more = |line: &&String| {
+        let said = line.trim_start_matches(['-', '+', ' ']);
+        !change.what.contains(said)
+    };
+    let evidence: Vec<&String> = shown
+        .into_iter()
+        .flat_map(|seen| seen.evidence.iter().filter(says_more))
+        .collect();
+    for text in evidence.iter().take(LINES) {
+        line(text, if color { diff_color(text) } else { ("", "") });
+    }
+    if evidence.len() > LINES {
+        let more = plural(evidence.len() - LINES, "more line");
+        line(&format!("and {more}"), ("", ""));
+    }
+}
+
+/// In a line: what varies where.
+fn write_noise(out: &mut String, step: &Step) {
+    let mut kinds: Vec<String> = noise(step)
+        .map(|change| {
+            let seen: Vec<&Seen> = change.seen.iter().collect();
+            format!("{} in {}", change.what, names(&seen))
+        })
+        .collect();
+    if kinds.is_empty() {
+        return;
+    }
+    if kinds.len() > KINDS {
+        let more = kinds.len() - KINDS;
+        kinds.truncate(KINDS);
+        kinds.push(format!("and {more} more"));
+    }
+    let _always_fits = writeln!(
+        out,
+        "\n{:>width$}  {}",
+        Class::Noise.word(),
+        kinds.join("; "),
+        width = INDENT - 2
+    );
+}
+
+/// A handful of names, and how many more there are.
+fn names(seen: &[&Seen]) -> String {
+    let names = seen.iter().take(NAMES).map(|seen| seen.scenario.as_str());
+    let names = names.collect::<Vec<_>>().join(", ");
+    match seen.len().saturating_sub(NAMES) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
+/// How much there was, and what it came to.
+fn end(out: &mut String, report: &MatrixReport<'_>) {
+    let matrix = report.matrix;
+    let counts: Vec<String> = report
+        .counts()
+        .into_iter()
+        .map(|(verdict, count)| format!("{count} {}", words(verdict)))
+        .collect();
+    let _always_fits = write!(
+        out,
+        "\n{}, {}: {}",
+        plural(matrix.scenarios.len(), "scenario"),
+        plural(matrix.columns.len(), "kernel"),
+        counts.join(", ")
+    );
+    if let Some(compared) = report.compared() {
+        let _always_fits = write!(out, "; {compared}");
+    }
+    out.push('\n');
+}
