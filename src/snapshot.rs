@@ -39,6 +39,16 @@ pub enum SnapshotError {
         /// Why.
         source: io::Error,
     },
+    /// Kernels of one version differ, and each is to have a snapshot.
+    #[error(
+        "kernels of the release {release} differ, and there is one snapshot beside `{common}` for it"
+    )]
+    Ambiguous {
+        /// The common snapshot.
+        common: PathBuf,
+        /// The release that several have.
+        release: String,
+    },
     /// A variant says the same as the common snapshot, so that it would hide changes of the common one.
     #[error("the variant `{variant}` is equal to the common snapshot: remove it")]
     Redundant {
@@ -102,6 +112,19 @@ impl Place {
 
     fn file(&self, variant: &str) -> PathBuf {
         self.root.join(format!("{}{variant}.snap", self.name))
+    }
+
+    /// The snapshot for all kernels that have none of their own.
+    #[must_use]
+    pub fn common(&self) -> PathBuf {
+        self.file("")
+    }
+
+    /// That of the kernels whose releases begin with the first so many numbers of this one's.
+    #[must_use]
+    pub fn variant(&self, release: &str, numbers: usize) -> PathBuf {
+        let version: Vec<&str> = version(release).into_iter().take(numbers).collect();
+        self.file(&format!("@{}", version.join(".")))
     }
 
     /// The file to compare with on a kernel: the most specific that there is, else the common one.
@@ -286,6 +309,18 @@ pub fn forget_pending(file: &Path) -> Result<(), SnapshotError> {
         }),
         _ => Ok(()),
     }
+}
+
+/// Removes a snapshot, and what waits beside it.
+///
+/// # Errors
+/// [`SnapshotError::Write`].
+pub fn remove(file: &Path) -> Result<(), SnapshotError> {
+    fs::remove_file(file).map_err(|source| SnapshotError::Write {
+        path: file.to_owned(),
+        source,
+    })?;
+    forget_pending(file)
 }
 
 /// Makes the pending file the snapshot.

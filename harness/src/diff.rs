@@ -1,17 +1,22 @@
 //! `harness diff`: two traces, or the events of two kernels.
 
+mod layout;
+mod reading;
+
 use crate::kernels::{Kernels, Listed};
-use crate::suite::print;
 use crate::vm::Size;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use trace_harness::errors::chain;
 use trace_harness::matrix::EventFormats;
 use trace_harness::report::{formats_human, formats_json};
-use trace_harness::snapshot;
+use trace_harness::upgrade::side_by_side;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Traces are what `harness trace -o` and `harness script` write, or snapshots. With --kernels, A and B are names of the list of \
+    after_help = "Traces are what `harness trace -o` and `harness script` write as text, recordings (perf.data), or snapshots, A and B each in any of these \
+forms. Processes are matched by program and descent, and lines in them so that the fewest differ; ids, addresses and times are no difference. Of a \
+recording all of that is known, of a text what it says. With --kernels, A and B are names of the list of \
 kernels, or files of `harness events --format json`; no scenario is run, and each kernel is booted once for all time.\n\n\
 Exit status: 0 nothing differs, 1 something does, 2 it could not be found out."
 )]
@@ -22,6 +27,12 @@ pub(crate) struct Arguments {
     /// The other
     #[arg(value_name = "B")]
     b: PathBuf,
+    /// Both traces in columns beside each other, instead of - and + lines
+    #[arg(long, short = 'y', conflicts_with = "kernels")]
+    side_by_side: bool,
+    /// How wide both columns are together [default: that of the terminal, else 160]
+    #[arg(long, short = 'W', value_name = "COLUMNS", requires = "side_by_side")]
+    width: Option<usize>,
     /// Compare the events of two kernels, and their fields
     #[arg(long)]
     kernels: bool,
@@ -56,7 +67,8 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     match compared {
         Ok(text) if text.is_empty() => SAME,
         Ok(text) => {
-            print(&text);
+            // A reader that has gone away has seen enough.
+            let _gone = anstream::stdout().write_all(text.as_bytes());
             DIFFERENT
         }
         Err(message) => {
@@ -67,20 +79,32 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 }
 
 fn traces(arguments: &Arguments) -> Result<String, String> {
-    let (a, b) = (trace(&arguments.a)?, trace(&arguments.b)?);
+    let (a, b) = (reading::trace(&arguments.a)?, reading::trace(&arguments.b)?);
     let names = [&arguments.a, &arguments.b].map(|path| path.display().to_string());
     let [name_a, name_b] = &names;
-    Ok(snapshot::diff_of((name_a, &a), (name_b, &b)))
+    for (name, read) in [(name_a, &a), (name_b, &b)] {
+        for what in &read.lacks {
+            anstream::eprintln!("harness: `{name}`: {what}");
+        }
+    }
+    let rows = side_by_side(&a.text, &b.text);
+    let names = [name_a.as_str(), name_b];
+    let text = if arguments.side_by_side {
+        layout::columns(names, &rows, width(arguments))
+    } else {
+        layout::unified(names, &rows)
+    };
+    if text.is_empty() && !(a.lacks.is_empty() && b.lacks.is_empty()) {
+        return Err("what there is does not differ, but it is not all".to_owned());
+    }
+    Ok(text)
 }
 
-/// The text of a trace; of a snapshot what stands below its head.
-fn trace(path: &Path) -> Result<String, String> {
-    let failed = |why: String| format!("cannot read `{}`: {why}", path.display());
-    if path.extension().is_some_and(|ending| ending == "snap") {
-        let text = snapshot::read(path).map_err(|error| failed(chain(&error)))?;
-        return text.ok_or_else(|| failed("there is no such file".to_owned()));
-    }
-    std::fs::read_to_string(path).map_err(|error| failed(chain(&error)))
+/// How many characters a line has.
+fn width(arguments: &Arguments) -> usize {
+    const USUAL: usize = 160;
+    let of_terminal = || trace_harness::sys::columns().map(usize::from);
+    arguments.width.or_else(of_terminal).unwrap_or(USUAL)
 }
 
 fn kernels(arguments: &Arguments) -> Result<String, String> {

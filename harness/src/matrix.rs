@@ -1,12 +1,14 @@
 //! `harness matrix`: the same scenarios on every kernel of a list.
 
 mod guests;
+mod update;
 
 use crate::kernels::Listed;
 use crate::reports::Reports;
-use crate::status;
+use crate::run::UpdateFor;
 use crate::suite::{Chosen, exit_status};
 use crate::vm::Size;
+use crate::{is_ci, status};
 use guests::Suite;
 
 #[derive(Debug, clap::Args)]
@@ -28,6 +30,11 @@ pub(crate) struct Arguments {
     /// How many guests run side by side [default: as many as have CPUs of their own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     guests: Option<u16>,
+    /// Write new and changed snapshots when all kernels have told: what is the same on all of them as the common one, what differs as
+    /// variants (NAME@6.1.snap). A common snapshot that is right on any of them stays; with `kernel` it stays in any case. Variants of
+    /// other kernels are left alone, those of these kernels that have become equal to the common one removed
+    #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
+    update: Option<UpdateFor>,
     #[command(flatten)]
     size: Size,
     #[command(flatten)]
@@ -41,6 +48,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 }
 
 fn run(arguments: &Arguments) -> Result<u8, u8> {
+    if arguments.update.is_some() && is_ci() {
+        anstream::eprintln!("harness: nothing is written when CI is set; unset it to use --update");
+        return Err(status::USAGE);
+    }
     let items = arguments.chosen.find().map_err(|message| {
         anstream::eprintln!("harness: {message}");
         status::USAGE
@@ -59,9 +70,12 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         chosen: &arguments.chosen,
         size: &arguments.size,
         guests: guests(arguments, names.len()),
-        scenarios: items.into_iter().map(|item| item.name).collect(),
+        scenarios: items.iter().map(|item| item.name.clone()).collect(),
     };
-    let matrix = suite.on_each(&names);
+    let mut matrix = suite.on_each(&names);
+    if let Some(whom) = arguments.update {
+        update::accept(&mut matrix, &items, whom == UpdateFor::Kernel)?;
+    }
     if arguments.reports.tell(&matrix) {
         Ok(exit_status(&matrix.verdicts()))
     } else {

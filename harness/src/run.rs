@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
 
 /// Which kernels a trace is right on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum UpdateFor {
+pub(crate) enum UpdateFor {
     /// All that have no snapshot of their own
     All,
     /// Those of this kernel's version

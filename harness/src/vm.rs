@@ -12,7 +12,8 @@ use trace_harness::matrix::{self, Heard, Job, Kernel, Machine, Place};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The guest's files are this machine's, under the same paths, read as you may; what is written is lost with the guest, but for \
---write. Directory and environment are yours, standard input is empty, and you are root. /tmp is empty but for what the command line and the \
+--write. Directory, environment and standard input are yours, and you are root. Input is read as it comes, whether the command reads it or not: \
+with < /dev/null there is none. /tmp is empty but for what the command line and the \
 environment name there. There is no network but lo.\n\n\
 Exit status: that of the command, 128 + n for a signal; 125 where it is not known.\n\n\
 Environment: HARNESS_KERNEL is the kernel where --kernel is not given; HARNESS_CACHE is where kernels are kept \
@@ -86,7 +87,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     };
     match place {
         Place::Guest(kernel) => {
-            let job = job(arguments.command.clone(), &arguments.write);
+            let job = Job {
+                has_input: true,
+                ..job(arguments.command.clone(), &arguments.write)
+            };
             in_guest(
                 &kernel,
                 &arguments.size.machine(),
@@ -122,6 +126,7 @@ pub(crate) fn job(command: Vec<OsString>, writes: &[PathBuf]) -> Job {
             .iter()
             .filter_map(|path| std::fs::canonicalize(path).ok())
             .collect(),
+        has_input: false,
         command,
         environment,
     }

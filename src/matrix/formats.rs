@@ -1,5 +1,6 @@
 //! What two kernels say of their events: which there are, and where their fields lie.
 
+use super::renames::renamed;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,8 +87,16 @@ impl EventFormats {
         let mut names: Vec<&String> = self.0.keys().chain(other.0.keys()).collect();
         names.sort();
         names.dedup();
+        let renamed = renamed(&self.0, &other.0);
+        let new_names: BTreeSet<&str> = renamed.values().copied().collect();
         let change = |name: &String| {
+            if new_names.contains(name.as_str()) {
+                return None;
+            }
             let what = match (self.0.get(name), other.0.get(name)) {
+                (Some(_), None) if renamed.contains_key(name.as_str()) => {
+                    Change::Renamed((*renamed.get(name.as_str())?).to_owned())
+                }
                 (Some(_), None) => Change::Removed,
                 (None, Some(fields)) => Change::Added(fields.clone()),
                 (Some(old), Some(new)) => match fields(old, new) {
@@ -117,6 +126,8 @@ pub struct EventChange {
 pub enum Change {
     /// It is not there any more.
     Removed,
+    /// It has this name now, and the same fields.
+    Renamed(String),
     /// It is new, with these fields.
     Added(Vec<EventField>),
     /// It is there, and some of its fields have changed.
@@ -212,6 +223,7 @@ mod tests {
         for EventChange { event, what } in old.changes(new) {
             match what {
                 Change::Removed => shown.push(format!("- {event}")),
+                Change::Renamed(name) => shown.push(format!("{event} -> {name}")),
                 Change::Added(fields) => shown.push(format!("+ {event} {}", fields.len())),
                 Change::Fields(changes) => {
                     shown.extend(changes.into_iter().map(|change| match change {
@@ -242,6 +254,41 @@ mod tests {
         ]);
         assert_eq!(shown(&old, &new), ["- a:gone", "+ a:new 1"]);
         assert_eq!(shown(&old, &old), [""; 0]);
+    }
+
+    #[test]
+    fn an_event_with_the_same_fields_under_another_name_is_the_same() {
+        let page: &[Field<'_>] = &[("name", "char[32]", 8, 32), ("ino", "ino_t", 40, 8)];
+        let ret: &[Field<'_>] = &[("nr", "int", 8, 4), ("ret", "long", 16, 8)];
+        // As in Linux 5.15 to 5.18.
+        let old = formats(&[
+            ("writeback:wait_on_page_writeback", page),
+            ("writeback:writeback_dirty_page", page),
+            ("syscalls:sys_exit_close", ret),
+            ("syscalls:sys_exit_lookup_dcookie", ret),
+            ("a:moved", &[("x", "int", 8, 4)]),
+            ("a:gone", &[("y", "int", 8, 4)]),
+        ]);
+        let new = formats(&[
+            ("writeback:folio_wait_writeback", page),
+            ("writeback:writeback_dirty_folio", page),
+            ("syscalls:sys_exit_close", ret),
+            ("syscalls:sys_exit_epoll_pwait2", ret),
+            ("b:moved", &[("x", "int", 8, 4)]),
+            ("b:other", &[("y", "int", 8, 4)]),
+        ]);
+        assert_eq!(
+            shown(&old, &new),
+            [
+                "- a:gone",
+                "a:moved -> b:moved",
+                "+ b:other 1",
+                "+ syscalls:sys_exit_epoll_pwait2 2",
+                "- syscalls:sys_exit_lookup_dcookie",
+                "writeback:wait_on_page_writeback -> writeback:folio_wait_writeback",
+                "writeback:writeback_dirty_page -> writeback:writeback_dirty_folio",
+            ]
+        );
     }
 
     #[test]

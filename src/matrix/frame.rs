@@ -1,9 +1,9 @@
-//! What a guest tells its host, in one stream of bytes.
+//! What a guest and its host tell each other, in a stream of bytes for each direction.
 
 use crate::units::ExitKind;
 use std::io::{self, Read, Write};
 
-/// A message from a guest.
+/// A message from a guest, or to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// It is up: its kernel's release. The command starts now.
@@ -16,6 +16,8 @@ pub(super) enum Frame {
     Exit(ExitKind),
     /// The guest could not do its work, and why.
     Trouble(String),
+    /// To the guest: what the command reads from its standard input; nothing at its end.
+    In(Vec<u8>),
 }
 
 /// The most bytes in a message.
@@ -37,6 +39,7 @@ impl Frame {
                 (b'x', status.as_bytes())
             }
             Self::Trouble(text) => (b't', text.as_bytes()),
+            Self::In(bytes) => (b'i', bytes),
         };
         let bytes = bytes.get(..LONGEST).unwrap_or(bytes);
         // In one write: a port takes it whole.
@@ -71,6 +74,7 @@ impl Frame {
             b'e' => Self::Err(bytes),
             b'x' => Self::Exit(exit(&text()).ok_or_else(|| odd(kind))?),
             b't' => Self::Trouble(text()),
+            b'i' => Self::In(bytes),
             _ => return Err(odd(kind)),
         }))
     }
@@ -106,6 +110,8 @@ mod tests {
             Frame::Up("6.1.0".to_owned()),
             Frame::Out(vec![0, 255, 10]),
             Frame::Err(Vec::new()),
+            Frame::In(b"line\n".to_vec()),
+            Frame::In(Vec::new()),
             Frame::Exit(ExitKind::Code(3)),
             Frame::Exit(ExitKind::Signal(9)),
             Frame::Trouble("cannot".to_owned()),

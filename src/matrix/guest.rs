@@ -1,6 +1,6 @@
 //! A guest: one kernel in QEMU, one command in it, from its boot to its end.
 
-use super::frame::Frame;
+use super::frame::{Frame, LONGEST};
 use super::initramfs;
 use super::job::{Job, Orders, tag};
 use super::kernel::Kernel;
@@ -11,14 +11,15 @@ use super::{PORT, ROOT};
 use crate::sys::process::end_with_us;
 use crate::sys::tsc::tsc_khz;
 use crate::units::ExitKind;
+use nix::sys::signal::{SigSet, Signal};
 use std::cell::Cell;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Asks guests to end, from any thread.
@@ -119,6 +120,7 @@ pub fn run(
         kernel,
         machine,
         writes: &job.writes,
+        has_input: job.has_input,
         folder: folder.path(),
         initrd,
         start: first.start,
@@ -154,6 +156,7 @@ struct Guest<'a> {
     kernel: &'a Kernel,
     machine: &'a Machine,
     writes: &'a [PathBuf],
+    has_input: bool,
     folder: &'a Path,
     initrd: PathBuf,
     start: String,
@@ -180,6 +183,12 @@ impl Guest<'_> {
         let begun = Instant::now();
         let mut running = Running(self.start(accelerator)?);
         let frames = listen(&mut running.0);
+        // It stays open to the end: with it QEMU would take the port for closed.
+        let input = running
+            .0
+            .stdin
+            .take()
+            .map(|input| Arc::new(Mutex::new(input)));
         let mut deadline = begun + self.patience(accelerator).min(self.machine.limit);
         loop {
             if self.machine.stop.is_asked() {
@@ -204,11 +213,16 @@ impl Guest<'_> {
                 Frame::Up(release) => {
                     deadline = begun + self.machine.limit;
                     self.up.set(true);
+                    if let Some(input) = input.as_ref().filter(|_| self.has_input) {
+                        feed(input);
+                    }
                     hear(Heard::Up(&release, begun.elapsed()));
                 }
                 Frame::Out(bytes) => hear(Heard::Out(&bytes)),
                 Frame::Err(bytes) => hear(Heard::Err(&bytes)),
                 Frame::Exit(how) => return Ok(how),
+                // Nothing that a guest says.
+                Frame::In(_) => {}
                 Frame::Trouble(why) => {
                     let console = Console::of(self.folder);
                     return Err(GuestError::Trouble { why, console });
@@ -273,7 +287,6 @@ impl Guest<'_> {
         for (index, folder) in self.writes.iter().enumerate() {
             self.share(&mut qemu, &tag(index), folder, "");
         }
-        // Its input stays open and silent: at its end QEMU would take the port for closed.
         qemu.stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(said);
@@ -333,6 +346,25 @@ fn listen(qemu: &mut Child) -> Receiver<Frame> {
         });
     }
     frames
+}
+
+/// Hands this process' standard input on to a guest, to the end of either; QEMU takes no more than the guest has room for.
+fn feed(to: &Arc<Mutex<ChildStdin>>) {
+    let to = Arc::clone(to);
+    std::thread::spawn(move || {
+        // In the background a terminal cannot be read: with the signal blocked that is an error, and no stop.
+        let _never_fails = SigSet::from(Signal::SIGTTIN).thread_block();
+        let mut bytes = vec![0; LONGEST];
+        loop {
+            // What cannot be read has ended.
+            let n = std::io::stdin().read(&mut bytes).unwrap_or(0);
+            let read = bytes.get(..n).unwrap_or_default().to_vec();
+            let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
+            if Frame::In(read).write(&mut *to).is_err() || n == 0 {
+                break;
+            }
+        }
+    });
 }
 
 #[cfg(test)]

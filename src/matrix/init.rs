@@ -17,10 +17,10 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{chdir, chroot, sethostname, sync};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -283,7 +283,11 @@ fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
         .env_clear()
         .envs(environment.map(|(name, value)| (os(name), os(value))))
         .current_dir(os(orders.directory))
-        .stdin(Stdio::null())
+        .stdin(if orders.has_input {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
@@ -304,6 +308,11 @@ fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
             return Ok(ExitKind::Code(code));
         }
     };
+    if let Some(input) = child.stdin.take() {
+        let own = port.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = own.try_clone();
+        feed(own.map_err(failed("cannot listen to the host"))?, input);
+    }
     let (done, ends) = mpsc::channel();
     let mut relays = 0;
     if let Some(out) = child.stdout.take() {
@@ -321,6 +330,25 @@ fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
         ends.recv_timeout(left).ok();
     }
     Ok(how)
+}
+
+/// Hands on what the host says. When the command reads no more, the rest is nobody's.
+fn feed(mut port: File, input: ChildStdin) {
+    std::thread::spawn(move || {
+        let mut input = Some(input);
+        while let Ok(Some(frame)) = Frame::read(&mut port) {
+            let Frame::In(bytes) = frame else {
+                continue;
+            };
+            if bytes.is_empty() {
+                break;
+            }
+            let written = input.as_mut().map(|input| input.write_all(&bytes));
+            if !matches!(written, Some(Ok(()))) {
+                input = None;
+            }
+        }
+    });
 }
 
 fn relay(

@@ -18,6 +18,8 @@ pub struct Job {
     pub sees: Vec<PathBuf>,
     /// Folders of the host that it may write to. All other writes are lost with the guest.
     pub writes: Vec<PathBuf>,
+    /// Whether its standard input is that of this process, read as it comes; else it is empty.
+    pub has_input: bool,
 }
 
 /// The same in bytes, with what the guest must know of itself.
@@ -30,6 +32,7 @@ pub(super) struct Orders {
     pub(super) of_tmp: Vec<Vec<u8>>,
     /// The folders that are written through; the tag of each is its place in the list.
     pub(super) writes: Vec<Vec<u8>>,
+    pub(super) has_input: bool,
     /// Where the host has the modules and the configuration of the guest's kernel.
     pub(super) modules: Option<Vec<u8>>,
     pub(super) config: Option<Vec<u8>>,
@@ -63,6 +66,7 @@ impl Orders {
             directory: path(&job.directory),
             of_tmp,
             writes: job.writes.iter().map(|folder| path(folder)).collect(),
+            has_input: job.has_input,
             modules: modules.map(path),
             config: config.map(path),
         }
@@ -91,6 +95,7 @@ mod tests {
             directory: "/tmp/b/c".into(),
             sees: vec!["/tmp/a/y".into(), "/tmpfs/z".into(), "/tmp/../etc".into()],
             writes: vec!["/tmp/out".into()],
+            has_input: false,
             environment: Vec::new(),
         };
         let orders = Orders::new(&job, Some(Path::new("/tmp/cache/m")), None);

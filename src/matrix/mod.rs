@@ -22,9 +22,11 @@ mod job;
 mod kernel;
 mod kvm;
 mod modules;
+mod renames;
 mod results;
 mod steps;
 mod trouble;
+mod variants;
 
 pub use cache::CacheError;
 pub use fetch::FetchError;
@@ -38,6 +40,7 @@ pub use modules::ModuleError;
 pub use results::{Cell, Column, Difference, Matrix};
 pub use steps::{Explained, Seen, Step};
 pub use trouble::{Console, GuestError};
+pub use variants::{Settled, Told, settle};
 
 /// The name of the port over which a guest speaks.
 const PORT: &str = "harness";

@@ -56,6 +56,8 @@ pub struct Column {
     /// What is known of it besides.
     pub facts: Facts,
     cells: BTreeMap<String, Cell>,
+    /// The scenarios against which only their snapshots speak.
+    only_snapshot: BTreeSet<String>,
     /// By scenario: the first run's, then those of the runs again.
     answers: BTreeMap<String, Vec<Answer>>,
 }
@@ -73,6 +75,8 @@ struct Line {
     #[serde(default)]
     notes: Vec<String>,
     trace: Option<String>,
+    #[serde(default)]
+    only_snapshot: bool,
     release: Option<String>,
     #[serde(default)]
     settings: BTreeMap<String, String>,
@@ -106,6 +110,9 @@ impl Column {
         if let Some(release) = line.kernel {
             self.release = release;
         }
+        if line.only_snapshot && !self.cells.contains_key(&name) {
+            self.only_snapshot.insert(name.clone());
+        }
         self.answers.entry(name.clone()).or_default().push(Answer {
             verdict: word.word().to_owned(),
             reasons: line.reasons.clone(),
@@ -117,6 +124,30 @@ impl Column {
             notes: line.notes,
         });
         true
+    }
+
+    /// What a scenario's trace was there, for a snapshot of it: of one that passed, or against which its snapshot alone speaks (then true).
+    /// `None` where runs on this kernel differ among themselves.
+    #[must_use]
+    pub fn traced(&self, scenario: &str) -> Option<(&str, bool)> {
+        let (first, again) = self.answers(scenario).split_first()?;
+        let is_right = self.verdict(scenario) == Verdict::Pass;
+        let is_new = self.only_snapshot.contains(scenario);
+        let is_stable = again.iter().all(|answer| answer.trace == first.trace);
+        (is_stable && (is_right || is_new)).then_some((&first.trace, is_new))
+    }
+
+    /// Has a scenario pass whose trace has become its snapshot.
+    pub fn accept(&mut self, scenario: &str) {
+        self.only_snapshot.remove(scenario);
+        if let Some(cell) = self.cells.get_mut(scenario) {
+            cell.word = Verdict::Pass.word();
+            cell.reasons.clear();
+        }
+        for answer in self.answers.get_mut(scenario).into_iter().flatten() {
+            Verdict::Pass.word().clone_into(&mut answer.verdict);
+            answer.reasons.clear();
+        }
     }
 
     /// How many scenarios have ended.

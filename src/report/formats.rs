@@ -11,6 +11,9 @@ pub fn formats_human(out: &mut String, changes: &[EventChange]) {
             Change::Removed => {
                 let _always_fits = writeln!(out, "- {event}");
             }
+            Change::Renamed(name) => {
+                let _always_fits = writeln!(out, "~ {event} is now {name}");
+            }
             Change::Added(fields) => {
                 let own = fields
                     .iter()
@@ -68,11 +71,13 @@ fn retyped(old: &EventField, new: &EventField) -> String {
     }
 }
 
-/// Appends what differs, an object a line: `what` is `removed`, `added` or `changed`, and so it is of each of the fields.
+/// Appends what differs, an object a line: `what` is `removed`, `added`, `renamed` (then with `new_name`) or `changed`, and so it is of each
+/// of the fields.
 pub fn formats_json(out: &mut String, changes: &[EventChange]) {
     for EventChange { event, what } in changes {
         let (word, fields): (_, Vec<_>) = match what {
             Change::Removed => ("removed", Vec::new()),
+            Change::Renamed(_) => ("renamed", Vec::new()),
             Change::Added(fields) => (
                 "added",
                 fields
@@ -84,7 +89,12 @@ pub fn formats_json(out: &mut String, changes: &[EventChange]) {
         };
         out.push_str("{\"type\":\"event\",\"name\":");
         string(out, event);
-        let _always_fits = write!(out, ",\"what\":\"{word}\",\"fields\":[");
+        let _always_fits = write!(out, ",\"what\":\"{word}\"");
+        if let Change::Renamed(name) = what {
+            out.push_str(",\"new_name\":");
+            string(out, name);
+        }
+        out.push_str(",\"fields\":[");
         for (index, (word, old, new)) in fields.into_iter().enumerate() {
             let comma = if index > 0 { "," } else { "" };
             let _always_fits = write!(out, "{comma}{{\"what\":\"{word}\"");

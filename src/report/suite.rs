@@ -104,6 +104,7 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
     if let Some(trace) = &report.trace {
         out.push_str(",\"trace\":");
         string(out, trace);
+        let _always_fits = write!(out, ",\"only_snapshot\":{}", report.only_snapshot);
     }
     if let Some(path) = &report.kept {
         out.push_str(",\"kept\":");

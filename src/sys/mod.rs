@@ -21,6 +21,23 @@ pub fn page_size() -> usize {
     usize::try_from(size).unwrap_or(4096)
 }
 
+/// How many characters fit on a line of standard output; `None` where it is no terminal, or one that does not know.
+///
+/// # References
+/// `TIOCGWINSZ`, `ioctl_tty(2)`.
+#[must_use]
+pub fn columns() -> Option<u16> {
+    let mut size = libc::winsize {
+        ws_row: 0,
+        ws_col: 0,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the pointer is to a winsize of our own.
+    let asked = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    (asked == 0 && size.ws_col > 0).then_some(size.ws_col)
+}
+
 /// Whether this process may use io_uring; no ring is made.
 ///
 /// # Errors

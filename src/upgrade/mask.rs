@@ -43,7 +43,7 @@ pub(super) fn masked(text: &str, name: &str, is_script: bool, ids: &Ids<'_>) -> 
         is_of_tasks: is_of_tasks(name),
         gives_times: matches!(
             name,
-            "clock_gettime" | "gettimeofday" | "getrusage" | "times" | "time" | "sysinfo"
+            "clock_gettime" | "gettimeofday" | "getrusage" | "times" | "time"
         ) || text.contains("TIMER_ABSTIME"),
         ids,
     };
@@ -131,6 +131,9 @@ impl Masking<'_> {
         }
         if self.is_script && (self.name.starts_with("PERF_RECORD_") || self.is_new_task(word)) {
             return id();
+        }
+        if self.name == "sysinfo" && !is_result {
+            return Some("<machine>".to_owned());
         }
         let counts_time = self.gives_times && is_result && number > 0;
         if counts_time && matches!(self.name, "time" | "times") {

@@ -25,6 +25,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_raw;
+#[cfg(test)]
 mod tests_rows;
 
 pub use align::{Change, aligned};

@@ -71,7 +71,9 @@ pub fn normalised(text: &str) -> Option<String> {
             out.push('\n');
         }
         family.head(&mut out, task);
-        for entry in entries.iter().filter(|entry| entry.task == *task) {
+        // What was read from memory for a call is full of addresses, and no event of the program's.
+        let own = |entry: &&Entry<'_>| entry.task == *task && entry.name() != "memory";
+        for entry in entries.iter().filter(own) {
             let said = masked(&entry.text, entry.name(), entry.is_script, &family.ids);
             let _always_fits = writeln!(out, "  {said}");
             for frame in &entry.frames {
@@ -156,11 +158,7 @@ fn scripted(line: &str) -> Option<Entry<'_>> {
     Some(Entry {
         task,
         program: line.get(..start).map(str::trim),
-        // What was read from memory is full of addresses.
-        text: match event {
-            "memory" => event.to_owned(),
-            _ => format!("{event} {}", behind.trim()).trim_end().to_owned(),
-        },
+        text: format!("{event} {}", behind.trim()).trim_end().to_owned(),
         is_script: true,
         frames: Vec::new(),
     })

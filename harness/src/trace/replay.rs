@@ -71,7 +71,7 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
 }
 
 /// The names of calls' arguments do not change from kernel to kernel; those of tracepoints' fields do, and are the recording's.
-fn signatures<'a>(recording: &'a RecordedRun, host: &'a Host) -> Signatures<'a> {
+pub(crate) fn signatures<'a>(recording: &'a RecordedRun, host: &'a Host) -> Signatures<'a> {
     Signatures::new(Box::new(|event| {
         let name = TracepointName::parse(&format!("syscalls:{event}"))?;
         recording.format(&name).or_else(|_| host.format(&name)).ok()

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod calibrate;
+mod diff;
 mod editors;
 mod mutate;
 mod new;

@@ -1,0 +1,131 @@
+//! A trace in whatever form it was kept, in the grammar of normalised traces.
+
+use std::path::Path;
+use std::sync::Arc;
+use trace_harness::errors::chain;
+use trace_harness::host::Host;
+use trace_harness::plan::{self, EventsPlan};
+use trace_harness::run::{Fired, Observer, RecordedRun};
+use trace_harness::space::Stack;
+use trace_harness::syscall::Observation;
+use trace_harness::trace::{Builder, View};
+use trace_harness::{snapshot, upgrade, verdict};
+
+/// What was read.
+pub(super) struct Read {
+    pub(super) text: String,
+    /// Why it is not all of the run; then nothing follows from what is not there.
+    pub(super) lacks: Vec<String>,
+}
+
+/// Reads one. What is no trace is given as it is.
+pub(super) fn trace(path: &Path) -> Result<Read, String> {
+    let failed = |why: String| format!("cannot read `{}`: {why}", path.display());
+    let whole = |text: String| Read {
+        text,
+        lacks: Vec::new(),
+    };
+    if path.extension().is_some_and(|ending| ending == "snap") {
+        let text = snapshot::read(path).map_err(|error| failed(chain(&error)))?;
+        let text = text.ok_or_else(|| failed("there is no such file".to_owned()))?;
+        return Ok(whole(text));
+    }
+    let bytes = std::fs::read(path).map_err(|error| failed(chain(&error)))?;
+    // The magic of perf.data, in either byte order.
+    if bytes.starts_with(b"PERFILE2") || bytes.starts_with(b"2ELIFREP") {
+        return recording(path);
+    }
+    let text = String::from_utf8(bytes).map_err(|_| {
+        failed("it is neither text nor a recording in perf's file format".to_owned())
+    })?;
+    if text.starts_with('{') {
+        return Err(failed(
+            "it is JSON; traces are compared as text, or as recordings (--save)".to_owned(),
+        ));
+    }
+    Ok(whole(upgrade::normalised(&text).unwrap_or(text)))
+}
+
+/// All that a recording holds.
+fn recording(path: &Path) -> Result<Read, String> {
+    let failed = |error: &(dyn std::error::Error + 'static)| {
+        format!("`{}`: {}", path.display(), chain(error))
+    };
+    let recording = RecordedRun::open(path).map_err(|error| chain(&error))?;
+    let (wanted, memory) = (recording.wanted(), recording.memory());
+    if wanted.is_empty() {
+        return Err(format!(
+            "`{}` holds neither calls nor tracepoints",
+            path.display()
+        ));
+    }
+    let plan = plan::events_within(recording.reach(), &wanted, memory, &recording);
+    let plan = plan.map_err(|error| failed(&error))?;
+    let host = Host::running();
+    let signatures = crate::trace::replay::signatures(&recording, &host);
+    let mut collector = Collector {
+        plan: &plan,
+        builder: Builder::new(true),
+        error: None,
+    };
+    let replayed = recording.replay(&plan, &mut collector);
+    let replayed = replayed.map_err(|error| failed(&error))?;
+    if let Some(error) = collector.error {
+        return Err(format!("`{}`: {error}", path.display()));
+    }
+    if let Some(id) = replayed.ended.exited.main_pid {
+        collector.builder.main_process(id);
+    }
+    let view = View {
+        directory: replayed.directory,
+        contents: memory.contents.into(),
+        ..View::default()
+    };
+    let text = collector
+        .builder
+        .finish()
+        .normalise(&view, &signatures)
+        .text();
+    let account = &replayed.ended.account;
+    let mut lacks: Vec<String> = verdict::overwritten(account).into_iter().collect();
+    if !account.is_complete() {
+        lacks.push("events were lost".to_owned());
+    }
+    Ok(Read { text, lacks })
+}
+
+/// Collects a recording into a trace.
+struct Collector<'a> {
+    plan: &'a EventsPlan,
+    builder: Builder,
+    error: Option<String>,
+}
+
+impl Observer for Collector<'_> {
+    fn observe(&mut self, observation: &Observation) {
+        self.builder
+            .observe(observation, |call| self.plan.wants(call));
+    }
+
+    fn observe_with(&mut self, observation: &Observation, stack: &Arc<Stack>) {
+        self.builder.led_by(Arc::clone(stack));
+        self.observe(observation);
+    }
+
+    fn event(&mut self, fired: &Fired<'_>) {
+        let Some(planned) = self.plan.named.get(fired.place) else {
+            return;
+        };
+        match fired.decode(planned) {
+            Ok(event) => {
+                if let Some(stack) = fired.stack {
+                    self.builder.led_by(Arc::clone(stack));
+                }
+                self.builder.event(fired.actor.thread, fired.time, event);
+            }
+            Err(error) => {
+                self.error.get_or_insert(chain(&error));
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `harness matrix --update`: what the kernels told becomes the snapshots.
+
+use crate::{complain, status};
+use std::path::Path;
+use trace_harness::matrix::{Matrix, Told, settle};
+use trace_harness::run::Item;
+use trace_harness::scenario;
+use trace_harness::snapshot::{self, Provenance, SnapshotError};
+
+/// Writes the snapshots of all scenarios, says which, and has those pass that differed in nothing else; the status to end with where
+/// that cannot be done.
+pub(super) fn accept(matrix: &mut Matrix, items: &[Item], keeps_common: bool) -> Result<(), u8> {
+    for item in items {
+        let accepted = of_item(matrix, item, keeps_common).map_err(|error| {
+            complain(&error, None);
+            status::TROUBLE
+        })?;
+        if accepted {
+            for column in &mut matrix.columns {
+                if column.traced(&item.name).is_some() {
+                    column.accept(&item.name);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether there was anything to accept.
+fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, SnapshotError> {
+    let columns = matrix.columns.iter();
+    let told: Vec<Told<'_>> = columns
+        .filter_map(|column| {
+            let (trace, is_new) = column.traced(&item.name)?;
+            Some(Told {
+                release: &column.release,
+                trace,
+                is_new,
+            })
+        })
+        .collect();
+    if !told.iter().any(|it| it.is_new) {
+        return Ok(false);
+    }
+    let place = item.place();
+    let settled = settle(&place, &told, keeps_common)?;
+    let description = description(&item.file, &item.row);
+    for (file, text, kernel) in &settled.written {
+        let about = Provenance {
+            scenario: &item.file,
+            description: &description,
+            kernel,
+        };
+        snapshot::write(file, text, &about)?;
+        snapshot::forget_pending(file)?;
+        anstream::eprintln!("harness: written: {}", file.display());
+    }
+    for file in &settled.removed {
+        snapshot::remove(file)?;
+        anstream::eprintln!(
+            "harness: removed, as it says what the common snapshot says: {}",
+            file.display()
+        );
+    }
+    // Of a kernel that was not asked it is for its user to say.
+    if let Err(error) = place.check_variants() {
+        complain(&error, None);
+    }
+    Ok(true)
+}
+
+/// What the scenario says that it is about.
+fn description(file: &Path, row: &str) -> String {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let all = scenario::read_all(file, &text).unwrap_or_default();
+    let own = all.into_iter().find(|scenario| scenario.label() == row);
+    own.map(|scenario| scenario.description).unwrap_or_default()
+}

@@ -1,0 +1,154 @@
+//! `harness diff`: of two runs of a program it says what a person would.
+
+use crate::support::project::Project;
+use crate::support::require::{require, right_to_trace};
+
+/// Two runs of each command, as text, as script and as recordings; the project has their files `a.txt`, `b.txt`, `a.data` and so on.
+fn two_runs(commands: [&[&str]; 2]) -> Project {
+    let project = Project::new();
+    for (name, command) in ["a", "b"].into_iter().zip(commands) {
+        let (text, data) = (format!("{name}.txt"), format!("{name}.data"));
+        let own = ["trace", "-o", &text, "--save", &data, "--"];
+        let words = [&own[..], command].concat();
+        project.harness(&words).assert_status(0);
+        let script = project.harness(&["script", "-i", &data]);
+        script.assert_status(0);
+        project.write(&format!("{name}.script"), &script.stdout);
+    }
+    project
+}
+
+const FORMS: [&str; 3] = ["txt", "script", "data"];
+
+#[test]
+fn two_runs_of_a_program_do_not_differ_in_whatever_form_they_are_kept() {
+    require!(right_to_trace());
+    let command = [
+        "env",
+        "-i",
+        "find",
+        "/etc/hostname",
+        "-exec",
+        "cat",
+        "{}",
+        ";",
+    ];
+    let project = two_runs([&command, &command]);
+    assert_ne!(project.read("a.txt"), project.read("b.txt"), "ids differ");
+    for form in FORMS {
+        let run = project.harness(&["diff", &format!("a.{form}"), &format!("b.{form}")]);
+        assert_eq!((run.stdout.as_str(), run.status), ("", 0), "{form}");
+    }
+}
+
+#[test]
+fn a_process_more_and_another_argument_are_all_that_is_said() {
+    require!(right_to_trace());
+    let once = [
+        "env",
+        "-i",
+        "find",
+        "/etc/hostname",
+        "-exec",
+        "cat",
+        "{}",
+        ";",
+    ];
+    let twice = [
+        "env",
+        "-i",
+        "find",
+        "/etc/hostname",
+        "-exec",
+        "true",
+        ";",
+        "-exec",
+        "cat",
+        "{}",
+        ";",
+    ];
+    let project = two_runs([&once, &twice]);
+    for form in ["txt", "data"] {
+        let (a, b) = (format!("a.{form}"), format!("b.{form}"));
+        let run = project.harness(&["diff", &a, &b]);
+        run.assert_status(1);
+        let heads = |sign: char| -> Vec<&str> {
+            let lines = run
+                .stdout
+                .lines()
+                .filter_map(|line| line.strip_prefix(sign));
+            lines.filter(|line| line.starts_with('P')).collect()
+        };
+        assert_eq!(heads('+'), ["P2 true, child of P1"], "{}", run.stdout);
+        assert_eq!(heads('-'), [""; 0], "{}", run.stdout);
+        // The other child has another number, and does the same.
+        let lines = run.stdout.lines().filter(|line| line.contains("hostname"));
+        let differing: Vec<&str> = lines.filter(|line| !line.starts_with(' ')).collect();
+        assert!(
+            differing.iter().all(|line| line.contains("execve(")),
+            "{}",
+            run.stdout
+        );
+        let beside = project.harness(&["diff", "--side-by-side", "--width", "100", &a, &b]);
+        beside.assert_status(1);
+        assert!(
+            beside.stdout.contains("> P2 true, child of P1\n"),
+            "{}",
+            beside.stdout
+        );
+        assert!(
+            beside
+                .stdout
+                .lines()
+                .all(|line| line.chars().count() <= 100),
+            "{}",
+            beside.stdout
+        );
+    }
+}
+
+#[test]
+fn a_recording_that_lost_events_is_not_said_to_be_the_same() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let command = ["perl", "-e", "getppid() for 1..20000"];
+    let own = [
+        "trace",
+        "-m",
+        "4KiB",
+        "-o",
+        "/dev/null",
+        "--save",
+        "a.data",
+        "--",
+    ];
+    project.harness(&[&own[..], &command].concat());
+    let run = project.harness(&["diff", "a.data", "a.data"]);
+    run.assert_status(2);
+    assert!(
+        run.stderr.contains("`a.data`: events were lost"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_its_name() {
+    let project = Project::new();
+    project.write("a.json", "{}\n");
+    let run = project.harness(&["diff", "a.json", "missing"]);
+    run.assert_status(2);
+    assert!(
+        run.stderr.contains("cannot read `a.json`: it is JSON"),
+        "{}",
+        run.stderr
+    );
+    project.write("a.txt", "P1 sh\n  close(3) = 0\n");
+    let run = project.harness(&["diff", "a.txt", "missing"]);
+    run.assert_status(2);
+    assert!(
+        run.stderr.contains("cannot read `missing`: "),
+        "{}",
+        run.stderr
+    );
+}

@@ -1,0 +1,62 @@
+//! Events that another kernel has under another name.
+
+use super::formats::EventField;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+type Events = BTreeMap<String, Vec<EventField>>;
+
+/// Which events of the first have another name in the second. Neither kernel has both names; the system is the same or the name in it; and the
+/// fields are the same, to the byte, and those of no event that both kernels have: many calls return in the same fields. Of several
+/// that could be meant it is the one whose name has most of its words.
+pub(super) fn renamed<'a>(old: &'a Events, new: &'a Events) -> BTreeMap<&'a str, &'a str> {
+    let in_both = old.iter().filter(|(name, _)| new.contains_key(*name));
+    let common: BTreeSet<String> = in_both.map(|(_, fields)| own(fields)).collect();
+    let only = |events: &'a Events, other: &Events| -> Vec<(&'a str, String)> {
+        let alone = events.iter().filter(|(name, _)| !other.contains_key(*name));
+        let told = alone.map(|(name, fields)| (name.as_str(), own(fields)));
+        told.filter(|(_, fields)| !fields.is_empty() && !common.contains(fields))
+            .collect()
+    };
+    let (gone, came) = (only(old, new), only(new, old));
+    let mut pairs: Vec<(Reverse<usize>, &str, &str)> = Vec::new();
+    for (before, fields) in &gone {
+        let same = came.iter().filter(|(_, others)| others == fields);
+        for (after, _) in same {
+            let (is_near, words) = nearness(before, after);
+            if is_near {
+                pairs.push((Reverse(words), before, after));
+            }
+        }
+    }
+    pairs.sort_unstable();
+    let mut found = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for (_, before, after) in pairs {
+        if !found.contains_key(before) && taken.insert(after) {
+            found.insert(before, after);
+        }
+    }
+    found
+}
+
+/// Its fields but for those that all events have.
+fn own(fields: &[EventField]) -> String {
+    let own = fields
+        .iter()
+        .filter(|field| !field.name.starts_with("common_"));
+    own.map(|field| format!("{field:?}\n")).collect()
+}
+
+/// Whether the one can be the other's name, and how many words they share.
+fn nearness(first: &str, second: &str) -> (bool, usize) {
+    let split = |name: &'_ str| -> (String, String) {
+        let (system, event) = name.split_once(':').unwrap_or(("", name));
+        (system.to_owned(), event.to_owned())
+    };
+    let ((system, event), (other_system, other_event)) = (split(first), split(second));
+    let words = |event: &str| -> BTreeSet<String> { event.split('_').map(str::to_owned).collect() };
+    let shared = words(&event).intersection(&words(&other_event)).count();
+    let is_near = (system == other_system && shared > 0) || event == other_event;
+    (is_near, shared)
+}

@@ -1,0 +1,239 @@
+//! What becomes of snapshots when the traces of several kernels are right: one for all where they are the same, variants where they are not.
+
+use crate::snapshot::{self, Place, SnapshotError};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What a scenario's trace was on a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told<'a> {
+    /// The kernel's release.
+    pub release: &'a str,
+    /// The text.
+    pub trace: &'a str,
+    /// Whether the snapshot for this kernel says otherwise, or is missing.
+    pub is_new: bool,
+}
+
+/// What is to be done to a scenario's snapshots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// Files to write, each with its text and the release of the kernel that told it.
+    pub written: Vec<(PathBuf, String, String)>,
+    /// Variants that have become equal to the common snapshot.
+    pub removed: Vec<PathBuf>,
+}
+
+/// Which of the traces that were told become which snapshots. The common one stays where it is right on any of these kernels, or where
+/// `keeps_common`; else it becomes what most of them say, and of as many the first. Whoever says otherwise has a variant of its version
+/// (6.1); of two of that version that differ the second has one of its full version (6.1.9). Snapshots of kernels that are not among
+/// these are left alone.
+///
+/// # Errors
+/// [`SnapshotError::Read`]; [`SnapshotError::Ambiguous`] for two kernels of one version that differ.
+pub fn settle(
+    place: &Place,
+    told: &[Told<'_>],
+    keeps_common: bool,
+) -> Result<Settled, SnapshotError> {
+    let common = place.common();
+    let stored = snapshot::read(&common)?;
+    let mut settled = Settled::default();
+    if !told.iter().any(|it| it.is_new) {
+        return Ok(settled);
+    }
+    let of_common = |it: &&Told<'_>| place.choose(it.release) == common;
+    let is_right = told.iter().filter(of_common).any(|it| !it.is_new);
+    let is_asked = told.iter().filter(of_common).any(|it| it.is_new);
+    let right = match stored {
+        Some(stored) if is_right || keeps_common || !is_asked => stored,
+        _ => {
+            let Some(most) = most(told) else {
+                return Ok(settled);
+            };
+            let (text, release) = (most.trace.to_owned(), most.release.to_owned());
+            settled
+                .written
+                .push((common.clone(), text.clone(), release));
+            text
+        }
+    };
+    let mut variants: BTreeMap<PathBuf, &str> = BTreeMap::new();
+    // What is there and right stays where it is.
+    let mut own: Vec<&Told<'_>> = told.iter().filter(|it| !it.is_new).collect();
+    own.extend(told.iter().filter(|it| it.is_new));
+    for it in own {
+        let chosen = place.choose(it.release);
+        if snapshot::matches(&right, it.trace) {
+            continue;
+        }
+        if !it.is_new && chosen != common {
+            variants.insert(chosen, it.trace);
+            continue;
+        }
+        let mut files = vec![place.variant(it.release, 2), place.variant(it.release, 3)];
+        if chosen != common {
+            files.insert(0, chosen);
+        }
+        // A variant is for all of its version, those among them that have the common snapshot.
+        let hides = |file: &PathBuf| {
+            let of_it =
+                |it: &&Told<'_>| [2, 3].map(|n| place.variant(it.release, n)).contains(file);
+            let mut others = told.iter().filter(of_it);
+            others.any(|other| snapshot::matches(&right, other.trace))
+        };
+        let is_free = |file: &&PathBuf| {
+            let taken = variants.get(*file);
+            taken.is_none_or(|text| snapshot::matches(text, it.trace)) && !hides(file)
+        };
+        let Some(file) = files.iter().find(is_free) else {
+            let release = it.release.to_owned();
+            return Err(SnapshotError::Ambiguous { common, release });
+        };
+        if variants.insert(file.clone(), it.trace).is_none() {
+            let (text, release) = (it.trace.to_owned(), it.release.to_owned());
+            settled.written.push((file.clone(), text, release));
+        }
+    }
+    for it in told {
+        let chosen = place.choose(it.release);
+        let is_needless = chosen != common && !variants.contains_key(&chosen);
+        if is_needless && !settled.removed.contains(&chosen) {
+            settled.removed.push(chosen);
+        }
+    }
+    Ok(settled)
+}
+
+/// What most of them say; of as many the first.
+fn most<'t, 'a>(told: &'t [Told<'a>]) -> Option<&'t Told<'a>> {
+    let same = |it: &Told<'a>| {
+        let all = told.iter();
+        all.filter(|other| snapshot::matches(other.trace, it.trace))
+            .count()
+    };
+    // The last of the greatest is what is found.
+    told.iter().rev().max_by_key(|it| same(it))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+    use super::*;
+    use crate::snapshot::Provenance;
+    use std::path::Path;
+
+    fn told<'a>(release: &'a str, trace: &'a str, is_new: bool) -> Told<'a> {
+        Told {
+            release,
+            trace,
+            is_new,
+        }
+    }
+
+    /// What is written and removed where these files are there.
+    fn settled(
+        files: &[(&str, &str)],
+        all: &[Told<'_>],
+        keeps: bool,
+    ) -> (Vec<String>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::of(&folder.path().join("scenarios/x.yaml"));
+        for (name, text) in files {
+            let about = Provenance {
+                scenario: Path::new("x"),
+                description: "",
+                kernel: "",
+            };
+            snapshot::write(&place.root.join(name), text, &about).unwrap();
+        }
+        let settled = settle(&place, all, keeps).unwrap();
+        let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+        let written = settled.written.iter();
+        let written = written.map(|(path, text, _)| format!("{}: {text}", name(path)));
+        (
+            written.collect(),
+            settled.removed.iter().map(name).collect(),
+        )
+    }
+
+    fn nothing() -> Vec<String> {
+        Vec::new()
+    }
+
+    #[test]
+    fn what_all_say_is_one_snapshot() {
+        let all = [told("5.10.1", "a", true), told("6.1.2", "a", true)];
+        assert_eq!(
+            settled(&[], &all, false),
+            (vec!["x.snap: a".into()], nothing())
+        );
+    }
+
+    #[test]
+    fn what_most_say_is_the_common_one_and_the_others_have_variants() {
+        let all = [
+            told("5.10.1", "a", true),
+            told("6.1.2", "b", true),
+            told("7.2.0-rc1", "b", true),
+        ];
+        let written = vec!["x.snap: b".into(), "x@5.10.snap: a".into()];
+        assert_eq!(settled(&[], &all, false), (written, nothing()));
+    }
+
+    #[test]
+    fn the_common_one_stays_where_it_is_right_on_any_of_them() {
+        let all = [told("5.10.1", "a", false), told("6.1.2", "b", true)];
+        let written = vec!["x@6.1.snap: b".into()];
+        assert_eq!(
+            settled(&[("x.snap", "a")], &all, false),
+            (written.clone(), nothing())
+        );
+        // Or where that is asked for.
+        let all = [told("6.1.2", "b", true)];
+        assert_eq!(
+            settled(&[("x.snap", "a")], &all, true),
+            (written, nothing())
+        );
+    }
+
+    #[test]
+    fn a_variant_that_has_become_equal_goes_and_one_of_another_kernel_stays() {
+        let files = [("x.snap", "a"), ("x@5.10.snap", "b"), ("x@6.12.snap", "c")];
+        let all = [told("5.10.1", "a", true), told("6.1.2", "a", false)];
+        assert_eq!(
+            settled(&files, &all, false),
+            (nothing(), vec!["x@5.10.snap".into()])
+        );
+        // The program does something else now, on all kernels.
+        let all = [told("5.10.1", "d", true), told("6.1.2", "d", true)];
+        let written = vec!["x.snap: d".into()];
+        assert_eq!(
+            settled(&files, &all, false),
+            (written, vec!["x@5.10.snap".into()])
+        );
+    }
+
+    #[test]
+    fn two_kernels_of_a_version_that_differ_have_their_full_versions() {
+        let files = [("x.snap", "a")];
+        let all = [
+            told("5.10.1", "a", false),
+            told("6.1.2", "b", true),
+            told("6.1.9", "c", true),
+        ];
+        let written = vec!["x@6.1.snap: b".into(), "x@6.1.9.snap: c".into()];
+        assert_eq!(settled(&files, &all, false), (written, nothing()));
+        let all = [told("6.1.2", "a", false), told("6.1.9", "c", true)];
+        let written = vec!["x@6.1.9.snap: c".into()];
+        assert_eq!(settled(&files, &all, false), (written, nothing()));
+    }
+
+    #[test]
+    fn where_all_is_right_nothing_is_done() {
+        let files = [("x.snap", "a"), ("x@6.1.snap", "b")];
+        let all = [told("5.10.1", "a", false), told("6.1.9", "b", false)];
+        assert_eq!(settled(&files, &all, false), (nothing(), nothing()));
+    }
+}

@@ -1,0 +1,97 @@
+use super::*;
+
+/// What `harness trace -o` says of a shell with a child and a thread, with these ids and this address.
+fn traced(shell: u32, child: u32, thread: u32, address: &str) -> String {
+    format!(
+        "{shell} execve(\"/usr/bin/sh\", [\"sh\"], ...) = 0\n\
+{shell} brk(NULL) = {address}\n\
+{shell} getppid() = {}\n\
+{child} set_robust_list({address}, 24) = 0\n\
+{shell} vfork() = {child}\n\
+{child} execve(\"/bin/cat\", [\"cat\"], ...) = 0\n\
+{child} openat(AT_FDCWD, \"/proc/{child}/maps\", O_RDONLY) = 3</proc/{child}/maps>\n\
+{child} read(3</proc/{child}/maps>, {address}, {child}) = {child}\n\
+{shell} clone3({{flags=CLONE_VM|CLONE_THREAD, stack={address}}} => {{parent_tid=[{thread}]}}, 88) = {thread}\n\
+{thread} kill({shell}, SIGTERM) = -1 EPERM (Operation not permitted)\n\
+{shell} sched:sched_process_exit comm=\"sh\" pid={shell} prio=120\n\
+{shell} wait4({child}, [{{WIFEXITED(s) && WEXITSTATUS(s) == 0}}], 0, NULL) = {child}\n\
+{shell} clock_nanosleep(CLOCK_REALTIME, 0, {{tv_sec=1, tv_nsec=5}}, NULL) = 0\n\
+{shell} clock_gettime(CLOCK_MONOTONIC, {{tv_sec=12, tv_nsec={thread}}}) = 0\n",
+        shell - 1
+    )
+}
+
+#[test]
+fn raw_text_is_put_into_the_grammar_of_traces() {
+    let said = "P1 sh
+  execve(\"/usr/bin/sh\", [\"sh\"], ...) = 0
+  brk(NULL) = <addr>
+  getppid() = <pid>
+  vfork() = P2
+  clone3({flags=CLONE_VM|CLONE_THREAD, stack=<addr>} => {parent_tid=[P1.T2]}, 88) = P1.T2
+  sched:sched_process_exit comm=\"sh\" pid=P1 prio=120
+  wait4(P2, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = P2
+  clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=1, tv_nsec=5}, NULL) = 0
+  clock_gettime(CLOCK_MONOTONIC, {tv_sec=<time>, tv_nsec=<time>}) = 0
+
+P1.T2
+  kill(P1, SIGTERM) = -1 EPERM
+
+P2 cat, child of P1
+  set_robust_list(<addr>, 24) = 0
+  execve(\"/bin/cat\", [\"cat\"], ...) = 0
+  openat(AT_FDCWD, \"/proc/P2/maps\", O_RDONLY) = 3</proc/P2/maps>
+  read(3</proc/P2/maps>, <addr>, 64) = 64
+";
+    let text = traced(50, 64, 70, "0x7f1234567000");
+    assert_eq!(normalised(&text).as_deref(), Some(said));
+}
+
+#[test]
+fn of_two_runs_ids_and_addresses_and_times_are_no_difference_and_what_was_read_is() {
+    let first = traced(1000, 1001, 1002, "0x7f1234567000");
+    let second = traced(20, 31, 33, "0x55aa00000000");
+    let [first, second] = [first, second].map(|text| normalised(&text).unwrap_or_default());
+    let rows = side_by_side(&first, &second);
+    let differing: Vec<_> = rows.iter().filter(|row| !row.is_same).collect();
+    // A count is no id, however like one it looks.
+    let lines: Vec<_> = differing.iter().map(|row| (row.left, row.right)).collect();
+    assert_eq!(
+        lines,
+        [(
+            Some("  read(3</proc/P2/maps>, <addr>, 1001) = 1001"),
+            Some("  read(3</proc/P2/maps>, <addr>, 31) = 31")
+        )]
+    );
+}
+
+#[test]
+fn the_layout_of_perf_script_is_read_as_well() {
+    let text = "           my sh    16168 69002.717783:     raw_syscalls:sys_exit: NR 59 = 0
+sh 16168 [001] 69002.717785:        1 sched:sched_switch: prev_comm=sh prev_pid=16168 prev_state=R ==> next_comm=dpkg next_pid=15888 next_prio=120
+\tffffffff821facd8 __schedule+0x618 ([kernel.kallsyms])
+
+sh   16168 69002.720576:     raw_syscalls:sys_exit: NR 12 = 94424619548672
+sh   16170 69002.720577:    raw_syscalls:sys_enter: NR 257 (ffffff9c, 7fef31ce90b1, 80000, 0, 0, 55e0e35b90ca)
+sh   16170 69002.720577:                    memory: 98000000
+sh   16168 69002.720578:     raw_syscalls:sys_exit: NR 57 = 16170
+";
+    let said = "P1 sh
+  raw_syscalls:sys_exit NR 59 = 0
+  sched:sched_switch prev_comm=sh prev_pid=P1 prev_state=R ==> next_comm=dpkg next_pid=<pid> next_prio=120
+    __schedule+0x618 ([kernel.kallsyms])
+  raw_syscalls:sys_exit NR 12 = <addr>
+  raw_syscalls:sys_exit NR 57 = P2
+
+P2 sh, child of P1
+  raw_syscalls:sys_enter NR 257 (ffffff9c, <addr>, 80000, 0, 0, <addr>)
+";
+    assert_eq!(normalised(text).as_deref(), Some(said));
+}
+
+#[test]
+fn what_is_in_that_grammar_already_or_no_trace_at_all_is_left_alone() {
+    assert_eq!(normalised("# trace 2, level set\n\nP1 sh\n  close\n"), None);
+    assert_eq!(normalised("some text\n17 bottles\n"), None);
+    assert_eq!(normalised(""), None);
+}
