@@ -24,6 +24,9 @@ pub(crate) struct Chosen {
     /// Only the scenario of this very name; may be given several times
     #[arg(long, value_name = "NAME", conflicts_with = "filter")]
     pub(crate) exact: Vec<String>,
+    /// Give each scenario so many times its `timeout`, on a machine that is slow [default: 1, in an emulated guest 6]
+    #[arg(long, value_name = "N", env = "HARNESS_PATIENCE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) patience: Option<u32>,
 }
 
 impl Chosen {
@@ -58,7 +61,8 @@ impl Chosen {
                 return status::TROUBLE;
             }
         };
-        let mut bench = bench.for_runs(self.jobs());
+        let bench = bench.for_runs(self.jobs());
+        let mut bench = bench.with_patience(self.patience.unwrap_or(1));
         if let Some(path) = recording {
             let recording = match RecordedRun::open(path) {
                 Ok(recording) => recording,

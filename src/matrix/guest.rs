@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 use super::kvm::Kvm;
 use super::modules::{self, NEEDED};
 use super::trouble::{CONSOLE, Console, GuestError, QEMU, SAID};
-use super::{PORT, ROOT};
+use super::{PORT, ROOT, TIMES};
 use crate::sys::process::end_with_us;
 use crate::sys::tsc::tsc_khz;
 use crate::units::ExitKind;
@@ -80,6 +80,9 @@ pub enum Heard<'a> {
 /// How long a guest may take to come up. With KVM it takes a second; where KVM does not work, it is not told by anything else.
 const UP_WITH_KVM: Duration = Duration::from_secs(8);
 const UP: Duration = Duration::from_secs(90);
+
+/// How much longer scenarios may take in a guest that is emulated: of its kernel's command line what it does not know becomes the environment of init.
+const SLOWER: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Accelerator {
@@ -307,14 +310,13 @@ impl Guest<'_> {
     /// is the host's own: a kernel that finds out its rate by itself, on a busy machine, may be far off, and then all its timeouts are.
     fn words(&self, accelerator: Accelerator) -> String {
         let (append, start) = (&self.kernel.append, &self.start);
-        let rate = match accelerator {
-            Accelerator::Kvm => None,
-            Accelerator::Tcg => tsc_khz(),
+        let rate = tsc_khz().map(|khz| format!("tsc_early_khz={khz}"));
+        let emulated = match accelerator {
+            Accelerator::Kvm => String::new(),
+            Accelerator::Tcg => format!("{} {TIMES}={SLOWER}", rate.unwrap_or_default()),
         };
-        let rate = rate.map(|khz| format!("tsc_early_khz={khz} "));
-        let rate = rate.unwrap_or_default();
         format!(
-            "console=ttyS0 quiet panic=-1 tsc=reliable {rate}mitigations=off random.trust_cpu=on {append} {start}"
+            "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off random.trust_cpu=on {emulated} {append} {start}"
         )
     }
 }

@@ -6,7 +6,7 @@
 
 use super::frame::{Frame, LONGEST};
 use super::job::{Orders, os, tag};
-use super::{MODULES, ORDERS, PORT};
+use super::{MODULES, ORDERS, PORT, TIMES};
 use crate::errors::chain;
 use crate::host::Host;
 use crate::sys::process::loopback;
@@ -281,6 +281,7 @@ fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
     let started = Command::new(&program)
         .args(words)
         .env_clear()
+        .envs(std::env::var_os(TIMES).map(|times| (TIMES, times)))
         .envs(environment.map(|(name, value)| (os(name), os(value))))
         .current_dir(os(orders.directory))
         .stdin(if orders.has_input {

@@ -45,6 +45,9 @@ pub use variants::{Settled, Told, settle};
 /// The name of the port over which a guest speaks.
 const PORT: &str = "harness";
 
+/// The variable by which `harness run` is told how much longer scenarios may take.
+const TIMES: &str = "HARNESS_PATIENCE";
+
 /// The tag of the host's root.
 const ROOT: &str = "root";
 

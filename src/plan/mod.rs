@@ -129,6 +129,17 @@ pub struct WorldPlan {
 }
 
 impl Plan {
+    /// Gives it so many times its time, and its baseline, for a machine that is that much slower than the author's.
+    #[must_use]
+    pub fn with_patience(mut self, times: u32) -> Self {
+        self.workload.timeout = self.workload.timeout.saturating_mul(times);
+        if let Some(baseline) = self.baseline.take() {
+            let plan = Box::new(baseline.plan.with_patience(times));
+            self.baseline = Some(Baseline { plan, ..baseline });
+        }
+        self
+    }
+
     /// Whether every single event of the run is of interest, or only how many there are.
     #[must_use]
     pub fn keeps_order(&self) -> bool {

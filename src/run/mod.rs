@@ -118,6 +118,7 @@ pub struct Bench<'a> {
     has_lost: bool,
     has_types: bool,
     n_runs: usize,
+    patience: u32,
     keeps_records: AtomicBool,
     strings: StringSource,
     // Before the pins, as it goes: while they hold the tracepoints it goes fast.
@@ -152,6 +153,7 @@ impl<'a> Bench<'a> {
             accepted: OnceLock::new(),
             has_lost: events::kernel_counts_lost(),
             has_types: true,
+            patience: 1,
             keeps_records: AtomicBool::new(false),
             strings: StringSource::Auto,
             capture: OnceLock::new(),
@@ -182,6 +184,13 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn for_runs(mut self, n_runs: usize) -> Self {
         self.n_runs = n_runs;
+        self
+    }
+
+    /// As above, with so many times the time for each scenario: what its author takes for too long is not that on a slow machine.
+    #[must_use]
+    pub fn with_patience(mut self, times: u32) -> Self {
+        self.patience = times;
         self
     }
 

@@ -65,7 +65,7 @@ pub(super) fn ready(
     Ok(match plan::resolve(scenario, facts, catalogue)? {
         Resolved::Plan(plan) => match out_of_reach(&plan.events) {
             Some(reason) => Ready::Unmet(vec![reason]),
-            None => Ready::Plan(plan, description),
+            None => Ready::Plan(Box::new(plan.with_patience(bench.patience)), description),
         },
         Resolved::Unmet(reasons) => Ready::Unmet(reasons),
         Resolved::Refused(reasons) => Ready::Refused(reasons),

@@ -114,6 +114,11 @@ fn look() -> Result<Bench<'static>, String> {
         None => text,
     };
     let bench = Bench::new(host).map_err(|error| with_hint(chain(&error), error.hint()))?;
+    let patience = std::env::var("HARNESS_PATIENCE").unwrap_or_else(|_| "1".to_owned());
+    let times = patience.parse().map_err(|_| {
+        format!("HARNESS_PATIENCE is `{patience}`, and how often a scenario gets its timeout is a number")
+    })?;
+    let bench = bench.with_patience(times);
     bench
         .reach()
         .map_err(|error| with_hint(chain(&error), error.hint()))?;

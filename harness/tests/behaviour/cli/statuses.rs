@@ -249,3 +249,15 @@ fn what_a_machine_lacks_skips_fails_or_is_noted() {
     }
     assert_eq!(project.snapshots(), [""; 0]);
 }
+
+#[test]
+fn a_scenario_has_so_many_times_its_timeout_as_patience_says() {
+    require!(right_to_trace());
+    let project = Project::with("endless", ENDLESS);
+    let run = project.harness(&["run", "--patience", "3", "--format", "json", "scenarios"]);
+    run.assert_status(1);
+    let (verdict, reason) = &run.verdicts()["endless"];
+    assert_eq!(verdict, "timeout");
+    let killed = "the workload did not end within 600ms and was killed";
+    assert!(reason.starts_with(killed), "{reason}");
+}
