@@ -20,6 +20,7 @@ mod field_words;
 mod fields;
 mod filter;
 mod following;
+mod interrupts;
 mod limits;
 mod listed;
 mod marks;
@@ -52,6 +53,7 @@ pub use events::{
 };
 pub use facts::Facts;
 pub use filter::{FilterError, check as check_filter};
+pub use interrupts::{WHY_OF_NOBODY, is_of_nobody};
 pub use listed::{ListedEvent, listed};
 pub use marks::Marks;
 pub use memory::{MemoryPlan, MemoryReader, StringSource};
@@ -245,6 +247,7 @@ pub fn resolve(
     if needs.memory(memory) != memory {
         events = planned(needs.memory(memory)).map_err(|error| placed(scenario, error))?;
     }
+    notes.extend(events.of_nobody());
     overwriting::choose(scenario, facts, &mut events, catalogue)?;
     let user = world.as_ref().and_then(|world| world.user.as_ref());
     if user.is_some_and(|user| user.uid != 0) {

@@ -3,7 +3,7 @@
 use super::expected::Resolver;
 use super::field_tests::Named;
 use super::fields::{Field, FieldKind};
-use super::{PlanError, invalid};
+use super::{PlanError, WHY_OF_NOBODY, invalid, is_of_nobody};
 use crate::matching::{Matcher, SPAN, SharedBy, SharedField, SpanRule};
 use crate::scenario::{KeyPath, Scenario, SharedSpec, SpanSpec, StepSpec, Test};
 use std::collections::BTreeSet;
@@ -27,6 +27,15 @@ fn rule(
 ) -> Result<SpanRule, PlanError> {
     let begin = end_of(&spec.begin, scenario, resolver)?;
     let end = end_of(&spec.end, scenario, resolver)?;
+    if let (false, Some(name)) = (
+        begin.names.iter().any(|name| is_of_nobody(name)),
+        end.names.iter().find(|name| is_of_nobody(name)),
+    ) {
+        let message = format!("no span ends with `{name}`: {WHY_OF_NOBODY}");
+        let help = "end it with an event of the workload's: the call that waits for it, or `sched:sched_switch` with its `next_pid`";
+        let help = Some(help.to_owned());
+        return Err(invalid(scenario.complaint(&spec.end.at, message, help)));
+    }
     let key = spec.key.iter();
     let key = key.map(|shared| share(shared, &begin, &end, scenario, resolver));
     Ok(SpanRule {

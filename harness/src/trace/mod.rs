@@ -236,6 +236,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
     say_unread(&reading, &plan, events.reads_memory());
     say_unseen(&plan);
+    if let Some(line) = plan.of_nobody() {
+        anstream::eprintln!("harness: {line}");
+    }
     let about = crate::record::about(None);
     let saving = arguments.save.as_ref();
     let saving = saving.map(|file| Saving::begin(file, &about, &events, &bench));

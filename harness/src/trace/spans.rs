@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 use trace_harness::matching::Pairs;
 use trace_harness::memory::State;
-use trace_harness::plan::{EventsPlan, Wanted, WantedEvent};
+use trace_harness::plan::{self, EventsPlan, WHY_OF_NOBODY, Wanted, WantedEvent};
 use trace_harness::report::{Fields, Span, SpanEnd};
 use trace_harness::syscall::kinds::ArgKind;
 use trace_harness::syscall::names::{Abi, number};
@@ -89,6 +89,12 @@ impl Rule {
 
     /// Whether both ends have its key.
     fn check(&self, plan: &EventsPlan, signatures: &Signatures<'_>) -> Result<(), String> {
+        if plan::is_of_nobody(&self.end) && !plan::is_of_nobody(&self.begin) {
+            let (written, end) = (&self.written, &self.end);
+            return Err(format!(
+                "--span `{written}`: no span ends with `{end}`: {WHY_OF_NOBODY}"
+            ));
+        }
         for (begin, end, place) in &self.key {
             for (event, word) in [(&self.begin, begin), (&self.end, end)] {
                 if !has_field(plan, signatures, event, word) {
@@ -148,6 +154,8 @@ struct Pairing {
     name: Arc<str>,
     open: Pairs<Vec<Key>, SpanEnd>,
     given_up: u64,
+    /// Whether an end ever came.
+    has_ends: bool,
 }
 
 /// Makes spans of events as they come.
@@ -168,6 +176,7 @@ impl Spans {
                 open: Pairs::new(MOST_OPEN),
                 rule: rule.clone(),
                 given_up: 0,
+                has_ends: false,
             })
         };
         rules
@@ -205,14 +214,17 @@ impl Spans {
     pub(super) fn finish(&mut self, tell: &mut dyn FnMut(&Span)) -> Vec<String> {
         let mut said = Vec::new();
         for pairing in std::mem::take(&mut self.0) {
-            let Pairing {
-                rule,
-                name,
-                open,
-                given_up,
-            } = pairing;
-            for begin in open.into_rest() {
+            let (rule, name, given_up) = (pairing.rule, pairing.name, pairing.given_up);
+            let mut n_open = 0;
+            for begin in pairing.open.into_rest() {
                 tell(&span(&rule, &name, Some(begin), None));
+                n_open += 1;
+            }
+            if n_open > 0 && !pairing.has_ends {
+                said.push(format!(
+                    "`{}` never came, so that {n_open} of `span:{name}` have no end; what fires in an interrupt, or in somebody else's name, is not seen",
+                    rule.end
+                ));
             }
             if given_up > 0 {
                 said.push(format!(
@@ -230,6 +242,7 @@ impl Pairing {
         if !(is_begin || is_end) {
             return;
         }
+        self.has_ends |= is_end;
         let happened = end();
         if is_end && let Some(key) = key(&self.rule, &happened, |(_, end, _)| end) {
             let begin = self.open.end(&key);

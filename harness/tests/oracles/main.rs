@@ -18,6 +18,7 @@ mod oracle_flight;
 mod oracle_inject;
 mod oracle_mappings;
 mod oracle_modes;
+mod oracle_pages;
 mod oracle_perf;
 mod oracle_print;
 mod oracle_probes;

@@ -143,3 +143,37 @@ fn a_span_of_a_calls_halves_is_that_call() {
         }
     }
 }
+
+/// A timer of the program's own ends a span in an interrupt; one of which nobody knows that it does is told of when no end came.
+#[test]
+fn a_span_that_ends_in_nobodys_name_is_refused_or_said() {
+    require!(require::right_to_trace());
+    let place = Place::new();
+    let traced = |rule: &str, command: &[&str]| {
+        let mut words = vec![PATH, "trace", "-e", "none", "--span", rule, "--"];
+        words.extend(command);
+        let output = place.run("", &words);
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (status, said) = traced(
+        "t=timer:hrtimer_start,timer:hrtimer_expire_entry,hrtimer",
+        &["/usr/bin/sleep", "0.01"],
+    );
+    assert_eq!(status, Some(125));
+    assert!(
+        said.contains("no span ends with `timer:hrtimer_expire_entry`: it fires in an interrupt"),
+        "{said}"
+    );
+    let (status, said) = traced(
+        "t=sched:sched_process_exec,sched:sched_process_wait",
+        &["/usr/bin/true"],
+    );
+    assert_eq!(status, Some(0), "{said}");
+    assert!(
+        said.contains("`sched:sched_process_wait` never came, so that 1 of `span:t` have no end"),
+        "{said}"
+    );
+}

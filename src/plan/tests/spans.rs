@@ -182,3 +182,33 @@ fn lengths_of_time_have_units() {
         }
     }
 }
+
+#[test]
+fn what_fires_in_interrupts_ends_no_span_and_is_noted() {
+    let completion = "block:block_rq_complete";
+    let mut kernel = Kernel::with_io_uring();
+    let format = Arc::clone(&kernel.0["sched:sched_switch"]);
+    kernel.0.insert(completion.to_owned(), format);
+    let yaml = |spans: &str| {
+        format!(
+            "description: d\nworkload: {{ run: [a] }}\nsnapshot: false\ntrace:\n  events: [{{ syscalls: [fsync] }}, '{completion}']\n{spans}\
+             expect:\n  count: {{ fsync: 1 }}\n"
+        )
+    };
+    match resolved_on(&kernel, None, &yaml("")) {
+        Ok(Resolved::Plan(plan)) => assert_eq!(
+            plan.notes,
+            [format!("of `{completion}` little is seen: {WHY_OF_NOBODY}")]
+        ),
+        other => panic!("{other:?}"),
+    }
+    let spans = format!("  spans:\n    s: {{ begin: fsync, end: '{completion}' }}\n");
+    let Err(PlanError::Invalid(diagnostic)) = resolved_on(&kernel, None, &yaml(&spans)) else {
+        panic!("a span of nobody's")
+    };
+    assert_eq!((diagnostic.line, diagnostic.column), (7, 29));
+    assert_eq!(
+        diagnostic.message,
+        format!("no span ends with `{completion}`: {WHY_OF_NOBODY}")
+    );
+}
