@@ -38,6 +38,10 @@ use tracefs::Tracefs;
 pub const HOW_TO_GET_RIGHTS: &str = "run as root, or once as root: \
     setcap cap_dac_read_search,cap_ipc_lock,cap_perfmon,cap_sys_admin+ep PATH_OF_HARNESS";
 
+/// The same for probes, whose list is root's to write (mode 0640), whoever may read tracefs.
+pub const HOW_TO_GET_PROBES: &str = "probes are root's: run as root, or once as root: \
+    setcap cap_dac_override,cap_ipc_lock,cap_perfmon,cap_sys_admin+ep PATH_OF_HARNESS";
+
 /// A machine, as its pseudo file systems describe it.
 #[derive(Debug)]
 pub struct Host {

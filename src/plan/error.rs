@@ -3,9 +3,9 @@
 use super::calls::MOST_CALLS;
 use super::filter::FilterError;
 use super::terms::TermError;
-use crate::host::{HOW_TO_GET_RIGHTS, HostError};
+use crate::host::{HOW_TO_GET_PROBES, HOW_TO_GET_RIGHTS, HostError};
 use crate::syscall::select::UnknownWord;
-use crate::units::ProbeSyntax;
+use crate::units::{Probe, ProbeSyntax};
 
 /// Why names are no plan; `at` is the place in the list of wants, and within it.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -250,7 +250,13 @@ impl EventsError {
             Self::TooOften { .. } => Some(
                 "ask for fewer, for as many as there may be (-F max), or raise it: sysctl kernel.perf_event_max_sample_rate=N".to_owned(),
             ),
+            Self::OutOfReach { name, .. } if Probe::is_meant(name) => {
+                Some(HOW_TO_GET_PROBES.to_owned())
+            }
             Self::OutOfReach { .. } => Some(HOW_TO_GET_RIGHTS.to_owned()),
+            Self::Probe { source, .. } if source.is_permission() => {
+                Some(HOW_TO_GET_PROBES.to_owned())
+            }
             Self::Host(error) | Self::Probe { source: error, .. } => error.hint(),
             Self::ProbeWord { .. } | Self::SameName { .. } => None,
             Self::NoEvent { .. }

@@ -1,11 +1,12 @@
 //! From a function's name to its place in the file, which is what the kernel takes.
 
 use super::error::ElfError;
-use super::names::{demangled, is_meant, without_clone};
+use super::names::{demangled, ends, is_meant, is_whole};
 use super::separate;
 use crate::units::ProbePlace;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Sym, SymbolTable, VersionTable};
 use object::{Endianness, Object, elf};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -31,6 +32,9 @@ pub struct Found {
     /// Whether it is where a function begins, whose arguments are in their registers there.
     pub is_entry: bool,
 }
+
+/// How many names are told of those that one may have meant.
+const MOST_NAMES: usize = 5;
 
 /// A symbol that has a name that is meant.
 struct Candidate {
@@ -112,7 +116,7 @@ impl Binary {
             wanted: name,
             found: Vec::new(),
             nearest: None,
-            n_symbols: 0,
+            ended: BTreeSet::new(),
         };
         let endian = elf.endian();
         let versions = elf.elf_section_table().versions(endian, elf.data());
@@ -127,7 +131,12 @@ impl Binary {
         if let Some(debug) = &debug {
             tables.look(debug, debug.elf_symbol_table(), None);
         }
-        let Tables { found, nearest, .. } = tables;
+        let Tables {
+            found,
+            nearest,
+            ended,
+            ..
+        } = tables;
         match choose(name, elf, found) {
             Err(ElfError::NoSymbol { .. }) if !has_own && debug.is_none() => {
                 let id = elf.build_id().ok().flatten();
@@ -137,7 +146,16 @@ impl Binary {
             }
             Err(ElfError::NoSymbol { name, .. }) => Err(ElfError::NoSymbol {
                 name,
-                nearest: nearest.map(|(_, near)| near),
+                nearest: match ended.len() {
+                    0 => nearest.map(|(_, near)| near),
+                    _ => Some(
+                        ended
+                            .into_iter()
+                            .take(MOST_NAMES)
+                            .collect::<Vec<_>>()
+                            .join("` or `"),
+                    ),
+                },
             }),
             chosen => chosen,
         }
@@ -149,7 +167,8 @@ struct Tables<'w> {
     wanted: &'w str,
     found: Vec<Candidate>,
     nearest: Option<(usize, String)>,
-    n_symbols: usize,
+    /// The paths that end in the name.
+    ended: BTreeSet<String>,
 }
 
 impl Tables<'_> {
@@ -177,7 +196,6 @@ impl Tables<'_> {
             if name.is_empty() {
                 continue;
             }
-            self.n_symbols = self.n_symbols.saturating_add(1);
             let mut is_old = false;
             if let Some(versions) = versions {
                 let version = versions.version_index(endian, index);
@@ -209,6 +227,7 @@ impl Tables<'_> {
                     name,
                 });
             } else if kind == Kind::Function {
+                self.ended.extend(ends(wanted, plain));
                 let limit = (wanted.chars().count() / 3).max(1);
                 let distance = strsim::osa_distance(wanted, plain);
                 let best = self
@@ -247,8 +266,7 @@ fn choose(name: &str, elf: &Elf<'_>, mut found: Vec<Candidate>) -> Result<Candid
         found.retain(|candidate| !candidate.is_old);
     }
     let is_own = |candidate: &Candidate| {
-        let plain = candidate.name.split('@').next().unwrap_or_default();
-        without_clone(plain) == name
+        is_whole(&name, candidate.name.split('@').next().unwrap_or_default())
     };
     if found.iter().any(is_own) {
         found.retain(is_own);

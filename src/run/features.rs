@@ -1,6 +1,7 @@
 //! What this machine lacks of what scenarios may require.
 
 use super::Bench;
+use crate::errors::chain;
 use crate::plan::MemoryReader;
 use crate::scenario::Feature;
 use crate::sys;
@@ -16,13 +17,18 @@ impl Bench<'_> {
             let why = format!("perf events have no source `{name}` here");
             unless(sources.iter().any(|source| source == name), &why)
         };
+        // The source is there for everybody; what makes probes of it is a list, which is root's.
+        let probes = |name: &str| {
+            let refused = || self.host.probes().err().map(|error| chain(&error));
+            source(name).or_else(refused)
+        };
         match feature {
             Feature::Bpf => match self.reader() {
                 (MemoryReader::Bpf, _) => None,
                 (_, why) => Some(why.unwrap_or_else(|| "BPF does not read here".to_owned())),
             },
-            Feature::Uprobes => source("uprobe"),
-            Feature::Kprobes => source("kprobe"),
+            Feature::Uprobes => probes("uprobe"),
+            Feature::Kprobes => probes("kprobe"),
             Feature::IoUring => sys::io_uring()
                 .err()
                 .map(|error| match error.raw_os_error() {

@@ -27,6 +27,7 @@ mod recorder;
 mod removal;
 mod replay;
 mod round_trip;
+mod rust_probes;
 mod sampling;
 mod script;
 mod sight;

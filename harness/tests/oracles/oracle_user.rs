@@ -123,3 +123,25 @@ fn a_user_sees_the_calls_of_a_program_that_executes_itself() {
 fn a_user_sees_the_calls_between_signals() {
     check(STEADY, &[&oracle::path(), "sigreturn", "5"]);
 }
+
+#[test]
+fn who_may_read_tracefs_may_make_no_probe_and_is_told_what_it_takes() {
+    require!(require::right_to_trace());
+    require!(right_of_users());
+    for program in ["unshare", "setpriv"] {
+        require!(require::program(program));
+    }
+    let place = Place::new();
+    place.open_to_everybody();
+    for command in ["trace", "stat"] {
+        let mut words = AS_NOBODY.to_vec();
+        let event = "uprobe:libc.so.6:fsync";
+        words.extend([harness::PATH, command, "-e", event, "--", "/bin/true"]);
+        let output = place.run("", &words);
+        assert!(!output.status.success(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let hint = "hint: probes are root's: run as root, or once as root: setcap ";
+        assert!(said.contains(hint), "{command}: {said}");
+        assert!(said.contains(":fsync`"), "{command}: {said}");
+    }
+}
