@@ -14,7 +14,8 @@ use guests::Suite;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each kernel of the list is booted in a virtual machine, which needs no rights, and `harness run` runs the scenarios there. A \
-kernel that cannot be had, or a guest that hangs, panics or runs out of memory, makes its scenarios broken, with the end of its console.\n\n\
+kernel that cannot be had, or a guest that hangs, panics or runs out of memory, makes its scenarios broken, with the end of its console. \
+What differs from a kernel to the next runs there again, three times: a difference is what every run has.\n\n\
 Exit status: 0 all passed on all kernels, 1 some scenario failed, 2 usage error, 77 all were skipped, 99 something was broken.\n\n\
 Environment: HARNESS_CACHE is where kernels are kept [default: harness in XDG_CACHE_HOME or ~/.cache]; HARNESS_REQUIRE=all turns skips into \
 failures."

@@ -217,6 +217,28 @@ mod tests {
     }
 
     #[test]
+    fn the_machine_and_the_traces_are_there_for_who_compares_kernels() {
+        let settings = [("fs.protected_symlinks", "1"), ("Seccomp", "0")];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let traced = ScenarioReport {
+            trace: Some("P1 mv\n  rename(\"a\") = 0\n".to_owned()),
+            ..report()
+        };
+        let mut out = String::new();
+        machine_json(&mut out, "6.1.0", &BTreeMap::from(settings));
+        scenario_json(&mut out, &traced);
+        let mut column = crate::matrix::Column::of("6.1");
+        let ends: Vec<bool> = out.lines().map(|line| column.line(line)).collect();
+        assert_eq!(ends, [false, true]);
+        assert_eq!(column.facts.release, "6.1.0");
+        assert_eq!(column.facts.settings["fs.protected_symlinks"], "1");
+        assert_eq!(
+            column.answers("mv")[0].trace,
+            "P1 mv\n  rename(\"a\") = 0\n"
+        );
+    }
+
+    #[test]
     fn a_directory_that_was_kept_is_named() {
         let kept = ScenarioReport {
             kept: Some("/tmp/it".into()),

@@ -14,7 +14,7 @@ pub use probes::{remove_probe, remove_probes};
 
 use super::monotonic_now;
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, OpenHow, ResolveFlag, open, openat2, renameat};
+use nix::fcntl::{AtFlags, OFlag, OpenHow, ResolveFlag, open, openat, openat2, renameat};
 use nix::mount::{MntFlags, umount2};
 use nix::sys::stat::{FchmodatFlags, Mode, SFlag, fchmod, fchmodat, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
@@ -126,10 +126,25 @@ impl Entry<'_> {
     }
 
     fn open(&self, flags: OFlag) -> nix::Result<OwnedFd> {
+        let flags = flags | OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let how = OpenHow::new()
-            .flags(flags | OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC)
+            .flags(flags)
             .resolve(NO_XDEV | ResolveFlag::RESOLVE_BENEATH);
-        openat2(self.dir, self.name(), how)
+        match openat2(self.dir, self.name(), how) {
+            // A filter of calls that is older than this one, as some containers have it.
+            Err(Errno::ENOSYS | Errno::EPERM) => self.open_and_look(flags),
+            opened => opened,
+        }
+    }
+
+    /// The same by `openat(2)`, which crosses mounts: where it did, that shows behind it. A name without a slash leads nowhere else.
+    fn open_and_look(&self, flags: OFlag) -> nix::Result<OwnedFd> {
+        let opened = openat(self.dir, self.name(), flags, Mode::empty())?;
+        if mount_of(opened.as_fd())? == mount_of(self.dir)? {
+            Ok(opened)
+        } else {
+            Err(Errno::EXDEV)
+        }
     }
 
     /// Takes away what makes the kernel refuse. What cannot be done shows at the next try.
@@ -173,6 +188,32 @@ impl Entry<'_> {
         }
         let flags = MntFlags::MNT_DETACH | MntFlags::UMOUNT_NOFOLLOW;
         CStr::from_bytes_until_nul(&path).is_ok_and(|path| umount2(path, flags).is_ok())
+    }
+}
+
+/// The number of the mount that an open file is in.
+///
+/// # References
+/// `statx(2)`; `STATX_MNT_ID` is there since Linux 5.8.
+fn mount_of(file: BorrowedFd<'_>) -> nix::Result<u64> {
+    let mut about = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let (fd, place) = (file.as_raw_fd(), about.as_mut_ptr());
+    // SAFETY: the path is a string, and the kernel writes one structure.
+    let got = unsafe {
+        libc::statx(
+            fd,
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH,
+            libc::STATX_MNT_ID,
+            place,
+        )
+    };
+    Errno::result(got)?;
+    // SAFETY: all of it are numbers, and zero is one.
+    let about = unsafe { about.assume_init() };
+    match about.stx_mask & libc::STATX_MNT_ID {
+        0 => Err(Errno::ENOSYS),
+        _ => Ok(about.stx_mnt_id),
     }
 }
 

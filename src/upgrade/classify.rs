@@ -45,7 +45,7 @@ pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<
     );
     let changes = aligned(&traces.0, &traces.1);
     let told = Told::between(base.0, other.0);
-    let roots: Vec<&str> = changes.iter().filter_map(refused).collect();
+    let has_root = changes.iter().any(is_refused);
     let mut all: Vec<Difference> = Vec::new();
     // By task the difference that begins what else is otherwise in it.
     let mut root: Option<(&str, usize)> = None;
@@ -53,8 +53,9 @@ pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<
     let mut waiting = Vec::new();
     for change in &changes {
         let task = task_of(change);
-        let follows = root.filter(|(of, _)| *of == task);
-        if refused(change).is_some() {
+        let is_alone = !matches!(change, Change::Other(..));
+        let follows = root.filter(|(of, _)| *of == task && is_alone);
+        if is_refused(change) {
             let place = add(&mut all, told.of_change(change));
             root = Some((task, place));
             last_root = last_root.or(Some(place));
@@ -62,7 +63,7 @@ pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<
             if let Some(root) = all.get_mut(place) {
                 root.evidence.extend(told.of_change(change).evidence);
             }
-        } else if !roots.is_empty() && is_consequence(change) {
+        } else if has_root && is_consequence(change) {
             waiting.push(told.of_change(change));
         } else {
             add(&mut all, told.of_change(change));
@@ -83,7 +84,8 @@ fn add(all: &mut Vec<Difference>, found: Difference) -> usize {
     match place.and_then(|place| all.get_mut(place)) {
         Some(known) => {
             for line in found.evidence {
-                if !known.evidence.contains(&line) {
+                // What is to blame is said once.
+                if !line.starts_with("  ") || !known.evidence.contains(&line) {
                     known.evidence.push(line);
                 }
             }
@@ -103,16 +105,20 @@ fn task_of<'a>(change: &Change<'a>) -> &'a str {
     }
 }
 
-/// The name of a call that only one of the kernels refuses: what the task does from there on is another thing.
-fn refused<'a>(change: &Change<'a>) -> Option<&'a str> {
+/// A call that only one of the kernels refuses, or each with an error of its own: what the task does from there on is another thing.
+fn is_refused(change: &Change<'_>) -> bool {
     let Change::Other(_, before, after) = change else {
-        return None;
+        return false;
     };
-    let error = |line: &Line<'a>| line.result().filter(|result| result.starts_with("-1 E"));
-    (error(before) != error(after)).then_some(before.name)
+    let error = |line: &Line<'_>| {
+        line.result()
+            .filter(|result| result.starts_with("-1 E"))
+            .map(str::to_owned)
+    };
+    error(before) != error(after)
 }
 
-/// What follows in one task from what another could not do.
+/// What follows, in whichever task, from what one could not do.
 fn is_consequence(change: &Change<'_>) -> bool {
     match change {
         Change::Gone(..) | Change::Came(..) => true,
@@ -304,6 +310,14 @@ impl Told<'_> {
                 }
             }
             _ if before.is_event() => (Class::Behaviour, format!("`{name}` has other values")),
+            _ if is_undescribed(before) != is_undescribed(after) => {
+                let without = match is_undescribed(before) {
+                    true => self.base,
+                    false => self.other,
+                };
+                let what = format!("the kernel {} has no `{name}`", without.release);
+                (Class::Absent, what)
+            }
             _ => (Class::Behaviour, format!("`{name}` has other arguments")),
         };
         Difference {
@@ -343,6 +357,15 @@ impl Told<'_> {
 fn fields(text: &str) -> BTreeSet<(&str, &str)> {
     let words = text.split(' ').skip(1);
     words.filter_map(|word| word.split_once('=')).collect()
+}
+
+/// A call that the kernel does not describe: what its registers held, all six of them.
+fn is_undescribed(line: &Line<'_>) -> bool {
+    let given = line.text.strip_prefix(line.name).unwrap_or_default();
+    let given = given.strip_prefix('(').and_then(|it| it.split_once(") = "));
+    let given: Vec<&str> = given.map_or(Vec::new(), |(given, _)| given.split(", ").collect());
+    let is_register = |word: &&str| *word == "0" || *word == "<addr>" || word.starts_with("0x");
+    given.len() == 6 && given.iter().all(is_register)
 }
 
 const NOT_THERE: &str = "-1 ENOSYS";

@@ -52,11 +52,14 @@ pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Dif
     }
     let mut all: Vec<Difference> = Vec::new();
     for (difference, n) in found {
-        all.push(if n == n_pairs {
+        let difference = if n == n_pairs {
             difference
         } else {
             noise(difference, &runs)
-        });
+        };
+        if !all.iter().any(|it| it.what == difference.what) {
+            all.push(difference);
+        }
     }
     let is_explained = all.iter().any(|it| it.class != Class::Noise);
     match verdicts {
@@ -75,7 +78,7 @@ pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Dif
     all
 }
 
-/// The same as something that varies.
+/// The same as something that varies: then there is neither more nor less of it.
 fn noise(difference: Difference, runs: &(Runs<'_>, Runs<'_>)) -> Difference {
     let varies = |runs: &&Runs<'_>| runs.answers.len() > 1;
     let on = [&runs.0, &runs.1].into_iter().filter(varies);
@@ -83,9 +86,13 @@ fn noise(difference: Difference, runs: &(Runs<'_>, Runs<'_>)) -> Difference {
     on.dedup();
     let mut evidence = vec![format!("not in every run on {}:", on.join(", "))];
     evidence.extend(difference.evidence);
+    let what = match difference.what.strip_prefix("no ") {
+        Some(rest) => format!("one more {rest}"),
+        None => difference.what,
+    };
     Difference {
         class: Class::Noise,
-        what: difference.what,
+        what,
         evidence,
     }
 }

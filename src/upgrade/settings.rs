@@ -32,18 +32,21 @@ impl<'a> Differing<'a> {
 
     /// Whether it decides how this call ends.
     pub(super) fn decides(&self, ends: Ends<'_>) -> bool {
+        let mut limits = LIMITS.iter().filter(|(name, _)| self.name == *name);
+        let texts = [ends.texts.0, ends.texts.1];
+        if limits.any(|(_, word)| texts.iter().flatten().any(|text| text.contains(word))) {
+            return true;
+        }
         let is_about = |rule: &&Rule| {
             let Rule(setting, calls, _) = rule;
             self.name.starts_with(setting) && (calls.is_empty() || calls.contains(&ends.call))
         };
-        let fits = |Rule(_, _, errors): &Rule, text: Option<&str>| {
-            let mut errors = errors.iter();
-            errors.len() == 0 || text.is_some_and(|text| errors.any(|error| text.contains(error)))
-        };
         RULES.iter().filter(is_about).any(|rule| {
-            let shows = (fits(rule, ends.texts.0), fits(rule, ends.texts.1));
+            let shows = (rule.fits(ends.texts.0), rule.fits(ends.texts.1));
             match self.values {
-                (Some(_), Some(_)) => shows.0 || shows.1,
+                (Some(old), Some(new)) => {
+                    (shows.0 && !is_wider(old, new)) || (shows.1 && !is_wider(new, old))
+                }
                 // One that only one kernel has is new there; it is to blame where it is set to something and the call fails there.
                 (Some(value), None) => shows.0 && is_set(value),
                 (None, Some(value)) => shows.1 && is_set(value),
@@ -59,11 +62,45 @@ impl<'a> Differing<'a> {
     }
 }
 
+/// Limits as `/proc/self/limits` and as calls have them.
+const LIMITS: &[(&str, &str)] = &[
+    ("limit Max address space", "RLIMIT_AS"),
+    ("limit Max core file size", "RLIMIT_CORE"),
+    ("limit Max cpu time", "RLIMIT_CPU"),
+    ("limit Max data size", "RLIMIT_DATA"),
+    ("limit Max file size", "RLIMIT_FSIZE"),
+    ("limit Max locked memory", "RLIMIT_MEMLOCK"),
+    ("limit Max nice priority", "RLIMIT_NICE"),
+    ("limit Max open files", "RLIMIT_NOFILE"),
+    ("limit Max pending signals", "RLIMIT_SIGPENDING"),
+    ("limit Max processes", "RLIMIT_NPROC"),
+    ("limit Max stack size", "RLIMIT_STACK"),
+];
+
 fn is_set(value: &str) -> bool {
     !matches!(value, "" | "0" | "-1")
 }
 
-/// What settings begin with, the calls whose ends they decide (none: any), and the errors that they lead to (none: any other end).
+/// Whether what may be had is as much as on the other kernel, or nearly: many settings come from the size of the memory, which no two kernels
+/// take to be the same.
+fn is_wider(value: &str, other: &str) -> bool {
+    let number = |text: &str| -> Option<u64> { text.split(' ').next()?.parse().ok() };
+    match (number(value), number(other)) {
+        // Less than this is a choice and no amount.
+        (Some(value), Some(other)) if value.min(other) >= 16 => value >= other / 10 * 9,
+        _ => false,
+    }
+}
+
+impl Rule {
+    fn fits(&self, text: Option<&str>) -> bool {
+        let Self(_, _, shown) = self;
+        let says = |text: &str| shown.iter().any(|word| text.contains(word));
+        shown.is_empty() || text.is_some_and(says)
+    }
+}
+
+/// What settings begin with, the calls whose ends they decide (none: any), and what their lines show then (none: anything else).
 struct Rule(
     &'static str,
     &'static [&'static str],
@@ -82,6 +119,17 @@ const MAPPING: &[&str] = &[
     "mremap",
     "munmap",
     "remap_file_pages",
+];
+const LOCKING: &[&str] = &[
+    "bpf",
+    "io_uring_register",
+    "io_uring_setup",
+    "mlock",
+    "mlock2",
+    "mlockall",
+    "mmap",
+    "perf_event_open",
+    "shmctl",
 ];
 const REFUSED: &[&str] = &["EACCES", "EPERM"];
 
@@ -103,16 +151,15 @@ const RULES: &[Rule] = &[
     Rule("NoNewPrivs", &["execve", "execveat"], &[]),
     Rule("Cap", &["capget", "capset", "prctl"], &[]),
     Rule("Cap", &[], REFUSED),
-    Rule("limit ", &["getrlimit", "prlimit64", "setrlimit"], &[]),
-    Rule("limit Max open files", &[], &["EMFILE"]),
-    Rule("limit Max processes", MAKING_TASKS, &["EAGAIN"]),
-    Rule(
-        "limit Max locked memory",
-        &[],
-        &["EAGAIN", "ENOMEM", "EPERM"],
-    ),
     Rule("limit Max address space", MAPPING, &["ENOMEM"]),
     Rule("limit Max file size", &[], &["EFBIG", "SIGXFSZ"]),
+    Rule(
+        "limit Max locked memory",
+        LOCKING,
+        &["EAGAIN", "ENOMEM", "EPERM"],
+    ),
+    Rule("limit Max open files", &[], &["EMFILE"]),
+    Rule("limit Max processes", MAKING_TASKS, &["EAGAIN"]),
     // may_follow_link(), may_create_in_sticky(), may_linkat().
     Rule("fs.protected_symlinks", &[], &["EACCES"]),
     Rule("fs.protected_hardlinks", &["link", "linkat"], &["EPERM"]),

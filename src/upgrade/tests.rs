@@ -263,8 +263,7 @@ fn what_varies_is_noise_whichever_way_round_it_is_seen() {
         (&old, &[twice.clone(), once.clone()]),
         (&new, &[once.clone(), twice, once]),
     );
-    let noise = |what: &str| (Class::Noise, what.to_owned());
-    assert_eq!(all, [noise("no `poll`"), noise("one more `poll`")]);
+    assert_eq!(all, [(Class::Noise, "one more `poll`".to_owned())]);
 }
 
 #[test]
@@ -402,4 +401,102 @@ fn how_often_a_call_is_made_is_another_way_and_not_another_argument() {
         (class, &*what),
         (Class::Path, "`read` another number of times")
     );
+}
+
+/// What 5.10, 6.1 and 7.2 said of the same program.
+#[test]
+fn a_call_that_a_kernel_cannot_describe_is_not_there_even_where_the_other_refuses_it_alike() {
+    let before =
+        passed("P1 x\n  memfd_secret(0, <addr>, <addr>, 0xf7a08b30, 0x8, 0x6) = -1 ENOSYS\n");
+    let after = passed("P1 x\n  memfd_secret(0) = -1 ENOSYS\n");
+    let (class, what, _) = one(&before, &after);
+    assert_eq!(
+        (class, &*what),
+        (Class::Absent, "the kernel 6.1 has no `memfd_secret`")
+    );
+}
+
+#[test]
+fn a_limit_is_to_blame_for_what_is_said_of_it_and_no_other_limit_is() {
+    let line = |value: &str| {
+        passed(&format!(
+            "P1 x\n  prlimit64(0, RLIMIT_MEMLOCK, NULL, {{rlim_cur={value}*1024, rlim_max={value}*1024}}) = 0\n"
+        ))
+    };
+    let settings = |locked, processes| {
+        with(
+            "x",
+            &[
+                ("limit Max locked memory", locked),
+                ("limit Max processes", processes),
+            ],
+        )
+    };
+    let all = found(
+        (&settings("65536 65536", "7688 7688"), &[line("64")]),
+        (&settings("8388608 8388608", "7669 7669"), &[line("8192")]),
+    );
+    let [(Class::Environment, _, evidence)] = &*all else {
+        panic!("{all:?}")
+    };
+    assert!(
+        evidence.contains("limit Max locked memory is"),
+        "{evidence}"
+    );
+    assert!(!evidence.contains("processes"), "{evidence}");
+}
+
+#[test]
+fn a_setting_that_allows_as_much_or_nearly_is_not_to_blame() {
+    let before = passed("P1 x\n  unshare(CLONE_NEWUSER) = 0\n");
+    let after = passed("P1 x\n  unshare(CLONE_NEWUSER) = -1 ENOSPC\n");
+    let class = |old: &str, new: &str| {
+        let name = "user.max_user_namespaces";
+        let (old, new) = (with("6.1", &[(name, old)]), with("6.1", &[(name, new)]));
+        let (before, after) = (std::slice::from_ref(&before), std::slice::from_ref(&after));
+        found((&old, before), (&new, after))[0].0
+    };
+    assert_eq!(class("7688", "7669"), Class::Behaviour);
+    assert_eq!(class("100", "7669"), Class::Behaviour);
+    assert_eq!(class("7669", "100"), Class::Environment);
+    assert_eq!(class("7669", "0"), Class::Environment);
+}
+
+#[test]
+fn a_refusal_does_not_hide_what_else_a_task_is_told_otherwise() {
+    let before = passed(
+        "P1 x\n  memfd_create(\"x\", MFD_EXEC) = -1 EINVAL\n  landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) = 2\n",
+    );
+    let after = passed(
+        "P1 x\n  memfd_create(\"x\", MFD_EXEC) = <memfd:x>\n  landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) = 10\n",
+    );
+    let all = told((&facts("6.1"), &[before]), (&facts("7.2"), &[after]));
+    let behaviour = |what: &str| (Class::Behaviour, what.to_owned());
+    assert_eq!(
+        all,
+        [
+            behaviour("`memfd_create` returns a descriptor instead of -1 EINVAL"),
+            behaviour("`landlock_create_ruleset` returns 10 instead of 2"),
+        ]
+    );
+}
+
+#[test]
+fn a_field_that_is_new_is_another_layout() {
+    let before = passed("P1 sh\n  sched:sched_process_exit comm=\"sh\" pid=P1 prio=120\n");
+    let after =
+        passed("P1 sh\n  sched:sched_process_exit comm=\"sh\" pid=P1 prio=120 group_dead=1\n");
+    let name = "sched:sched_process_exit";
+    let old = [
+        "comm: char[16], 16 bytes",
+        "pid: pid_t, 4 bytes",
+        "prio: int, 4 bytes",
+    ];
+    let (mut base, mut other) = (facts("6.1"), facts("7.2"));
+    let lines = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect();
+    base.events.insert(name.to_owned(), lines(&old));
+    let new = [&old[..], &["group_dead: bool, 1 bytes"]].concat();
+    other.events.insert(name.to_owned(), lines(&new));
+    let all = told((&base, &[before]), (&other, &[after]));
+    assert_eq!(all, [(Class::Layout, format!("`{name}` has other fields"))]);
 }

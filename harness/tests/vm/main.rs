@@ -4,6 +4,7 @@
 //! can tell nothing.
 
 mod input;
+mod planted;
 mod update;
 
 use std::collections::BTreeSet;

@@ -3,7 +3,9 @@
 use super::text::{escape, lines, words as text};
 use super::{chip, place};
 use crate::matrix::{Column, Explained, Seen, Step};
-use crate::report::matrix::{MatrixReport, by_verdicts, counted, noise, plural, real, words};
+use crate::report::matrix::{
+    MatrixReport, by_verdicts, counted, noise, plural, real, title, words,
+};
 use crate::verdict::Verdict;
 use std::fmt::Write;
 
@@ -99,7 +101,7 @@ pub(super) fn upgrades(out: &mut String, report: &MatrixReport<'_>) {
     for step in &report.steps {
         out.push_str("<h3>");
         arrow(out, step);
-        let _always_fits = writeln!(out, " <small>{}</small></h3>", report.title(step));
+        let _always_fits = writeln!(out, " <small>{}</small></h3>", title(step));
         if real(step).next().is_some() {
             out.push_str("<ul class=\"changes\">\n");
             for change in real(step) {

@@ -1,7 +1,7 @@
 //! Two traces side by side: what differs, with a few lines around it.
 
 use super::text::escape;
-use crate::upgrade::{Row, side_by_side};
+use crate::upgrade::{Part, Row, side_by_side};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::fmt::Write;
 
@@ -47,12 +47,12 @@ pub(super) fn write(out: &mut String, names: [&str; 2], first: &str, second: &st
         shown = shown.saturating_add(take);
         rest = next;
         if !later.is_empty() {
-            skipped(out, later.len().saturating_add(next.len()), "more");
+            skipped(out, later.len().saturating_add(next.len()), "more", "");
             rest = &[];
         }
     }
     if !rest.is_empty() {
-        skipped(out, rest.len(), "more");
+        skipped(out, rest.len(), "more", "");
     }
     out.push_str("</table></details>\n");
 }
@@ -76,21 +76,33 @@ fn write_equal(out: &mut String, rows: &[Row<'_>], is_first: bool, is_last: bool
     let (start, behind) = rows.split_at(before);
     let (middle, end) = behind.split_at(behind.len().saturating_sub(after));
     start.iter().for_each(|row| write_row(out, row));
-    skipped(out, middle.len(), "equal");
+    // Whose the lines are that follow, where that is not among them.
+    let is_task = |row: &&Row<'_>| row.part == Part::Task;
+    let task = middle.iter().rfind(is_task);
+    let task = task.filter(|_| !is_last && !end.iter().any(|row| is_task(&row)));
+    let task = task.and_then(|row| row.left).unwrap_or_default();
+    skipped(out, middle.len(), "equal", task);
     end.iter().for_each(|row| write_row(out, row));
     around.saturating_add(1)
 }
 
-fn skipped(out: &mut String, count: usize, how: &str) {
+fn skipped(out: &mut String, count: usize, how: &str, task: &str) {
     let lines = if count == 1 { "line" } else { "lines" };
-    let _always_fits = writeln!(
+    let _always_fits = write!(
         out,
-        "<tr class=\"cut\"><td colspan=\"2\">\u{2026} {count} {how} {lines}</td></tr>"
+        "<tr class=\"cut\"><td colspan=\"2\">\u{2026} {count} {how} {lines}"
     );
+    if !task.is_empty() {
+        out.push_str(" <b>");
+        escape(out, task);
+        out.push_str("</b>");
+    }
+    out.push_str("</td></tr>\n");
 }
 
 fn write_row(out: &mut String, row: &Row<'_>) {
     let (class, left, right) = match (row.left, row.right) {
+        _ if row.is_same && row.part == Part::Task => ("task", row.left, row.right),
         _ if row.is_same => ("", row.left, row.right),
         (Some(_), None) => ("gone", row.left, None),
         (None, Some(_)) => ("came", None, row.right),
@@ -216,8 +228,11 @@ mod tests {
             &format!("{equal}  close(3) = 0\n{equal}"),
             &format!("{equal}  close(3) = -1 EIO\n{equal}"),
         );
-        // The head, an empty line and the process are equal too.
-        assert!(html.contains("\u{2026} 50 equal lines"), "{html}");
+        // The head and the process are equal too.
+        assert!(
+            html.contains("\u{2026} 49 equal lines <b>P1 x</b>"),
+            "{html}"
+        );
         assert!(html.contains("\u{2026} 47 equal lines"), "{html}");
         assert_eq!(html.matches("<td>  read(").count(), 2 * 6, "{html}");
     }

@@ -114,27 +114,6 @@ impl<'a> MatrixReport<'a> {
         column.is_some_and(|it| it.trouble.is_some() && it.answers(scenario).is_empty())
     }
 
-    /// `3 differences in 5 scenarios`, `nothing differs`; noise is no difference. What was not compared is said.
-    pub(super) fn title(&self, step: &Step) -> String {
-        let names: BTreeSet<&str> = real(step).flat_map(scenarios).collect();
-        let found = match real(step).count() {
-            0 => "nothing differs".to_owned(),
-            n => format!(
-                "{} in {}",
-                plural(n, "difference"),
-                plural(names.len(), "scenario")
-            ),
-        };
-        let is_untold = |name: &&String| {
-            let mut kernels = [&step.from, &step.to].into_iter();
-            kernels.any(|kernel| self.is_untold(kernel, name))
-        };
-        match self.matrix.scenarios.iter().filter(is_untold).count() {
-            0 => found,
-            n => format!("{found}; {} not compared", plural(n, "scenario")),
-        }
-    }
-
     /// How many pairs of traces there were to compare.
     fn pairs(&self) -> usize {
         let has_trace = |kernel: &str, scenario: &str| {
@@ -182,6 +161,19 @@ pub(super) fn is_of_verdict(change: &Explained) -> bool {
         let what = format!("{after} instead of {before}");
         before != after && change.what.starts_with(&what)
     })
+}
+
+/// `3 differences in 5 scenarios`, `nothing differs`; noise is no difference.
+pub(super) fn title(step: &Step) -> String {
+    let names: BTreeSet<&str> = real(step).flat_map(scenarios).collect();
+    match real(step).count() {
+        0 => "nothing differs".to_owned(),
+        n => format!(
+            "{} in {}",
+            plural(n, "difference"),
+            plural(names.len(), "scenario")
+        ),
+    }
 }
 
 /// Where a change was seen, by what the scenarios came to: what is no pass on both comes first.

@@ -1,7 +1,7 @@
 //! Each upgrade: what differs, where, and what shows it.
 
 use super::super::suite::diff_color;
-use super::{MatrixReport, by_verdicts, is_of_verdict, noise, plural, real, words};
+use super::{MatrixReport, by_verdicts, is_of_verdict, noise, plural, real, title, words};
 use crate::matrix::{Explained, Seen, Step};
 use crate::upgrade::Class;
 use std::fmt::Write;
@@ -16,13 +16,7 @@ const INDENT: usize = 14;
 
 pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
     for step in &report.steps {
-        let _always_fits = writeln!(
-            out,
-            "\n{} -> {}: {}",
-            step.from,
-            step.to,
-            report.title(step)
-        );
+        let _always_fits = writeln!(out, "\n{} -> {}: {}", step.from, step.to, title(step));
         for change in real(step) {
             out.push('\n');
             write_change(out, change, color);
