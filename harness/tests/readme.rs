@@ -137,9 +137,39 @@ fn help(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
+/// The lines of the recipes for other kernels that begin with the program's name.
+fn recipes() -> Vec<String> {
+    let below = |above: &str| block_below(above).text;
+    let all = below("On a plain Debian") + &below("has a folder `scenarios`");
+    let own = |line: &str| {
+        let line = line.trim_start().trim_start_matches("- run: ");
+        line.strip_prefix("harness ").map(str::to_owned)
+    };
+    all.lines().filter_map(own).collect()
+}
+
+#[test]
+fn the_recipes_for_other_kernels_are_the_same_and_name_what_there_is() {
+    let [debian, hosted] = <[String; 2]>::try_from(recipes()).expect("one in each");
+    assert_eq!(debian, hosted);
+    let hosted = block_below("has a folder `scenarios`").text;
+    let runner = block_below("On a plain Debian").text;
+    for (text, word) in [
+        (&hosted, "HARNESS_CACHE"),
+        (&runner, "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"),
+    ] {
+        assert!(text.contains(word), "{text}");
+        assert!(help(&["vm"]).contains(word), "{word}");
+    }
+    let package = "qemu-system-x86";
+    for text in [&hosted, &runner, &read(".ci/run")] {
+        assert!(text.contains(package), "{text}");
+    }
+}
+
 #[test]
 fn every_command_and_option_that_the_readme_names_is_there() {
-    for command in commands() {
+    for command in commands().into_iter().chain(recipes()) {
         let mut words = command.split(' ');
         let name = words.next().unwrap_or_default();
         let help = help(&[name]);

@@ -1,6 +1,6 @@
 //! What two kernels say of their events: which there are, and where their fields lie.
 
-use super::renames::renamed;
+use super::renames::{renamed, shared_words};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -154,7 +154,7 @@ fn fields(old: &[EventField], new: &[EventField]) -> Vec<FieldChange> {
         match named(new, &field.name) {
             Some(same) if same == field => {}
             Some(same) => changes.push(FieldChange::Changed(field.clone(), same.clone())),
-            None => match successor(old, new, index) {
+            None => match successor(old, new, index, &renamed) {
                 Some(successor) => {
                     renamed.push(successor.name.clone());
                     changes.push(FieldChange::Renamed(field.clone(), successor.clone()));
@@ -173,11 +173,12 @@ fn named<'a>(fields: &'a [EventField], name: &str) -> Option<&'a EventField> {
     fields.iter().find(|field| field.name == name)
 }
 
-/// The field that has taken the place of one that is gone.
+/// The field that has taken the place of one that is gone, and of no other: of several the one that has most of its name's words.
 fn successor<'a>(
     old: &[EventField],
     new: &'a [EventField],
     index: usize,
+    taken: &[String],
 ) -> Option<&'a EventField> {
     let field = old.get(index)?;
     let name = |fields: &[EventField], index: Option<usize>| Some(fields.get(index?)?.name.clone());
@@ -187,11 +188,15 @@ fn successor<'a>(
         let is_alike = candidate.c_type == field.c_type && candidate.size == field.size;
         let neighbours =
             before(new, *place) == before(old, index) || after(new, *place) == after(old, index);
-        named(old, &candidate.name).is_none()
-            && is_alike
-            && (neighbours || candidate.offset == field.offset)
+        let is_free = named(old, &candidate.name).is_none() && !taken.contains(&candidate.name);
+        is_free && is_alike && (neighbours || candidate.offset == field.offset)
     };
-    new.iter().enumerate().find(fits).map(|(_, found)| found)
+    let all = new.iter().enumerate().filter(fits);
+    // The last of the greatest is what is found.
+    let best = all
+        .rev()
+        .max_by_key(|(_, it)| shared_words(&it.name, &field.name));
+    best.map(|(_, found)| found)
 }
 
 #[cfg(test)]
@@ -323,6 +328,37 @@ mod tests {
                 "e + extra"
             ]
         );
+    }
+
+    #[test]
+    fn a_new_name_is_that_of_one_field() {
+        // writeback:balance_dirty_pages of Linux 6.1 and 7.2, in part.
+        let long = "unsigned long";
+        let old = formats(&[(
+            "e",
+            &[
+                ("dirty", long, 56, 8),
+                ("bdi_setpoint", long, 64, 8),
+                ("bdi_dirty", long, 72, 8),
+                ("dirty_ratelimit", long, 80, 8),
+            ],
+        )]);
+        let new = formats(&[(
+            "e",
+            &[
+                ("dirty", long, 56, 8),
+                ("wb_setpoint", long, 72, 8),
+                ("wb_dirty", long, 80, 8),
+                ("dirty_ratelimit", long, 88, 8),
+            ],
+        )]);
+        let shown = shown(&old, &new);
+        let renamed: Vec<&String> = shown.iter().filter(|line| line.contains("->")).collect();
+        assert_eq!(
+            renamed[..2],
+            ["e bdi_setpoint -> wb_setpoint", "e bdi_dirty -> wb_dirty"]
+        );
+        assert_eq!(shown.len(), 3, "{shown:?}");
     }
 
     #[test]

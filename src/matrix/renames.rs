@@ -55,8 +55,14 @@ fn nearness(first: &str, second: &str) -> (bool, usize) {
         (system.to_owned(), event.to_owned())
     };
     let ((system, event), (other_system, other_event)) = (split(first), split(second));
-    let words = |event: &str| -> BTreeSet<String> { event.split('_').map(str::to_owned).collect() };
-    let shared = words(&event).intersection(&words(&other_event)).count();
+    let shared = shared_words(&event, &other_event);
     let is_near = (system == other_system && shared > 0) || event == other_event;
     (is_near, shared)
+}
+
+/// How many words two names have in common.
+pub(super) fn shared_words(first: &str, second: &str) -> usize {
+    let words =
+        |name: &'_ str| -> BTreeSet<String> { name.split('_').map(str::to_owned).collect() };
+    words(first).intersection(&words(second)).count()
 }

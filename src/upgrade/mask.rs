@@ -7,6 +7,23 @@ use std::collections::HashMap;
 /// What tasks are called, by their ids.
 pub(super) type Ids<'a> = HashMap<&'a str, String>;
 
+/// The numbers of what has no path, in the order in which they are told: `<pipe:[13150164]>` is `<pipe:[1]>`, and each class has its own.
+#[derive(Default)]
+pub(super) struct Inodes(HashMap<String, Vec<String>>);
+
+impl Inodes {
+    fn number(&mut self, class: &str, inode: &str) -> usize {
+        let known = self.0.entry(class.to_owned()).or_default();
+        match known.iter().position(|it| it == inode) {
+            Some(place) => place + 1,
+            None => {
+                known.push(inode.to_owned());
+                known.len()
+            }
+        }
+    }
+}
+
 /// From so many hexadecimal digits on a number behind `0x` is an address, and from so many on one without.
 const DIGITS: usize = 7;
 const BARE_DIGITS: usize = 9;
@@ -32,7 +49,12 @@ struct Masking<'m> {
 }
 
 /// The line with names for ids, `<addr>` for addresses and `<time>` for points in time.
-pub(super) fn masked(text: &str, name: &str, is_script: bool, ids: &Ids<'_>) -> String {
+pub(super) fn masked(
+    text: &str,
+    (name, is_script): (&str, bool),
+    ids: &Ids<'_>,
+    inodes: &mut Inodes,
+) -> String {
     if matches!(name, "rt_sigreturn" | "sigreturn") {
         // A register of the code that was interrupted.
         return format!("{name}() = <register>");
@@ -60,6 +82,14 @@ pub(super) fn masked(text: &str, name: &str, is_script: bool, ids: &Ids<'_>) -> 
                 word: rest.get(..length).unwrap_or(""),
                 is_quoted: quoted || path,
             };
+            let behind = rest.get(length..).unwrap_or("");
+            let class = word.before.strip_suffix(":[").filter(|_| !quoted);
+            let class = class.and_then(|before| Some(before.rsplit_once('<')?.1));
+            if let (Some(class), true) = (class, behind.starts_with("]>")) {
+                out.push_str(&inodes.number(class, word.word).to_string());
+                at += length;
+                continue;
+            }
             match masking.of(&word) {
                 Some(said) => out.push_str(&said),
                 None => out.push_str(word.word),

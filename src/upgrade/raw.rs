@@ -2,7 +2,7 @@
 //! others in every run; it is put into the grammar of normalised traces (`crate::trace`) as far as text allows: a number is an id where the
 //! call or the field is known to give one, an address where it is too big for anything else.
 
-use super::mask::{Ids, masked};
+use super::mask::{Ids, Inodes, masked};
 use crate::syscall::kinds::{ReturnKind, return_kind, returns_child_pid};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -65,7 +65,7 @@ pub fn normalised(text: &str) -> Option<String> {
         return None;
     }
     let family = Family::of(&entries);
-    let mut out = String::new();
+    let (mut out, mut inodes) = (String::new(), Inodes::default());
     for task in &family.order {
         if !out.is_empty() {
             out.push('\n');
@@ -74,7 +74,8 @@ pub fn normalised(text: &str) -> Option<String> {
         // What was read from memory for a call is full of addresses, and no event of the program's.
         let own = |entry: &&Entry<'_>| entry.task == *task && entry.name() != "memory";
         for entry in entries.iter().filter(own) {
-            let said = masked(&entry.text, entry.name(), entry.is_script, &family.ids);
+            let what = (entry.name(), entry.is_script);
+            let said = masked(&entry.text, what, &family.ids, &mut inodes);
             let _always_fits = writeln!(out, "  {said}");
             for frame in &entry.frames {
                 let _always_fits = writeln!(out, "    {}", function(frame));

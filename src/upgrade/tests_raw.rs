@@ -66,6 +66,15 @@ fn of_two_runs_ids_and_addresses_and_times_are_no_difference_and_what_was_read_i
 }
 
 #[test]
+fn what_has_no_path_is_numbered_in_the_order_of_the_trace() {
+    let text = "5 close(1<pipe:[131]>) = 0\n5 write(2<socket:[17]>, \"<pipe:[9]>\", 9) = 9\n5 dup(0<pipe:[7]>) = 3<pipe:[7]>\n\
+5 read(1<pipe:[131]>, NULL, 0) = 0\n";
+    let said = "P1\n  close(1<pipe:[1]>) = 0\n  write(2<socket:[1]>, \"<pipe:[9]>\", 9) = 9\n  dup(0<pipe:[2]>) = 3<pipe:[2]>\n  \
+read(1<pipe:[1]>, NULL, 0) = 0\n";
+    assert_eq!(normalised(text).as_deref(), Some(said));
+}
+
+#[test]
 fn the_layout_of_perf_script_is_read_as_well() {
     let text = "           my sh    16168 69002.717783:     raw_syscalls:sys_exit: NR 59 = 0
 sh 16168 [001] 69002.717785:        1 sched:sched_switch: prev_comm=sh prev_pid=16168 prev_state=R ==> next_comm=dpkg next_pid=15888 next_prio=120

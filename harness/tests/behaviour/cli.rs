@@ -4,6 +4,7 @@ mod bad_input;
 mod calibrate;
 mod diff;
 mod editors;
+mod matrix_reports;
 mod mutate;
 mod new;
 mod reports;

@@ -5,7 +5,7 @@ use super::table::Line;
 use super::text::{escape, lines, words as text};
 use super::{chip, column, place, traces};
 use crate::matrix::{Cell, Column, Step};
-use crate::report::matrix::{Found, MatrixReport, both, is_of_verdict, plural, words};
+use crate::report::matrix::{Found, MatrixReport, both, evidence, plural, words};
 use crate::verdict::Verdict;
 use std::fmt::Write;
 
@@ -125,13 +125,7 @@ fn write_step(
         chip(out, found.change.class);
         out.push(' ');
         text(out, &found.change.what);
-        // The reasons of a verdict have been told, and what only says again what differs shows nothing.
-        let what = &found.change.what;
-        let says_more = |line: &&str| {
-            !is_of_verdict(found.change) && !what.contains(line.trim_start_matches(['-', '+', ' ']))
-        };
-        let evidence = found.seen.evidence.iter().flat_map(|text| text.lines());
-        let mut evidence = evidence.filter(says_more).peekable();
+        let mut evidence = evidence(found.change, found.seen).peekable();
         if evidence.peek().is_some() {
             lines(out, evidence);
         }

@@ -93,7 +93,7 @@ fn skipped(out: &mut String, count: usize, how: &str, task: &str) {
         "<tr class=\"cut\"><td colspan=\"2\">\u{2026} {count} {how} {lines}"
     );
     if !task.is_empty() {
-        out.push_str(" <b>");
+        out.push_str(", in <b>");
         escape(out, task);
         out.push_str("</b>");
     }
@@ -230,7 +230,7 @@ mod tests {
         );
         // The head and the process are equal too.
         assert!(
-            html.contains("\u{2026} 49 equal lines <b>P1 x</b>"),
+            html.contains("\u{2026} 49 equal lines, in <b>P1 x</b>"),
             "{html}"
         );
         assert!(html.contains("\u{2026} 47 equal lines"), "{html}");

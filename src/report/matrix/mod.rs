@@ -154,6 +154,18 @@ pub(super) fn scenarios(change: &Explained) -> impl Iterator<Item = &str> {
     change.seen.iter().map(|seen| seen.scenario.as_str())
 }
 
+/// What shows a change in a scenario, but for what only says again what differs, and for the reasons of a verdict where it is the verdict that
+/// differs.
+pub(super) fn evidence<'a>(change: &'a Explained, seen: &'a Seen) -> impl Iterator<Item = &'a str> {
+    let is_told = is_of_verdict(change);
+    let lines = seen.evidence.iter().flat_map(|text| text.lines());
+    lines.filter(move |line| {
+        let said = line.trim_start_matches(['-', '+', ' ']);
+        let is_reason = is_told && line.starts_with(['-', '+']);
+        !is_reason && !change.what.contains(said)
+    })
+}
+
 /// Whether all that differs is the verdict, which its reasons tell.
 pub(super) fn is_of_verdict(change: &Explained) -> bool {
     change.seen.iter().all(|seen| {

@@ -1,7 +1,7 @@
 //! Each upgrade: what differs, where, and what shows it.
 
 use super::super::suite::diff_color;
-use super::{MatrixReport, by_verdicts, is_of_verdict, noise, plural, real, title, words};
+use super::{MatrixReport, by_verdicts, evidence, noise, plural, real, title, words};
 use crate::matrix::{Explained, Seen, Step};
 use crate::upgrade::Class;
 use std::fmt::Write;
@@ -63,17 +63,10 @@ fn write_change(out: &mut String, change: &Explained, color: bool) {
     for (verdicts, seen) in &groups {
         line(&format!("{verdicts}: {}", names(seen)), ("", ""));
     }
-    // The reasons of a verdict have been told.
-    let shown = groups.first().filter(|_| !is_of_verdict(change));
-    let shown = shown.and_then(|(_, seen)| seen.first());
-    // What only says again what differs shows nothing.
-    let says_more = |line: &&String| {
-        let said = line.trim_start_matches(['-', '+', ' ']);
-        !change.what.contains(said)
-    };
-    let evidence: Vec<&String> = shown
+    let shown = groups.first().and_then(|(_, seen)| seen.first());
+    let evidence: Vec<&str> = shown
         .into_iter()
-        .flat_map(|seen| seen.evidence.iter().filter(says_more))
+        .flat_map(|seen| evidence(change, seen))
         .collect();
     for text in evidence.iter().take(LINES) {
         line(text, if color { diff_color(text) } else { ("", "") });

@@ -107,7 +107,7 @@ fail on 7.2 (pass on 5.10, 6.1):
               - P1 fchmod(3, 0640) = 0
               + P1 fchmod(3, 0640) = -1 EIO
 
-       noise  one more `poll` in io/poll
+       noise  no `poll` in io/poll
 
    behaviour  the same calls are answered otherwise
    not there  an event, a call or a feature is not in this kernel
@@ -142,7 +142,7 @@ fn a_failure_that_no_upgrade_explains_is_told_in_full() {
 fn of_many_scenarios_and_much_evidence_a_handful_is_shown() {
     let names: Vec<String> = (0..9).map(|n| format!("s{n}")).collect();
     let many = |kernel: &str, lines: usize| {
-        let trace = "  read(3) = 1\n".repeat(lines);
+        let trace: String = (0..lines).map(|n| format!("  read({n}) = 1\n")).collect();
         let told: Vec<_> = names
             .iter()
             .map(|name| (name.as_str(), "pass", "", trace.as_str()))

@@ -1,0 +1,68 @@
+//! The files that `harness matrix --report` writes. The kernel is the machine's own: no guest is needed.
+
+use quick_junit::Report;
+
+use super::{PASSES, SKIPPED};
+use crate::support::project::Project;
+use crate::support::require::{require, right_to_trace};
+
+/// Two names for this machine's kernel.
+fn project() -> Project {
+    let project = Project::with("a", PASSES);
+    project.scenario("b", SKIPPED);
+    project.write("kernels.yaml", "one: host\ntwo: host\n");
+    project
+}
+
+const MATRIX: [&str; 4] = ["matrix", "scenarios", "--kernels", "kernels.yaml"];
+
+#[test]
+fn each_file_has_the_form_of_its_ending_and_the_same_is_printed() {
+    require!(right_to_trace());
+    let project = project();
+    let files = ["out/m.txt", "out/m.jsonl", "out/m.xml", "out/m.html"];
+    let mut words = MATRIX.to_vec();
+    for file in files {
+        words.extend(["--report", file]);
+    }
+    let run = project.harness(&words);
+    run.assert_status(0);
+    let [text, json, xml, html] = files.map(|file| project.read(file));
+    assert_eq!(text, run.stdout);
+    assert!(text.contains("\none -> two: nothing differs\n"), "{text}");
+    let is_object = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+    assert!(
+        json.lines().count() > 5 && json.lines().all(is_object),
+        "{json}"
+    );
+    let report = Report::deserialize_from_str(&xml).expect("JUnit");
+    let names: Vec<&str> = report
+        .test_suites
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    assert_eq!(names, ["one", "two"]);
+    assert!(html.starts_with("<!doctype html>"), "{html}");
+    assert!(html.ends_with("</html>\n"), "{html}");
+    // Nothing is left of what the files were written as before they were whole.
+    assert_eq!(project.files("out").len(), files.len());
+}
+
+#[test]
+fn what_cannot_be_written_is_a_usage_error_before_anything_runs() {
+    let project = project();
+    project.write("file", "x");
+    for (name, said) in [
+        ("m.doc", ".html"),
+        ("m", ".html"),
+        ("file/m.html", "cannot write `file/m.html`: "),
+        ("scenarios", ".html"),
+    ] {
+        let run = project.harness(&[&MATRIX[..], &["--report", name]].concat());
+        run.assert_status(2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        // No kernel has been asked.
+        assert!(!run.stderr.contains("one:"), "{}", run.stderr);
+        assert_eq!(run.stdout, "");
+    }
+}
