@@ -9,7 +9,7 @@ use crate::attr::{Attr, Chain, Maps, Modes, ReadFormat, SampleType, Sampling, So
 use crate::events::Recorded;
 use crate::host::Catalogue;
 use crate::syscall::names::Abi;
-use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
+use crate::syscall::select::{FilterPlan, Selection, native_filter};
 
 /// Samples a second of an event that is no tracepoint, as perf has it.
 const FREQUENCY: u64 = 4000;
@@ -247,12 +247,23 @@ impl RecordWish {
                 },
             }
         })?;
+        if let (Some(word), None, false) = (
+            words.first(),
+            selection.names().next(),
+            selection.is_empty(),
+        ) {
+            return Err(EventsError::Group {
+                at: word.at,
+                name: word.name.to_owned(),
+                why: "32-bit programs alone have it, and `harness trace` tells their calls",
+            });
+        }
         let none = Terms::default();
         let terms = words.first().map_or(&none, |word| &word.terms);
         let mut events = Vec::new();
         for (name, enter) in [(ENTER, true), (LEAVE, false)] {
             let source = Source::Tracepoint(raw_format(name, catalogue)?.id);
-            match in_kernel_filter(&selection, enter) {
+            match native_filter(&selection, enter) {
                 FilterPlan::Nothing => {}
                 FilterPlan::Everything => events.push(self.named(name, source, None, terms)),
                 FilterPlan::Only(text) => events.push(self.named(name, source, Some(text), terms)),

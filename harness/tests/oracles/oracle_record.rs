@@ -264,3 +264,24 @@ fn what_a_suite_keeps_is_a_file_for_each_scenario() {
     assert!(file.exists(), "{output:?}");
     check(&file);
 }
+
+/// By the numbers of 32-bit programs `execve` is 11, which is `munmap` of this one.
+#[test]
+fn of_a_call_that_is_named_no_other_is_recorded() {
+    require!(require::perf_and_right_to_trace());
+    let place = Place::new();
+    let file = place.beside("execve.data");
+    let command = "/usr/bin/sh -c '/usr/bin/true; /usr/bin/true; :'";
+    let line = format!(
+        "{HARNESS} record -o {} -e execve -- {command}",
+        file.display()
+    );
+    let output = run(&place, &line);
+    assert!(output.status.success(), "{output:?}");
+    let said = perf::said_of(&["script", "-F", "event,trace"], &file);
+    let named = |half: &str| said.lines().filter(|line| line.contains(half)).count();
+    // The first is entered before events are enabled.
+    assert_eq!(named("raw_syscalls:sys_enter: NR 59 "), 2, "{said}");
+    assert_eq!(named("raw_syscalls:sys_exit: NR 59 "), 3, "{said}");
+    assert_eq!(said.lines().count(), 5, "{said}");
+}

@@ -25,10 +25,22 @@ const MAX_FILTER: usize = 4000;
 /// chosen 32-bit call and the reverse; any x32 call where one is chosen; and exits with number -1, which a
 /// call has whose number was rewritten on its way (`rt_sigreturn`, a skip by ptrace).
 pub fn in_kernel_filter(selection: &Selection, enter: bool) -> FilterPlan {
+    filter(selection, enter, |nr| selection.admits(nr))
+}
+
+/// The same by the native table alone, for records that nobody can tell by convention later. What passes beyond the set is then a 32-bit call whose
+/// number is that of a chosen native one; other 32-bit calls of the set do not pass.
+pub fn native_filter(selection: &Selection, enter: bool) -> FilterPlan {
+    filter(selection, enter, |nr| {
+        selection.contains(selection.native, nr)
+    })
+}
+
+fn filter(selection: &Selection, enter: bool, admits: impl Fn(u32) -> bool) -> FilterPlan {
     if selection.is_empty() {
         return FilterPlan::Nothing;
     }
-    let spans = admitted_spans(selection, enter);
+    let spans = admitted_spans(selection, enter, admits);
     let text = |admitted, render: fn(&Span) -> String, glue| {
         let terms: Vec<_> = spans
             .iter()
@@ -87,18 +99,18 @@ impl Span {
 }
 
 /// All numbers that `id` can hold, cut into spans, in order, neighbours of the same fate merged.
-fn admitted_spans(selection: &Selection, enter: bool) -> Vec<Span> {
+fn admitted_spans(selection: &Selection, enter: bool, admits: impl Fn(u32) -> bool) -> Vec<Span> {
     let x32 = selection.native == Abi::X86_64 && selection.numbers(Abi::X32).next().is_some();
     let arm_private = names::ARM_PRIVATE..names::ARM_PRIVATE + names::ARM_PRIVATE_LEN;
     let ends = [
         (None, selection.others),
         (Some(-1), selection.others || !enter),
     ];
-    let plain = (0..names::PLAIN_LEN).map(|nr| (Some(i64::from(nr)), selection.admits(nr)));
+    let plain = (0..names::PLAIN_LEN).map(|nr| (Some(i64::from(nr)), admits(nr)));
     let gap = [(Some(i64::from(names::PLAIN_LEN)), selection.others)];
     let private = arm_private
         .clone()
-        .map(|nr| (Some(i64::from(nr)), selection.admits(nr)));
+        .map(|nr| (Some(i64::from(nr)), admits(nr)));
     let rest = [
         (Some(i64::from(arm_private.end)), selection.others),
         (Some(i64::from(names::X32_BIT)), selection.others || x32),
@@ -350,6 +362,20 @@ mod tests {
         assert_eq!(
             in_kernel_filter(&select(&["!*"]), true),
             FilterPlan::Nothing
+        );
+    }
+
+    #[test]
+    fn by_the_native_table_no_call_of_another_name_passes_for_the_number_that_it_has_there() {
+        // 11 is execve of i386, and munmap.
+        assert_eq!(
+            native_filter(&select(&["execve"]), true),
+            FilterPlan::Only("id == 59 || id >= 1073741824".to_owned())
+        );
+        let both = in_kernel_filter(&select(&["execve"]), true);
+        assert!(
+            matches!(&both, FilterPlan::Only(text) if text.contains("id == 11")),
+            "{both:?}"
         );
     }
 }

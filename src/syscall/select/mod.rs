@@ -5,7 +5,7 @@ mod filter;
 mod glob;
 mod words;
 
-pub use filter::{FilterPlan, in_kernel_filter};
+pub use filter::{FilterPlan, in_kernel_filter, native_filter};
 pub use glob::glob_matches;
 
 use super::names::{self, Abi};
