@@ -278,10 +278,12 @@ fn of_a_call_that_is_named_no_other_is_recorded() {
     );
     let output = run(&place, &line);
     assert!(output.status.success(), "{output:?}");
-    let said = perf::said_of(&["script", "-F", "event,trace"], &file);
+    let said = perf::said_of(&["script", "-F", "trace:event,trace"], &file);
     let named = |half: &str| said.lines().filter(|line| line.contains(half)).count();
     // The first is entered before events are enabled.
     assert_eq!(named("raw_syscalls:sys_enter: NR 59 "), 2, "{said}");
     assert_eq!(named("raw_syscalls:sys_exit: NR 59 "), 3, "{said}");
-    assert_eq!(said.lines().count(), 5, "{said}");
+    // rt_sigreturn(2) leaves without a number, which no filter can tell.
+    let others = said.lines().filter(|line| !line.contains(": NR -1 "));
+    assert_eq!(others.count(), 5, "{said}");
 }
