@@ -26,18 +26,22 @@ pub enum Change<'a> {
 pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<'a>> {
     let all = laid_out(first, second);
     let told = |block: &Block<'a>| (block.task, block.kind.clone(), block.lines.len());
-    let alone = all.iter().filter_map(|laid| match laid {
-        Laid::First(block) => {
-            let (task, kind, lines) = told(block);
-            Some(Change::Gone(task, kind, lines))
+    let mut changes = Vec::new();
+    for laid in &all {
+        let (gone, came) = match laid {
+            Laid::First(block) => (Some(block), None),
+            Laid::Second(block) => (None, Some(block)),
+            // The same under another name.
+            Laid::Both(old, new, _) if old.kind != new.kind => (Some(old), Some(new)),
+            Laid::Both(..) => (None, None),
+        };
+        if let Some((task, kind, lines)) = gone.map(|block| told(block)) {
+            changes.push(Change::Gone(task, kind, lines));
         }
-        Laid::Second(block) => {
-            let (task, kind, lines) = told(block);
-            Some(Change::Came(task, kind, lines))
+        if let Some((task, kind, lines)) = came.map(|block| told(block)) {
+            changes.push(Change::Came(task, kind, lines));
         }
-        Laid::Both(..) => None,
-    });
-    let mut changes: Vec<Change<'a>> = alone.collect();
+    }
     for laid in &all {
         let Laid::Both(old, new, pairs) = laid else {
             continue;

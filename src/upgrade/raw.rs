@@ -66,14 +66,17 @@ pub fn normalised(text: &str) -> Option<String> {
     }
     let family = Family::of(&entries);
     let (mut out, mut inodes) = (String::new(), Inodes::default());
+    let mut own: HashMap<&str, Vec<&Entry<'_>>> = HashMap::new();
+    // What was read from memory for a call is full of addresses, and no event of the program's.
+    for entry in entries.iter().filter(|entry| entry.name() != "memory") {
+        own.entry(entry.task).or_default().push(entry);
+    }
     for task in &family.order {
         if !out.is_empty() {
             out.push('\n');
         }
         family.head(&mut out, task);
-        // What was read from memory for a call is full of addresses, and no event of the program's.
-        let own = |entry: &&Entry<'_>| entry.task == *task && entry.name() != "memory";
-        for entry in entries.iter().filter(own) {
+        for entry in own.get(task).into_iter().flatten() {
             let what = (entry.name(), entry.is_script);
             let said = masked(&entry.text, what, &family.ids, &mut inodes);
             let _always_fits = writeln!(out, "  {said}");

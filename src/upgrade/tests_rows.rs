@@ -62,6 +62,12 @@ fn a_program_under_another_name_is_the_same_process() {
     let second = "P1 gawk\n  a() = 0\n  b() = 0\n";
     let said = "! P1 mawk | P1 gawk\n= a() = 0 | a() = 0\n= b() = 0 | b() = 0\n";
     assert_eq!(shown(first, second), said);
+    let changes = aligned(&TraceText::read(first), &TraceText::read(second));
+    let said = [
+        Change::Gone("P1", "mawk".to_owned(), 2),
+        Change::Came("P1", "gawk".to_owned(), 2),
+    ];
+    assert_eq!(changes, said);
 }
 
 #[test]

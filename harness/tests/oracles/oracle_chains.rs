@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::support::command::{PATH, Place};
+use super::support::compiler::compiled;
 use super::support::perf::{self, recorded};
 use super::support::require::{self, require};
 
@@ -33,26 +34,6 @@ __attribute__((noinline)) int descend(int fd) { outer::Saver<long> s; int r = s.
 int main() { int r = descend(1); __asm__ volatile(""); return r == 77; }
 "#;
 
-/// Compiles one of them; gives the program's path.
-fn compiled(place: &Place, compiler: &str, options: &str, source: &str) -> String {
-    let file = place.beside(if compiler == "g++" {
-        "chain.cc"
-    } else {
-        "chain.c"
-    });
-    std::fs::write(&file, source).expect("a source");
-    let program = place.beside("chain");
-    let words = options.split_whitespace();
-    let status = Command::new(compiler)
-        .args(words)
-        .arg("-o")
-        .args([&program, &file])
-        .status()
-        .expect("a compiler");
-    assert!(status.success());
-    program.to_str().expect("a path of letters").to_owned()
-}
-
 fn harness(words: &[&str]) -> Output {
     let output = Command::new(HARNESS)
         .args(words)
@@ -74,9 +55,8 @@ fn names(text: &str) -> Vec<String> {
 #[test]
 fn a_copy_of_the_stack_shows_exactly_the_functions_that_led_to_a_call() {
     require!(require::right_to_trace());
-    require!(require::program("gcc"));
     let place = Place::new();
-    let program = compiled(&place, "gcc", "-O2 -g", PROGRAM);
+    let program = require!(compiled(&place, "chain.c", &["-O2", "-g"], PROGRAM));
     let output = harness(&["trace", "-e", "fsync", "--call-graph", "dwarf", &program]);
     let text = String::from_utf8_lossy(&output.stderr);
     let names = names(&text);
@@ -96,9 +76,13 @@ fn a_copy_of_the_stack_shows_exactly_the_functions_that_led_to_a_call() {
 #[test]
 fn a_call_or_event_has_the_chain_that_its_terms_say() {
     require!(require::right_to_trace());
-    require!(require::program("gcc"));
     let place = Place::new();
-    let program = compiled(&place, "gcc", "-O2 -g -fno-omit-frame-pointer", PROGRAM);
+    let program = require!(compiled(
+        &place,
+        "chain.c",
+        &["-O2", "-g", "-fno-omit-frame-pointer"],
+        PROGRAM
+    ));
     let events = "fsync/call-graph=fp/,openat,sched:sched_process_exit/max-stack=2/";
     let output = harness(&["trace", "--format", "json", "-e", events, &program]);
     let text = String::from_utf8_lossy(&output.stderr);
@@ -187,9 +171,8 @@ fn agree(file: &Path) {
 fn functions_of_perfs_files_are_those_that_perf_names() {
     require!(require::right_to_trace());
     require!(require::program(&perf::program()));
-    require!(require::program("g++"));
     let place = Place::new();
-    let plus_plus = compiled(&place, "g++", "-O2 -g", PLUS_PLUS);
+    let plus_plus = require!(compiled(&place, "chains.cc", &["-O2", "-g"], PLUS_PLUS));
     for (options, command) in [
         ("-e sched:sched_switch -g", "sleep 0.01"),
         (

@@ -2,9 +2,9 @@
 //! says that it does a thing.
 
 use std::fs;
-use std::process::Command;
 
 use super::support::command::Place;
+use super::support::compiler;
 use super::support::perf::{self, WITH_TRACEFS};
 use super::support::require::{self, require};
 use trace_harness::host::Host;
@@ -30,16 +30,8 @@ int main(int argc, char **argv) {
 ";
 
 /// The program, compiled.
-fn stores(place: &Place, compiler: &std::path::Path) -> String {
-    let source = place.beside("stores.c");
-    fs::write(&source, STORES).expect("a source");
-    let program = place.beside("stores");
-    let compiled = Command::new(compiler)
-        .args(["-O0", "-o"])
-        .args([&program, &source])
-        .status();
-    assert!(compiled.expect("a compiler").success());
-    program.to_str().expect("a path of letters").to_owned()
+fn stores(place: &Place) -> Result<String, String> {
+    compiler::compiled(place, "stores.c", &["-O0"], STORES)
 }
 
 /// The counters of `harness stat`, as JSON.
@@ -98,9 +90,8 @@ fn values(counters: &[serde_json::Value]) -> Vec<u64> {
 fn stores_to_a_place_of_memory_are_counted_in_a_tree_of_processes() {
     require!(require::right_to_trace());
     require!(require::perf());
-    let compiler = require!(require::program("cc"));
     let place = Place::new();
-    let program = stores(&place, &compiler);
+    let program = require!(stores(&place));
     let (written, all) = ("mem:0x10000000/4:w:u", "mem:0x10000000/4:rw:u");
     let counted = |n: &str| values(&ours(&place, &[written, all], &[&program, n]));
     // Who stores and loads in the same program says how often.
@@ -114,9 +105,8 @@ fn stores_to_a_place_of_memory_are_counted_in_a_tree_of_processes() {
 fn events_with_modifiers_are_counted_as_perf_counts_them() {
     require!(require::right_to_trace());
     require!(require::perf());
-    let compiler = require!(require::program("cc"));
     let place = Place::new();
-    let program = stores(&place, &compiler);
+    let program = require!(stores(&place));
     let command = ["/usr/bin/setarch", "-R", &program, "7"];
     let group = "{page-faults,page-faults:u,page-faults:k}";
     let counters = ours(&place, &[group], &command);
@@ -215,18 +205,9 @@ int main(int argc, char **argv) {
 #[test]
 fn a_scenario_counts_a_page_fault_more_for_each_page_more() {
     require!(require::right_to_trace());
-    let compiler = require!(require::program("cc"));
     let place = Place::new();
-    let source = place.beside("touch.c");
-    fs::write(&source, TOUCH).expect("a source");
-    let program = place.beside("touch");
     // Without a loader there are no files to map, which come in fewer faults or more by what the page cache holds.
-    let compiled = Command::new(compiler)
-        .args(["-static", "-o"])
-        .args([&program, &source])
-        .status();
-    assert!(compiled.expect("a compiler").success());
-    let program = program.to_str().expect("a path of letters");
+    let program = require!(compiler::compiled(&place, "touch.c", &["-static"], TOUCH));
     let file = place.beside("touch.yaml");
     let verdict = |more: &str, options: &[&str]| {
         let text = format!(

@@ -1,10 +1,10 @@
 //! A function that is called so many times is probed so many times, by us as by bpftrace and perf.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use super::support::command::{Place, clean_command};
+use super::support::compiler;
 use super::support::perf;
 use super::support::require::{self, program, require};
 
@@ -19,16 +19,8 @@ int main() { int n = 0; for (int i = 0; i < 5; i++) n += store::commit("/data/x"
 
 /// A program of C++ whose file nobody else has.
 fn compiled(place: &Place) -> Result<PathBuf, String> {
-    program("c++")?;
-    let path = place.beside(&format!("probed{}", std::process::id()));
-    let source = place.beside("probed.cc");
-    fs::write(&source, SOURCE).expect("a file");
-    let words = ["c++", "-g", "-O1", "-o"].map(str::to_owned);
-    let files = [&path, &source].map(|path| path.display().to_string());
-    let output = clean_command(&[&words[..], &files].concat()).output();
-    let output = output.map_err(|error| error.to_string())?;
-    assert!(output.status.success(), "{output:?}");
-    Ok(path)
+    let name = format!("probed{}.cc", std::process::id());
+    compiler::compiled(place, &name, &["-g", "-O1"], SOURCE).map(PathBuf::from)
 }
 
 fn said(output: &Output) -> String {

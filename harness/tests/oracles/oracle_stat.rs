@@ -1,9 +1,9 @@
 //! What `harness stat` counts is what `perf stat` counts of the same program, and what the program does.
 
 use std::fs;
-use std::process::Command;
 
 use super::support::command::Place;
+use super::support::compiler;
 use super::support::perf;
 use super::support::require::{self, require};
 
@@ -107,18 +107,9 @@ int main(int argc, char **argv) {
 #[test]
 fn a_program_that_touches_a_page_more_has_a_page_fault_more() {
     require!(require::right_to_trace());
-    let compiler = require!(require::program("cc"));
     let place = Place::new();
-    let source = place.beside("touch.c");
-    fs::write(&source, TOUCH).expect("a source");
-    let program = place.beside("touch");
-    let compiled = Command::new(compiler)
-        .arg("-o")
-        .arg(&program)
-        .arg(&source)
-        .status();
-    assert!(compiled.expect("a compiler").success());
-    let program = program.to_str().expect("a path of letters");
+    let program = require!(compiler::compiled(&place, "touch.c", &[], TOUCH));
+    let program = program.as_str();
     // As many digits in all of them: what it is told lies on its stack.
     let faults = |n: &str| {
         let counts = counted(

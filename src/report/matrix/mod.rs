@@ -83,10 +83,12 @@ impl<'a> MatrixReport<'a> {
         counted(&self.matrix.verdicts())
     }
 
-    /// How much was compared and what it came to, as half a sentence; `None` where there are no two kernels.
+    /// How much was compared and what it came to, as half a sentence; `None` where there is but one kernel.
     pub(super) fn compared(&self) -> Option<String> {
         if self.steps.is_empty() {
-            return None;
+            let is_one = self.matrix.columns.len() < 2;
+            let why = "nothing was compared, as no two kernels came to their end";
+            return (!is_one).then(|| why.to_owned());
         }
         let real = self.steps.iter().flat_map(real);
         let scenarios: BTreeSet<&str> = real.clone().flat_map(scenarios).collect();

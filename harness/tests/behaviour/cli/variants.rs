@@ -101,3 +101,29 @@ fn what_is_right_on_this_kernel_alone_becomes_a_variant_and_leaves_the_common_sn
     assert_eq!(project.read("snapshots/x.snap"), elsewhere);
     project.assert_nothing_left();
 }
+
+#[test]
+fn the_variant_of_another_kernel_survives_whatever_is_done_here() {
+    require!(right_to_trace());
+    let project = Project::with("x", SHOWS_ONE);
+    let update = ["run", "--update", "scenarios"];
+    project.harness(&update).assert_status(0);
+    let other = "snapshots/x@3.2.snap";
+    let text = project.read("snapshots/x.snap").replace("execve", "other");
+    project.write(other, &text);
+    project.scenario("x", SHOWS_TWO);
+    let works: [&[&str]; 6] = [
+        &["run", "scenarios"],
+        &["review", "--reject"],
+        &["run", "scenarios"],
+        &["review", "--accept"],
+        &update,
+        &["run", "--update=kernel", "scenarios"],
+    ];
+    for work in works {
+        let run = project.harness(work);
+        assert!(!run.stderr.contains("no scenario uses"), "{}", run.stderr);
+        assert_eq!(project.read(other), text, "{work:?}");
+    }
+    run(&project).assert_status(0);
+}

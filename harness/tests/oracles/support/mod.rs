@@ -2,6 +2,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod command;
+pub(crate) mod compiler;
 pub(crate) mod harness;
 pub(crate) mod oracle;
 pub(crate) mod perf;
