@@ -2,6 +2,7 @@
 
 use super::align::{Change, aligned};
 use super::lines::{Line, TraceText};
+use super::pseudo::told_otherwise;
 use super::settings::{Differing, Ends};
 use super::{Answer, Class, Difference, Facts};
 use std::collections::BTreeSet;
@@ -293,6 +294,14 @@ impl Told<'_> {
         });
         let is_environment = !blamed.is_empty();
         evidence.extend(blamed);
+        if let (false, Some((path, class))) = (is_environment, told_otherwise(before, after)) {
+            let what = format!("`{path}` reads otherwise");
+            return Difference {
+                class,
+                what,
+                evidence,
+            };
+        }
         let results = (before.result(), after.result());
         let (class, what) = match results {
             (Some(old), Some(new)) if old != new => {

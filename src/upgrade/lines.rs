@@ -12,7 +12,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(whole: &'a str) -> Self {
+    pub(super) fn of(whole: &'a str) -> Self {
         let text = whole.trim_start();
         // `[i386] openat(...)`: the convention belongs to the name.
         let from = match text.strip_prefix('[') {

@@ -9,7 +9,7 @@
 //! | [`Class::Noise`] | the answer varies on one kernel as well | two runs there |
 //! | [`Class::Absent`] | a requirement that is unmet; a call that ends with `ENOSYS`; an event that only one kernel has | the requirement, the line |
 //! | [`Class::Layout`] | an event's fields, where its format is another | the fields that came, went or moved |
-//! | [`Class::Environment`] | what the guest is set to: sysctls, filters of calls, what is installed, how slow it is | the settings that differ |
+//! | [`Class::Environment`] | what the guest is set to: sysctls, filters of calls, what is installed, how slow it is; what files of `/sys` and `/proc` tell of the machine | the settings that differ, the file |
 //! | [`Class::Path`] | other calls are made | the lines that only one has |
 //! | [`Class::Behaviour`] | the same calls with other arguments or results; another end | both lines |
 
@@ -19,6 +19,7 @@ mod explain;
 mod lines;
 mod mask;
 mod optimum;
+mod pseudo;
 mod raw;
 mod rows;
 mod settings;
