@@ -6,7 +6,7 @@ mod update;
 use crate::kernels::Listed;
 use crate::reports::Reports;
 use crate::run::UpdateFor;
-use crate::suite::{Chosen, exit_status};
+use crate::suite::{Chosen, exit_status, refuse};
 use crate::vm::Size;
 use crate::{is_ci, status};
 use guests::Suite;
@@ -57,6 +57,7 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         anstream::eprintln!("harness: {message}");
         status::USAGE
     })?;
+    trace_harness::run::check(&items).map_err(|error| refuse(&error))?;
     let kernels = arguments.listed.read()?;
     arguments.reports.check()?;
     let names: Vec<String> = match arguments.kernel.as_slice() {

@@ -65,7 +65,7 @@ pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
-pub use ready::SuiteError;
+pub use ready::{SuiteError, check};
 pub use record::{RecordEnd, Recording, RecordingError, record};
 pub use recording::RecordError;
 pub use replay::{RecordedRun, ReplayError, Replayed};

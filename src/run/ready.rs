@@ -1,11 +1,12 @@
 //! Scenarios that are read and resolved, before the first of them runs.
 
 use super::probes::Foreseen;
-use super::{Bench, RecordedRun};
+use super::{Bench, Item, RecordedRun};
 use crate::errors::chain;
 use crate::host::Catalogue;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
 use crate::scenario::{Diagnostic, Scenario};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,23 @@ pub(super) fn read_file(
         })?;
     let rows = crate::scenario::read_all(file, &text);
     Ok(rows.map_err(|complaint| complaints.push(complaint)).ok())
+}
+
+/// Reads scenarios as far as takes no machine, for those who run them elsewhere.
+///
+/// # Errors
+/// Every complaint about a file.
+pub fn check(items: &[Item]) -> Result<(), SuiteError> {
+    let files: BTreeSet<&Path> = items.iter().map(|item| item.file.as_path()).collect();
+    let mut complaints = Vec::new();
+    for file in files {
+        read_file(file, &mut complaints)?;
+    }
+    if complaints.is_empty() {
+        Ok(())
+    } else {
+        Err(SuiteError::Invalid(complaints))
+    }
 }
 
 /// A plan for it, or what is not met.

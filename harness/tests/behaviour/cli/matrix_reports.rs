@@ -66,3 +66,18 @@ fn what_cannot_be_written_is_a_usage_error_before_anything_runs() {
         assert_eq!(run.stdout, "");
     }
 }
+
+#[test]
+fn a_scenario_that_is_wrong_is_told_before_any_kernel_is_asked() {
+    let project = project();
+    project.write("scenarios/c.yaml", "description: c\nworkload: { rum: x }\n");
+    let run = project.harness(&MATRIX);
+    run.assert_status(2);
+    assert!(
+        run.stderr.contains("scenarios/c.yaml:2:13"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("one:"), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+}
