@@ -18,7 +18,7 @@ pub(super) struct Kernel {
 impl Kernel {
     /// Of the text of `/proc/kallsyms`; `None` where it has no addresses, as this user may not know them.
     pub(super) fn new(kallsyms: &str) -> Option<Self> {
-        let symbols: Vec<Symbol> = kallsyms.lines().filter_map(symbol).collect();
+        let mut symbols: Vec<Symbol> = kallsyms.lines().filter_map(symbol).collect();
         if symbols.iter().all(|symbol| symbol.address == 0) {
             return None;
         }
@@ -27,6 +27,11 @@ impl Kernel {
             Some(found.address)
         };
         let (text, stext) = (place("_text"), place("_stext"));
+        // Of several names of one address the last alone has an end when perf chooses, and so is the one that it takes (symbols__fixup_end() before
+        // symbols__fixup_duplicate(), tools/perf/util/symbol.c).
+        symbols.sort_by_key(|symbol| symbol.address);
+        symbols.reverse();
+        symbols.dedup_by_key(|symbol| symbol.address);
         Some(Self {
             table: Table::new(symbols),
             text,
@@ -168,5 +173,20 @@ impl Book {
             line: None,
             is_inlined: false,
         }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_names_of_one_address_the_last_is_the_kernels() {
+        let text = "ffffffff81000000 T _text\nffffffff81358d20 t __do_sys_vfork\nffffffff81358d20 T __ia32_sys_vfork\n\
+                    ffffffff81358d20 T __x64_sys_vfork\nffffffff81358d90 T next\n";
+        let kernel = Kernel::new(text).expect("addresses");
+        let found = kernel.find(0xffff_ffff_8135_8d24).expect("a function");
+        assert_eq!((&*found.0.name, found.1), ("__x64_sys_vfork", 4));
+        assert_eq!(kernel.place("_text"), Some(0xffff_ffff_8100_0000));
     }
 }

@@ -201,7 +201,8 @@ fn functions_of_our_files_are_those_that_perf_names() {
     let place = Place::new();
     let file = place.beside("ours.data");
     let path = file.to_str().expect("a path of letters");
-    // Not where a task is taken off its CPU: within an exec perf names what was mapped before, and in the midst of a function it may stop.
+    // Not where a task is taken off its CPU: amid an exec perf names the old program's `execve` by mappings that are gone, and stubs (`@plt`) by names
+    // that it makes up; and in the midst of a function a chain by frame pointers may stop.
     for (graph, event) in [
         ("fp", "syscalls:sys_enter_wait4"),
         ("dwarf", "syscalls:sys_enter_wait4"),
@@ -213,4 +214,37 @@ fn functions_of_our_files_are_those_that_perf_names() {
         assert!(output.status.success(), "{output:?}");
         agree(&file);
     }
+}
+
+/// At the entries of calls, in the midst of the kernel and amid an exec.
+#[test]
+fn at_every_sample_of_a_run_what_we_name_is_what_perf_names() {
+    require!(require::right_to_trace());
+    require!(require::program(&perf::program()));
+    let place = Place::new();
+    let file = place.beside("ours.data");
+    let path = file.to_str().expect("a path of letters");
+    let events = "raw_syscalls:sys_enter,sched:sched_switch,page-faults/period=1/";
+    let words = ["record", "-g", "-e", events, "-o", path, "--"];
+    let output = harness(&[&words[..], &["sh", "-c", "/bin/true; /bin/true"]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let (ours, theirs) = (said(HARNESS, &file), said(&perf::program(), &file));
+    assert_eq!(ours.len(), theirs.len());
+    let mut n_named = 0;
+    for (number, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+        assert_eq!(
+            ours.len(),
+            theirs.len(),
+            "sample {number}: {ours:?} {theirs:?}"
+        );
+        for (our, their) in ours
+            .iter()
+            .zip(theirs)
+            .filter(|(our, _)| *our != "[unknown]")
+        {
+            assert_eq!(our, their, "sample {number}");
+            n_named += 1;
+        }
+    }
+    assert!(n_named > ours.len(), "{n_named} names");
 }
