@@ -314,7 +314,10 @@ impl Told<'_> {
                     let what = format!("the kernel {} has no `{name}`", without.release);
                     (Class::Absent, what)
                 } else {
-                    let what = format!("`{name}` returns {} instead of {}", brief(new), brief(old));
+                    let what = match (brief(old), brief(new)) {
+                        (old, new) if old == new => format!("`{name}` returns another descriptor"),
+                        (old, new) => format!("`{name}` returns {new} instead of {old}"),
+                    };
                     (Class::Behaviour, what)
                 }
             }

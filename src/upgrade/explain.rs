@@ -2,6 +2,7 @@
 
 use super::classify::{Told, compare, of_verdict};
 use super::{Answer, Class, Difference, Facts};
+use std::collections::BTreeSet;
 
 /// What a kernel answered to a scenario, each different answer once.
 struct Runs<'a> {
@@ -25,10 +26,25 @@ impl<'a> Runs<'a> {
             answers: different,
         }
     }
+
+    /// What differs between runs on this kernel, such as the names of temporary files: whichever way round.
+    fn variations(&self) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        for (place, one) in self.answers.iter().enumerate() {
+            for (other_place, other) in self.answers.iter().enumerate() {
+                if place != other_place {
+                    let found = compare((self.facts, one), (self.facts, other));
+                    all.extend(found.into_iter().map(|it| it.what));
+                }
+            }
+        }
+        all
+    }
 }
 
 /// In what the answers of `other` differ from those of `base`, each difference once. Several answers of a kernel are those of several runs: what
-/// every run on the one has otherwise than every run on the other is a difference, and what only some have is noise.
+/// every run on the one has otherwise than every run on the other is a difference; what only some have, or what differs between runs on one kernel
+/// as well, is noise.
 #[must_use]
 pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Difference> {
     let runs = (Runs::of(base), Runs::of(other));
@@ -51,8 +67,10 @@ pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Dif
         }
     }
     let mut all: Vec<Difference> = Vec::new();
+    let mut varies = runs.0.variations();
+    varies.append(&mut runs.1.variations());
     for (difference, n) in found {
-        let difference = if n == n_pairs {
+        let difference = if n == n_pairs && !varies.contains(&difference.what) {
             difference
         } else {
             noise(difference, &runs)

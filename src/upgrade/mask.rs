@@ -24,11 +24,36 @@ impl Inodes {
     }
 }
 
+/// A normalised trace in which what the program was given, and has no path, is numbered as well.
+#[must_use]
+pub fn numbered(text: &str) -> String {
+    let mut inodes = Inodes::default();
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(":[") {
+        out.push_str(before);
+        out.push_str(":[");
+        rest = behind;
+        let class = before.rsplit_once('<').map(|(_, class)| class);
+        let class = class.filter(|class| class.bytes().all(|b| b.is_ascii_alphanumeric()));
+        let inode = behind.split_once("]>").map(|(inode, _)| inode);
+        let inode = inode.filter(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()));
+        if let (Some(class), Some(inode)) = (class, inode) {
+            out.push_str(&inodes.number(class, inode).to_string());
+            rest = behind.get(inode.len()..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
 /// From so many hexadecimal digits on a number behind `0x` is an address, and from so many on one without.
 const DIGITS: usize = 7;
 const BARE_DIGITS: usize = 9;
 /// From here on a number is an address, and from there on a negative one.
 const DECIMAL: std::ops::Range<u64> = 1 << 40..1 << 63;
+/// The least that can be an id among numbers of which nothing is known.
+const SMALL: u32 = 300;
 /// So many seconds are a point in time, not a while.
 const LONG: u64 = 1_000_000;
 
@@ -121,7 +146,8 @@ impl Masking<'_> {
     fn of(&self, word: &Word<'_>) -> Option<String> {
         let id = || self.ids.get(word.word).cloned();
         if word.is_quoted {
-            return word.before.ends_with("/proc/").then(id).flatten();
+            // A folder of procfs.
+            return word.before.ends_with("proc/").then(id).flatten();
         }
         let hex = |word: &str| word.bytes().all(|b| b.is_ascii_hexdigit());
         let addr = || Some("<addr>".to_owned());
@@ -130,6 +156,12 @@ impl Masking<'_> {
         }
         if self.is_script && word.word.len() >= BARE_DIGITS && hex(word.word) {
             return addr();
+        }
+        if self.name == "raw_syscalls:sys_enter" {
+            // Which of the registers holds an id nobody says; what is small is a flag or a count.
+            let id = u32::from_str_radix(word.word, 16).ok()?;
+            let id = (id >= SMALL).then(|| id.to_string())?;
+            return self.ids.get(id.as_str()).cloned();
         }
         let number: u64 = word.word.parse().ok()?;
         let field = word.before.strip_suffix('=');

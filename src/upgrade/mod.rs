@@ -33,6 +33,7 @@ mod tests_rows;
 pub use align::{Change, aligned};
 pub use explain::explain;
 pub use lines::{Line, TraceText};
+pub use mask::numbered;
 pub use raw::normalised;
 pub use rows::{Part, Row, side_by_side};
 

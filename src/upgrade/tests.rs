@@ -500,3 +500,35 @@ fn a_field_that_is_new_is_another_layout() {
     let all = told((&base, &[before]), (&other, &[after]));
     assert_eq!(all, [(Class::Layout, format!("`{name}` has other fields"))]);
 }
+
+/// As git makes them.
+#[test]
+fn names_that_are_others_in_each_run_are_noise_and_hide_no_other_end() {
+    let run = |name: &str, end: &str| {
+        passed(&format!(
+            "P1 git\n  openat(AT_FDCWD, \".git/{name}\", O_RDWR|O_CREAT|O_EXCL, 0600) = <$DIR/.git/{name}>\n  \
+             set_mempolicy(MPOL_PREFERRED_MANY, <addr>, 1024) = {end}\n"
+        ))
+    };
+    let (old, new) = (facts("5.10"), facts("6.1"));
+    let all = told(
+        (
+            &old,
+            &[run("tD4GrCa", "-1 EINVAL"), run("tCUHNHr", "-1 EINVAL")],
+        ),
+        (&new, &[run("tR7O0Ym", "0"), run("tZuQe6h", "0")]),
+    );
+    assert_eq!(
+        all,
+        [
+            (
+                Class::Behaviour,
+                "`set_mempolicy` returns 0 instead of -1 EINVAL".to_owned()
+            ),
+            (
+                Class::Noise,
+                "`openat` returns another descriptor".to_owned()
+            ),
+        ]
+    );
+}

@@ -75,6 +75,13 @@ read(1<pipe:[1]>, NULL, 0) = 0\n";
 }
 
 #[test]
+fn what_the_program_was_given_is_numbered_in_a_normalised_trace_too() {
+    let text = "P1 x\n  close(1<pipe:[131]>) = 0\n  dup(2<socket:[17]>) = 3<pipe:[131]>\n  read(<pipe:2 read>, \"a:[b]>\", 0<pipe:[7]>) = 0\n";
+    let said = "P1 x\n  close(1<pipe:[1]>) = 0\n  dup(2<socket:[1]>) = 3<pipe:[1]>\n  read(<pipe:2 read>, \"a:[b]>\", 0<pipe:[2]>) = 0\n";
+    assert_eq!(numbered(text), said);
+}
+
+#[test]
 fn the_layout_of_perf_script_is_read_as_well() {
     let text = "           my sh    16168 69002.717783:     raw_syscalls:sys_exit: NR 59 = 0
 sh 16168 [001] 69002.717785:        1 sched:sched_switch: prev_comm=sh prev_pid=16168 prev_state=R ==> next_comm=dpkg next_pid=15888 next_prio=120
@@ -84,6 +91,7 @@ sh   16168 69002.720576:     raw_syscalls:sys_exit: NR 12 = 94424619548672
 sh   16170 69002.720577:    raw_syscalls:sys_enter: NR 257 (ffffff9c, 7fef31ce90b1, 80000, 0, 0, 55e0e35b90ca)
 sh   16170 69002.720577:                    memory: 98000000
 sh   16168 69002.720578:     raw_syscalls:sys_exit: NR 57 = 16170
+sh   16168 69002.720579:     raw_syscalls:sys_enter: NR 61 (3f2a, 3f2b, 5, 0, 0, 0)
 ";
     let said = "P1 sh
   raw_syscalls:sys_exit NR 59 = 0
@@ -91,6 +99,7 @@ sh   16168 69002.720578:     raw_syscalls:sys_exit: NR 57 = 16170
     __schedule+0x618 ([kernel.kallsyms])
   raw_syscalls:sys_exit NR 12 = <addr>
   raw_syscalls:sys_exit NR 57 = P2
+  raw_syscalls:sys_enter NR 61 (P2, 3f2b, 5, 0, 0, 0)
 
 P2 sh, child of P1
   raw_syscalls:sys_enter NR 257 (ffffff9c, <addr>, 80000, 0, 0, <addr>)

@@ -91,7 +91,10 @@ fn recording(path: &Path) -> Result<Read, String> {
     if !account.is_complete() {
         lacks.push("events were lost".to_owned());
     }
-    Ok(Read { text, lacks })
+    Ok(Read {
+        text: upgrade::numbered(&text),
+        lacks,
+    })
 }
 
 /// Collects a recording into a trace.

@@ -92,7 +92,8 @@ impl<'a> MatrixReport<'a> {
         }
         let real = self.steps.iter().flat_map(real);
         let scenarios: BTreeSet<&str> = real.clone().flat_map(scenarios).collect();
-        let differences = match real.count() {
+        let n = real.count();
+        let differences = match n {
             0 => "no difference".to_owned(),
             n => format!(
                 "{} in {}",
@@ -100,11 +101,12 @@ impl<'a> MatrixReport<'a> {
                 plural(scenarios.len(), "scenario")
             ),
         };
-        Some(match self.pairs() {
-            0 => format!("{differences}; verdicts alone were compared, no traces"),
-            n => format!(
+        Some(match (self.pairs(), n) {
+            (0, _) => format!("{differences}; verdicts alone were compared, no traces"),
+            (pairs, 0) => format!("{differences} in {} of traces", plural(pairs, "pair")),
+            (pairs, _) => format!(
                 "{differences}, nothing else in {} of traces",
-                plural(n, "pair")
+                plural(pairs, "pair")
             ),
         })
     }

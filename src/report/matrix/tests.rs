@@ -171,6 +171,10 @@ fn a_kernel_that_died_says_why_and_is_no_upgrade() {
         "{text}"
     );
     assert!(text.contains("\n5.10 -> 7.2: nothing differs\n"), "{text}");
+    assert!(
+        text.ends_with("; no difference in 1 pair of traces\n"),
+        "{text}"
+    );
     let alone = human(&Matrix::new(vec![fine("5.10")], []));
     assert!(
         alone.ends_with("\n1 scenario, 1 kernel: 1 pass\n"),

@@ -18,8 +18,6 @@ fn two_runs(commands: [&[&str]; 2]) -> Project {
     project
 }
 
-const FORMS: [&str; 3] = ["txt", "script", "data"];
-
 #[test]
 fn two_runs_of_a_program_do_not_differ_in_whatever_form_they_are_kept() {
     require!(right_to_trace());
@@ -35,10 +33,16 @@ fn two_runs_of_a_program_do_not_differ_in_whatever_form_they_are_kept() {
     ];
     let project = two_runs([&command, &command]);
     assert_ne!(project.read("a.txt"), project.read("b.txt"), "ids differ");
-    for form in FORMS {
+    for form in ["txt", "data"] {
         let run = project.harness(&["diff", &format!("a.{form}"), &format!("b.{form}")]);
         assert_eq!((run.stdout.as_str(), run.status), ("", 0), "{form}");
     }
+    // A script shows all registers of a call, and those that the call does not take hold anything.
+    let run = project.harness(&["diff", "a.script", "b.script"]);
+    let lines = run.stdout.lines().skip(2);
+    let differing: Vec<&str> = lines.filter(|line| line.starts_with(['-', '+'])).collect();
+    let is_of_registers = |line: &&str| line.contains("  raw_syscalls:sys_enter NR ");
+    assert!(differing.iter().all(is_of_registers), "{}", run.stdout);
 }
 
 #[test]
