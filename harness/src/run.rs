@@ -4,7 +4,7 @@ use crate::kernels::Listed;
 use crate::suite::{Chosen, exit_status, print, require_all};
 use crate::trace::Trouble;
 use crate::{complain, is_ci, signals, status};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -89,7 +89,13 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     }
     if let Some(kernel) = &arguments.vm {
         let kernel = Some(kernel.as_str()).filter(|name| !name.is_empty());
-        return crate::vm::again(kernel, &arguments.listed, &written(arguments));
+        let (folders, made) = written(arguments);
+        let status = crate::vm::again(kernel, &arguments.listed, &folders);
+        for folder in made {
+            // Only where nothing was written to it.
+            std::fs::remove_dir(folder).ok();
+        }
+        return status;
     }
     let from = arguments.from.as_deref();
     arguments
@@ -150,22 +156,26 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     exit_status(&verdicts)
 }
 
-/// The folders that a run may write to: those of snapshots, and those that the command line names.
-fn written(arguments: &Arguments) -> Vec<PathBuf> {
+/// The folders that a run may write to: those of snapshots, and those that the command line names. They are made where they are missing, as a guest
+/// can write to nothing else; which ones that were is told.
+fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let items = arguments.chosen.find().unwrap_or_default();
     let snapshots = items.iter().map(|item| Place::of(&item.file).root);
     let named = arguments.save.iter().chain(&arguments.dumps).cloned();
-    let mut folders: Vec<PathBuf> = named
-        .inspect(|folder| {
-            // Whoever writes there says so where it cannot be made.
-            std::fs::create_dir_all(folder).ok();
-        })
-        .chain(snapshots.filter(|_| !is_ci()))
-        .filter_map(|folder| std::fs::canonicalize(folder).ok())
-        .collect();
+    let all = named.chain(snapshots.filter(|_| !is_ci()));
+    let (mut folders, mut made) = (Vec::new(), Vec::new());
+    for folder in all.collect::<BTreeSet<PathBuf>>() {
+        let is_new = !folder.exists();
+        // Whoever writes there says so where it cannot be made.
+        std::fs::create_dir_all(&folder).ok();
+        if let Ok(folder) = std::fs::canonicalize(folder) {
+            made.extend(is_new.then(|| folder.clone()));
+            folders.push(folder);
+        }
+    }
     folders.sort();
     folders.dedup();
-    folders
+    (folders, made)
 }
 
 /// The folder for the ends of runs that are no pass.

@@ -51,6 +51,16 @@ const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     ),
     ("src/matrix/init.rs", "/proc", "where a guest mounts it"),
     ("src/matrix/init.rs", "/sys", "where a guest mounts it"),
+    (
+        "src/upgrade/pseudo.rs",
+        "/proc",
+        "paths in the text of traces; nothing is read",
+    ),
+    (
+        "src/upgrade/pseudo.rs",
+        "/sys",
+        "paths in the text of traces",
+    ),
     ("harness/src/doctor.rs", "/proc", "a word in a remedy"),
     ("harness/src/doctor.rs", "/sys", "a word in a remedy"),
 ];
