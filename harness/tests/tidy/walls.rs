@@ -47,20 +47,12 @@ const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     (
         "src/sandbox/world.rs",
         "/proc",
-        "where the sandbox mounts its own; nothing of the host's is read",
+        "where the sandbox mounts its own",
     ),
     ("src/matrix/init.rs", "/proc", "where a guest mounts it"),
     ("src/matrix/init.rs", "/sys", "where a guest mounts it"),
-    (
-        "src/upgrade/pseudo.rs",
-        "/proc",
-        "paths in the text of traces; nothing is read",
-    ),
-    (
-        "src/upgrade/pseudo.rs",
-        "/sys",
-        "paths in the text of traces",
-    ),
+    ("src/upgrade/pseudo.rs", "/proc", "a path in a trace"),
+    ("src/upgrade/pseudo.rs", "/sys", "a path in a trace"),
     ("harness/src/doctor.rs", "/proc", "a word in a remedy"),
     ("harness/src/doctor.rs", "/sys", "a word in a remedy"),
 ];
