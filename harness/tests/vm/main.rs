@@ -4,6 +4,7 @@
 //! can tell nothing.
 
 mod input;
+mod kprobes;
 mod planted;
 mod update;
 
