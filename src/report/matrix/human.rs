@@ -4,12 +4,13 @@ use super::super::suite::{diff_color, verdict_color};
 use super::{MatrixReport, is_of_verdict, plural, real, scenarios, words};
 use crate::matrix::{Difference, Matrix, Step};
 use crate::verdict::Verdict;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
     let matrix = report.matrix;
     table(out, matrix, color);
+    let mut told = Told::default();
     for difference in matrix.differences() {
         if is_untold(&difference, report) {
             continue;
@@ -18,21 +19,18 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
         if step.is_some_and(|step| is_told(&difference, step)) {
             continue;
         }
+        if let Some(step) = step {
+            told.add(&difference, step);
+            continue;
+        }
         head(out, &difference, color);
         let whole = difference.reasons.iter().flat_map(|reason| reason.lines());
-        let first = difference.reasons.iter().filter_map(|it| it.lines().next());
-        match step {
-            Some(step) => {
-                lines(out, first, color);
-                let _always_fits =
-                    writeln!(out, "        why: see {} -> {} below", step.from, step.to);
-            }
-            None => lines(out, whole, color),
-        }
+        lines(out, whole, color);
         for note in &difference.notes {
             let _always_fits = writeln!(out, "        note: {note}");
         }
     }
+    told.write(out, matrix, color);
     for column in &matrix.columns {
         if let Some(trouble) = &column.trouble {
             let names = matrix.scenarios.iter();
@@ -46,6 +44,66 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
                     plural(matrix.scenarios.len(), "scenario")
                 ),
             };
+        }
+    }
+}
+
+/// What is no pass and is explained by an upgrade, by scenario: it is not gone into twice.
+#[derive(Default)]
+struct Told(BTreeMap<String, Explained>);
+
+/// What a scenario came to where it is no pass.
+#[derive(Default)]
+struct Explained {
+    verdicts: BTreeMap<Verdict, BTreeSet<String>>,
+    steps: BTreeSet<String>,
+    /// The first lines of the reasons and the notes, but for those that say only that the trace differs, which the upgrade shows.
+    said: BTreeSet<String>,
+}
+
+impl Told {
+    fn add(&mut self, difference: &Difference, step: &Step) {
+        let reasons = difference.reasons.iter().filter_map(|it| it.lines().next());
+        let notes = difference.notes.iter().map(|note| format!("note: {note}"));
+        let said = reasons
+            .filter(|line| !line.starts_with("the trace differs from"))
+            .map(str::to_owned)
+            .chain(notes);
+        let said: BTreeSet<String> = said.collect();
+        for name in &difference.scenarios {
+            let of = self.0.entry(name.clone()).or_default();
+            let kernels = of.verdicts.entry(difference.verdict).or_default();
+            kernels.extend(difference.kernels.iter().cloned());
+            of.steps.insert(format!("{} -> {}", step.from, step.to));
+            of.said.extend(said.iter().cloned());
+        }
+    }
+
+    fn write(&self, out: &mut String, matrix: &Matrix, color: bool) {
+        if self.0.is_empty() {
+            return;
+        }
+        out.push_str("\nno pass, for what differs below:\n");
+        for (name, of) in &self.0 {
+            let steps: Vec<&str> = of.steps.iter().map(String::as_str).collect();
+            let mut verdicts = Vec::new();
+            for (verdict, kernels) in &of.verdicts {
+                let (start, end) = colors(*verdict, color);
+                let all = matrix.columns.iter().map(|column| &column.kernel);
+                let all: Vec<&str> = all
+                    .filter(|it| kernels.contains(*it))
+                    .map(String::as_str)
+                    .collect();
+                let word = words(*verdict);
+                verdicts.push(format!("{start}{word}{end} on {}", all.join(", ")));
+            }
+            let _always_fits = writeln!(
+                out,
+                "    {name}: {} (see {})",
+                verdicts.join("; "),
+                steps.join(", ")
+            );
+            lines(out, of.said.iter().map(String::as_str), color);
         }
     }
 }

@@ -89,10 +89,9 @@ files/mv  pass     pass  fail
 io/poll   pass     pass  pass
 new       skipped  pass  pass
 
-fail on 7.2 (pass on 5.10, 6.1):
-    files/mv
+no pass, for what differs below:
+    files/mv: fail on 7.2 (see 6.1 -> 7.2)
         the trace is another:
-        why: see 6.1 -> 7.2 below
 
 5.10 -> 6.1: 1 difference in 1 scenario
 
