@@ -39,7 +39,8 @@ pub struct Seen {
 }
 
 impl Matrix {
-    /// Each upgrade, in the order of the list. A kernel that broke is left out: the next is compared with the one before.
+    /// Each upgrade, in the order of the list. A kernel that broke is left out: the next is compared with the one before. Guests are compared with
+    /// guests, as the host is another machine; only where there is no earlier one of a kind are the two compared with each other.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pairs = self.neighbours().into_iter();
@@ -72,8 +73,14 @@ impl Matrix {
 
     fn neighbours(&self) -> Vec<(&Column, &Column)> {
         let whole: Vec<&Column> = self.columns.iter().filter(|it| it.is_whole()).collect();
-        let pairs = whole.iter().zip(whole.iter().skip(1));
-        pairs.map(|(from, to)| (*from, *to)).collect()
+        let mut pairs = Vec::new();
+        for (place, to) in whole.iter().enumerate() {
+            let earlier = whole.get(..place).unwrap_or_default();
+            let is_alike = |it: &&&Column| it.facts.on_host == to.facts.on_host;
+            let from = earlier.iter().rev().find(is_alike).or(earlier.last());
+            pairs.extend(from.map(|from| (*from, *to)));
+        }
+        pairs
     }
 
     fn step(&self, from: &Column, to: &Column) -> Step {
@@ -124,6 +131,34 @@ mod tests {
             assert!(column.line(&line), "{line}");
         }
         column
+    }
+
+    #[test]
+    fn a_guest_is_compared_with_the_guest_before_it_and_not_with_the_host() {
+        let mut columns = ["5.10", "6.1", "6.18", "7.2"].map(|kernel| {
+            column(
+                kernel,
+                &[("a", "pass", &format!("close({}) = 0", kernel.len()))],
+            )
+        });
+        columns[2].facts.on_host = true;
+        let steps = Matrix::new(columns.into(), []).steps();
+        let shown: Vec<String> = steps
+            .iter()
+            .map(|step| {
+                let classes = step.changes.iter().map(|change| change.class.word());
+                let classes: Vec<&str> = classes.collect();
+                format!("{} -> {}: {}", step.from, step.to, classes.join(" "))
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "5.10 -> 6.1: behaviour",
+                "6.1 -> 6.18: environment",
+                "6.1 -> 7.2: "
+            ]
+        );
     }
 
     #[test]

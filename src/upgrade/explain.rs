@@ -92,8 +92,34 @@ pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Dif
         }
         _ => {}
     }
+    for difference in &mut all {
+        blame_machine(difference, base.0, other.0);
+    }
     all.sort_by_key(|difference| difference.class);
     all
+}
+
+/// Where one of the kernels is the host's and the other a guest's, nobody can tell what the kernel does from what the machine does.
+fn blame_machine(difference: &mut Difference, base: &Facts, other: &Facts) {
+    let is_open = matches!(difference.class, Class::Behaviour | Class::Path);
+    if !is_open || base.on_host == other.on_host {
+        return;
+    }
+    let place = |facts: &Facts| {
+        if facts.on_host {
+            "on the host"
+        } else {
+            "in a guest"
+        }
+    };
+    difference.class = Class::Environment;
+    difference.evidence.push(format!(
+        "  {} ran {} and {} {}: it may be the machine",
+        base.release,
+        place(base),
+        other.release,
+        place(other)
+    ));
 }
 
 /// The same as something that varies: then there is neither more nor less of it.

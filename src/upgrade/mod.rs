@@ -9,7 +9,7 @@
 //! | [`Class::Noise`] | the answer varies on one kernel as well | two runs there |
 //! | [`Class::Absent`] | a requirement that is unmet; a call that ends with `ENOSYS`; an event that only one kernel has | the requirement, the line |
 //! | [`Class::Layout`] | an event's fields, where its format is another | the fields that came, went or moved |
-//! | [`Class::Environment`] | what the guest is set to: sysctls, filters of calls, what is installed, how slow it is; what files of `/sys` and `/proc` tell of the machine | the settings that differ, the file |
+//! | [`Class::Environment`] | what the guest is set to: sysctls, filters of calls, what is installed, how slow it is; what files of `/sys` and `/proc` tell of the machine; that one is the host and the other a guest | the settings that differ, the file |
 //! | [`Class::Path`] | other calls are made | the lines that only one has |
 //! | [`Class::Behaviour`] | the same calls with other arguments or results; another end | both lines |
 
@@ -71,6 +71,8 @@ impl Answer {
 pub struct Facts {
     /// Its release.
     pub release: String,
+    /// Whether it is the machine's own, and does not run in a guest: processors, files and memory are others there.
+    pub on_host: bool,
     /// Its events, each with the lines by which its fields are described; none where it was not asked.
     pub events: BTreeMap<String, BTreeSet<String>>,
     /// Settings by their names, as `fs.protected_symlinks` or `Seccomp`.

@@ -197,7 +197,10 @@ impl Work<'_> {
     fn run(&self, index: usize, place: &Place, command: &[OsString]) -> Result<(), String> {
         match place {
             Place::Guest(kernel) => self.in_guest(index, kernel, command),
-            Place::Host(under) => self.on_host(index, &[under.as_slice(), command].concat()),
+            Place::Host(under) => {
+                self.edit(index, |column| column.facts.on_host = true);
+                self.on_host(index, &[under.as_slice(), command].concat())
+            }
         }
     }
 
