@@ -57,7 +57,12 @@ fn build_ids_are_put_into_a_file_that_perf_reads_as_before() {
     require!(require::program("readelf"));
     let place = Place::new();
     said(&place, &format!("{RECORD} -o without ls / > list"));
-    assert_eq!(ids(&said(&place, "$PERF buildid-list -i without")).len(), 0);
+    // What the file lacks; perf 7.2 lists ids that it has looked up by itself as well.
+    let header = said(&place, "$PERF report --header-only -i without");
+    let mut lacks = header
+        .lines()
+        .filter(|line| line.starts_with("# missing features:"));
+    assert!(lacks.any(|line| line.contains(" BUILD_ID ")), "{header}");
     said(&place, &format!("{HARNESS} inject -b -i without -o with"));
     let found = ids(&said(&place, "$PERF buildid-list -i with"));
     assert!(found.len() > 2, "{found:?}");
