@@ -7,12 +7,32 @@ use crate::attr::ReadFormat;
 use crate::sys::perf::{self, Counts};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 /// A group of counters. The kernel has all of them count, or none of them, and they are read at one moment.
 #[derive(Debug)]
 pub struct CounterGroup {
     /// The counters and their ids; the first one leads.
     events: Vec<(OwnedFd, u64)>,
+}
+
+/// How long a task may take to give its events back.
+const SETTLING: Duration = Duration::from_secs(2);
+
+/// Reads a group that tasks may be leaving. While one gives back its copies one by one, the kernel has no sum of them, and says `ECHILD`
+/// (`__perf_read_group_add()`, kernel/events/core.c): it has one when the task is gone.
+fn settled<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let deadline = Instant::now() + SETTLING;
+    loop {
+        match read() {
+            Err(error)
+                if error.raw_os_error() == Some(libc::ECHILD) && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            answer => return answer,
+        }
+    }
 }
 
 impl CounterGroup {
@@ -77,7 +97,7 @@ impl CounterGroup {
         let Some((leader, _)) = self.events.first() else {
             return Ok(Vec::new());
         };
-        let read = perf::read_group(leader.as_fd(), self.events.len())?;
+        let read = settled(|| perf::read_group(leader.as_fd(), self.events.len()))?;
         let of = |(_, id): &(OwnedFd, u64)| {
             let (_, value) = read.values.iter().find(|(of, _)| of == id)?;
             Some(Counts {
@@ -88,5 +108,25 @@ impl CounterGroup {
         };
         let all: Option<Vec<Counts>> = self.events.iter().map(of).collect();
         all.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_that_a_task_is_leaving_is_read_when_it_is_gone() {
+        let mut left = 3;
+        let read = settled(|| {
+            left -= 1;
+            match left {
+                0 => Ok(7),
+                _ => Err(io::Error::from_raw_os_error(libc::ECHILD)),
+            }
+        });
+        assert_eq!((read.unwrap(), left), (7, 0));
+        let other = settled(|| Err::<(), _>(io::Error::from_raw_os_error(libc::EBADF)));
+        assert_eq!(other.unwrap_err().raw_os_error(), Some(libc::EBADF));
     }
 }
