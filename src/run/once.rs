@@ -221,16 +221,8 @@ impl Observer for Collector<'_> {
         let Some(planned) = planned.filter(|_| !self.is_late) else {
             return;
         };
-        match fired.decode(planned) {
-            Ok(event) => {
-                if let Some(stack) = fired.stack {
-                    self.builder.led_by(Arc::clone(stack));
-                }
-                self.builder.event(fired.actor.thread, fired.time, event);
-            }
-            Err(error) => {
-                self.error.get_or_insert(error);
-            }
+        if let Err(error) = fired.add_to(planned, &mut self.builder) {
+            self.error.get_or_insert(error);
         }
     }
 }

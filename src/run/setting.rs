@@ -10,7 +10,7 @@ use crate::record::{LayoutTable, Sample};
 use crate::space::Stack;
 use crate::syscall::files::Initial;
 use crate::syscall::{Actor, Observation, Remembered};
-use crate::trace::{FieldValue, TracedEvent};
+use crate::trace::{Builder, FieldValue, TracedEvent};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,6 +72,19 @@ pub struct Fired<'a> {
 }
 
 impl Fired<'_> {
+    /// Puts it into a trace, with the functions that led to it where they are known.
+    ///
+    /// # Errors
+    /// As [`Self::decode`]; the trace is then as it was.
+    pub fn add_to(&self, planned: &PlannedEvent, builder: &mut Builder) -> Result<(), RunError> {
+        let event = self.decode(planned)?;
+        if let Some(stack) = self.stack {
+            builder.led_by(Arc::clone(stack));
+        }
+        builder.event(self.actor.thread, self.time, event);
+        Ok(())
+    }
+
     /// Its name and fields, as the plan reads them.
     ///
     /// # Errors

@@ -119,16 +119,8 @@ impl Observer for Collector<'_> {
         let Some(planned) = self.plan.named.get(fired.place) else {
             return;
         };
-        match fired.decode(planned) {
-            Ok(event) => {
-                if let Some(stack) = fired.stack {
-                    self.builder.led_by(Arc::clone(stack));
-                }
-                self.builder.event(fired.actor.thread, fired.time, event);
-            }
-            Err(error) => {
-                self.error.get_or_insert(chain(&error));
-            }
+        if let Err(error) = fired.add_to(planned, &mut self.builder) {
+            self.error.get_or_insert(chain(&error));
         }
     }
 }
