@@ -20,6 +20,15 @@ pub struct Place {
     pub name: String,
 }
 
+/// A snapshot as it was when it was read, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The file that a run on this kernel is compared with.
+    pub file: PathBuf,
+    /// Its text; `None` where there is no such file.
+    pub text: Option<String>,
+}
+
 /// A stored snapshot could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
@@ -152,6 +161,18 @@ impl Place {
             }
             _ => chosen.to_owned(),
         }
+    }
+
+    /// The snapshot that a run on a kernel is compared with. To be read before the run: a workload that may write files of the host
+    /// could change it.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
+    pub fn stored(&self, release: &str) -> Result<Stored, SnapshotError> {
+        let file = self.choose(release);
+        self.check_variants()?;
+        let text = read(&file)?;
+        Ok(Stored { file, text })
     }
 
     /// Checks that no variant says what the common snapshot says: it would hide changes of that one.

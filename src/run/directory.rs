@@ -1,12 +1,19 @@
-//! What becomes of a run's directory.
+//! What becomes of a run's directory, and of a run that broke.
 
-use super::ScenarioReport;
+use super::{RunError, ScenarioReport};
 use crate::errors::chain;
 use crate::sandbox::{WorkDir, WorkDirError};
 use crate::verdict::Verdict;
 use std::path::PathBuf;
 
 impl ScenarioReport {
+    /// The harness could not do its work.
+    pub(super) fn break_by(&mut self, error: &RunError) {
+        self.verdict = Verdict::Broken;
+        let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
+        self.reasons = vec![chain(error) + &hint.unwrap_or_default()];
+    }
+
     /// Keeps or removes the directory of a run, and reports where it is.
     pub(super) fn part_with(&mut self, directory: Option<WorkDir>, keep: bool) {
         match directory {

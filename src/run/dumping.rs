@@ -5,7 +5,8 @@ use super::rejudge::rejudge;
 use super::saved::Saved;
 use super::scenario::not_executed;
 use super::{
-    Bench, Control, Extras, Item, Options, Outcome, RecordedRun, RunError, StoreError, attempt,
+    Bench, Control, Extras, Item, Options, Outcome, RecordedRun, RunError, StoreError, Subject,
+    attempt,
 };
 use crate::errors::chain;
 use crate::perfdata::{Feature, Ordered, Prologue, ReadError, Reader, Writer, features};
@@ -13,6 +14,7 @@ use crate::plan::Plan;
 use crate::record::{self, Record, kind};
 use crate::sandbox::{LaunchError, WorkDir};
 use crate::scenario::Last;
+use crate::snapshot::Stored;
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +29,7 @@ use tempfile::NamedTempFile;
 pub(super) fn attempt_and_keep(
     bench: &Bench<'_>,
     plan: &Plan,
-    item: &Item,
+    (item, stored): (&Item, &Stored),
     control: &mut dyn Control,
     options: &Options,
     dir: &WorkDir,
@@ -35,9 +37,11 @@ pub(super) fn attempt_and_keep(
     let overwrites = plan.events.overwrites();
     let last = plan.on_failure.zip(options.dumps.as_ref());
     let named = options.file_of(item);
+    let file = item.file.as_path();
+    let subject = Subject { file, stored };
     if !overwrites && last.is_none() {
         let extras = options.extras(named.as_deref());
-        let outcome = attempt(bench, plan, &item.file, control, extras, dir)?;
+        let outcome = attempt(bench, plan, subject, control, extras, dir)?;
         return Ok((outcome, None));
     }
     // There it goes whatever becomes of us.
@@ -52,8 +56,8 @@ pub(super) fn attempt_and_keep(
         ..options.extras(None)
     };
     let mut outcome = match overwrites {
-        true => judged_when_over(bench, plan, item, control, extras, dir)?,
-        false => attempt(bench, plan, &item.file, control, extras, dir)?,
+        true => judged_when_over(bench, plan, subject, control, extras, dir)?,
+        false => attempt(bench, plan, subject, control, extras, dir)?,
     };
     let is_wanted = !matches!(outcome.verdict, Verdict::Pass | Verdict::Skipped);
     let mut dumped = None;
@@ -74,7 +78,7 @@ pub(super) fn attempt_and_keep(
 fn judged_when_over(
     bench: &Bench<'_>,
     plan: &Plan,
-    item: &Item,
+    subject: Subject<'_>,
     control: &mut dyn Control,
     extras: Extras<'_>,
     dir: &WorkDir,
@@ -84,7 +88,7 @@ fn judged_when_over(
         ran => ran?,
     };
     let file = extras.save.map(|(file, _)| file).unwrap_or(Path::new(""));
-    let outcome = rejudge(bench, plan, &item.file, &RecordedRun::open(file)?)?;
+    let outcome = rejudge(bench, plan, subject, &RecordedRun::open(file)?)?;
     Ok(match ended.interrupted {
         false => outcome,
         true => Outcome {

@@ -71,7 +71,7 @@ pub use recording::RecordError;
 pub use replay::{RecordedRun, ReplayError, Replayed};
 pub use saved::Saved;
 pub use saving::Saving;
-pub use scenario::{Outcome, SnapshotOutcome, attempt};
+pub use scenario::{Outcome, SnapshotOutcome, Subject, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use setting::{Extras, Fault, Fired, Observer, Setting, Turn};
 pub use stat::Counters;

@@ -5,7 +5,7 @@ use super::overwritten::OVERWRITTEN;
 use super::ready::Ready;
 use super::scenario::{Ran, counts};
 use super::suite::side_by_side;
-use super::{Bench, Control, Extras, Item, RunError, Suite, attempt, lay_out};
+use super::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::errors::chain;
 use crate::matching::{add_spans, remove_spans};
 use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
@@ -240,7 +240,11 @@ fn survey(
         ..plan.clone()
     };
     let dir = lay_out(bench, &plan, &item.file)?;
-    let outcome = attempt(bench, &plan, &item.file, control, Extras::default(), &dir)?;
+    let subject = Subject {
+        file: &item.file,
+        stored: &item.place().stored(&bench.release)?,
+    };
+    let outcome = attempt(bench, &plan, subject, control, Extras::default(), &dir)?;
     let (verdict, mut reasons) = (outcome.verdict, outcome.reasons);
     let Some(run) = outcome.run.filter(|_| verdict == Verdict::Pass) else {
         reasons.insert(

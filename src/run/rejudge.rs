@@ -2,13 +2,12 @@
 
 use super::once::Collector;
 use super::replay::{RecordedRun, Replayed};
-use super::scenario::{Outcome, judge, not_judged};
+use super::scenario::{Outcome, Subject, judge, not_judged};
 use super::{Bench, RunError, baseline};
 use crate::matching::{add_spans, forget_begins};
 use crate::plan::Plan;
 use crate::trace::Normalised;
 use crate::verdict::{self, Findings, Verdict};
-use std::path::Path;
 
 /// Judges a recorded run as [`attempt`](super::attempt) judges one that takes place. What the recording does not say is neither met nor failed.
 ///
@@ -17,7 +16,7 @@ use std::path::Path;
 pub(super) fn rejudge(
     bench: &Bench<'_>,
     plan: &Plan,
-    file: &Path,
+    subject: Subject<'_>,
     recording: &RecordedRun,
 ) -> Result<Outcome, RunError> {
     // What another command did says nothing of this one.
@@ -80,7 +79,8 @@ pub(super) fn rejudge(
         unknown,
         ..Findings::default()
     });
-    judge(bench, &plan, Some(file), &replayed.ended, &trace, findings)
+    let stored = Some(subject.stored);
+    Ok(judge(&plan, stored, &replayed.ended, &trace, findings))
 }
 
 /// A recorded run and its trace.

@@ -7,7 +7,7 @@ use crate::errors::chain;
 use crate::matching::{SPAN, add_spans};
 use crate::plan::Plan;
 use crate::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
-use crate::snapshot::{self, Place, Provenance};
+use crate::snapshot::{self, Provenance, Stored};
 use crate::syscall::UNREAD;
 use crate::trace::{Normalised, Trace, View};
 use crate::units::{Limit, Usage};
@@ -72,6 +72,15 @@ pub enum SnapshotOutcome {
     },
 }
 
+/// The scenario that a plan was made of, as far as a run and its judgement take it.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Its file; `files` with `from` are relative to it.
+    pub file: &'a Path,
+    /// Its snapshot, as it was before any run of it.
+    pub stored: &'a Stored,
+}
+
 /// Runs a planned scenario in the directory that was laid out for it, and judges it; before it, its baseline. Nothing is written.
 ///
 /// # Errors
@@ -79,11 +88,12 @@ pub enum SnapshotOutcome {
 pub fn attempt(
     bench: &Bench<'_>,
     plan: &Plan,
-    file: &Path,
+    subject: Subject<'_>,
     control: &mut dyn Control,
     extras: Extras<'_>,
     dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
+    let Subject { file, stored } = subject;
     let base = match &plan.baseline {
         None => None,
         Some(baseline) => match baseline::run(bench, &baseline.plan, file, control, extras.save)? {
@@ -99,7 +109,7 @@ pub fn attempt(
     if let Some((base, delta)) = &base {
         findings.add(baseline::compare(base, delta, &trace));
     }
-    let outcome = judge(bench, plan, Some(file), &ended, &trace, findings)?;
+    let outcome = judge(plan, Some(stored), &ended, &trace, findings);
     let base = base.map(|(trace, _)| trace);
     let run = plan.keeps_all.then(|| Box::new(Ran { ended, trace, base }));
     Ok(Outcome { run, ..outcome })
@@ -122,21 +132,20 @@ pub(super) fn trial(
             findings.add(left(plan, dir));
             let mut normalised = trace.normalise(&view, &bench.signatures);
             add_spans(&plan.spans, &mut normalised);
-            let outcome = judge(bench, plan, None, &ended, &normalised, findings)?;
+            let outcome = judge(plan, None, &ended, &normalised, findings);
             Ok((outcome, trace, view))
         }
     }
 }
 
-/// Judges a run; with the snapshot of the scenario file that is named.
+/// Judges a run; with the snapshot that is handed over.
 pub(super) fn judge(
-    bench: &Bench<'_>,
     plan: &Plan,
-    file: Option<&Path>,
+    stored: Option<&Stored>,
     ended: &Ended,
     trace: &Normalised,
     findings: Findings,
-) -> Result<Outcome, RunError> {
+) -> Outcome {
     let counts = counts(plan, trace);
     let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts, &trace.in_order());
     (verdict, reasons) = findings.joined(verdict, reasons);
@@ -166,8 +175,8 @@ pub(super) fn judge(
     }
     let text = trace.text();
     let shown = is_whole.then(|| shown(plan, ended, trace, &text)).flatten();
-    let snapshot = match file.filter(|_| is_trace) {
-        Some(file) => compare(bench, &Place::of(file).of_row(&plan.row), &text)?,
+    let snapshot = match stored.filter(|_| is_trace) {
+        Some(stored) => compare(stored, &text),
         None => SnapshotOutcome::NotCompared,
     };
     if let SnapshotOutcome::Differs { file, stored } = &snapshot {
@@ -184,7 +193,7 @@ pub(super) fn judge(
     let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });
     let only_snapshot = is_different && reasons.len() == 1;
     let (verdict, reasons) = verdict::with_known_failure(plan, verdict, reasons);
-    Ok(Outcome {
+    Outcome {
         only_snapshot,
         verdict,
         reasons,
@@ -197,7 +206,7 @@ pub(super) fn judge(
         shown,
         snapshot,
         run: None,
-    })
+    }
 }
 
 /// The text by which kernels are compared; none where parts of it are not known.
@@ -245,17 +254,14 @@ fn left(plan: &Plan, dir: &WorkDir) -> Findings {
     verdict::files_after(expected, &left)
 }
 
-fn compare(bench: &Bench<'_>, place: &Place, text: &str) -> Result<SnapshotOutcome, RunError> {
-    let chosen = place.choose(&bench.release);
-    place.check_variants()?;
-    let stored = snapshot::read(&chosen)?;
-    Ok(match stored {
-        Some(stored) if snapshot::matches(&stored, text) => SnapshotOutcome::Same,
-        stored => SnapshotOutcome::Differs {
-            file: chosen,
-            stored,
+fn compare(stored: &Stored, text: &str) -> SnapshotOutcome {
+    match &stored.text {
+        Some(stored) if snapshot::matches(stored, text) => SnapshotOutcome::Same,
+        _ => SnapshotOutcome::Differs {
+            file: stored.file.clone(),
+            stored: stored.text.clone(),
         },
-    })
+    }
 }
 
 /// A workload that could not be executed did not fail its expectations: it is reported as just that.

@@ -4,8 +4,7 @@ use super::dumping::attempt_and_keep;
 use super::ready::{Ready, SuiteError, read_file, ready};
 use super::rejudge::rejudge;
 use super::storing::differs;
-use super::{Bench, Control, Item, Options, PATH, RecordedRun, lay_out};
-use crate::errors::chain;
+use super::{Bench, Control, Item, Options, PATH, RecordedRun, Subject, Update, lay_out};
 use crate::plan::{Counting, Facts, Plan, PlanError};
 use crate::sandbox::{self, Program};
 use crate::scenario::Scenario;
@@ -308,18 +307,27 @@ impl<'a> Suite<'a> {
         report: &mut ScenarioReport,
     ) {
         let mut first: Option<String> = None;
+        let mut stored = match item.place().stored(&self.bench.release) {
+            Ok(stored) => stored,
+            Err(error) => return report.break_by(&error.into()),
+        };
         let n_rounds = options.repeat.max(1);
         for round in 1..=n_rounds {
             let mut directory = None;
             let run = || {
                 let laid_out = lay_out(self.bench, plan, &item.file)?;
                 let dir = directory.insert(laid_out);
-                attempt_and_keep(self.bench, plan, item, &mut *control(), options, dir)
+                let subject = (item, &stored);
+                attempt_and_keep(self.bench, plan, subject, &mut *control(), options, dir)
             };
             let outcome = self
                 .recording
                 .map_or_else(run, |recording| {
-                    Ok((rejudge(self.bench, plan, &item.file, recording)?, None))
+                    let subject = Subject {
+                        file: &item.file,
+                        stored: &stored,
+                    };
+                    Ok((rejudge(self.bench, plan, subject, recording)?, None))
                 })
                 .and_then(|(outcome, dumped)| {
                     report.dumped = dumped;
@@ -340,6 +348,12 @@ impl<'a> Suite<'a> {
                     notes.append(&mut remarks);
                     report.only_snapshot =
                         outcome.only_snapshot && outcome.verdict == Verdict::Fail;
+                    if matches!(options.update, Update::Accept | Update::Variant) {
+                        match item.place().stored(&self.bench.release) {
+                            Ok(accepted) => stored = accepted,
+                            Err(error) => report.break_by(&error.into()),
+                        }
+                    }
                     if let Some(diff) = differs {
                         report.verdict = Verdict::Fail;
                         report.reasons.push(format!(
@@ -347,14 +361,7 @@ impl<'a> Suite<'a> {
                         ));
                     }
                 }
-                Err(error) => {
-                    report.verdict = Verdict::Broken;
-                    let hint = error
-                        .hint()
-                        .map(|hint| format!(" (hint: {hint})"))
-                        .unwrap_or_default();
-                    report.reasons = vec![format!("{}{hint}", chain(&error))];
-                }
+                Err(error) => report.break_by(&error),
             }
             let is_last = report.verdict != Verdict::Pass || round == n_rounds;
             report.part_with(directory, options.keep && is_last);

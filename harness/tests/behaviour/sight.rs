@@ -8,9 +8,10 @@ use std::sync::Arc;
 use trace_harness::format::Format;
 use trace_harness::host::{Catalogue, Host, HostError};
 use trace_harness::plan::{self, Counting, Facts, MemoryReader, Reach, Resolved};
-use trace_harness::run::{Bench, Control, Extras, Next, attempt, lay_out};
+use trace_harness::run::{Bench, Control, Extras, Next, Subject, attempt, lay_out};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
+use trace_harness::snapshot::Place;
 use trace_harness::units::TracepointName;
 use trace_harness::verdict::Verdict;
 
@@ -185,7 +186,9 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         };
         let file = Path::new("it.yaml");
         let dir = lay_out(&bench, &plan, file).expect("a directory");
-        let outcome = attempt(&bench, &plan, file, &mut Nobody, Extras::default(), &dir);
+        let stored = &Place::of(file).stored(&bench.release).expect("none");
+        let subject = Subject { file, stored };
+        let outcome = attempt(&bench, &plan, subject, &mut Nobody, Extras::default(), &dir);
         let outcome = outcome.expect("a run");
         (outcome.verdict, outcome.reasons.join("\n"))
     };

@@ -8,9 +8,10 @@ use std::time::Instant;
 use nix::sys::signal::Signal;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, Counting, Facts, Reach, Resolved, StringSource};
-use trace_harness::run::{Bench, Control, Extras, Next, attempt, lay_out};
+use trace_harness::run::{Bench, Control, Extras, Next, Subject, attempt, lay_out};
 use trace_harness::sandbox::Running;
 use trace_harness::scenario;
+use trace_harness::snapshot::Place;
 use trace_harness::verdict::Verdict;
 
 use super::UNREAD;
@@ -271,7 +272,11 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
             panic!("no plan for {text}");
         };
         let dir = lay_out(bench, &plan, &file).expect("a directory");
-        attempt(bench, &plan, &file, &mut Nobody, Extras::default(), &dir).expect("a run")
+        let subject = Subject {
+            file: &file,
+            stored: &Place::of(&file).stored(&bench.release).expect("none"),
+        };
+        attempt(bench, &plan, subject, &mut Nobody, Extras::default(), &dir).expect("a run")
     };
     let bench = || Bench::new(&host).expect("this machine");
     let with = trace(&bench()).text.expect("a trace");
