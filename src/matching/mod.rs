@@ -85,6 +85,21 @@ impl Expected {
     }
 }
 
+impl Expected {
+    /// What is said of single deeds that absence, or a number, may meet.
+    #[must_use]
+    pub fn bounds(&self) -> Vec<&Matcher> {
+        let mut all = Vec::new();
+        for pattern in self.sequence.iter().chain(&self.any_order) {
+            pattern.add_forbidden(&mut all);
+        }
+        all.extend(&self.never);
+        let bounded = self.count.iter().filter(|(_, range)| range.max.is_some());
+        all.extend(bounded.map(|(matcher, _)| matcher));
+        all
+    }
+}
+
 /// An element of a sequence.
 #[derive(Clone, Debug)]
 pub enum Pattern {
@@ -101,6 +116,18 @@ pub enum Pattern {
 }
 
 impl Pattern {
+    fn add_forbidden<'a>(&'a self, all: &mut Vec<&'a Matcher>) {
+        match self {
+            Self::Step(_) | Self::Next(_) => {}
+            Self::Never(matchers) => all.extend(matchers),
+            Self::Sequence(patterns) | Self::AnyOrder(patterns) => {
+                for pattern in patterns {
+                    pattern.add_forbidden(all);
+                }
+            }
+        }
+    }
+
     fn add_matchers<'a>(&'a self, all: &mut Vec<&'a Matcher>) {
         match self {
             Self::Step(matcher) | Self::Next(matcher) => all.push(matcher),

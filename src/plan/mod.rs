@@ -221,6 +221,7 @@ pub fn resolve(
     let mut wants = wanted::wants(scenario);
     wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
     wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
+    wants.push(Wanted::Evasions);
     let contents = match &scenario.snapshot {
         SnapshotSpec::On { contents, .. } => *contents,
         SnapshotSpec::Off => 0,

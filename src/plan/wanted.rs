@@ -16,6 +16,9 @@ pub enum Wanted {
     Starts,
     /// To see what is written, which may be a mark of the author's.
     Marks,
+    /// To see where what is asked for may have been done out of sight: by way of an io_uring, or by a 32-bit call where the native
+    /// tracepoint of the call is named.
+    Evasions,
     /// When each thread comes onto a CPU, which no tracepoint tells of the thread's own events: `sched:sched_switch` is of whoever leaves.
     Turns,
     /// Call chains of calls: of those that the words name (none: of all). There is one kind of them for all calls.

@@ -2,7 +2,6 @@
 
 use crate::record::Sample;
 use crate::syscall::names::Abi;
-use crate::syscall::{Call, Outcome};
 
 pub(super) fn word(raw: &[u8], at: usize) -> Option<u64> {
     raw.get(at..)?
@@ -51,13 +50,4 @@ const X86_IP: u32 = 8;
 fn place_of(mask: u64, bit: u32) -> Option<usize> {
     let below = (1_u64 << bit).wrapping_sub(1);
     (mask >> bit & 1 != 0).then(|| (mask & below).count_ones() as usize)
-}
-
-/// Whether a call sets up an io_uring, or hands something to one.
-pub(super) fn works_on_a_ring(call: &Call) -> bool {
-    match (call.name(), &call.outcome) {
-        (Some("io_uring_setup"), Outcome::Returned { value, .. }) => *value >= 0,
-        (Some("io_uring_enter"), Outcome::Returned { value, .. }) => *value > 0,
-        _ => false,
-    }
 }

@@ -17,7 +17,7 @@ use crate::sandbox::{self, Left, WorkDir};
 use crate::scenario::Survivors;
 use crate::space::Stack;
 use crate::syscall::files::{FileKind, Initial};
-use crate::syscall::{Observation, Signatures};
+use crate::syscall::{Observation, Signatures, uring};
 use crate::trace::{Builder, Normalised, Trace, View};
 use crate::verdict::{Ended, Findings};
 use std::os::unix::ffi::OsStrExt;
@@ -144,6 +144,12 @@ pub(super) struct Collector<'a> {
     /// Of a run that is judged when it is over, by what is saved.
     is_late: bool,
     wants_functions: bool,
+    /// Calls that the scenario asks for and that may be submitted to an io_uring unseen.
+    unseen: Vec<&'static str>,
+    /// A 32-bit call whose native tracepoint was asked for.
+    evading: Option<String>,
+    /// How often something was submitted to one.
+    n_submissions: u64,
     builder: Builder,
     error: Option<RunError>,
 }
@@ -155,6 +161,9 @@ impl<'a> Collector<'a> {
             saving: None,
             is_late: false,
             wants_functions: plan.looks_at_functions(),
+            unseen: plan.events.unseen_as_operations(),
+            evading: None,
+            n_submissions: 0,
             builder: Builder::new(plan.keeps_order()),
             error: None,
         }
@@ -179,7 +188,15 @@ impl<'a> Collector<'a> {
             ..self.plan.view.clone().unwrap_or_default()
         };
         let mut trace = self.builder.finish();
-        let findings = marks::apply(&self.plan.marks, &mut trace, &mut view, signatures);
+        let mut findings = marks::apply(&self.plan.marks, &mut trace, &mut view, signatures);
+        findings.unknown.extend(self.evading);
+        if let ([first, ..], 1..) = (&*self.unseen, self.n_submissions) {
+            findings.unknown.push(format!(
+                "the workload submitted to an io_uring in {} calls, and what it submitted, which may do what `{first}` does, was not \
+                 recorded: name `io_uring_enter` among `trace.events`",
+                self.n_submissions
+            ));
+        }
         Ok((trace, view, findings))
     }
 }
@@ -203,6 +220,18 @@ impl Observer for Collector<'_> {
             return;
         }
         let Plan { events, marks, .. } = self.plan;
+        if let Observation::Call(call) = observation {
+            if !self.unseen.is_empty() {
+                self.n_submissions += u64::from(uring::submits(call));
+            }
+            if self.evading.is_none() && events.evades_tracepoint(call) {
+                self.evading = Some(format!(
+                    "the workload made `{}` as a 32-bit call, which the tracepoints of single calls do not show: \
+                     name the call in `syscalls` instead",
+                    call.name().unwrap_or("?")
+                ));
+            }
+        }
         self.builder
             .observe(observation, |call| events.wants(call) || marks.may_be(call));
     }

@@ -8,6 +8,7 @@
 //! sed -n '/^enum io_uring_op {/,/IORING_OP_LAST/s/^\tIORING_OP_\(.*\),$/    "\1",/p' linux/io_uring.h | sed '/"LAST"/d'
 //! ```
 
+use super::{Call, Outcome, files};
 use std::sync::{Arc, LazyLock};
 
 /// What every operation's name in a trace begins with: the system of the kernel's tracepoints of io_uring, and the prefix of its header.
@@ -83,6 +84,96 @@ const OPERATIONS: [&str; 65] = [
     "URING_CMD128",
 ];
 
+/// What calls do that operations do as well (`io_issue_defs`, `io_uring/opdef.c`): the operations without `IORING_OP_`.
+const DONE_BY: [(&str, &[&str]); 34] = [
+    ("READV READV_FIXED", &["readv", "preadv", "preadv2"]),
+    ("WRITEV WRITEV_FIXED", &["writev", "pwritev", "pwritev2"]),
+    ("READ READ_FIXED READ_MULTISHOT", &["read", "pread64"]),
+    ("WRITE WRITE_FIXED", &["write", "pwrite64"]),
+    ("FSYNC", &["fsync", "fdatasync"]),
+    ("POLL_ADD", &["poll", "ppoll", "select", "pselect6"]),
+    ("SYNC_FILE_RANGE", &["sync_file_range"]),
+    ("SENDMSG SENDMSG_ZC", &["sendmsg", "sendmmsg"]),
+    ("RECVMSG", &["recvmsg", "recvmmsg"]),
+    ("SEND SEND_ZC", &["sendto"]),
+    ("RECV RECV_ZC", &["recvfrom"]),
+    ("ACCEPT", &["accept", "accept4"]),
+    ("CONNECT", &["connect"]),
+    ("SOCKET", &["socket"]),
+    ("BIND", &["bind"]),
+    ("LISTEN", &["listen"]),
+    ("SHUTDOWN", &["shutdown"]),
+    ("FALLOCATE", &["fallocate"]),
+    ("FTRUNCATE", &["ftruncate"]),
+    ("OPENAT OPENAT2", &["open", "openat", "openat2", "creat"]),
+    ("CLOSE", &["close"]),
+    ("STATX", &["stat", "lstat", "fstat", "newfstatat", "statx"]),
+    ("FADVISE", &["fadvise64"]),
+    ("MADVISE", &["madvise"]),
+    ("EPOLL_CTL", &["epoll_ctl"]),
+    ("EPOLL_WAIT", &["epoll_wait", "epoll_pwait", "epoll_pwait2"]),
+    ("SPLICE TEE", &["splice", "tee"]),
+    ("RENAMEAT", &["rename", "renameat", "renameat2"]),
+    ("UNLINKAT", &["unlink", "unlinkat", "rmdir"]),
+    ("MKDIRAT", &["mkdir", "mkdirat"]),
+    (
+        "SYMLINKAT LINKAT",
+        &["symlink", "symlinkat", "link", "linkat"],
+    ),
+    (
+        "FSETXATTR SETXATTR",
+        &["fsetxattr", "setxattr", "lsetxattr", "setxattrat"],
+    ),
+    (
+        "FGETXATTR GETXATTR",
+        &["fgetxattr", "getxattr", "lgetxattr", "getxattrat"],
+    ),
+    (
+        "URING_CMD URING_CMD128",
+        &["ioctl", "setsockopt", "getsockopt", "getsockname"],
+    ),
+];
+
+/// The calls that do what an operation does; `None` where this is not known, as of an operation of a later kernel.
+#[must_use]
+pub fn calls_of(opcode: u8) -> Option<&'static [&'static str]> {
+    static CALLS: LazyLock<Vec<&[&str]>> = LazyLock::new(|| {
+        let calls = |name: &&str| {
+            let mut all = DONE_BY.iter();
+            let found = all.find(|(names, _)| names.split(' ').any(|one| one == *name));
+            found.map_or(&[][..], |(_, calls)| calls)
+        };
+        OPERATIONS.iter().map(calls).collect()
+    });
+    CALLS.get(usize::from(opcode)).copied()
+}
+
+/// Whether an operation does what a call does.
+#[must_use]
+pub fn does(call: &str) -> bool {
+    DONE_BY.iter().any(|(_, calls)| calls.contains(&call))
+}
+
+/// The number of an operation, by its name in a trace.
+#[must_use]
+pub fn opcode_of(event: &str) -> Option<u8> {
+    let mut events = EVENTS.iter().zip(0..=u8::MAX);
+    let found = events.find(|(name, _)| &***name == event);
+    found.map(|(_, opcode)| opcode)
+}
+
+/// Whether a call hands something to a ring, or sets up one that the kernel takes things from without a call.
+#[must_use]
+pub fn submits(call: &Call) -> bool {
+    match (call.name(), &call.outcome) {
+        (Some("io_uring_setup"), Outcome::Returned { value, .. }) => {
+            *value >= 0 && files::polls_itself(call) != Some(false)
+        }
+        (Some("io_uring_enter"), Outcome::Returned { value, .. }) => *value > 0,
+        _ => false,
+    }
+}
+
 static EVENTS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
     let name = |opcode: u8| match OPERATIONS.get(usize::from(opcode)) {
         Some(name) => format!("{PREFIX}{name}"),
@@ -136,6 +227,23 @@ pub fn flags_text(word: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syscall::names;
+
+    #[test]
+    fn what_operations_do_calls_do_that_there_are() {
+        for (operations, calls) in DONE_BY {
+            for name in operations.split(' ') {
+                let event = format!("{PREFIX}{name}");
+                let opcode = opcode_of(&event).expect("an operation");
+                assert_eq!(calls_of(opcode), Some(calls), "{name}");
+            }
+            for call in calls {
+                assert!(names::row_of(call).is_some(), "{call}");
+            }
+        }
+        assert_eq!(calls_of(0), Some(&[][..]), "NOP does nothing");
+        assert_eq!(calls_of(200), None);
+    }
 
     /// The members of an enumeration of the header, by the prefix of their names.
     fn members(prefix: &str) -> Vec<String> {

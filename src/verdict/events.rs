@@ -2,8 +2,9 @@
 
 use super::{Ended, Verdict, sections};
 use crate::events::Account;
-use crate::matching::{self, Bindings, Finding, Scene};
+use crate::matching::{self, Bindings, Expected, Finding, Scene};
 use crate::plan::Plan;
+use crate::syscall::uring;
 use crate::trace::Deed;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +21,7 @@ pub(super) fn judge(
     } else {
         in_order(plan, deeds, &forgotten)
     };
+    reasons.extend(submitted(plan, counts));
     let is_unknown = |(word, _): &(Verdict, String)| *word == Verdict::Incomplete;
     if !forgotten.is_empty() && reasons.iter().any(is_unknown) {
         let said = super::overwritten(&ended.account);
@@ -67,6 +69,35 @@ pub(super) fn named(finding: Finding) -> (Verdict, String) {
         Finding::Unknown(text) => (Verdict::Incomplete, text),
         Finding::GaveUp(text) => (Verdict::Broken, text),
     }
+}
+
+/// Operations of io_uring that do what some expectation forbids or counts, where none speaks of the operation.
+fn submitted<'a>(
+    plan: &'a Plan,
+    counts: &'a BTreeMap<String, u64>,
+) -> impl Iterator<Item = (Verdict, String)> + 'a {
+    let all = || std::iter::once(&plan.expected).chain(plan.sections.values());
+    let named: BTreeSet<&str> = all()
+        .flat_map(Expected::matchers)
+        .flat_map(|matcher| &matcher.names)
+        .map(String::as_str)
+        .collect();
+    let bounded: BTreeSet<&str> = all()
+        .flat_map(Expected::bounds)
+        .flat_map(|matcher| &matcher.names)
+        .map(String::as_str)
+        .collect();
+    counts.keys().filter_map(move |name| {
+        let opcode = uring::opcode_of(name).filter(|_| !named.contains(&**name))?;
+        let call = match uring::calls_of(opcode) {
+            Some(calls) => calls.iter().find(|call| bounded.contains(*call))?,
+            None => bounded.iter().find(|call| uring::does(call))?,
+        };
+        let reason = format!(
+            "`{name}` was submitted, which may do what `{call}` does, and no expectation names it"
+        );
+        Some((Verdict::Incomplete, reason))
+    })
 }
 
 /// Where only numbers were kept.

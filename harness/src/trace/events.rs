@@ -123,7 +123,11 @@ mod tests {
             .flat_map(|want| match want {
                 Wanted::Syscalls(words) => words,
                 Wanted::Event(WantedEvent { name, .. }) => vec![name],
-                Wanted::Starts | Wanted::Marks | Wanted::Turns | Wanted::Chains(..) => Vec::new(),
+                Wanted::Starts
+                | Wanted::Marks
+                | Wanted::Evasions
+                | Wanted::Turns
+                | Wanted::Chains(..) => Vec::new(),
             })
             .collect())
     }

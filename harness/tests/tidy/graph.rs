@@ -60,7 +60,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "verdict",
         &[
-            "events", "matching", "plan", "sandbox", "scenario", "trace", "units",
+            "events", "matching", "plan", "sandbox", "scenario", "syscall", "trace", "units",
         ],
     ),
     ("snapshot", &[]),

@@ -8,7 +8,7 @@ mod stacks;
 mod turns;
 
 use super::chains::Chains;
-use super::halves::{convention, instruction, number, word, works_on_a_ring};
+use super::halves::{convention, instruction, number, word};
 use super::session::SessionError;
 use super::setting::{Fault, Fired, Observer, Setting};
 use crate::attr::Layout;
@@ -20,7 +20,7 @@ use crate::space::Stack;
 use crate::sys::page_size;
 use crate::syscall::files::Tables;
 use crate::syscall::mappings::Maps;
-use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker};
+use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -255,7 +255,7 @@ impl<'a> Reader<'a> {
                 self.saw_uncorking = true;
             }
             if let (true, Observation::Call(call)) = (self.plan.operations.is_blind, &observation) {
-                self.blind_rings += u64::from(works_on_a_ring(call));
+                self.blind_rings += u64::from(uring::submits(call));
             }
             if let (true, Observation::Call(call)) = (self.reads_memory, &observation) {
                 self.unread += u64::from(self.plan.reads(call) && !call.memory.is_read());

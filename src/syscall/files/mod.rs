@@ -30,6 +30,7 @@ mod unseen;
 pub use calls::needed;
 pub use file::{End, FileKind, Object, OpenFile, Socket};
 pub use lookup::{Files, Lookup};
+pub use opening::polls_itself;
 pub use tables::{Initial, Tables, Watched};
 
 #[cfg(test)]

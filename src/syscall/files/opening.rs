@@ -328,8 +328,10 @@ fn ring_flags(call: &Call) -> Option<u32> {
     Some(u32::from_ne_bytes(*params.get(8..)?.first_chunk()?))
 }
 
-/// Whether a thread of the kernel takes what a ring is to do, without a call.
-fn polls_itself(call: &Call) -> Option<bool> {
+/// Whether a thread of the kernel takes what a ring is to do, without a call (`IORING_SETUP_SQPOLL`); `None` where the parameters of
+/// `io_uring_setup(2)` were not read.
+#[must_use]
+pub fn polls_itself(call: &Call) -> Option<bool> {
     const SQPOLL: u32 = 1 << 1;
     Some(ring_flags(call)? & SQPOLL != 0)
 }
