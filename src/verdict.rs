@@ -121,8 +121,7 @@ impl Ended {
 /// A workload that had to be ended for its time, on the wall or on CPUs, has not failed its expectations but that. Otherwise loss comes before
 /// all else: from an incomplete trace nothing follows, neither a failure nor a pass. Where somebody had to be ended who outlived the main
 /// process, what the others would have done is not known, and nothing else is judged. Running into a limit is a failure, unless that is what
-/// the scenario expects; then how the workload ended is judged only where the author wrote that down, and its trace, which ends anywhere, by its
-/// numbers alone.
+/// the scenario expects; then how the workload ended is judged only where the author wrote that down, and what it had done by then as ever.
 #[must_use]
 pub fn judge(
     plan: &Plan,
