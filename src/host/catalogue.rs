@@ -32,6 +32,10 @@ pub trait Catalogue {
     fn source(&self, _name: &str) -> Option<EventSource> {
         None
     }
+    /// Whether an event may be recorded with this filter beside all others; in a recording it was, or it was not.
+    fn may_add(&self, _name: &str, _filter: &str) -> bool {
+        true
+    }
     /// The format of a probe's event. It is an event from here on; who made it says for how long.
     ///
     /// # Errors

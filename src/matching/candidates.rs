@@ -6,6 +6,7 @@ use super::field::{Captures, Free, has_capture, holds};
 use super::order::{Place, Scene};
 use super::shape::{LeafId, Shape};
 use crate::scenario::Test;
+use crate::syscall::has_all_of;
 use crate::trace::{Deed, State, Value};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -26,7 +27,7 @@ pub(super) fn fits(
 ) -> Answer {
     let mut answer = match deed.ends.as_ref().map(|ends| ends.state()) {
         Some(State::Unknown) => Answer::Unknown,
-        _ => Answer::Yes,
+        _ => may_mean(deed, matcher),
     };
     for (word, test) in matcher.fields.iter().filter(|(_, test)| which(test)) {
         answer = answer.and(field_fits(deed, word, test, captures));
@@ -35,6 +36,14 @@ pub(super) fn fits(
         }
     }
     answer
+}
+
+/// Whether a deed of one of the names is meant: of a call that is many and did not say which it is, nobody knows.
+fn may_mean(deed: &Deed, matcher: &Matcher) -> Answer {
+    if has_all_of(&deed.name, |name| matcher.names.contains(name)) {
+        return Answer::Yes;
+    }
+    Answer::unless_more(false, deed.unseen.is_some())
 }
 
 /// Whether one field of a deed is like this.
@@ -193,7 +202,7 @@ fn file(scene: &Scene<'_>, deed: Place, word: &str) -> Option<Option<u64>> {
     let part = scene.deeds.get(deed)?.part(word)?;
     match &part.value {
         Value::File { description, .. } if description.is_some() => Some(*description),
-        Value::Error(_) | Value::Nothing => Some(None),
+        Value::Error(_) | Value::Nothing | Value::Never => Some(None),
         _ => None,
     }
 }

@@ -35,6 +35,7 @@ impl Captures for Free {
 /// Whether a part is what the author wrote.
 pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> Answer {
     match (test, &part.value) {
+        (_, Value::Never) => Answer::No,
         (test, Value::Frames { names, is_cut }) => frames::hold(test, names, *is_cut),
         (Test::Any, value) => (*value != Value::Nothing).into(),
         // Nothing is bound by what something is not.
@@ -175,7 +176,7 @@ fn is_text(part: &Part, wanted: &str) -> Answer {
         Value::Text | Value::Address(_) => {
             Answer::unless_more(part.text == wanted, is_partly_read(part))
         }
-        Value::Nothing | Value::Frames { .. } => (part.text == wanted).into(),
+        Value::Nothing | Value::Never | Value::Frames { .. } => (part.text == wanted).into(),
         Value::Unread => Answer::Unknown,
     }
 }
@@ -263,7 +264,7 @@ fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
         Value::Text | Value::Address(_) => {
             Answer::unless_more(test(text, true), is_partly_read(part))
         }
-        Value::Nothing | Value::Frames { .. } => Answer::No,
+        Value::Nothing | Value::Never | Value::Frames { .. } => Answer::No,
         Value::Unread => Answer::Unknown,
     }
 }

@@ -98,7 +98,7 @@ fn writes(deed: &Deed, text: &[u8]) -> Answer {
             let is_it = bytes.strip_suffix(b"\n").unwrap_or(&bytes) == text;
             Answer::unless_more(is_it && !is_cut, is_cut)
         }
-        Some(Value::Nothing) => Answer::No,
+        Some(Value::Nothing | Value::Never) => Answer::No,
         _ => Answer::Unknown,
     }
 }

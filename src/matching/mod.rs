@@ -37,6 +37,7 @@ pub use spans::{SPAN, SharedBy, SharedField, SpanRule, add_spans, forget_begins,
 pub use tally::tally;
 
 use crate::scenario::{CountRange, KeyPath, Test};
+use crate::syscall::has_all_of;
 use std::collections::BTreeSet;
 
 /// What is expected of the events of a run, or of one of its sections; every name in it exists and is recorded.
@@ -65,7 +66,14 @@ impl Expected {
             only,
             count,
         } = self;
-        let has_fields = |(matcher, _): &(Matcher, CountRange)| !matcher.fields.is_empty();
+        // Which of many a call is, its deed tells.
+        let is_one_of_many = |matcher: &Matcher| {
+            let mut names = matcher.names.iter();
+            names.any(|name| !has_all_of(name, |name| matcher.names.contains(name)))
+        };
+        let has_fields = |(matcher, _): &(Matcher, CountRange)| {
+            !matcher.fields.is_empty() || is_one_of_many(matcher)
+        };
         !(sequence.is_empty() && any_order.is_empty() && never.is_empty() && only.is_empty())
             || count.iter().any(has_fields)
     }

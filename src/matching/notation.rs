@@ -163,6 +163,7 @@ fn value_of(text: &str) -> (Value, String) {
     match text {
         "<unread>" => return shown(Value::Unread),
         "NULL" | "?" => return shown(Value::Nothing),
+        "? SIGSYS" => return shown(Value::Never),
         "AT_FDCWD" => {
             return shown(Value::File {
                 number: -100,

@@ -2,6 +2,7 @@
 
 use super::Matcher;
 use super::shape::Shape;
+use crate::syscall::natives_of;
 use crate::trace::Deed;
 use std::collections::{BTreeSet, HashMap};
 
@@ -80,7 +81,13 @@ impl When {
 
 /// From when on a deed can have an effect, and until when.
 pub(super) fn effect(deed: &Deed) -> (u64, u64) {
-    let is = |names: &[&str]| names.contains(&&*deed.name);
+    let others = match deed.convention {
+        Some(_) => natives_of(&deed.name),
+        None => Vec::new(),
+    };
+    let is = |names: &[&str]| {
+        names.contains(&&*deed.name) || others.iter().any(|name| names.contains(name))
+    };
     match () {
         () if is(WAITS) => (deed.left, deed.left),
         () if is(MAKES) => (deed.entered, deed.entered),

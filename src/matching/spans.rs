@@ -280,7 +280,7 @@ fn key(part: &Part, by: SharedBy) -> Option<Key> {
         ref value => numbers(value).first().copied().map(Key::Number),
     };
     match (&part.value, by) {
-        (Value::Unread | Value::Nothing | Value::Error(_), _) => None,
+        (Value::Unread | Value::Nothing | Value::Never | Value::Error(_), _) => None,
         (Value::Task { id, task }, SharedBy::Task) => Some(match task {
             Some(_) => Key::Task(*task, 0),
             None => Key::Task(None, *id),

@@ -10,7 +10,7 @@ use crate::trace::{Part, Value};
 pub(super) fn unify(one: &Part, other: &Part) -> Answer {
     match (&one.value, &other.value) {
         (Value::Unread, _) | (_, Value::Unread) => Answer::Unknown,
-        (Value::Nothing, _) | (_, Value::Nothing) => Answer::No,
+        (Value::Nothing | Value::Never, _) | (_, Value::Nothing | Value::Never) => Answer::No,
         (
             Value::File {
                 description: Some(a),

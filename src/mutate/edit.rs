@@ -10,7 +10,9 @@ type Other = (String, Value);
 /// Others in the place of an argument or field, each of the kind that it is; `constants` are the names that it is written with.
 pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) -> Vec<Part> {
     let others = match &part.value {
-        Value::Unread | Value::Nothing | Value::Error(_) | Value::Frames { .. } => Vec::new(),
+        Value::Unread | Value::Nothing | Value::Never | Value::Error(_) | Value::Frames { .. } => {
+            Vec::new()
+        }
         Value::Text | Value::Address(_) => digits(&part.text).into_iter().collect(),
         Value::Number(number) => numbers(&part.text, *number, &[number.saturating_add(1), 0]),
         Value::Names(names, number) => match constants {
@@ -39,7 +41,7 @@ pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) 
 pub(super) fn of_result(part: &Part, pool: &Pool) -> Vec<Part> {
     let error = |name: &str| (format!("-1 {name}"), Value::Error(name.into()));
     let mut others = match &part.value {
-        Value::Unread | Value::Nothing => return Vec::new(),
+        Value::Unread | Value::Nothing | Value::Never => return Vec::new(),
         Value::Error(name) if **name == *"EIO" => vec![error("EACCES")],
         _ => vec![error("EIO")],
     };

@@ -43,6 +43,10 @@ const RAW: &str = "raw_syscalls";
 pub(super) const ENTER: &str = "raw_syscalls:sys_enter";
 pub(super) const LEAVE: &str = "raw_syscalls:sys_exit";
 
+const REFUSAL: &str = "signal:signal_generate";
+/// `SIGSYS` with `SYS_SECCOMP` (`include/uapi/asm-generic/siginfo.h`).
+const REFUSED: &str = "sig == 31 && code == 1";
+
 /// The user registers that tell which instruction made a call: `ip` and `cx` (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall`
 /// instruction leaves the return address in `cx`; `int 0x80` leaves the program's own value there.
 const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
@@ -102,8 +106,32 @@ impl EventsPlan {
             ret: long_field(&leave, LEAVE, "ret")?,
         };
         let filter = filter_text(recorded, false);
-        self.add(LEAVE, leave.id, filter, 0, meaning);
+        // Of a call that a filter refused only this half is there.
+        self.add(LEAVE, leave.id, filter, registers, meaning);
         Ok(())
+    }
+
+    /// Opens what tells of calls that are refused by a signal: they leave with a result that is none. The signal is made before the call is
+    /// left (`__seccomp_filter()`, `kernel/seccomp.c`).
+    pub(super) fn add_refusals(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
+        let is_of_interest = self.reach == Reach::Everything && self.selection.is_some();
+        if !is_of_interest || !catalogue.may_add(REFUSAL, REFUSED) {
+            return Ok(());
+        }
+        match raw_format(REFUSAL, catalogue) {
+            Err(EventsError::Host(HostError::NoTracepoint { .. })) => {}
+            format => {
+                let filter = Some(REFUSED.to_owned());
+                self.add(REFUSAL, format?.id, filter, 0, Meaning::Refusal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether calls are told that are refused by a signal.
+    #[must_use]
+    pub fn tells_refusals(&self) -> bool {
+        self.meanings.contains(&Meaning::Refusal)
     }
 
     /// Opens both tracepoints of each call. One that this kernel has none for is one that it does not have: whoever makes it gets `ENOSYS`.

@@ -16,11 +16,11 @@ use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::matching::MARKING;
 use crate::memory::Fetches;
-use crate::syscall::Call;
 use crate::syscall::files::Watched;
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
+use crate::syscall::{Call, natives_of};
 use crate::trace::Naming;
 use crate::units::{Probe, SoftwareEvent, TracepointName};
 use std::collections::BTreeSet;
@@ -51,6 +51,8 @@ pub enum Meaning {
     Event(usize),
     /// What the kernel copied for the call at this place of [`EventsPlan::copies`].
     Copies(usize),
+    /// A seccomp filter refuses a call by `SIGSYS`.
+    Refusal,
     /// A task of the workload moves a task to another control group: what is counted for the group no longer sees it.
     LeavesGroup,
 }
@@ -173,6 +175,7 @@ pub fn events_within(
         named_calls: named_calls(wants),
     };
     plan.add_calls(&recorded, catalogue)?;
+    plan.add_refusals(catalogue)?;
     plan.add_chains(wants)?;
     for (at, want) in wants.iter().enumerate() {
         if let Wanted::Event(wanted) = want
@@ -283,16 +286,17 @@ impl EventsPlan {
     pub fn wants(&self, call: &Call) -> bool {
         self.selection
             .as_ref()
-            .is_some_and(|selection| match u32::try_from(call.number) {
-                Ok(number) => selection.contains(call.abi, number),
-                Err(_) => selection.is_everything(),
-            })
+            .is_some_and(|selection| selection.has(call))
     }
 
-    /// The names of all that the author asked for, as a trace has them.
+    /// The names of all that the author asked for, as a trace has them; those of a call's relatives go without saying.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
-        let calls = self.selection.iter().flat_map(Selection::names);
+        let own: BTreeSet<&str> = self.selection.iter().flat_map(Selection::names).collect();
+        let all = self.selection.iter().flat_map(Selection::all_names);
+        let calls = all.filter(|name| {
+            own.contains(name) || !natives_of(name).iter().any(|native| own.contains(native))
+        });
         let tracepoints = self.named.iter().filter_map(|it| match &it.naming {
             Naming::Own(name) => Some(name.as_ref().to_owned()),
             Naming::Operations => None,

@@ -7,6 +7,7 @@ use super::named::names_of;
 use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks, spans};
 use crate::matching::{Expected, Matcher, Pattern, SpanRule};
 use crate::scenario::{Expectations, KeyPath, PatternSpec, Scenario, StepSpec, Test, nearest};
+use crate::syscall::{has_all_of, natives_of};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -264,7 +265,7 @@ impl Resolver<'_> {
         };
         let mut resolved = None;
         let mut fault = None;
-        for event in names {
+        for event in self.own_names(names) {
             let Some(field) = self.fields.find(event, word) else {
                 continue;
             };
@@ -296,6 +297,16 @@ impl Resolver<'_> {
                 }))
             }
         }
+    }
+
+    /// Those of the names whose fields are known: relatives of a call have its fields, as far as they have any.
+    fn own_names<'n>(&self, names: &'n BTreeSet<String>) -> Vec<&'n String> {
+        let is_relative = |name: &&String| {
+            let natives = natives_of(name);
+            natives.iter().any(|native| names.contains(*native)) || !has_all_of(name, |_| false)
+        };
+        let (relatives, own): (Vec<_>, Vec<_>) = names.iter().partition(is_relative);
+        if own.is_empty() { relatives } else { own }
     }
 
     /// A field of a span's key.
@@ -343,12 +354,13 @@ impl Resolver<'_> {
     /// What is wrong with a field that does not exist, and what would be right.
     fn no_field(&self, event: &str, names: &BTreeSet<String>, word: &str) -> (String, String) {
         let shown = word.escape_debug();
-        let message = match names.len() {
+        let own = self.own_names(names);
+        let message = match own.len() {
             1 => format!("`{event}` has no field `{shown}`"),
             _ => format!("no event of `{event}` has a field `{shown}`"),
         };
         let mut all: Vec<(String, Option<&str>)> = Vec::new();
-        for field in names.iter().flat_map(|event| self.fields.all(event)) {
+        for field in own.into_iter().flat_map(|event| self.fields.all(event)) {
             if !all.contains(&field) {
                 all.push(field);
             }

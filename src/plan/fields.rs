@@ -221,8 +221,11 @@ impl Fields<'_> {
 
     fn signature<R>(&self, event: &str, with: impl FnOnce(&Signature) -> R) -> Option<R> {
         let native = Abi::native();
-        let number = i32::try_from(names::number(native, event)?).ok()?;
-        Some(self.signatures.with(native, number, with))
+        let conventions = [Some(native), native.compat()].into_iter().flatten();
+        let mut numbers = conventions.filter_map(|abi| Some((abi, names::number(abi, event)?)));
+        let (abi, number) = numbers.next()?;
+        let number = i32::try_from(number).ok()?;
+        Some(self.signatures.with(abi, number, with))
     }
 }
 

@@ -16,6 +16,9 @@ use crate::trace::Naming;
 /// Without these tasks could not be followed.
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
 
+/// By which a program may send itself the signal by which a call is refused (`do_rt_sigqueueinfo()`): who is in one of these is not refused.
+const SIGNALS: [&str; 3] = ["pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo"];
+
 /// The words for what is recorded beside a selection (none where only tracepoints are wanted), and what following descriptors can rely on.
 /// Absolute paths take that wherever a call is wanted. Where each call takes events of its own, only tasks are followed.
 pub(super) fn beside(
@@ -27,15 +30,18 @@ pub(super) fn beside(
     let paths = paths && is_cheap;
     let selected = selection.filter(|_| is_cheap);
     let has_descriptors = selected.is_some_and(|selection| {
-        paths || selection.is_everything() || selection.names().any(concerns_descriptors)
+        paths || selection.is_everything() || selection.all_names().any(concerns_descriptors)
     });
     let mut words = Vec::new();
     if !selection.is_some_and(Selection::is_everything) {
         words.extend(TASKS);
+        if selected.is_some() {
+            words.extend(SIGNALS);
+        }
         if has_descriptors {
             words.extend(files::needed());
         }
-        if selected.is_some_and(|selection| selection.names().any(concerns_mappings)) {
+        if selected.is_some_and(|selection| selection.all_names().any(concerns_mappings)) {
             words.extend(mappings::needed());
         }
     }
@@ -50,13 +56,14 @@ pub(super) fn beside(
 }
 
 pub(super) fn concerns_descriptors(name: &str) -> bool {
-    files::needed().contains(&name)
+    let call = name.split_once('.').map_or(name, |(call, _)| call);
+    files::needed().contains(&call)
         || class::class_members("desc")
             .is_some_and(|mut members| members.any(|member| member == name))
 }
 
 pub(super) fn concerns_mappings(name: &str) -> bool {
-    matches!(name, "mmap" | "munmap" | "mremap" | "brk")
+    matches!(name, "mmap" | "mmap2" | "munmap" | "mremap" | "brk")
 }
 
 /// Whether every call is recorded that changes what is mapped.

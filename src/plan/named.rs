@@ -37,15 +37,20 @@ pub(super) fn names_of(
     }
     let meant = Selection::parse(&[word], Abi::native())
         .map_err(|unknown| (format!("unknown system call `{word}`"), unknown.hint()))?;
-    let is_traced = |name: &&str| {
-        events
-            .selection
-            .as_ref()
-            .is_some_and(|selection| selection.names().any(|traced| traced == *name))
-    };
-    let names: HashSet<String> = meant.names().filter(is_traced).map(str::to_owned).collect();
+    let traced: HashSet<&str> = events
+        .selection
+        .iter()
+        .flat_map(Selection::all_names)
+        .collect();
+    let is_traced = |name: &&str| traced.contains(name);
+    let named = meant.all_names().filter(is_traced);
+    let mut names: HashSet<String> = named.map(str::to_owned).collect();
+    // One that was refused before it said which operation it is may be this one.
+    let whole = names.iter().filter_map(|name| name.split_once('.'));
+    let whole: HashSet<String> = whole.map(|(call, _)| call.to_owned()).collect();
+    names.extend(whole);
     if let Some(missing) = meant
-        .names()
+        .all_names()
         .find(|name| all && !names.is_empty() && !is_traced(name))
     {
         return Err((also_means(word, missing), None));

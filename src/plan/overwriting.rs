@@ -230,7 +230,7 @@ impl EventsPlan {
         }
         if has_calls {
             // Those as well that are recorded for their marks.
-            let calls = self.recorded.names();
+            let calls = self.recorded.all_names();
             names.extend(calls.map(str::to_owned));
         }
         names

@@ -10,7 +10,8 @@ use std::fmt::Write;
 /// Appends a call as a JSON object and a line feed.
 ///
 /// `ret` is null where the call did not return to the program; `errno` then names an interruption (`ERESTARTSYS`), or is null. A call by
-/// another convention than the native one has the member `abi`. Without its entering half a call has no arguments and no duration.
+/// another convention than the native one has the member `abi`. Without its entering half a call has no arguments and no duration; where
+/// arguments are not all told, `args_complete` is false. A call that a seccomp filter refused by a signal has the member `refused`.
 pub fn call_json(
     out: &mut String,
     call: &Call,
@@ -59,7 +60,13 @@ pub fn call_json(
         }
     });
     out.push(']');
+    if signatures.with(call.abi, call.number, |it| it.hides) || args.is_none() {
+        out.push_str(",\"args_complete\":false");
+    }
     result(out, call.outcome);
+    if let Outcome::Refused { .. } = call.outcome {
+        out.push_str(",\"refused\":\"SIGSYS\"");
+    }
     out.push_str("}\n");
 }
 
@@ -73,7 +80,10 @@ fn result(out: &mut String, outcome: Outcome) {
         Outcome::Restarted { errno, .. } | Outcome::Interrupted { errno, .. } => {
             (None, Some(errno))
         }
-        Outcome::NeverReturned | Outcome::Missing => (None, None),
+        Outcome::Refused { .. }
+        | Outcome::Untold { .. }
+        | Outcome::NeverReturned
+        | Outcome::Missing => (None, None),
     };
     out.push_str(",\"ret\":");
     match value {

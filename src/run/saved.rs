@@ -335,11 +335,11 @@ impl Saved {
         Selection::parse(&words, wanted.native()).is_ok_and(|recorded| recorded.covers(wanted))
     }
 
-    /// The filter that an event was recorded with; `None` for an event that was not.
-    pub(super) fn filter(&self, name: &str) -> Option<Option<&str>> {
-        let mut requests = self.requests.iter();
+    /// The filters that an event was recorded with, `None` for all of it; none for an event that was not.
+    pub(super) fn filters<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Option<&'a str>> {
+        let requests = self.requests.iter();
         requests
-            .find(|(known, _)| known == name)
+            .filter(move |(known, _)| known == name)
             .map(|(_, filter)| filter.as_deref())
     }
 

@@ -97,7 +97,8 @@ mod tests {
     }
 
     fn leave(tracker: &mut Tracker, name: &str, value: i64, out: &mut Vec<Observation>) {
-        tracker.leave(WHO, Nanos(2), number(name), value, out);
+        let call = (Abi::native(), number(name));
+        tracker.leave(WHO, Nanos(2), call, value, out);
     }
 
     /// The outcomes of the calls so far, and the paths that were read for them.

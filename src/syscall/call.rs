@@ -1,8 +1,10 @@
 //! What comes out of the records: calls, and what became of the tasks that made them.
 
 use super::files::Files;
+use super::kinds::{ReturnKind, return_kind};
 use super::mappings::Places;
 use super::names::{self, Abi};
+use super::relatives;
 use super::starts::Role;
 use crate::memory::Memory;
 use crate::units::{Nanos, Pid, Tid};
@@ -92,6 +94,16 @@ pub enum Outcome {
         /// 512 to 516.
         errno: i32,
     },
+    /// A seccomp filter refused it by `SIGSYS` (`SECCOMP_RET_TRAP`, `SECCOMP_RET_KILL_*`): it was not made, and has no result.
+    Refused {
+        /// When.
+        time: Nanos,
+    },
+    /// A seccomp filter answered it or refused it by `SIGSYS`; which of both is not in the records.
+    Untold {
+        /// When.
+        time: Nanos,
+    },
     /// The thread ended in it, or was replaced by an exec.
     NeverReturned,
     /// The other half is not in the records.
@@ -126,6 +138,29 @@ impl Call {
         names::name_of(self.abi, self.number)
     }
 
+    /// The name of the operation, of a call that is many: `socketcall.bind`.
+    #[must_use]
+    pub fn operation(&self) -> Option<&'static str> {
+        let Entry::Seen {
+            args: [first, ..], ..
+        } = self.entry
+        else {
+            return None;
+        };
+        relatives::operation(self.abi, self.number, first).map(|operation| operation.name)
+    }
+
+    /// What its operation returns, of a call that is many.
+    pub(super) fn operation_returns(&self) -> Option<ReturnKind> {
+        let native = relatives::natives(Abi::native(), self.operation()?);
+        Some(return_kind(native.first()?))
+    }
+
+    /// Whether what it returned is no answer to what its relatives return: of a `shmat` by `ipc` the address is in memory.
+    pub(crate) fn returns_elsewhere(&self) -> bool {
+        self.operation() == Some("ipc.shmat")
+    }
+
     /// When it was entered; where that was not seen, when it ended, and 0 where neither was.
     #[must_use]
     pub fn time(&self) -> Nanos {
@@ -135,7 +170,9 @@ impl Call {
                 _,
                 Outcome::Returned { time, .. }
                 | Outcome::Restarted { time, .. }
-                | Outcome::Interrupted { time, .. },
+                | Outcome::Interrupted { time, .. }
+                | Outcome::Refused { time }
+                | Outcome::Untold { time },
             ) => time,
             (_, Outcome::NeverReturned | Outcome::Missing) => Nanos(0),
         }
@@ -150,7 +187,35 @@ impl Call {
                 (1..=4095).contains(&error).then_some(error)
             }
             Outcome::Restarted { errno, .. } | Outcome::Interrupted { errno, .. } => Some(errno),
-            Outcome::NeverReturned | Outcome::Missing => None,
+            Outcome::Refused { .. }
+            | Outcome::Untold { .. }
+            | Outcome::NeverReturned
+            | Outcome::Missing => None,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Call {
+    /// A call with these words that has not returned.
+    pub(crate) fn entered_as(abi: Abi, number: i32, args: [u64; 6]) -> Self {
+        Self {
+            actor: Actor {
+                thread: ThreadId(0),
+                pid: Pid(1),
+                tid: Tid(1),
+                comm: ShortName::default(),
+            },
+            abi,
+            number,
+            entry: Entry::Seen {
+                time: Nanos(1),
+                args,
+            },
+            outcome: Outcome::Missing,
+            memory: Memory::default(),
+            files: Files::default(),
+            places: Places::default(),
         }
     }
 }

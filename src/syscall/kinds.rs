@@ -60,6 +60,17 @@ pub enum ArgKind {
     Unused,
 }
 
+impl ArgKind {
+    /// Whether what it means is not in its word but in the caller's memory.
+    #[must_use]
+    pub fn is_behind_a_pointer(self) -> bool {
+        matches!(
+            self,
+            Self::Path | Self::Text | Self::Strings | Self::Struct(_) | Self::Buffer
+        )
+    }
+}
+
 /// What a result is that is not an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReturnKind {

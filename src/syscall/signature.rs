@@ -1,9 +1,11 @@
 //! The arguments of a call: their names and types are the running kernel's, by its tracepoints' formats.
 
 use super::kinds::{self, ArgKind, ReturnKind};
+use super::layout::{Layout, Word, layout};
 use super::meaning::{self, Depends};
 use super::names::{self, Abi};
 use super::pointers;
+use super::relatives;
 use super::structs::StructKind;
 use crate::format::{Field, Format, Shape, Width};
 use std::sync::{Arc, OnceLock};
@@ -32,6 +34,10 @@ pub struct Signature {
     pub name: &'static str,
     /// The arguments that are pointers for some commands only.
     pub by_command: Vec<usize>,
+    /// Whether it has arguments that its registers do not tell: those of `socketcall` are in memory.
+    pub hides: bool,
+    /// Whether what it returns is not what the native call returns whose form it has.
+    pub hides_result: bool,
 }
 
 /// What the words of one call are, by its command and flags.
@@ -155,15 +161,76 @@ impl<'a> Signatures<'a> {
         let Some(name) = names::name_of(abi, number) else {
             return six_words();
         };
-        let formats = names::tracefs_names(name);
+        let native = Abi::native();
+        let natives = relatives::natives(native, name);
+        let like = natives.first().copied().unwrap_or(name);
+        let formats = names::tracefs_names(like);
         let mut formats = formats.filter_map(|event| (self.source)(&format!("sys_enter_{event}")));
-        match formats.next() {
-            Some(format) => from_format(name, &format),
+        let is_foreign = abi != native;
+        let known = match formats.next() {
+            Some(format) => from_format(like, &format),
             None => Signature {
-                returns: kinds::return_kind(name),
+                returns: kinds::return_kind(like),
+                hides: is_foreign,
+                hides_result: is_foreign && relatives::is_many(name),
                 ..six_words()
             },
+        };
+        match layout(abi, number) {
+            _ if relatives::is_many(name) => of_many(known),
+            Some(layout) => known.laid_out(*layout),
+            None => known,
         }
+    }
+}
+
+impl Signature {
+    /// The same for a convention in which the arguments come from elsewhere, in registers of 32 bits.
+    fn laid_out(mut self, layout: Layout) -> Self {
+        let fallback = if layout.rest {
+            None
+        } else {
+            Some(Word::Unknown)
+        };
+        for (place, argument) in self.arguments.iter_mut().enumerate() {
+            let word = layout.words.get(place).copied().or(fallback);
+            match (word, argument.kind) {
+                (Some(Word::Unknown), _) => {
+                    *argument = nothing();
+                    self.hides = true;
+                }
+                (Some(Word::Both(..) | Word::Pages(_)), _) => {}
+                (_, ArgKind::Long | ArgKind::Offset) => argument.kind = ArgKind::Int,
+                _ => {}
+            }
+        }
+        if self.hides {
+            (self.depends, self.by_command) = (None, Vec::new());
+        }
+        self.hides_result |= !layout.returns;
+        self
+    }
+}
+
+/// An argument of which nothing is said.
+fn nothing() -> Argument {
+    Argument {
+        name: "".into(),
+        kind: ArgKind::Unused,
+        alias: None,
+    }
+}
+
+/// `socketcall` and `ipc`: which operation it is stands in the name, and the rest is its own affair.
+fn of_many(known: Signature) -> Signature {
+    Signature {
+        arguments: Vec::new(),
+        depends: None,
+        by_command: Vec::new(),
+        hides: true,
+        hides_result: false,
+        returns: ReturnKind::Number,
+        ..known
     }
 }
 
@@ -186,6 +253,8 @@ fn from_format(name: &'static str, format: &Format) -> Signature {
         depends: meaning::depends(name, &arguments),
         arguments,
         returns: kinds::return_kind(name),
+        hides: false,
+        hides_result: false,
     }
 }
 
@@ -254,6 +323,8 @@ fn six_words() -> Signature {
     Signature {
         arguments: (0..6).map(argument).collect(),
         returns: ReturnKind::Number,
+        hides: false,
+        hides_result: false,
         depends: None,
         name: "",
         by_command: Vec::new(),

@@ -9,6 +9,8 @@ pub struct Sources {
     pub signals: bool,
     /// Whether the halves come from tracepoints of each call's own: a call that leaves as -1 has no second half then.
     pub own_tracepoints: bool,
+    /// Whether [`Tracker::refused`] is told of calls that a seccomp filter refuses by a signal.
+    pub refusals: bool,
     /// Whether they are counted for a control group, as the events of a task may be taken off it.
     pub of_group: bool,
     /// How much of the calls is there.

@@ -50,8 +50,13 @@ impl Run {
     fn leave(&mut self, pid: u32, tid: u32, name: &str, value: i64) {
         let now = self.now();
         let number = if name == "-1" { -1 } else { nr(name) };
-        self.tracker
-            .leave((Pid(pid), Tid(tid)), now, number, value, &mut self.out);
+        self.tracker.leave(
+            (Pid(pid), Tid(tid)),
+            now,
+            (Abi::native(), number),
+            value,
+            &mut self.out,
+        );
     }
 
     fn task(&mut self, (pid, tid): (u32, u32), (parent_pid, parent_tid): (u32, u32)) -> Task {
@@ -94,6 +99,8 @@ impl Run {
                     Entry::Missing => " without entry",
                 };
                 let outcome = match call.outcome {
+                    Outcome::Refused { .. } => "refused".to_owned(),
+                    Outcome::Untold { .. } => "untold".to_owned(),
                     Outcome::Returned { value, .. } => value.to_string(),
                     Outcome::Restarted { .. } => "restarted".to_owned(),
                     Outcome::Interrupted { errno, .. } => format!("interrupted {errno}"),
@@ -145,6 +152,41 @@ fn calls_of_two_threads_are_paired_each_by_its_own() {
     run.leave(10, 10, "read", 1);
     run.leave(10, 11, "read", 2);
     assert_eq!(run.lines(), ["10 read = 1", "11 read = 2"]);
+}
+
+#[test]
+fn a_call_that_a_filter_refused_by_a_signal_has_no_result() {
+    let mut run = Run::started();
+    let who = (Pid(10), Tid(10));
+    run.tracker.sources.refusals = true;
+    run.tracker.refused(who, &mut run.out);
+    run.leave(10, 10, "socket", libc::SYS_socket);
+    run.leave(10, 10, "socket", libc::SYS_socket);
+    run.enter(10, 10, "close");
+    run.tracker.refused(who, &mut run.out);
+    run.leave(10, 10, "close", 0);
+    run.leave(10, 10, "getppid", 7);
+    assert_eq!(
+        run.lines(),
+        [
+            "10 socket without entry = refused".to_owned(),
+            format!("10 socket without entry = {}", libc::SYS_socket),
+            "10 close = 0".to_owned(),
+            "10 getppid without entry = 7".to_owned(),
+        ],
+        "a supervisor may answer with that number, and a program may send itself the signal"
+    );
+}
+
+#[test]
+fn where_nothing_tells_of_refusals_the_number_of_a_call_is_no_certain_result() {
+    let mut run = Run::started();
+    run.leave(10, 10, "socket", libc::SYS_socket);
+    run.leave(10, 10, "socket", -1);
+    assert_eq!(
+        run.lines().first().map(String::as_str),
+        Some("10 socket without entry = untold")
+    );
 }
 
 #[test]
@@ -281,7 +323,8 @@ fn an_exec_that_succeeds_leaves_as_the_execve_of_the_new_programs_convention() {
         run.exec(10, 10);
         let now = run.now();
         let who = (Pid(10), Tid(10));
-        run.tracker.leave(who, now, execve(abi), 0, &mut run.out);
+        run.tracker
+            .leave(who, now, (abi, execve(abi)), 0, &mut run.out);
         let calls = run.out.iter().filter_map(|observation| match observation {
             Observation::Call(call) => Some((call.number, call.outcome)),
             _ => None,
@@ -323,7 +366,8 @@ fn what_was_read_of_a_native_call_is_not_taken_for_that_of_another_convention() 
             run.tracker
                 .contents(who, number, entry, memory(), &mut run.out);
         }
-        run.tracker.leave(who, now, number, 3, &mut run.out);
+        run.tracker
+            .leave(who, now, (Abi::native(), number), 3, &mut run.out);
         let call = run.out.iter().find_map(|observation| match observation {
             Observation::Call(call) => Some(call.memory.is_empty()),
             _ => None,

@@ -92,6 +92,10 @@ pub fn write_arguments(
                 }
                 write_argument(out, call, place, kind, values);
             }
+            if signature.hides {
+                let is_first = meanings.shown().next().is_none();
+                out.push_str(if is_first { "..." } else { ", ..." });
+            }
         }
         Entry::Uncorking => {
             for (place, argument) in signature.arguments.iter().enumerate().take(2) {
@@ -188,6 +192,9 @@ fn descriptor(out: &mut String, number: i32, file: Lookup<'_>, values: &mut impl
 /// What the result of a call is, by its command and flags where those were seen.
 #[must_use]
 pub fn returns(call: &Call, signature: &Signature) -> ReturnKind {
+    if let Some(returns) = call.operation_returns() {
+        return returns;
+    }
     match &call.entry {
         Entry::Seen { args, .. } => signature.meanings(args).returns,
         Entry::Uncorking | Entry::Missing => signature.returns,
@@ -198,6 +205,8 @@ pub fn returns(call: &Call, signature: &Signature) -> ReturnKind {
 pub fn write_result(out: &mut String, call: &Call, returns: ReturnKind, values: &mut impl Values) {
     match call.outcome {
         Outcome::NeverReturned => out.push('?'),
+        Outcome::Refused { .. } => out.push_str("? SIGSYS"),
+        Outcome::Untold { .. } => out.push_str("? (answered, or SIGSYS)"),
         Outcome::Missing => out.push_str("? (its end is missing)"),
         Outcome::Restarted { .. } => out.push_str("? (restarted)"),
         Outcome::Interrupted { errno: number, .. } => {

@@ -41,6 +41,8 @@ pub(super) struct Thread {
     pub(super) global: i32,
     /// Nothing of it was seen yet: its first half may be the second one of its creator's call.
     pub(super) fresh: bool,
+    /// A seccomp filter has just sent it `SIGSYS` for a call that it has not left.
+    pub(super) refused: bool,
     /// A leader that ended while others of its process live, one of which may take its place by an exec.
     pub(super) ended: bool,
 }
@@ -228,6 +230,12 @@ pub(super) fn outcome(time: Nanos, value: i64) -> Outcome {
         },
         _ => Outcome::Returned { time, value },
     }
+}
+
+/// Whether the result of a call that was not seen to enter may be none: a filter that refuses it by `SIGSYS` leaves in the result's register
+/// what was there before (`syscall_rollback()`), which on x86 is the call's number, and on aarch64 its first argument.
+pub(super) fn may_be_refused(number: i32, value: i64) -> bool {
+    cfg!(target_arch = "aarch64") || value == i64::from(number)
 }
 
 pub(super) fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {

@@ -8,10 +8,12 @@
 
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 use super::files::Files;
+use super::layout::native_words;
 use super::names::Abi;
 use super::sources::{Remembered, Sources};
 use super::thread::{
-    Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
+    Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, may_be_refused, outcome,
+    settle, settle_before,
 };
 use crate::record::{Comm, Task};
 use crate::units::{Nanos, Pid, Tid};
@@ -74,9 +76,11 @@ impl Tracker {
         args: [u64; 6],
         out: &mut Vec<Observation>,
     ) {
+        let args = native_words(abi, number, args);
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         thread.fresh = false;
+        thread.refused = false;
         thread.executing = false;
         let (memory, more) = thread.early(abi, number);
         let pending = Pending {
@@ -96,18 +100,27 @@ impl Tracker {
         out.push(entered);
     }
 
-    /// The leaving half of a call.
+    /// A seccomp filter sends the thread `SIGSYS` in place of a call, which it leaves next (`force_sig_seccomp()`). Where the thread is in a
+    /// call that it was seen to enter, it sends that signal to itself.
+    pub fn refused(&mut self, (pid, tid): (Pid, Tid), out: &mut Vec<Observation>) {
+        let place = self.place(pid, tid, out);
+        let thread = &mut self.threads[place];
+        thread.refused = thread.pending.is_none();
+    }
+
+    /// The leaving half of a call, of the convention that its registers tell; of one that was seen to enter that is known.
     pub fn leave(
         &mut self,
         (pid, tid): (Pid, Tid),
         time: Nanos,
-        number: i32,
+        (abi, number): (Abi, i32),
         value: i64,
         out: &mut Vec<Observation>,
     ) {
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         let first = std::mem::take(&mut thread.fresh);
+        let refused = std::mem::take(&mut thread.refused);
         thread.executing = false;
         settle(thread, out);
         let outcome = outcome(time, value);
@@ -142,15 +155,23 @@ impl Tracker {
                 // Of who is new in the middle of a run, it is any exec.
                 let is_start = first && self.sources.calls == Remembered::All;
                 let uncorking = is_start && value == 0 && leaves_an_exec(number);
-                let (entry, number) = if uncorking {
-                    (Entry::Uncorking, libc::SYS_execve as i32)
+                let (entry, abi, number) = if uncorking {
+                    (Entry::Uncorking, Abi::native(), libc::SYS_execve as i32)
                 } else {
-                    (Entry::Missing, number)
+                    (Entry::Missing, abi, number)
                 };
-                let (memory, more) = thread.early(Abi::native(), number);
+                let outcome = match outcome {
+                    _ if uncorking => outcome,
+                    _ if refused => Outcome::Refused { time },
+                    _ if !self.sources.refusals && may_be_refused(number, value) => {
+                        Outcome::Untold { time }
+                    }
+                    outcome => outcome,
+                };
+                let (memory, more) = thread.early(abi, number);
                 let call = Call {
                     actor,
-                    abi: Abi::native(),
+                    abi,
                     number,
                     entry,
                     outcome,
@@ -337,6 +358,7 @@ impl Tracker {
             executing: false,
             global: tid.0 as i32,
             fresh: true,
+            refused: false,
             ended: false,
         };
         let place = match self.free.pop() {
@@ -436,7 +458,8 @@ mod tests {
             exec: true,
         };
         tracker.comm(&exec, &mut out);
-        tracker.leave(WHO, Nanos(1), number("execve"), 0, &mut out);
+        let execve = (Abi::native(), number("execve"));
+        tracker.leave(WHO, Nanos(1), execve, 0, &mut out);
         let native = Abi::native();
         tracker.enter(WHO, Nanos(2), native, number("execve"), [0; 6], &mut out);
         tracker.comm(&exec, &mut out);
@@ -446,7 +469,7 @@ mod tests {
             |observation: &Observation| matches!(observation, Observation::OutOfSight(_));
         assert_eq!(out.iter().filter(|it| out_of_sight(it)).count(), 1);
         out.clear();
-        tracker.leave(WHO, Nanos(3), number("execve"), 0, &mut out);
+        tracker.leave(WHO, Nanos(3), execve, 0, &mut out);
         let Some(Observation::Call(call)) = out.last() else {
             panic!("{out:?}");
         };

@@ -217,7 +217,9 @@ impl Builder {
         let thread = call.actor.thread;
         if let Outcome::Returned { time, .. }
         | Outcome::Restarted { time, .. }
-        | Outcome::Interrupted { time, .. } = call.outcome
+        | Outcome::Interrupted { time, .. }
+        | Outcome::Refused { time }
+        | Outcome::Untold { time } = call.outcome
         {
             self.now = self.now.max(time);
         }
@@ -227,7 +229,7 @@ impl Builder {
         if !keep {
             return;
         }
-        let kind = Kind::Call(call.abi, call.number);
+        let kind = Kind::of(call);
         self.count_start(thread, &kind);
         let Some(log) = self.log(thread) else { return };
         *log.tally.entry(kind).or_default() += 1;
@@ -248,7 +250,9 @@ fn left(call: &Call, now: Nanos) -> Nanos {
         (
             Outcome::Returned { time, .. }
             | Outcome::Restarted { time, .. }
-            | Outcome::Interrupted { time, .. },
+            | Outcome::Interrupted { time, .. }
+            | Outcome::Refused { time }
+            | Outcome::Untold { time },
             _,
         ) => *time,
         (Outcome::NeverReturned, Entry::Seen { time, .. })

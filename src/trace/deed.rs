@@ -32,7 +32,8 @@ pub struct Deed {
     pub returns: Option<Part>,
     /// The functions that led to it, where they were recorded: no part of its line.
     pub stack: Option<Box<Part>>,
-    /// What stands for arguments that were not seen: `...` behind those of the workload's own first `execve`, `?` for all of them.
+    /// What stands for arguments that were not seen: `...` behind those of the workload's own first `execve` and where some are not in
+    /// registers, `?` for all of them.
     pub unseen: Option<&'static str>,
     /// Of a span its two ends; `None` for all else.
     pub ends: Option<Box<Ends>>,
@@ -250,6 +251,8 @@ pub enum Value {
     Unread,
     /// It is not there: the result of a call that did not return, a null pointer.
     Nothing,
+    /// There never was any: the result of a call that was refused by a signal. No test of it is passed, not even of what it is not.
+    Never,
     /// Of no more meaning than its text: a structure, an address.
     Text,
     /// An address in a tracepoint's record: of no meaning outside of the run, and in it the name of some object.

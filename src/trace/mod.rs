@@ -278,6 +278,8 @@ pub(crate) struct Recorded {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Call(crate::syscall::names::Abi, i32),
+    /// A call that is many, by the name of its operation.
+    Operation(&'static str),
     Event(std::sync::Arc<str>),
 }
 

@@ -126,7 +126,15 @@ impl Kind {
                 let name = names::name_of(*abi, *number);
                 name.map_or_else(|| format!("syscall_{number}"), str::to_owned)
             }
+            Self::Operation(name) => (*name).to_owned(),
             Self::Event(name) => name.as_ref().to_owned(),
+        }
+    }
+
+    pub(super) fn of(call: &Call) -> Self {
+        match call.operation() {
+            Some(name) => Self::Operation(name),
+            None => Self::Call(call.abi, call.number),
         }
     }
 }
@@ -134,7 +142,7 @@ impl Kind {
 impl Item {
     fn kind(&self) -> Kind {
         match self {
-            Self::Call { call, .. } => Kind::Call(call.abi, call.number),
+            Self::Call { call, .. } => Kind::of(call),
             Self::Event(event) => Kind::Event(Arc::clone(&event.name)),
         }
     }
@@ -142,7 +150,7 @@ impl Item {
     fn name(&self, known: &mut HashMap<Kind, Arc<str>>) -> Arc<str> {
         match self {
             Self::Call { call, .. } => {
-                let kind = Kind::Call(call.abi, call.number);
+                let kind = Kind::of(call);
                 let name = known
                     .entry(kind)
                     .or_insert_with_key(|kind| kind.name().into());
@@ -249,7 +257,10 @@ impl Writer<'_> {
                     let mut text = String::new();
                     write_argument(&mut text, call, place, kind, self);
                     let word = args.get(place).copied().unwrap_or_default();
-                    let value = match self.unread > unread {
+                    // Nothing is read for a call of another convention.
+                    let is_blind =
+                        call.abi != Abi::native() && word != 0 && kind.is_behind_a_pointer();
+                    let value = match self.unread > unread || is_blind {
                         true => Value::Unread,
                         false => self.value(call, (place, word), kind, &text),
                     };
@@ -261,6 +272,7 @@ impl Writer<'_> {
                         value,
                     });
                 }
+                deed.unseen = signature.hides.then_some("...");
             }
             Entry::Uncorking => {
                 for (place, argument) in signature.arguments.iter().enumerate().take(2) {
@@ -293,9 +305,17 @@ impl Writer<'_> {
                 value = match call.outcome {
                     Outcome::Returned { .. } if self.unread > unread => Value::Unread,
                     // Whether the program saw `EINTR`, or the call was made again, is not in the records.
-                    Outcome::Missing | Outcome::Interrupted { .. } => Value::Unread,
+                    Outcome::Missing | Outcome::Untold { .. } | Outcome::Interrupted { .. } => {
+                        Value::Unread
+                    }
+                    Outcome::Returned { value: 0.., .. }
+                        if signature.hides_result || call.returns_elsewhere() =>
+                    {
+                        Value::Unread
+                    }
                     Outcome::Returned { value, .. } => self.returned(call, value, returns, &text),
-                    _ => Value::Nothing,
+                    Outcome::Refused { .. } => Value::Never,
+                    Outcome::NeverReturned | Outcome::Restarted { .. } => Value::Nothing,
                 };
             }
         }

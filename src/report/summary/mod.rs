@@ -211,7 +211,10 @@ pub(super) fn duration(call: &Call) -> Option<u64> {
         Outcome::Returned { time, .. }
         | Outcome::Restarted { time, .. }
         | Outcome::Interrupted { time, .. } => Some(time.0.saturating_sub(entered.0)),
-        Outcome::NeverReturned | Outcome::Missing => None,
+        Outcome::Refused { .. }
+        | Outcome::Untold { .. }
+        | Outcome::NeverReturned
+        | Outcome::Missing => None,
     }
 }
 

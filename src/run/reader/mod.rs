@@ -20,6 +20,7 @@ use crate::space::Stack;
 use crate::sys::page_size;
 use crate::syscall::files::Tables;
 use crate::syscall::mappings::Maps;
+use crate::syscall::names::Abi;
 use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::collections::{HashMap, HashSet};
@@ -92,6 +93,7 @@ impl<'a> Reader<'a> {
                 own_tracepoints: plan.reach.has_own_tracepoints(),
                 of_group: setting.of_group,
                 calls: setting.calls,
+                refusals: plan.tells_refusals(),
             }),
             lineage: Lineage::new(setting.init),
             starts: plan.starts.then(Starts::default),
@@ -360,9 +362,16 @@ impl<'a> Reader<'a> {
             }
             Meaning::Leave { id, ret } => {
                 let (number, value) = (number(id)?, word(ret)? as i64);
+                // The number -1 is that of no table, and its registers are those of another place.
+                let abi = match number {
+                    -1 => Abi::native(),
+                    _ => convention(number, sample, self.registers(place)),
+                };
+                let call = (abi, number);
                 self.tracker
-                    .leave((pid, tid), time, number, value, &mut self.out);
+                    .leave((pid, tid), time, call, value, &mut self.out);
             }
+            Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),
             Meaning::LeavesGroup => self.left_group += 1,
             Meaning::Copies(copies) => {
                 self.copied((pid, tid), copies, raw)

@@ -13,6 +13,11 @@ impl Catalogue for RecordedRun {
         format.ok_or_else(|| HostError::NoTracepoint { name: name.clone() })
     }
 
+    fn may_add(&self, name: &str, filter: &str) -> bool {
+        let saved = self.saved.as_ref();
+        saved.is_some_and(|saved| saved.filters(name).any(|it| it == Some(filter)))
+    }
+
     fn probe(&self, probe: &Probe) -> Result<Arc<Format>, HostError> {
         let list = match probe.kind.is_of_user() {
             true => ProbeList::User,

@@ -369,10 +369,11 @@ impl RecordedRun {
         for (request, meaning) in plan.requests.iter().zip(&plan.meanings) {
             let name = &request.name;
             let is_call = matches!(meaning, Meaning::Enter { .. } | Meaning::Leave { .. });
-            match saved.filter(name) {
+            let wanted = request.filter.as_deref();
+            let is_enough = |filter: Option<&str>| is_call || filter.is_none() || filter == wanted;
+            match saved.filters(name).next() {
                 None => return Err(self.lacks(format!("`{name}`"))),
-                Some(filter) if is_call || filter.is_none() => {}
-                Some(filter) if filter == request.filter.as_deref() => {}
+                Some(_) if saved.filters(name).any(is_enough) => {}
                 Some(filter) => {
                     let filter = filter.unwrap_or_default();
                     return Err(self.lacks(format!("`{name}` but where `{filter}`")));

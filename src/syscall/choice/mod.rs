@@ -39,8 +39,8 @@ impl Ending {
     fn admits(self, call: &Call) -> bool {
         match (self, call.outcome) {
             // Its other half is not in the records: nobody knows.
-            (Self::Any, _) | (_, Outcome::Missing) => true,
-            (_, Outcome::NeverReturned) => false,
+            (Self::Any, _) | (_, Outcome::Missing | Outcome::Untold { .. }) => true,
+            (_, Outcome::NeverReturned | Outcome::Refused { .. }) => false,
             (Self::Succeeded, _) => call.error().is_none(),
             (Self::Failed, _) => call.error().is_some(),
         }

@@ -41,6 +41,8 @@ fn signature(kinds: &[ArgKind]) -> Signature {
         kind: *kind,
     };
     Signature {
+        hides: false,
+        hides_result: false,
         name: "",
         by_command: Vec::new(),
         depends: None,

@@ -39,7 +39,9 @@ impl Ended {
             Outcome::Restarted { errno, .. } | Outcome::Interrupted { errno, .. } => {
                 Self::Without(-i64::from(errno))
             }
-            Outcome::NeverReturned | Outcome::Missing => Self::Unseen,
+            // It was not made.
+            Outcome::Refused { .. } => Self::Without(-i64::from(libc::ENOSYS)),
+            Outcome::Untold { .. } | Outcome::NeverReturned | Outcome::Missing => Self::Unseen,
         }
     }
 }

@@ -82,7 +82,10 @@ impl Maps {
             Outcome::Interrupted { errno, .. } | Outcome::Restarted { errno, .. } => {
                 return self.failed(key, effect, pending, errno.into());
             }
-            Outcome::NeverReturned | Outcome::Missing => {
+            Outcome::Refused { .. } => {
+                return self.failed(key, effect, pending, libc::ENOSYS.into());
+            }
+            Outcome::Untold { .. } | Outcome::NeverReturned | Outcome::Missing => {
                 return self.forget_target(key, effect, &pending);
             }
         };

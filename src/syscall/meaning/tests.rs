@@ -27,6 +27,8 @@ fn signature(call: &str) -> Signature {
         }
     }
     Signature {
+        hides: false,
+        hides_result: false,
         name: "",
         by_command: Vec::new(),
         depends: depends(call, &arguments),

@@ -8,13 +8,17 @@ mod words;
 pub use filter::{FilterPlan, in_kernel_filter, native_filter};
 pub use glob::glob_matches;
 
+use super::call::{Call, Entry};
 use super::names::{self, Abi};
-use words::{is_match_all, nearest, rows_of_word, served_rows};
+use super::relatives;
+use words::{is_match_all, nearest, rows_of_word, served_operations, served_rows};
 
 /// A set of system calls, chosen by name and asked by number.
 ///
 /// A name stands for the call in every convention that the kernel serves: choosing `openat` on x86_64
-/// chooses 257 of x86_64, 295 of i386 and 257 of x32.
+/// chooses 257 of x86_64, 295 of i386 and 257 of x32. It stands for the call's relatives as well, which
+/// do the same under another name ([`relatives`]): choosing `setuid` chooses `setuid32` of
+/// i386, and choosing `socket` the `socketcall` of i386 whose first word says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     native: Abi,
@@ -70,7 +74,8 @@ impl Selection {
     ///
     /// Starts from nothing, or from everything where the first word is a negation or there is no word. A
     /// name that is not one of `native` may be tracefs's name for one (`newfstat`) or the name of a 32-bit
-    /// call (`fstat64`).
+    /// call (`fstat64`), which is then chosen alone, as is an operation (`socketcall.bind`). `=name` is that
+    /// name without its relatives.
     ///
     /// # Errors
     /// The first word that matches nothing, with the nearest names.
@@ -96,8 +101,13 @@ impl Selection {
                 nearest: nearest(positive, native),
                 advice,
             })?;
-            for row in matched {
-                selection.rows.set(row, !negated);
+            let is_alone = positive.starts_with('=');
+            for slot in matched {
+                selection.rows.set(slot, !negated);
+                let others = relatives::chosen_with(native, slot);
+                for other in others.iter().filter(|_| !is_alone) {
+                    selection.rows.set(*other, !negated);
+                }
             }
             if is_match_all(positive) {
                 selection.others = !negated;
@@ -106,25 +116,41 @@ impl Selection {
         Ok(selection)
     }
 
-    /// Whether call `nr` of convention `abi` belongs to the set; takes constant time.
+    /// Whether call `nr` of convention `abi` may belong to the set; takes constant time. Of a call that is
+    /// many it may where one of its operations does.
     pub fn contains(&self, abi: Abi, nr: u32) -> bool {
-        names::row(abi, nr).map_or(self.others, |row| self.rows.contains(row))
+        names::row(abi, nr).map_or(self.others, |row| self.holds(row))
+    }
+
+    /// Whether a call belongs to the set. One whose operation was not seen does if any does; one without a
+    /// number may be any call.
+    pub fn has(&self, call: &Call) -> bool {
+        let Ok(number) = u32::try_from(call.number) else {
+            return self.is_everything();
+        };
+        match (names::row(call.abi, number), call.operation(), &call.entry) {
+            (Some(_), Some(operation), _) => relatives::place_of_operation(operation)
+                .is_some_and(|place| self.rows.contains(names::ROW_COUNT + place)),
+            // The kernel has no such operation.
+            (Some(row), None, Entry::Seen { .. }) => self.rows.contains(row),
+            _ => self.contains(call.abi, number),
+        }
     }
 
     /// Whether every call belongs to the set that the native kernel can see, unknown ones included.
     pub fn is_everything(&self) -> bool {
-        self.others && self.known().all(|row| self.rows.contains(row))
+        self.others && self.known().all(|slot| self.rows.contains(slot))
     }
 
     /// Whether no call at all belongs to the set.
     pub fn is_empty(&self) -> bool {
-        !self.others && !self.known().any(|row| self.rows.contains(row))
+        !self.others && !self.known().any(|slot| self.rows.contains(slot))
     }
 
     /// The known numbers of `abi` in the set, in order; of the set's unknown numbers there is no list.
     pub fn numbers(&self, abi: Abi) -> impl Iterator<Item = u32> {
         names::all_rows(abi)
-            .filter(|(_, row)| self.rows.contains(*row))
+            .filter(|(_, row)| self.holds(*row))
             .map(|(nr, _)| nr)
     }
 
@@ -135,22 +161,29 @@ impl Selection {
             .map(|(_, row)| names::row_name(row))
     }
 
+    /// All names in the set, those of other conventions and of operations included.
+    pub fn all_names(&self) -> impl Iterator<Item = &'static str> {
+        self.known()
+            .filter(|slot| self.rows.contains(*slot))
+            .map(slot_name)
+    }
+
     /// Words that [`parse`](Self::parse) reads as this set.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let negation = if self.others { "!" } else { "" };
         let named = self
             .known()
-            .filter(|row| self.rows.contains(*row) != self.others);
+            .filter(|slot| self.rows.contains(*slot) != self.others);
         let mut words = vec![if self.others { "all" } else { "none" }.to_owned()];
-        words.extend(named.map(|row| format!("{negation}{}", names::row_name(row))));
+        words.extend(named.map(|slot| format!("{negation}={}", slot_name(slot))));
         words
     }
 
     /// Whether every call of another set belongs to this one.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
-        let has = |row| self.rows.contains(row) || !other.rows.contains(row);
+        let has = |slot| self.rows.contains(slot) || !other.rows.contains(slot);
         (self.others || !other.others) && self.known().all(has)
     }
 
@@ -159,8 +192,21 @@ impl Selection {
         self.native
     }
 
+    /// The slots of every call that the native kernel serves: its row, or that of its operation behind all rows.
     fn known(&self) -> impl Iterator<Item = usize> {
-        served_rows(self.native)
+        served_rows(self.native).chain(served_operations(self.native))
+    }
+
+    /// Whether a row is in the set, or an operation of its call.
+    fn holds(&self, row: usize) -> bool {
+        let of_it = || {
+            let name = names::row_name(row);
+            relatives::is_many(name)
+                && relatives::chosen_with(self.native, row)
+                    .iter()
+                    .any(|slot| self.rows.contains(*slot))
+        };
+        self.rows.contains(row) || of_it()
     }
 
     /// Whether a tracepoint that tells only the number may mean a call of the set.
@@ -173,9 +219,18 @@ impl Selection {
     }
 }
 
-const ROW_WORDS: usize = names::ROW_COUNT.div_ceil(64);
+/// The name of a row, or of an operation behind the last row.
+fn slot_name(slot: usize) -> &'static str {
+    let operation = slot.checked_sub(names::ROW_COUNT);
+    match operation.and_then(|place| relatives::OPERATIONS.get(place)) {
+        Some(operation) => operation.name,
+        None => names::row_name(slot),
+    }
+}
 
-/// A set of rows of the table of names.
+const ROW_WORDS: usize = (names::ROW_COUNT + relatives::OPERATIONS.len()).div_ceil(64);
+
+/// A set of rows of the table of names, and of operations behind them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rows([u64; ROW_WORDS]);
 
@@ -321,6 +376,37 @@ mod tests {
     }
 
     #[test]
+    fn a_name_stands_for_its_relatives_of_every_convention() {
+        let i386 = |words: &[&str]| -> Vec<u32> { select(words).numbers(Abi::I386).collect() };
+        assert_eq!(i386(&["ftruncate"]), [93, 194]);
+        assert_eq!(i386(&["setuid"]), [23, 213]);
+        assert_eq!(i386(&["umount2"]), [22, 52]);
+        assert_eq!(i386(&["socket"]), [102, 359]);
+        assert_eq!(i386(&["=setuid"]), [23]);
+        assert_eq!(i386(&["setuid", "!setuid"]), [0; 0]);
+        assert!(select(&["%net"]).contains(Abi::I386, 102));
+        assert!(select(&["set*id"]).contains(Abi::I386, 213));
+        assert!(!select(&["!setuid"]).contains(Abi::I386, 213));
+        assert!(!select(&["%file"]).contains(Abi::I386, 102));
+    }
+
+    #[test]
+    fn of_a_call_that_is_many_the_operation_decides() {
+        let call = |first| Call::entered_as(Abi::I386, 102, [first, 0, 0, 0, 0, 0]);
+        let socket = select(&["socket"]);
+        assert!(socket.has(&call(1)) && !socket.has(&call(3)) && !socket.has(&call(77)));
+        let whole = select(&["socketcall"]);
+        assert!(whole.has(&call(1)) && whole.has(&call(77)));
+        assert!(select(&["socketcall.bind"]).has(&call(2)));
+        let rest = select(&["!socket"]);
+        assert!(!rest.has(&call(1)) && rest.has(&call(3)));
+        let mut unseen = call(1);
+        unseen.entry = Entry::Missing;
+        assert!(socket.has(&unseen), "it may be a socket");
+        assert!(!select(&["openat"]).has(&unseen));
+    }
+
+    #[test]
     fn a_name_that_only_the_32_bit_table_has_chooses_there() {
         let selection = select(&["fstat64"]);
         assert_eq!(selection.names().count(), 0);
@@ -384,6 +470,16 @@ mod tests {
             &["%file"],
             &["!%memory", "!brk"],
         ];
+        for words in [
+            &["setuid", "!setuid32"][..],
+            &["!socket"],
+            &["=mmap", "socketcall"],
+        ] {
+            let set = select(words);
+            let again = set.words();
+            let again: Vec<&str> = again.iter().map(String::as_str).collect();
+            assert_eq!(select(&again).words(), set.words(), "{words:?}");
+        }
         let sets = lists.map(select);
         for set in &sets {
             let words = set.words();

@@ -3,11 +3,16 @@
 use super::glob::glob_matches;
 use crate::syscall::class;
 use crate::syscall::names::{self, Abi};
+use crate::syscall::relatives::{self, OPERATIONS};
 
 /// The rows that one word without its `!` stands for; for a word that means nothing what to do about it, where that is known.
 pub(super) fn rows_of_word(word: &str, native: Abi) -> Result<Vec<usize>, Option<String>> {
     if word == "none" {
         return Ok(Vec::new());
+    }
+    if let Some(alone) = word.strip_prefix('=') {
+        let rows = rows_of_name(alone, native);
+        return if rows.is_empty() { Err(None) } else { Ok(rows) };
     }
     if let Some(wanted) = optional(word) {
         return Ok(rows_of_word(wanted, native).unwrap_or_default());
@@ -49,6 +54,10 @@ fn bare_class(word: &str, native: Abi) -> Option<&str> {
 }
 
 fn rows_of_name(word: &str, native: Abi) -> Vec<usize> {
+    if let Some(place) = relatives::place_of_operation(word) {
+        let slot = names::ROW_COUNT + place;
+        return served_operations(native).filter(|it| *it == slot).collect();
+    }
     let same = names::row_of(word).filter(|row| is_served(*row, native));
     let aliases = if names::number(native, word).is_none() {
         names::renamed_by_tracefs(word)
@@ -86,6 +95,15 @@ fn is_served(row: usize, native: Abi) -> bool {
 
 pub(super) fn served_rows(native: Abi) -> impl Iterator<Item = usize> {
     (0..names::ROW_COUNT).filter(move |row| is_served(*row, native))
+}
+
+/// The slots of operations of calls that are many, behind all rows.
+pub(super) fn served_operations(native: Abi) -> impl Iterator<Item = usize> {
+    let is_served = move |of: &str| names::row_of(of).is_some_and(|row| is_served(row, native));
+    let places = OPERATIONS.iter().enumerate();
+    places
+        .filter(move |(_, operation)| is_served(operation.of))
+        .map(|(place, _)| names::ROW_COUNT + place)
 }
 
 /// Whether the word stands for every call, those included that no table knows.

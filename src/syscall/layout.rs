@@ -1,0 +1,287 @@
+//! How the words of a 32-bit call are those of the native call that it is a form of.
+//!
+//! Registers of 32 bits carry a place in a file as two words, and old calls find their arguments in memory. So the words of such a call are
+//! put where the native call has them when it is entered, and what is not in a register stays unknown: nothing is said of it.
+//!
+//! i386: `arch/x86/kernel/sys_ia32.c`, `sys_llseek()`, `kernel/uid16.c`; arm: `arch/arm64/kernel/sys32.c` and its
+//! `include/asm/unistd32.h`, where two words that are one begin at an even register.
+
+use super::names::{self, Abi};
+use super::relatives;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Where a native argument comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// The word at this place.
+    At(u8),
+    /// The lower and the upper half at these places.
+    Both(u8, u8),
+    /// The word at this place in units of 4096.
+    Pages(u8),
+    /// An id of 16 bits, all ones for none (`low2highuid()`).
+    Id16(u8),
+    /// It has no such argument, and does what the native call does for this.
+    Is(u64),
+    /// It is in memory, or no such argument is there.
+    Unknown,
+}
+
+/// Where all arguments of a call come from, and whether its result is the native one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) words: &'static [Word],
+    /// Whether arguments behind these stand where the native call has them.
+    pub(super) rest: bool,
+    pub(super) returns: bool,
+}
+
+const SAME: Layout = Layout {
+    words: &[],
+    rest: true,
+    returns: true,
+};
+
+/// Nothing of it is in registers.
+const HIDDEN: Layout = Layout {
+    words: &[],
+    rest: false,
+    returns: true,
+};
+
+const fn are(words: &'static [Word]) -> Layout {
+    Layout {
+        words,
+        rest: false,
+        returns: true,
+    }
+}
+
+/// The same words, another result.
+const fn but_its_result(layout: Layout) -> Layout {
+    Layout {
+        returns: false,
+        ..layout
+    }
+}
+
+/// What differs from the native call; all else is the same.
+const I386: &[(&str, Layout)] = {
+    use Word::{At, Both, Id16, Is, Pages, Unknown};
+    const LENGTH: Layout = are(&[At(0), Both(1, 2)]);
+    const MOVED: Layout = are(&[At(0), At(1), At(2), Both(3, 4)]);
+    const SIZED: Layout = are(&[At(0), At(2)]);
+    const OWNED: Layout = are(&[At(0), Id16(1), Id16(2)]);
+    const IDS: Layout = are(&[Id16(0), Id16(1), Id16(2)]);
+    &[
+        ("_llseek", but_its_result(are(&[At(0), Both(2, 1), At(4)]))),
+        ("chown", OWNED),
+        ("clone", are(&[At(0), At(1), At(2), At(4), At(3)])),
+        ("fadvise64", are(&[At(0), Both(1, 2), At(3), At(4)])),
+        ("fadvise64_64", are(&[At(0), Both(1, 2), Both(3, 4), At(5)])),
+        ("fallocate", are(&[At(0), At(1), Both(2, 3), Both(4, 5)])),
+        (
+            "fanotify_mark",
+            are(&[At(0), At(1), Both(2, 3), At(4), At(5)]),
+        ),
+        ("fchown", OWNED),
+        ("fstatfs64", SIZED),
+        ("ftruncate64", LENGTH),
+        ("getegid", but_its_result(SAME)),
+        ("geteuid", but_its_result(SAME)),
+        ("getgid", but_its_result(SAME)),
+        ("getuid", but_its_result(SAME)),
+        ("ipc", but_its_result(HIDDEN)),
+        ("lchown", OWNED),
+        ("mmap", HIDDEN),
+        ("mmap2", are(&[At(0), At(1), At(2), At(3), At(4), Pages(5)])),
+        ("nice", are(&[Is(0), Is(0), Unknown])),
+        ("pread64", MOVED),
+        ("pwrite64", MOVED),
+        ("readahead", are(&[At(0), Both(1, 2), At(3)])),
+        ("readdir", but_its_result(SAME)),
+        ("select", HIDDEN),
+        ("setfsgid", IDS),
+        ("setfsuid", IDS),
+        ("setgid", IDS),
+        ("setregid", IDS),
+        ("setresgid", IDS),
+        ("setresuid", IDS),
+        ("setreuid", IDS),
+        ("setuid", IDS),
+        ("sgetmask", but_its_result(HIDDEN)),
+        ("sigaction", are(&[At(0), At(1), At(2), Unknown])),
+        (
+            "signal",
+            but_its_result(are(&[At(0), Unknown, Unknown, Unknown])),
+        ),
+        ("sigpending", are(&[At(0), Unknown])),
+        ("sigprocmask", are(&[At(0), At(1), At(2), Unknown])),
+        ("sigsuspend", HIDDEN),
+        ("socketcall", HIDDEN),
+        ("ssetmask", but_its_result(HIDDEN)),
+        ("statfs64", SIZED),
+        ("stime", HIDDEN),
+        (
+            "sync_file_range",
+            are(&[At(0), Both(1, 2), Both(3, 4), At(5)]),
+        ),
+        ("truncate64", LENGTH),
+        ("umount", are(&[At(0), Is(0)])),
+        ("waitpid", are(&[At(0), At(1), At(2), Is(0)])),
+    ]
+};
+
+/// The same for arm; of a call that aarch64 has only under another name nothing else is known.
+const ARM: &[(&str, Layout)] = {
+    use Word::{At, Both, Id16, Is, Pages};
+    const LENGTH: Layout = are(&[At(0), Both(2, 3)]);
+    const MOVED: Layout = are(&[At(0), At(1), At(2), Both(4, 5)]);
+    const SIZED: Layout = are(&[At(0), At(2)]);
+    const OWNED: Layout = are(&[At(0), Id16(1), Id16(2)]);
+    const IDS: Layout = are(&[Id16(0), Id16(1), Id16(2)]);
+    const HERE: Word = Is(libc::AT_FDCWD as u32 as u64);
+    &[
+        ("_llseek", but_its_result(are(&[At(0), Both(2, 1), At(4)]))),
+        (
+            "arm_fadvise64_64",
+            are(&[At(0), Both(2, 3), Both(4, 5), At(1)]),
+        ),
+        ("fallocate", are(&[At(0), At(1), Both(2, 3), Both(4, 5)])),
+        (
+            "fanotify_mark",
+            are(&[At(0), At(1), Both(2, 3), At(4), At(5)]),
+        ),
+        ("fchown", OWNED),
+        ("fstatfs64", SIZED),
+        ("ftruncate64", LENGTH),
+        ("mkdir", are(&[HERE, At(0), At(1)])),
+        ("mmap2", are(&[At(0), At(1), At(2), At(3), At(4), Pages(5)])),
+        ("open", are(&[HERE, At(0), At(1), At(2)])),
+        ("pread64", MOVED),
+        ("pwrite64", MOVED),
+        ("readahead", are(&[At(0), Both(2, 3), At(4)])),
+        ("readlink", are(&[HERE, At(0), At(1), At(2)])),
+        ("setfsgid", IDS),
+        ("setfsuid", IDS),
+        ("setgid", IDS),
+        ("setregid", IDS),
+        ("setresgid", IDS),
+        ("setresuid", IDS),
+        ("setreuid", IDS),
+        ("setuid", IDS),
+        ("statfs64", SIZED),
+        (
+            "sync_file_range2",
+            are(&[At(0), Both(2, 3), Both(4, 5), At(1)]),
+        ),
+        ("truncate64", LENGTH),
+    ]
+};
+
+/// How the words of a call are the native ones; `None` where they are, or nothing native is known.
+pub(super) fn layout(abi: Abi, number: i32) -> Option<&'static Layout> {
+    static OF_I386: LazyLock<HashMap<u32, Layout>> = LazyLock::new(|| by_number(Abi::I386, I386));
+    static OF_ARM: LazyLock<HashMap<u32, Layout>> = LazyLock::new(|| by_number(Abi::Arm, ARM));
+    let all = match abi {
+        Abi::I386 => &OF_I386,
+        Abi::Arm => &OF_ARM,
+        Abi::X86_64 | Abi::X32 | Abi::Aarch64 => return None,
+    };
+    all.get(&u32::try_from(number).ok()?)
+}
+
+fn by_number(abi: Abi, known: &[(&str, Layout)]) -> HashMap<u32, Layout> {
+    let native = match abi {
+        Abi::Arm => Abi::Aarch64,
+        _ => Abi::X86_64,
+    };
+    let of = |name: &str| {
+        let listed = known.iter().find(|(other, _)| *other == name);
+        match listed {
+            Some((_, layout)) => *layout,
+            // aarch64 has these by another name with other arguments, if they are not those of a newer form.
+            None if abi == Abi::Arm && is_of_old(native, name) => but_its_result(HIDDEN),
+            None => SAME,
+        }
+    };
+    names::all(abi).map(|(nr, name)| (nr, of(name))).collect()
+}
+
+/// Whether a call of the native table has taken its place that is not just another width of it.
+fn is_of_old(native: Abi, name: &str) -> bool {
+    let is_width = ["32", "64", "_time64"].iter().any(|end| {
+        let short = name.strip_suffix(end);
+        short.is_some_and(|short| names::number(native, short).is_some())
+    });
+    !is_width && !relatives::natives(native, name).is_empty()
+}
+
+/// The words of a call where the native call has them; the registers of a 32-bit call have no upper half.
+pub(super) fn native_words(abi: Abi, number: i32, words: [u64; 6]) -> [u64; 6] {
+    let Some(layout) = layout(abi, number) else {
+        return words;
+    };
+    let low = words.map(|word| word & 0xffff_ffff);
+    if names::name_of(abi, number).is_some_and(relatives::is_many) {
+        return low;
+    }
+    let at = |place: u8| low.get(usize::from(place)).copied().unwrap_or_default();
+    let mut native = low;
+    for (to, word) in native.iter_mut().zip(layout.words) {
+        *to = match *word {
+            Word::At(place) => at(place),
+            Word::Both(low, high) => at(high) << 32 | at(low),
+            Word::Pages(place) => at(place) << 12,
+            Word::Id16(place) => match at(place) & 0xffff {
+                0xffff => 0xffff_ffff,
+                id => id,
+            },
+            Word::Is(word) => word,
+            Word::Unknown => 0,
+        };
+    }
+    native
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(name: &str, words: [u64; 6]) -> [u64; 6] {
+        let number = names::number(Abi::I386, name).expect("a call of i386");
+        native_words(Abi::I386, number as i32, words)
+    }
+
+    #[test]
+    fn a_length_of_two_words_is_one() {
+        let words = words("ftruncate64", [3, 1, 2, 9, 9, 9]);
+        assert_eq!(&words[..2], [3, 2 << 32 | 1]);
+    }
+
+    #[test]
+    fn the_upper_half_of_a_register_is_no_part_of_a_32_bit_word() {
+        assert_eq!(words("close", [1 << 32 | 3, 0, 0, 0, 0, 0])[0], 3);
+        assert_eq!(words("setuid", [0x10000, 0, 0, 0, 0, 0])[0], 0);
+        assert_eq!(words("setuid", [0xffff, 0, 0, 0, 0, 0])[0], 0xffff_ffff);
+        assert_eq!(words("setuid32", [0x10000, 0, 0, 0, 0, 0])[0], 0x10000);
+    }
+
+    #[test]
+    fn the_words_of_the_native_convention_are_its_own() {
+        let number = names::number(Abi::X86_64, "ftruncate").expect("a number") as i32;
+        let given = [3, u64::MAX, 0, 0, 0, 0];
+        assert_eq!(native_words(Abi::X86_64, number, given), given);
+    }
+
+    #[test]
+    fn what_is_said_of_a_call_is_said_of_one_that_there_is() {
+        for (abi, known) in [(Abi::I386, I386), (Abi::Arm, ARM)] {
+            for (name, layout) in known {
+                assert!(names::number(abi, name).is_some(), "{abi:?} {name}");
+                assert!(layout.words.len() <= 6, "{name}");
+            }
+        }
+    }
+}
