@@ -23,6 +23,7 @@ mod oracle_perf;
 mod oracle_print;
 mod oracle_probes;
 mod oracle_record;
+mod oracle_refusals;
 mod oracle_sched;
 mod oracle_script;
 mod oracle_spans;
