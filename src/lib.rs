@@ -11,6 +11,7 @@ pub mod capture;
 pub mod decode;
 pub mod errors;
 pub mod events;
+pub mod files;
 #[deny(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,

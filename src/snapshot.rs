@@ -6,9 +6,9 @@
 //! `name,mode=wal,sync=FULL.snap`, `name,mode=wal,sync=FULL@6.1.snap`. No shell takes these characters for a pattern, and
 //! [`Scenario::label`](crate::scenario::Scenario::label) tells how all others are written.
 
+use crate::files::{self, Access, Output, OutputError};
 use std::fs;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Where a scenario's snapshots are, and what it is called there.
@@ -209,8 +209,12 @@ fn version(release: &str) -> Vec<&str> {
 /// # Errors
 /// [`SnapshotError::Read`] for a file that insta cannot read.
 pub fn read(file: &Path) -> Result<Option<String>, SnapshotError> {
-    if !file.exists() {
-        return Ok(None);
+    match files::look(file, files::SNAPSHOT).map_err(io::Error::from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        looked => looked.map_err(|source| SnapshotError::Read {
+            path: file.to_owned(),
+            source: source.into(),
+        })?,
     }
     let snapshot = insta::Snapshot::from_file(file).map_err(|source| SnapshotError::Read {
         path: file.to_owned(),
@@ -244,69 +248,109 @@ fn normal(text: &str) -> String {
     }
 }
 
-/// Writes a snapshot file whole or not at all.
+/// Writes a snapshot file.
 ///
 /// # Errors
 /// [`SnapshotError::Write`].
 pub fn write(file: &Path, text: &str, provenance: &Provenance<'_>) -> Result<(), SnapshotError> {
+    write_whole(file, &contents(text, provenance))
+}
+
+/// What a snapshot file holds.
+fn contents(text: &str, provenance: &Provenance<'_>) -> String {
     // JSON's strings and objects are YAML's too.
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let contents = format!(
+    format!(
         "---\nsource: {}\ndescription: {}\ninfo:\n  kernel: {}\n---\n{}",
         quoted(&provenance.scenario.to_string_lossy()),
         quoted(provenance.description),
         quoted(provenance.kernel),
         normal(text)
-    );
-    write_whole(file, &contents)
+    )
 }
 
-/// Writes any file whole or not at all; one that is there keeps its mode, and a symbolic link to it leads to the new one.
+/// Writes any file whole or not at all, and makes the folders on the way to it.
 ///
 /// # Errors
 /// [`SnapshotError::Write`].
 pub fn write_whole(file: &Path, contents: &str) -> Result<(), SnapshotError> {
-    let failed = |source| SnapshotError::Write {
-        path: file.to_owned(),
-        source,
-    };
-    let mode = fs::metadata(file).map_or(0o644, |known| known.permissions().mode() & 0o7777);
-    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let new = prepared(&target, contents, mode).map_err(failed)?;
-    new.persist(target).map_err(|error| failed(error.error))?;
-    Ok(())
+    make_folder(file)?;
+    files::write(file, contents.as_bytes()).map_err(|error| failed(file, error))
 }
 
-/// Writes a file whole or not at all where there is none yet.
-///
-/// # Errors
-/// [`SnapshotError::Write`], also where there is one.
-pub fn write_new(file: &Path, contents: &str) -> Result<(), SnapshotError> {
-    let failed = |source| SnapshotError::Write {
-        path: file.to_owned(),
-        source,
-    };
-    let new = prepared(file, contents, 0o644).map_err(failed)?;
-    new.persist_noclobber(file)
-        .map_err(|error| failed(error.error))?;
-    Ok(())
+/// Files that are written all or none.
+#[derive(Debug, Default)]
+pub struct Together {
+    files: Vec<(PathBuf, Output)>,
 }
 
-/// The contents of a file in another beside it, which goes unless it takes its place.
-fn prepared(file: &Path, contents: &str, mode: u32) -> io::Result<tempfile::NamedTempFile> {
-    // The folder of a file that is named alone is the working directory.
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut new = tempfile::Builder::new()
-        .prefix(".harness-")
-        .tempfile_in(folder)?;
-    io::Write::write_all(&mut new, contents.as_bytes())?;
-    new.as_file()
-        .set_permissions(PermissionsExt::from_mode(mode))?;
-    Ok(new)
+impl Together {
+    /// Adds a file.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Write`].
+    pub fn add(&mut self, file: &Path, contents: &str) -> Result<(), SnapshotError> {
+        self.begun(file, contents, Output::begin(file, Access::Usual))
+    }
+
+    /// Adds one that must not be there yet.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Write`], also where it is.
+    pub fn add_new(&mut self, file: &Path, contents: &str) -> Result<(), SnapshotError> {
+        self.begun(file, contents, Output::new(file, Access::Usual))
+    }
+
+    /// Adds a snapshot.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Write`].
+    pub fn add_snapshot(
+        &mut self,
+        file: &Path,
+        text: &str,
+        provenance: &Provenance<'_>,
+    ) -> Result<(), SnapshotError> {
+        make_folder(file)?;
+        self.add(file, &contents(text, provenance))
+    }
+
+    fn begun(
+        &mut self,
+        file: &Path,
+        contents: &str,
+        begun: Result<Output, OutputError>,
+    ) -> Result<(), SnapshotError> {
+        let mut output = begun.map_err(|error| failed(file, error))?;
+        let written = output.write_all(contents.as_bytes());
+        written.map_err(|error| failed(file, error.into()))?;
+        self.files.push((file.to_owned(), output));
+        Ok(())
+    }
+
+    /// Writes all of them.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Write`], of the first that cannot be written: none is then.
+    pub fn write(self) -> Result<(), SnapshotError> {
+        let (paths, outputs): (Vec<PathBuf>, Vec<Output>) = self.files.into_iter().unzip();
+        Output::finish_all(outputs).map_err(|(place, source)| SnapshotError::Write {
+            path: paths.get(place).cloned().unwrap_or_default(),
+            source,
+        })
+    }
+}
+
+fn make_folder(file: &Path) -> Result<(), SnapshotError> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder).map_err(|error| failed(file, error.into()))
+}
+
+fn failed(file: &Path, error: OutputError) -> SnapshotError {
+    SnapshotError::Write {
+        path: file.to_owned(),
+        source: error.into(),
+    }
 }
 
 /// Where what waits for review is put.
@@ -350,10 +394,13 @@ pub fn remove(file: &Path) -> Result<(), SnapshotError> {
 /// [`SnapshotError::Write`].
 pub fn accept(pending: &Path) -> Result<PathBuf, SnapshotError> {
     let file = pending.with_extension("");
-    fs::rename(pending, &file).map_err(|source| SnapshotError::Write {
-        path: file.clone(),
-        source,
-    })?;
+    let read = |error| SnapshotError::Read {
+        path: pending.to_owned(),
+        source: Box::new(error),
+    };
+    let contents = files::read(pending, files::SNAPSHOT).map_err(read)?;
+    files::write(&file, &contents).map_err(|error| failed(&file, error))?;
+    forget_pending(&file)?;
     Ok(file)
 }
 

@@ -1,10 +1,13 @@
 //! `harness calibrate`: how strict the snapshot of a scenario can be.
 
-use crate::suite::{print, refuse};
-use crate::{complain, is_ci, signals, status};
+use crate::out::{note, note_for_now};
+use crate::suite::refuse;
+use crate::{complain, is_ci, out, signals, status};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use trace_harness::calibrate::{Calibration, Finding, Varying};
+use trace_harness::errors::chain;
+use trace_harness::files;
 use trace_harness::host::Host;
 use trace_harness::run::{Bench, CalibrateError, Calibrating, Control, Suite, discover};
 use trace_harness::scenario;
@@ -31,17 +34,17 @@ pub(crate) struct Arguments {
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     if !arguments.dry_run && is_ci() {
-        anstream::eprintln!("harness: nothing is written when CI is set; use --dry-run");
+        note!("harness: nothing is written when CI is set; use --dry-run");
         return status::USAGE;
     }
     let items = match discover(std::slice::from_ref(&arguments.file)) {
         Ok(items) if arguments.file.is_file() => items,
         Ok(_) => {
-            anstream::eprintln!("harness: `{}` is not a file", arguments.file.display());
+            note!("harness: `{}` is not a file", arguments.file.display());
             return status::USAGE;
         }
         Err((path, error)) => {
-            anstream::eprintln!("harness: cannot read `{}`: {error}", path.display());
+            note!("harness: cannot read `{}`: {error}", path.display());
             return status::USAGE;
         }
     };
@@ -78,7 +81,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     let progress = |done: u32, total: u32| {
         if is_watched {
             let end = if done < total { "" } else { "\r\u{1b}[K" };
-            anstream::eprint!("\r\u{1b}[K{done} of {total} runs{end}");
+            note_for_now!("\r\u{1b}[K{done} of {total} runs{end}");
         }
     };
     let calibrating = arguments
@@ -86,7 +89,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
         .map_or_else(Calibrating::default, Calibrating::exactly);
     let calibration = suite.calibrate(&calibrating, &control, &progress);
     if is_watched {
-        anstream::eprint!("\r\u{1b}[K");
+        note_for_now!("\r\u{1b}[K");
     }
     match calibration {
         Ok(calibration) => conclude(arguments, suite, &calibration),
@@ -111,14 +114,21 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
 /// Says what was found, and writes it.
 fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration) -> u8 {
     let file = &arguments.file;
-    let text = match std::fs::read_to_string(file) {
+    let text = match files::text(file, files::SCENARIO) {
         Ok(text) => text,
         Err(error) => {
-            anstream::eprintln!("harness: cannot read `{}`: {error}", file.display());
+            note!(
+                "harness: cannot read `{}`: {}",
+                file.display(),
+                chain(&error)
+            );
             return status::USAGE;
         }
     };
-    print(&report(calibration));
+    // What could not be told is not written either.
+    if !out::told(out::print(&report(calibration))) {
+        return status::TROUBLE;
+    }
     let wanted = scenario::read(file, &text).and_then(|scenario| {
         scenario::edit::with_snapshot(file, &text, &calibration.spec(&scenario.snapshot))
     });
@@ -126,7 +136,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
         Ok(changed) => changed,
         Err(complaint) => {
             let color = std::io::stderr().is_terminal();
-            anstream::eprintln!("{}", complaint.render(color).trim_end());
+            note!("{}", complaint.render(color).trim_end());
             return status::USAGE;
         }
     };

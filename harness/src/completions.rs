@@ -1,7 +1,6 @@
 //! `harness completions`: what a shell needs to complete this command line.
 
-use crate::status;
-use crate::suite::print;
+use crate::{out, status};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -21,6 +20,6 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     let mut command = crate::Arguments::command();
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "harness", &mut text);
-    print(&String::from_utf8_lossy(&text));
-    status::PASSED
+    let printed = out::print(&String::from_utf8_lossy(&text));
+    out::ended(printed, status::PASSED, status::USAGE)
 }

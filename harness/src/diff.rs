@@ -4,10 +4,12 @@ mod layout;
 mod reading;
 
 use crate::kernels::{Kernels, Listed};
+use crate::out;
+use crate::out::note;
 use crate::vm::Size;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use trace_harness::errors::chain;
+use trace_harness::files;
 use trace_harness::matrix::EventFormats;
 use trace_harness::report::{formats_human, formats_json};
 use trace_harness::upgrade::side_by_side;
@@ -67,12 +69,11 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     match compared {
         Ok(text) if text.is_empty() => SAME,
         Ok(text) => {
-            // A reader that has gone away has seen enough.
-            let _gone = anstream::stdout().write_all(text.as_bytes());
-            DIFFERENT
+            let printed = out::print_styled(&text);
+            out::ended(printed, DIFFERENT, UNKNOWN)
         }
         Err(message) => {
-            anstream::eprintln!("harness: {message}");
+            note!("harness: {message}");
             UNKNOWN
         }
     }
@@ -84,7 +85,7 @@ fn traces(arguments: &Arguments) -> Result<String, String> {
     let [name_a, name_b] = &names;
     for (name, read) in [(name_a, &a), (name_b, &b)] {
         for what in &read.lacks {
-            anstream::eprintln!("harness: `{name}`: {what}");
+            note!("harness: `{name}`: {what}");
         }
     }
     let rows = side_by_side(&a.text, &b.text);
@@ -129,13 +130,13 @@ fn formats(arguments: &Arguments, list: &Kernels, word: &Path) -> Result<EventFo
     let name = word.to_string_lossy();
     let is_listed = list.specs.iter().any(|spec| spec.name == name);
     if !is_listed && word.exists() {
-        let text = std::fs::read_to_string(word);
+        let text = files::text(word, files::EVENTS);
         let text = text.map_err(|error| format!("cannot read `{name}`: {}", chain(&error)))?;
         return EventFormats::read(&text).map_err(|error| format!("`{name}`: {}", chain(&error)));
     }
     list.choose(Some(&name))
         .map_err(|_| format!("`{name}` is no file either"))?;
-    let mut say = |text: String| anstream::eprintln!("harness: {text}");
+    let mut say = |text: String| note!("harness: {text}");
     let place = list.find(&name, &mut say)?;
     let formats = crate::formats::of(&place, &arguments.size.machine());
     formats.map_err(|error| format!("the kernel `{name}`: {error}"))

@@ -2,7 +2,7 @@
 //!
 //! Nothing is concluded from a number in a file where the thing itself can be tried.
 
-use crate::status;
+use crate::{out, status};
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -33,6 +33,7 @@ pub(crate) fn main() -> u8 {
     let host = Host::running();
     let findings = examine(&host);
     let mut is_fit = true;
+    let mut text = String::new();
     for Finding {
         what,
         result,
@@ -40,11 +41,13 @@ pub(crate) fn main() -> u8 {
     } in findings
     {
         match result {
-            Ok(detail) => anstream::println!("  ok  {what}: {detail}"),
+            Ok(detail) => text.push_str(&format!("  ok  {what}: {detail}\n")),
             Err((why, remedy)) => {
                 is_fit &= !needed;
-                anstream::println!("  {}  {what}: {why}", if needed { "NO" } else { "--" });
-                anstream::println!("      remedy: {remedy}");
+                let mark = if needed { "NO" } else { "--" };
+                text.push_str(&format!(
+                    "  {mark}  {what}: {why}\n      remedy: {remedy}\n"
+                ));
             }
         }
     }
@@ -55,12 +58,13 @@ pub(crate) fn main() -> u8 {
         }
         (false, Err(_)) => "scenarios cannot run here: see the lines marked NO",
     };
-    anstream::println!("{verdict}");
-    if is_fit {
+    text.push_str(&format!("{verdict}\n"));
+    let status = if is_fit {
         status::PASSED
     } else {
         status::FAILED
-    }
+    };
+    out::ended(out::print(&text), status, status::USAGE)
 }
 
 fn examine(host: &Host) -> Vec<Finding> {

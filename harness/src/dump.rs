@@ -1,10 +1,10 @@
 //! `harness dump`: each record of a perf.data as bytes and as what they mean.
 
-use crate::{input, status};
+use crate::input::Unprinted;
+use crate::out::note;
+use crate::{input, out, status};
 use std::error::Error;
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::io::Write;
 use std::path::PathBuf;
 use trace_harness::perfdata::Ordered;
 use trace_harness::script::Dump;
@@ -31,8 +31,7 @@ const PIECE: usize = 1 << 16;
 
 fn dump(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let (reader, name) = input::open(arguments.input.as_deref())?;
-    // Not through the buffer of io::stdout(), which looks for line feeds.
-    let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let mut stdout = out::stdout().map_err(Unprinted)?;
     let mut text = Vec::with_capacity(2 * PIECE);
     let mut reader = Ordered::new(reader);
     let mut dump = Dump::new(name);
@@ -43,12 +42,12 @@ fn dump(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             Err(error) => break Err(error),
         }
         if text.len() >= PIECE {
-            stdout.write_all(&text)?;
+            stdout.write_all(&text).map_err(Unprinted)?;
             text.clear();
         }
     };
     dump.totals(&mut text);
-    stdout.write_all(&text)?;
+    stdout.write_all(&text).map_err(Unprinted)?;
     tell(&dump, reader.late());
     Ok(end?)
 }
@@ -65,6 +64,6 @@ fn tell(dump: &Dump, late: u64) {
         ),
     ];
     for (count, what) in all.iter().filter(|(count, _)| *count > 0) {
-        anstream::eprintln!("harness: {count} {what}");
+        note!("harness: {count} {what}");
     }
 }

@@ -1,7 +1,6 @@
 //! `harness events`: what this kernel can tell of.
 
-use crate::suite::print;
-use crate::{complain, status};
+use crate::{complain, out, status};
 use trace_harness::attr::{Attr, Source};
 use trace_harness::events::{Counted, Counter, Recorded};
 use trace_harness::host::Host;
@@ -57,6 +56,5 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
             Format::Json => listed_json(&mut text, event),
         }
     }
-    print(&text);
-    status::PASSED
+    out::ended(out::print(&text), status::PASSED, status::USAGE)
 }

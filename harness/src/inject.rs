@@ -1,11 +1,14 @@
 //! `harness inject`: build ids into a perf.data that has none.
 
-use crate::{complain, input, status};
+use crate::out::note;
+use crate::{complain, input, out, status};
 use std::error::Error;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use trace_harness::files::{Access, Output};
 use trace_harness::host::Host;
-use trace_harness::perfdata::Writer;
+use trace_harness::perfdata::{Reader, Writer};
 use trace_harness::run::{InjectError, Injected, inject_file, inject_pipe};
 
 #[derive(Debug, clap::Args)]
@@ -38,55 +41,71 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
                 0 => String::new(),
                 _ => format!(", {n_without} have none or are not here"),
             };
-            anstream::eprintln!(
-                "[ harness inject: {n_records} records, {n_build_ids} build ids put in{gone} ]"
-            );
+            note!("[ harness inject: {n_records} records, {n_build_ids} build ids put in{gone} ]");
             status::PASSED
         }
+        Err(Failure::Stdout(error)) => out::ended(Err(error), status::PASSED, status::FAILED),
         Err(error) => {
-            let is_input = match error.downcast_ref::<InjectError>() {
-                Some(error) => !matches!(error, InjectError::Write(_)),
-                None => error.downcast_ref::<io::Error>().is_none(),
-            };
-            complain(error.as_ref(), None);
-            if is_input {
-                status::USAGE
-            } else {
-                status::FAILED
+            complain(&error, None);
+            match error {
+                Failure::Output(..) | Failure::Inject(InjectError::Write(_)) => status::FAILED,
+                _ => status::USAGE,
             }
         }
     }
 }
 
-fn inject(arguments: &Arguments) -> Result<Injected, Box<dyn Error>> {
-    let (reader, _) = input::open(Some(&arguments.input))?;
+/// Why nothing was injected.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Input(Box<dyn Error>),
+    #[error(transparent)]
+    Inject(#[from] InjectError),
+    #[error("cannot write `{}`", .0.display())]
+    Output(PathBuf, #[source] io::Error),
+    #[error("cannot write to standard output")]
+    Stdout(#[source] io::Error),
+}
+
+fn inject(arguments: &Arguments) -> Result<Injected, Failure> {
+    let (reader, _) = input::open(Some(&arguments.input)).map_err(Failure::Input)?;
     let host = Host::running();
-    let is_pipe = reader.meta().is_pipe;
     if arguments.output == Path::new("-") {
-        let mut out = BufWriter::new(io::stdout().lock());
-        if is_pipe {
-            return Ok(inject_pipe(reader, &mut out, &host)?);
-        }
-        let open = |prologue: &_| Writer::pipe(out, prologue);
-        let (injected, mut out) = inject_file(reader, open, &host)?;
-        out.flush()?;
+        let mut out = BufWriter::new(out::stdout().map_err(Failure::Stdout)?);
+        let injected = stream(reader, &mut out, &host).map_err(|error| match error {
+            InjectError::Write(error) => Failure::Stdout(error),
+            error => Failure::Inject(error),
+        })?;
+        out.flush().map_err(Failure::Stdout)?;
         return Ok(injected);
     }
-    // Whatever goes wrong, what is there stays as it is.
-    let folder = match arguments.output.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
+    let failed = |error: io::Error| Failure::Output(arguments.output.clone(), error);
+    let output = Output::begin(&arguments.output, Access::Private);
+    let output = output.map_err(|error| failed(error.into()))?;
+    let file = output.file().map_err(failed)?;
+    let injected = match reader.meta().is_pipe || output.is_stream() {
+        true => {
+            let mut file = BufWriter::new(file);
+            let injected = stream(reader, &mut file, &host)?;
+            file.flush().map_err(failed)?;
+            injected
+        }
+        false => inject_file(reader, |prologue| Writer::file(file, prologue), &host)?.0,
     };
-    let mut file = tempfile::Builder::new().tempfile_in(folder)?;
-    let injected = if is_pipe {
-        let mut out = BufWriter::new(file.as_file_mut());
-        inject_pipe(reader, &mut out, &host)?
-    } else {
-        let out = file.reopen()?;
-        let open = |prologue: &_| Writer::file(out, prologue);
-        inject_file(reader, open, &host)?.0
-    };
-    file.persist(&arguments.output)
-        .map_err(|error| error.error)?;
+    output.finish().map_err(failed)?;
     Ok(injected)
+}
+
+/// Writes a pipe's stream.
+fn stream(
+    reader: Reader<File>,
+    out: &mut BufWriter<File>,
+    host: &Host,
+) -> Result<Injected, InjectError> {
+    if reader.meta().is_pipe {
+        return inject_pipe(reader, out, host);
+    }
+    let open = |prologue: &_| Writer::pipe(out, prologue);
+    Ok(inject_file(reader, open, host)?.0)
 }

@@ -1,12 +1,14 @@
 //! What a command reads: a file, a directory of them, or what comes on standard input.
 
-use crate::{complain, status};
+use crate::{complain, out, status};
 use nix::sys::stat::{SFlag, fstat};
 use std::error::Error;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use trace_harness::files;
 use trace_harness::perfdata::{Files, Reader};
 
 #[derive(Debug, thiserror::Error)]
@@ -28,10 +30,16 @@ pub(crate) fn open(input: Option<&Path>) -> Result<(Reader<File>, String), Box<d
         let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         return Ok((Reader::pipe(stdin)?, "-".to_owned()));
     };
-    let files = Files::open(path).map_err(|source| {
+    let unopened = |source| {
         let path = path.to_owned();
         Unopened { path, source }
-    })?;
+    };
+    let is_pipe = std::fs::metadata(path).is_ok_and(|it| it.file_type().is_fifo());
+    if is_pipe {
+        let file = files::open_stream(path).map_err(|error| unopened(error.into()))?;
+        return Ok((Reader::pipe(file)?, path.display().to_string()));
+    }
+    let files = Files::open(path).map_err(unopened)?;
     let name = files.name().display().to_string();
     Ok((Reader::files(files)?, name))
 }
@@ -43,20 +51,21 @@ fn is_stdin_a_pipe() -> bool {
     kind == Ok(SFlag::S_IFIFO)
 }
 
+/// What was read could not be printed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write to standard output")]
+pub(crate) struct Unprinted(pub(crate) io::Error);
+
 /// The exit status of a command that prints what it reads; says what went wrong.
 pub(crate) fn status_of(printed: Result<u8, Box<dyn Error>>) -> u8 {
     match printed {
         Ok(status) => status,
-        Err(error) => {
-            let is_gone = error
-                .downcast_ref::<io::Error>()
-                .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
-            // A reader that has gone away does not want to know.
-            if is_gone {
-                return status::PASSED;
+        Err(error) => match error.downcast::<Unprinted>() {
+            Ok(lost) => out::ended(Err(lost.0), status::PASSED, status::USAGE),
+            Err(error) => {
+                complain(error.as_ref(), None);
+                status::USAGE
             }
-            complain(error.as_ref(), None);
-            status::USAGE
-        }
+        },
     }
 }

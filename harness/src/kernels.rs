@@ -1,8 +1,10 @@
 //! Which kernels a command line means, and what it takes to have them.
 
+use crate::out::note;
 use crate::status;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use trace_harness::files;
 use trace_harness::matrix::Place;
 use trace_harness::scenario::{KernelSpec, nearest, read_kernels};
 
@@ -34,11 +36,11 @@ impl Listed {
             .or_else(|| usual.exists().then_some(usual));
         let (name, text) = match &file {
             None => (PathBuf::from("the built-in list"), BUILT_IN.to_owned()),
-            Some(path) => match std::fs::read_to_string(path) {
+            Some(path) => match files::text(path, files::KERNELS) {
                 Ok(text) => (path.clone(), text),
                 Err(error) => {
                     let why = trace_harness::errors::chain(&error);
-                    anstream::eprintln!(
+                    note!(
                         "harness: cannot read the list of kernels `{}`: {why}",
                         path.display()
                     );
@@ -53,7 +55,7 @@ impl Listed {
             }),
             Err(complaint) => {
                 let color = std::io::stderr().is_terminal();
-                anstream::eprintln!("{}", complaint.render(color).trim_end());
+                note!("{}", complaint.render(color).trim_end());
                 Err(status::USAGE)
             }
         }
@@ -72,7 +74,7 @@ impl Kernels {
             let name = name.unwrap_or_default();
             let near = nearest(name, names.iter().copied());
             let near = near.map(|near| format!("; did you mean `{near}`?"));
-            anstream::eprintln!(
+            note!(
                 "harness: no kernel `{name}` in the list, which has {}{}",
                 names.join(", "),
                 near.unwrap_or_default()
@@ -98,9 +100,9 @@ impl Kernels {
     /// The same for a command line: the status to end with where it cannot be had.
     pub(crate) fn get(&self, name: Option<&str>) -> Result<Place, u8> {
         let spec = self.choose(name)?;
-        let mut say = |text: String| anstream::eprintln!("harness: {text}");
+        let mut say = |text: String| note!("harness: {text}");
         self.find(&spec.name, &mut say).map_err(|trouble| {
-            anstream::eprintln!("harness: {trouble}");
+            note!("harness: {trouble}");
             status::TROUBLE
         })
     }

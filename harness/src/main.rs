@@ -16,6 +16,7 @@ mod kernels;
 mod matrix;
 mod mutate;
 mod new;
+mod out;
 mod record;
 mod reports;
 mod review;
@@ -29,6 +30,7 @@ mod trace;
 mod vm;
 mod whom;
 
+use crate::out::note;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -37,7 +39,16 @@ use std::process::ExitCode;
 /// A scenario names a workload and the kernel events to expect. The workload runs without ptrace; its events come from perf rings, every one
 /// accounted for; the trace is made the same on every run and compared with what is stored. A run that lost an event never passes.
 #[derive(Debug, Parser)]
-#[command(name = "harness", version, max_term_width = 100)]
+#[command(
+    name = "harness",
+    version,
+    max_term_width = 100,
+    after_help = "Where standard output is full or closed, each command that writes to it ends with an error. Where its reader has gone away \
+(`| head`), a command that only prints ends at once, with status 141; run, matrix, mutate, calibrate, new and vm go on, and keep their status. \
+What cannot be said on standard error is not said; that of trace and stat is what was asked for, and its loss an error.\n\n\
+A file that a command writes is replaced whole or not at all, and keeps its mode and owner; pipes, devices and open descriptors \
+(/dev/stdout) are written in place, symbolic links followed. A file that is read must be a regular one; recordings and traces may be pipes."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -118,16 +129,20 @@ fn main() -> ExitCode {
 /// Prints help, or what is wrong with the command line. A wrong one is trouble of the harness where any other status could be the traced
 /// command's own.
 fn say(error: &clap::Error) -> u8 {
-    // A reader that has gone away does not want to know.
-    let _gone = error.print();
     let is_trace = std::env::args_os()
         .nth(1)
         .is_some_and(|word| word == "trace" || word == "record" || word == "vm");
-    match (error.use_stderr(), is_trace) {
-        (false, _) => status::PASSED,
-        (true, true) => status::TRACE_TROUBLE,
-        (true, false) => status::USAGE,
+    let trouble = match is_trace {
+        true => status::TRACE_TROUBLE,
+        false => status::USAGE,
+    };
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        out::say(format_args!("{text}"));
+        return trouble;
     }
+    let printed = out::print_styled(&text);
+    out::ended(printed, status::PASSED, trouble)
 }
 
 /// Exit statuses of `run`, as other people's scripts rely on them.
@@ -139,13 +154,15 @@ mod status {
     pub(crate) const TROUBLE: u8 = 99;
     /// Of `trace` and `record`: the harness could not do its work, loss included.
     pub(crate) const TRACE_TROUBLE: u8 = 125;
+    /// Of a command that prints, whose reader has gone away: as a shell has a death by SIGPIPE.
+    pub(crate) const READER_GONE: u8 = 141;
 }
 
 /// Says what went wrong, with all its causes, and what can be done about it.
 fn complain(error: &(dyn std::error::Error + 'static), hint: Option<String>) {
-    anstream::eprintln!("harness: {}", trace_harness::errors::chain(error));
+    note!("harness: {}", trace_harness::errors::chain(error));
     if let Some(hint) = hint {
-        anstream::eprintln!("hint: {hint}");
+        note!("hint: {hint}");
     }
 }
 

@@ -4,6 +4,7 @@ mod guests;
 mod update;
 
 use crate::kernels::Listed;
+use crate::out::note;
 use crate::reports::Reports;
 use crate::run::UpdateFor;
 use crate::suite::{Chosen, exit_status, refuse};
@@ -50,11 +51,11 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 
 fn run(arguments: &Arguments) -> Result<u8, u8> {
     if arguments.update.is_some() && is_ci() {
-        anstream::eprintln!("harness: nothing is written when CI is set; unset it to use --update");
+        note!("harness: nothing is written when CI is set; unset it to use --update");
         return Err(status::USAGE);
     }
     let items = arguments.chosen.find().map_err(|message| {
-        anstream::eprintln!("harness: {message}");
+        note!("harness: {message}");
         status::USAGE
     })?;
     trace_harness::run::check(&items).map_err(|error| refuse(&error))?;

@@ -1,7 +1,7 @@
 //! `harness mutate`: what scenarios do not test.
 
-use crate::suite::{Chosen, exit_status, print, require_all};
-use crate::{complain, signals, status};
+use crate::suite::{Chosen, exit_status, require_all};
+use crate::{complain, out, signals, status};
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use trace_harness::report;
@@ -54,6 +54,7 @@ fn mutate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
         jobs: arguments.chosen.jobs(),
         require_all: require_all(),
     };
+    let told = out::Told::default();
     let reports = Mutex::new(Vec::new());
     let show = |report: MutationReport| {
         let mut text = String::new();
@@ -63,7 +64,7 @@ fn mutate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             }
             Format::Json => report::mutation_json(&mut text, &report),
         }
-        print(&text);
+        told.print(&text);
         if let Ok(mut reports) = reports.lock() {
             reports.push(report);
         }
@@ -76,7 +77,10 @@ fn mutate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
         Format::Human => report::mutations_human(&mut text, &reports),
         Format::Json => report::mutations_json(&mut text, &reports),
     }
-    print(&text);
+    told.print(&text);
+    if !told.all() {
+        return status::TROUBLE;
+    }
     let verdicts: Vec<Verdict> = reports.iter().map(verdict).collect();
     exit_status(&verdicts)
 }

@@ -3,8 +3,9 @@
 mod files;
 mod place;
 
-use crate::suite::{print, refuse};
-use crate::{complain, is_ci, signals, status};
+use crate::out::{note, note_for_now};
+use crate::suite::refuse;
+use crate::{complain, is_ci, out, signals, status};
 use files::Laid;
 use place::{Made, Target};
 use std::io::IsTerminal;
@@ -75,7 +76,7 @@ pub(crate) enum NewError {
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     if is_ci() {
-        anstream::eprintln!("harness: nothing is written when CI is set");
+        note!("harness: nothing is written when CI is set");
         return status::USAGE;
     }
     let host = Host::running();
@@ -91,10 +92,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         return status::TROUBLE;
     }
     match new(arguments, &bench) {
-        Ok(text) => {
-            print(&text);
-            status::PASSED
-        }
+        Ok(text) => match out::told(out::print(&text)) {
+            true => status::PASSED,
+            false => status::TROUBLE,
+        },
         Err(error) => say(&error),
     }
 }
@@ -187,7 +188,7 @@ fn settle<'a, 'c>(
     let is_watched = std::io::stderr().is_terminal();
     let progress = |done: u32, total: u32| {
         if is_watched {
-            anstream::eprint!("\r\u{1b}[K{done} of {total} runs");
+            note_for_now!("\r\u{1b}[K{done} of {total} runs");
         }
     };
     let calibrating = arguments
@@ -197,7 +198,7 @@ fn settle<'a, 'c>(
         let suite = Suite::of_text(bench, &target.file, &draft.text())?;
         let calibration = suite.calibrate(&calibrating, control, &progress);
         if is_watched {
-            anstream::eprint!("\r\u{1b}[K");
+            note_for_now!("\r\u{1b}[K");
         }
         match calibration {
             Ok(calibration) => return Ok((suite, calibration)),

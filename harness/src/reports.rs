@@ -1,10 +1,11 @@
 //! In which forms `harness matrix` tells what it found, and in which files.
 
-use crate::suite::print;
-use crate::{complain, status};
-use std::io::{Error, ErrorKind, IsTerminal};
+use crate::out::note;
+use crate::{complain, out, status};
+use std::io::{Error, IsTerminal};
 use std::path::{Path, PathBuf};
 use trace_harness::errors::chain;
+use trace_harness::files::{Access, Output};
 use trace_harness::matrix::Matrix;
 use trace_harness::report::MatrixReport;
 use trace_harness::snapshot;
@@ -50,7 +51,7 @@ impl Reports {
     pub(crate) fn check(&self) -> Result<(), u8> {
         for (_, path) in &self.files {
             if let Err(error) = writable(path) {
-                anstream::eprintln!(
+                note!(
                     "harness: cannot write `{}`: {}",
                     path.display(),
                     chain(&error)
@@ -65,11 +66,8 @@ impl Reports {
     pub(crate) fn tell(&self, matrix: &Matrix) -> bool {
         let report = MatrixReport::of(matrix);
         let color = std::io::stdout().is_terminal();
-        let mut all_well = true;
-        match text(&report, self.format, color) {
-            Some(text) => print(&text),
-            None => all_well = false,
-        }
+        let printed = text(&report, self.format, color).map(|text| out::print(&text));
+        let mut all_well = printed.is_some_and(out::told);
         for (form, path) in &self.files {
             let written =
                 text(&report, *form, false).map(|text| snapshot::write_whole(path, &text));
@@ -103,21 +101,15 @@ fn text(report: &MatrixReport<'_>, form: Form, color: bool) -> Option<String> {
     Some(text)
 }
 
-/// Whether a file can be put there, which takes a folder that can be written to.
+/// Whether a file can be put there. Nothing is done to what is there.
 fn writable(path: &Path) -> Result<(), Error> {
-    if path.is_dir() {
-        return Err(Error::from(ErrorKind::IsADirectory));
-    }
-    // The folder of a symbolic link's target is the one that is written to.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = target
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = path.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(folder)?;
-    tempfile::Builder::new()
-        .prefix(".harness-")
-        .tempfile_in(folder)?;
+    // To open a pipe would wait for its reader, and then end what it reads.
+    let is_other = std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
+    if !is_other {
+        Output::begin(path, Access::Usual)?;
+    }
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! `harness review`: what waits beside the snapshots is accepted or rejected.
 
-use crate::{complain, is_ci, status};
-use std::io::{BufRead, IsTerminal, Write};
+use crate::out::note;
+use crate::{complain, is_ci, out, status};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use trace_harness::snapshot::{self, SnapshotError};
 
@@ -23,39 +24,49 @@ pub(crate) struct Arguments {
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     if is_ci() {
-        anstream::eprintln!("harness: nothing is accepted or rejected when CI is set");
+        note!("harness: nothing is accepted or rejected when CI is set");
         return status::USAGE;
     }
     match review(arguments) {
         Ok(0) => status::PASSED,
         Ok(_) => status::FAILED,
-        Err(error) => {
+        Err(ReviewError::Print(error)) => out::ended(Err(error), status::PASSED, status::USAGE),
+        Err(ReviewError::Snapshot(error)) => {
             complain(&error, None);
             status::USAGE
         }
     }
 }
 
-/// How many still wait.
-fn review(arguments: &Arguments) -> Result<usize, SnapshotError> {
+/// Why not all was reviewed.
+#[derive(Debug, thiserror::Error)]
+enum ReviewError {
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    #[error("cannot write to standard output")]
+    Print(#[from] io::Error),
+}
+
+/// How many still wait. Nothing is decided about what could not be shown.
+fn review(arguments: &Arguments) -> Result<usize, ReviewError> {
     let mut waiting = Vec::new();
     for path in &arguments.paths {
         waiting.extend(snapshot::files_below(path, ".snap.new")?);
     }
     if waiting.is_empty() {
-        anstream::println!("nothing waits for review");
+        out::print("nothing waits for review\n")?;
     }
     let mut left = 0;
     for (place, pending) in waiting.iter().enumerate() {
         show(pending, place + 1, waiting.len())?;
-        match decide(arguments) {
+        match decide(arguments)? {
             Decision::Accept => {
                 let file = snapshot::accept(pending)?;
-                anstream::println!("accepted: {}", file.display());
+                out::print(&format!("accepted: {}\n", file.display()))?;
             }
             Decision::Reject => {
                 snapshot::forget_pending(&pending.with_extension(""))?;
-                anstream::println!("rejected: {}", pending.display());
+                out::print(&format!("rejected: {}\n", pending.display()))?;
             }
             Decision::Skip => left += 1,
             Decision::Quit => return Ok(waiting.len() - place + left),
@@ -64,11 +75,11 @@ fn review(arguments: &Arguments) -> Result<usize, SnapshotError> {
     Ok(left)
 }
 
-fn show(pending: &Path, number: usize, total: usize) -> Result<(), SnapshotError> {
+fn show(pending: &Path, number: usize, total: usize) -> Result<(), ReviewError> {
     let stored = snapshot::read(&pending.with_extension(""))?.unwrap_or_default();
     let new = snapshot::read(pending)?.unwrap_or_default();
-    anstream::println!(
-        "[{number}/{total}] {}",
+    let mut text = format!(
+        "[{number}/{total}] {}\n",
         pending.with_extension("").display()
     );
     for line in snapshot::diff(&stored, &new).lines() {
@@ -77,9 +88,9 @@ fn show(pending: &Path, number: usize, total: usize) -> Result<(), SnapshotError
             Some(b'-') => "\u{1b}[31m",
             _ => "",
         };
-        anstream::println!("{color}{line}\u{1b}[0m");
+        text.push_str(&format!("{color}{line}\u{1b}[0m\n"));
     }
-    Ok(())
+    Ok(out::print_styled(&text)?)
 }
 
 enum Decision {
@@ -89,28 +100,26 @@ enum Decision {
     Quit,
 }
 
-fn decide(arguments: &Arguments) -> Decision {
+fn decide(arguments: &Arguments) -> io::Result<Decision> {
     if arguments.accept {
-        return Decision::Accept;
+        return Ok(Decision::Accept);
     }
     if arguments.reject {
-        return Decision::Reject;
+        return Ok(Decision::Reject);
     }
     if !std::io::stdin().is_terminal() {
-        return Decision::Skip;
+        return Ok(Decision::Skip);
     }
     loop {
-        anstream::print!("accept (a), reject (r), skip (s), quit (q)? ");
+        out::print("accept (a), reject (r), skip (s), quit (q)? ")?;
         let mut answer = String::new();
-        let asked = std::io::stdout()
-            .flush()
-            .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
-        match (asked, answer.trim()) {
-            (Ok(0) | Err(_), _) | (_, "q") => return Decision::Quit,
-            (_, "a") => return Decision::Accept,
-            (_, "r") => return Decision::Reject,
-            (_, "s") => return Decision::Skip,
-            _ => {}
-        }
+        let asked = io::stdin().lock().read_line(&mut answer);
+        return Ok(match (asked, answer.trim()) {
+            (Ok(0) | Err(_), _) | (_, "q") => Decision::Quit,
+            (_, "a") => Decision::Accept,
+            (_, "r") => Decision::Reject,
+            (_, "s") => Decision::Skip,
+            _ => continue,
+        });
     }
 }

@@ -1,13 +1,15 @@
 //! `harness run`: scenarios and folders of them.
 
 use crate::kernels::Listed;
-use crate::suite::{Chosen, exit_status, print, require_all};
+use crate::out::{note, note_for_now};
+use crate::suite::{Chosen, exit_status, require_all};
 use crate::trace::Trouble;
-use crate::{complain, is_ci, signals, status};
+use crate::{complain, is_ci, out, signals, status};
 use std::collections::{BTreeSet, HashSet};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use trace_harness::host::Host;
 use trace_harness::report;
 use trace_harness::run::{Control, Fault, Options, ScenarioReport, Suite, Update};
@@ -80,11 +82,11 @@ enum Format {
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     if arguments.update.is_some() && is_ci() {
-        anstream::eprintln!("harness: nothing is written when CI is set; unset it to use --update");
+        note!("harness: nothing is written when CI is set; unset it to use --update");
         return status::USAGE;
     }
     if arguments.traces && arguments.format != Format::Json {
-        anstream::eprintln!("harness: --traces belongs to --format json");
+        note!("harness: --traces belongs to --format json");
         return status::USAGE;
     }
     if let Some(kernel) = &arguments.vm {
@@ -129,14 +131,17 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             .map(|folder| (folder, crate::record::about(None))),
         dumps: Some((dumps(arguments), crate::record::about(None))),
     };
+    let told = out::Told::default();
     if arguments.traces && arguments.format == Format::Json {
         let mut text = String::new();
         let host = Host::running();
         let release = host.kernel_release().unwrap_or_default();
         report::machine_json(&mut text, &release, &host.settings());
-        print(&text);
+        told.print(&text);
     }
     let printer = Printer {
+        told,
+        is_whole: AtomicBool::new(true),
         format: arguments.format,
         traces: arguments.traces,
         total: suite.items().count(),
@@ -148,9 +153,12 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     for _ in 0..arguments.rounds {
         suite.run(&options, &control, &|report| printer.report(report));
     }
-    let reports = printer.finish();
+    let (reports, is_told) = printer.finish();
     if arguments.format == Format::Human && arguments.chosen.is_all() {
         warn_of_orphans(&arguments.chosen.paths, &reports);
+    }
+    if !is_told {
+        return status::TROUBLE;
     }
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
     exit_status(&verdicts)
@@ -185,9 +193,9 @@ fn dumps(arguments: &Arguments) -> PathBuf {
 }
 
 /// Writes the text beside the end of a run that was kept.
-fn write_text(report: &ScenarioReport) {
+fn write_text(report: &ScenarioReport) -> bool {
     let Some(dump) = &report.dumped else {
-        return;
+        return true;
     };
     let reasons = report.reasons.iter().flat_map(|reason| reason.lines());
     let reasons: String = reasons.map(|line| format!("#   {line}\n")).collect();
@@ -195,15 +203,21 @@ fn write_text(report: &ScenarioReport) {
         "# {}: {}\n{reasons}# Each line: when it was entered, in seconds of CLOCK_MONOTONIC, the thread, and what it did.\n",
         report.name, report.verdict
     );
-    match crate::trace::replay::text(dump, &head, &report::text_of(dump)) {
+    let written = crate::trace::replay::text(dump, &head, &report::text_of(dump));
+    let is_written = written.is_ok();
+    match written {
         Ok(()) => {}
         Err(Trouble::Other(error, hint)) => complain(&*error, hint),
         Err(Trouble::NotExecuted(error)) => complain(&error, None),
-        Err(Trouble::Usage(text)) => anstream::eprintln!("harness: {text}"),
+        Err(Trouble::Usage(text)) => note!("harness: {text}"),
     }
+    is_written
 }
 
 struct Printer {
+    told: out::Told,
+    /// Whether all else was written that belongs to the report.
+    is_whole: AtomicBool,
     format: Format,
     traces: bool,
     total: usize,
@@ -213,7 +227,9 @@ struct Printer {
 
 impl Printer {
     fn report(&self, mut report: ScenarioReport) {
-        write_text(&report);
+        if !write_text(&report) {
+            self.is_whole.store(false, Ordering::Relaxed);
+        }
         report.trace = report.trace.filter(|_| self.traces);
         let mut text = String::new();
         match self.format {
@@ -222,9 +238,9 @@ impl Printer {
             Format::Junit => {}
         }
         if self.progress {
-            anstream::eprint!("\r\u{1b}[K");
+            note_for_now!("\r\u{1b}[K");
         }
-        print(&text);
+        self.told.print(&text);
         let done = self.reports.lock().map_or(0, |mut reports| {
             reports.push(report);
             reports.len()
@@ -234,25 +250,31 @@ impl Printer {
 
     fn show_progress(&self, done: usize) {
         if self.progress && done < self.total {
-            anstream::eprint!("\r\u{1b}[K{done} of {} done", self.total);
+            note_for_now!("\r\u{1b}[K{done} of {} done", self.total);
         }
     }
 
-    fn finish(self) -> Vec<ScenarioReport> {
+    /// The reports, and whether all was told of them.
+    fn finish(self) -> (Vec<ScenarioReport>, bool) {
         let mut reports = self.reports.into_inner().unwrap_or_default();
         reports.sort_by(|a, b| a.name.cmp(&b.name));
         let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
+        let mut is_whole = self.is_whole.into_inner();
         let mut text = String::new();
         match self.format {
             Format::Human => text = summary(&verdicts),
             Format::Json => report::suite_json(&mut text, &verdicts),
             Format::Junit => match report::junit(&reports) {
                 Ok(xml) => text = xml,
-                Err(error) => complain(&error, None),
+                Err(error) => {
+                    complain(&error, None);
+                    is_whole = false;
+                }
             },
         }
-        print(&text);
-        reports
+        self.told.print(&text);
+        let is_told = self.told.all() && is_whole;
+        (reports, is_told)
     }
 }
 
@@ -298,7 +320,7 @@ fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
             .iter()
             .filter(|file| !used(file))
         {
-            anstream::eprintln!(
+            note!(
                 "warning: no scenario uses the snapshot `{}`",
                 file.display()
             );

@@ -1,9 +1,8 @@
 //! `harness schema`: the JSON schema of scenario files.
 
-use crate::status;
-use crate::suite::print;
+use crate::{out, status};
 
 pub(crate) fn main() -> u8 {
-    print(&trace_harness::scenario::schema());
-    status::PASSED
+    let printed = out::print(&trace_harness::scenario::schema());
+    out::ended(printed, status::PASSED, status::USAGE)
 }

@@ -1,11 +1,11 @@
 //! `harness script`: a perf.data as text.
 
 use crate::ahead::Ahead;
-use crate::{input, status};
+use crate::input::Unprinted;
+use crate::out::note;
+use crate::{input, out, status};
 use std::error::Error;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use trace_harness::host::Host;
 use trace_harness::perfdata::Reader;
@@ -185,8 +185,7 @@ fn print<R: Read + Send + 'static>(
     reader: Reader<R>,
     mut script: Script<Book>,
 ) -> Result<u8, Box<dyn Error>> {
-    // Not through the buffer of io::stdout(), which looks for line feeds.
-    let mut stdout = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let mut stdout = out::stdout().map_err(Unprinted)?;
     let mut text = Vec::with_capacity(2 * PIECE);
     let mut ahead = Ahead::new(reader)?;
     let mut late = 0;
@@ -200,7 +199,7 @@ fn print<R: Read + Send + 'static>(
                 break 'batches;
             }
             if text.len() >= PIECE {
-                stdout.write_all(&text)?;
+                stdout.write_all(&text).map_err(Unprinted)?;
                 text.clear();
             }
         }
@@ -211,10 +210,10 @@ fn print<R: Read + Send + 'static>(
         }
         ahead.reuse(batch);
     }
-    stdout.write_all(&text)?;
+    stdout.write_all(&text).map_err(Unprinted)?;
     tell(&script.counts(), late);
     for note in script.symbols().notes() {
-        anstream::eprintln!("harness: {note}");
+        note!("harness: {note}");
     }
     end.map(|()| status::PASSED)
 }
@@ -246,7 +245,7 @@ fn tell(counts: &Counts, late: u64) {
     ];
     for (count, what) in all {
         if count > 0 {
-            anstream::eprintln!("harness: {count} {what}");
+            note!("harness: {count} {what}");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Signals as a descriptor: they arrive where the run waits anyway, and no handler runs anywhere.
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,16 +20,42 @@ const WATCHED: [Signal; 4] = [
     Signal::SIGQUIT,
 ];
 
+/// How long a signal may wait to be taken, or the end that it asks for, before it ends the harness by itself: the
+/// harness may wait in a call that nothing else ends, for a pipe's reader.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Blocks the signals that ask a program to end, in this thread and all that it comes to create, and gives them as a descriptor. Workloads
-/// start with an empty mask all the same.
+/// start with an empty mask all the same. One that is not taken off the descriptor in time ends the harness as if it were not
+/// blocked.
 pub(crate) fn watch() -> io::Result<SignalFd> {
     let mut set = SigSet::empty();
     WATCHED.into_iter().for_each(|signal| set.add(signal));
     sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
-    Ok(SignalFd::with_flags(
-        &set,
-        SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC,
-    )?)
+    let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+    let pending = signals.as_fd().try_clone_to_owned()?;
+    std::thread::Builder::new().spawn(move || {
+        while is_pending(&pending, PollTimeout::NONE) {
+            std::thread::sleep(PATIENCE);
+            if is_pending(&pending, PollTimeout::ZERO) {
+                // What is pending arrives now, in this thread, and ends all of them.
+                let _ended = sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&set), None);
+                // Still here: it is one that the harness was told to ignore.
+                let _blocked = sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None);
+            }
+        }
+    })?;
+    Ok(signals)
+}
+
+/// Whether a signal waits, now or within that time.
+fn is_pending(signals: &OwnedFd, timeout: PollTimeout) -> bool {
+    loop {
+        let mut ready = [PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut ready, timeout) {
+            Err(nix::Error::EINTR) => {}
+            polled => return polled.is_ok_and(|n| n > 0),
+        }
+    }
 }
 
 /// How long guests may take to end when a signal has asked for it. Whatever else is under way, a fetch, is not waited for.

@@ -1,5 +1,6 @@
 //! `harness stat`: what `perf stat` does.
 
+use crate::out::note;
 use crate::trace::{Trouble, other, sink, status_of, unusable};
 use crate::whom::{self, Whom};
 use crate::{signals, status};
@@ -101,7 +102,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         .filter_map(|count| count.absent.as_ref())
         .collect();
     for why in absent {
-        anstream::eprintln!("harness: {why}");
+        note!("harness: {why}");
     }
     let mut text = String::new();
     match arguments.format {
@@ -111,8 +112,9 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     output
         .write_all(text.as_bytes())
         .map_err(|error| other(error, None))?;
+    output.finish()?;
     if end.left {
-        anstream::eprintln!("harness: what the command left behind lives on, uncounted");
+        note!("harness: what the command left behind lives on, uncounted");
     }
     let status = end.exited.map_or(0, |exited| exited.exit.shell_status());
     Ok(u8::try_from(status).unwrap_or(status::TRACE_TROUBLE))

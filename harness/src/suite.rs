@@ -1,8 +1,9 @@
 //! What commands that work on scenarios have in common: which scenarios are meant, what is wrong with them, and how it ends.
 
+use crate::out::note;
 use crate::{complain, status};
 use regex::Regex;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
@@ -49,7 +50,7 @@ impl Chosen {
         let items = match self.find() {
             Ok(items) => items,
             Err(message) => {
-                anstream::eprintln!("harness: {message}");
+                note!("harness: {message}");
                 return status::USAGE;
             }
         };
@@ -129,7 +130,7 @@ pub(crate) fn refuse(error: &SuiteError) -> u8 {
         SuiteError::Invalid(complaints) => {
             let color = std::io::stderr().is_terminal();
             for complaint in complaints {
-                anstream::eprintln!("{}\n", complaint.render(color).trim_end());
+                note!("{}\n", complaint.render(color).trim_end());
             }
             complain(error, None);
             status::USAGE
@@ -165,10 +166,4 @@ pub(crate) fn exit_status(verdicts: &[Verdict]) -> u8 {
     } else {
         status::PASSED
     }
-}
-
-/// A reader that has gone away is no reason to panic.
-pub(crate) fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _gone = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

@@ -1,7 +1,8 @@
 //! `harness vm`: a command on another kernel, as if it ran here.
 
 use crate::kernels::Listed;
-use crate::{complain, status};
+use crate::out::note;
+use crate::{complain, out, status};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -153,18 +154,17 @@ pub(crate) fn again(kernel: Option<&str>, listed: &Listed, writes: &[PathBuf]) -
 
 /// Runs it, and hands on what it writes; gives its status, or the one for trouble.
 fn in_guest(kernel: &Kernel, machine: &Machine, job: &Job, trouble: u8) -> u8 {
-    let mut hear = |heard: Heard<'_>| {
-        // A reader that has gone away is no reason to end the command.
-        let _gone = match heard {
-            Heard::Up(..) => Ok(()),
-            Heard::Out(bytes) => {
-                let mut out = std::io::stdout().lock();
-                out.write_all(bytes).and_then(|()| out.flush())
-            }
-            Heard::Err(bytes) => std::io::stderr().lock().write_all(bytes),
-        };
+    // What cannot be handed on is no reason to end the command.
+    let told = out::Told::default();
+    let mut hear = |heard: Heard<'_>| match heard {
+        Heard::Up(..) => {}
+        Heard::Out(bytes) => told.write(bytes),
+        Heard::Err(bytes) => {
+            let _lost = std::io::stderr().lock().write_all(bytes);
+        }
     };
     match matrix::run(kernel, machine, job, &mut hear) {
+        Ok(_) if !told.all() => trouble,
         Ok(how) => u8::try_from(how.shell_status()).unwrap_or(trouble),
         Err(error) => {
             complain(&error, error.hint());
@@ -177,6 +177,8 @@ fn on_host(command: &[OsString]) -> u8 {
     let Some((program, arguments)) = command.split_first() else {
         return status::TRACE_TROUBLE;
     };
+    // What is closed here is closed there, and no /dev/null.
+    trace_harness::sys::standard::close_on_exec();
     // Only returns where it failed.
     let error = std::os::unix::process::CommandExt::exec(Command::new(program).args(arguments));
     complain(&error, None);
@@ -190,7 +192,7 @@ fn on_host(command: &[OsString]) -> u8 {
 /// `harness vm-init`: pid 1 of a guest.
 pub(crate) fn init() -> u8 {
     if std::process::id() != 1 {
-        anstream::eprintln!("harness: `vm-init` is what runs as pid 1 in a guest of `harness vm`");
+        note!("harness: `vm-init` is what runs as pid 1 in a guest of `harness vm`");
         return status::USAGE;
     }
     complain(&matrix::init(), None);

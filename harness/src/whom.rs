@@ -1,5 +1,6 @@
 //! Whose events, and which: what the commands have in common that follow somebody as perf does.
 
+use crate::out::note;
 use crate::trace::{Trouble, other, workload};
 use clap::CommandFactory;
 use std::ffi::OsString;
@@ -193,7 +194,7 @@ pub(crate) fn bench(host: &Host) -> Result<Bench<'_>, Trouble> {
 pub(crate) fn leaves_out_kernel(bench: &Bench<'_>, done: &str) -> bool {
     let leaves_out = !matches!(bench.reach(), Ok(Reach::Everything));
     if leaves_out {
-        anstream::eprintln!(
+        note!(
             "harness: {done} with the rights of an ordinary user: what happens in the kernel is left out"
         );
     }

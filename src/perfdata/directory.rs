@@ -3,6 +3,7 @@
 //! In a directory the file `data` is a recording, and each `data.N` has the records that a thread of perf's has read besides, and nothing
 //! else: no header, and no ends of rounds.
 
+use crate::files;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,17 +24,17 @@ impl Files {
     /// # Errors
     /// One of them cannot be opened, or the directory has none.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let first = File::open(path)?;
-        if !first.metadata()?.is_dir() {
+        if !fs::metadata(path)?.is_dir() {
             return Ok(Self {
-                first,
+                first: files::open_stream(path)?,
                 threads: Vec::new(),
                 name: path.to_owned(),
                 is_directory: false,
             });
         }
         let name = path.join("data");
-        let first = File::open(&name).map_err(|error| match error.kind() {
+        let first = files::open(&name).map_err(io::Error::from);
+        let first = first.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 let why = "it is a directory without a file `data`, and so no recording";
                 io::Error::new(io::ErrorKind::NotFound, why)
@@ -42,7 +43,7 @@ impl Files {
         })?;
         let mut threads = Vec::new();
         for number in numbers(path)? {
-            let file = File::open(path.join(format!("data.{number}")))?;
+            let file = files::open(&path.join(format!("data.{number}")))?;
             threads.push((number, file));
         }
         Ok(Self {

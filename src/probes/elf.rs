@@ -3,6 +3,7 @@
 use super::error::ElfError;
 use super::names::{demangled, ends, is_meant, is_whole};
 use super::separate;
+use crate::files;
 use crate::units::ProbePlace;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Sym, SymbolTable, VersionTable};
 use object::{Endianness, Object, elf};
@@ -356,5 +357,5 @@ fn address_of(elf: &Elf<'_>, offset: u64) -> Option<u64> {
 
 /// A whole file.
 pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    std::fs::read(path)
+    Ok(files::read(path, files::PROGRAM)?)
 }

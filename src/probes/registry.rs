@@ -3,6 +3,7 @@
 use super::convention::{Function, passing};
 use super::elf::Binary;
 use super::error::{ArgumentError, ProbeError};
+use crate::files;
 use crate::format::{self, Format};
 use crate::host::{Host, ProbeList};
 use crate::sys::process::{Janitor, ProbeDuty};
@@ -174,7 +175,7 @@ fn in_file(
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(|error| wrong(super::ElfError::Read(error)))?;
+    let file = files::open(path).map_err(|error| wrong(super::ElfError::Read(error.into())))?;
     let binary = Binary::read(&file, path).map_err(wrong)?;
     let found = binary.find(&probe.place).map_err(wrong)?;
     let function = OnceCell::new();

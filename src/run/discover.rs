@@ -1,5 +1,6 @@
 //! The scenario files that are meant by paths.
 
+use crate::files;
 use crate::scenario;
 use crate::snapshot::Place;
 use std::io;
@@ -58,7 +59,7 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
 }
 
 fn rows(file: &Path) -> Vec<Item> {
-    let labels = std::fs::read_to_string(file)
+    let labels = files::text(file, files::SCENARIO)
         .ok()
         .and_then(|text| scenario::labels(file, &text).ok())
         .unwrap_or_else(|| vec![String::new()]);

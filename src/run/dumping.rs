@@ -9,6 +9,7 @@ use super::{
     attempt,
 };
 use crate::errors::chain;
+use crate::files::{self, Access, Output};
 use crate::perfdata::{Feature, Ordered, Prologue, ReadError, Reader, Writer, features};
 use crate::plan::Plan;
 use crate::record::{self, Record, kind};
@@ -20,7 +21,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Runs a scenario as [`attempt`] does, and keeps the end of the run if that is asked for and it is no pass; gives the file.
 ///
@@ -121,9 +121,9 @@ fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
     };
     let folder = to.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(refused)?;
-    let file = NamedTempFile::new_in(folder).map_err(refused)?;
+    let file = Output::begin(to, Access::Private).map_err(|error| refused(error.into()))?;
     let open = || -> Result<_, KeepError> {
-        let file = File::open(recording).map_err(KeepError::Open)?;
+        let file = files::open(recording).map_err(|error| KeepError::Open(error.into()))?;
         Ok(Reader::file(BufReader::new(file))?)
     };
     let since = match last {
@@ -159,8 +159,12 @@ fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
     }
     let mut sum = super::sum::Sum::default();
     sum.events(&prologue.events, prologue.tracing.as_ref());
-    let output = file.as_file().try_clone().map_err(refused)?;
-    let mut writer = Writer::file(output, &prologue).map_err(refused)?;
+    let output = file.file().map_err(refused)?;
+    let writer = match file.is_stream() {
+        true => Writer::pipe(output, &prologue),
+        false => Writer::file(output, &prologue),
+    };
+    let mut writer = writer.map_err(refused)?;
     let mut span: Option<(u64, u64)> = None;
     while let Some(item) = reader.next()? {
         if let (kind::SAMPLE, Some((event, layout)), Some(time)) =
@@ -189,8 +193,7 @@ fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
     late.extend(saved.map(|bytes| (Saved::FEATURE, bytes)));
     late.extend(span.map(|(first, end)| (Feature::SAMPLE_TIME, features::longs(&[first, end]))));
     writer.finish(late).map_err(refused)?;
-    file.persist(to).map_err(|error| refused(error.error))?;
-    Ok(())
+    file.finish().map_err(refused)
 }
 
 /// The time of the first sample that is kept.

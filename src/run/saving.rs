@@ -3,16 +3,15 @@
 use super::store::{Output, Store, StoreError, StoreOptions, Stored};
 use super::{Bench, Saved, Setting};
 use crate::events::{EventSet, Origin};
+use crate::files::{self, Access};
 use crate::host::Host;
 use crate::plan::EventsPlan;
 use crate::record::LayoutTable;
 use crate::sandbox::Left;
 use crate::verdict::Ended;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use tempfile::NamedTempFile;
 
 impl Bench<'_> {
     /// The records of the runs from here on are kept, for other tools as well.
@@ -21,12 +20,11 @@ impl Bench<'_> {
     }
 }
 
-/// Takes the records in the order in which they are delivered. The file is there under its name when it is whole.
+/// Takes the records in the order in which they are delivered. A regular file is there under its name when it is whole.
 #[derive(Debug)]
 pub struct Saving {
     store: Store,
-    file: NamedTempFile,
-    to: std::path::PathBuf,
+    file: files::Output,
     error: Option<io::Error>,
 }
 
@@ -46,14 +44,12 @@ impl Saving {
             _ => Path::new("."),
         };
         std::fs::create_dir_all(folder)?;
-        let file = NamedTempFile::new_in(folder)?;
-        let output: File = file.as_file().try_clone()?;
-        let mut store = Store::begin(Output::File(output), options, events, bench)?;
+        let file = files::Output::begin(to, Access::Private).map_err(io::Error::from)?;
+        let mut store = Store::begin(Output::of(&file)?, options, events, bench)?;
         store.tell_of(&[])?;
         Ok(Self {
             store,
             file,
-            to: to.to_owned(),
             error: None,
         })
     }
@@ -101,7 +97,7 @@ impl Saving {
         let saved = Saved::of(plan, &setting, ended, left);
         let besides = |sum| [(Saved::FEATURE, saved.sealed(sum).to_bytes())].into();
         let stored = self.store.end(events, host, besides)?;
-        self.file.persist(&self.to).map_err(|error| error.error)?;
+        self.file.finish()?;
         Ok(stored)
     }
 }

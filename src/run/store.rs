@@ -5,6 +5,7 @@ use super::described::Preface;
 use super::sum::Sum;
 use super::tally::{Tally, sum_of};
 use crate::events::{EventAccount, EventSet, Opened, Origin};
+use crate::files;
 use crate::host::{CodeMapping, Host, HostError, Living, Module};
 use crate::perfdata::synthesized::{self, CounterValue, Mapped};
 use crate::perfdata::{Feature, Writer, build_id, features};
@@ -29,6 +30,20 @@ pub enum Output {
     File(File),
     /// Whatever takes bytes: records that describe take the place of what a file has in front.
     Pipe(File),
+}
+
+impl Output {
+    /// A file that is replaced; what is written in place has the form of a pipe.
+    ///
+    /// # Errors
+    /// Those of `dup(2)`.
+    pub fn of(output: &files::Output) -> io::Result<Self> {
+        let file = output.file()?;
+        Ok(match output.is_stream() {
+            true => Self::Pipe(file),
+            false => Self::File(file),
+        })
+    }
 }
 
 /// What to write besides the records.
@@ -356,8 +371,7 @@ pub fn chosen_cpus(bench: &Bench<'_>, named: &[Cpu]) -> Vec<Cpu> {
 /// The build id of a file, if it is still there and has one.
 pub(super) fn build_id_of(name: &[u8]) -> Option<Vec<u8>> {
     let file = std::path::Path::new(OsStr::from_bytes(name));
-    // Whoever mapped it may have seen other files than we do: a FIFO would keep us waiting.
-    let is_file = std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
-    let opened = is_file.then(|| File::open(file).ok()).flatten()?;
+    // Whoever mapped it may have seen other files than we do.
+    let opened = files::open(file).ok()?;
     build_id::of_file(opened).ok().flatten()
 }

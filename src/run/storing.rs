@@ -3,8 +3,9 @@
 use super::Update;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
 use crate::calibrate::Calibration;
-use crate::snapshot;
+use crate::snapshot::{self, Together};
 use crate::verdict::Verdict;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 impl Suite<'_> {
@@ -54,7 +55,8 @@ impl Suite<'_> {
 }
 
 impl Suite<'_> {
-    /// Writes what a calibration came to: the changed text of the scenario, and the snapshots that belong to it.
+    /// Writes what a calibration came to: the changed text of the scenario and the snapshots that belong to it, all
+    /// or none.
     ///
     /// # Errors
     /// [`SnapshotError`](snapshot::SnapshotError), of the first file that cannot be written.
@@ -63,14 +65,23 @@ impl Suite<'_> {
         calibration: &Calibration,
         changed: &str,
     ) -> Result<(), snapshot::SnapshotError> {
+        let mut files = Together::default();
+        let mut pending = Vec::new();
+        let mut scenarios = BTreeSet::new();
         for (item, description) in self.described() {
             let Some(text) = calibration.texts.get(&item.name) else {
                 continue;
             };
-            snapshot::write_whole(&item.file, changed)?;
+            if scenarios.insert(&item.file) {
+                files.add(&item.file, changed)?;
+            }
             let file = item.place().choose(&self.bench.release);
             let provenance = scenario::provenance(self.bench, &item.file, description);
-            snapshot::write(&file, text, &provenance)?;
+            files.add_snapshot(&file, text, &provenance)?;
+            pending.push(file);
+        }
+        files.write()?;
+        for file in pending {
             snapshot::forget_pending(&file)?;
         }
         Ok(())
@@ -87,21 +98,19 @@ impl Suite<'_> {
         calibration: &Calibration,
         text: &str,
     ) -> Result<PathBuf, snapshot::SnapshotError> {
+        let mut files = Together::default();
         let mut written = PathBuf::new();
         for (item, description) in self.described() {
             let Some(trace) = calibration.texts.get(&item.name) else {
                 continue;
             };
-            snapshot::write_new(&item.file, text)?;
+            files.add_new(&item.file, text)?;
             let place = item.place();
             written = place.choose(&self.bench.release);
             let provenance = scenario::provenance(self.bench, &item.file, description);
-            if let Err(error) = snapshot::write(&written, trace, &provenance) {
-                // A scenario without its snapshot would fail.
-                let _gone = std::fs::remove_file(&item.file);
-                return Err(error);
-            }
+            files.add_snapshot(&written, trace, &provenance)?;
         }
+        files.write()?;
         Ok(written)
     }
 }

@@ -1,6 +1,7 @@
 //! The private working directory and what the scenario lays into it.
 
 use super::base::{self, Base};
+use crate::files;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -191,7 +192,8 @@ fn lay(root: &Path, file: &File, owner: Option<(u32, u32)>) -> Result<(), WorkDi
         Content::Bytes(bytes) => (bytes.clone(), None),
         Content::CopyOf(path) => {
             let metadata = path.metadata().map_err(|source| read(path, source))?;
-            let bytes = std::fs::read(path).map_err(|source| read(path, source))?;
+            let bytes = files::read(path, files::LAID);
+            let bytes = bytes.map_err(|error| read(path, error.into()))?;
             (bytes, Some(metadata.permissions().mode() & 0o7777))
         }
     };

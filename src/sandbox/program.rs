@@ -1,6 +1,7 @@
 //! Which file `argv[0]` names, and why it could not be executed.
 
 use super::World;
+use crate::files;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -165,7 +166,7 @@ fn interpreter(file: &Path) -> Option<String> {
     use io::Read;
     // BINPRM_BUF_SIZE, include/uapi/linux/binfmts.h: the kernel looks no further.
     let mut start = Vec::new();
-    std::fs::File::open(file)
+    files::open(file)
         .ok()?
         .take(256)
         .read_to_end(&mut start)

@@ -2,9 +2,9 @@
 
 use super::table::{Binding, Symbol, Table};
 use super::unwind::CallFrames;
+use crate::files;
 use object::read::ReadRef;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionFlags, SymbolFlags};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Where debug files lie (`gdb(1)`, "Debugging Information in Separate Files").
@@ -42,14 +42,14 @@ pub(super) struct Binary {
 impl Binary {
     /// Reads a file, and the debug file that is found by its build id.
     pub(super) fn open(path: &Path) -> Result<Self, FileError> {
-        let cache = object::ReadCache::new(File::open(path)?);
+        let cache = object::ReadCache::new(files::open(path).map_err(std::io::Error::from)?);
         let (mut binary, mut symbols) = Self::parse(&cache)?;
         if binary.lines.is_some() {
             binary.lines = Some(path.to_owned());
         }
         // What was stripped of a file is in another, if it is anywhere.
         if let Some(debug) = binary.build_id.as_deref().and_then(debug_file)
-            && let Ok(file) = File::open(&debug)
+            && let Ok(file) = files::open(&debug)
         {
             let cache = object::ReadCache::new(file);
             if let Ok((more, all)) = Self::parse(&cache)

@@ -18,6 +18,7 @@ mod unwind;
 #[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests;
 
+use crate::files;
 use crate::host::Host;
 use crate::space::{Depth, End, Frame, Line, Maps, Origin, Place, Snapshot, Symbols, USER};
 use file::Binary;
@@ -156,7 +157,7 @@ impl Book {
             return None;
         }
         if name.starts_with(b"/tmp/perf-") && name.ends_with(b".map") {
-            let text = std::fs::read(path).ok()?;
+            let text = files::read(path, files::FUNCTIONS).ok()?;
             return Some(Code::Compiled(file::compiled(&text)));
         }
         let moved = self.moved.as_ref();

@@ -9,6 +9,7 @@ pub mod perf;
 pub mod process;
 pub mod removal;
 pub mod ring;
+pub mod standard;
 pub mod tsc;
 
 use std::io;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use trace_harness::errors::chain;
+use trace_harness::files;
 use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsPlan};
 use trace_harness::run::{Fired, Observer, RecordedRun};
@@ -30,9 +31,17 @@ pub(super) fn trace(path: &Path) -> Result<Read, String> {
         let text = text.ok_or_else(|| failed("there is no such file".to_owned()))?;
         return Ok(whole(text));
     }
-    let bytes = std::fs::read(path).map_err(|error| failed(chain(&error)))?;
+    let file = files::open_stream(path).map_err(|error| failed(chain(&error)))?;
+    let bytes = files::TRACE
+        .read(file)
+        .map_err(|error| failed(chain(&error)))?;
     // The magic of perf.data, in either byte order.
     if bytes.starts_with(b"PERFILE2") || bytes.starts_with(b"2ELIFREP") {
+        if !path.is_file() {
+            return Err(failed(
+                "a recording is read twice, which a pipe cannot be".to_owned(),
+            ));
+        }
         return recording(path);
     }
     let text = String::from_utf8(bytes).map_err(|_| {

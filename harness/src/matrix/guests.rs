@@ -2,6 +2,7 @@
 
 use crate::formats;
 use crate::kernels::Kernels;
+use crate::out::{note, note_for_now};
 use crate::status;
 use crate::suite::Chosen;
 use crate::vm::{Size, job};
@@ -133,7 +134,7 @@ impl Work<'_> {
             }
         });
         if self.is_terminal {
-            anstream::eprint!("\r\u{1b}[K");
+            note_for_now!("\r\u{1b}[K");
         }
     }
 
@@ -258,7 +259,7 @@ impl Work<'_> {
 
     fn say(&self, text: &str) {
         let clear = if self.is_terminal { "\r\u{1b}[K" } else { "" };
-        anstream::eprintln!("{clear}harness: {text}");
+        note!("{clear}harness: {text}");
         self.show_progress();
     }
 
@@ -273,7 +274,7 @@ impl Work<'_> {
                 under_way.map(|column| format!("{}: {}/{total}", column.kernel, column.done()));
             shown.collect::<Vec<_>>().join("  ")
         });
-        anstream::eprint!("\r\u{1b}[K{done}");
+        note_for_now!("\r\u{1b}[K{done}");
     }
 }
 

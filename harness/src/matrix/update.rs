@@ -1,7 +1,9 @@
 //! `harness matrix --update`: what the kernels told becomes the snapshots.
 
+use crate::out::note;
 use crate::{complain, status};
 use std::path::Path;
+use trace_harness::files;
 use trace_harness::matrix::{Matrix, Told, settle};
 use trace_harness::run::Item;
 use trace_harness::scenario;
@@ -53,11 +55,11 @@ fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, Sna
         };
         snapshot::write(file, text, &about)?;
         snapshot::forget_pending(file)?;
-        anstream::eprintln!("harness: written: {}", file.display());
+        note!("harness: written: {}", file.display());
     }
     for file in &settled.removed {
         snapshot::remove(file)?;
-        anstream::eprintln!(
+        note!(
             "harness: removed, as it says what the common snapshot says: {}",
             file.display()
         );
@@ -71,7 +73,7 @@ fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, Sna
 
 /// What the scenario says that it is about.
 fn description(file: &Path, row: &str) -> String {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let text = files::text(file, files::SCENARIO).unwrap_or_default();
     let all = scenario::read_all(file, &text).unwrap_or_default();
     let own = all.into_iter().find(|scenario| scenario.label() == row);
     own.map(|scenario| scenario.description).unwrap_or_default()

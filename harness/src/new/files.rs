@@ -3,6 +3,7 @@
 use super::NewError;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
+use trace_harness::files;
 use trace_harness::scenario::{FileSource, FileSpec};
 
 /// A folder with more files than this is not laid in because a command names it.
@@ -42,7 +43,11 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
                 path.display()
             )));
         };
-        let files = files_at(&below).map_err(|error| NewError::Read(path.clone(), error))?;
+        let unread = |error| NewError::Read(path.clone(), error);
+        if !below.is_dir() {
+            files::look(&below, files::LAID).map_err(|error| unread(error.into()))?;
+        }
+        let files = files_at(&below).map_err(unread)?;
         laid.read(files)?;
     }
     for word in words(command) {
@@ -66,8 +71,8 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
 impl Laid {
     fn read(&mut self, files: Vec<PathBuf>) -> Result<(), NewError> {
         for file in files {
-            let bytes =
-                std::fs::read(&file).map_err(|error| NewError::Read(file.clone(), error))?;
+            let bytes = files::read(&file, files::LAID)
+                .map_err(|error| NewError::Read(file.clone(), error.into()))?;
             self.contents.insert(file, bytes);
         }
         Ok(())

@@ -2,18 +2,16 @@
 
 mod switch;
 
+use crate::out::note;
 use crate::trace::options::size;
-use crate::trace::{Trouble, other, status_of, unusable};
+use crate::trace::{Trouble, other, status_of, unusable, unwritable};
 use crate::whom::{self, Whom};
-use crate::{signals, status};
+use crate::{out, signals, status};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use trace_harness::attr::{Chain, Sampling};
 use trace_harness::errors::chain;
+use trace_harness::files::{self, Access};
 use trace_harness::host::Host;
 use trace_harness::plan::{self, RecordWish};
 use trace_harness::run::{
@@ -95,7 +93,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     // From the first moment on: who sends it early must not end the recording.
     signals::hold_back_requests().map_err(|error| other(error, None))?;
     let is_pipe = arguments.output == "-";
-    let files = arguments.files.files(is_pipe).map_err(Trouble::Usage)?;
+    let dumps = arguments.files.files(is_pipe).map_err(Trouble::Usage)?;
     let host = Host::running();
     let bench = whom::bench(&host)?;
     let whom = &arguments.whom;
@@ -119,23 +117,28 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         bench.open_alarm(wish, &subject, &cpus)
     })?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
-    let asked = files.map(|_| signals::count_requests()).transpose();
+    let asked = dumps.map(|_| signals::count_requests()).transpose();
     let mut asked = asked.map_err(|error| other(error, None))?;
     let triggers = Triggers::new(
-        files.map_or(Switch::Never, |(switch, _)| switch),
+        dumps.map_or(Switch::Never, |(switch, _)| switch),
         asked.as_mut().map(|asked| asked as &mut dyn Ask),
-        files.and_then(|_| bench.open_requests(signals::REQUEST as i32)),
+        dumps.and_then(|_| bench.open_requests(signals::REQUEST as i32)),
         alarm,
     );
-    let to = match files {
+    let mut named = None;
+    let to = match dumps {
         Some((_, most)) => Destination::Many(Dumps::new(Path::new(&arguments.output), most)),
-        None => Destination::One(output(&arguments.output)?),
+        None => {
+            let (to, name) = output(&arguments.output)?;
+            named = name;
+            Destination::One(to)
+        }
     };
     let options = about(arguments.compression_level);
     let mut told = switch::Told::new(Path::new(&arguments.output));
     let mut tell = |file: Result<&_, &_>| told.say(file);
     let mut recorder = Recorder::begin(to, &options, &mut events, &bench, triggers, &mut tell)
-        .map_err(|error| unwritable(&arguments.output, error))?;
+        .map_err(|error| no_first(&arguments.output, error))?;
     if !wish.on_exec {
         recorder.enable()?;
         events.enable().map_err(RunError::Open)?;
@@ -151,8 +154,12 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut control = signals::PassOn(signals);
     let end = record(running, &mut events, &mut recorder, whose, &mut control).map_err(trouble)?;
     let (stored, n_failed) = recorder.end(&mut events).map_err(trouble)?;
+    if let Some(file) = named {
+        let finished = file.finish_beside_old(".old");
+        finished.map_err(|error| unwritable(Path::new(&arguments.output), &error))?;
+    }
     if end.left {
-        anstream::eprintln!("harness: what the command left behind lives on, unrecorded");
+        note!("harness: what the command left behind lives on, unrecorded");
     }
     if !told.is_any {
         say(&stored, &arguments.output);
@@ -220,7 +227,7 @@ pub(crate) fn about(compression: Option<i32>) -> StoreOptions {
 }
 
 /// Where the first of several files cannot be, none can.
-fn unwritable(output: &OsString, error: StoreError) -> Trouble {
+fn no_first(output: &OsString, error: StoreError) -> Trouble {
     match error {
         StoreError::Write(error) => {
             let name = Path::new(output).display();
@@ -234,39 +241,31 @@ fn trouble(error: impl std::error::Error + 'static) -> Trouble {
     other(error, None)
 }
 
-fn output(name: &OsString) -> Result<Output, Trouble> {
-    let failed = |error: io::Error| {
-        let name = Path::new(name).display();
-        Trouble::Usage(format!("cannot write `{name}`: {}", chain(&error)))
-    };
+/// Where one recording goes, and what is to have its name in the end.
+fn output(name: &OsString) -> Result<(Output, Option<files::Output>), Trouble> {
+    let path = Path::new(name);
     if name == "-" {
-        let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(failed)?;
-        return Ok(Output::Pipe(stdout.into()));
+        let stdout = out::stdout().map_err(|error| unwritable(path, &error))?;
+        return Ok((Output::Pipe(stdout), None));
     }
-    let is_recording = std::fs::metadata(name).is_ok_and(|file| file.is_file() && file.len() > 0);
-    if is_recording {
-        let mut old = name.clone();
-        old.push(".old");
-        std::fs::rename(name, old).map_err(failed)?;
-    }
-    // As perf has it: what was recorded is none of the others' business.
-    let mut file = File::options();
-    file.write(true).create(true).truncate(true).mode(0o600);
-    Ok(Output::File(file.open(name).map_err(failed)?))
+    let file = files::Output::begin(path, Access::Private);
+    let file = file.map_err(|error| unwritable(path, &error))?;
+    let to = Output::of(&file).map_err(|error| unwritable(path, &error))?;
+    Ok((to, Some(file)))
 }
 
 fn say(stored: &Stored, output: &OsString) {
     let (samples, lost) = (stored.n_samples, stored.lost());
     let length = switch::kibibytes(stored.length);
     let output = Path::new(output).display();
-    anstream::eprintln!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
+    note!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
 }
 
 /// Whoever was throttled has fewer samples than it would have had: no loss, as nobody can say how many.
 fn say_throttled(stored: &Stored, host: &Host) {
     let rate = host.perf_event_max_sample_rate().unwrap_or_default();
     for (name, times) in &stored.throttled {
-        anstream::eprintln!(
+        note!(
             "  `{name}`: throttled {times} times, as it had more samples than kernel.perf_event_max_sample_rate ({rate}) allows; what \
              happened then is no sample"
         );
@@ -278,11 +277,11 @@ fn say_lost(stored: &Stored) {
         return;
     }
     for event in stored.events.iter().filter(|event| !event.is_complete()) {
-        anstream::eprintln!("  {event}");
+        note!("  {event}");
     }
     if stored.side_band_lost > 0 {
         let n = stored.side_band_lost;
-        anstream::eprintln!("  names, forks, exits and mappings: {n} lost");
+        note!("  names, forks, exits and mappings: {n} lost");
     }
-    anstream::eprintln!("hint: use larger rings (-m 64M), or name fewer events (-e)");
+    note!("hint: use larger rings (-m 64M), or name fewer events (-e)");
 }

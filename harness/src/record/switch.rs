@@ -1,5 +1,6 @@
 //! When there are files, and what is said of each.
 
+use crate::out::note;
 use crate::signals;
 use crate::trace::options::size;
 use clap::Args;
@@ -100,7 +101,7 @@ impl Told {
         let report = match file {
             Ok(report) => report,
             Err(error) => {
-                anstream::eprintln!("harness: {}; recording goes on", chain(error));
+                note!("harness: {}; recording goes on", chain(error));
                 return;
             }
         };
@@ -129,16 +130,14 @@ impl Told {
             let length = Duration::from_nanos(until.0.saturating_sub(since.0));
             format!(" of {:.6} s", length.as_secs_f64())
         });
-        anstream::eprintln!(
-            "[ harness record: {samples} samples{span}, {length} -> {path}{of_events} ]"
-        );
+        note!("[ harness record: {samples} samples{span}, {length} -> {path}{of_events} ]");
         if report.forgot {
-            anstream::eprintln!(
+            note!(
                 "harness: more was told of tasks within the span than is kept: some names and mappings are those of its later part"
             );
         }
         if let Some(error) = &report.not_removed {
-            anstream::eprintln!(
+            note!(
                 "harness: an older file could not be removed: {}",
                 chain(error)
             );

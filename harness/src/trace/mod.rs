@@ -10,18 +10,19 @@ mod spans;
 mod wishes;
 pub(crate) mod workload;
 
-use crate::{complain, signals, status, whom};
+use crate::out::note;
+use crate::{complain, out, signals, status, whom};
 use delivered::Signals;
 use options::{By, Faults, Format, Order, Strings};
 use printer::{Form, Printer};
 use spans::Spans;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::attr::Chain;
 use trace_harness::errors::chain;
+use trace_harness::files::{Access, Output};
 use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
 use trace_harness::report::{Plain, Summary};
@@ -159,7 +160,7 @@ pub(crate) fn status_of(ended: Result<u8, Trouble>) -> u8 {
     match ended {
         Ok(status) => status,
         Err(Trouble::Usage(message)) => {
-            anstream::eprintln!("harness: {message}");
+            note!("harness: {message}");
             status::TRACE_TROUBLE
         }
         Err(Trouble::NotExecuted(error)) => {
@@ -222,6 +223,12 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut workload = workload::workload(&arguments.command, &bench, directory.as_ref())?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
+    if let (Sink::File(output, path), Some(save)) = (&sink, &arguments.save)
+        && output.is_at(save)
+    {
+        let both = format!("`{}` cannot be both -o and --save", path.display());
+        return Err(Trouble::Usage(both));
+    }
     workload.group = match plan.grouping {
         plan::Grouping::No => None,
         _ => bench.group(),
@@ -237,7 +244,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     say_unread(&reading, &plan, events.reads_memory());
     say_unseen(&plan);
     if let Some(line) = plan.of_nobody() {
-        anstream::eprintln!("harness: {line}");
+        note!("harness: {line}");
     }
     let about = crate::record::about(None);
     let saving = arguments.save.as_ref();
@@ -286,7 +293,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         saved.map_err(RunError::Store)?;
     }
     if ended.left {
-        anstream::eprintln!("harness: what the command left behind lives on, untraced");
+        note!("harness: what the command left behind lives on, untraced");
     }
     if let Some(directory) = directory {
         directory.remove().map_err(RunError::WorkDir)?;
@@ -310,9 +317,9 @@ fn say_unread(reading: &Reading<'_>, plan: &EventsPlan, is_read: bool) {
         MemoryReader::Kernel => format!("the kernel's own copies, {LIMITS_OF_COPIES}"),
         MemoryReader::Bpf | MemoryReader::Nobody => format!("not read and shown as {UNREAD}"),
     };
-    anstream::eprintln!("harness: strings are {shown}: {why}");
+    note!("harness: strings are {shown}: {why}");
     if let Some(hint) = hint {
-        anstream::eprintln!("hint: {hint}");
+        note!("hint: {hint}");
     }
 }
 
@@ -321,7 +328,7 @@ fn say_unseen(plan: &EventsPlan) {
     if plan.reach == Reach::Everything {
         return;
     }
-    anstream::eprintln!(
+    note!(
         "harness: traced with the rights of an ordinary user: {}",
         LIMITS_OF_OWN_CALLS
     );
@@ -337,9 +344,7 @@ fn say_unseen(plan: &EventsPlan) {
         .collect();
     if !unseen.is_empty() {
         let unseen = unseen.join(", ");
-        anstream::eprintln!(
-            "harness: of calls that this kernel does not have nothing is seen: {unseen}"
-        );
+        note!("harness: of calls that this kernel does not have nothing is seen: {unseen}");
     }
 }
 
@@ -383,16 +388,53 @@ pub(crate) fn unusable(error: EventsError) -> Trouble {
     Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
 }
 
-pub(crate) fn sink(output: Option<&PathBuf>) -> Result<Box<dyn Write>, Trouble> {
+/// Where the trace goes.
+pub(crate) enum Sink {
+    Error(io::Stderr),
+    File(Output, PathBuf),
+}
+
+/// Opens it, before there is anything to write.
+pub(crate) fn sink(output: Option<&PathBuf>) -> Result<Sink, Trouble> {
     match output {
-        None => Ok(Box::new(io::stderr())),
-        Some(path) => match File::create(path) {
-            Ok(file) => Ok(Box::new(file)),
-            Err(error) => Err(Trouble::Usage(format!(
-                "cannot write `{}`: {}",
-                path.display(),
-                chain(&error)
-            ))),
+        None => match out::stderr() {
+            Ok(stderr) => Ok(Sink::Error(stderr)),
+            Err(error) => Err(other(error, None)),
         },
+        Some(path) => match Output::live(path, Access::Usual) {
+            Ok(file) => Ok(Sink::File(file, path.clone())),
+            Err(error) => Err(unwritable(path, &error)),
+        },
+    }
+}
+
+pub(crate) fn unwritable(path: &Path, error: &(dyn std::error::Error + 'static)) -> Trouble {
+    Trouble::Usage(format!(
+        "cannot write `{}`: {}",
+        path.display(),
+        chain(error)
+    ))
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Error(stderr) => stderr.write(bytes),
+            Self::File(file, _) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Sink {
+    /// All was written.
+    pub(crate) fn finish(self) -> Result<(), Trouble> {
+        match self {
+            Self::Error(_) => Ok(()),
+            Self::File(file, path) => file.finish().map_err(|error| unwritable(&path, &error)),
+        }
     }
 }

@@ -4,7 +4,8 @@ use super::delivered::{Signals, Step};
 use super::options::Format;
 use super::sched::View;
 use super::spans::{self, Spans};
-use super::{Trouble, other};
+use super::{Sink, Trouble, other};
+use crate::out::note;
 use crate::status;
 use std::io::Write;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub(super) struct Printer<'a> {
     signatures: &'a Signatures<'a>,
     form: Form,
     text: String,
-    sink: Box<dyn Write>,
+    sink: Sink,
     n_events: u64,
     error: Option<Trouble>,
     /// What is told of the threads at the end.
@@ -59,7 +60,7 @@ impl<'a> Printer<'a> {
         plan: &'a EventsPlan,
         signatures: &'a Signatures<'a>,
         form: Form,
-        sink: Box<dyn Write>,
+        sink: Sink,
     ) -> Self {
         Self {
             plan,
@@ -97,7 +98,8 @@ impl<'a> Printer<'a> {
     /// Writes what is left, of what comes from a file and is judged elsewhere.
     pub(super) fn end(mut self) -> Result<(), Trouble> {
         self.flush();
-        self.error.map_or(Ok(()), Err)
+        self.error.map_or(Ok(()), Err)?;
+        self.sink.finish()
     }
 
     /// Has spans told, and writes them.
@@ -197,7 +199,7 @@ impl<'a> Printer<'a> {
     ) -> Result<u8, Trouble> {
         self.tell_spans(|spans, tell| {
             for line in spans.finish(tell) {
-                anstream::eprintln!("harness: {line}");
+                note!("harness: {line}");
             }
         });
         let lost = account.lost();
@@ -227,16 +229,17 @@ impl<'a> Printer<'a> {
         if let Some(error) = self.error {
             return Err(error);
         }
+        self.sink.finish()?;
         for line in account.remarks() {
-            anstream::eprintln!("harness: {line}");
+            note!("harness: {line}");
         }
         if !is_complete {
-            anstream::eprintln!("harness: the trace is incomplete: {lost} records lost");
+            note!("harness: the trace is incomplete: {lost} records lost");
             for line in complaints {
-                anstream::eprintln!("  {line}");
+                note!("  {line}");
             }
             if lost > 0 {
-                anstream::eprintln!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
+                note!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
             }
             return Ok(status::TRACE_TROUBLE);
         }
@@ -270,7 +273,7 @@ impl Observer for Printer<'_> {
     }
 
     fn note(&mut self, note: &str) {
-        anstream::eprintln!("harness: {note}");
+        note!("harness: {note}");
     }
 
     fn event(&mut self, fired: &Fired<'_>) {

@@ -4,6 +4,7 @@ use super::options::Format;
 use super::printer::{Form, Printer};
 use super::spans::Spans;
 use super::{Arguments, Trouble, delivered, form, other, sink, unusable};
+use crate::out::note;
 use crate::status;
 use std::io::Write;
 use std::path::Path;
@@ -52,17 +53,15 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
         .replay(&plan, &mut printer)
         .map_err(|error| other(error, None))?;
     if let Some(overwritten) = verdict::overwritten(&replayed.ended.account) {
-        anstream::eprintln!("harness: {overwritten}");
+        note!("harness: {overwritten}");
     }
     let exit = replayed.has_exit.then_some(replayed.ended.exited.exit);
     let status = printer.finish(&replayed.ended.account, exit)?;
     for line in &replayed.untold {
-        anstream::eprintln!("harness: {line}");
+        note!("harness: {line}");
     }
     if plan.points() && recording.memory_reader() == plan::MemoryReader::Nobody {
-        anstream::eprintln!(
-            "harness: what calls were given is not in the recording, and shown as {UNREAD}"
-        );
+        note!("harness: what calls were given is not in the recording, and shown as {UNREAD}");
     }
     Ok(match status {
         status::TRACE_TROUBLE if !replayed.ended.account.is_complete() => status,

@@ -11,6 +11,7 @@ mod feed;
 use super::saved::Saved;
 use super::session::SessionError;
 use crate::attr::{AttrFlags, Chain, SampleType, Sampling};
+use crate::files;
 use crate::format::{self, Format};
 use crate::perfdata::{self, EventDesc, Feature, ReadError};
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
@@ -24,6 +25,7 @@ use crate::verdict::Ended;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,6 +36,8 @@ const LEAVE: &str = "raw_syscalls:sys_exit";
 #[derive(Debug)]
 pub struct RecordedRun {
     path: PathBuf,
+    /// What came of a pipe, which can be read once.
+    stream: Option<File>,
     events: Vec<EventDesc>,
     formats: HashMap<TracepointName, Arc<Format>>,
     release: Option<String>,
@@ -124,6 +128,10 @@ impl RecordedRun {
     pub fn open(path: &Path) -> Result<Self, ReplayError> {
         let mut recording = Self {
             path: path.to_owned(),
+            stream: spooled(path).map_err(|source| ReplayError::Open {
+                path: path.to_owned(),
+                source,
+            })?,
             events: Vec::new(),
             formats: HashMap::new(),
             release: None,
@@ -184,10 +192,15 @@ impl RecordedRun {
     }
 
     fn reader(&self) -> Result<perfdata::Reader<File>, ReplayError> {
-        let files = perfdata::Files::open(&self.path).map_err(|source| ReplayError::Open {
+        let unopened = |source| ReplayError::Open {
             path: self.path.clone(),
             source,
-        })?;
+        };
+        if let Some(stream) = &self.stream {
+            let stream = stream.try_clone().map_err(unopened)?;
+            return perfdata::Reader::file(stream).map_err(|source| self.unreadable(source));
+        }
+        let files = perfdata::Files::open(&self.path).map_err(unopened)?;
         perfdata::Reader::files(files).map_err(|source| self.unreadable(source))
     }
 
@@ -388,4 +401,14 @@ impl RecordedRun {
         }
         Ok(())
     }
+}
+
+/// All that a pipe holds, in a file without a name; `None` for what is no pipe.
+fn spooled(path: &Path) -> io::Result<Option<File>> {
+    if !std::fs::metadata(path)?.file_type().is_fifo() {
+        return Ok(None);
+    }
+    let mut stream = tempfile::tempfile()?;
+    io::copy(&mut files::open_stream(path)?, &mut stream)?;
+    Ok(Some(stream))
 }
