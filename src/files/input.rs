@@ -1,5 +1,6 @@
 //! Reading what people name.
 
+use crate::errors::chain;
 use std::fmt;
 use std::fs::{self, File, FileType, Metadata};
 use std::io::{self, Read};
@@ -101,8 +102,14 @@ pub enum InputError {
     #[error("it is not UTF-8 text")]
     NotText(#[source] std::string::FromUtf8Error),
     /// What the system says.
-    #[error(transparent)]
-    System(#[from] io::Error),
+    #[error("{}", chain(.0))]
+    System(io::Error),
+}
+
+impl From<io::Error> for InputError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
 }
 
 impl From<InputError> for io::Error {
@@ -204,7 +211,6 @@ fn regular(metadata: &Metadata) -> Result<(), InputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::errors::chain;
     use nix::sys::stat::Mode;
     use std::os::unix::net::UnixListener;
 

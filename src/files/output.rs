@@ -4,6 +4,7 @@
 //! What is no regular file is written in place, and so is an open descriptor (`/dev/stdout`). Symbolic links are
 //! followed, also where they lead to nothing yet.
 
+use crate::errors::chain;
 use crate::sys;
 use nix::sys::statfs::{PROC_SUPER_MAGIC, statfs};
 use nix::unistd::{AccessFlags, faccessat};
@@ -48,8 +49,14 @@ pub enum OutputError {
         gid: u32,
     },
     /// What the system says.
-    #[error(transparent)]
-    System(#[from] io::Error),
+    #[error("{}", chain(.0))]
+    System(io::Error),
+}
+
+impl From<io::Error> for OutputError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
 }
 
 impl From<OutputError> for io::Error {

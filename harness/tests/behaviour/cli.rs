@@ -4,6 +4,7 @@ mod bad_input;
 mod calibrate;
 mod diff;
 mod editors;
+mod ends;
 mod matrix_reports;
 mod mutate;
 mod new;
@@ -14,6 +15,8 @@ mod snapshots;
 mod statuses;
 mod summary;
 mod variants;
+mod waits;
+mod written;
 
 use nix::sys::stat::Mode;
 

@@ -11,7 +11,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("errors", &[]),
     ("sys", &["units"]),
-    ("files", &["sys"]),
+    ("files", &["errors", "sys"]),
     ("attr", &[]),
     ("format", &[]),
     ("record", &["attr", "units"]),
