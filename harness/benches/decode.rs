@@ -100,6 +100,7 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         stdio: Stdio::Captured { input: None },
         world: World::Host,
         umask: None,
+        inherited: Vec::new(),
         fixed_addresses: true,
         limits: Vec::new(),
         group: None,

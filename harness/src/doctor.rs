@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 use trace_harness::errors::chain;
-use trace_harness::host::{HOW_TO_GET_RIGHTS, Host};
+use trace_harness::host::{Grant, HOW_TO_GET_RIGHTS, Host};
 use trace_harness::plan::{self, EventsPlan, MOST_CALLS, MemoryPlan, MemoryReader, Reach, Wanted};
 use trace_harness::run::{
     Bench, Control, Fired, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Next, Observer, Patience,
@@ -17,6 +17,7 @@ use trace_harness::run::{
 };
 use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
 use trace_harness::scenario::{Feature, WorldSpec};
+use trace_harness::sys::rights::are_lent;
 use trace_harness::syscall::{Observation, UNREAD};
 use trace_harness::verdict::Ended;
 
@@ -85,6 +86,7 @@ fn examine(host: &Host) -> Vec<Finding> {
         }
     };
     findings.insert(0, kernel(&bench));
+    findings.push(rights(host));
     findings.push(events(&bench));
     findings.push(strings(&bench));
     findings.push(whole_run(&bench, "a traced run", World::Host, false));
@@ -140,6 +142,32 @@ fn tracefs(host: &Host) -> Finding {
         what: "tracefs",
         result,
         needed: true,
+    }
+}
+
+/// Whose rights they are with which all else is tried.
+fn rights(host: &Host) -> Finding {
+    let grant = |grant: Grant, what: &str| match host.grants(grant) {
+        true => what.to_owned(),
+        false => format!(
+            "no {what} (`{}` in {} grants it)",
+            grant.word(),
+            Host::RIGHTS
+        ),
+    };
+    let detail = match (are_lent(), nix::unistd::geteuid().is_root()) {
+        (true, _) => format!(
+            "an ordinary user's; to trace commands that it starts the program's file lends more; {}; {}",
+            grant(Grant::Machine, "recording of others"),
+            grant(Grant::Probes, "probes"),
+        ),
+        (false, true) => "root's".to_owned(),
+        (false, false) => "an ordinary user's".to_owned(),
+    };
+    Finding {
+        what: "rights",
+        result: Ok(detail),
+        needed: false,
     }
 }
 
@@ -346,6 +374,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
         stdio: Stdio::Captured { input: None },
         world,
         umask: None,
+        inherited: Vec::new(),
         fixed_addresses: true,
         limits: bench.own_limits(),
         group: None,

@@ -33,6 +33,7 @@ mod whom;
 use crate::out::note;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use trace_harness::sys::rights;
 
 /// Tests of a program's conversation with the kernel.
 ///
@@ -97,11 +98,38 @@ enum Command {
     Completions(completions::Arguments),
 }
 
+impl Command {
+    /// Whether it has to do with events of this machine, and so with rights that the program's file may lend.
+    fn traces(&self) -> bool {
+        match self {
+            Self::Run(_) | Self::New(_) | Self::Calibrate(_) | Self::Mutate(_) => true,
+            Self::Trace(_) | Self::Record(_) | Self::Stat(_) => true,
+            // The formats of its events.
+            Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
+            Self::Inject(_) | Self::Script(_) | Self::Dump(_) | Self::Review(_) => false,
+            Self::Matrix(_) | Self::Vm(_) | Self::VmInit => false,
+            Self::Schema | Self::Completions(_) => false,
+        }
+    }
+}
+
 fn main() -> ExitCode {
+    // Before there is a second thread, and before anything that the user names is looked at.
+    if let Err(error) = rights::settle() {
+        let remedy = "chmod ug-s PATH_OF_HARNESS; what it takes instead, harness doctor says";
+        complain(&error, Some(remedy.to_owned()));
+        return ExitCode::from(match is_of_a_command() {
+            true => status::TRACE_TROUBLE,
+            false => status::TROUBLE,
+        });
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return ExitCode::from(say(&error)),
     };
+    if !arguments.command.traces() {
+        rights::forget();
+    }
     let status = match &arguments.command {
         Command::Run(arguments) => run::main(arguments),
         Command::Trace(arguments) => trace::main(arguments),
@@ -129,10 +157,7 @@ fn main() -> ExitCode {
 /// Prints help, or what is wrong with the command line. A wrong one is trouble of the harness where any other status could be the traced
 /// command's own.
 fn say(error: &clap::Error) -> u8 {
-    let is_trace = std::env::args_os()
-        .nth(1)
-        .is_some_and(|word| word == "trace" || word == "record" || word == "vm");
-    let trouble = match is_trace {
+    let trouble = match is_of_a_command() {
         true => status::TRACE_TROUBLE,
         false => status::USAGE,
     };
@@ -143,6 +168,13 @@ fn say(error: &clap::Error) -> u8 {
     }
     let printed = out::print_styled(&text);
     out::ended(printed, status::PASSED, trouble)
+}
+
+/// Whether the exit status is that of a command.
+fn is_of_a_command() -> bool {
+    std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "trace" || word == "record" || word == "vm")
 }
 
 /// Exit statuses of `run`, as other people's scripts rely on them.

@@ -111,6 +111,7 @@ pub(crate) fn count_requests() -> io::Result<Counted> {
     let counter = Arc::clone(&n);
     let set = requests();
     let count = move || {
+        trace_harness::sys::rights::forget();
         while set.wait().is_ok() {
             // ORDERING: one that is counted is seen by whoever sees the byte that is sent behind it.
             counter.fetch_add(1, Ordering::Release);

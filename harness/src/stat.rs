@@ -57,9 +57,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 
 fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
-    let bench = whom::bench(&host)?;
     let whom = &arguments.whom;
     let whose = whom.whose()?;
+    whom::keep_to_own(whose, &host);
+    let bench = whom::bench(&host)?;
     if arguments.scale && whom.names_cpus() && whose != Recording::Machine {
         let message = "--scale cannot be with -C and a command or process: an event waits while its task is on another CPU";
         return Err(Trouble::Usage(message.to_owned()));

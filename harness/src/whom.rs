@@ -6,10 +6,11 @@ use clap::CommandFactory;
 use std::ffi::OsString;
 use std::time::Duration;
 use trace_harness::events::Subject;
-use trace_harness::host::{Host, Living};
+use trace_harness::host::{Grant, Host, Living};
 use trace_harness::plan::{self, Reach};
 use trace_harness::run::{Bench, Recording, RunError, chosen_cpus};
 use trace_harness::sandbox::{self, Corked, Running, Stdio};
+use trace_harness::sys::rights::{self, Right};
 use trace_harness::units::{Cpu, Pid};
 
 #[derive(Debug, clap::Args)]
@@ -189,6 +190,23 @@ pub(crate) fn bench(host: &Host) -> Result<Bench<'_>, Trouble> {
     Ok(bench.for_runs(1).sparing_workloads())
 }
 
+/// Of the whole machine, and of processes that are there already, rights that the program's file lends to its user show nothing: they
+/// are given up here, unless the machine's administrator grants that.
+pub(crate) fn keep_to_own(whose: Recording, host: &Host) {
+    if whose == Recording::Command || !rights::are_lent() || host.grants(Grant::Machine) {
+        return;
+    }
+    rights::forget();
+    anstream::eprintln!(
+        "harness: with your own rights alone: those that its file lends reach commands that it starts"
+    );
+    anstream::eprintln!(
+        "hint: run as root, or let root write a line `{}` into {}",
+        Grant::Machine.word(),
+        Host::RIGHTS
+    );
+}
+
 /// Whether what happens in the kernel is left out, for want of the right to see it; says so of what is `done` with the rest. Whoever may not
 /// even read tracefs may still ask for what needs none; an event that does need it says so.
 pub(crate) fn leaves_out_kernel(bench: &Bench<'_>, done: &str) -> bool {
@@ -213,9 +231,15 @@ pub(crate) fn subject(whose: Recording, living: &[Living], corked: Option<&Corke
     }
 }
 
+/// Gives up what was lent for the opening of events, before the command does anything. What BPF programs count is read when it has ended.
+pub(crate) fn opened() {
+    rights::forget_all_but(&[Right::Bpf]);
+}
+
 /// Lets the command go.
 pub(crate) fn uncork(corked: Option<Corked>) -> Result<Option<Running>, Trouble> {
     let patience = Duration::from_secs(3600);
+    opened();
     let running = corked.map(|corked| corked.uncork(patience)).transpose();
     Ok(running.map_err(RunError::Launch)?)
 }

@@ -1,6 +1,6 @@
 //! The tracepoints and probes of a machine.
 
-use super::{EventSource, Host, HostError, ProbeList};
+use super::{EventSource, Host, HostError, ProbeList, tracefs};
 use crate::format::{self, Format};
 use crate::units::{Probe, TracepointName};
 use std::collections::HashMap;
@@ -69,7 +69,7 @@ impl Catalogue for Host {
             .join(name.system())
             .join(name.event())
             .join("format");
-        let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
+        let text = tracefs::text(&path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => HostError::NoTracepoint { name: name.clone() },
             _ => HostError::Read {
                 path,
@@ -92,11 +92,16 @@ impl Catalogue for Host {
     }
 
     fn events(&self, system: &str) -> Result<Vec<String>, HostError> {
-        let folder = self.tracefs()?.events().join(system);
-        if folder.is_dir() {
-            self.list(&folder)
-        } else {
-            Ok(Vec::new())
+        match self.list(&self.tracefs()?.events().join(system)) {
+            Err(HostError::Read { source, .. })
+                if matches!(
+                    source.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(Vec::new())
+            }
+            listed => listed,
         }
     }
 }

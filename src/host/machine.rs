@@ -3,7 +3,6 @@
 use super::process::value;
 use super::{Host, HostError};
 use crate::units::{Pid, Tid, TracepointName};
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -186,7 +185,7 @@ impl Host {
 /// Reads a file by reads of 64 KiB: of its two headers tracefs gives what the first read has room for, and then nothing more
 /// (`show_header_page_file()`, `kernel/trace/trace_events.c`).
 fn whole(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = super::tracefs::reader(path)?;
     let (mut bytes, mut length) = (Vec::new(), 0);
     loop {
         bytes.resize(length + READ, 0);

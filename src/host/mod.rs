@@ -9,6 +9,7 @@ mod modules;
 mod ports;
 mod probes;
 mod process;
+mod rights;
 mod settings;
 pub(crate) mod sources;
 mod symbols;
@@ -21,12 +22,14 @@ pub use machine::{CodeMapping, Living, LivingThread, Machine};
 pub use modules::Module;
 pub use probes::ProbeList;
 pub use process::ProcessStatus;
+pub use rights::Grant;
 pub use sources::{EventSource, SourceEvent};
 pub use tracefs::TracefsError;
 pub use usage::Tree;
 pub use world::{IdMaps, Mounted, map_ids};
 
 use crate::format::{Format, FormatError};
+use crate::sys;
 use crate::units::{Cpu, TracepointName};
 use std::collections::HashMap;
 use std::io;
@@ -34,13 +37,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use tracefs::Tracefs;
 
-/// What gives a user the rights to trace: the four are what tracefs, its files of mode 0440, events and rings of the default size take.
+/// What gives a user the rights to trace: these are what BPF programs, tracefs, its files of mode 0440, events and rings of the default size
+/// take. They are permitted and not in effect: what the program does with them, and when, is in [`crate::sys::rights`].
 pub const HOW_TO_GET_RIGHTS: &str = "run as root, or once as root: \
-    setcap cap_dac_read_search,cap_ipc_lock,cap_perfmon,cap_sys_admin+ep PATH_OF_HARNESS";
+    setcap cap_bpf,cap_dac_read_search,cap_ipc_lock,cap_perfmon,cap_sys_admin+p PATH_OF_HARNESS";
 
-/// The same for probes, whose list is root's to write (mode 0640), whoever may read tracefs.
+/// The same for probes, whose list is root's to write (mode 0640), whoever may read tracefs. A probe can read all of the kernel's memory.
 pub const HOW_TO_GET_PROBES: &str = "probes are root's: run as root, or once as root: \
-    setcap cap_dac_override,cap_ipc_lock,cap_perfmon,cap_sys_admin+ep PATH_OF_HARNESS";
+    setcap cap_bpf,cap_dac_override,cap_ipc_lock,cap_perfmon,cap_sys_admin+p PATH_OF_HARNESS, \
+    and to let its users read all of the kernel's memory: a line `probes` in /etc/harness/rights";
 
 /// A machine, as its pseudo file systems describe it.
 #[derive(Debug)]
@@ -138,6 +143,27 @@ impl Host {
     #[must_use]
     pub fn own_descriptor(&self, number: i32) -> Option<PathBuf> {
         std::fs::read_link(self.root.join(format!("proc/self/fd/{number}"))).ok()
+    }
+
+    /// The descriptors of this process that a program has as well which it executes, but for the standard ones; sorted.
+    ///
+    /// # Errors
+    /// [`HostError::Read`].
+    pub fn inherited_descriptors(&self) -> Result<Vec<i32>, HostError> {
+        let path = self.root.join("proc/self/fd");
+        let failed = |source| HostError::Read {
+            path: path.clone(),
+            source: Arc::new(source),
+        };
+        let mut numbers = Vec::new();
+        for entry in std::fs::read_dir(&path).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let number: Option<i32> = name.to_str().and_then(|name| name.parse().ok());
+            numbers.extend(number.filter(|number| *number > libc::STDERR_FILENO));
+        }
+        numbers.retain(|number| sys::process::outlives_exec(*number));
+        numbers.sort_unstable();
+        Ok(numbers)
     }
 
     fn read(&self, path: &str) -> Result<String, HostError> {
@@ -278,15 +304,7 @@ impl Host {
             path: folder.to_owned(),
             source: Arc::new(source),
         };
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if entry.file_type().map_err(failed)?.is_dir() {
-                names.push(entry.file_name().to_string_lossy().into_owned());
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
+        tracefs::folders(folder).map_err(failed)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! To open one of them for writing without `O_APPEND`, as the shell's `>` does, removes the probes of everybody.
 
-use super::{Host, HostError};
+use super::{Grant, Host, HostError, tracefs};
+use crate::sys::rights::{self, Right};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ impl Host {
     /// What the kernel complained of a line: what it said, and how many characters of the line stand before the place.
     #[must_use]
     pub fn probe_complaint(&self, line: &str) -> Option<(String, usize)> {
-        let log = std::fs::read_to_string(self.trace_file("error_log").ok()?).ok()?;
+        let log = tracefs::text(&self.trace_file("error_log").ok()?).ok()?;
         complaint(&log, line)
     }
 
@@ -70,7 +71,7 @@ impl Host {
     pub fn probe_format(&self, group: &str, event: &str) -> Result<String, HostError> {
         let path = self.tracefs()?.events().join(group).join(event);
         let path = path.join("format");
-        std::fs::read_to_string(&path).map_err(|source| HostError::Read {
+        tracefs::text(&path).map_err(|source| HostError::Read {
             path,
             source: Arc::new(source),
         })
@@ -88,7 +89,13 @@ impl Host {
 
     fn open_list(&self, name: &'static str) -> Result<File, HostError> {
         let path = self.trace_file(name)?;
-        let opened = File::options().read(true).append(true).open(&path);
+        if rights::are_lent() && !self.grants(Grant::Probes) {
+            let source = Arc::new(io::ErrorKind::PermissionDenied.into());
+            return Err(HostError::Read { path, source });
+        }
+        let options = &mut File::options();
+        let options = options.read(true).append(true);
+        let opened = tracefs::open(&path, options, Right::DacOverride);
         opened.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => HostError::NoProbes { list: name },
             _ => HostError::Read {

@@ -4,10 +4,62 @@
 //! descriptor to its root that no mount table shows and that goes with the process.
 
 use crate::sys::mount;
-use std::io;
+use crate::sys::rights::{self, Right};
+use nix::sys::statfs::{FsType, fstatfs};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+// `TRACEFS_MAGIC`, include/uapi/linux/magic.h.
+const TRACEFS: FsType = FsType(0x7472_6163);
+
+/// Opens a file or folder of tracefs, which is root's: with rights that were lent to the harness, if any were. A name that leads out of tracefs
+/// is not to be had by them.
+pub(super) fn open(path: &Path, options: &OpenOptions, right: Right) -> io::Result<File> {
+    if !rights::are_lent() {
+        return options.open(path);
+    }
+    let file = rights::with(&[right], || options.open(path))?;
+    match fstatfs(&file)?.filesystem_type() {
+        TRACEFS => Ok(file),
+        _ => Err(io::ErrorKind::PermissionDenied.into()),
+    }
+}
+
+/// A file of tracefs that is open to be read.
+pub(super) fn reader(path: &Path) -> io::Result<File> {
+    open(path, File::options().read(true), Right::DacReadSearch)
+}
+
+/// The text of a file of tracefs.
+pub(super) fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    reader(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// The names of the folders below a folder of tracefs, sorted.
+pub(super) fn folders(path: &Path) -> io::Result<Vec<String>> {
+    let folder = reader(path)?;
+    // The very folder that was looked at.
+    let path = match rights::are_lent() {
+        true => super::Host::path_of_descriptor(folder.as_raw_fd()),
+        false => path.to_owned(),
+    };
+    rights::with(&[Right::DacReadSearch], || {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(path)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    })
+}
 
 /// Why tracefs cannot be read.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -67,7 +119,7 @@ impl Tracefs {
     ) -> Result<Self, TracefsError> {
         let mut unreadable = None;
         for path in points {
-            match std::fs::read_dir(path.join("events")) {
+            match folders(&path.join("events")) {
                 Ok(_) => return Ok(Self::Mounted(path)),
                 Err(source) => {
                     unreadable = Some(TracefsError::Unreadable {

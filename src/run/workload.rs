@@ -94,6 +94,7 @@ pub(super) fn workload(
         },
         world,
         umask: Some(umask),
+        inherited: Vec::new(),
         fixed_addresses,
         limits: limits::of_processes(bench, plan),
         group,

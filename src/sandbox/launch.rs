@@ -32,6 +32,8 @@ pub struct Workload {
     pub directory: Option<PathBuf>,
     /// Descriptors 0, 1 and 2.
     pub stdio: Stdio,
+    /// Which descriptors of the harness it inherits beside these, on the bare host alone.
+    pub inherited: Vec<i32>,
     /// Bare host or a world of its own.
     pub world: World,
     /// The file mode creation mask; `None` keeps that of the harness.
@@ -118,6 +120,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         environment: &workload.environment,
         directory: directory.as_deref(),
         stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+        inherited: &workload.inherited,
         world,
         own_session: matches!(workload.stdio, Stdio::Captured { .. }),
         umask: workload.umask,

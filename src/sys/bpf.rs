@@ -1,6 +1,7 @@
 //! `bpf(2)`: maps, programs and raw tracepoints.
 
 use super::check;
+use super::rights::{self, Right};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -86,7 +87,9 @@ struct RawTracepointAttr {
 unsafe fn bpf<T>(command: libc::c_int, attr: &T) -> io::Result<libc::c_long> {
     let attr: *const T = attr;
     // SAFETY: the kernel reads `size` bytes of attr; the caller answers for the pointers in it.
-    check(unsafe { libc::syscall(libc::SYS_bpf, command, attr, size_of::<T>()) })
+    rights::with(&[Right::Bpf, Right::Perfmon, Right::SysAdmin], || unsafe {
+        check(libc::syscall(libc::SYS_bpf, command, attr, size_of::<T>()))
+    })
 }
 
 /// # Safety

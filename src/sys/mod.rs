@@ -8,6 +8,7 @@ pub mod mount;
 pub mod perf;
 pub mod process;
 pub mod removal;
+pub mod rights;
 pub mod ring;
 pub mod standard;
 pub mod tsc;

@@ -1,6 +1,7 @@
 //! Getting at a file system without putting it anywhere: the new mount interface (Linux 5.2).
 
 use super::check;
+use super::rights::{Raised, Right};
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -19,6 +20,7 @@ const FSMOUNT_CLOEXEC: libc::c_uint = 1;
 /// # References
 /// `fsopen`, `fsconfig`, `fsmount`: `fs/fsopen.c`, `fs/namespace.c`.
 pub fn detached(fs_type: &CStr) -> io::Result<OwnedFd> {
+    let _raised = Raised::new(&[Right::SysAdmin]);
     // SAFETY: the string is NUL-terminated and outlives the call.
     let context =
         check(unsafe { libc::syscall(libc::SYS_fsopen, fs_type.as_ptr(), FSOPEN_CLOEXEC) })?;

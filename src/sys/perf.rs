@@ -1,6 +1,7 @@
 //! `perf_event_open(2)` and the ioctls on its descriptors.
 
 use super::check;
+use super::rights::{self, Right};
 use perf_event_open_sys::{bindings, ioctls};
 use std::ffi::CStr;
 use std::io;
@@ -56,16 +57,17 @@ pub fn open_beside(
     let attr: *const bindings::perf_event_attr = attr;
     // SAFETY: attr points to a whole perf_event_attr whose `size` says its length; the kernel only reads it (E2BIG writes `size`, which
     // the kernel does through the same pointer: see below).
-    let fd = check(unsafe {
-        libc::syscall(
+    let opened = rights::with(&[Right::Perfmon], || unsafe {
+        check(libc::syscall(
             libc::SYS_perf_event_open,
             attr.cast_mut(),
             pid,
             cpu,
             leader.map_or(-1, |leader| leader.as_raw_fd()),
             flags,
-        )
-    })?;
+        ))
+    });
+    let fd = opened?;
     // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }

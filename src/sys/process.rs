@@ -6,7 +6,7 @@
 //!         <--- obituary pipe (namespace only: the main process' pid there, its wait status, what was used) --- the namespace's init
 //! ```
 //!
-//! The child closes whatever it inherited *before* it parks, so that corks waiting side by side never hold each other's ends open: the
+//! The child closes whatever it inherited of the harness *before* it parks, so that corks waiting side by side never hold each other's ends open: the
 //! end of file that cancels one arrives whatever the others do. A harness that dies closes its end as well, and the child leaves by itself.
 
 mod child;
@@ -23,6 +23,7 @@ pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attribu
 pub use urgent::make_urgent;
 
 use super::check;
+use super::rights::{Raised, Right};
 use crate::units::User;
 use std::ffi::{CStr, CString};
 use std::io;
@@ -98,6 +99,8 @@ pub struct Spawn<'a> {
     pub directory: Option<&'a CStr>,
     /// What becomes descriptors 0, 1 and 2.
     pub stdio: [BorrowedFd<'a>; 3],
+    /// Which others it inherits, on the bare host alone: open, and not to be closed by `execve(2)`.
+    pub inherited: &'a [i32],
     /// Where it lives.
     pub world: World<'a>,
     /// Whether it leads a session of its own on the bare host, as it always does in a namespace: what it sends to its process group and
@@ -161,7 +164,11 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         World::Host => None,
         World::Own(_) => Some(pipe()?),
     };
+    let ends = [go_read.as_raw_fd(), status_write.as_raw_fd()];
+    let mut kept = [&[0, 1, 2], &ends[..], spawn.inherited].concat();
+    kept.sort_unstable();
     let prepared = child::Prepared {
+        kept: &kept,
         program: spawn.program.as_ptr(),
         argv: argv.as_ptr(),
         envp: envp.as_ptr(),
@@ -187,9 +194,16 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     };
     let mut pidfd: libc::c_int = -1;
     let flags = libc::CLONE_PIDFD | namespaces;
+    // Some machines let no ordinary user have a user namespace. In it the child's capabilities are those of that namespace, and no others.
+    let needed: &[Right] = match namespaces & libc::CLONE_NEWUSER {
+        0 => &[],
+        _ => &[Right::SysAdmin],
+    };
+    let raised = Raised::new(needed);
     // SAFETY: the child runs only child::main, which makes nothing but system calls on memory laid out above and never returns.
     let pid = unsafe { fork(spawn.group, flags, &raw mut pidfd, libc::SIGCHLD) }?;
     if pid == 0 {
+        raised.leave();
         // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared` point into that copy.
         unsafe { child::main(&prepared) }
     }
@@ -247,6 +261,17 @@ pub fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
         other => other.map(drop),
     }
+}
+
+/// Whether a descriptor is open, and stays so when this process executes a program.
+///
+/// # References
+/// `FD_CLOEXEC`, `F_GETFD` in `fcntl(2)`.
+#[must_use]
+pub fn outlives_exec(number: i32) -> bool {
+    // SAFETY: numbers only.
+    let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
+    flags != -1 && flags & libc::FD_CLOEXEC == 0
 }
 
 /// A descriptor of a process that is not a child; `None` where it is gone.

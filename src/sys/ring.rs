@@ -1,5 +1,6 @@
 //! A perf ring: the mapping, its two counters, and copies out of it.
 
+use super::rights::{self, Right};
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 use std::io;
 use std::mem::offset_of;
@@ -36,19 +37,21 @@ impl Pages {
             .checked_add(page)
             .ok_or(io::ErrorKind::InvalidInput)?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
-        let base = unsafe {
-            libc::mmap(
+        let mapped_at = rights::with(&[Right::IpcLock], || unsafe {
+            let base = libc::mmap(
                 std::ptr::null_mut(),
                 mapped,
                 protection,
                 libc::MAP_SHARED,
                 event.as_raw_fd(),
                 0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+            );
+            match base {
+                libc::MAP_FAILED => Err(io::Error::last_os_error()),
+                base => Ok(base),
+            }
+        });
+        let base = mapped_at?;
         let base = NonNull::new(base.cast::<u8>()).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(Self {
             base,

@@ -95,9 +95,10 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let is_pipe = arguments.output == "-";
     let dumps = arguments.files.files(is_pipe).map_err(Trouble::Usage)?;
     let host = Host::running();
-    let bench = whom::bench(&host)?;
     let whom = &arguments.whom;
     let whose = whom.whose()?;
+    whom::keep_to_own(whose, &host);
+    let bench = whom::bench(&host)?;
     let wish = wish(arguments, whose, &bench)?;
     let living = whom.living(whose, &host)?;
     let stdio = match is_pipe {

@@ -250,6 +250,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let saving = arguments.save.as_ref();
     let saving = saving.map(|file| Saving::begin(file, &about, &events, &bench));
     let saving = saving.transpose().map_err(RunError::Store)?;
+    whom::opened();
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;
@@ -268,7 +269,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let setting = Setting {
         init,
         command: words.map(|word| word.to_string_lossy().into()).collect(),
-        initial: workload::inherited(directory.as_ref()),
+        initial: workload::inherited(directory.as_ref(), &workload),
         moved: directory
             .as_ref()
             .map(|directory| (sandbox::INSIDE.into(), directory.path().to_owned())),

@@ -18,25 +18,28 @@ pub(super) fn directory(sandboxed: bool, bench: &Bench<'_>) -> Result<Option<Wor
 }
 
 /// What the command inherits, by the names that the kernel has for it.
-pub(super) fn inherited(sandboxed: Option<&WorkDir>) -> Initial {
-    let file = |number: i32| {
-        let link = Host::running()
-            .own_descriptor(number)?
-            .into_os_string()
-            .into_vec();
-        let kind = if link.starts_with(b"/") {
-            FileKind::Path
-        } else {
-            FileKind::Given
+pub(super) fn inherited(sandboxed: Option<&WorkDir>, workload: &Workload) -> Initial {
+    let host = Host::running();
+    let file = |number: &i32| {
+        let link = host.own_descriptor(*number)?.into_os_string().into_vec();
+        // What has no name any more is found by none.
+        let is_path = link.starts_with(b"/") && !link.ends_with(b" (deleted)");
+        let kind = match is_path {
+            true => FileKind::Path,
+            false => FileKind::Given,
         };
-        Some((kind(link.into()), vec![number]))
+        Some((kind(link.into()), vec![*number]))
     };
     let directory = match sandboxed {
         Some(_) => Some(INSIDE.into()),
         None => std::env::current_dir().ok(),
     };
     Initial {
-        files: (0..=2).filter_map(file).collect(),
+        files: [0, 1, 2]
+            .iter()
+            .chain(&workload.inherited)
+            .filter_map(file)
+            .collect(),
         complete: true,
         directory: directory.map(|path| path.into_os_string().into_vec()),
     }
@@ -63,6 +66,13 @@ pub(crate) fn workload(
         name.push(value);
         CString::new(name.into_vec()).map_err(|error| other(error, None))
     });
+    let inherited = match sandboxed {
+        None => {
+            let all = bench.host.inherited_descriptors();
+            all.map_err(|error| other(error, None))?
+        }
+        Some(_) => Vec::new(),
+    };
     let (world, umask) = match sandboxed {
         None => (World::Host, None),
         Some(_) => {
@@ -80,6 +90,7 @@ pub(crate) fn workload(
         environment: environment.collect::<Result<_, _>>()?,
         directory: sandboxed.map(|directory| directory.path().to_owned()),
         stdio: Stdio::Inherited,
+        inherited,
         world,
         umask,
         fixed_addresses: sandboxed.is_some(),

@@ -83,6 +83,7 @@ fn run(command: &[&str]) -> (Vec<Observation>, String) {
         stdio: Stdio::Captured { input: None },
         world: World::Host,
         umask: None,
+        inherited: Vec::new(),
         fixed_addresses: false,
         limits: bench.own_limits(),
         group: None,

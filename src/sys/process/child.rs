@@ -4,6 +4,7 @@
 
 use super::message::READY;
 use super::{CLAIM, Own, ResourceLimit, Stage, clone3, step};
+use crate::sys::rights;
 use libc::{c_char, c_int};
 
 /// Everything the child reads, as plain pointers and numbers.
@@ -13,6 +14,8 @@ pub(super) struct Prepared<'a> {
     pub(super) envp: *const *const c_char,
     pub(super) directory: *const c_char,
     pub(super) stdio: [c_int; 3],
+    /// On the bare host: all that stays open, sorted, these two included.
+    pub(super) kept: &'a [c_int],
     pub(super) go: c_int,
     pub(super) status: c_int,
     pub(super) obituary: Option<c_int>,
@@ -25,11 +28,19 @@ pub(super) struct Prepared<'a> {
     pub(super) own: Option<Own<'a>>,
 }
 
-// Where the pipes' ends are once the descriptors are in their places.
+// Where the pipes' ends are in a world of its own, once the descriptors are in their places. On the bare host, where these numbers may be taken by
+// what the command inherits, they stay where they are: the harness has all of that open as well.
 const GO: c_int = 3;
 const STATUS: c_int = 4;
 const OBITUARY: c_int = 5;
 pub(super) const LAST: c_int = OBITUARY;
+
+/// The ends by which it hears of the harness, and is heard.
+#[derive(Clone, Copy)]
+struct Ends {
+    go: c_int,
+    status: c_int,
+}
 
 /// The child, from its first instruction to `execve(2)`.
 ///
@@ -42,25 +53,45 @@ pub(super) const LAST: c_int = OBITUARY;
 pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
     // SAFETY: the caller's promise; each call below takes numbers or those pointers.
     unsafe {
-        let placed = place_descriptors(prepared);
-        let status = if placed.is_ok() {
-            STATUS
-        } else {
-            prepared.status
-        };
-        or_die(status, Stage::Descriptors, placed);
-        or_die(status, Stage::Signals, reset_signals());
+        let (go, status) = (prepared.go, prepared.status);
+        let here = Ends { go, status };
         match &prepared.own {
             None => {
+                or_die(status, Stage::Descriptors, keep_descriptors(prepared));
+                or_die(status, Stage::User, give_rights_back());
+                or_die(status, Stage::Signals, reset_signals());
                 if prepared.own_session && libc::setsid() == -1 {
-                    or_die(STATUS, Stage::Session, Err(errno()));
+                    or_die(status, Stage::Session, Err(errno()));
                 }
-                or_die(STATUS, Stage::Directory, settle(prepared));
-                wait_for_go(prepared.token);
-                execute(prepared)
+                settle(prepared, here);
+                wait_for_go(here, prepared.token);
+                execute(prepared, here)
             }
-            Some(own) => init(prepared, own),
+            Some(own) => {
+                or_die(status, Stage::Descriptors, place_descriptors(prepared));
+                if rights::are_lent() {
+                    // It writes to files of its own in procfs, which are root's where a process is not dumpable. All descriptors of the
+                    // harness are closed by now, and its capabilities here count for its own user namespace alone.
+                    libc::prctl(libc::PR_SET_DUMPABLE, 1);
+                }
+                or_die(STATUS, Stage::Signals, reset_signals());
+                init(prepared, own)
+            }
         }
+    }
+}
+
+/// Of rights that were lent to the harness nothing reaches a command on the bare host, and no program that it executes gives it others: what
+/// was lent would show what such a program does, which its user may not see. So set-user-ID bits do not count there, as under strace.
+unsafe fn give_rights_back() -> Result<(), c_int> {
+    if !rights::are_lent() {
+        return Ok(());
+    }
+    rights::forget();
+    // SAFETY: prctl takes numbers.
+    match unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } {
+        -1 => Err(errno()),
+        _ => Ok(()),
     }
 }
 
@@ -85,8 +116,12 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
             blotted.write_bytes(0, length);
         }
         libc::prctl(libc::PR_SET_NAME, c"sandbox-init".as_ptr());
+        let ends = Ends {
+            go: GO,
+            status: STATUS,
+        };
         send(STATUS, READY, 0);
-        wait_for_go(prepared.token);
+        wait_for_go(ends, prepared.token);
         // Now that events are opened, which an ordinary user may do on a dumpable process only: nobody in the world may look into this copy of
         // the harness, whatever his capabilities there (__ptrace_may_access()).
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
@@ -96,8 +131,8 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
                 or_die(STATUS, Stage::Session, Err(errno()));
             }
             or_die(STATUS, Stage::User, become_user(own));
-            or_die(STATUS, Stage::Directory, settle(prepared));
-            execute(prepared)
+            settle(prepared, ends);
+            execute(prepared, ends)
         }
         if main == -1 {
             or_die(STATUS, Stage::Fork, Err(errno()));
@@ -180,6 +215,45 @@ unsafe fn place_descriptors(prepared: &Prepared<'_>) -> Result<(), c_int> {
     Ok(())
 }
 
+/// Puts stdio at 0 to 2, and closes everything that is not kept.
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
+unsafe fn keep_descriptors(prepared: &Prepared<'_>) -> Result<(), c_int> {
+    let mut high = [-1; 3];
+    // SAFETY: descriptor numbers only.
+    unsafe {
+        // Out of the way first, as below.
+        for (from, to) in prepared.stdio.iter().zip(high.iter_mut()) {
+            *to = libc::fcntl(*from, libc::F_DUPFD_CLOEXEC, GO);
+            if *to == -1 {
+                return Err(errno());
+            }
+        }
+        for (place, from) in (0..).zip(high) {
+            if libc::dup3(from, place, 0) == -1 {
+                return Err(errno());
+            }
+        }
+        close_others(prepared.kept)
+    }
+}
+
+/// Closes all descriptors but these.
+unsafe fn close_others(sorted: &[c_int]) -> Result<(), c_int> {
+    let mut first = 0;
+    let ends = sorted.iter().map(|kept| (*kept, kept - 1));
+    for (kept, last) in ends.chain([(c_int::MAX, c_int::MAX)]) {
+        // SAFETY: descriptor numbers only.
+        if kept > first && unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == -1 {
+            return Err(errno());
+        }
+        first = kept.saturating_add(1);
+    }
+    Ok(())
+}
+
 /// Default disposition for every signal, and none blocked.
 #[expect(
     clippy::multiple_unsafe_ops_per_block,
@@ -213,11 +287,11 @@ unsafe fn reset_signals() -> Result<(), c_int> {
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
 )]
-unsafe fn settle(prepared: &Prepared<'_>) -> Result<(), c_int> {
+unsafe fn settle(prepared: &Prepared<'_>, ends: Ends) {
     // SAFETY: the directory is null or a valid string; the rest are numbers.
     unsafe {
         if !prepared.directory.is_null() && libc::chdir(prepared.directory) == -1 {
-            return Err(errno());
+            or_die(ends.status, Stage::Directory, Err(errno()));
         }
         if let Some(mask) = prepared.umask {
             libc::umask(mask);
@@ -232,17 +306,16 @@ unsafe fn settle(prepared: &Prepared<'_>) -> Result<(), c_int> {
                 },
             );
             if libc::setrlimit(resource, &raw const value) == -1 {
-                or_die(STATUS, Stage::Limits, Err(errno()));
+                or_die(ends.status, Stage::Limits, Err(errno()));
             }
         }
         if prepared.fixed_addresses {
             let now = libc::personality(0xffff_ffff) as libc::c_ulong;
             if libc::personality(now | libc::ADDR_NO_RANDOMIZE as libc::c_ulong) == -1 {
-                or_die(STATUS, Stage::Personality, Err(errno()));
+                or_die(ends.status, Stage::Personality, Err(errno()));
             }
         }
     }
-    Ok(())
 }
 
 /// The kernel's own calls: libc's wrappers speak to the threads that it knows of, which this copy of the process has not.
@@ -267,11 +340,11 @@ unsafe fn become_user(own: &Own<'_>) -> Result<(), c_int> {
 }
 
 /// Blocks until the harness lets go; leaves where it has given up.
-unsafe fn wait_for_go(token: u64) {
+unsafe fn wait_for_go(ends: Ends, token: u64) {
     let mut byte = 0_u8;
     loop {
         // SAFETY: one byte into a byte.
-        let got = unsafe { libc::read(GO, (&raw mut byte).cast(), 1) };
+        let got = unsafe { libc::read(ends.go, (&raw mut byte).cast(), 1) };
         if got == 1 {
             // SAFETY: numbers only; the kernel knows no such option.
             unsafe { libc::prctl(CLAIM, token) };
@@ -284,11 +357,11 @@ unsafe fn wait_for_go(token: u64) {
     }
 }
 
-unsafe fn execute(prepared: &Prepared<'_>) -> ! {
+unsafe fn execute(prepared: &Prepared<'_>, ends: Ends) -> ! {
     // SAFETY: NULL-terminated arrays of valid strings, by the caller's promise.
     unsafe { libc::execve(prepared.program, prepared.argv, prepared.envp) };
     // SAFETY: as the caller's.
-    unsafe { or_die(STATUS, Stage::Exec, Err(errno())) };
+    unsafe { or_die(ends.status, Stage::Exec, Err(errno())) };
     // SAFETY: ends the process.
     unsafe { libc::_exit(127) }
 }
@@ -320,16 +393,10 @@ pub(super) fn errno() -> c_int {
 /// # Safety
 /// Only in a child made without `CLONE_VM`.
 pub(super) unsafe fn close_all_but(sorted: &[c_int]) -> ! {
-    let mut first = 0;
     // SAFETY: descriptor numbers only.
     unsafe {
-        for &kept in sorted {
-            if kept > first {
-                libc::syscall(libc::SYS_close_range, first, kept - 1, 0);
-            }
-            first = kept + 1;
-        }
-        libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0);
+        let _closed = close_others(sorted);
+        rights::forget();
         libc::setsid();
         libc::chdir(c"/".as_ptr());
         libc::prctl(libc::PR_SET_NAME, c"harness-close".as_ptr());

@@ -13,6 +13,7 @@
 
 use super::{fork, keep_children, pipe};
 use crate::sys::removal::{Members, open_folder, remove_group, remove_probes, remove_tree};
+use crate::sys::rights;
 use crate::units::Pid;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, Flock, FlockArg, OFlag, open};
@@ -179,6 +180,7 @@ unsafe fn main(work: Work<'_>, descriptors: [libc::c_int; 7]) -> ! {
             }
         }
         libc::syscall(libc::SYS_close_range, HARNESS + 1, libc::c_uint::MAX, 0);
+        rights::forget();
         libc::setsid();
         libc::chdir(c"/".as_ptr());
         libc::prctl(libc::PR_SET_NAME, c"harness-janitor".as_ptr());

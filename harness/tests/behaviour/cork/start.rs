@@ -37,6 +37,10 @@ fn assert_clean_start(said: &str) {
         ["0", "1", "2"],
         "{said}"
     );
+    assert_untouched_signals(said);
+}
+
+fn assert_untouched_signals(said: &str) {
     assert_eq!(
         oracle::fact(said, "signals", "kind"),
         ["blocked", "ignored", "pending"],
@@ -74,7 +78,15 @@ fn an_untidy_start_of_the_program_does_not_reach_the_workload() {
     let run = |words: &[&str]| project.run(&[], &[&UNTIDY, words].concat());
     let traced = run(&["trace", "-o", "trace", &oracle::path(), "fds"]);
     traced.assert_status(0);
-    assert_clean_start(&traced.stdout);
+    // On the bare host descriptors are what a shell hands to any command.
+    assert_untouched_signals(&traced.stdout);
+    let opened = oracle::fact(&traced.stdout, "fd", "number");
+    assert!(
+        ["0", "1", "2", "5", "9"]
+            .iter()
+            .all(|number| opened.contains(number)),
+        "{opened:?}"
+    );
     // The scenario fails, and quotes what its workload said.
     let report = run(&["run", "--format", "json", "scenarios"]);
     report.assert_status(1);
