@@ -88,7 +88,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         counters.enable().map_err(|error| other(error, None))?;
     }
     let begin = Instant::now();
-    let running = whom::uncork(corked)?;
+    let running = whom::uncork(&bench, corked)?;
     let counted = counters.count(running, whose, &mut control);
     let (counts, end) = counted.map_err(|error| other(error, None))?;
     let counted = Counted {

@@ -10,7 +10,7 @@ use trace_harness::host::{Grant, Host, Living};
 use trace_harness::plan::{self, Reach};
 use trace_harness::run::{Bench, Recording, RunError, chosen_cpus};
 use trace_harness::sandbox::{self, Corked, Running, Stdio};
-use trace_harness::sys::rights::{self, Right};
+use trace_harness::sys::rights;
 use trace_harness::units::{Cpu, Pid};
 
 #[derive(Debug, clap::Args)]
@@ -231,15 +231,13 @@ pub(crate) fn subject(whose: Recording, living: &[Living], corked: Option<&Corke
     }
 }
 
-/// Gives up what was lent for the opening of events, before the command does anything. What BPF programs count is read when it has ended.
-pub(crate) fn opened() {
-    rights::forget_all_but(&[Right::Bpf]);
-}
-
 /// Lets the command go.
-pub(crate) fn uncork(corked: Option<Corked>) -> Result<Option<Running>, Trouble> {
+pub(crate) fn uncork(
+    bench: &Bench<'_>,
+    corked: Option<Corked>,
+) -> Result<Option<Running>, Trouble> {
     let patience = Duration::from_secs(3600);
-    opened();
+    bench.has_opened();
     let running = corked.map(|corked| corked.uncork(patience)).transpose();
     Ok(running.map_err(RunError::Launch)?)
 }

@@ -95,7 +95,7 @@ impl Host {
         }
         let options = &mut File::options();
         let options = options.read(true).append(true);
-        let opened = tracefs::open(&path, options, Right::DacOverride);
+        let opened = tracefs::open(&path, options, &[Right::DacOverride]);
         opened.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => HostError::NoProbes { list: name },
             _ => HostError::Read {

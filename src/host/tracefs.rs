@@ -15,13 +15,16 @@ use std::sync::Arc;
 // `TRACEFS_MAGIC`, include/uapi/linux/magic.h.
 const TRACEFS: FsType = FsType(0x7472_6163);
 
+/// What lets others than root read there. The right to write holds the right to read, and a file that lends the one need not lend the other.
+const TO_READ: [Right; 2] = [Right::DacReadSearch, Right::DacOverride];
+
 /// Opens a file or folder of tracefs, which is root's: with rights that were lent to the harness, if any were. A name that leads out of tracefs
 /// is not to be had by them.
-pub(super) fn open(path: &Path, options: &OpenOptions, right: Right) -> io::Result<File> {
+pub(super) fn open(path: &Path, options: &OpenOptions, needed: &[Right]) -> io::Result<File> {
     if !rights::are_lent() {
         return options.open(path);
     }
-    let file = rights::with(&[right], || options.open(path))?;
+    let file = rights::with(needed, || options.open(path))?;
     match fstatfs(&file)?.filesystem_type() {
         TRACEFS => Ok(file),
         _ => Err(io::ErrorKind::PermissionDenied.into()),
@@ -30,7 +33,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions, right: Right) -> io::Resu
 
 /// A file of tracefs that is open to be read.
 pub(super) fn reader(path: &Path) -> io::Result<File> {
-    open(path, File::options().read(true), Right::DacReadSearch)
+    open(path, File::options().read(true), &TO_READ)
 }
 
 /// The text of a file of tracefs.
@@ -48,7 +51,7 @@ pub(super) fn folders(path: &Path) -> io::Result<Vec<String>> {
         true => super::Host::path_of_descriptor(folder.as_raw_fd()),
         false => path.to_owned(),
     };
-    rights::with(&[Right::DacReadSearch], || {
+    rights::with(&TO_READ, || {
         let mut names = Vec::new();
         for entry in std::fs::read_dir(path)? {
             let entry = entry?;

@@ -5,6 +5,7 @@ use crate::events::{self, OpenError, Rings};
 use crate::host::{Catalogue, HostError};
 use crate::plan::{self, EventsPlan, Meaning, Reach};
 use crate::sys::page_size;
+use crate::sys::rights::{self, Right};
 use crate::units::TracepointName;
 
 const ALL_CALLS: &str = "raw_syscalls:sys_enter";
@@ -14,6 +15,21 @@ const OWN_CALLS: &str = "syscalls:sys_exit_execve";
 pub const LIMITS_OF_OWN_CALLS: &str = "descriptors and mappings are not followed, and calls of 32-bit programs and through int 0x80 are not seen";
 
 impl Bench<'_> {
+    /// Gives up for good what the program's file lent for the opening of events: the command has not started yet. What BPF programs count is
+    /// read when it has ended, and the forms of calls are read before.
+    pub fn has_opened(&self) {
+        if !rights::are_lent() {
+            return;
+        }
+        let calls = self.host.events("syscalls").unwrap_or_default();
+        for call in calls {
+            let name = TracepointName::parse(&format!("syscalls:{call}"));
+            // One that cannot be read now cannot be read later.
+            let _kept = name.map(|name| self.host.format(&name));
+        }
+        rights::forget_all_but(&[Right::Bpf]);
+    }
+
     /// How far this user's right to trace goes, found by opening an event and closing it. Worth a look before a suite, so that a missing
     /// right is said once.
     ///

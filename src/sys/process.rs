@@ -10,12 +10,14 @@
 //! end of file that cancels one arrives whatever the others do. A harness that dies closes its end as well, and the child leaves by itself.
 
 mod child;
+mod descriptors;
 mod janitor;
 mod message;
 mod reap;
 mod step;
 mod urgent;
 
+pub use descriptors::outlives_exec;
 pub use janitor::{Duty, Janitor, ProbeDuty};
 pub use message::{Message, Stage};
 pub use reap::{Reaped, add_to, reap};
@@ -263,17 +265,6 @@ pub fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     }
 }
 
-/// Whether a descriptor is open, and stays so when this process executes a program.
-///
-/// # References
-/// `FD_CLOEXEC`, `F_GETFD` in `fcntl(2)`.
-#[must_use]
-pub fn outlives_exec(number: i32) -> bool {
-    // SAFETY: numbers only.
-    let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
-    flags != -1 && flags & libc::FD_CLOEXEC == 0
-}
-
 /// A descriptor of a process that is not a child; `None` where it is gone.
 ///
 /// # Errors
@@ -306,7 +297,7 @@ pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
     let pid = unsafe { fork(None, 0, std::ptr::null_mut(), 0) }?;
     if pid == 0 {
         // SAFETY: the child makes nothing but system calls and never returns.
-        unsafe { child::close_all_but(&numbers) }
+        unsafe { descriptors::close_all_but(&numbers) }
     }
     drop(descriptors);
     Ok(())

@@ -151,7 +151,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     };
     recorder.tell_of(&living, &mut events).map_err(trouble)?;
     drop(living);
-    let running = whom::uncork(corked)?;
+    let running = whom::uncork(&bench, corked)?;
     let mut control = signals::PassOn(signals);
     let end = record(running, &mut events, &mut recorder, whose, &mut control).map_err(trouble)?;
     let (stored, n_failed) = recorder.end(&mut events).map_err(trouble)?;

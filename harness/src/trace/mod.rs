@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(short = 'z', long)]
     successful_only: bool,
     /// In a world of its own, as a scenario with no key `sandbox` has: an empty working directory, the host's files read-only, no network, a
-    /// fixed environment. All of it ends with the command and what it started
+    /// fixed environment, no descriptors but the standard ones. All of it ends with the command and what it started
     #[arg(long)]
     sandbox: bool,
     /// Instead of lines, tables of the calls: how many, how many failed, with which errors, and how long they took by the clock, waiting
@@ -250,7 +250,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let saving = arguments.save.as_ref();
     let saving = saving.map(|file| Saving::begin(file, &about, &events, &bench));
     let saving = saving.transpose().map_err(RunError::Store)?;
-    whom::opened();
+    bench.has_opened();
     let running = corked
         .uncork(Duration::from_secs(3600))
         .map_err(RunError::Launch)?;

@@ -67,6 +67,27 @@ fn what_doctor_recommends_lets_an_ordinary_user_run_scenarios() {
     lent.project.scenario("a", scenario);
     lent.project.write("scenarios/a", "mine");
     lent.harness(&["run", "scenarios"]).assert_status(0);
+    // What was lent is given up when events are open: nothing else may need it, up to the end.
+    let options = ["--save", "tmp/saved", "-o", "tmp/trace", "-s", "20", "-k"];
+    let command = ["--", "cat", "scenarios/a"];
+    lent.harness(&[&["trace"], &options[..], &command].concat())
+        .assert_status(0);
+    let trace = lent.project.read("tmp/trace");
+    assert!(trace.contains("\"scenarios/a\", O_RDONLY"), "{trace}");
+    let options = [
+        "-g",
+        "-e",
+        "sched:sched_switch,cpu-clock,openat",
+        "-o",
+        "tmp/data",
+    ];
+    lent.harness(&[&["record"], &options[..], &command].concat())
+        .assert_status(0);
+    lent.harness(&[&["stat", "-e", "openat"], &command[..]].concat())
+        .assert_status(0);
+    for name in ["saved", "trace", "data"] {
+        fs::remove_file(lent.project.join("tmp").join(name)).expect("a file");
+    }
     lent.project.assert_nothing_left();
 }
 
@@ -236,13 +257,33 @@ fn the_administrator_may_grant_recording_of_the_machine() {
 }
 
 #[test]
-fn lent_rights_make_no_probe() {
+fn lent_rights_make_probes_only_where_the_administrator_grants_it() {
     let lent = require!(Lent::new());
-    let event = format!("uprobe:{}:main", env!("CARGO_BIN_EXE_harness"));
-    for event in [&event, "kprobe:vfs_open"] {
-        let run = lent.harness(&["trace", "-e", event, "true"]);
-        run.assert_status(125);
-    }
+    require!(program("unshare"));
+    let event = ["trace", "-e", "uprobe:./plain:main", "./plain", "--version"];
+    let refused = lent.harness(&event);
+    refused.assert_status(125);
+    let (_, line) = refused.stderr.split_once("setcap ").expect("a remedy");
+    let (capabilities, _) = line.split_once(" PATH_OF_HARNESS").expect("a line");
+    assert!(
+        capabilities.contains("cap_dac_override"),
+        "{}",
+        refused.stderr
+    );
+    let set = lent.project.run(&[], &["setcap", capabilities, "program"]);
+    set.assert_status(0);
+    lent.harness(&event).assert_status(125);
+    let script = "set -e
+        cp -a /etc etc
+        mkdir -p etc/harness
+        echo probes > etc/harness/rights
+        mount --bind etc /etc
+        exec setpriv --reuid=65534 --regid=65534 --clear-groups ./program \"$@\"";
+    let words = ["unshare", "--mount", "sh", "-c", script, "sh"];
+    let run = lent.project.run(&[], &[&words[..], &event].concat());
+    run.assert_status(0);
+    assert!(run.stderr.contains(" uprobe:main"), "{}", run.stderr);
+    lent.project.assert_nothing_left();
 }
 
 #[test]

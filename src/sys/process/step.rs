@@ -78,7 +78,7 @@ pub enum Step {
 pub const SLOTS: u8 = 3;
 
 /// The descriptor of the first of the kept mounts.
-pub const FIRST_SLOT: c_int = super::child::LAST + 1;
+pub const FIRST_SLOT: c_int = super::descriptors::LAST + 1;
 
 /// `MOUNT_ATTR_RDONLY` and `MOUNT_ATTR_NODEV`, include/uapi/linux/mount.h.
 pub const READ_ONLY: u64 = 1;

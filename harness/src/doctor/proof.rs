@@ -1,0 +1,115 @@
+//! A traced run, whole.
+
+use super::Finding;
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::time::Duration;
+use trace_harness::errors::chain;
+use trace_harness::host::HOW_TO_GET_RIGHTS;
+use trace_harness::plan::{self, EventsPlan, MemoryPlan, Reach, Wanted};
+use trace_harness::run::{
+    Bench, Control, Fired, Next, Observer, Patience, RunError, Setting, follow,
+};
+use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
+use trace_harness::syscall::Observation;
+use trace_harness::verdict::Ended;
+
+/// The proof: `true` is run, traced, and every record accounted for.
+pub(super) fn whole_run(
+    bench: &Bench<'_>,
+    what: &'static str,
+    world: World,
+    needed: bool,
+) -> Finding {
+    let result = match trace_true(bench, world) {
+        Ok((calls, ended)) if ended.account.is_complete() => Ok(format!(
+            "`true` made {calls} calls, every record accounted for"
+        )),
+        Ok((_, ended)) => Err((
+            ended.account.complaints().join("; "),
+            "try again on a machine less busy".to_owned(),
+        )),
+        Err(error) => Err((
+            chain(&error),
+            error.hint().unwrap_or_else(|| HOW_TO_GET_RIGHTS.to_owned()),
+        )),
+    };
+    Finding {
+        what,
+        result,
+        needed,
+    }
+}
+
+fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError> {
+    // Without any right to trace, opening the events says so.
+    let reach = bench.reach().unwrap_or_default();
+    let words: &[&str] = match reach {
+        Reach::Everything => &["*"],
+        Reach::OwnCalls | Reach::Recorded => &["openat", "close", "%memory", "%process"],
+    };
+    let words = words.iter().map(|word| (*word).to_owned());
+    let wants = [Wanted::Syscalls(words.collect())];
+    let plan: EventsPlan = plan::events_within(reach, &wants, MemoryPlan::default(), bench.host)
+        .map_err(RunError::Plan)?;
+    let path = OsStr::new(trace_harness::run::PATH);
+    let corked = sandbox::launch(&Workload {
+        program: Program::find(OsStr::new("true"), path, Path::new("."))
+            .map_err(LaunchError::NotExecuted)?,
+        arguments: vec![CString::from(c"true")],
+        environment: Vec::new(),
+        directory: None,
+        stdio: Stdio::Captured { input: None },
+        world,
+        umask: None,
+        inherited: Vec::new(),
+        fixed_addresses: true,
+        limits: bench.own_limits(),
+        group: None,
+    })?;
+    let init = corked.has_init().then(|| corked.pid());
+    let pages = plan::ring_pages(bench.default_ring(), trace_harness::sys::page_size());
+    let mut events = bench.open(&plan, &corked, None, pages)?;
+    let running = corked.uncork(Duration::from_secs(10))?;
+    let patience = Patience {
+        timeout: Some(Duration::from_secs(10)),
+        tick: Duration::from_secs(1),
+        watch: None,
+    };
+    let mut counter = Counter(0);
+    let ended = follow(
+        running,
+        &mut events,
+        &plan,
+        patience,
+        &mut Nobody,
+        &mut counter,
+        Setting {
+            init,
+            ..Setting::default()
+        },
+    )?;
+    Ok((counter.0, ended))
+}
+
+struct Counter(u64);
+
+impl Observer for Counter {
+    fn observe(&mut self, observation: &Observation) {
+        self.0 += u64::from(matches!(observation, Observation::Call(_)));
+    }
+    fn event(&mut self, _: &Fired<'_>) {}
+}
+
+struct Nobody;
+
+impl Control for Nobody {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
+        Ok(Next::Follow)
+    }
+}
