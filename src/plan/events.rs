@@ -16,11 +16,11 @@ use crate::format::Format;
 use crate::host::{Catalogue, HostError};
 use crate::matching::MARKING;
 use crate::memory::Fetches;
+use crate::syscall::Call;
 use crate::syscall::files::Watched;
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
-use crate::syscall::{Call, natives_of};
 use crate::trace::Naming;
 use crate::units::{Probe, SoftwareEvent, TracepointName};
 use std::collections::BTreeSet;
@@ -292,11 +292,7 @@ impl EventsPlan {
     /// The names of all that the author asked for, as a trace has them; those of a call's relatives go without saying.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
-        let own: BTreeSet<&str> = self.selection.iter().flat_map(Selection::names).collect();
-        let all = self.selection.iter().flat_map(Selection::all_names);
-        let calls = all.filter(|name| {
-            own.contains(name) || !natives_of(name).iter().any(|native| own.contains(native))
-        });
+        let calls = self.selection.iter().flat_map(Selection::own_names);
         let tracepoints = self.named.iter().filter_map(|it| match &it.naming {
             Naming::Own(name) => Some(name.as_ref().to_owned()),
             Naming::Operations => None,

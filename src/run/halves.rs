@@ -37,6 +37,14 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     }
 }
 
+/// The same of a call that is left. The number -1 is that of no table, and its registers are those of another place.
+pub(super) fn left_by(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
+    match number {
+        -1 => Abi::native(),
+        _ => convention(number, sample, mask),
+    }
+}
+
 /// Where the instruction behind the one that made a call lies; `None` where that is not recorded.
 pub(super) fn instruction(sample: &Sample<'_>, mask: u64) -> Option<u64> {
     sample.user_registers?.get(place_of(mask, X86_IP)?)
@@ -50,4 +58,9 @@ const X86_IP: u32 = 8;
 fn place_of(mask: u64, bit: u32) -> Option<usize> {
     let below = (1_u64 << bit).wrapping_sub(1);
     (mask >> bit & 1 != 0).then(|| (mask & below).count_ones() as usize)
+}
+
+/// Before its program runs, a workload is of interest for the one call that starts it.
+pub(super) fn is_exec(number: i32) -> bool {
+    [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
 }

@@ -19,6 +19,7 @@ pub mod names;
 mod numerals;
 pub mod pointers;
 mod pool;
+mod refused;
 mod relatives;
 pub mod select;
 mod signature;

@@ -155,41 +155,6 @@ fn calls_of_two_threads_are_paired_each_by_its_own() {
 }
 
 #[test]
-fn a_call_that_a_filter_refused_by_a_signal_has_no_result() {
-    let mut run = Run::started();
-    let who = (Pid(10), Tid(10));
-    run.tracker.sources.refusals = true;
-    run.tracker.refused(who, &mut run.out);
-    run.leave(10, 10, "socket", libc::SYS_socket);
-    run.leave(10, 10, "socket", libc::SYS_socket);
-    run.enter(10, 10, "close");
-    run.tracker.refused(who, &mut run.out);
-    run.leave(10, 10, "close", 0);
-    run.leave(10, 10, "getppid", 7);
-    assert_eq!(
-        run.lines(),
-        [
-            "10 socket without entry = refused".to_owned(),
-            format!("10 socket without entry = {}", libc::SYS_socket),
-            "10 close = 0".to_owned(),
-            "10 getppid without entry = 7".to_owned(),
-        ],
-        "a supervisor may answer with that number, and a program may send itself the signal"
-    );
-}
-
-#[test]
-fn where_nothing_tells_of_refusals_the_number_of_a_call_is_no_certain_result() {
-    let mut run = Run::started();
-    run.leave(10, 10, "socket", libc::SYS_socket);
-    run.leave(10, 10, "socket", -1);
-    assert_eq!(
-        run.lines().first().map(String::as_str),
-        Some("10 socket without entry = untold")
-    );
-}
-
-#[test]
 fn a_half_is_never_matched_to_another_calls_half() {
     let mut run = Run::started();
     run.enter(10, 10, "read");

@@ -232,12 +232,6 @@ pub(super) fn outcome(time: Nanos, value: i64) -> Outcome {
     }
 }
 
-/// Whether the result of a call that was not seen to enter may be none: a filter that refuses it by `SIGSYS` leaves in the result's register
-/// what was there before (`syscall_rollback()`), which on x86 is the call's number, and on aarch64 its first argument.
-pub(super) fn may_be_refused(number: i32, value: i64) -> bool {
-    cfg!(target_arch = "aarch64") || value == i64::from(number)
-}
-
 pub(super) fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {
     names::name_of(abi, number).is_some_and(|name| wanted.contains(&name))
 }

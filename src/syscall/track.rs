@@ -10,10 +10,10 @@ use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, T
 use super::files::Files;
 use super::layout::native_words;
 use super::names::Abi;
+use super::refused::unseen_outcome;
 use super::sources::{Remembered, Sources};
 use super::thread::{
-    Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, may_be_refused, outcome,
-    settle, settle_before,
+    Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
 };
 use crate::record::{Comm, Task};
 use crate::units::{Nanos, Pid, Tid};
@@ -100,14 +100,6 @@ impl Tracker {
         out.push(entered);
     }
 
-    /// A seccomp filter sends the thread `SIGSYS` in place of a call, which it leaves next (`force_sig_seccomp()`). Where the thread is in a
-    /// call that it was seen to enter, it sends that signal to itself.
-    pub fn refused(&mut self, (pid, tid): (Pid, Tid), out: &mut Vec<Observation>) {
-        let place = self.place(pid, tid, out);
-        let thread = &mut self.threads[place];
-        thread.refused = thread.pending.is_none();
-    }
-
     /// The leaving half of a call, of the convention that its registers tell; of one that was seen to enter that is known.
     pub fn leave(
         &mut self,
@@ -160,13 +152,9 @@ impl Tracker {
                 } else {
                     (Entry::Missing, abi, number)
                 };
-                let outcome = match outcome {
-                    _ if uncorking => outcome,
-                    _ if refused => Outcome::Refused { time },
-                    _ if !self.sources.refusals && may_be_refused(number, value) => {
-                        Outcome::Untold { time }
-                    }
-                    outcome => outcome,
+                let outcome = match uncorking {
+                    true => outcome,
+                    false => unseen_outcome(self.sources, refused, (time, number, value), outcome),
                 };
                 let (memory, more) = thread.early(abi, number);
                 let call = Call {

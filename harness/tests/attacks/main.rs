@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         let name = stem(&file);
         Trial::test(name, move || {
             let place = place.get_or_init(prepare);
-            let place = place.as_ref().map_err(|error| Failed::from(error))?;
+            let place = place.as_ref().map_err(Failed::from)?;
             attack(place.path(), &file)
         })
     });

@@ -51,7 +51,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "trace",
         &["decode", "format", "memory", "space", "syscall", "units"],
     ),
-    ("matching", &["scenario", "trace"]),
+    ("matching", &["scenario", "syscall", "trace"]),
     ("mutate", &["syscall", "trace"]),
     ("calibrate", &["matching", "scenario", "syscall", "trace"]),
     (

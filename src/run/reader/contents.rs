@@ -1,10 +1,11 @@
 //! What calls pointed to, as programs or the kernel's own tracepoints read it.
 
-use super::{Reader, is_exec};
+use super::Reader;
 use crate::capture;
 use crate::memory::{Captured, Part};
 use crate::record::Sample;
 use crate::run::copies;
+use crate::run::halves::is_exec;
 use crate::run::session::SessionError;
 use crate::units::{Pid, Tid};
 

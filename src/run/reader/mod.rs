@@ -8,7 +8,7 @@ mod stacks;
 mod turns;
 
 use super::chains::Chains;
-use super::halves::{convention, instruction, number, word};
+use super::halves::{convention, instruction, is_exec, left_by, number, word};
 use super::session::SessionError;
 use super::setting::{Fault, Fired, Observer, Setting};
 use crate::attr::Layout;
@@ -20,7 +20,6 @@ use crate::space::Stack;
 use crate::sys::page_size;
 use crate::syscall::files::Tables;
 use crate::syscall::mappings::Maps;
-use crate::syscall::names::Abi;
 use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
 use crate::units::{Cpu, Nanos, Pid, Tid};
 use std::collections::{HashMap, HashSet};
@@ -362,12 +361,7 @@ impl<'a> Reader<'a> {
             }
             Meaning::Leave { id, ret } => {
                 let (number, value) = (number(id)?, word(ret)? as i64);
-                // The number -1 is that of no table, and its registers are those of another place.
-                let abi = match number {
-                    -1 => Abi::native(),
-                    _ => convention(number, sample, self.registers(place)),
-                };
-                let call = (abi, number);
+                let call = (left_by(number, sample, self.registers(place)), number);
                 self.tracker
                     .leave((pid, tid), time, call, value, &mut self.out);
             }
@@ -399,9 +393,4 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
-}
-
-/// Before its program runs, a workload is of interest for the one call that starts it.
-fn is_exec(number: i32) -> bool {
-    [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
 }

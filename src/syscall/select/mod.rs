@@ -168,6 +168,16 @@ impl Selection {
             .map(slot_name)
     }
 
+    /// The same without those that go without saying, as relatives of others in the set.
+    pub fn own_names(&self) -> impl Iterator<Item = &'static str> {
+        let is_in = |name: &&str| {
+            let row = names::row_of(name);
+            row.is_some_and(|row| self.rows.contains(row))
+        };
+        self.all_names()
+            .filter(move |name| !relatives::natives(self.native, name).iter().any(is_in))
+    }
+
     /// Words that [`parse`](Self::parse) reads as this set.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
