@@ -6,9 +6,13 @@
 //! `name,mode=wal,sync=FULL.snap`, `name,mode=wal,sync=FULL@6.1.snap`. No shell takes these characters for a pattern, and
 //! [`Scenario::label`](crate::scenario::Scenario::label) tells how all others are written.
 
-use crate::files::{self, Access, Output, OutputError};
+mod together;
+
+pub use together::Together;
+
+use crate::files::{self, OutputError};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where a scenario's snapshots are, and what it is called there.
@@ -276,69 +280,6 @@ fn contents(text: &str, provenance: &Provenance<'_>) -> String {
 pub fn write_whole(file: &Path, contents: &str) -> Result<(), SnapshotError> {
     make_folder(file)?;
     files::write(file, contents.as_bytes()).map_err(|error| failed(file, error))
-}
-
-/// Files that are written all or none.
-#[derive(Debug, Default)]
-pub struct Together {
-    files: Vec<(PathBuf, Output)>,
-}
-
-impl Together {
-    /// Adds a file.
-    ///
-    /// # Errors
-    /// [`SnapshotError::Write`].
-    pub fn add(&mut self, file: &Path, contents: &str) -> Result<(), SnapshotError> {
-        self.begun(file, contents, Output::begin(file, Access::Usual))
-    }
-
-    /// Adds one that must not be there yet.
-    ///
-    /// # Errors
-    /// [`SnapshotError::Write`], also where it is.
-    pub fn add_new(&mut self, file: &Path, contents: &str) -> Result<(), SnapshotError> {
-        self.begun(file, contents, Output::new(file, Access::Usual))
-    }
-
-    /// Adds a snapshot.
-    ///
-    /// # Errors
-    /// [`SnapshotError::Write`].
-    pub fn add_snapshot(
-        &mut self,
-        file: &Path,
-        text: &str,
-        provenance: &Provenance<'_>,
-    ) -> Result<(), SnapshotError> {
-        make_folder(file)?;
-        self.add(file, &contents(text, provenance))
-    }
-
-    fn begun(
-        &mut self,
-        file: &Path,
-        contents: &str,
-        begun: Result<Output, OutputError>,
-    ) -> Result<(), SnapshotError> {
-        let mut output = begun.map_err(|error| failed(file, error))?;
-        let written = output.write_all(contents.as_bytes());
-        written.map_err(|error| failed(file, error.into()))?;
-        self.files.push((file.to_owned(), output));
-        Ok(())
-    }
-
-    /// Writes all of them.
-    ///
-    /// # Errors
-    /// [`SnapshotError::Write`], of the first that cannot be written: none is then.
-    pub fn write(self) -> Result<(), SnapshotError> {
-        let (paths, outputs): (Vec<PathBuf>, Vec<Output>) = self.files.into_iter().unzip();
-        Output::finish_all(outputs).map_err(|(place, source)| SnapshotError::Write {
-            path: paths.get(place).cloned().unwrap_or_default(),
-            source,
-        })
-    }
 }
 
 fn make_folder(file: &Path) -> Result<(), SnapshotError> {

@@ -14,7 +14,7 @@ use trace_harness::run::{InjectError, Injected, inject_file, inject_pipe};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "A file becomes a file, a pipe's stream stays one; a file becomes a pipe's stream with `-o -`. What was compressed no longer \
-is.\n\nExit status: 0, 1 where the output cannot be written, 2 where the input cannot be read to its end: then there is no output, or in a pipe \
+is.\n\nExit status: 0, 1 where the output cannot be written, 141 where its reader has gone away, 2 where the input cannot be read to its end: then there is no output, or in a pipe \
 all that comes before that place."
 )]
 pub(crate) struct Arguments {

@@ -6,23 +6,24 @@ pub(crate) mod options;
 mod printer;
 pub(crate) mod replay;
 mod sched;
+mod sink;
 mod spans;
 mod wishes;
 pub(crate) mod workload;
 
+pub(crate) use sink::{Sink, sink, unwritable};
+
 use crate::out::note;
-use crate::{complain, out, signals, status, whom};
+use crate::{complain, signals, status, whom};
 use delivered::Signals;
 use options::{By, Faults, Format, Order, Strings};
 use printer::{Form, Printer};
 use spans::Spans;
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use trace_harness::attr::Chain;
 use trace_harness::errors::chain;
-use trace_harness::files::{Access, Output};
 use trace_harness::host::Host;
 use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
 use trace_harness::report::{Plain, Summary};
@@ -120,10 +121,11 @@ pub(crate) struct Arguments {
         conflicts_with = "call_graph"
     )]
     stack_trace: bool,
-    /// Write the trace to this file instead of standard error
+    /// Write the trace to this file instead of standard error: one that was not there grows as the command runs, one that was is
+    /// replaced at the end
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Keep the very records in this file, for `perf script` and `harness trace -i`
+    /// Keep the very records in this file, for `perf script` and `harness trace -i`; a pipe or device gets them as a pipe's stream
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Follow the command's descendants: the default, accepted for those whose fingers know it
@@ -387,55 +389,4 @@ pub(crate) fn unusable(error: EventsError) -> Trouble {
     }
     let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
     Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
-}
-
-/// Where the trace goes.
-pub(crate) enum Sink {
-    Error(io::Stderr),
-    File(Output, PathBuf),
-}
-
-/// Opens it, before there is anything to write.
-pub(crate) fn sink(output: Option<&PathBuf>) -> Result<Sink, Trouble> {
-    match output {
-        None => match out::stderr() {
-            Ok(stderr) => Ok(Sink::Error(stderr)),
-            Err(error) => Err(other(error, None)),
-        },
-        Some(path) => match Output::live(path, Access::Usual) {
-            Ok(file) => Ok(Sink::File(file, path.clone())),
-            Err(error) => Err(unwritable(path, &error)),
-        },
-    }
-}
-
-pub(crate) fn unwritable(path: &Path, error: &(dyn std::error::Error + 'static)) -> Trouble {
-    Trouble::Usage(format!(
-        "cannot write `{}`: {}",
-        path.display(),
-        chain(error)
-    ))
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Error(stderr) => stderr.write(bytes),
-            Self::File(file, _) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Sink {
-    /// All was written.
-    pub(crate) fn finish(self) -> Result<(), Trouble> {
-        match self {
-            Self::Error(_) => Ok(()),
-            Self::File(file, path) => file.finish().map_err(|error| unwritable(&path, &error)),
-        }
-    }
 }

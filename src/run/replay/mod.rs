@@ -7,11 +7,11 @@
 mod catalogue;
 mod command;
 mod feed;
+mod stream;
 
 use super::saved::Saved;
 use super::session::SessionError;
 use crate::attr::{AttrFlags, Chain, SampleType, Sampling};
-use crate::files;
 use crate::format::{self, Format};
 use crate::perfdata::{self, EventDesc, Feature, ReadError};
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
@@ -25,7 +25,6 @@ use crate::verdict::Ended;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -128,10 +127,7 @@ impl RecordedRun {
     pub fn open(path: &Path) -> Result<Self, ReplayError> {
         let mut recording = Self {
             path: path.to_owned(),
-            stream: spooled(path).map_err(|source| ReplayError::Open {
-                path: path.to_owned(),
-                source,
-            })?,
+            stream: stream::spooled(path)?,
             events: Vec::new(),
             formats: HashMap::new(),
             release: None,
@@ -401,14 +397,4 @@ impl RecordedRun {
         }
         Ok(())
     }
-}
-
-/// All that a pipe holds, in a file without a name; `None` for what is no pipe.
-fn spooled(path: &Path) -> io::Result<Option<File>> {
-    if !std::fs::metadata(path)?.file_type().is_fifo() {
-        return Ok(None);
-    }
-    let mut stream = tempfile::tempfile()?;
-    io::copy(&mut files::open_stream(path)?, &mut stream)?;
-    Ok(Some(stream))
 }

@@ -1,0 +1,24 @@
+//! A recording that comes by a pipe.
+
+use super::ReplayError;
+use crate::files;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// All that a pipe holds, in a file without a name; `None` for what is no pipe.
+pub(super) fn spooled(path: &Path) -> Result<Option<File>, ReplayError> {
+    let spooled = || -> io::Result<Option<File>> {
+        if !std::fs::metadata(path)?.file_type().is_fifo() {
+            return Ok(None);
+        }
+        let mut stream = tempfile::tempfile()?;
+        io::copy(&mut files::open_stream(path)?, &mut stream)?;
+        Ok(Some(stream))
+    };
+    spooled().map_err(|source| ReplayError::Open {
+        path: path.to_owned(),
+        source,
+    })
+}
