@@ -6,8 +6,15 @@
 //! With one exception: glibc's loader has the C library initialise itself while it is still at work (`__libc_early_init()`), which asks for the
 //! limit of the stack. The constructors of libraries run behind that and are the program's.
 //!
-//! A static program names no loader: nothing is the loader's. musl's loader is the C library itself, so that nothing comes from elsewhere and the
-//! loader's part has no end that could be seen.
+//! Where an instruction lies does not tell who came to it: a constructor, or what resolves a function while the loader relocates
+//! (`STT_GNU_IFUNC`), may jump to one of the loader's. Until the first thread's memory is set up (`init_tls()`: `set_tid_address`, and on x86-64
+//! `arch_prctl(ARCH_SET_FS)` before it) nothing of the program has run, and all that finds and maps files is the loader's. From then on only
+//! what protects memory, or asks for some, is taken for the loader's. Its last deed is to unmap the cache of libraries, the only file that it
+//! mapped at no fixed place and without execution in mind (`_dl_unload_cache()`): what comes behind that is the program's, wherever it lies.
+//! So what is left out by mistake opens nothing, reads nothing and writes nothing.
+//!
+//! A static program names no loader: nothing is the loader's. A loader that the program brings along is part of the program. musl's loader is the
+//! C library itself: its part ends with the first call that none of this explains.
 
 use super::names::{self, Abi};
 use crate::units::Pid;
@@ -40,7 +47,16 @@ struct Start {
     has_begun: bool,
     /// Whether the C library has asked for the limit of the stack.
     has_asked: bool,
+    /// Whether code of the program may have run.
+    is_linking: bool,
+    /// Whether the loader has nothing left to do.
+    is_over: bool,
+    /// How long the files are that it mapped to read them.
+    read: Vec<u64>,
 }
+
+/// Where the machine's own loaders are.
+const OF_MACHINE: [&[u8]; 4] = [b"/lib", b"/usr/lib", b"/nix/store/", b"/gnu/store/"];
 
 impl Starts {
     /// A process executes a program.
@@ -61,6 +77,7 @@ impl Starts {
         match &start.program {
             None => start.program = Some(name.into()),
             Some(program) if **program == *name => {}
+            Some(_) if !OF_MACHINE.iter().any(|place| name.starts_with(place)) => {}
             Some(_) => start.loader.push(range),
         }
     }
@@ -75,10 +92,11 @@ impl Starts {
     ) -> Option<Role> {
         let start = self.processes.get_mut(&process)?;
         let is_first = !std::mem::replace(&mut start.has_begun, true);
-        if start.loader.iter().any(|range| range.contains(&ip)) {
+        let is_there = start.loader.iter().any(|range| range.contains(&ip));
+        if is_there && !start.is_over && start.loads(abi, number, args) {
             return Some(Role::Loads);
         }
-        if !(is_first || start.has_asked) && asks_for_stack(abi, number, args) {
+        if !(is_first || start.has_asked || start.is_over) && asks_for_stack(abi, number, args) {
             start.has_asked = true;
             return Some(Role::Loads);
         }
@@ -90,6 +108,46 @@ impl Starts {
     pub fn ended(&mut self, process: Pid) {
         self.processes.remove(&process);
     }
+}
+
+impl Start {
+    /// Whether a loader would make this call now.
+    fn loads(&mut self, abi: Abi, number: i32, args: &[u64; 6]) -> bool {
+        const ARCH_SET_FS: u64 = 0x1002;
+        let Some(name) = names::name_of(abi, number) else {
+            return false;
+        };
+        let flags = |word: u64| word as i32;
+        match name {
+            "set_tid_address" => self.is_linking = true,
+            "arch_prctl" => self.is_linking |= args[0] == ARCH_SET_FS,
+            "munmap" if self.read.contains(&args[1]) => self.is_over = true,
+            "mmap" => {
+                let is_private = flags(args[3]) == libc::MAP_PRIVATE;
+                let is_cache = is_private && flags(args[2]) == libc::PROT_READ;
+                if is_cache && !self.is_linking {
+                    self.read.push(args[1]);
+                }
+                return !self.is_linking || flags(args[3]) & libc::MAP_ANONYMOUS != 0;
+            }
+            "set_robust_list" | "rseq" | "mprotect" | "munmap" | "brk" | "getrandom" => {}
+            "openat" => return !self.is_linking && is_reading(args[2]),
+            "open" => return !self.is_linking && is_reading(args[1]),
+            "read" | "pread64" | "lseek" | "close" | "fstat" | "newfstatat" | "stat" | "statx"
+            | "access" | "faccessat" | "faccessat2" | "readlink" | "readlinkat" | "getcwd"
+            | "uname" | "prctl" | "futex" | "getuid" | "geteuid" | "getgid" | "getegid" => {
+                return !self.is_linking;
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Whether `open(2)` with these flags changes nothing.
+fn is_reading(flags: u64) -> bool {
+    let writing = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC;
+    flags as i32 & writing == libc::O_RDONLY
 }
 
 /// `prlimit64(0, RLIMIT_STACK, NULL, ...)`.
@@ -160,6 +218,46 @@ mod tests {
         assert_eq!(roles(&DYNAMIC, &[loads, sets]), [LOADS, FIRST]);
     }
 
+    const MAPPED: [u64; 6] = [0, 18115, 1, 2, 3, 0];
+
+    #[test]
+    fn what_comes_from_the_loader_behind_its_last_deed_is_the_programs() {
+        let calls = [
+            (0x8010, "mmap", MAPPED),
+            (0x8020, "openat", ANY),
+            (0x8030, "set_tid_address", ANY),
+            (0x8040, "mprotect", ANY),
+            (0x8050, "munmap", [0x7000, 18115, 0, 0, 0, 0]),
+            (0x8060, "mprotect", ANY),
+        ];
+        let found = roles(&DYNAMIC, &calls);
+        assert_eq!(found, [LOADS, LOADS, LOADS, LOADS, LOADS, FIRST]);
+    }
+
+    #[test]
+    fn what_no_loader_does_is_the_programs_also_where_it_comes_from_the_loader() {
+        let creates = [0, 0, libc::O_CREAT as u64, 0, 0, 0];
+        for (name, args) in [("unlink", ANY), ("connect", ANY), ("openat", creates)] {
+            let calls = [(0x8010, "brk", ANY), (0x8020, name, args)];
+            assert_eq!(roles(&DYNAMIC, &calls), [LOADS, FIRST], "{name}");
+        }
+        for name in ["openat", "read", "newfstatat"] {
+            let calls = [
+                (0x8010, "brk", ANY),
+                (0x8020, "set_tid_address", ANY),
+                (0x8030, name, ANY),
+            ];
+            assert_eq!(roles(&DYNAMIC, &calls), [LOADS, LOADS, FIRST], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_loader_that_the_program_brings_along_is_part_of_it() {
+        let mapped = [("/tmp/it", 0x1000), ("/tmp/ld.so", 0x8000)];
+        let calls = [(0x8010, "brk", ANY), (0x8020, "openat", ANY)];
+        assert_eq!(roles(&mapped, &calls), [None, None]);
+    }
+
     #[test]
     fn a_static_program_has_no_loader_and_what_is_mapped_later_is_none() {
         let calls = [(0x1010, "brk", ANY), (0x1020, "write", ANY)];
@@ -178,7 +276,7 @@ mod tests {
         let mut starts = Starts::default();
         starts.executed(WHO);
         starts.mapped(WHO, 0x1000..0x2000, b"/it");
-        starts.mapped(WHO, 0x8000..0x9000, b"/ld.so");
+        starts.mapped(WHO, 0x8000..0x9000, b"/lib/ld.so");
         assert_eq!(call(&mut starts, 0x8010, "brk", ANY), LOADS);
         starts.executed(WHO);
         assert_eq!(
