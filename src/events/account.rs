@@ -129,6 +129,12 @@ pub struct Account {
     pub side_band_lost: u64,
     /// How many programs ran on after the kernel had ended their events.
     pub out_of_sight: u64,
+    /// Of how many processes the end was not seen, though the run was followed to its end: they went where no event looks.
+    #[serde(default)]
+    pub unended: u64,
+    /// How many calls were made by the page for the oldest programs (vsyscall), of which nothing but the number is seen.
+    #[serde(default)]
+    pub legacy_calls: u64,
     /// How many calls set up an io_uring or submitted to one, on a kernel that shows no submissions though they were asked for.
     pub blind_rings: u64,
     /// How many calls no program read the memory of, though it was to be read: the kernel skipped the program.
@@ -160,6 +166,8 @@ impl Account {
             && self.counters.iter().all(CounterAccount::is_complete)
             && self.side_band_lost == 0
             && self.out_of_sight == 0
+            && self.unended == 0
+            && self.legacy_calls == 0
             && self.unread == 0
             && self.blind_rings == 0
             && !self.never_started
@@ -238,6 +246,18 @@ impl Account {
             lines.push(format!(
                 "programs of which the kernel shows nothing (set-user-ID, moved to another control group, or 32-bit where each call has its own tracepoint): {}",
                 self.out_of_sight
+            ));
+        }
+        if self.unended > 0 {
+            lines.push(format!(
+                "processes whose end was not seen, so that they may have left the control group that events are counted for: {}",
+                self.unended
+            ));
+        }
+        if self.legacy_calls > 0 {
+            lines.push(format!(
+                "calls of `gettimeofday`, `time` or `getcpu` by the vsyscall page, of which the kernel shows neither arguments nor results: {}",
+                self.legacy_calls
             ));
         }
         if self.blind_rings > 0 {
@@ -395,6 +415,23 @@ mod tests {
         let lost = overwriting(9, 1, 1, 7);
         assert!(!lost.is_complete() && lost.is_explained());
         assert!(!overwriting(9, 3, 0, 7).is_complete());
+    }
+
+    #[test]
+    fn a_process_without_an_end_and_a_legacy_call_make_a_run_incomplete() {
+        for account in [
+            Account {
+                unended: 1,
+                ..Account::default()
+            },
+            Account {
+                legacy_calls: 1,
+                ..Account::default()
+            },
+        ] {
+            assert!(!account.is_complete());
+            assert_eq!(account.complaints().len(), 1);
+        }
     }
 
     #[test]

@@ -50,6 +50,7 @@ struct OpenEvent {
     attr: Attr,
     cpu: Cpu,
     of_group: bool,
+    of_everybody: bool,
     /// What a recording calls it, if that is not its name.
     shown: Option<String>,
     fd: OwnedFd,
@@ -97,6 +98,8 @@ pub fn open(
     if matches!(tasks, perf::Target::Cgroup(_)) {
         (side_band.inherit, side_band.enable_on_exec) = (false, false);
     }
+    let is_of_members = matches!(follow, Follow::Members(_));
+    let everybody = [perf::Target::Everybody];
     let (tasks, group) = ([tasks], group.map(|group| [group]));
     let wanted: Vec<_> = requests
         .iter()
@@ -106,6 +109,7 @@ pub fn open(
             filter: request.filter.as_deref(),
             flight_pages: request.overwrites,
             targets: match &group {
+                _ if request.of_everybody && is_of_members => &everybody,
                 Some(group) if request.of_group => group,
                 _ => &tasks,
             },
@@ -167,12 +171,13 @@ impl EventSet {
         self.reads_memory
     }
 
-    /// Starts those events that no `execve(2)` starts: the ones of a control group.
+    /// Starts those events that no `execve(2)` starts: the ones of a control group, and of everybody beside it.
     ///
     /// # Errors
     /// [`OpenError::Enable`].
     pub fn enable_group(&self) -> Result<(), OpenError> {
-        for event in self.events.iter().filter(|event| event.of_group) {
+        let is_waiting = |event: &&OpenEvent| event.of_group || event.of_everybody;
+        for event in self.events.iter().filter(is_waiting) {
             perf::enable(event.fd.as_fd()).map_err(|source| OpenError::Enable {
                 event: event.name.clone(),
                 source,
@@ -345,6 +350,7 @@ pub fn probe(name: &str, tracepoint: u16, exclude_kernel: bool) -> Result<(), Op
         user_registers: 0,
         exclude_kernel,
         of_group: false,
+        of_everybody: false,
         overwrites: None,
     };
     let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);

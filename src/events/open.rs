@@ -165,6 +165,7 @@ fn open_one(
         attr: *attr,
         cpu,
         of_group: matches!(target, perf::Target::Cgroup(_)),
+        of_everybody: matches!(target, perf::Target::Everybody),
         shown: None,
         fd,
     })

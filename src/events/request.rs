@@ -28,6 +28,8 @@ pub struct EventRequest {
     pub exclude_kernel: bool,
     /// Whether it is counted for the control group, where there is one. Calls never are: a workload may leave the group, not its tasks.
     pub of_group: bool,
+    /// Whether it is recorded of every task of the machine where all else is counted for a control group.
+    pub of_everybody: bool,
     /// Where its newest records overwrite the oldest: the data pages of that ring on each CPU, a power of two. `None` where nothing is overwritten.
     pub overwrites: Option<usize>,
     /// The call chain of each record, where one is wanted.

@@ -18,7 +18,7 @@ use crate::matching::MARKING;
 use crate::memory::Fetches;
 use crate::syscall::Call;
 use crate::syscall::files::Watched;
-use crate::syscall::names::Abi;
+use crate::syscall::names::{self, Abi};
 use crate::syscall::select::Selection;
 use crate::syscall::uring;
 use crate::trace::Naming;
@@ -55,6 +55,16 @@ pub enum Meaning {
     Refusal,
     /// A task of the workload moves a task to another control group: what is counted for the group no longer sees it.
     LeavesGroup,
+    /// A task of the machine moves a task to a control group: where that is the workload's, it comes from where no event saw it.
+    JoinsGroup {
+        /// Where in the raw record the place of the group's path is: a `__data_loc`.
+        path: usize,
+    },
+    /// A call by the page for the oldest programs.
+    LegacyCall {
+        /// Where in the raw record its number is, which is one of [`LEGACY_CALLS`].
+        number: usize,
+    },
 }
 
 /// Whether tracepoints are to be counted for a control group around the workload, instead of being inherited from task to task.
@@ -135,6 +145,13 @@ pub const NOT_OF_TASKS: &str = "sched:sched_process_exit";
 
 const ATTACH: &str = "cgroup:cgroup_attach_task";
 
+/// The calls of the vsyscall page of x86-64, by their numbers there. Measured on Linux 6.18 with `CONFIG_LEGACY_VSYSCALL_XONLY`: a call of one
+/// faults, the kernel makes it in the fault (`emulate_vsyscall()`), and no tracepoint of calls fires. Without the emulation such a program dies.
+/// The page of today (vDSO) makes them without the kernel: there is nothing to be seen, and where it gives way to the kernel it makes a call.
+pub const LEGACY_CALLS: [&str; 3] = ["gettimeofday", "time", "getcpu"];
+
+const LEGACY: &str = "vsyscall:emulate_vsyscall";
+
 /// Decides which events to open. Nothing wanted means all system calls.
 ///
 /// # Errors
@@ -202,6 +219,7 @@ pub fn events_within(
         }
     }
     plan.add_operations(wants, catalogue)?;
+    plan.watch_legacy(catalogue)?;
     plan.watched.submissions = plan.operations.recorded.len() > usize::from(u8::MAX);
     plan.decide_grouping(catalogue)?;
     Ok(plan)
@@ -336,7 +354,48 @@ impl EventsPlan {
     pub(super) fn follow_members(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         if self.reach == Reach::Everything {
             self.watch_group(catalogue)?;
+            self.watch_machine(catalogue)?;
             self.grouping = Grouping::Members;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that nobody comes back unseen, where a task that left the group is not seen to do so: the tracepoint of moves fires when it is
+    /// gone already. That it did not come back is known from its end, which is not seen.
+    fn watch_machine(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
+        let found = self.meanings.iter_mut().zip(&mut self.requests);
+        let mut found = found.filter(|(meaning, _)| **meaning == Meaning::LeavesGroup);
+        let name = TracepointName::parse(ATTACH);
+        if let Some(((meaning, request), name)) = found.next().zip(name)
+            && let Some(field) = catalogue.format(&name)?.field("dst_path")
+        {
+            *meaning = Meaning::JoinsGroup { path: field.offset };
+            request.of_everybody = true;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that no wanted call is made by the page for the oldest programs without the run saying so.
+    fn watch_legacy(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
+        let native = Abi::native();
+        let is_wanted = self.selection.as_ref().is_some_and(|selection| {
+            let mut numbers = LEGACY_CALLS
+                .iter()
+                .filter_map(|name| names::number(native, name));
+            numbers.any(|number| selection.contains(native, number))
+        });
+        let name = TracepointName::parse(LEGACY).filter(|_| is_wanted);
+        let Some(name) = name.filter(|_| self.reach == Reach::Everything) else {
+            return Ok(());
+        };
+        let format = match catalogue.format(&name) {
+            // Without the emulation there is no such call.
+            Err(HostError::NoTracepoint { .. }) => return Ok(()),
+            format => format?,
+        };
+        if let Some(field) = format.field("nr") {
+            let number = field.offset;
+            self.add(LEGACY, format.id, None, 0, Meaning::LegacyCall { number });
         }
         Ok(())
     }
@@ -446,6 +505,7 @@ impl EventsPlan {
             user_registers,
             exclude_kernel: self.reach.has_own_tracepoints(),
             of_group: is_named || is_copies,
+            of_everybody: false,
             overwrites: None,
             chain: None,
             modes: Modes::default(),

@@ -49,7 +49,7 @@ pub use counted::CountedEvent;
 pub use counters::{Counters, Counting};
 pub use error::EventsError;
 pub use events::{
-    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, events, events_within,
+    EventsPlan, Grouping, LEGACY_CALLS, Meaning, NOT_OF_TASKS, PlannedEvent, events, events_within,
 };
 pub use facts::Facts;
 pub use filter::{FilterError, check as check_filter};

@@ -30,7 +30,9 @@ pub(super) fn choose(
     for (request, meaning) in requests {
         // That a task leaves the group must not be forgotten.
         let mode = match meaning {
-            Meaning::LeavesGroup => RingMode::Stream,
+            Meaning::LeavesGroup | Meaning::JoinsGroup { .. } | Meaning::LegacyCall { .. } => {
+                RingMode::Stream
+            }
             // Nor can anybody tell how many samples were overwritten.
             _ if request.sampling.skips() => RingMode::Stream,
             _ => ring.mode,

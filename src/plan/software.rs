@@ -139,6 +139,7 @@ impl EventsPlan {
             user_registers: 0,
             exclude_kernel: false,
             of_group: true,
+            of_everybody: false,
             overwrites: None,
             chain: None,
             modes,

@@ -58,6 +58,7 @@ pub(super) fn record(
     let probed = probes::in_directory(bench, plan, dir.path())?;
     let plan = probed.plan();
     let group = bench.group();
+    let group_name = group.as_ref().and_then(|group| group.name());
     let workload = workload(bench, plan, dir.path(), group.clone())?;
     let inside = workload.world.inside(dir.path());
     let mut corked = sandbox::launch(&workload)?;
@@ -92,6 +93,7 @@ pub(super) fn record(
         command: argv.map(str::to_owned).collect(),
         initial: initial(&inside),
         fault: extras.fault,
+        group: group_name,
         forbids_survivors: survivors == Survivors::Forbidden,
         ends_all: true,
         moved: Some((inside.clone(), dir.path().to_owned())),

@@ -196,6 +196,9 @@ pub fn follow(
     events.disable().map_err(system("stop the events"))?;
     reader.drain(&mut merge, events, None)?;
     reader.finish();
+    if next != Next::Leave {
+        reader.expect_ends();
+    }
     let account = reader
         .account(events)
         .map_err(system("read the counters"))?;

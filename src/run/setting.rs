@@ -146,6 +146,8 @@ pub struct Setting {
     pub reads_memory: bool,
     /// Whether all events are counted for a control group.
     pub of_group: bool,
+    /// The name of the workload's control group, where it has one.
+    pub group: Option<String>,
     /// Whether the records are of what was there already, instead of a program that begins with its execve.
     pub attached: bool,
     /// How much of the calls is in the records, to begin with.

@@ -61,6 +61,13 @@ impl Cgroup {
         })
     }
 
+    /// Its name below the group that it was made in; one of its own among all of them.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        let name = self.path.file_name()?.to_str()?;
+        Some(name.to_owned())
+    }
+
     /// Whoever is in the group.
     #[must_use]
     pub fn members(&self) -> Members {

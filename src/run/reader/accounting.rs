@@ -1,7 +1,11 @@
 //! What a reader has to say of whether all came.
 
-use super::Reader;
+use super::{Reader, number};
 use crate::events::{Account, EventSet};
+use crate::memory::Moment;
+use crate::plan::LEGACY_CALLS;
+use crate::syscall::Call;
+use crate::syscall::names::{self, Abi};
 use std::io;
 
 impl Reader<'_> {
@@ -21,10 +25,58 @@ impl Reader<'_> {
         })
     }
 
+    /// Everybody is dead: whose end was not told went where no event looks.
+    pub(in crate::run) fn expect_ends(&mut self) {
+        self.unended = self.lineage.living().len() as u64;
+    }
+
+    /// Whether a record of `cgroup:cgroup_attach_task` says that a task came into the workload's group: until then it was elsewhere.
+    pub(super) fn joins(&self, path: usize, raw: &[u8]) -> bool {
+        let Some(group) = &self.group else {
+            return false;
+        };
+        // `__data_loc`: where it is, and how long.
+        let found = number(raw, path).and_then(|place| {
+            let (at, length) = (place as u32 & 0xffff, place as u32 >> 16);
+            raw.get(at as usize..)?.get(..length as usize)
+        });
+        // What cannot be read may be that.
+        let Some(found) = found else { return true };
+        let found = found.split(|byte| *byte == 0).next().unwrap_or_default();
+        let mut names = found.split(|byte| *byte == b'/');
+        names.any(|name| name == group.as_bytes())
+    }
+
+    /// A call by the page for the oldest programs.
+    pub(super) fn legacy(&mut self, call: i32) {
+        let name = usize::try_from(call)
+            .ok()
+            .and_then(|call| LEGACY_CALLS.get(call));
+        let number = name.and_then(|name| names::number(Abi::native(), name));
+        let selection = self.plan.selection.as_ref();
+        let is_wanted = selection.is_some_and(|selection| match number {
+            Some(number) => selection.contains(Abi::native(), number),
+            None => true,
+        });
+        self.legacy_calls += u64::from(is_wanted);
+    }
+
+    /// A task that is born into another control group: none of its events is counted for the workload's.
+    pub(super) fn is_born_elsewhere(call: &Call) -> bool {
+        const CLONE_INTO_CGROUP: u64 = 1 << 33;
+        let flags = call.memory.piece(0, Moment::Enter);
+        let flags = flags.and_then(|piece| piece.bytes.first_chunk());
+        call.name() == Some("clone3")
+            && call.error().is_none()
+            && flags.is_some_and(|flags| u64::from_ne_bytes(*flags) & CLONE_INTO_CGROUP != 0)
+    }
+
     /// What of an account the records alone tell.
     fn own_account(&self, out_of_sight: u64) -> Account {
         Account {
             out_of_sight,
+            unended: self.unended,
+            legacy_calls: self.legacy_calls,
             throttled: self.throttled,
             blind_rings: self.blind_rings,
             never_started: !self.saw_uncorking,

@@ -42,6 +42,10 @@ pub struct Reader<'a> {
     out_of_sight: u64,
     throttled: u64,
     left_group: u64,
+    unended: u64,
+    legacy_calls: u64,
+    /// The name of the control group that all events are counted for.
+    group: Option<String>,
     blind_rings: u64,
     reads_memory: bool,
     unread: u64,
@@ -102,6 +106,9 @@ impl<'a> Reader<'a> {
             out_of_sight: 0,
             throttled: 0,
             left_group: 0,
+            unended: 0,
+            legacy_calls: 0,
+            group: setting.group.clone(),
             blind_rings: 0,
             reads_memory: setting.reads_memory,
             unread: 0,
@@ -262,6 +269,9 @@ impl<'a> Reader<'a> {
                 self.unread += u64::from(self.plan.reads(call) && !call.memory.is_read());
             }
             self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
+            if let Observation::Call(call) = &observation {
+                self.left_group += u64::from(Self::is_born_elsewhere(call));
+            }
             match stacks::of(&mut self.stacks, &observation) {
                 Some(stack) => self.observer.observe_with(&observation, &stack),
                 None => self.observer.observe(&observation),
@@ -324,6 +334,11 @@ impl<'a> Reader<'a> {
             // The task is dead and reaped: it has no id any more but the one in the tracepoint's own record.
             (pid, tid) = (Pid(common as u32), Tid(common as u32));
         }
+        // Of whoever does it on this machine.
+        if let Meaning::JoinsGroup { path } = meaning {
+            self.left_group += u64::from(self.joins(path, raw));
+            return Ok(());
+        }
         self.tracker.global((pid, tid), common, &mut self.out);
         let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
         let number = |at: usize| number(raw, at).ok_or_else(|| lacks("number or arguments"));
@@ -367,6 +382,8 @@ impl<'a> Reader<'a> {
             }
             Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),
             Meaning::LeavesGroup => self.left_group += 1,
+            Meaning::JoinsGroup { .. } => {}
+            Meaning::LegacyCall { number: at } => self.legacy(number(at)?),
             Meaning::Copies(copies) => {
                 self.copied((pid, tid), copies, raw)
                     .ok_or_else(|| lacks("strings"))?;
