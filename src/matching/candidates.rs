@@ -201,7 +201,11 @@ fn same_files(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<Candid
 fn file(scene: &Scene<'_>, deed: Place, word: &str) -> Option<Option<u64>> {
     let part = scene.deeds.get(deed)?.part(word)?;
     match &part.value {
-        Value::File { description, .. } if description.is_some() => Some(*description),
+        Value::File { description, .. } | Value::UnknownFile { description, .. }
+            if description.is_some() =>
+        {
+            Some(*description)
+        }
         Value::Error(_) | Value::Nothing | Value::Never => Some(None),
         _ => None,
     }

@@ -111,23 +111,14 @@ pub(super) fn numbers(value: &Value) -> Vec<i128> {
             }
             all
         }
-        Value::File { number, .. } => vec![i128::from(*number)],
+        Value::File { number, .. } | Value::UnknownFile { number, .. } => {
+            vec![i128::from(*number)]
+        }
         Value::Task { id, .. } => vec![i128::from(*id)],
         // What the program sees of any error.
         Value::Error(_) => vec![-1],
         _ => Vec::new(),
     }
-}
-
-/// Whether a descriptor is one of which nobody knows what it refers to, and not one that is not open.
-pub(super) fn is_unknown_file(part: &Part) -> bool {
-    matches!(
-        &part.value,
-        Value::File {
-            description: None,
-            ..
-        }
-    ) && part.text.ends_with("<?>")
 }
 
 fn is_number(part: &Part, wanted: i128) -> Answer {
@@ -162,8 +153,9 @@ fn is_text(part: &Part, wanted: &str) -> Answer {
             absolute: absolute.as_deref(),
         }
         .is(wanted.as_bytes()),
-        Value::File { .. } if number.is_some() => is_numbered().into(),
-        Value::File { name, .. } => named(part, name, &|place| place.is(wanted.as_bytes())),
+        Value::File { .. } | Value::UnknownFile { .. } if number.is_some() => is_numbered().into(),
+        Value::File { name, .. } => named(name, &|place| place.is(wanted.as_bytes())),
+        Value::UnknownFile { .. } => Answer::Unknown,
         Value::Task { task, .. } => {
             let is_named = task.is_some_and(|task| task.to_string() == wanted);
             (is_named || is_numbered()).into()
@@ -173,17 +165,18 @@ fn is_text(part: &Part, wanted: &str) -> Answer {
         Value::Strings { .. } => textual(part, &|text, is_whole| {
             is_whole && text == wanted.as_bytes()
         }),
-        Value::Text | Value::Address(_) => {
-            Answer::unless_more(part.text == wanted, is_partly_read(part))
+        Value::Text | Value::Raw(_) | Value::Address(_) => {
+            let is_raw = matches!(&part.value, Value::Raw(raw) if **raw == *wanted);
+            Answer::unless_more(is_raw || part.text == wanted, is_partly_read(part))
         }
         Value::Nothing | Value::Never | Value::Frames { .. } => (part.text == wanted).into(),
         Value::Unread => Answer::Unknown,
     }
 }
 
-fn named(part: &Part, name: &[u8], test: &dyn Fn(Place<'_>) -> Answer) -> Answer {
+fn named(name: &[u8], test: &dyn Fn(Place<'_>) -> Answer) -> Answer {
     match name.is_empty() {
-        true => Answer::unless_more(false, is_unknown_file(part)),
+        true => Answer::No,
         false => test(Place::whole(name)),
     }
 }
@@ -195,7 +188,7 @@ fn begins(part: &Part, prefix: &[u8]) -> Answer {
             absolute: absolute.as_deref(),
         }
         .starts_with(prefix),
-        Value::File { name, .. } => named(part, name, &|place| place.starts_with(prefix)),
+        Value::File { name, .. } => named(name, &|place| place.starts_with(prefix)),
         Value::Bytes {
             bytes,
             is_cut: true,
@@ -211,7 +204,7 @@ fn is_like(part: &Part, glob: &[u8]) -> Answer {
             absolute: absolute.as_deref(),
         }
         .is_like(glob),
-        Value::File { name, .. } => named(part, name, &|place| place.is_like(glob)),
+        Value::File { name, .. } => named(name, &|place| place.is_like(glob)),
         _ => textual(part, &|text, is_whole| is_whole && path_glob(glob, text)),
     }
 }
@@ -251,7 +244,7 @@ fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
             let is_absolute = |absolute: &Vec<u8>| test(absolute, true);
             (test(given, true) || absolute.as_ref().is_some_and(is_absolute)).into()
         }
-        Value::File { name, .. } => named(part, name, &|place| test(place.given, true).into()),
+        Value::File { name, .. } => named(name, &|place| test(place.given, true).into()),
         Value::Error(name) => test(name.as_bytes(), true).into(),
         Value::Task { task, id } => {
             let name = task.map_or_else(|| id.to_string(), |task| task.to_string());
@@ -264,14 +257,19 @@ fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
         Value::Text | Value::Address(_) => {
             Answer::unless_more(test(text, true), is_partly_read(part))
         }
+        Value::Raw(raw) => {
+            let is_so = test(raw.as_bytes(), true) || test(text, true);
+            Answer::unless_more(is_so, is_partly_read(part))
+        }
         Value::Nothing | Value::Never | Value::Frames { .. } => Answer::No,
-        Value::Unread => Answer::Unknown,
+        Value::Unread | Value::UnknownFile { .. } => Answer::Unknown,
     }
 }
 
 /// Whether a structure's text says that some of it is not known.
 fn is_partly_read(part: &Part) -> bool {
-    part.value == Value::Text && GAPS.iter().any(|gap| part.text.contains(gap))
+    matches!(part.value, Value::Text | Value::Raw(_))
+        && GAPS.iter().any(|gap| part.text.contains(gap))
 }
 
 /// A number as C has it: decimal, `0x`, `0`.

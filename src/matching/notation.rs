@@ -213,10 +213,17 @@ fn file(inside: &str) -> (Value, String) {
         (_, 0..=2) => format!("{number}<{name}>"),
         _ => format!("<{name}>"),
     };
-    let value = Value::File {
-        number: number.parse().unwrap(),
-        description,
-        name: name.into(),
+    let number = number.parse().unwrap();
+    let value = match rest {
+        "?" => Value::UnknownFile {
+            number,
+            description: None,
+        },
+        _ => Value::File {
+            number,
+            description,
+            name: name.into(),
+        },
     };
     (value, text)
 }

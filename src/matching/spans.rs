@@ -221,7 +221,18 @@ impl SpanRule {
     ) -> Option<Vec<Key>> {
         let key = self.key.iter().map(|field| {
             let part = part(deed, word(field))?;
-            *is_certain &= part.value != Value::Unread;
+            let is_unknown = matches!(
+                (&part.value, field.by),
+                (Value::Unread, _)
+                    | (
+                        Value::UnknownFile {
+                            description: None,
+                            ..
+                        },
+                        SharedBy::File
+                    )
+            );
+            *is_certain &= !is_unknown;
             key(&part, field.by)
         });
         key.collect()
@@ -280,13 +291,23 @@ fn key(part: &Part, by: SharedBy) -> Option<Key> {
         ref value => numbers(value).first().copied().map(Key::Number),
     };
     match (&part.value, by) {
-        (Value::Unread | Value::Nothing | Value::Never | Value::Error(_), _) => None,
+        (Value::Unread | Value::Nothing | Value::Never | Value::Error(_), _)
+        | (
+            Value::UnknownFile {
+                description: None, ..
+            },
+            SharedBy::File,
+        ) => None,
         (Value::Task { id, task }, SharedBy::Task) => Some(match task {
             Some(_) => Key::Task(*task, 0),
             None => Key::Task(None, *id),
         }),
         (
             Value::File {
+                description: Some(file),
+                ..
+            }
+            | Value::UnknownFile {
                 description: Some(file),
                 ..
             },

@@ -1,7 +1,7 @@
 //! Whether two values are of the same thing.
 
 use super::answer::Answer;
-use super::field::{is_unknown_file, numbers};
+use super::field::numbers;
 use super::paths::Place;
 use crate::trace::{Part, Value};
 
@@ -21,6 +21,33 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
                 ..
             },
         ) => (a == b).into(),
+        (
+            Value::UnknownFile {
+                description: Some(a),
+                ..
+            },
+            Value::File {
+                description: Some(b),
+                ..
+            }
+            | Value::UnknownFile {
+                description: Some(b),
+                ..
+            },
+        )
+        | (
+            Value::File {
+                description: Some(a),
+                ..
+            },
+            Value::UnknownFile {
+                description: Some(b),
+                ..
+            },
+        ) => (a == b).into(),
+        (Value::UnknownFile { .. }, Value::File { .. } | Value::Path { .. })
+        | (Value::File { .. } | Value::Path { .. }, Value::UnknownFile { .. })
+        | (Value::UnknownFile { .. }, Value::UnknownFile { .. }) => Answer::Unknown,
         // `AT_FDCWD`.
         (
             Value::File {
@@ -34,14 +61,12 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
                 ..
             },
         ) if !a.is_empty() => (a == b).into(),
-        (Value::File { .. }, Value::File { .. }) => {
-            Answer::unless_more(false, is_unknown_file(one) || is_unknown_file(other))
-        }
+        (Value::File { .. }, Value::File { .. }) => Answer::No,
         (Value::File { name, .. }, Value::Path { given, absolute }) => {
-            file_and_path(one, name, given, absolute.as_deref())
+            file_and_path(name, given, absolute.as_deref())
         }
         (Value::Path { given, absolute }, Value::File { name, .. }) => {
-            file_and_path(other, name, given, absolute.as_deref())
+            file_and_path(name, given, absolute.as_deref())
         }
         (
             Value::Path { given: a, absolute },
@@ -100,6 +125,7 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
         },
         (Value::Address(a), Value::Address(b)) => (a == b).into(),
         (Value::Error(a), Value::Error(b)) => (a == b).into(),
+        (Value::Raw(a), Value::Raw(b)) => (a == b).into(),
         (Value::Error(_) | Value::Frames { .. }, _)
         | (_, Value::Error(_) | Value::Frames { .. }) => Answer::No,
         (Value::Names(_, a), Value::Names(_, b)) => (a == b).into(),
@@ -110,9 +136,9 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
     }
 }
 
-fn file_and_path(file: &Part, name: &[u8], given: &[u8], absolute: Option<&[u8]>) -> Answer {
+fn file_and_path(name: &[u8], given: &[u8], absolute: Option<&[u8]>) -> Answer {
     match name.is_empty() {
-        true => Answer::unless_more(false, is_unknown_file(file)),
+        true => Answer::No,
         false => Place { given, absolute }.meets(&Place::whole(name)),
     }
 }

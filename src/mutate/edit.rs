@@ -13,7 +13,7 @@ pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) 
         Value::Unread | Value::Nothing | Value::Never | Value::Error(_) | Value::Frames { .. } => {
             Vec::new()
         }
-        Value::Text | Value::Address(_) => digits(&part.text).into_iter().collect(),
+        Value::Text | Value::Raw(_) | Value::Address(_) => digits(&part.text).into_iter().collect(),
         Value::Number(number) => numbers(&part.text, *number, &[number.saturating_add(1), 0]),
         Value::Names(names, number) => match constants {
             Some(constants) => named(names, *number, constants),
@@ -26,7 +26,7 @@ pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) 
             others.extend(pool.another(Kind::Path, &part.text).cloned());
             others
         }
-        Value::File { .. } => vec![another_file(&part.text, pool)],
+        Value::File { .. } | Value::UnknownFile { .. } => vec![another_file(&part.text, pool)],
         Value::Task { task, .. } => {
             let other = task.and_then(|task| pool.another_task(task));
             let id = i32::from(task.is_none());
@@ -50,7 +50,7 @@ pub(super) fn of_result(part: &Part, pool: &Pool) -> Vec<Part> {
         // Most calls return 0 or an error: another number would be no call of theirs.
         Value::Number(0) => Vec::new(),
         Value::Number(number) => numbers(&part.text, *number, &[number.saturating_sub(1), 0]),
-        Value::File { .. } => vec![another_file(&part.text, pool)],
+        Value::File { .. } | Value::UnknownFile { .. } => vec![another_file(&part.text, pool)],
         _ => of_field(part, pool, None)
             .into_iter()
             .map(|part| (part.text, part.value))

@@ -41,6 +41,14 @@ pub(super) fn beside(
         if has_descriptors {
             words.extend(files::needed());
         }
+        // A port is the kernel's where the kernel told it before the program named it.
+        let has_ports = |name| ["bind", "connect", "accept", "accept4", "sendto"].contains(&name);
+        if selected.is_some_and(|selection| selection.all_names().any(has_ports)) {
+            words.extend(["getsockname", "getpeername"]);
+        }
+        if selected.is_some_and(|selection| selection.all_names().any(|name| name == "sendto")) {
+            words.push("recvfrom");
+        }
         if selected.is_some_and(|selection| selection.all_names().any(concerns_mappings)) {
             words.extend(mappings::needed());
         }

@@ -239,7 +239,7 @@ fn has_flag(deed: &Deed, flag: &str) -> bool {
 /// Which open file description a part is.
 fn description(deed: &Deed, word: &str) -> Option<u64> {
     match deed.part(word)?.value {
-        Value::File { description, .. } => description,
+        Value::File { description, .. } | Value::UnknownFile { description, .. } => description,
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! Collecting observations into a trace.
 
 use super::people::Ids;
+use super::ports::Ports;
 use super::{Item, Kind, Log, Recorded, Trace, TracedEvent};
 use crate::space::Stack;
 use crate::syscall::kinds::never_returns;
@@ -21,6 +22,7 @@ pub struct Builder {
     /// What loaders did so far to start programs that have not begun yet.
     starts: HashMap<ThreadId, Start>,
     ids: Ids,
+    ports: Ports,
     moment: u64,
     /// The latest time that was told.
     now: Nanos,
@@ -56,6 +58,7 @@ impl Builder {
             open: HashMap::new(),
             starts: HashMap::new(),
             ids: Ids::default(),
+            ports: Ports::default(),
             moment: 0,
             now: Nanos(0),
             main_id: None,
@@ -153,6 +156,7 @@ impl Builder {
         Trace {
             logs: self.logs,
             ids: self.ids,
+            ports: self.ports,
         }
     }
 
@@ -224,6 +228,7 @@ impl Builder {
             self.now = self.now.max(time);
         }
         let left = left(call, self.now);
+        self.ports.take(call, left);
         let stack = self.stack.take();
         let (open, moment) = (self.open.remove(&thread), self.moment);
         if !keep {

@@ -255,6 +255,8 @@ pub enum Value {
     Never,
     /// Of no more meaning than its text: a structure, an address.
     Text,
+    /// The same of a structure in which a snapshot leaves something out: the text with it.
+    Raw(Box<str>),
     /// An address in a tracepoint's record: of no meaning outside of the run, and in it the name of some object.
     Address(u64),
     /// A number.
@@ -286,10 +288,17 @@ pub enum Value {
     File {
         /// Its number.
         number: i32,
-        /// Which open file description it referred to; `None` where that is unknown or it was not open.
+        /// Which open file description it referred to; `None` where it was not open.
         description: Option<u64>,
-        /// By what it refers to: a path, `stdout`, `pipe`; empty where that is unknown.
+        /// By what it refers to: a path, `stdout`, `pipe`; empty where it is not open.
         name: Vec<u8>,
+    },
+    /// A descriptor of which nobody knows what it refers to.
+    UnknownFile {
+        /// Its number.
+        number: i32,
+        /// Which open file description it referred to, where that alone is known: not whether it is one of another name.
+        description: Option<u64>,
     },
     /// A task.
     Task {

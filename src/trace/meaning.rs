@@ -2,9 +2,11 @@
 
 use super::Value;
 use super::render::Writer;
+use super::values::ADDRESS;
 use crate::memory::{Moment, Piece, State};
-use crate::syscall::files::{Lookup, OpenFile};
+use crate::syscall::files::{FileKind, Lookup, OpenFile};
 use crate::syscall::kinds::{ArgKind, ReturnKind};
+use crate::syscall::mappings::{Place, Source};
 use crate::syscall::{Call, ThreadId};
 
 impl Writer<'_> {
@@ -42,6 +44,10 @@ impl Writer<'_> {
             // Above 4 GiB it may be an address; as the text has it.
             ArgKind::Word if u32::try_from(word).is_ok() => Value::Number(word.into()),
             ArgKind::Pointer | ArgKind::Address | ArgKind::Struct(_) if word == 0 => Value::Nothing,
+            ArgKind::Address if is_in_unknown_file(call.places.argument(place)) => Value::Unread,
+            ArgKind::Struct(_) if text == ADDRESS && !is_nothing_there(call, place) => {
+                Value::Unread
+            }
             ArgKind::Word
             | ArgKind::Pointer
             | ArgKind::Address
@@ -66,6 +72,7 @@ impl Writer<'_> {
             ReturnKind::Fd => self.file(value as i32, call.files.result()),
             ReturnKind::Pid => self.id(value as i32),
             ReturnKind::Address if value == 0 => Value::Nothing,
+            ReturnKind::Address if is_in_unknown_file(call.places.result()) => Value::Unread,
             ReturnKind::Address => Value::Text,
             ReturnKind::Constants(_) => names(text, value as u64),
         }
@@ -87,8 +94,21 @@ impl Writer<'_> {
 
     fn file(&self, number: i32, lookup: Lookup<'_>) -> Value {
         let (description, name) = match lookup {
+            Lookup::Open(file) if file.kind == FileKind::Unread => {
+                let description = Some(file.id);
+                return Value::UnknownFile {
+                    number,
+                    description,
+                };
+            }
             Lookup::Open(file) => (Some(file.id), self.name_of(file)),
             _ if number == libc::AT_FDCWD => (None, b"AT_FDCWD".to_vec()),
+            Lookup::Unknown | Lookup::Untracked if number >= 0 => {
+                return Value::UnknownFile {
+                    number,
+                    description: None,
+                };
+            }
             Lookup::Closed | Lookup::Unknown | Lookup::Untracked => (None, Vec::new()),
         };
         Value::File {
@@ -144,6 +164,26 @@ impl Writer<'_> {
                 .map(|piece| self.in_directory(&piece.bytes))
                 .collect(),
         }
+    }
+}
+
+/// Whether an address lies in a mapping of a file, of which nobody knows which one.
+fn is_in_unknown_file(place: Option<&Place>) -> bool {
+    place.is_some_and(|place| match &place.mapping.source {
+        Source::UnknownFile => true,
+        Source::File(file) => file.kind == FileKind::Unread,
+        Source::Anonymous | Source::Heap | Source::Shared => false,
+    })
+}
+
+/// Whether a structure is not shown because there was none: the kernel fills in nothing where a call fails, and reads nothing from a bad
+/// address.
+fn is_nothing_there(call: &Call, place: usize) -> bool {
+    let is_given = call.memory.piece(place, Moment::Enter).is_some();
+    let is_filled = call.memory.is_read() && !is_given;
+    match call.error() {
+        Some(libc::EFAULT) => true,
+        error => error.is_some() && is_filled,
     }
 }
 

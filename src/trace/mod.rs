@@ -33,7 +33,7 @@
 //! | `descriptors` | a descriptor from 3 on becomes what it refers to: `</etc/hostname>`, `<pipe:1 read>`; 0 to 2 keep their number beside it |
 //! | `times`, `durations` | points in time, and lengths of time that the kernel measured, in structures become `<time>`, `<duration>` |
 //! | `sizes` | sizes of files, as `stat(2)` tells them, become `<size>` |
-//! | `ports` | ports out of the range that the kernel chooses from become `<port>` |
+//! | `ports` | ports that the kernel chose, and told the program before it named them, become `<port>` |
 //! | `machine` | what is so on the machine at the moment, such as free blocks and free memory, becomes `<machine>` |
 //! | `cookies` | what a program keeps in the kernel for itself, and is no small number, becomes `<cookie>` |
 //!
@@ -50,6 +50,7 @@ mod mappings;
 mod meaning;
 mod normalised;
 mod people;
+mod ports;
 mod render;
 mod stretch;
 mod values;
@@ -303,6 +304,7 @@ pub(crate) struct Log {
 pub struct Trace {
     pub(crate) logs: Vec<Log>,
     pub(crate) ids: people::Ids,
+    ports: ports::Ports,
 }
 
 #[cfg(test)]

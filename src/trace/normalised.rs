@@ -126,7 +126,7 @@ impl Normalised {
             });
         }
         for ((program, _), (shown, blocks)) in programs {
-            let heading = format!("program {}", program.as_bytes().escape_ascii());
+            let heading = format!("program {}", program_name(program));
             parts.push(TextPart {
                 process: None,
                 program,
@@ -149,6 +149,15 @@ impl Normalised {
         } else {
             format!("{heading}, level {}\n", shown.level.word())
         }
+    }
+}
+
+/// The name of a program; in quotes where a comma in it would read like the rest of a heading.
+fn program_name(name: &str) -> String {
+    let escaped = name.as_bytes().escape_ascii();
+    match name.contains(',') || name.starts_with('"') {
+        true => format!("\"{escaped}\""),
+        false => escaped.to_string(),
     }
 }
 
@@ -239,7 +248,7 @@ impl Block {
         let mut heading = self.task.to_string();
         if self.task.thread == 1 {
             if !self.program.is_empty() {
-                heading = format!("{heading} {}", self.program.as_bytes().escape_ascii());
+                heading = format!("{heading} {}", program_name(&self.program));
             }
             if let Some(parent) = self.parent {
                 heading = format!("{heading}, child of {parent}");

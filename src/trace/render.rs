@@ -10,6 +10,7 @@ use super::{
 };
 use crate::syscall::{
     Call, Entry, Outcome, Signature, Signatures, ThreadId, Values,
+    kinds::ArgKind,
     names::{self, Abi},
     returns, write_argument, write_read_argument, write_result,
 };
@@ -30,6 +31,8 @@ impl Trace {
             rules: BTreeSet::new(),
             things: Things::default(),
             mappings: Mappings::default(),
+            hides_ports: false,
+            shows_ports: false,
             unread: 0,
             order: self.order(),
             returns: "returns".into(),
@@ -172,6 +175,10 @@ pub(super) struct Writer<'a> {
     pub(super) things: Things,
     pub(super) mappings: Mappings,
     pub(super) unread: u64,
+    /// Whether a port of the kernel's was written.
+    pub(super) hides_ports: bool,
+    /// Whether such are written as they are.
+    pub(super) shows_ports: bool,
     order: HashMap<(ThreadId, u64), (u64, u64)>,
     returns: Arc<str>,
 }
@@ -262,7 +269,10 @@ impl Writer<'_> {
                         call.abi != Abi::native() && word != 0 && kind.is_behind_a_pointer();
                     let value = match self.unread > unread || is_blind {
                         true => Value::Unread,
-                        false => self.value(call, (place, word), kind, &text),
+                        false => match self.with_ports(call, place, kind) {
+                            Some(raw) => Value::Raw(raw),
+                            None => self.value(call, (place, word), kind, &text),
+                        },
                     };
                     let (name, alias) = names(place);
                     deed.fields.push(Part {
@@ -291,6 +301,18 @@ impl Writer<'_> {
             }
             Entry::Missing => deed.unseen = Some("?"),
         }
+    }
+
+    /// The text of an argument with the ports in it that the kernel chose, where such were left out.
+    fn with_ports(&mut self, call: &Call, place: usize, kind: ArgKind) -> Option<Box<str>> {
+        if !std::mem::take(&mut self.hides_ports) {
+            return None;
+        }
+        let mut raw = String::new();
+        self.shows_ports = true;
+        write_argument(&mut raw, call, place, kind, self);
+        (self.shows_ports, self.hides_ports) = (false, false);
+        Some(raw.into())
     }
 
     fn result(&mut self, call: &Call, signature: &Signature) -> Part {

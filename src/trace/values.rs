@@ -1,7 +1,7 @@
 //! What stands in a trace for the values that mean nothing outside their run.
 
 use super::render::Writer;
-use crate::syscall::files::{Lookup, OpenFile};
+use crate::syscall::files::{FileKind, Lookup, OpenFile};
 use crate::syscall::mappings::Place;
 use crate::syscall::select::glob_matches;
 use crate::syscall::{ThreadId, UNREAD, Values, Varying, write_escaped, write_string};
@@ -35,8 +35,8 @@ impl Things {
     }
 }
 
-/// The ports that Linux gives to sockets that ask for none (`net.ipv4.ip_local_port_range`), unless the machine is set up otherwise.
-const CHOSEN_PORTS: std::ops::RangeInclusive<i128> = 32768..=60999;
+/// What stands for an address.
+pub(super) const ADDRESS: &str = "<addr>";
 
 impl Writer<'_> {
     pub(super) fn person(&mut self, thread: Option<ThreadId>, id: i32, out: &mut String) {
@@ -65,6 +65,9 @@ impl Writer<'_> {
         let directory = self.view.directory.as_deref().unwrap_or_default();
         let mut rest = bytes;
         let mut replaced = Vec::with_capacity(bytes.len());
+        if is_like_directory(bytes) {
+            replaced.push(b'$');
+        }
         while let Some(at) = find(rest, directory.as_bytes()) {
             let (before, from) = rest.split_at(at);
             replaced.extend_from_slice(before);
@@ -80,7 +83,9 @@ impl Writer<'_> {
         let bytes = self.without_directory(bytes);
         let is_temporary = |name: &&[u8]| {
             let globs = &self.view.temporary;
-            globs.iter().any(|glob| glob_matches(glob.as_bytes(), name))
+            // A name that reads like the text for one has a number of its own as well.
+            name.starts_with(b"<temporary:")
+                || globs.iter().any(|glob| glob_matches(glob.as_bytes(), name))
         };
         if !bytes
             .split(|byte| *byte == b'/')
@@ -104,6 +109,14 @@ impl Writer<'_> {
         replaced
     }
 
+    /// Whether a port is shown as it is; notes it where it is not.
+    fn shows_port(&mut self, port: i128) -> bool {
+        let is_the_kernels =
+            u16::try_from(port).is_ok_and(|port| self.trace.ports.is_the_kernels(port));
+        self.hides_ports |= is_the_kernels;
+        !is_the_kernels || self.shows_ports
+    }
+
     fn write_file(&mut self, file: &OpenFile, out: &mut String) {
         let name = match file.class() {
             Some(class) => file.name_as(self.things.number(class, file.thing)),
@@ -111,13 +124,65 @@ impl Writer<'_> {
                 let (first, name) = (file.name_as(1), file.name());
                 // The number behind it is no part of its name.
                 let number = name.strip_prefix(first.as_slice()).unwrap_or_default();
-                [self.stable(&first).as_slice(), number].concat()
+                let stable = self.stable(&first);
+                out.push('<');
+                write_name(out, &stable, is_like_another(&file.kind, &stable));
+                write_escaped(out, number);
+                return out.push('>');
             }
         };
         out.push('<');
         write_escaped(out, &name);
         out.push('>');
     }
+}
+
+/// Whether a string begins with what the text has for the working directory, with any number of dollars: it gets one more.
+fn is_like_directory(bytes: &[u8]) -> bool {
+    let dollars = bytes.iter().take_while(|byte| **byte == b'$').count();
+    let rest = bytes
+        .get(dollars..)
+        .and_then(|rest| rest.strip_prefix(b"DIR"));
+    dollars > 0 && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// A name; in quotes where its text would otherwise be that of something else.
+fn write_name(out: &mut String, name: &[u8], is_quoted: bool) {
+    match is_quoted {
+        true => write_string(out, name),
+        false => write_escaped(out, name),
+    }
+}
+
+/// Whether a name that a program chose reads like one with a number behind it, or like what has no path.
+fn is_like_another(kind: &FileKind, name: &[u8]) -> bool {
+    let is_delimited = name.iter().any(|byte| matches!(byte, b'<' | b'>' | b'"'));
+    let is_free = match kind {
+        // From the root, or the text for the working directory.
+        FileKind::Path(path) => !path.starts_with(b"/"),
+        _ => false,
+    };
+    let is_word = || {
+        let words: [&[u8]; 4] = [b"?", b"stdin", b"stdout", b"stderr"];
+        words.contains(&name) || name.contains(&b':') || name.starts_with(b"$")
+    };
+    let is_unnamed = matches!(kind, FileKind::Path(_)) && name.ends_with(b"/#");
+    is_delimited && !name.starts_with(b"<temporary:") && !has_temporary(name)
+        || is_numbered(name)
+        || is_unnamed
+        || (is_free && is_word())
+}
+
+fn has_temporary(name: &[u8]) -> bool {
+    find(name, b"/<temporary:").is_some()
+}
+
+/// Whether it ends like a name with a number behind it.
+fn is_numbered(name: &[u8]) -> bool {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit());
+    let digits = digits.count();
+    let before = name.get(..name.len().saturating_sub(digits));
+    digits > 0 && before.is_some_and(|before| before.ends_with(b":"))
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
@@ -141,7 +206,7 @@ impl Values for Writer<'_> {
     }
     fn address(&mut self, _: u64, out: &mut String) {
         self.rules.insert("addresses");
-        out.push_str("<addr>");
+        out.push_str(ADDRESS);
     }
 
     fn mapping(&mut self, address: u64, place: Option<&Place>, out: &mut String) {
@@ -152,8 +217,10 @@ impl Values for Writer<'_> {
         let name = place.mapping.name();
         let behind = self.mappings.behind_name(place, &name);
         let name = self.without_directory(&name);
+        let is_path = name.starts_with(b"/") || name.starts_with(b"$DIR");
+        let is_quoted = is_path && (is_numbered(&name) || find(&name, b"+0x").is_some());
         out.push('<');
-        write_escaped(out, &name);
+        write_name(out, &name, is_quoted);
         out.push_str(&behind);
         out.push('>');
     }
@@ -183,7 +250,7 @@ impl Values for Writer<'_> {
 
     fn varying(&mut self, what: Varying, number: i128, out: &mut String) -> bool {
         let (rule, text) = match what {
-            Varying::Port if !CHOSEN_PORTS.contains(&number) => {
+            Varying::Port if self.shows_port(number) => {
                 out.push_str(&number.to_string());
                 return true;
             }
@@ -205,5 +272,51 @@ impl Values for Writer<'_> {
 
     fn contents(&self) -> usize {
         self.view.contents
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> FileKind {
+        FileKind::Path(name.as_bytes().into())
+    }
+
+    fn is_quoted(kind: &FileKind, name: &str) -> bool {
+        is_like_another(kind, name.as_bytes())
+    }
+
+    #[test]
+    fn a_name_that_reads_like_another_with_a_number_is_in_quotes() {
+        for name in ["/a/c:2", "/a/c:12", "/a/:1", "/a/#", "/a/<b", "/a/b>, 1"] {
+            assert!(is_quoted(&path(name), name), "{name}");
+        }
+        for name in ["/a/c", "/a/c:", "/a/c:2x", "/a:2/c", "/a/c2", "/a/x#"] {
+            assert!(!is_quoted(&path(name), name), "{name}");
+        }
+        let memory = FileKind::Memory(b"x:2".as_slice().into());
+        assert!(is_quoted(&memory, "memfd:x:2"));
+        assert!(!is_quoted(&memory, "memfd:x"));
+    }
+
+    #[test]
+    fn a_path_of_nobody_knows_where_that_reads_like_a_stream_is_in_quotes() {
+        for name in ["stdout", "?", "pipe:1 read", "memfd:x", "$DIR/x"] {
+            assert!(is_quoted(&path(name), name), "{name}");
+        }
+        assert!(!is_quoted(&path("config"), "config"));
+        let given = FileKind::Given(b"stdout".as_slice().into());
+        assert!(!is_quoted(&given, "stdout"));
+    }
+
+    #[test]
+    fn a_path_that_reads_like_the_working_directory_gets_a_dollar() {
+        for name in ["$DIR", "$DIR/x", "$$DIR/x"] {
+            assert!(is_like_directory(name.as_bytes()), "{name}");
+        }
+        for name in ["$DIRX", "x/$DIR", "DIR/x", "$", ""] {
+            assert!(!is_like_directory(name.as_bytes()), "{name}");
+        }
     }
 }

@@ -54,6 +54,10 @@ pub(super) enum Effect {
     Submits,
     /// `socketcall`.
     Multiplexed,
+    /// `getsockopt`: one option is a descriptor (`SO_PEERPIDFD`).
+    AsksSocket,
+    /// `io_uring_register`.
+    SetsRing,
 }
 
 /// What a call opens.
@@ -62,6 +66,8 @@ pub(super) enum What {
     Path(PathArgument),
     /// Nothing that has a name here.
     Unread,
+    /// Another descriptor of what is open elsewhere (`pidfd_getfd`).
+    Foreign,
     Socket,
     Accepted,
     Object(Object),
@@ -184,9 +190,11 @@ fn effect(name: &str) -> Effect {
         "memfd_create" => E::Opens(What::Memory, On::ByFlag(1, 1)),
         "memfd_secret" => object(Object::SecretMemory, cloexec(0)),
         "pidfd_open" => object(Object::Pidfd, On::Closed),
-        "pidfd_getfd" => E::Opens(What::Unread, On::Closed),
+        "pidfd_getfd" => E::Opens(What::Foreign, On::Closed),
         "io_uring_setup" => E::Opens(What::IoUring, On::Closed),
         "io_uring_enter" => E::Submits,
+        "io_uring_register" => E::SetsRing,
+        "getsockopt" => E::AsksSocket,
         "userfaultfd" => object(Object::Userfaultfd, cloexec(0)),
         "bpf" => E::Opens(What::Bpf, On::Closed),
         // PERF_FLAG_FD_CLOEXEC.

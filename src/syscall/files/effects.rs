@@ -3,10 +3,10 @@
 use super::super::names::Abi;
 use super::super::{Call, Outcome};
 use super::arguments::PathArgument;
-use super::calls::{CLOSE_ON_EXEC, Effect, Plan};
+use super::calls::{CLOSE_ON_EXEC, Effect, Plan, What};
 use super::directory::Directory;
 use super::lookup::State;
-use super::opening::{creates, is_bare, may_receive};
+use super::opening::{BPF_RUN, creates, installs_elsewhere, is_bare, may_receive};
 use super::sharing::{CLONE_FILES, CLONE_NEWNS, makes_pidfd};
 use super::table::{Doing, Held, Number, Range};
 use super::tables::{At, Pending, Tables, Undo};
@@ -108,6 +108,7 @@ impl Tables {
             Effect::Submits if second as u32 > 0 && !self.watched.submissions => {
                 self.ring_works(at, true, true);
             }
+            effect if installs_elsewhere(effect, &args) => self.installing.push(at.thread),
             effect if creates(effect, &args) && may_receive(effect, pending.first.as_ref()) => {
                 self.fly(at, Doing::Opens);
             }
@@ -145,6 +146,8 @@ impl Tables {
         } = over;
         let [first, second, third, ..] = *args;
         match effect {
+            Effect::Opens(What::Foreign, _) => self.arrived(over, number, call),
+            Effect::Opens(What::Bpf, _) if first as u32 == BPF_RUN => self.ran(at),
             Effect::Opens(what, on_exec) => {
                 if creates(effect, args) {
                     self.opened(over, (what, on_exec), number, call);
@@ -170,6 +173,9 @@ impl Tables {
             Effect::Commands => match second as u32 {
                 FIOCLEX => self.set_on_exec(at, first, Some(true)),
                 FIONCLEX => self.set_on_exec(at, first, Some(false)),
+                _ if installs_elsewhere(effect, args) => {
+                    self.installed_elsewhere(at, Some(number));
+                }
                 _ if creates(effect, args) => self.forget_closed(at),
                 _ => {}
             },
@@ -179,10 +185,13 @@ impl Tables {
             Effect::Binds | Effect::Connects => self.addressed(effect, pending, call),
             Effect::Receives => {
                 if may_receive(effect, pending.first.as_ref()) && !is_bare(call) {
-                    self.forget_closed(at);
+                    self.received(at);
                 }
             }
-            Effect::Multiplexed if creates(effect, args) => self.forget_closed(at),
+            Effect::Multiplexed if creates(effect, args) => self.received(at),
+            Effect::AsksSocket | Effect::SetsRing if creates(effect, args) => {
+                self.forget_closed(at);
+            }
             Effect::MakesTask => self.made_task(over, call),
             Effect::Unshares => self.unshared(over),
             Effect::ChangesDirectory | Effect::ChangesRoot => {
@@ -214,6 +223,8 @@ impl Tables {
             | Effect::Executes
             | Effect::Submits
             | Effect::Multiplexed
+            | Effect::AsksSocket
+            | Effect::SetsRing
             | Effect::EntersNamespace => {}
         }
     }
@@ -223,6 +234,14 @@ impl Tables {
             at, args, pending, ..
         } = over;
         match (effect, pending.undo.as_deref()) {
+            _ if installs_elsewhere(effect, args) => self.installed_elsewhere(at, None),
+            // The descriptors of a message are there before the kernel fails to write the rest of what it has to say.
+            (Effect::Receives | Effect::Multiplexed, _) if error == -i64::from(libc::EFAULT) => {
+                self.received(at);
+            }
+            (Effect::Commands, _) if error == -i64::from(libc::EFAULT) && creates(effect, args) => {
+                self.forget_closed(at);
+            }
             // Closed all the same, for all errors but this one.
             (Effect::Closes, _) if error != -i64::from(libc::EBADF) => {
                 self.closed(at, args[0] as u32, pending);

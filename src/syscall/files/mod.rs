@@ -15,6 +15,7 @@
 //! - A copy of a table (`fork`, exec, `unshare`) is taken at some moment in between: what others changed meanwhile is unknown in it.
 
 mod arguments;
+mod arriving;
 mod calls;
 mod directory;
 mod effects;

@@ -12,6 +12,11 @@ use super::table::{Held, Number};
 use super::tables::{At, Pending, Tables};
 use crate::memory::{Moment, State as Read};
 
+/// `BPF_PROG_TEST_RUN`: a program of type `BPF_PROG_TYPE_SYSCALL` makes calls of `bpf(2)` itself, and closes descriptors.
+pub(super) const BPF_RUN: u32 = 10;
+/// The first command that is not known here.
+const BPF_NEW: u32 = 39;
+
 /// The kind of a socket without `SOCK_CLOEXEC` and `SOCK_NONBLOCK`.
 const SOCKET_KIND: u64 = 0xf;
 
@@ -22,7 +27,7 @@ pub(super) fn creates(effect: Effect, args: &[u64; 6]) -> bool {
         Effect::Opens(What::Bpf, _) => {
             matches!(
                 first as u32,
-                0 | 5 | 7 | 13 | 14 | 17..=19 | 28 | 30 | 32 | 33 | 36
+                0 | 5 | 7 | BPF_RUN | 13 | 14 | 17..=19 | 28 | 30 | 32 | 33 | 36 | BPF_NEW..
             )
         }
         // SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER.
@@ -32,8 +37,12 @@ pub(super) fn creates(effect: Effect, args: &[u64; 6]) -> bool {
         Effect::Opens(What::Signalfd, _) => first as i32 == -1,
         Effect::Controls => matches!(second as u32, F_DUPFD | F_DUPFD_CLOEXEC),
         Effect::Commands => !is_harmless(second as u32),
-        // SYS_SOCKET, SYS_ACCEPT, SYS_SOCKETPAIR, SYS_RECVMSG, SYS_ACCEPT4, SYS_RECVMMSG.
-        Effect::Multiplexed => matches!(first as u32, 1 | 5 | 8 | 17..=19),
+        // SOL_SOCKET, SO_PEERPIDFD; other levels have options of their own.
+        Effect::AsksSocket => second as u32 == 1 && third as u32 == 77,
+        // A later kernel's requests may do anything. IORING_REGISTER_USE_REGISTERED_RING is no part of the number.
+        Effect::SetsRing => second as u32 & !(1 << 31) > 35,
+        // SYS_SOCKET, SYS_ACCEPT, SYS_SOCKETPAIR, SYS_GETSOCKOPT, SYS_RECVMSG, SYS_ACCEPT4, SYS_RECVMMSG.
+        Effect::Multiplexed => matches!(first as u32, 1 | 5 | 8 | 15 | 17..=19),
         Effect::Opens(..)
         | Effect::Duplicates
         | Effect::Pipes { .. }
@@ -48,14 +57,24 @@ pub(super) fn creates(effect: Effect, args: &[u64; 6]) -> bool {
 pub(super) fn is_harmless(request: u32) -> bool {
     const TIOCGPTPEER: u32 = 0x5441;
     const SIOCGSKNS: u32 = 0x894c;
+    // From SIOCPROTOPRIVATE on each protocol has its own: SIOCKCMCLONE opens one.
+    const OF_PROTOCOLS: u32 = 0x89e0;
     match request {
-        TIOCGPTPEER | SIOCGSKNS => false,
+        TIOCGPTPEER | SIOCGSKNS | OF_PROTOCOLS..=0x89ff => false,
         FIOCLEX | FIONCLEX => true,
-        _ => matches!(
-            (request >> 8) as u8,
-            b'T' | 0x89 | 0x12 | 0x94 | b'f' | b'$' | b'X'
-        ),
+        _ => match (request >> 8) as u8 {
+            b'T' | 0x89 | 0x12 | 0x94 | b'f' | b'$' => true,
+            // Of XFS' letter those that all file systems have: its own open files by handles.
+            b'X' => matches!(request as u8, 31 | 32 | 119..=121),
+            _ => false,
+        },
     }
+}
+
+/// Whether a request of `ioctl(2)` installs a descriptor in the table of another task: `SECCOMP_IOCTL_NOTIF_ADDFD`, of whatever size its
+/// argument is (`EA_IOCTL()`, `kernel/seccomp.c`).
+pub(super) fn installs_elsewhere(effect: Effect, args: &[u64; 6]) -> bool {
+    effect == Effect::Commands && args[1] & 0xffff == 0x2103
 }
 
 /// Whether descriptors may arrive by a call that receives; true for others.
@@ -123,6 +142,7 @@ impl Tables {
         let kind = match what {
             What::Path(argument) => self.path_kind(over, argument, call),
             What::Unread => FileKind::Unread,
+            What::Foreign => return None,
             What::Socket => FileKind::Socket(socket(args)),
             What::Accepted => {
                 let mut socket = match &over.pending.first {

@@ -48,6 +48,8 @@ pub struct Tables {
     n_groups: u32,
     /// The table that a thread left which ended in an exec: the leader, which lives on, gets it.
     pub(super) left: Option<(Pid, Table)>,
+    /// Threads in calls that install a descriptor in another task's table.
+    pub(super) installing: Vec<ThreadId>,
 }
 
 /// One thread's.
@@ -104,6 +106,7 @@ impl Tables {
             made: HashMap::new(),
             n_groups: 0,
             left: None,
+            installing: Vec::new(),
         }
     }
 
@@ -217,6 +220,9 @@ impl Tables {
 
     /// What a number of a thread refers to at this moment.
     pub(super) fn look(&self, at: At, number: u32) -> Number {
+        if !self.installing.is_empty() {
+            return Number::Unknown;
+        }
         let Some(table) = self.tables.get(at.table) else {
             return Number::Unknown;
         };

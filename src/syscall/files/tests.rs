@@ -8,6 +8,7 @@ use crate::memory::{Memory, Moment, Piece, State};
 use crate::units::{Nanos, Pid, Tid};
 use std::collections::HashMap;
 
+mod arriving;
 mod names_and_paths;
 
 const AT_FDCWD: u64 = libc::AT_FDCWD as u64;

@@ -1,13 +1,13 @@
 //! Calls of which one half was not seen: what they may have changed is unknown.
 
 use super::super::Call;
-use super::calls::Effect;
+use super::calls::{Effect, What};
 use super::directory::Directory;
 use super::effects::{
     CLOSE_RANGE_CLOEXEC, CLOSE_RANGE_UNSHARE, Ended, F_SETFD, FIOCLEX, FIONCLEX, Over, range,
 };
 use super::lookup::State;
-use super::opening::creates;
+use super::opening::{BPF_RUN, creates, installs_elsewhere};
 use super::sharing::CLONE_FILES;
 use super::table::Range;
 use super::tables::{At, Tables};
@@ -40,6 +40,14 @@ impl Tables {
                 }
             }
             Effect::MakesTask => self.forget_closed(at),
+            Effect::Opens(What::Foreign, _) | Effect::Receives | Effect::Multiplexed => {
+                self.received(at);
+            }
+            Effect::Opens(What::Bpf, _) if first as u32 == BPF_RUN => self.ran(at),
+            _ if installs_elsewhere(effect, args) => {
+                self.installing.retain(|thread| *thread != at.thread);
+                self.forget_everywhere();
+            }
             Effect::Unshares => {
                 if first & CLONE_FILES != 0 {
                     self.unshare_table(over, true);
@@ -63,6 +71,12 @@ impl Tables {
     pub(super) fn unseen_entry(&mut self, at: At, effect: Effect, call: &mut Call) {
         match (effect, Ended::of(&call.outcome)) {
             (_, Ended::Without(_)) | (Effect::Executes | Effect::MakesTask, _) => {}
+            (Effect::Opens(What::Bpf, _), Ended::With(_)) => {
+                self.ran(at);
+                call.files.set_result(State::Unknown);
+            }
+            // Its request may have been one for other tasks' tables.
+            (Effect::Commands, Ended::With(_)) => self.forget_everywhere(),
             (Effect::Opens(..) | Effect::Duplicates, Ended::With(number)) => {
                 let range = Range::one(number as u32);
                 self.change(at, range, |table| table.forget(range));

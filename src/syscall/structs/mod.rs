@@ -187,8 +187,7 @@ pub enum Varying {
     Duration,
     /// The size of a file in bytes (`st_size`, `stx_size`).
     Size,
-    /// A port, given or chosen by the kernel; those that it chooses itself are 32768 to 60999, unless the machine is set up otherwise
-    /// (`net.ipv4.ip_local_port_range`).
+    /// A port, given by the program or chosen by the kernel.
     Port,
     /// What is so on this machine now: of a file system its blocks, files and id, of the memory how much is free.
     Machine,
