@@ -12,56 +12,11 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
         (Value::Unread, _) | (_, Value::Unread) => Answer::Unknown,
         (Value::Nothing | Value::Never, _) | (_, Value::Nothing | Value::Never) => Answer::No,
         (
-            Value::File {
-                description: Some(a),
-                ..
-            },
-            Value::File {
-                description: Some(b),
-                ..
-            },
-        ) => (a == b).into(),
-        (
-            Value::UnknownFile {
-                description: Some(a),
-                ..
-            },
-            Value::File {
-                description: Some(b),
-                ..
-            }
-            | Value::UnknownFile {
-                description: Some(b),
-                ..
-            },
-        )
-        | (
-            Value::File {
-                description: Some(a),
-                ..
-            },
-            Value::UnknownFile {
-                description: Some(b),
-                ..
-            },
-        ) => (a == b).into(),
-        (Value::UnknownFile { .. }, Value::File { .. } | Value::Path { .. })
-        | (Value::File { .. } | Value::Path { .. }, Value::UnknownFile { .. })
-        | (Value::UnknownFile { .. }, Value::UnknownFile { .. }) => Answer::Unknown,
-        // `AT_FDCWD`.
-        (
-            Value::File {
-                description: None,
-                name: a,
-                ..
-            },
-            Value::File {
-                description: None,
-                name: b,
-                ..
-            },
-        ) if !a.is_empty() => (a == b).into(),
-        (Value::File { .. }, Value::File { .. }) => Answer::No,
+            Value::File { .. } | Value::UnknownFile { .. },
+            Value::File { .. } | Value::UnknownFile { .. },
+        ) => files(&one.value, &other.value),
+        (Value::UnknownFile { .. }, Value::Path { .. })
+        | (Value::Path { .. }, Value::UnknownFile { .. }) => Answer::Unknown,
         (Value::File { name, .. }, Value::Path { given, absolute }) => {
             file_and_path(name, given, absolute.as_deref())
         }
@@ -140,5 +95,22 @@ fn file_and_path(name: &[u8], given: &[u8], absolute: Option<&[u8]>) -> Answer {
     match name.is_empty() {
         true => Answer::No,
         false => Place { given, absolute }.meets(&Place::whole(name)),
+    }
+}
+
+/// Whether two descriptors are of the same open file description: by that where it is known of both, and else only `AT_FDCWD` is itself.
+fn files(one: &Value, other: &Value) -> Answer {
+    let parts = |value: &Value| match value {
+        Value::File {
+            description, name, ..
+        } => (*description, Some(name.clone())),
+        Value::UnknownFile { description, .. } => (*description, None),
+        _ => (None, None),
+    };
+    match (parts(one), parts(other)) {
+        ((Some(a), _), (Some(b), _)) => (a == b).into(),
+        ((None, Some(a)), (None, Some(b))) => (!a.is_empty() && a == b).into(),
+        ((_, None), _) | (_, (_, None)) => Answer::Unknown,
+        _ => Answer::No,
     }
 }

@@ -11,6 +11,7 @@ mod copies;
 mod counted;
 mod counters;
 mod error;
+mod evasions;
 mod events;
 mod expand;
 mod expected;
@@ -48,8 +49,9 @@ pub use copies::{Copied, Copies, Form, has_copies};
 pub use counted::CountedEvent;
 pub use counters::{Counters, Counting};
 pub use error::EventsError;
+pub use evasions::LEGACY_CALLS;
 pub use events::{
-    EventsPlan, Grouping, LEGACY_CALLS, Meaning, NOT_OF_TASKS, PlannedEvent, events, events_within,
+    EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, events, events_within,
 };
 pub use facts::Facts;
 pub use filter::{FilterError, check as check_filter};

@@ -11,12 +11,14 @@
 mod exec;
 mod output;
 mod pieces;
+mod switch;
 mod tasks;
 
 use output::{count, send_record};
 use pieces::{again, fetch, start_record};
 
 pub(super) use pieces::Scratch;
+pub(super) use switch::switch;
 use tasks::{add_task, claim};
 
 pub(super) use exec::{enter_exec, exec, exit_exec, strings};

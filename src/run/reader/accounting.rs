@@ -4,7 +4,7 @@ use super::{Reader, number};
 use crate::events::{Account, EventSet};
 use crate::memory::Moment;
 use crate::plan::LEGACY_CALLS;
-use crate::syscall::Call;
+use crate::syscall::Observation;
 use crate::syscall::names::{self, Abi};
 use std::io;
 
@@ -62,8 +62,11 @@ impl Reader<'_> {
     }
 
     /// A task that is born into another control group: none of its events is counted for the workload's.
-    pub(super) fn is_born_elsewhere(call: &Call) -> bool {
+    pub(super) fn is_born_elsewhere(observation: &Observation) -> bool {
         const CLONE_INTO_CGROUP: u64 = 1 << 33;
+        let Observation::Call(call) = observation else {
+            return false;
+        };
         let flags = call.memory.piece(0, Moment::Enter);
         let flags = flags.and_then(|piece| piece.bytes.first_chunk());
         call.name() == Some("clone3")

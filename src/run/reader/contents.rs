@@ -3,6 +3,7 @@
 use super::Reader;
 use crate::capture;
 use crate::memory::{Captured, Part};
+use crate::plan::Meaning;
 use crate::record::Sample;
 use crate::run::copies;
 use crate::run::halves::is_exec;
@@ -10,6 +11,15 @@ use crate::run::session::SessionError;
 use crate::units::{Pid, Tid};
 
 impl Reader<'_> {
+    /// Whether the records of a request are of interest before the workload's program runs.
+    pub(super) fn starts(&self, place: usize) -> bool {
+        let Some(Meaning::Copies(copies)) = self.plan.meanings.get(place) else {
+            return false;
+        };
+        let copies = self.plan.copies.get(*copies);
+        copies.is_some_and(|copies| is_exec(copies.number as i32))
+    }
+
     /// Takes what a program read.
     pub(super) fn memory(&mut self, sample: &Sample<'_>) -> Result<(), SessionError> {
         let lacks = |field| SessionError::Lacks {
@@ -52,4 +62,9 @@ impl Reader<'_> {
             .contents(who, number, part, memory, &mut self.out);
         Some(())
     }
+}
+
+/// Before its program runs, a workload is of interest for the one call that starts it.
+fn is_exec(number: i32) -> bool {
+    [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
 }

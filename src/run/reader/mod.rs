@@ -269,9 +269,7 @@ impl<'a> Reader<'a> {
                 self.unread += u64::from(self.plan.reads(call) && !call.memory.is_read());
             }
             self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
-            if let Observation::Call(call) = &observation {
-                self.left_group += u64::from(Self::is_born_elsewhere(call));
-            }
+            self.left_group += u64::from(Self::is_born_elsewhere(&observation));
             match stacks::of(&mut self.stacks, &observation) {
                 Some(stack) => self.observer.observe_with(&observation, &stack),
                 None => self.observer.observe(&observation),
@@ -287,15 +285,6 @@ impl<'a> Reader<'a> {
             self.observer.note(&note);
         }
         self.observer.pause();
-    }
-
-    /// Whether the records of a request are of interest before the workload's program runs.
-    fn starts(&self, place: usize) -> bool {
-        let Some(Meaning::Copies(copies)) = self.plan.meanings.get(place) else {
-            return false;
-        };
-        let copies = self.plan.copies.get(*copies);
-        copies.is_some_and(|copies| is_exec(copies.number as i32))
     }
 
     fn sample(
