@@ -26,7 +26,10 @@ fn script(arguments: &[&str]) -> Output {
 fn printed(arguments: &[&str]) -> String {
     let output = script(arguments);
     assert!(output.status.success(), "{arguments:?}: {output:?}");
-    assert_eq!(output.stderr, b"", "{arguments:?}");
+    // What this machine does not have of the one that recorded cannot be named, and that is said.
+    let said = String::from_utf8_lossy(&output.stderr);
+    let others = said.lines().filter(|line| !line.contains("not named: "));
+    assert_eq!(others.collect::<String>(), "", "{arguments:?}");
     String::from_utf8(output.stdout).expect("text")
 }
 
