@@ -1,10 +1,12 @@
 //! Errors as a person reads them.
 
+use crate::units::shown;
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
-/// An error and all its causes in one line, each said once.
+/// An error and all its causes in one line, each said once. What they quote may have lines of its own, each of which
+/// is marked; nothing in it steers a terminal.
 ///
 /// ```
 /// let cause = std::io::Error::from_raw_os_error(2);
@@ -30,7 +32,11 @@ fn readable(error: &(dyn Error + 'static)) -> String {
         .and_then(io::Error::raw_os_error);
     match system {
         Some(number) => nix::errno::Errno::from_raw(number).desc().to_lowercase(),
-        None => error.to_string(),
+        None => {
+            let text = error.to_string();
+            let lines: Vec<_> = text.split('\n').map(shown).collect();
+            lines.join("\n  | ")
+        }
     }
 }
 
@@ -46,6 +52,8 @@ mod tests {
     fn every_cause_is_said_once_and_without_numbers() {
         let outer = Outer(Arc::new(io::Error::from_raw_os_error(libc::EPERM)));
         assert_eq!(chain(&outer), "cannot do it: operation not permitted");
+        let hostile = io::Error::other("`a\u{1b}[2J\npass  all\r`");
+        assert_eq!(chain(&hostile), "`a\\u{1b}[2J\n  | pass  all\\r`");
         let plain = io::Error::other("something else");
         assert_eq!(chain(&plain), "something else");
     }

@@ -3,6 +3,7 @@
 mod limits;
 mod probe;
 mod software;
+mod text;
 
 pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
 pub use probe::{GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME};
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use software::{Mode, Rate, SoftwareEvent, SoftwareKind};
 use std::borrow::Cow;
 use std::fmt;
+pub use text::{NotText, excerpt, is_hidden, shown, shown_lines, shown_path};
 
 /// A process id (the kernel's `tgid`) as the harness sees it: in the pid namespace of whoever opened the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

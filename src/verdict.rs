@@ -159,7 +159,7 @@ pub fn judge(
         reasons.push(format!("expected {wanted}, got {}", ended.exited.exit));
         let said = String::from_utf8_lossy(&ended.exited.stderr.bytes);
         if plan.expect.stderr.is_none() && !said.trim().is_empty() {
-            reasons.push(format!("standard error: {}", excerpt(&said)));
+            reasons.push(quoted("standard error", &excerpt(&said)));
         }
     }
     output(
@@ -255,18 +255,8 @@ fn survivors(survivors: &[Survivor], did: &str) -> Vec<String> {
 fn command(words: &[String]) -> String {
     const ROOM: usize = 80;
     let text = words.join(" ");
-    let mut shown: String = text
-        .chars()
-        .take(ROOM)
-        .flat_map(|letter| {
-            let is_plain = !letter.is_control();
-            let escaped = (!is_plain).then(|| letter.escape_default());
-            is_plain
-                .then_some(letter)
-                .into_iter()
-                .chain(escaped.into_iter().flatten())
-        })
-        .collect();
+    let mut shown: String = text.chars().take(ROOM).collect();
+    shown = crate::units::shown(&shown).into_owned();
     if text.chars().nth(ROOM).is_some() {
         shown += "...";
     }
@@ -319,6 +309,17 @@ fn output(
             "expected {name} to be {wanted}, got {:?}",
             excerpt(&said)
         ));
+    }
+}
+
+/// What a workload said, each line marked as its own where there are several.
+fn quoted(name: &str, said: &str) -> String {
+    match said.contains(['\n', '\r']) {
+        false => format!("{name}: {said}"),
+        true => {
+            let lines = said.split('\n').map(|line| format!("\n  | {line}"));
+            format!("{name}:{}", lines.collect::<String>())
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use trace_harness::host::Host;
 use trace_harness::run::{Bench, CalibrateError, Calibrating, Control, Suite, discover};
 use trace_harness::scenario;
 use trace_harness::trace::Level;
+use trace_harness::units::shown_path;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -40,11 +41,14 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     let items = match discover(std::slice::from_ref(&arguments.file)) {
         Ok(items) if arguments.file.is_file() => items,
         Ok(_) => {
-            note!("harness: `{}` is not a file", arguments.file.display());
+            note!(
+                "harness: `{}` is not a file",
+                shown_path(&arguments.file)
+            );
             return status::USAGE;
         }
         Err((path, error)) => {
-            note!("harness: cannot read `{}`: {error}", path.display());
+            note!("harness: cannot read `{}`: {error}", shown_path(&path));
             return status::USAGE;
         }
     };
@@ -119,7 +123,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
         Err(error) => {
             note!(
                 "harness: cannot read `{}`: {}",
-                file.display(),
+                shown_path(file),
                 chain(&error)
             );
             return status::USAGE;

@@ -14,6 +14,7 @@ use trace_harness::sandbox::World;
 use trace_harness::scenario::{Feature, WorldSpec};
 use trace_harness::sys::rights::are_lent;
 use trace_harness::syscall::UNREAD;
+use trace_harness::units::shown_path;
 
 /// One line of the report.
 struct Finding {
@@ -228,7 +229,7 @@ fn lost_counts(bench: &Bench<'_>) -> Finding {
 fn control_groups(host: &Host) -> Finding {
     let result = match host.cgroup2() {
         Some(path) if host.cgroup2_has_perf_events() => {
-            Ok(format!("version 2 at {}", path.display()))
+            Ok(format!("version 2 at {}", shown_path(&path)))
         }
         Some(_) => Err((
             "the perf_event controller is taken by version 1: many events at once will be slow"

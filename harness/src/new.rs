@@ -20,7 +20,7 @@ use trace_harness::scenario::{
     Command, Draft, EventSpec, EventWish, Since, SnapshotSpec, Workload,
 };
 use trace_harness::suggest::{self, Given, NoEnd, Seen};
-use trace_harness::units::ExitKind;
+use trace_harness::units::{ExitKind, shown, shown_path};
 use trace_harness::verdict::Verdict;
 
 /// So many runs are compared before the calibration: whatever varies at once is no expectation.
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
 pub(crate) enum NewError {
     #[error("{0}")]
     Usage(String),
-    #[error("cannot read `{}`", .0.display())]
+    #[error("cannot read `{}`", shown_path(.0))]
     Read(PathBuf, #[source] std::io::Error),
     #[error(transparent)]
     Suite(#[from] SuiteError),
@@ -142,7 +142,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     for file in &laid.named {
         said.push_str(&format!(
             "laid in, as the command names it: {}\n",
-            file.display()
+            shown_path(&file)
         ));
     }
     let suite = Suite::of_text(bench, &target.file, &draft.text())?;
@@ -165,11 +165,11 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     said.push_str(&crate::calibrate::report(&calibration));
     let snapshot = suite.create(&calibration, &draft.text())?;
     made.keep();
-    let file = target.file.display();
+    let file = shown_path(&target.file);
     said.push_str(&format!(
         "written: {file}, {}\n\
          Now say in `description` what it must do, take the `#` away from what must hold, and run: harness run {file}\n",
-        snapshot.display()
+        shown_path(&snapshot)
     ));
     if draft.schema.is_none() {
         said.push_str("Editors complete the keys of a scenario that names the schema: harness schema > scenarios/schema.json\n");
@@ -319,7 +319,7 @@ fn doubt(draft: &Draft, runs: &[Seen]) -> String {
         .map(|run| String::from_utf8_lossy(&run.stderr.bytes));
     let said = stderr.as_deref().and_then(|text| text.lines().next());
     let said = said.map_or(String::new(), |line| {
-        format!(", saying `{}`", short(line).replace(char::is_control, " "))
+        format!(", saying `{}`", shown(&short(line)))
     });
     format!(
         "note: {}{said}, and that is what the scenario expects; a file that it lacks is laid in with --file\n",

@@ -9,6 +9,7 @@ use trace_harness::files::{Access, Output};
 use trace_harness::matrix::Matrix;
 use trace_harness::report::MatrixReport;
 use trace_harness::snapshot;
+use trace_harness::units::shown_path;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reports {
@@ -53,7 +54,7 @@ impl Reports {
             if let Err(error) = writable(path) {
                 note!(
                     "harness: cannot write `{}`: {}",
-                    path.display(),
+                    shown_path(&path),
                     chain(&error)
                 );
                 return Err(status::USAGE);

@@ -5,6 +5,7 @@ use crate::{complain, is_ci, out, status};
 use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use trace_harness::snapshot::{self, SnapshotError};
+use trace_harness::units::{shown, shown_path};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -62,11 +63,11 @@ fn review(arguments: &Arguments) -> Result<usize, ReviewError> {
         match decide(arguments)? {
             Decision::Accept => {
                 let file = snapshot::accept(pending)?;
-                out::print(&format!("accepted: {}\n", file.display()))?;
+                out::print(&format!("accepted: {}\n", shown_path(&file)))?;
             }
             Decision::Reject => {
                 snapshot::forget_pending(&pending.with_extension(""))?;
-                out::print(&format!("rejected: {}\n", pending.display()))?;
+                out::print(&format!("rejected: {}\n", shown_path(pending)))?;
             }
             Decision::Skip => left += 1,
             Decision::Quit => return Ok(waiting.len() - place + left),
@@ -80,7 +81,7 @@ fn show(pending: &Path, number: usize, total: usize) -> Result<(), ReviewError> 
     let new = snapshot::read(pending)?.unwrap_or_default();
     let mut text = format!(
         "[{number}/{total}] {}\n",
-        pending.with_extension("").display()
+        shown_path(&pending.with_extension(""))
     );
     for line in snapshot::diff(&stored, &new).lines() {
         let color = match line.as_bytes().first() {
@@ -88,7 +89,7 @@ fn show(pending: &Path, number: usize, total: usize) -> Result<(), ReviewError> 
             Some(b'-') => "\u{1b}[31m",
             _ => "",
         };
-        text.push_str(&format!("{color}{line}\u{1b}[0m\n"));
+        text.push_str(&format!("{color}{}\u{1b}[0m\n", shown(line)));
     }
     Ok(out::print_styled(&text)?)
 }

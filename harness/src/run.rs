@@ -14,6 +14,7 @@ use trace_harness::host::Host;
 use trace_harness::report;
 use trace_harness::run::{Control, Fault, Options, ScenarioReport, Suite, Update};
 use trace_harness::snapshot::{self, Place};
+use trace_harness::units::shown_path;
 use trace_harness::verdict::Verdict;
 
 #[derive(Debug, clap::Args)]
@@ -322,7 +323,7 @@ fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
         {
             note!(
                 "warning: no scenario uses the snapshot `{}`",
-                file.display()
+                shown_path(&file)
             );
         }
     }

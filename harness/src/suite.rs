@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use trace_harness::errors::chain;
 use trace_harness::host::Host;
 use trace_harness::run::{Bench, Item, RecordedRun, Suite, SuiteError, discover};
+use trace_harness::units::shown_path;
 use trace_harness::verdict::Verdict;
 
 /// Which scenarios, and how many of them at a time.
@@ -99,7 +100,7 @@ impl Chosen {
 
     pub(crate) fn find(&self) -> Result<Vec<Item>, String> {
         let mut items = discover(&self.paths).map_err(|(path, error)| {
-            format!("cannot read `{}`: {}", path.display(), chain(&error))
+            format!("cannot read `{}`: {}", shown_path(&path), chain(&error))
         })?;
         if items.is_empty() {
             return Err("there is no scenario (*.yaml) in what was named".to_owned());

@@ -5,6 +5,7 @@
 
 use crate::sys::mount;
 use crate::sys::rights::{self, Right};
+use crate::units::shown_path;
 use nix::sys::statfs::{FsType, fstatfs};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -104,7 +105,7 @@ pub(super) fn how_to_read(path: &Path) -> String {
     format!(
         "{}; or, to trace the calls of your own programs and nothing else: mount -o remount,mode=750,gid=GROUP {}",
         super::HOW_TO_GET_RIGHTS,
-        path.display()
+        shown_path(&path)
     )
 }
 
@@ -158,7 +159,7 @@ impl Tracefs {
 
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::Mounted(path) => format!("mounted at {}", path.display()),
+            Self::Mounted(path) => format!("mounted at {}", shown_path(&path)),
             Self::Detached(_) => "not mounted; opened for this process alone".to_owned(),
         }
     }

@@ -4,6 +4,7 @@
 //! what it fetches it checks with the keys that the machine has. The mirror is one that the machine itself uses, or Debian's.
 
 use super::cache::CacheError;
+use crate::units::shown_path;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub enum FetchError {
         source: io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write below `{}`", folder.display())]
+    #[error("cannot write below `{}`", shown_path(&folder))]
     Write {
         /// Where.
         folder: PathBuf,
@@ -50,7 +51,7 @@ pub enum FetchError {
         by_hand: PathBuf,
     },
     /// A package cannot be unpacked.
-    #[error("cannot unpack `{}`: {said}", file.display())]
+    #[error("cannot unpack `{}`: {said}", shown_path(&file))]
     Unpack {
         /// Which.
         file: PathBuf,
@@ -72,7 +73,7 @@ impl FetchError {
             Self::NoMirror { by_hand, .. } => Some(format!(
                 "without a network, put the packages (linux-image-*.deb; of newer suites linux-binary-*.deb and linux-modules-*.deb) into \
                  `{}`",
-                by_hand.display()
+                shown_path(&by_hand)
             )),
             Self::Write { .. } | Self::Unpack { .. } => None,
         }
@@ -104,7 +105,7 @@ pub(super) fn packages(
     if archives.is_empty() {
         say(format!(
             "fetching {package} of Debian {suite} into {}",
-            folder.display()
+            shown_path(&folder)
         ));
         archives = fetch(work.path(), suite, package, &by_hand)?;
     }
@@ -236,7 +237,7 @@ impl Apt {
         let dumped = String::from_utf8_lossy(&dumped.stdout).into_owned();
         let fetching = dumped.lines().filter(|line| line.starts_with("Acquire::"));
         let mut text: String = fetching.map(|line| format!("{line}\n")).collect();
-        let at = folder.display();
+        let at = shown_path(&folder);
         for (key, value) in [
             ("Dir::Etc::main", "/dev/null".to_owned()),
             ("Dir::Etc::parts", format!("{at}/none")),

@@ -11,6 +11,7 @@ use crate::errors::chain;
 use crate::host::Host;
 use crate::sys::process::loopback;
 use crate::units::ExitKind;
+use crate::units::shown_path;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::resource::{Resource, setrlimit};
@@ -99,7 +100,7 @@ fn devices() -> Result<Port, InitError> {
     // Their names begin with numbers.
     names.sort();
     for path in names {
-        let what = format!("cannot load the module {}", path.display());
+        let what = format!("cannot load the module {}", shown_path(&path));
         let bytes = fs::read(&path).map_err(failed(what.clone()))?;
         match nix::kmod::init_module(&bytes, c"") {
             Ok(()) | Err(nix::errno::Errno::EEXIST) => {}
@@ -113,7 +114,7 @@ fn devices() -> Result<Port, InitError> {
             match opened {
                 Ok(file) => return Ok(Arc::new(Mutex::new(file))),
                 Err(error) if begun.elapsed() > PATIENCE => {
-                    return Err(failed(format!("cannot open {}", path.display()))(error));
+                    return Err(failed(format!("cannot open {}", shown_path(&path)))(error));
                 }
                 Err(_) => {}
             }

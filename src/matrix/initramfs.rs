@@ -10,6 +10,7 @@ use super::modules::Module;
 use super::{MODULES, ORDERS};
 use crate::host::Host;
 use crate::units::Pid;
+use crate::units::shown_path;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ pub(super) struct Initramfs {
 
 /// A file of the harness could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read `{}`, which a guest needs to run the harness", path.display())]
+#[error("cannot read `{}`, which a guest needs to run the harness", shown_path(&path))]
 pub struct OwnFileError {
     path: PathBuf,
     source: io::Error,

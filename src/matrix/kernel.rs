@@ -3,6 +3,7 @@
 use super::cache::{self, CacheError};
 use super::fetch::{self, FetchError};
 use crate::scenario::{KernelSource, KernelSpec};
+use crate::units::shown_path;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,7 @@ pub enum KernelError {
         source: Box<FetchError>,
     },
     /// A file or folder that the list names cannot be read.
-    #[error("the kernel `{name}`: cannot read `{}`", path.display())]
+    #[error("the kernel `{name}`: cannot read `{}`", shown_path(&path))]
     Read {
         /// Its name in the list.
         name: String,
@@ -75,7 +76,7 @@ pub enum KernelError {
         source: io::Error,
     },
     /// The packages are not such as were expected.
-    #[error("the packages of the kernel `{name}`, unpacked in `{}`, hold no {what}", folder.display())]
+    #[error("the packages of the kernel `{name}`, unpacked in `{}`, hold no {what}", shown_path(&folder))]
     Lacks {
         /// Its name in the list.
         name: String,

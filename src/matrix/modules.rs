@@ -1,6 +1,7 @@
 //! The modules that a guest needs before it can see the host's files.
 
 use super::elf::Elf;
+use crate::units::shown_path;
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ pub(super) const NEEDED: &[&str] = &[
 
 /// A module could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read the kernel module `{}`", path.display())]
+#[error("cannot read the kernel module `{}`", shown_path(&path))]
 pub struct ModuleError {
     path: PathBuf,
     source: io::Error,

@@ -109,7 +109,7 @@ impl Console {
         for name in [CONSOLE, SAID] {
             let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            let plain = |line: &str| line.replace(|c: char| c.is_control(), "");
+            let plain = |line: &str| crate::units::shown(line).into_owned();
             let said: Vec<String> = text
                 .lines()
                 .map(plain)
@@ -159,6 +159,6 @@ mod tests {
             ("[1.0] Kernel panic - not syncing: x", "line 80")
         );
         assert_eq!(console.lines().len(), LAST_LINES + 2);
-        assert_eq!(console.lines().last().unwrap(), "qemu: [31mno");
+        assert_eq!(console.lines().last().unwrap(), "qemu: \\u{1b}[31mno");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::json::{number, string};
 use crate::space::{End, Stack, StackFrame};
+use crate::units::shown;
 use std::fmt::Write;
 
 /// Where the frames stand under a line, as `perf trace` has them.
@@ -12,7 +13,7 @@ pub fn chain_lines(out: &mut String, stack: &Stack) {
     for frame in &stack.frames {
         out.push_str(INDENT);
         match frame.name() {
-            Some(name) => out.push_str(name),
+            Some(name) => out.push_str(&shown(name)),
             None => {
                 let _always_fits = write!(out, "[{:#x}]", frame.address);
             }
@@ -26,7 +27,7 @@ pub fn chain_lines(out: &mut String, stack: &Stack) {
             (false, Some(file)) => file,
             (false, None) => "[unknown]",
         };
-        let _always_fits = writeln!(out, " ({file})");
+        let _always_fits = writeln!(out, " ({})", shown(file));
     }
     if let Some(why) = stack.end.and_then(end) {
         let _always_fits = writeln!(out, "{INDENT}[{why}]");

@@ -4,7 +4,7 @@ use super::{line, summary};
 use crate::syscall::names::Abi;
 use crate::syscall::{Actor, Call, Entry, Outcome, Signatures, Values, errno, write_argument};
 use crate::trace::{FieldValue, TracedEvent};
-use crate::units::{Cpu, ExitKind, Nanos, signal_name};
+use crate::units::{Cpu, ExitKind, Nanos, is_hidden, signal_name};
 use std::fmt::Write;
 
 /// Appends a call as a JSON object and a line feed.
@@ -194,8 +194,11 @@ pub fn string(out: &mut String, text: &str) {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
-            '\u{0}'..='\u{1f}' => {
-                let _always_fits = write!(out, "\\u{:04x}", u32::from(c));
+            // All that steers a terminal, which JSON may be shown on too.
+            _ if c < ' ' || is_hidden(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _always_fits = write!(out, "\\u{unit:04x}");
+                }
             }
             _ => out.push(c),
         }

@@ -1,6 +1,7 @@
 //! JUnit XML, as CI systems read it.
 
 use crate::run::ScenarioReport;
+use crate::units::{shown, shown_lines, shown_path};
 use crate::verdict::Verdict;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
@@ -11,19 +12,22 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::SerializeError> {
     let mut suite = TestSuite::new("scenarios");
     for report in reports {
-        let mut case = TestCase::new(report.name.clone(), status(report.verdict, &report.reasons));
+        let mut case = TestCase::new(
+            shown(&report.name).as_ref(),
+            status(report.verdict, &report.reasons),
+        );
         case.set_time(report.duration);
         case.add_property(("events", report.events.to_string().as_str()));
         case.add_property(("lost", report.lost.to_string().as_str()));
         case.add_property(("kernel", report.kernel.as_str()));
         for note in &report.notes {
-            case.add_property(("note", note.as_str()));
+            case.add_property(("note", shown(note).as_ref()));
         }
         if let Some(path) = &report.kept {
-            case.add_property(("kept", path.to_string_lossy().as_ref()));
+            case.add_property(("kept", shown_path(path).as_str()));
         }
         if let Some(path) = &report.dumped {
-            case.add_property(("dump", path.to_string_lossy().as_ref()));
+            case.add_property(("dump", shown_path(path).as_str()));
         }
         suite.add_test_case(case);
     }
@@ -38,7 +42,7 @@ pub(super) fn status(verdict: Verdict, reasons: &[String]) -> TestCaseStatus {
         Verdict::Pass => return TestCaseStatus::success(),
         Verdict::Skipped => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(reasons.join("; "));
+            status.set_message(shown(&reasons.join("; ")).as_ref());
             return status;
         }
         Verdict::Broken => NonSuccessKind::Error,
@@ -46,9 +50,15 @@ pub(super) fn status(verdict: Verdict, reasons: &[String]) -> TestCaseStatus {
     };
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(verdict.word());
-    let first = reasons.first().and_then(|reason| reason.lines().next());
-    status.set_message(first.unwrap_or_default());
-    status.set_description(reasons.join("\n"));
+    let first = reasons
+        .first()
+        .and_then(|reason| shown_lines(reason).next());
+    status.set_message(first.unwrap_or_default().as_ref());
+    let lines: Vec<_> = reasons
+        .iter()
+        .flat_map(|reason| shown_lines(reason))
+        .collect();
+    status.set_description(lines.join("\n"));
     status
 }
 

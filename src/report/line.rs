@@ -5,6 +5,7 @@ use crate::syscall::{
     Actor, Call, Outcome, Signatures, UNREAD, Values, errno, returns, write_arguments, write_result,
 };
 use crate::trace::{FieldValue, TracedEvent};
+use crate::units::shown;
 use std::fmt::Write;
 
 /// Appends `1234 openat(AT_FDCWD, 0x7f.., 0x80000, 0) = 3` and a line feed; the number is the thread's id.
@@ -74,12 +75,12 @@ impl std::fmt::Display for FieldValue {
                 name,
                 into: Some(into),
                 ..
-            } => write!(f, "{name}+{into:#x}"),
-            Self::Function { name, .. } => f.write_str(name),
+            } => write!(f, "{}+{into:#x}", shown(name)),
+            Self::Function { name, .. } => f.write_str(&shown(name)),
             Self::Text(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
             Self::Unread => f.write_str(UNREAD),
-            Self::Named(name, _) => f.write_str(name),
-            Self::Other(text) => f.write_str(text),
+            Self::Named(name, _) => f.write_str(&shown(name)),
+            Self::Other(text) => f.write_str(&shown(text)),
         }
     }
 }

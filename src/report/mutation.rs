@@ -2,6 +2,7 @@
 
 use super::json::{number, string};
 use crate::run::{MutationReport, Standing, Survey, Survivor};
+use crate::units::shown;
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -28,11 +29,11 @@ pub fn mutation_human(out: &mut String, report: &MutationReport, color: bool) {
         _ => "\u{1b}[1;31m",
     };
     let (start, end) = (paint(style), paint("\u{1b}[0m"));
-    let (word, name) = (word(report).replace('_', " "), &report.name);
+    let (word, name) = (word(report).replace('_', " "), shown(&report.name));
     let _always_fits = write!(out, "{start}{word:>10}{end}  {name}");
     match &report.result {
         Err((Verdict::Skipped, reasons)) => {
-            let _always_fits = writeln!(out, ": {}", reasons.join("; "));
+            let _always_fits = writeln!(out, ": {}", shown(&reasons.join("; ")));
         }
         Err((_, reasons)) => {
             out.push('\n');
@@ -115,11 +116,8 @@ fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'st
                     paint("\u{1b}[0m")
                 },
             );
-            indented(
-                out,
-                14,
-                &format!("{start}{mark} {}  {line}{end}", first.task),
-            );
+            let line = shown(&line);
+            let _always_fits = writeln!(out, "{:14}{start}{mark} {}  {line}{end}", "", first.task);
         }
     }
     if n_more > 0 {
@@ -149,7 +147,7 @@ fn change(survivor: &Survivor) -> Vec<(char, String)> {
 }
 
 fn indented(out: &mut String, by: usize, line: &str) {
-    let _always_fits = writeln!(out, "{:by$}{line}", "");
+    let _always_fits = writeln!(out, "{:by$}{}", "", shown(line));
 }
 
 /// With one digit behind the point, never rounded up: 100 means all.

@@ -2,7 +2,7 @@
 
 use super::json::string;
 use crate::run::ScenarioReport;
-use crate::units::Usage;
+use crate::units::{Usage, shown, shown_lines, shown_path};
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,11 +16,11 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
         ("", "")
     };
     let word = report.verdict.word().replace('_', " ");
-    let name = &report.name;
+    let name = shown(&report.name);
     let _always_fits = write!(out, "{start}{word:>10}{end}  {name}");
     let milliseconds = report.duration.as_secs_f64() * 1e3;
     let _always_fits = match report.verdict {
-        Verdict::Skipped => writeln!(out, ": {}", report.reasons.join("; ")),
+        Verdict::Skipped => writeln!(out, ": {}", shown(&report.reasons.join("; "))),
         _ => writeln!(out, "  ({milliseconds:.0} ms, {} events)", report.events),
     };
     if report.verdict != Verdict::Skipped {
@@ -28,20 +28,20 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
         if !report.struck.is_empty() && !usage.is_empty() {
             let _always_fits = writeln!(out, "            used: {usage}");
         }
-        for line in report.reasons.iter().flat_map(|reason| reason.lines()) {
-            let (start, end) = if color { diff_color(line) } else { ("", "") };
+        for line in report.reasons.iter().flat_map(|reason| shown_lines(reason)) {
+            let (start, end) = if color { diff_color(&line) } else { ("", "") };
             let _always_fits = writeln!(out, "            {start}{line}{end}");
         }
     }
     for note in &report.notes {
-        let _always_fits = writeln!(out, "            note: {note}");
+        let _always_fits = writeln!(out, "            note: {}", shown(note));
     }
     if let Some(path) = &report.kept {
-        let _always_fits = writeln!(out, "            kept in {}", path.display());
+        let _always_fits = writeln!(out, "            kept in {}", shown_path(path));
     }
     if let Some(path) = &report.dumped {
         let text = text_of(path);
-        let (text, path) = (text.display(), path.display());
+        let (text, path) = (shown_path(&text), shown_path(path));
         let _always_fits = writeln!(out, "            its end: {text}, {path}");
     }
 }

@@ -10,7 +10,7 @@ use crate::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
 use crate::snapshot::{self, Provenance, Stored};
 use crate::syscall::UNREAD;
 use crate::trace::{Normalised, Trace, View};
-use crate::units::{Limit, Usage};
+use crate::units::{Limit, Usage, shown_path};
 use crate::verdict::{self, Ended, Findings, Verdict};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -184,10 +184,10 @@ pub(super) fn judge(
         reasons.push(match stored {
             Some(stored) => format!(
                 "the trace differs from `{}`:\n{}",
-                file.display(),
+                shown_path(&file),
                 snapshot::diff(stored, &text).trim_end()
             ),
-            None => format!("there is no snapshot `{}` yet", file.display()),
+            None => format!("there is no snapshot `{}` yet", shown_path(&file)),
         });
     }
     let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });

@@ -4,6 +4,7 @@ use super::Update;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
 use crate::calibrate::Calibration;
 use crate::snapshot::{self, Together};
+use crate::units::shown_path;
 use crate::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ impl Suite<'_> {
                         snapshot::write(&pending, text, &provenance)?;
                         outcome.reasons.push(format!(
                             "the new trace waits in `{}`: harness review",
-                            pending.display()
+                            shown_path(&pending)
                         ));
                     }
                     Update::Accept | Update::Variant => {

@@ -143,7 +143,7 @@ fn frame(out: &mut Vec<u8>, fields: Fields, found: Option<&Frame>, place: Option
         out.push(b' ');
         match found {
             Some(found) => {
-                out.extend_from_slice(found.name.as_bytes());
+                put::foreign(out, found.name.as_bytes());
                 if fields.has(Field::Symoff) {
                     out.extend_from_slice(b"+0x");
                     put::hex(out, found.into, 1);
@@ -155,7 +155,7 @@ fn frame(out: &mut Vec<u8>, fields: Fields, found: Option<&Frame>, place: Option
     let is_inlined = found.is_some_and(|found| found.is_inlined);
     if fields.has(Field::Dso) && !is_inlined {
         out.extend_from_slice(b" (");
-        out.extend_from_slice(place.map_or(UNKNOWN, |place| place.name));
+        put::foreign(out, place.map_or(UNKNOWN, |place| place.name));
         out.push(b')');
     }
     if fields.has(Field::Srcline) && place.is_some() {
@@ -163,7 +163,7 @@ fn frame(out: &mut Vec<u8>, fields: Fields, found: Option<&Frame>, place: Option
         match found.and_then(|found| found.line.as_ref()) {
             Some(line) => {
                 let file = line.file.rsplit('/').next().unwrap_or(&line.file);
-                out.extend_from_slice(file.as_bytes());
+                put::foreign(out, file.as_bytes());
                 out.push(b':');
                 put::number(out, line.number);
             }

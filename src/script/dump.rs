@@ -10,6 +10,7 @@ use crate::decode;
 use crate::format::{self, Format};
 use crate::perfdata::{Item, Meta};
 use crate::record::{self, Record, Sample};
+use crate::units::shown;
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -80,7 +81,7 @@ impl Dump {
         let count = self.kinds.entry(header.kind).or_default();
         *count = count.saturating_add(1);
         let (at, size) = (item.place.at, header.size);
-        let _to_memory = write!(out, "\n{}@{}", Address(at), self.input);
+        let _to_memory = write!(out, "\n{}@{}", Address(at), shown(&self.input));
         if let Some(number) = item.place.thread {
             let _to_memory = write!(out, ".{number}");
         }
@@ -209,7 +210,7 @@ impl Dump {
             return;
         };
         event.samples = event.samples.saturating_add(1);
-        let _to_memory = writeln!(out, " ... event: {}", event.name);
+        let _to_memory = writeln!(out, " ... event: {}", shown(&event.name));
         let (Some(payload), Some(format)) = (sample.raw, &event.format) else {
             return;
         };
@@ -217,7 +218,12 @@ impl Dump {
         let start = (payload.as_ptr().addr()).saturating_sub(item.bytes.as_ptr().addr());
         for (field, value) in decode::fields(payload, format) {
             let at = start.saturating_add(field.offset);
-            let _to_memory = write!(out, ".. {at:04x} [{:#x}] {} = ", field.size, field.name);
+            let _to_memory = write!(
+                out,
+                ".. {at:04x} [{:#x}] {} = ",
+                field.size,
+                shown(&field.name)
+            );
             let _to_memory = match value {
                 Ok(value) => writeln!(out, "{value}"),
                 Err(error) => writeln!(out, "<{}>", error.fault),
@@ -245,7 +251,9 @@ impl Dump {
             let _to_memory = writeln!(
                 out,
                 "{} stats:\n{:>16} events: {:>10}",
-                event.name, "SAMPLE", event.samples
+                shown(&event.name),
+                "SAMPLE",
+                event.samples
             );
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn start(out: &mut Vec<u8>, start: &Start, name: &Name<'_>, nanosecon
     let fields = start.fields;
     if fields.has(Field::Comm) {
         match name {
-            Name::Known(name) if !start.is_chain => put::right_text(out, name, 16),
+            Name::Known(name) if !start.is_chain => put::right_foreign(out, name, 16),
             Name::Id(id) if !start.is_chain => {
                 let id = itoa_of(*id);
                 put::right_text(out, id.text(), 16);
@@ -152,14 +152,16 @@ pub(super) fn sample(
         out.push(b' ');
     }
     if fields.has(Field::Event) {
-        put::right_text(out, event.name.as_bytes(), form.width);
+        put::right_foreign(out, event.name.as_bytes(), form.width);
         out.extend_from_slice(b": ");
     }
     if let (true, Some(payload)) = (fields.has(Field::Trace), sample.raw) {
         let names = RefCell::new(&mut *names);
+        let from = out.len();
         event.trace(out, payload, &|address| {
             names.borrow_mut().function(address)
         });
+        put::settle(out, from);
     }
     let mut at = At {
         pid: sample.task.map_or(Pid(u32::MAX), |(pid, _)| pid),

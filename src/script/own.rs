@@ -3,6 +3,7 @@
 use super::put;
 use crate::perfdata::{Feature, Item, own};
 use crate::record::HEADER_SIZE;
+use crate::units::shown;
 use std::io::Write;
 
 const KERNEL: [&str; 23] = [
@@ -85,10 +86,10 @@ impl Words<'_> {
         word.copied().map_or(0, u32::from_ne_bytes)
     }
 
-    fn text(&self, at: usize) -> std::borrow::Cow<'_, str> {
+    fn text(&self, at: usize) -> String {
         let rest = self.0.get(at..).unwrap_or_default();
         let text = rest.split(|byte| *byte == 0).next().unwrap_or_default();
-        String::from_utf8_lossy(text)
+        shown(&String::from_utf8_lossy(text)).into_owned()
     }
 
     fn behind(&self, at: usize) -> Self {

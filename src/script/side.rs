@@ -2,7 +2,7 @@
 
 use super::put;
 use crate::record::{Lost, Map, MappedFile, Other, Record, SampleId, Switched};
-use crate::units::{Pid, Tid};
+use crate::units::{Pid, Tid, shown};
 use std::io::Write;
 
 /// Which records are printed besides samples.
@@ -114,7 +114,7 @@ pub(super) fn text(out: &mut Vec<u8>, record: &Record<'_>, about: &About) {
     match record {
         Record::Comm(comm, _) => {
             out.extend_from_slice(if comm.exec { b" exec: " } else { b": " });
-            out.extend_from_slice(comm.name);
+            put::foreign(out, comm.name);
             let _to_memory = write!(out, ":{}/{}", comm.pid, comm.tid);
         }
         Record::Fork(task, _) | Record::Exit(task, _) => {
@@ -175,7 +175,7 @@ fn text_of_map(out: &mut Vec<u8>, map: &Map<'_>) {
     };
     let Some(more) = &map.more else {
         out.extend_from_slice(if map.is_data { b"]: r " } else { b"]: x " });
-        out.extend_from_slice(map.name);
+        put::foreign(out, map.name);
         return;
     };
     match &more.file {
@@ -203,7 +203,7 @@ fn text_of_map(out: &mut Vec<u8>, map: &Map<'_>) {
     // MAP_SHARED.
     out.push(if more.flags & 1 != 0 { b's' } else { b'p' });
     out.push(b' ');
-    out.extend_from_slice(map.name);
+    put::foreign(out, map.name);
 }
 
 /// Names of namespaces by `*_NS_INDEX`.
@@ -243,13 +243,17 @@ fn text_of_other(out: &mut Vec<u8>, other: &Other<'_>) {
         } => write!(
             out,
             " addr {address:x} len {length} type {kind} flags {flags:#x} name {}",
-            String::from_utf8_lossy(name)
+            shown(&String::from_utf8_lossy(name))
         ),
         Other::Bpf {
             kind, flags, id, ..
         } => write!(out, " type {kind}, flags {flags}, id {id}"),
         Other::Cgroup(id, path) => {
-            write!(out, " cgroup: {id} {}", String::from_utf8_lossy(path))
+            write!(
+                out,
+                " cgroup: {id} {}",
+                shown(&String::from_utf8_lossy(path))
+            )
         }
         Other::TextPoke { address, old, new } => write!(
             out,

@@ -54,7 +54,7 @@ impl Name<'_> {
     /// Appends it.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Self::Known(name) => out.extend_from_slice(name),
+            Self::Known(name) => super::put::foreign(out, name),
             Self::Id(id) => {
                 out.push(b':');
                 super::put::number(out, *id);

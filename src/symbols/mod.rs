@@ -144,7 +144,7 @@ impl Book {
 
     fn open(&mut self, name: &[u8], recorded: Option<&[u8]>) -> Option<Code> {
         let path = Path::new(OsStr::from_bytes(name));
-        let shown = path.display();
+        let shown = crate::units::shown_path(path);
         if name == VDSO {
             let binary = Binary::of_memory(&self.host.vdso()?).ok()?;
             let is_it = match recorded {
@@ -209,7 +209,7 @@ impl Book {
                 Ok(lines) => said = lines,
                 Err(error) => {
                     if self.without_lines.insert(file.clone()) {
-                        let file = file.display();
+                        let file = crate::units::shown_path(file);
                         self.notes
                             .push_back(format!("`{file}` has no source lines: {error}"));
                     }

@@ -265,7 +265,7 @@ fn near(path: &str, left: &Left) -> String {
 
 fn shown(path: &[u8]) -> String {
     match std::str::from_utf8(path) {
-        Ok(text) if !text.contains(char::is_control) => text.to_owned(),
+        Ok(text) => crate::units::shown(text).into_owned(),
         _ => path.escape_ascii().to_string(),
     }
 }

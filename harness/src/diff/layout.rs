@@ -1,6 +1,7 @@
 //! Two traces, laid out for a reader.
 
 use std::fmt::Write;
+use trace_harness::units::shown as plain;
 use trace_harness::upgrade::{Part, Row};
 
 /// So many lines that are the same stand on either side of one that is not.
@@ -67,7 +68,12 @@ pub(super) fn unified(names: [&str; 2], rows: &[Row<'_>]) -> String {
         return out;
     }
     let [first, second] = names;
-    let _always_fits = writeln!(out, "{GONE}--- {first}{PLAIN}\n{CAME}+++ {second}{PLAIN}");
+    let _always_fits = writeln!(
+        out,
+        "{GONE}--- {}{PLAIN}\n{CAME}+++ {}{PLAIN}",
+        plain(first),
+        plain(second)
+    );
     for shown in all {
         let row = match shown {
             Shown::Row(row) => row,
@@ -90,14 +96,14 @@ pub(super) fn unified(names: [&str; 2], rows: &[Row<'_>]) -> String {
                     "" => String::new(),
                     number => format!("  (+ {number})"),
                 };
-                let _always_fits = writeln!(out, " {left}{other}");
+                let _always_fits = writeln!(out, " {}{}", plain(left), plain(&other));
             }
             (left, right) => {
                 if let Some(left) = left {
-                    let _always_fits = writeln!(out, "{GONE}-{left}{PLAIN}");
+                    let _always_fits = writeln!(out, "{GONE}-{}{PLAIN}", plain(left));
                 }
                 if let Some(right) = right {
-                    let _always_fits = writeln!(out, "{CAME}+{right}{PLAIN}");
+                    let _always_fits = writeln!(out, "{CAME}+{}{PLAIN}", plain(right));
                 }
             }
         }
@@ -142,7 +148,7 @@ const LEAST: usize = 20;
 
 /// Cells of several lines each, where they are too long for one.
 fn beside(out: &mut String, cells: [&str; 2], sign: char, color: &str, column: usize) {
-    let [left, right] = cells.map(|cell| wrapped(cell, column));
+    let [left, right] = cells.map(|cell| wrapped(&plain(cell), column));
     let plain = if color.is_empty() { "" } else { PLAIN };
     for place in 0..left.len().max(right.len()).max(1) {
         let cell = |cells: &[String]| cells.get(place).cloned().unwrap_or_default();

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use trace_harness::errors::chain;
 use trace_harness::matrix::{self, Column, Heard, Kernel, Machine, Matrix, Place};
+use trace_harness::units::shown_lines;
 
 /// How often a scenario is run again whose answers differ: something that comes up in every second run is missed on neither of two kernels
 /// but once in 128 times.
@@ -299,7 +300,9 @@ fn tell(status: i32, said: &[u8]) -> Result<(), String> {
         // A scenario was broken, which its cell tells.
         return Ok(());
     }
-    let lines: String = said.lines().map(|line| format!("\n    {line}")).collect();
+    let lines: String = shown_lines(said)
+        .map(|line| format!("\n    {line}"))
+        .collect();
     Err(format!(
         "`harness run` ended with status {status} there:{lines}"
     ))

@@ -8,6 +8,7 @@ use trace_harness::matrix::{Matrix, Told, settle};
 use trace_harness::run::Item;
 use trace_harness::scenario;
 use trace_harness::snapshot::{self, Provenance, SnapshotError};
+use trace_harness::units::shown_path;
 
 /// Writes the snapshots of all scenarios, says which, and has those pass that differed in nothing else; the status to end with where
 /// that cannot be done.
@@ -55,13 +56,13 @@ fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, Sna
         };
         snapshot::write(file, text, &about)?;
         snapshot::forget_pending(file)?;
-        note!("harness: written: {}", file.display());
+        note!("harness: written: {}", shown_path(&file));
     }
     for file in &settled.removed {
         snapshot::remove(file)?;
         note!(
             "harness: removed, as it says what the common snapshot says: {}",
-            file.display()
+            shown_path(&file)
         );
     }
     // Of a kernel that was not asked it is for its user to say.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use trace_harness::files;
 use trace_harness::scenario::{FileSource, FileSpec};
+use trace_harness::units::shown_path;
 
 /// A folder with more files than this is not laid in because a command names it.
 const MOST: usize = 200;
@@ -40,7 +41,7 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
         let Some(below) = below(path) else {
             return Err(NewError::Usage(format!(
                 "`{}` is not below the current directory: other files are read where they are",
-                path.display()
+                shown_path(&path)
             )));
         };
         let unread = |error| NewError::Read(path.clone(), error);

@@ -3,6 +3,7 @@
 use super::NewError;
 use std::path::{Component, Path, PathBuf};
 use trace_harness::snapshot::Place;
+use trace_harness::units::shown_path;
 
 /// The new file.
 pub(super) struct Target {
@@ -24,7 +25,7 @@ impl Target {
             {
                 return Err(NewError::Usage(format!(
                     "`{}` is no name below `scenarios`; a path of its own ends in .yaml",
-                    name.display()
+                    shown_path(&name)
                 )));
             }
             let mut file = Path::new("scenarios").join(name).into_os_string();
@@ -36,7 +37,7 @@ impl Target {
         match [file.clone(), snapshot].iter().find(|it| it.exists()) {
             Some(there) => Err(NewError::Usage(format!(
                 "`{}` is there already: choose another name, or remove it",
-                there.display()
+                shown_path(&there)
             ))),
             None => Ok(Self { file }),
         }
@@ -75,7 +76,7 @@ impl Made {
                 continue;
             }
             std::fs::create_dir(folder).map_err(|error| {
-                NewError::Usage(format!("cannot make `{}`: {error}", folder.display()))
+                NewError::Usage(format!("cannot make `{}`: {error}", shown_path(&folder)))
             })?;
             made.folders.push(folder.to_owned());
         }

@@ -19,6 +19,7 @@ use trace_harness::run::{
     StoreOptions, Stored, Switch, Triggers, record,
 };
 use trace_harness::sandbox::Stdio;
+use trace_harness::units::shown_path;
 
 /// What perf takes where nobody says a level.
 const LEVEL: &str = "1";
@@ -231,7 +232,7 @@ pub(crate) fn about(compression: Option<i32>) -> StoreOptions {
 fn no_first(output: &OsString, error: StoreError) -> Trouble {
     match error {
         StoreError::Write(error) => {
-            let name = Path::new(output).display();
+            let name = shown_path(Path::new(output));
             Trouble::Usage(format!("cannot write beside `{name}`: {}", chain(&error)))
         }
         error => trouble(error),
@@ -258,7 +259,7 @@ fn output(name: &OsString) -> Result<(Output, Option<files::Output>), Trouble> {
 fn say(stored: &Stored, output: &OsString) {
     let (samples, lost) = (stored.n_samples, stored.lost());
     let length = switch::kibibytes(stored.length);
-    let output = Path::new(output).display();
+    let output = shown_path(Path::new(output));
     note!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
 }
 

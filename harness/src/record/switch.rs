@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::errors::chain;
 use trace_harness::run::{FileError, FileReport, Switch};
+use trace_harness::units::shown_path;
 
 /// What there is where nobody says what asks for a file.
 const SIGNAL: &str = "signal";
@@ -105,7 +106,7 @@ impl Told {
                 return;
             }
         };
-        let path = report.path.as_ref().unwrap_or(&self.output).display();
+        let path = shown_path(report.path.as_ref().unwrap_or(&self.output));
         let samples = report.n_samples;
         let length = kibibytes(report.length);
         let mut of_events: Vec<String> = Vec::new();

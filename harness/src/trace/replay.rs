@@ -14,6 +14,7 @@ use trace_harness::report::Plain;
 use trace_harness::run::RecordedRun;
 use trace_harness::syscall::{Choice, Signatures, UNREAD};
 use trace_harness::units::TracepointName;
+use trace_harness::units::shown_path;
 use trace_harness::verdict;
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
@@ -30,7 +31,7 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     if wanted.is_empty() {
         return Err(Trouble::Usage(format!(
             "`{}` holds neither calls nor tracepoints; `harness script` shows all records",
-            file.display()
+            shown_path(&file)
         )));
     }
     let memory = MemoryPlan {

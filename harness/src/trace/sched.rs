@@ -12,6 +12,7 @@ use trace_harness::report::json_string;
 use trace_harness::run::{Fired, Turn};
 use trace_harness::syscall::{Actor, Observation, ThreadId};
 use trace_harness::trace::{FieldValue, TracedEvent};
+use trace_harness::units::shown;
 
 const SWITCH: &str = "sched:sched_switch";
 const WAKING: &str = "sched:sched_waking";
@@ -226,7 +227,7 @@ impl View {
                 thread.stopped,
                 thread.longest,
             ];
-            let _always_fits = write!(out, "{:>10} {:<10}", thread.tid, thread.comm);
+            let _always_fits = write!(out, "{:>10} {:<10}", thread.tid, shown(&thread.comm));
             for time in times {
                 let _always_fits = write!(out, " {:>10}", ms(time));
             }
@@ -237,7 +238,7 @@ impl View {
                     false => ("by", ""),
                     true => ("by an interrupt of", "'s turn"),
                 };
-                let (tid, comm) = (waker.tid, &waker.comm);
+                let (tid, comm) = (waker.tid, shown(&waker.comm));
                 let _always_fits =
                     writeln!(out, "{:>10} woken {times} times {by} {tid} {comm}{of}", "");
             }

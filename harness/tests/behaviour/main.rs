@@ -35,6 +35,7 @@ mod script;
 mod sight;
 mod since;
 mod survivors;
+mod terminal;
 mod trials;
 mod user;
 mod world;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// architecture: say so in the subject of the commit that adds it here.
 const ROOMS: &[(&str, &[&str])] = &[
     ("units", &[]),
-    ("errors", &[]),
+    ("errors", &["units"]),
     ("sys", &["units"]),
     ("files", &["errors", "sys"]),
     ("attr", &[]),
@@ -24,7 +24,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         "perfdata",
         &["attr", "files", "format", "record", "space", "units"],
     ),
-    ("symbols", &["errors", "files", "host", "perfdata", "space"]),
+    (
+        "symbols",
+        &["errors", "files", "host", "perfdata", "space", "units"],
+    ),
     ("ring", &["merge", "record", "sys", "units"]),
     ("memory", &[]),
     (

@@ -1,5 +1,6 @@
 //! Text of elsewhere as text of a page: nothing of it is markup, and nothing is hidden.
 
+use crate::units::is_hidden;
 use std::fmt::Write;
 
 /// Appends a text in which no character is markup. What cannot be seen, or makes other characters stand elsewhere, is written as what it is.
@@ -12,21 +13,12 @@ pub(super) fn escape(out: &mut String, text: &str) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            _ if c.is_control() || is_invisible(c) => {
+            _ if is_hidden(c) => {
                 let _always_fits = write!(out, "<i>\\u{{{:x}}}</i>", u32::from(c));
             }
             _ => out.push(c),
         }
     }
-}
-
-/// Zero width, marks and overrides of direction, and what HTML forbids.
-fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fdd0}'..='\u{fdef}'
-    ) || u32::from(c) & 0xfffe == 0xfffe
 }
 
 /// Appends words in which names of calls stand between backticks.

@@ -3,6 +3,7 @@
 use super::super::suite::{diff_color, verdict_color};
 use super::{MatrixReport, is_of_verdict, plural, real, scenarios, words};
 use crate::matrix::{Difference, Matrix, Step};
+use crate::units::{shown, shown_lines};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -27,12 +28,13 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
         let whole = difference.reasons.iter().flat_map(|reason| reason.lines());
         lines(out, whole, color);
         for note in &difference.notes {
-            let _always_fits = writeln!(out, "        note: {note}");
+            let _always_fits = writeln!(out, "        note: {}", shown(note));
         }
     }
     told.write(out, matrix, color);
     for column in &matrix.columns {
         if let Some(trouble) = &column.trouble {
+            let trouble = shown_lines(trouble).collect::<Vec<_>>().join("\n");
             let names = matrix.scenarios.iter();
             let untold = names.filter(|name| report.is_untold(&column.kernel, name));
             let _always_fits = match untold.count() {
@@ -99,7 +101,8 @@ impl Told {
             }
             let _always_fits = writeln!(
                 out,
-                "    {name}: {} (see {})",
+                "    {}: {} (see {})",
+                shown(name),
                 verdicts.join("; "),
                 steps.join(", ")
             );
@@ -142,7 +145,8 @@ fn is_told(difference: &Difference, step: &Step) -> bool {
 fn head(out: &mut String, difference: &Difference, color: bool) {
     let (start, end) = colors(difference.verdict, color);
     let kernels = difference.kernels.join(", ");
-    let scenarios = difference.scenarios.join("\n    ");
+    let scenarios: Vec<_> = difference.scenarios.iter().map(|it| shown(it)).collect();
+    let scenarios = scenarios.join("\n    ");
     let _always_fits = writeln!(
         out,
         "\n{start}{}{end} on {kernels}{}:\n    {scenarios}",
@@ -152,8 +156,8 @@ fn head(out: &mut String, difference: &Difference, color: bool) {
 }
 
 fn lines<'a>(out: &mut String, lines: impl Iterator<Item = &'a str>, color: bool) {
-    for line in lines {
-        let (start, end) = if color { diff_color(line) } else { ("", "") };
+    for line in lines.map(shown) {
+        let (start, end) = if color { diff_color(&line) } else { ("", "") };
         let _always_fits = writeln!(out, "        {start}{line}{end}");
     }
 }
@@ -180,7 +184,10 @@ fn elsewhere(difference: &Difference) -> String {
 
 fn table(out: &mut String, matrix: &Matrix, color: bool) {
     const HEAD: &str = "scenario";
-    let longest = matrix.scenarios.iter().map(|name| name.chars().count());
+    let longest = matrix
+        .scenarios
+        .iter()
+        .map(|name| shown(name).chars().count());
     let first = longest.max().unwrap_or(0).max(HEAD.len());
     let mut widths: Vec<usize> = matrix
         .columns
@@ -216,6 +223,6 @@ fn table(out: &mut String, matrix: &Matrix, color: bool) {
             let verdict = cell.verdict();
             (words(verdict), colors(verdict, color))
         });
-        line(name, cells.collect());
+        line(&shown(name), cells.collect());
     }
 }

@@ -2,6 +2,7 @@
 
 use super::super::junit::status;
 use super::{Found, MatrixReport};
+use crate::units::{shown, shown_lines};
 use quick_junit::{Report, SerializeError, TestCase, TestSuite};
 
 pub(super) fn write(report: &MatrixReport<'_>) -> Result<String, SerializeError> {
@@ -12,7 +13,7 @@ pub(super) fn write(report: &MatrixReport<'_>) -> Result<String, SerializeError>
         suite.set_time(column.took);
         suite.add_property(("release", column.release.as_str()));
         if let Some(trouble) = &column.trouble {
-            suite.set_system_err(trouble.as_str());
+            suite.set_system_err(shown_lines(trouble).collect::<Vec<_>>().join("\n"));
         }
         for scenario in &report.matrix.scenarios {
             let mut cells = report.matrix.row(scenario);
@@ -20,11 +21,11 @@ pub(super) fn write(report: &MatrixReport<'_>) -> Result<String, SerializeError>
                 continue;
             };
             let status = status(cell.verdict(), &cell.reasons);
-            let mut case = TestCase::new(scenario.as_str(), status);
+            let mut case = TestCase::new(shown(scenario).as_ref(), status);
             // What tells apart cases of one name.
             case.set_classname(column.kernel.as_str());
             for note in &cell.notes {
-                case.add_property(("note", note.as_str()));
+                case.add_property(("note", shown(note).as_ref()));
             }
             let found = found.get(scenario.as_str()).map_or(&[][..], Vec::as_slice);
             let changes: Vec<&Found<'_>> = found
@@ -47,8 +48,14 @@ fn text(found: &Found<'_>) -> String {
         "unlike {}: {}: {}",
         found.step.from,
         found.change.class.word(),
-        found.change.what
+        shown(&found.change.what)
     )];
-    lines.extend(found.seen.evidence.iter().map(|line| format!("  {line}")));
+    lines.extend(
+        found
+            .seen
+            .evidence
+            .iter()
+            .map(|line| format!("  {}", shown(line))),
+    );
     lines.join("\n")
 }

@@ -3,6 +3,7 @@
 use super::super::suite::diff_color;
 use super::{MatrixReport, by_verdicts, evidence, noise, plural, real, title, words};
 use crate::matrix::{Explained, Seen, Step};
+use crate::units::{shown, shown_lines};
 use crate::upgrade::Class;
 use std::fmt::Write;
 
@@ -46,7 +47,7 @@ fn write_change(out: &mut String, change: &Explained, color: bool) {
         (true, _) => ("\u{1b}[33m", "\u{1b}[0m"),
     };
     let word = change.class.word();
-    let mut what = change.what.lines();
+    let mut what = shown_lines(&change.what);
     let first = what.next().unwrap_or_default();
     let _always_fits = writeln!(
         out,
@@ -57,18 +58,19 @@ fn write_change(out: &mut String, change: &Explained, color: bool) {
         let _always_fits = writeln!(out, "{:INDENT$}{start}{text}{end}", "");
     };
     for more in what {
-        line(more, ("", ""));
+        line(&more, ("", ""));
     }
     let groups = by_verdicts(change);
     for (verdicts, seen) in &groups {
         line(&format!("{verdicts}: {}", names(seen)), ("", ""));
     }
-    let shown = groups.first().and_then(|(_, seen)| seen.first());
-    let evidence: Vec<&str> = shown
+    let first = groups.first().and_then(|(_, seen)| seen.first());
+    let evidence: Vec<&str> = first
         .into_iter()
         .flat_map(|seen| evidence(change, seen))
         .collect();
-    for text in evidence.iter().take(LINES) {
+    for text in evidence.iter().take(LINES).map(|text| shown(text)) {
+        let text = &*text;
         line(text, if color { diff_color(text) } else { ("", "") });
     }
     if evidence.len() > LINES {
@@ -82,7 +84,7 @@ fn write_noise(out: &mut String, step: &Step) {
     let mut kinds: Vec<String> = noise(step)
         .map(|change| {
             let seen: Vec<&Seen> = change.seen.iter().collect();
-            format!("{} in {}", change.what, names(&seen))
+            format!("{} in {}", shown(&change.what), names(&seen))
         })
         .collect();
     if kinds.is_empty() {
@@ -104,7 +106,7 @@ fn write_noise(out: &mut String, step: &Step) {
 
 /// A handful of names, and how many more there are.
 fn names(seen: &[&Seen]) -> String {
-    let names = seen.iter().take(NAMES).map(|seen| seen.scenario.as_str());
+    let names = seen.iter().take(NAMES).map(|seen| shown(&seen.scenario));
     let names = names.collect::<Vec<_>>().join(", ");
     match seen.len().saturating_sub(NAMES) {
         0 => names,

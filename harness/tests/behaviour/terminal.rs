@@ -1,0 +1,141 @@
+//! What a workload or a recording says of itself reaches a person as text: it neither steers the terminal nor makes lines
+//! of its own among those of the program.
+
+use std::fs;
+
+use crate::support::project::{Project, Run};
+use crate::support::require::{require, right_to_trace};
+
+/// Clears the screen, says that all is well, orders something of a CI system, turns the direction of writing.
+const HOSTILE: &str = "\\033[2J\\033[H\\n      pass  everything\\n::error::x\\rpass  everything\\n\\342\\200\\256\\302\\233";
+
+/// Nothing of it came through.
+#[track_caller]
+fn assert_harmless(text: &str) {
+    for c in ['\u{1b}', '\r', '\u{202e}', '\u{9b}', '\u{2028}'] {
+        assert!(!text.contains(c), "{c:?} in {text:?}");
+    }
+    for line in text.lines() {
+        let line = line.trim_start();
+        let is_forged = line.starts_with("pass  everything") || line.starts_with("::");
+        assert!(!is_forged, "{text}");
+    }
+}
+
+#[track_caller]
+fn assert_all_harmless(run: &Run) {
+    assert_harmless(&run.stdout);
+    assert_harmless(&run.stderr);
+}
+
+#[test]
+fn what_a_workload_prints_neither_steers_the_terminal_nor_forges_a_line() {
+    require!(right_to_trace());
+    let project = Project::with(
+        "x",
+        &format!(
+            "workload: {{ shell: 'printf \"{HOSTILE}\" >&2; printf \"{HOSTILE}\"; printf \"{HOSTILE}\" >f; exit 3' }}"
+        ),
+    );
+    project.write(
+        "scenarios/y.yaml",
+        &format!(
+            "description: z\nworkload: {{ shell: 'printf \"{HOSTILE}\" | tee f' }}\n\
+             expect: {{ stdout: other, files_after: {{ f: other }} }}\n"
+        ),
+    );
+    for form in ["human", "json", "junit"] {
+        let run = project.harness(&["run", "--format", form, "scenarios"]);
+        assert_all_harmless(run.assert_status(1));
+        assert!(run.stdout.contains("everything"), "{form}: {}", run.stdout);
+    }
+    let made = project.harness(&[
+        "new",
+        "-o",
+        "n.yaml",
+        "--",
+        "sh",
+        "-c",
+        &format!("printf '{HOSTILE}' >&2; exit 3"),
+    ]);
+    assert_all_harmless(&made);
+    if made.status == 0 {
+        assert_harmless(&project.read("n.yaml").replace("::", ""));
+    }
+}
+
+#[test]
+fn names_of_tasks_files_and_scenarios_are_on_one_line() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let program = "perl -e '$0 = \"\\e[2Jx\\npass  y\"; $f = \"a\\n      pass  everything\\e[2J\\r\"; open F, \">\", $f; mkdir \"d\\e[1m\"; \
+         system {$^X} $^X, \"-e\", \"1\", $f'";
+    let name = "it\n      pass  everything\u{1b}[2J";
+    let yaml = format!(
+        "description: \"a\\e[2J\\n      pass  everything\"\nworkload:\n  shell: |\n    {program}\n\
+         trace: {{ events: [{{ syscalls: [execve, openat, mkdir, clone, vfork, wait4] }}], since: main }}\n"
+    );
+    fs::write(project.join(&format!("scenarios/{name}.yaml")), yaml).expect("a scenario");
+    let run = project.harness(&["run", "scenarios"]);
+    assert_all_harmless(&run);
+    assert!(run.stdout.contains("it\\n      pass"), "{}", run.stdout);
+    let review = project.harness(&["review"]);
+    assert_all_harmless(&review);
+    let dumped = project.join("r.perf.data");
+    let dumped = dumped.to_str().expect("a path of letters");
+    let words = ["sh", "-c", program];
+    let traced = project.harness(
+        &[
+            &["trace", "--sched", "--summary", "--save", dumped, "--"][..],
+            &words,
+        ]
+        .concat(),
+    );
+    assert_all_harmless(&traced);
+    for command in [
+        &["diff", dumped, dumped][..],
+        &["script", "-i", dumped, "--show-all-events"],
+        &["dump", "-i", dumped],
+    ] {
+        assert_all_harmless(&project.harness(command));
+    }
+}
+
+#[test]
+fn a_name_of_a_recording_ends_no_line_of_a_script() {
+    let place = tempfile::tempdir().expect("a folder");
+    let file = place.path().join("perf.data");
+    let path = file.to_str().expect("a path of letters").to_owned();
+    let fixture = format!(
+        "{}/fixtures/perfdata/events.data",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let mut bytes = fs::read(fixture).expect("a recording");
+    let project = Project::new();
+    let of = |arguments: &[&str]| {
+        let run = project.harness(&[arguments, &["-i", &path]].concat());
+        assert_all_harmless(&run);
+        run.stdout
+    };
+    fs::write(&file, &bytes).expect("a file");
+    let forms = [
+        &["script", "--show-all-events"][..],
+        &["script", "--format", "json"],
+        &["dump"],
+    ];
+    let before = forms.map(|form| of(form).lines().count());
+    // As long as `true`: the name of a task, a file and a mapping.
+    let places: Vec<usize> = (0..bytes.len() - 5)
+        .filter(|at| &bytes[*at..*at + 5] == b"true\0")
+        .collect();
+    assert!(places.len() > 3);
+    for at in places {
+        bytes[at..at + 4].copy_from_slice(b"\n\x1b\r\x7f");
+    }
+    fs::write(&file, &bytes).expect("a file");
+    for (form, lines) in forms.iter().zip(before) {
+        let text = of(form);
+        assert_eq!(text.lines().count(), lines, "{form:?}");
+    }
+    assert!(of(&["script"]).contains("\\n\\u{1b}\\r\\u{7f}"));
+}
