@@ -1,4 +1,4 @@
-//! Stored traces: insta's files, read by insta, written in its form.
+//! Stored traces: insta's files, read and written in its form.
 //!
 //! A scenario below a folder `scenarios` has its snapshot at the same place below the `snapshots` beside it; any other has it in a folder
 //! `snapshots` of its own. `name.snap` is for all kernels; `name@6.1.snap` and `name@6.1.0.snap` are for those, the longest match wins. What
@@ -6,11 +6,14 @@
 //! `name,mode=wal,sync=FULL.snap`, `name,mode=wal,sync=FULL@6.1.snap`. No shell takes these characters for a pattern, and
 //! [`Scenario::label`](crate::scenario::Scenario::label) tells how all others are written.
 
+mod form;
 mod together;
 
+pub use form::FormError;
 pub use together::Together;
 
 use crate::files::{self, OutputError};
+use crate::units::NotText;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -211,29 +214,20 @@ fn version(release: &str) -> Vec<&str> {
 /// The text of a snapshot; `None` where there is no such file.
 ///
 /// # Errors
-/// [`SnapshotError::Read`] for a file that insta cannot read.
+/// [`SnapshotError::Read`] for a file that is no text snapshot in insta's form.
 pub fn read(file: &Path) -> Result<Option<String>, SnapshotError> {
-    match files::look(file, files::SNAPSHOT).map_err(io::Error::from) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        looked => looked.map_err(|source| SnapshotError::Read {
-            path: file.to_owned(),
-            source: source.into(),
-        })?,
-    }
-    let snapshot = insta::Snapshot::from_file(file).map_err(|source| SnapshotError::Read {
+    let failed = |source: Box<dyn std::error::Error + Send + Sync>| SnapshotError::Read {
         path: file.to_owned(),
-        source: source.to_string().into(),
-    })?;
-    let not_text = || SnapshotError::Read {
-        path: file.to_owned(),
-        source: "it is no text snapshot".into(),
+        source,
     };
-    let text = snapshot
-        .contents()
-        .as_text()
-        .ok_or_else(not_text)?
-        .to_string();
-    Ok(Some(normal(&text)))
+    let bytes = match files::read(file, files::SNAPSHOT).map_err(io::Error::from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|error| failed(error.into()))?,
+    };
+    let text = NotText::check(&bytes).map_err(|error| failed(error.into()))?;
+    let body = form::body(text).map_err(|error| failed(error.into()))?;
+    // As insta takes lines.
+    Ok(Some(normal(&body.replace("\r\n", "\n"))))
 }
 
 /// Whether a trace's text is what a snapshot's text is: to the last byte, but for the line feeds at the end, which the form of the file
@@ -432,6 +426,54 @@ mod tests {
         );
         assert!(matches(&read(&file).unwrap().unwrap(), text));
         assert_eq!(read(&dir.path().join("none.snap")).unwrap(), None);
+    }
+
+    #[test]
+    fn what_insta_reads_is_read_the_same_and_all_else_has_a_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x.snap");
+        let read_of = |bytes: &[u8]| {
+            fs::write(&file, bytes).unwrap();
+            read(&file).map_err(|error| {
+                crate::errors::chain(&error).replace(dir.path().to_str().unwrap(), ".")
+            })
+        };
+        for form in [
+            "---\nsource: a\nexpression: \"x\"\nsnapshot_kind: text\n---\nP1 a\n  b\n",
+            "---\nsource: a\n---\n\n---\nx",
+            "--- \r\nsource: a\r\n---\r\nP1 a\r\n  b",
+        ] {
+            let ours = read_of(form.as_bytes()).unwrap().unwrap();
+            let theirs = insta::Snapshot::from_file(&file).unwrap();
+            let theirs = theirs.contents().as_text().unwrap().to_string();
+            assert_eq!(ours, normal(&theirs), "{form:?}");
+        }
+        for (bytes, said) in [
+            (&b""[..], "line 1: a snapshot begins with a line `---`"),
+            (b"P1 a\n", "line 1: a snapshot begins with a line `---`"),
+            (
+                b"---\na: b\nP1",
+                "line 3: the header does not end: a second line `---` is missing",
+            ),
+            (
+                b"---\nsnapshot_kind: binary\n---\n",
+                "line 2: it is no text snapshot",
+            ),
+            (
+                b"---\n---\nP1 \xff",
+                "line 3, column 4: the byte 0xff is not UTF-8",
+            ),
+        ] {
+            assert_eq!(
+                read_of(bytes).unwrap_err(),
+                format!("cannot read the snapshot `./x.snap`: {said}")
+            );
+        }
+        // insta panics at these.
+        for value in [".inf", "-.inf", ".nan"] {
+            let text = format!("---\ninfo: {value}\n---\nP1\n");
+            assert_eq!(read_of(text.as_bytes()).unwrap().unwrap(), "P1\n");
+        }
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use trace_harness::files;
 use trace_harness::matrix::Place;
-use trace_harness::scenario::{KernelSpec, nearest, read_kernels};
+use trace_harness::scenario::{self, Diagnostic, KernelSpec, nearest, read_kernels};
+use trace_harness::units::shown_path;
 
 /// The list that is there without a file.
 const BUILT_IN: &str = include_str!("../../ci/kernels.yaml");
@@ -36,13 +37,16 @@ impl Listed {
             .or_else(|| usual.exists().then_some(usual));
         let (name, text) = match &file {
             None => (PathBuf::from("the built-in list"), BUILT_IN.to_owned()),
-            Some(path) => match files::text(path, files::KERNELS) {
-                Ok(text) => (path.clone(), text),
+            Some(path) => match files::read(path, files::KERNELS) {
+                Ok(bytes) => {
+                    let text = scenario::text(path, &bytes).map_err(|it| say(&it))?;
+                    (path.clone(), text)
+                }
                 Err(error) => {
                     let why = trace_harness::errors::chain(&error);
                     note!(
                         "harness: cannot read the list of kernels `{}`: {why}",
-                        path.display()
+                        shown_path(&path)
                     );
                     return Err(status::USAGE);
                 }
@@ -53,13 +57,15 @@ impl Listed {
                 specs,
                 folder: name.parent().unwrap_or(Path::new("")).to_owned(),
             }),
-            Err(complaint) => {
-                let color = std::io::stderr().is_terminal();
-                note!("{}", complaint.render(color).trim_end());
-                Err(status::USAGE)
-            }
+            Err(complaint) => Err(say(&complaint)),
         }
     }
+}
+
+fn say(complaint: &Diagnostic) -> u8 {
+    let color = std::io::stderr().is_terminal();
+    note!("{}", complaint.render(color).trim_end());
+    status::USAGE
 }
 
 impl Kernels {

@@ -197,10 +197,10 @@ pub(crate) fn keep_to_own(whose: Recording, host: &Host) {
         return;
     }
     rights::forget();
-    anstream::eprintln!(
+    note!(
         "harness: with your own rights alone: those that its file lends reach commands that it starts"
     );
-    anstream::eprintln!(
+    note!(
         "hint: run as root, or let root write a line `{}` into {}",
         Grant::Machine.word(),
         Host::RIGHTS

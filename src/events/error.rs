@@ -1,12 +1,15 @@
 //! Why an event is not open, and what can be done about it.
 
 use crate::record::TableError;
-use crate::units::Cpu;
+use crate::units::{Cpu, excerpt};
 use std::io;
 
 /// What to do where the machine has no counter for an event.
 const NO_COUNTER: &str = "this machine has no counter for it: a virtual machine has those of a processor (a PMU) only where its host gives them \
     (QEMU: -cpu host,pmu=on), and not every processor has each; `harness doctor` says which sources of events there are";
+
+/// So many characters of a filter are said, which may have thousands.
+const MOST_OF_A_FILTER: usize = 120;
 
 /// Why an event is not open.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +41,10 @@ pub enum OpenError {
         source: io::Error,
     },
     /// The kernel refused the filter.
-    #[error("the kernel refused the filter `{filter}` of `{event}`")]
+    #[error(
+        "the kernel refused the filter `{}` of `{event}`",
+        excerpt(filter, MOST_OF_A_FILTER)
+    )]
     Filter {
         /// The event's name.
         event: String,
@@ -136,5 +142,32 @@ impl OpenError {
     #[must_use]
     pub fn is_permission(&self) -> bool {
         matches!(self, Self::Open { source, .. } if matches!(source.raw_os_error(), Some(libc::EACCES | libc::EPERM | libc::ENOSYS)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_filter_that_the_kernel_refuses_is_shortened() {
+        let said = |filter: String| {
+            let (event, source) = ("a:b".to_owned(), io::Error::from_raw_os_error(libc::EINVAL));
+            let error = OpenError::Filter {
+                event,
+                filter,
+                source,
+            };
+            crate::errors::chain(&error)
+        };
+        assert_eq!(
+            said("id==1".to_owned()),
+            "the kernel refused the filter `id==1` of `a:b`: invalid argument"
+        );
+        let long = said("id==1||".repeat(3000));
+        assert!(
+            long.len() < 250 && long.contains("... (21000 bytes)` of `a:b`"),
+            "{long}"
+        );
     }
 }

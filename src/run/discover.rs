@@ -3,7 +3,9 @@
 use crate::files;
 use crate::scenario;
 use crate::snapshot::Place;
+use std::collections::BTreeSet;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A scenario that was found: a file, or a row of its `matrix`.
@@ -33,18 +35,30 @@ impl Item {
 /// For the first path that cannot be read, with that path.
 pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
     let mut items = Vec::new();
+    // Each folder is gone through once, by whichever path it is found first: those of links come last.
+    let mut seen = BTreeSet::new();
     for path in paths {
         let mut waiting = vec![path.clone()];
-        while let Some(path) = waiting.pop() {
+        let mut links = BTreeSet::new();
+        while let Some(path) = waiting.pop().or_else(|| links.pop_first()) {
             let failed = |error| (path.clone(), error);
             if path.is_dir() {
+                let folder = std::fs::metadata(&path).map_err(failed)?;
+                if !seen.insert((folder.dev(), folder.ino())) {
+                    continue;
+                }
                 for entry in std::fs::read_dir(&path).map_err(failed)? {
                     let entry = entry.map_err(failed)?.path();
                     let is_scenario = entry
                         .extension()
                         .is_some_and(|end| end == "yaml" || end == "yml");
-                    if entry.is_dir() || is_scenario {
-                        waiting.push(entry);
+                    match entry.is_dir() {
+                        true if entry.is_symlink() => {
+                            links.insert(entry);
+                        }
+                        true => waiting.push(entry),
+                        false if is_scenario => waiting.push(entry),
+                        false => {}
                     }
                 }
             } else {
@@ -73,4 +87,41 @@ fn rows(file: &Path) -> Vec<Item> {
         row,
     };
     labels.into_iter().map(item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_folder_that_links_lead_to_is_gone_through_once() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str| place.path().join(path);
+        std::fs::create_dir_all(at("scenarios/sub")).unwrap();
+        std::fs::create_dir(at("elsewhere")).unwrap();
+        for file in [
+            "scenarios/x.yaml",
+            "scenarios/sub/y.yaml",
+            "elsewhere/z.yaml",
+        ] {
+            std::fs::write(at(file), "").unwrap();
+        }
+        // A loop, a second name in front of the first, and what is nowhere else.
+        symlink(".", at("scenarios/a")).unwrap();
+        symlink("../..", at("scenarios/sub/up")).unwrap();
+        symlink("sub", at("scenarios/other")).unwrap();
+        symlink(at("elsewhere"), at("scenarios/out")).unwrap();
+        let found = |paths: &[&str]| -> Vec<String> {
+            let paths: Vec<PathBuf> = paths.iter().map(|path| at(path)).collect();
+            let items = discover(&paths).unwrap();
+            items.into_iter().map(|item| item.name).collect()
+        };
+        assert_eq!(found(&["scenarios"]), ["out/z", "sub/y", "x"]);
+        assert_eq!(
+            found(&["scenarios", "scenarios/a", "elsewhere"]),
+            ["out/z", "sub/y", "x"]
+        );
+        assert_eq!(found(&["scenarios/a/sub"]).len(), 3);
+    }
 }

@@ -36,6 +36,7 @@ mod saving;
 mod scenario;
 mod session;
 mod setting;
+mod sources;
 mod stat;
 mod store;
 mod storing;

@@ -3,10 +3,10 @@
 use super::probes::Foreseen;
 use super::{Bench, Item, RecordedRun};
 use crate::errors::chain;
-use crate::files::{self, InputError};
+use crate::files;
 use crate::host::Catalogue;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
-use crate::scenario::{Diagnostic, FileSource, KeyPath, Scenario};
+use crate::scenario::{Diagnostic, Scenario};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,40 +27,13 @@ pub(super) fn read_file(
     file: &Path,
     complaints: &mut Vec<Diagnostic>,
 ) -> Result<Option<Vec<Scenario>>, SuiteError> {
-    let text = files::text(file, files::SCENARIO).map_err(|error| SuiteError::Read {
+    let bytes = files::read(file, files::SCENARIO).map_err(|error| SuiteError::Read {
         file: file.to_owned(),
         source: error.into(),
     })?;
-    let rows = crate::scenario::read_all(file, &text);
-    let rows = rows.and_then(|rows| {
-        let folder = file.parent().unwrap_or(Path::new(""));
-        rows.iter().try_for_each(|row| check_files(row, folder))?;
-        Ok(rows)
-    });
+    let rows =
+        crate::scenario::text(file, &bytes).and_then(|text| crate::scenario::read_all(file, &text));
     Ok(rows.map_err(|complaint| complaints.push(complaint)).ok())
-}
-
-/// Looks at the files that are to be laid into the sandbox: what is no regular file would be waited for.
-fn check_files(scenario: &Scenario, folder: &Path) -> Result<(), Diagnostic> {
-    let own = (KeyPath::root().key("workload"), Some(&scenario.workload));
-    let baseline = (KeyPath::root().key("baseline"), scenario.baseline.as_ref());
-    for (at, workload) in [own, baseline] {
-        for (name, file) in workload.iter().flat_map(|workload| &workload.files) {
-            let FileSource::From(from) = &file.source else {
-                continue;
-            };
-            let why = match files::look(&folder.join(from), files::LAID) {
-                Err(error @ (InputError::Kind(_) | InputError::Long(_))) => error,
-                // What the system says of it now may be otherwise when it is laid in.
-                _ => continue,
-            };
-            let message = format!("cannot read `{}`: {why}", folder.join(from).display());
-            let at = at.clone().key("files");
-            let at = at.key(name.to_string_lossy()).key("from");
-            return Err(scenario.complaint(&at, message, None));
-        }
-    }
-    Ok(())
 }
 
 /// Reads scenarios as far as takes no machine, for those who run them elsewhere.
@@ -88,6 +61,12 @@ pub(super) fn ready(
     scenario: &Scenario,
     file: &Path,
 ) -> Result<Ready, PlanError> {
+    // Of a run that was recorded nothing is laid out.
+    if recording.is_none()
+        && let Some(complaint) = super::sources::complaint(scenario, file)
+    {
+        return Err(PlanError::Invalid(Box::new(complaint)));
+    }
     let description = scenario.description.clone();
     let catalogue: &dyn Catalogue = match recording {
         Some(recording) => recording,

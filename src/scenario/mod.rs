@@ -71,7 +71,7 @@ pub use kernels::{KernelSource, KernelSpec, read_kernels};
 pub use key_path::KeyPath;
 pub use model::{Mark, Scenario, SectionSpec};
 pub use nearest::nearest;
-pub use reader::{labels, read, read_all};
+pub use reader::{labels, read, read_all, text};
 pub use requires::{Feature, Needs, Requires};
 pub use ring::{Last, RingMode, RingSpec};
 pub use sandbox::{Addresses, Network, Root, SandboxSpec, Survivors, UserSpec, WorldSpec};

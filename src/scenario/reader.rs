@@ -24,6 +24,7 @@ use super::snapshot::SnapshotSpec;
 use super::survey::survey;
 use super::trace::WrittenTrace;
 use super::workload::WrittenWorkload;
+use crate::units::NotText;
 
 /// The top level of a file, before the checks that see more than one key.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -65,6 +66,29 @@ pub(super) struct WrittenScenario {
         description = "Names and their values: the scenario is run for each row, with `${name}` replaced wherever it stands."
     )]
     _matrix: IgnoredAny,
+}
+
+/// The text of a file that is read here.
+///
+/// # Errors
+///
+/// The place of the first byte that is not UTF-8.
+pub fn text(file: &Path, bytes: &[u8]) -> Result<String, Diagnostic> {
+    let fault = match NotText::check(bytes) {
+        Ok(text) => return Ok(text.to_owned()),
+        Err(fault) => fault,
+    };
+    // Up to there both are the same.
+    let shown = String::from_utf8_lossy(bytes);
+    let message = format!("this is not UTF-8: the byte {:#04x}", fault.byte);
+    let mark = if bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
+    let at = fault.at.saturating_sub(mark);
+    let end = at.saturating_add('\u{fffd}'.len_utf8());
+    Err(Source::new(file, &shown).diagnostic(at..end, message))
 }
 
 /// Reads the text of a scenario file; `file` is only its name in messages. Of a file with a `matrix` it gives the first row.

@@ -10,6 +10,7 @@ use trace_harness::run::{Fired, Observer, RecordedRun};
 use trace_harness::space::Stack;
 use trace_harness::syscall::Observation;
 use trace_harness::trace::{Builder, View};
+use trace_harness::units::{NotText, shown_path};
 use trace_harness::{snapshot, upgrade, verdict};
 
 /// What was read.
@@ -21,7 +22,7 @@ pub(super) struct Read {
 
 /// Reads one. What is no trace is given as it is.
 pub(super) fn trace(path: &Path) -> Result<Read, String> {
-    let failed = |why: String| format!("cannot read `{}`: {why}", path.display());
+    let failed = |why: String| format!("cannot read `{}`: {why}", shown_path(path));
     let whole = |text: String| Read {
         text,
         lacks: Vec::new(),
@@ -44,28 +45,32 @@ pub(super) fn trace(path: &Path) -> Result<Read, String> {
         }
         return recording(path);
     }
-    let text = String::from_utf8(bytes).map_err(|_| {
-        failed("it is neither text nor a recording in perf's file format".to_owned())
+    let text = NotText::check(&bytes).map_err(|fault| {
+        failed(format!(
+            "it is neither text nor a recording in perf's file format: {fault}"
+        ))
     })?;
     if text.starts_with('{') {
         return Err(failed(
             "it is JSON; traces are compared as text, or as recordings (--save)".to_owned(),
         ));
     }
-    Ok(whole(upgrade::normalised(&text).unwrap_or(text)))
+    Ok(whole(
+        upgrade::normalised(text).unwrap_or_else(|| text.to_owned()),
+    ))
 }
 
 /// All that a recording holds.
 fn recording(path: &Path) -> Result<Read, String> {
     let failed = |error: &(dyn std::error::Error + 'static)| {
-        format!("`{}`: {}", path.display(), chain(error))
+        format!("`{}`: {}", shown_path(path), chain(error))
     };
     let recording = RecordedRun::open(path).map_err(|error| chain(&error))?;
     let (wanted, memory) = (recording.wanted(), recording.memory());
     if wanted.is_empty() {
         return Err(format!(
             "`{}` holds neither calls nor tracepoints",
-            path.display()
+            shown_path(path)
         ));
     }
     let plan = plan::events_within(recording.reach(), &wanted, memory, &recording);
@@ -80,7 +85,7 @@ fn recording(path: &Path) -> Result<Read, String> {
     let replayed = recording.replay(&plan, &mut collector);
     let replayed = replayed.map_err(|error| failed(&error))?;
     if let Some(error) = collector.error {
-        return Err(format!("`{}`: {error}", path.display()));
+        return Err(format!("`{}`: {error}", shown_path(path)));
     }
     if let Some(id) = replayed.ended.exited.main_pid {
         collector.builder.main_process(id);

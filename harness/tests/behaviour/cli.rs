@@ -28,8 +28,11 @@ const PASSES: &str = "workload: { run: [\"true\"] }\nsnapshot: false";
 const FAILS: &str = "workload: { run: [\"false\"] }\nsnapshot: false";
 /// One whose requirement no machine meets.
 const SKIPPED: &str = "workload: { run: [\"true\"] }\nrequires: { commands: [no-such-command] }";
-/// One that the harness cannot lay out.
-const BROKEN: &str = "workload: { run: [\"true\"], files: { a: { from: nowhere } } }";
+/// One that the harness cannot lay out: no file system has names of 258 bytes.
+pub(crate) const BROKEN: &str = "workload: { run: [\"true\"], files: { \
+    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\
+    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\
+    aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: x } }\nsnapshot: false";
 /// One that has to be ended.
 const ENDLESS: &str = "workload: { run: [sleep, infinity], timeout: 200ms }\nsnapshot: false";
 /// One that fails, as is known.

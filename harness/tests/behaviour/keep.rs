@@ -77,9 +77,7 @@ fn of_many_runs_the_last_is_kept_which_may_be_the_first_that_failed() {
 #[test]
 fn what_could_not_be_laid_out_is_said_not_to_be_kept() {
     require!(right_to_trace());
-    let yaml =
-        "workload: { run: [\"true\"], files: { a: x, b: { from: nowhere } } }\nsnapshot: false";
-    let project = Project::with("it", yaml);
+    let project = Project::with("it", crate::cli::BROKEN);
     let run = project.harness(&["run", "--keep", "--format", "json", "scenarios"]);
     let report = &run.assert_status(99).json()[0];
     let reasons = report["reasons"].to_string();

@@ -70,7 +70,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "events", "matching", "plan", "sandbox", "scenario", "syscall", "trace", "units",
         ],
     ),
-    ("snapshot", &["files"]),
+    ("snapshot", &["files", "units"]),
     ("upgrade", &["syscall"]),
     (
         "suggest",

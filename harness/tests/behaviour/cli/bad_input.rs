@@ -183,8 +183,9 @@ fn what_is_no_text_or_cannot_be_told_apart_is_refused_too() {
     let run = project.harness(&["run", "scenarios"]);
     run.assert_status(2);
     assert!(
-        run.stderr
-            .starts_with("harness: cannot read the scenario `scenarios/bytes.yaml`: "),
+        run.stderr.starts_with(
+            "error: this is not UTF-8: the byte 0xff\n --> scenarios/bytes.yaml:1:14\n"
+        ),
         "{}",
         run.stderr
     );
@@ -200,6 +201,106 @@ fn what_is_no_text_or_cannot_be_told_apart_is_refused_too() {
         "{}",
         run.stderr
     );
+}
+
+#[test]
+fn a_file_to_lay_out_that_is_not_there_is_refused_at_its_place() {
+    require!(right_to_trace());
+    let workload = "workload: { run: [cat, x], files: { x: { from: ../data/savd.py } } }";
+    let project = Project::with("sub/wrong", workload);
+    project.write("data/save.py", "");
+    let refused = |said: &str| {
+        let run = project.harness(&["run", "scenarios"]);
+        run.assert_status(2);
+        assert_eq!(run.stdout, "");
+        assert!(run.stderr.starts_with(said), "{}", run.stderr);
+        run.stderr
+    };
+    let said = refused(
+        "error: `../data/savd.py`: no such file or directory\n --> scenarios/sub/wrong.yaml:2:48\n",
+    );
+    assert!(
+        said.contains("a path is taken from the folder of the scenario on"),
+        "{said}"
+    );
+    project.scenario("sub/wrong", &workload.replace("../data", "../../data"));
+    let said = refused("error: `../../data/savd.py`: no such file or directory\n");
+    assert!(
+        said.contains("did you mean `../../data/save.py`?"),
+        "{said}"
+    );
+    project.scenario(
+        "sub/wrong",
+        "workload: { run: [\"true\"] }\nbaseline: { run: [cat, x], files: { x: { from: nothing } } }\n\
+         expect: { delta: { read: \"0..\" } }",
+    );
+    let said = refused(
+        "error: `nothing`: no such file or directory\n --> scenarios/sub/wrong.yaml:3:48\n",
+    );
+    assert!(!said.contains("did you mean"), "{said}");
+}
+
+#[test]
+fn a_loop_of_links_between_folders_runs_nothing_twice() {
+    require!(right_to_trace());
+    let project = Project::with("sub/good", PASSES);
+    for (to, at) in [
+        (".", "scenarios/a"),
+        ("..", "scenarios/sub/up"),
+        ("sub", "scenarios/b"),
+    ] {
+        std::os::unix::fs::symlink(to, project.join(at)).expect("a link");
+    }
+    let run = project.harness(&["run", "--format", "json", "scenarios", "./scenarios"]);
+    run.assert_status(0);
+    assert_eq!(run.verdicts().keys().collect::<Vec<_>>(), ["sub/good"]);
+}
+
+#[test]
+fn a_snapshot_that_is_none_is_named_with_a_line_in_the_words_of_the_program() {
+    require!(right_to_trace());
+    let project = Project::with("x", "workload: { run: [\"true\"] }");
+    project
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(0);
+    let good = project.read("snapshots/x.snap");
+    let broken: [(Vec<u8>, &str); 4] = [
+        (
+            b"Expression: x\n\nP1 true\n".to_vec(),
+            "line 1: a snapshot begins with a line `---`",
+        ),
+        (
+            b"---\nsource: x\n".to_vec(),
+            "line 2: the header does not end",
+        ),
+        (
+            [good.as_bytes(), b"\xff"].concat(),
+            "the byte 0xff is not UTF-8",
+        ),
+        (
+            b"---\nsnapshot_kind: binary\n---\n".to_vec(),
+            "line 2: it is no text snapshot",
+        ),
+    ];
+    for (bytes, said) in broken {
+        std::fs::write(project.join("snapshots/x.snap"), bytes).expect("a file");
+        let run = project.harness(&["run", "--format", "json", "scenarios"]);
+        let (verdict, reason) = &run.verdicts()["x"];
+        assert_eq!(verdict, "broken", "{reason}");
+        assert!(
+            reason.contains("x.snap`: line ") && reason.contains(said),
+            "{reason}"
+        );
+        assert_eq!(run.stderr, "", "{said}");
+    }
+    // A header that insta cannot take is none of the text's concern.
+    std::fs::write(
+        project.join("snapshots/x.snap"),
+        good.replacen("---\n", "---\ninput_file: .inf\n", 1),
+    )
+    .expect("a file");
+    let run = project.harness(&["run", "scenarios"]);
+    assert_eq!(run.assert_status(0).stderr, "");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn junit_tells_failures_from_errors_and_skips() {
         ("a", "pass", ""),
         ("b", "failure", "exit status 1"),
         ("c", "skip", "no-such-command"),
-        ("d/e", "error", "scenarios/d/nowhere"),
+        ("d/e", "error", "cannot lay `aaaa"),
         ("d/f", "failure", "unexpected_pass"),
     ];
     assert_eq!(seen.len(), expected.len());

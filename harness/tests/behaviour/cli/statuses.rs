@@ -36,7 +36,7 @@ const VERDICTS: [(&str, &str, &str, i32, &str); 8] = [
         77,
         "needs command `no-such-command`",
     ),
-    ("broken", BROKEN, "broken", 99, "cannot read `"),
+    ("broken", BROKEN, "broken", 99, "cannot lay `"),
     ("known", KNOWN, "pass", 0, "fails as known: it is false"),
     (
         "unexpected",

@@ -1,0 +1,63 @@
+//! The files that a scenario lays out from elsewhere, looked after before anything runs.
+
+use crate::errors::chain;
+use crate::files;
+use crate::scenario::{Diagnostic, FileSource, KeyPath, Scenario, Workload, nearest};
+use crate::units::{shown, shown_path};
+use std::path::Path;
+
+/// A complaint about the first `from:` that names nothing, with what is there by a similar name, or no regular file, which would be
+/// waited for.
+pub(super) fn complaint(scenario: &Scenario, file: &Path) -> Option<Diagnostic> {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let workloads = [
+        ("workload", Some(&scenario.workload)),
+        ("baseline", scenario.baseline.as_ref()),
+    ];
+    let named = workloads.into_iter().flat_map(|(key, workload)| {
+        let files = workload.into_iter().flat_map(sources);
+        files.map(move |(name, from)| {
+            let at = KeyPath::root().key(key).key("files").key(name);
+            (at.key("from"), from)
+        })
+    });
+    named.into_iter().find_map(|(at, from)| {
+        let error = files::look(&folder.join(from), files::LAID).err()?;
+        let message = format!("`{}`: {}", shown_path(from), chain(&error));
+        Some(scenario.complaint(&at, message, near(folder, from)))
+    })
+}
+
+fn sources(workload: &Workload) -> impl Iterator<Item = (String, &Path)> {
+    workload
+        .files
+        .iter()
+        .filter_map(|(path, file)| match &file.source {
+            FileSource::From(from) => Some((path.to_string_lossy().into_owned(), from.as_path())),
+            FileSource::Content(_) => None,
+        })
+}
+
+/// The entry beside it whose name is nearest to its own; where there is no such folder, what that is relative to.
+fn near(folder: &Path, from: &Path) -> Option<String> {
+    let whole = folder.join(from);
+    if whole.exists() {
+        return None;
+    }
+    let beside = whole.parent().filter(|beside| beside.is_dir());
+    let Some(beside) = beside else {
+        return Some("a path is taken from the folder of the scenario on".to_owned());
+    };
+    let name = whole.file_name()?.to_string_lossy();
+    let entries = beside.read_dir().ok()?.filter_map(Result::ok);
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort_unstable();
+    let near = nearest(&name, names.iter().map(String::as_str))?;
+    let near = from.with_file_name(near);
+    Some(format!(
+        "did you mean `{}`?",
+        shown(&near.to_string_lossy())
+    ))
+}
