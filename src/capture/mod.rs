@@ -216,13 +216,14 @@ fn attach(
     catalogue: &dyn Catalogue,
     kernel: Kernel,
 ) -> Result<Vec<OwnedFd>, CaptureError> {
-    let raw: [(&CStr, &'static str, Option<Vec<u64>>); 4] = [
+    let raw: [(&CStr, &'static str, Option<Vec<u64>>); 5] = [
         (
             c"sched_process_exit",
             "sched_process_exit",
             programs::gone(names),
         ),
         (c"signal_deliver", "signal_deliver", programs::signal(names)),
+        (c"sched_switch", "sched_switch", programs::switch(names)),
         (c"sys_exit", "sys_exit", programs::exit(names, Copy::First)),
         (
             c"sys_enter",

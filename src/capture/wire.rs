@@ -45,6 +45,8 @@ pub(super) mod task {
     pub(in crate::capture) const SCRATCH: i16 = 100;
     /// Whether the first copy of the program was here, and the second one has nothing to do.
     pub(in crate::capture) const ENTERED: i16 = 104;
+    /// Not 0 from the record of the entry on, until another call is entered.
+    pub(in crate::capture) const SENT: i16 = 108;
     pub(in crate::capture) const SIZE: usize = 112;
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;
 }

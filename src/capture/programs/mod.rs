@@ -4,8 +4,9 @@
 //! stand beside the events of a tracepoint and cannot hide its records. Where the kernel does not describe its types, a fork and an exec
 //! must be seen through their tracepoints' records, which name the new id by a stable layout: those programs return 1.
 //!
-//! A read may not sleep: memory that is not resident at a call's entry (a constant that nobody touched yet) is read again at its exit, when
-//! the kernel has brought it in. A successful `execve` has replaced the memory by then: its path comes with `sched_process_exec`, its arguments
+//! A read may not sleep: memory that is not resident at a call's entry (a constant that nobody touched yet) is read again when the kernel has
+//! brought it in: at the call's exit, or before that where the thread gives up its CPU within the call. What it waits for may be another
+//! thread, which can change what the kernel has read long ago. (One that runs on another CPU at the time between can change it still.) A successful `execve` has replaced the memory by then: its path comes with `sched_process_exec`, its arguments
 //! from the new program's stack.
 
 mod exec;
@@ -15,7 +16,7 @@ mod switch;
 mod tasks;
 
 use output::{count, send_record};
-use pieces::{again, fetch, start_record};
+use pieces::{again, early, fetch, start_record};
 
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
@@ -149,6 +150,7 @@ pub(super) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
         }
         a.here(send);
         send_entry(a, names);
+        a.store_number(Width::W, R6, task::SENT, 1);
         a.here(out);
         a.exit(0);
         a.here(stranger);
@@ -173,6 +175,7 @@ fn entered(a: &mut Asm, names: &Names, copy: Option<Copy>, (out, stranger): (Lab
     }
     a.store(Width::W, R6, task::NUMBER, R9);
     a.store_number(Width::W, R6, task::OWED, 0);
+    a.store_number(Width::W, R6, task::SENT, 0);
     a.store_number(Width::W, R6, task::INTERRUPTED, 0);
     find_spec(a, names, out);
     copy_arguments(a, out);
@@ -233,6 +236,37 @@ pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
         a.here(send);
         a.store_number(Width::W, R6, task::OWED, 0);
         send_record(a, names, head::EXIT);
+        a.here(out);
+        a.exit(0);
+    })
+}
+
+/// On the raw tracepoint `sched_switch(preempted, from, to)`: the current task gives up its CPU, perhaps in the midst of a call.
+pub(super) fn switch(names: &Names) -> Option<Vec<u64>> {
+    const OWED: i16 = NEW_TASK;
+    program(|a| {
+        let (out, send) = (a.label(), a.label());
+        a.store(Width::D, STACK, CONTEXT, R1);
+        current_task(a, names, out);
+        a.load(Width::W, R1, R6, task::SENT);
+        a.jump_if(If::Eq, R1, 0, out);
+        a.load(Width::W, R1, R6, task::OWED);
+        a.op(Op::And, R1, (1 << MAX_FETCHES) - 1);
+        a.jump_if(If::Eq, R1, 0, out);
+        a.store(Width::W, STACK, OWED, R1);
+        a.store_number(Width::D, STACK, RESULT, 0);
+        a.load(Width::W, R9, R6, task::NUMBER);
+        a.jump_if(If::Eq, R9, names.calls.execve, out);
+        a.jump_if(If::Eq, R9, names.calls.execveat, out);
+        find_spec(a, names, out);
+        start_record(a, names, Scratch::Switch, out);
+        early(a, OWED, send);
+        a.here(send);
+        // The entry has promised a record of the exit.
+        a.load(Width::W, R1, R6, task::OWED);
+        a.op(Op::Or, R1, task::AT_EXIT);
+        a.store(Width::W, R6, task::OWED, R1);
+        send_record(a, names, head::WITHIN);
         a.here(out);
         a.exit(0);
     })

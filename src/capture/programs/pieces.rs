@@ -19,10 +19,11 @@ pub(in crate::capture) enum Scratch {
     Signal,
     EnterAgain,
     ExitAgain,
+    Switch,
 }
 
 impl Scratch {
-    pub(in crate::capture) const NUMBER: u32 = 6;
+    pub(in crate::capture) const NUMBER: u32 = 7;
 }
 
 /// `R7 = ` this CPU's scratch buffer, with an empty record in it.
@@ -189,6 +190,22 @@ pub(super) fn size_of_bytes(a: &mut Asm, at: i16, none: Label) {
     at_most(a, R3, 1 << 20);
     a.op_reg(Op::Mul, R5, R3);
     a.here(done);
+}
+
+/// Reads again what could not be read at the entry, of what is owed by the word at `owed` on the stack; what is read is owed no more.
+pub(super) fn early(a: &mut Asm, owed: i16, end: Label) {
+    for place in 0..MAX_FETCHES {
+        let (wanted, skip) = (a.label(), a.label());
+        a.load(Width::W, R1, STACK, owed);
+        a.jump_if(If::Set, R1, 1 << place, wanted);
+        a.jump(skip);
+        a.here(wanted);
+        a.load(Width::W, R1, R6, task::OWED);
+        a.op(Op::And, R1, !(1 << place));
+        a.store(Width::W, R6, task::OWED, R1);
+        fetch(a, place, end);
+        a.here(skip);
+    }
 }
 
 /// Reads again what could not be read at the entry.
