@@ -41,10 +41,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     let items = match discover(std::slice::from_ref(&arguments.file)) {
         Ok(items) if arguments.file.is_file() => items,
         Ok(_) => {
-            note!(
-                "harness: `{}` is not a file",
-                shown_path(&arguments.file)
-            );
+            note!("harness: `{}` is not a file", shown_path(&arguments.file));
             return status::USAGE;
         }
         Err((path, error)) => {

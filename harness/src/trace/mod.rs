@@ -33,7 +33,6 @@ use trace_harness::run::{
 use trace_harness::sandbox::{self, LaunchError, NotExecuted};
 use trace_harness::syscall::select::Selection;
 use trace_harness::syscall::{Choice, Ending, UNREAD};
-use trace_harness::units::shown_path;
 
 #[derive(Debug, clap::Args)]
 #[command(

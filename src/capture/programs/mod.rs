@@ -16,7 +16,7 @@ mod switch;
 mod tasks;
 
 use output::{count, send_record};
-use pieces::{again, early, fetch, start_record};
+use pieces::{again, fetch, start_record};
 
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
@@ -236,37 +236,6 @@ pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
         a.here(send);
         a.store_number(Width::W, R6, task::OWED, 0);
         send_record(a, names, head::EXIT);
-        a.here(out);
-        a.exit(0);
-    })
-}
-
-/// On the raw tracepoint `sched_switch(preempted, from, to)`: the current task gives up its CPU, perhaps in the midst of a call.
-pub(super) fn switch(names: &Names) -> Option<Vec<u64>> {
-    const OWED: i16 = NEW_TASK;
-    program(|a| {
-        let (out, send) = (a.label(), a.label());
-        a.store(Width::D, STACK, CONTEXT, R1);
-        current_task(a, names, out);
-        a.load(Width::W, R1, R6, task::SENT);
-        a.jump_if(If::Eq, R1, 0, out);
-        a.load(Width::W, R1, R6, task::OWED);
-        a.op(Op::And, R1, (1 << MAX_FETCHES) - 1);
-        a.jump_if(If::Eq, R1, 0, out);
-        a.store(Width::W, STACK, OWED, R1);
-        a.store_number(Width::D, STACK, RESULT, 0);
-        a.load(Width::W, R9, R6, task::NUMBER);
-        a.jump_if(If::Eq, R9, names.calls.execve, out);
-        a.jump_if(If::Eq, R9, names.calls.execveat, out);
-        find_spec(a, names, out);
-        start_record(a, names, Scratch::Switch, out);
-        early(a, OWED, send);
-        a.here(send);
-        // The entry has promised a record of the exit.
-        a.load(Width::W, R1, R6, task::OWED);
-        a.op(Op::Or, R1, task::AT_EXIT);
-        a.store(Width::W, R6, task::OWED, R1);
-        send_record(a, names, head::WITHIN);
         a.here(out);
         a.exit(0);
     })

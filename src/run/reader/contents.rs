@@ -63,8 +63,3 @@ impl Reader<'_> {
         Some(())
     }
 }
-
-/// Before its program runs, a workload is of interest for the one call that starts it.
-fn is_exec(number: i32) -> bool {
-    [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
-}

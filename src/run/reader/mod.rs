@@ -8,7 +8,7 @@ mod stacks;
 mod turns;
 
 use super::chains::Chains;
-use super::halves::{convention, instruction, is_exec, left_by, number, word};
+use super::halves::{convention, instruction, left_by, number, word};
 use super::session::SessionError;
 use super::setting::{Fault, Fired, Observer, Setting};
 use crate::attr::Layout;
