@@ -328,6 +328,7 @@ fn made(path: &str) -> Deed {
     let value = Value::Path {
         given: path.as_bytes().to_vec(),
         absolute: None,
+        reached: crate::trace::Reached::Untold,
     };
     deed("openat", (format!("{path:?}"), value), Value::Number(3))
 }

@@ -4,6 +4,7 @@
 //! kept: a host's tracepoints do not change while it is looked at.
 
 mod catalogue;
+mod files;
 mod machine;
 mod modules;
 mod ports;
@@ -18,6 +19,7 @@ mod usage;
 mod world;
 
 pub use catalogue::Catalogue;
+pub use files::{Lying, lying};
 pub use machine::{CodeMapping, Living, LivingThread, Machine};
 pub use modules::Module;
 pub use probes::ProbeList;

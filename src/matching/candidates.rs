@@ -1,10 +1,10 @@
 //! Which deeds may be which step: by their fields alone, then by what must come behind them.
 
-use super::Matcher;
 use super::answer::Answer;
-use super::field::{Captures, Free, has_capture, holds};
+use super::field::{Captures, Free, has_capture};
 use super::order::{Place, Scene};
 use super::shape::{LeafId, Shape};
+use super::{Matcher, named};
 use crate::scenario::Test;
 use crate::syscall::has_all_of;
 use crate::trace::{Deed, State, Value};
@@ -30,7 +30,7 @@ pub(super) fn fits(
         _ => may_mean(deed, matcher),
     };
     for (word, test) in matcher.fields.iter().filter(|(_, test)| which(test)) {
-        answer = answer.and(field_fits(deed, word, test, captures));
+        answer = answer.and(field_fits(deed, matcher, (word, test), captures));
         if answer == Answer::No {
             break;
         }
@@ -49,12 +49,12 @@ fn may_mean(deed: &Deed, matcher: &Matcher) -> Answer {
 /// Whether one field of a deed is like this.
 pub(super) fn field_fits(
     deed: &Deed,
-    word: &str,
-    test: &Test,
+    matcher: &Matcher,
+    (word, test): (&str, &Test),
     captures: &mut dyn Captures,
 ) -> Answer {
     match deed.part(word) {
-        Some(part) => holds(test, &part, captures),
+        Some(part) => named::holds(test, &part, matcher.is_closed, captures),
         // It may be among the arguments that nobody saw.
         None if deed.unseen.is_some() && word != "returns" => Answer::Unknown,
         // The functions that led to it, where nothing was recorded of this one.

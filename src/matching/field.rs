@@ -70,6 +70,7 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
             None => false,
         }),
         (Test::Contains(all), _) => contains(part, all),
+        (Test::Spelled(test), _) => holds(test, part, captures),
     }
 }
 
@@ -83,7 +84,7 @@ fn is_any_free(test: &Test, captures: &dyn Captures) -> bool {
 pub(super) fn has_capture(test: &Test) -> bool {
     match test {
         Test::Capture(_) => true,
-        Test::Not(test) => has_capture(test),
+        Test::Not(test) | Test::Spelled(test) => has_capture(test),
         Test::OneOf(tests) => tests.iter().any(has_capture),
         _ => false,
     }
@@ -93,7 +94,7 @@ pub(super) fn has_capture(test: &Test) -> bool {
 pub(super) fn captures_of<'t>(test: &'t Test, into: &mut Vec<&'t str>) {
     match test {
         Test::Capture(name) => into.push(name),
-        Test::Not(test) => captures_of(test, into),
+        Test::Not(test) | Test::Spelled(test) => captures_of(test, into),
         Test::OneOf(tests) => tests.iter().for_each(|test| captures_of(test, into)),
         _ => {}
     }
@@ -148,7 +149,9 @@ fn is_text(part: &Part, wanted: &str) -> Answer {
             ),
             false => (bytes == wanted.as_bytes()).into(),
         },
-        Value::Path { given, absolute } => Place {
+        Value::Path {
+            given, absolute, ..
+        } => Place {
             given,
             absolute: absolute.as_deref(),
         }
@@ -183,7 +186,9 @@ fn named(name: &[u8], test: &dyn Fn(Place<'_>) -> Answer) -> Answer {
 
 fn begins(part: &Part, prefix: &[u8]) -> Answer {
     match &part.value {
-        Value::Path { given, absolute } => Place {
+        Value::Path {
+            given, absolute, ..
+        } => Place {
             given,
             absolute: absolute.as_deref(),
         }
@@ -199,7 +204,9 @@ fn begins(part: &Part, prefix: &[u8]) -> Answer {
 
 fn is_like(part: &Part, glob: &[u8]) -> Answer {
     match &part.value {
-        Value::Path { given, absolute } => Place {
+        Value::Path {
+            given, absolute, ..
+        } => Place {
             given,
             absolute: absolute.as_deref(),
         }
@@ -240,7 +247,9 @@ fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
             let joined = strings.join(&b' ');
             Answer::unless_more(test(&joined, !is_cut), *is_cut)
         }
-        Value::Path { given, absolute } => {
+        Value::Path {
+            given, absolute, ..
+        } => {
             let is_absolute = |absolute: &Vec<u8>| test(absolute, true);
             (test(given, true) || absolute.as_ref().is_some_and(is_absolute)).into()
         }
@@ -273,7 +282,7 @@ fn is_partly_read(part: &Part) -> bool {
 }
 
 /// A number as C has it: decimal, `0x`, `0`.
-fn number(text: &str) -> Option<i128> {
+pub(super) fn number(text: &str) -> Option<i128> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, text),

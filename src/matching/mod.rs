@@ -13,6 +13,7 @@ mod gaps;
 mod glob;
 mod judge;
 mod marks;
+mod named;
 #[cfg(test)]
 pub(crate) mod notation;
 mod order;
@@ -158,6 +159,8 @@ pub struct Matcher {
     pub names: BTreeSet<String>,
     /// What its fields must be, by the names that [`crate::trace::Deed::part`] knows.
     pub fields: Vec<(String, Test)>,
+    /// Whether each name that a file has must fit, and not any of them: of what alone is allowed.
+    pub is_closed: bool,
     /// Where it stands in the file.
     pub at: KeyPath,
     /// The line there, from 1.

@@ -123,6 +123,7 @@ fn value_of(text: &str) -> (Value, String) {
         let value = Value::Path {
             given: path.into(),
             absolute: Some(absolute.into()),
+            reached: crate::trace::Reached::Untold,
         };
         return (value, text[1..].to_owned());
     }
@@ -130,6 +131,7 @@ fn value_of(text: &str) -> (Value, String) {
         let value = Value::Path {
             given: path.into(),
             absolute: None,
+            reached: crate::trace::Reached::Untold,
         };
         return (value, text[1..].to_owned());
     }
@@ -169,6 +171,7 @@ fn value_of(text: &str) -> (Value, String) {
                 number: -100,
                 description: None,
                 name: text.into(),
+                reached: crate::trace::Reached::Untold,
             });
         }
         _ => {}
@@ -223,6 +226,7 @@ fn file(inside: &str) -> (Value, String) {
             number,
             description,
             name: name.into(),
+            reached: crate::trace::Reached::Untold,
         },
     };
     (value, text)

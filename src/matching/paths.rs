@@ -134,7 +134,7 @@ fn ends_with(path: &[u8], parts: &[u8]) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with(b"/"))
 }
 
-fn climbs(path: &[u8]) -> bool {
+pub(super) fn climbs(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|part| part == b"..")
 }
 

@@ -313,9 +313,12 @@ fn key(part: &Part, by: SharedBy) -> Option<Key> {
             },
             SharedBy::File,
         ) => Some(Key::File(*file)),
-        (Value::Path { given, absolute }, SharedBy::Bytes) => {
-            Some(Key::Bytes(absolute.as_ref().unwrap_or(given).clone()))
-        }
+        (
+            Value::Path {
+                given, absolute, ..
+            },
+            SharedBy::Bytes,
+        ) => Some(Key::Bytes(absolute.as_ref().unwrap_or(given).clone())),
         (Value::Bytes { bytes, .. }, SharedBy::Bytes) => Some(Key::Bytes(bytes.clone())),
         (Value::Address(address), SharedBy::Text) => Some(Key::Address(*address)),
         (_, SharedBy::Number | SharedBy::File) => number(),

@@ -3,11 +3,38 @@
 use super::answer::Answer;
 use super::field::numbers;
 use super::paths::Place;
-use crate::trace::{Part, Value};
+use crate::trace::{Part, Reached, Value};
 
 /// Whether two parts, of whatever calls, are the same thing: a file by its open file description, a task by itself, a path by where it leads,
 /// a descriptor and a path by the file's path, all else by its value.
 pub(super) fn unify(one: &Part, other: &Part) -> Answer {
+    let spelled = spelled(one, other);
+    match (&one.value, &other.value) {
+        (Value::Path { reached: a, .. }, Value::Path { reached: b, .. })
+        | (Value::File { reached: a, .. }, Value::Path { reached: b, .. })
+        | (Value::Path { reached: a, .. }, Value::File { reached: b, .. })
+            if spelled != Answer::Yes =>
+        {
+            spelled.or(same_file(a, b))
+        }
+        _ => spelled,
+    }
+}
+
+/// Whether two led to one file.
+fn same_file(one: &Reached, other: &Reached) -> Answer {
+    match (one, other) {
+        (Reached::Known { names: a, .. }, Reached::Known { names: b, .. }) => {
+            a.iter().any(|name| b.contains(name)).into()
+        }
+        (Reached::Unknown(_), Reached::Known { .. } | Reached::Unknown(_))
+        | (Reached::Known { .. }, Reached::Unknown(_)) => Answer::Unknown,
+        (Reached::Untold, _) | (_, Reached::Untold) => Answer::No,
+    }
+}
+
+/// The same by how they are written.
+fn spelled(one: &Part, other: &Part) -> Answer {
     match (&one.value, &other.value) {
         (Value::Unread, _) | (_, Value::Unread) => Answer::Unknown,
         (Value::Nothing | Value::Never, _) | (_, Value::Nothing | Value::Never) => Answer::No,
@@ -17,17 +44,26 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
         ) => files(&one.value, &other.value),
         (Value::UnknownFile { .. }, Value::Path { .. })
         | (Value::Path { .. }, Value::UnknownFile { .. }) => Answer::Unknown,
-        (Value::File { name, .. }, Value::Path { given, absolute }) => {
-            file_and_path(name, given, absolute.as_deref())
-        }
-        (Value::Path { given, absolute }, Value::File { name, .. }) => {
-            file_and_path(name, given, absolute.as_deref())
-        }
         (
-            Value::Path { given: a, absolute },
+            Value::File { name, .. },
+            Value::Path {
+                given, absolute, ..
+            },
+        )
+        | (
+            Value::Path {
+                given, absolute, ..
+            },
+            Value::File { name, .. },
+        ) => file_and_path(name, given, absolute.as_deref()),
+        (
+            Value::Path {
+                given: a, absolute, ..
+            },
             Value::Path {
                 given: b,
                 absolute: c,
+                ..
             },
         ) => Place {
             given: a,
@@ -38,7 +74,9 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
             absolute: c.as_deref(),
         }),
         (
-            Value::Path { given, absolute },
+            Value::Path {
+                given, absolute, ..
+            },
             Value::Bytes {
                 bytes,
                 is_cut: false,
@@ -49,7 +87,9 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
                 bytes,
                 is_cut: false,
             },
-            Value::Path { given, absolute },
+            Value::Path {
+                given, absolute, ..
+            },
         ) => (bytes == given || Some(bytes) == absolute.as_ref()).into(),
         (
             Value::Bytes { bytes: a, is_cut },

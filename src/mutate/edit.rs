@@ -21,7 +21,9 @@ pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) 
         },
         Value::Bytes { bytes, is_cut } => contents(&part.text, bytes, *is_cut),
         Value::Strings { strings, is_cut } => vectors(strings, *is_cut),
-        Value::Path { given, absolute } => {
+        Value::Path {
+            given, absolute, ..
+        } => {
             let mut others = vec![sibling(&part.text, given, absolute.as_deref())];
             others.extend(pool.another(Kind::Path, &part.text).cloned());
             others
@@ -193,6 +195,7 @@ fn sibling(text: &str, given: &[u8], absolute: Option<&[u8]>) -> Other {
     let value = Value::Path {
         given: with_tilde(given),
         absolute: absolute.map(with_tilde),
+        reached: crate::trace::Reached::Untold,
     };
     (text, value)
 }
@@ -205,6 +208,7 @@ fn another_file(text: &str, pool: &Pool) -> Other {
             number,
             description: None,
             name: Vec::new(),
+            reached: crate::trace::Reached::Untold,
         };
         (number.to_string(), value)
     };

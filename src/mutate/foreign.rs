@@ -99,6 +99,7 @@ fn path(pool: &Pool) -> (String, Value) {
         let value = Value::Path {
             given: b"x".to_vec(),
             absolute: Some(b"$DIR/x".to_vec()),
+            reached: crate::trace::Reached::Untold,
         };
         ("\"x\"".to_owned(), value)
     };
@@ -111,6 +112,7 @@ fn file(pool: &Pool) -> (String, Value) {
             number: 1,
             description: None,
             name: b"stdout".to_vec(),
+            reached: crate::trace::Reached::Untold,
         };
         ("1<stdout>".to_owned(), value)
     };

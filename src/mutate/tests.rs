@@ -21,6 +21,7 @@ fn path(name: &str, path: &str) -> Part {
     let value = Value::Path {
         given: path.into(),
         absolute: Some(format!("$DIR/{path}").into()),
+        reached: crate::trace::Reached::Untold,
     };
     part(name, &format!("{path:?}"), value)
 }
@@ -30,6 +31,7 @@ fn file(name: &str, path: &str, description: u64) -> Part {
         number: 3,
         description: Some(description),
         name: path.into(),
+        reached: crate::trace::Reached::Untold,
     };
     part(name, &format!("<{path}>"), value)
 }
@@ -339,7 +341,8 @@ fn the_value_is_edited_with_the_text() {
         *value,
         Value::Path {
             given: b"a~".to_vec(),
-            absolute
+            absolute,
+            reached: crate::trace::Reached::Untold,
         }
     );
 }

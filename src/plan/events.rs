@@ -133,6 +133,8 @@ pub struct EventsPlan {
     pub without_tracepoint: Vec<&'static str>,
     /// Calls whose own tracepoints are wanted, which show native calls alone.
     pub named_calls: Option<Selection>,
+    /// The paths that expectations write out: what they lead to when the run begins is meant by them as well.
+    pub exact_paths: Vec<String>,
 }
 
 // Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times as slow, 200 of them 48 times.
@@ -161,7 +163,7 @@ pub fn events_within(
     memory: MemoryPlan,
     catalogue: &dyn Catalogue,
 ) -> Result<EventsPlan, EventsError> {
-    let (selection, recorded, watched) = selections(wants, memory.paths, reach)?;
+    let (selection, recorded, watched) = selections(wants, memory, reach)?;
     let mut plan = EventsPlan {
         requests: Vec::new(),
         meanings: Vec::new(),
@@ -181,6 +183,7 @@ pub fn events_within(
         chained: None,
         without_tracepoint: Vec::new(),
         named_calls: named_calls(wants),
+        exact_paths: Vec::new(),
     };
     plan.add_calls(&recorded, catalogue)?;
     plan.add_refusals(catalogue)?;
@@ -220,7 +223,7 @@ pub fn events_within(
 /// calls that following tasks and descriptors takes.
 fn selections(
     wants: &[Wanted],
-    paths: bool,
+    memory: MemoryPlan,
     reach: Reach,
 ) -> Result<(Option<Selection>, Selection, Watched), EventsError> {
     let mut places = Vec::new();
@@ -243,18 +246,14 @@ fn selections(
     } else {
         Some(parse(&words)?)
     };
-    let (beside, watched) = following::beside(selection.as_ref(), paths, reach);
+    let (beside, watched) = following::beside(selection.as_ref(), memory, reach);
     words.extend(beside);
     // No word at all means every call: then one more would take the others away.
     if !selection.as_ref().is_some_and(Selection::is_everything) {
         words.extend(wants.contains(&Wanted::Starts).then_some("all"));
-        words.extend(
-            wants
-                .contains(&Wanted::Marks)
-                .then_some(MARKING)
-                .into_iter()
-                .flatten(),
-        );
+        if wants.contains(&Wanted::Marks) {
+            words.extend(MARKING);
+        }
         if wants.contains(&Wanted::Evasions) {
             words.extend(own_tracepoints(wants).filter(|call| parse(&[call]).is_ok()));
         }

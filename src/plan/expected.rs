@@ -2,8 +2,8 @@
 
 use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
 use super::fields::{Field, FieldKind, Fields};
-use super::memory::{MemoryPlan, MemoryReader};
 use super::named::names_of;
+use super::needs::{Needs, exact_paths};
 use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks, spans};
 use crate::matching::{Expected, Matcher, Pattern, SpanRule};
 use crate::scenario::{Expectations, KeyPath, PatternSpec, Scenario, StepSpec, Test, nearest};
@@ -69,48 +69,6 @@ impl All {
     }
 }
 
-/// What must be known of the events for expectations to be judged, besides that they were.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Needs {
-    /// How many bytes of what is read and written.
-    contents: u16,
-    /// The absolute paths that calls name.
-    paths: bool,
-    /// The first field that is read from the memory of the workload, in words.
-    memory: Option<String>,
-    /// The first field that is judged by what a descriptor refers to.
-    descriptor: Option<String>,
-}
-
-impl Needs {
-    /// What is to be read for them, and for what else it is read.
-    pub(super) fn memory(&self, plan: MemoryPlan) -> MemoryPlan {
-        MemoryPlan {
-            contents: plan.contents.max(self.contents),
-            paths: plan.paths || self.paths,
-            ..plan
-        }
-    }
-
-    /// Why they cannot be judged with what is seen here; `None` where they can.
-    pub(super) fn unmet(&self, events: &EventsPlan, without_bpf: Option<&str>) -> Option<String> {
-        if events.memory.reader != MemoryReader::Bpf
-            && let Some(field) = &self.memory
-        {
-            let why = without_bpf
-                .map(|why| format!(": {why}"))
-                .unwrap_or_default();
-            return Some(format!("its expectations need BPF, to read {field}{why}"));
-        }
-        let field = self.descriptor.as_ref()?;
-        events.reach.has_own_tracepoints().then(|| {
-            format!(
-                "its expectations need the right to trace everything, for what {field} refers to"
-            )
-        })
-    }
-}
-
 /// What is wrong with a test of the functions that led to an event of which they are not recorded.
 fn without_chain(event: &str, word: &str, at: &KeyPath) -> Fault {
     let help = match event.contains(':') {
@@ -144,7 +102,8 @@ impl Resolver<'_> {
         for step in &expectations.only {
             spans::refuse(step, self.scenario, "`only` is said of events")?;
         }
-        let only = self.matchers(&expectations.only)?;
+        let mut only = self.matchers(&expectations.only)?;
+        only.iter_mut().for_each(|matcher| matcher.is_closed = true);
         if !only.is_empty() && self.lets_everything_through(&only) {
             let message = "`only` lets every event of this scenario through, so it always holds";
             let help = "record more events, or say what their fields must be".to_owned();
@@ -180,6 +139,7 @@ impl Resolver<'_> {
             return self.matcher(step);
         }
         Ok(Matcher {
+            is_closed: false,
             word: step.event.clone(),
             names: BTreeSet::from([step.event.clone()]),
             fields: Vec::new(),
@@ -222,6 +182,7 @@ impl Resolver<'_> {
             Ok((word.clone(), test))
         });
         Ok(Matcher {
+            is_closed: false,
             word: step.event.clone(),
             fields: fields.collect::<Result<_, PlanError>>()?,
             names,
@@ -344,6 +305,10 @@ impl Resolver<'_> {
             return Ok(());
         }
         needs.paths |= kind == FieldKind::Path;
+        if matches!(kind, FieldKind::Path | FieldKind::File) {
+            needs.names |= !matches!(test, Test::Capture(_) | Test::Spelled(_));
+            exact_paths(test, &mut needs.exact);
+        }
         if kind == FieldKind::File {
             needs.descriptor.get_or_insert_with(|| named.to_string());
         }

@@ -64,6 +64,14 @@ impl Named<'_> {
             Test::Not(test) => self
                 .resolve(test, &at.clone().key("not"))
                 .map(|test| Test::Not(Box::new(test))),
+            Test::Spelled(test) if matches!(self.field.kind, FieldKind::Path | FieldKind::File) => {
+                let test = self.resolve(test, &at.clone().key("text"));
+                test.map(|test| Test::Spelled(Box::new(test)))
+            }
+            Test::Spelled(_) => {
+                let message = format!("{self} is {}, and no path", self.kind());
+                here(Err((message, None)), at.clone().key("text"))
+            }
             Test::Is(Literal::Number(number)) => {
                 here(self.number(*number), at.clone().key("equals"))
             }
@@ -102,7 +110,7 @@ impl Named<'_> {
                 let each: Option<Vec<u16>> = tests.iter().map(|test| self.contents(test)).collect();
                 Some(each?.into_iter().max().unwrap_or_default())
             }
-            Test::Not(test) => self.contents(test),
+            Test::Not(test) | Test::Spelled(test) => self.contents(test),
             Test::Contains(words) => {
                 let all: Option<Vec<u16>> = words.iter().map(|word| length(word)).collect();
                 all.map(|_| MOST_CONTENTS)
@@ -340,7 +348,7 @@ pub(super) fn looks_behind(test: &Test, kind: FieldKind) -> bool {
         }
         Test::Is(Literal::Text(text)) => kind != FieldKind::File || numeral(text).is_none(),
         Test::OneOf(tests) => tests.iter().any(|test| looks_behind(test, kind)),
-        Test::Not(test) => looks_behind(test, kind),
+        Test::Not(test) | Test::Spelled(test) => looks_behind(test, kind),
         Test::Prefix(_) | Test::Glob(_) | Test::Regex(_) | Test::Contains(_) => true,
     }
 }

@@ -23,11 +23,12 @@ const SIGNALS: [&str; 3] = ["pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigque
 /// Absolute paths take that wherever a call is wanted. Where each call takes events of its own, only tasks are followed.
 pub(super) fn beside(
     selection: Option<&Selection>,
-    paths: bool,
+    memory: MemoryPlan,
     reach: Reach,
 ) -> (Vec<&'static str>, Watched) {
     let is_cheap = reach == Reach::Everything;
-    let paths = paths && is_cheap;
+    let names = memory.names && is_cheap;
+    let paths = names || (memory.paths && is_cheap);
     let selected = selection.filter(|_| is_cheap);
     let has_descriptors = selected.is_some_and(|selection| {
         paths || selection.is_everything() || selection.all_names().any(concerns_descriptors)
@@ -49,6 +50,9 @@ pub(super) fn beside(
         if selected.is_some_and(|selection| selection.all_names().any(|name| name == "sendto")) {
             words.push("recvfrom");
         }
+        if has_descriptors && names {
+            words.extend(files::naming());
+        }
         if selected.is_some_and(|selection| selection.all_names().any(concerns_mappings)) {
             words.extend(mappings::needed());
         }
@@ -58,6 +62,7 @@ pub(super) fn beside(
     let watched = Watched {
         complete: has_descriptors,
         paths,
+        names: has_descriptors && names,
         ..Watched::default()
     };
     (words, watched)

@@ -3,7 +3,7 @@
 use super::events::EventsPlan;
 use crate::syscall::names::Abi;
 use crate::syscall::select::Selection;
-use crate::syscall::{files, pointers};
+use crate::syscall::{class, files, pointers};
 use crate::trace::View;
 use std::collections::BTreeSet;
 
@@ -42,6 +42,8 @@ pub struct MemoryPlan {
     pub contents: u16,
     /// Whether calls get the absolute paths that they name, which takes following of working directories.
     pub paths: bool,
+    /// Whether they get the files that these and their descriptors lead to, which takes following of all names.
+    pub names: bool,
 }
 
 impl EventsPlan {
@@ -50,6 +52,20 @@ impl EventsPlan {
     pub fn points(&self) -> bool {
         let mut selected = self.selection.iter().flat_map(Selection::names);
         selected.any(|name| points(name, self.memory.contents))
+    }
+}
+
+impl EventsPlan {
+    /// Whether a snapshot shows what paths of calls lead to.
+    #[must_use]
+    pub fn shows_paths(&self, view: &View) -> bool {
+        let names_files = |name: &str| {
+            class::class_members("file").is_some_and(|mut members| members.any(|it| it == name))
+        };
+        let mut selected = self.selection.iter().flat_map(Selection::names);
+        self.memory.reader == MemoryReader::Bpf
+            && view.keeps_order()
+            && selected.any(|name| view.shows(name) && names_files(name))
     }
 }
 

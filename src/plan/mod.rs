@@ -27,6 +27,7 @@ mod listed;
 mod marks;
 mod memory;
 mod named;
+mod needs;
 mod operations;
 mod overwriting;
 mod people;
@@ -246,10 +247,16 @@ pub fn resolve(
         Err(reason) => return Ok(Resolved::Unmet(vec![reason])),
     };
     let (expected, needs) = expected::all(scenario, &events, &counters.names, facts)?;
+    let shown = named::view(scenario, &events)?;
+    let memory_needed = MemoryPlan {
+        names: needs.memory(memory).names || shown.is_some_and(|view| events.shows_paths(&view)),
+        ..needs.memory(memory)
+    };
     // What is read of memory is known only now; all else stays as it is.
-    if needs.memory(memory) != memory {
-        events = planned(needs.memory(memory)).map_err(|error| placed(scenario, error))?;
+    if memory_needed != memory {
+        events = planned(memory_needed).map_err(|error| placed(scenario, error))?;
     }
+    events.exact_paths = needs.exact();
     notes.extend(events.of_nobody());
     overwriting::choose(scenario, facts, &mut events, catalogue)?;
     let user = world.as_ref().and_then(|world| world.user.as_ref());

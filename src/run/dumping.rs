@@ -4,6 +4,7 @@ use super::once::record;
 use super::rejudge::rejudge;
 use super::saved::Saved;
 use super::scenario::not_executed;
+use super::workload::world;
 use super::{
     Bench, Control, Extras, Item, Options, Outcome, RecordedRun, RunError, StoreError, Subject,
     attempt,
@@ -21,6 +22,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Runs a scenario as [`attempt`] does, and keeps the end of the run if that is asked for and it is no pass; gives the file.
 ///
@@ -83,12 +85,15 @@ fn judged_when_over(
     extras: Extras<'_>,
     dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
+    // Times of files have the grain of the kernel's tick.
+    let since = SystemTime::now() - Duration::from_millis(10);
     let (ended, ..) = match record(bench, plan, control, extras, dir) {
         Err(RunError::Launch(LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
         ran => ran?,
     };
     let file = extras.save.map(|(file, _)| file).unwrap_or(Path::new(""));
-    let outcome = rejudge(bench, plan, subject, &RecordedRun::open(file)?)?;
+    let recording = RecordedRun::open(file)?.of_this_machine(world(bench, plan), since);
+    let outcome = rejudge(bench, plan, subject, &recording)?;
     Ok(match ended.interrupted {
         false => outcome,
         true => Outcome {

@@ -13,8 +13,10 @@ mod error;
 mod faults;
 mod features;
 mod flight;
+mod ground;
 mod halves;
 mod inject;
+mod lay;
 mod limits;
 mod load;
 mod marks;
@@ -58,6 +60,7 @@ pub use flight::{
     Destination, Dump, Dumps, FileError, FileReport, FlightAccount, FlightLog, ForwardLog,
     KeptAccount, Recorder, Unnamed,
 };
+pub use ground::Names;
 pub use inject::{InjectError, Injected, inject_file, inject_pipe};
 pub use mutate::{
     Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey, Survivor,

@@ -1,6 +1,7 @@
 //! One run of a planned workload, from its launch to its trace.
 
 use super::flight::FlightLog;
+use super::ground::Names;
 use super::limits::Limiter;
 use super::marks;
 use super::overwritten::conclude;
@@ -61,6 +62,8 @@ pub(super) fn record(
     let group_name = group.as_ref().and_then(|group| group.name());
     let workload = workload(bench, plan, dir.path(), group.clone())?;
     let inside = workload.world.inside(dir.path());
+    let follows_names = plan.events.watched.names;
+    let names = follows_names.then(|| Names::of_run(&workload.world, &inside, dir.path()));
     let mut corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
     let mut events = bench
@@ -92,6 +95,7 @@ pub(super) fn record(
         init,
         command: argv.map(str::to_owned).collect(),
         initial: initial(&inside),
+        names,
         fault: extras.fault,
         group: group_name,
         forbids_survivors: survivors == Survivors::Forbidden,

@@ -2,8 +2,9 @@
 //!
 //! A file holds it as JSON behind all that perf reads ([`Feature::BESIDES`]). A recording of perf has none, nor a pipe; then it is not known.
 
-use super::Setting;
+use super::lay::Lay;
 use super::sum::Sum;
+use super::{Names, Setting};
 use crate::events::{Account, EventRequest};
 use crate::perfdata::Feature;
 use crate::plan::EventsPlan;
@@ -52,6 +53,9 @@ pub struct Saved {
     account: Account,
     left: Vec<(Bytes, LeftOne)>,
     unseen: Vec<(Bytes, String)>,
+    /// What lay under each name that was looked at, where names were followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<(Bytes, Lay)>>,
     /// Over the records, and this.
     sum: u64,
 }
@@ -59,7 +63,7 @@ pub struct Saved {
 /// Bytes, as text where they are that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Bytes {
+pub(super) enum Bytes {
     Text(String),
     Raw(Vec<u8>),
 }
@@ -74,7 +78,7 @@ impl From<&[u8]> for Bytes {
 }
 
 impl Bytes {
-    fn to_vec(&self) -> Vec<u8> {
+    pub(super) fn to_vec(&self) -> Vec<u8> {
         match self {
             Self::Text(text) => text.clone().into_bytes(),
             Self::Raw(bytes) => bytes.clone(),
@@ -196,6 +200,13 @@ impl Saved {
             unseen: unseen
                 .map(|(path, why)| (path.as_slice().into(), why.clone()))
                 .collect(),
+            names: setting.names.as_ref().map(|names| {
+                let found = names.found();
+                let found = found.iter();
+                found
+                    .map(|(path, found)| (path.as_slice().into(), found.into()))
+                    .collect()
+            }),
             sum: 0,
         }
     }
@@ -263,6 +274,11 @@ impl Saved {
                 complete: self.is_all,
                 directory: self.directory.as_ref().map(Bytes::to_vec),
             },
+            names: self.names.as_ref().map(|names| {
+                let names = names.iter();
+                let found = names.map(|(path, lay)| (path.to_vec(), lay.found()));
+                Names::recorded(self.directory.as_ref().map(Bytes::to_vec), found.collect())
+            }),
             reads_memory: self.reads_memory,
             of_group: self.of_group,
             ..Setting::default()

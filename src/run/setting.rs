@@ -3,6 +3,7 @@
 use super::chains::NamedFunction;
 use super::error::RunError;
 use super::faults::Scene;
+use super::ground::Names;
 use super::store::StoreOptions;
 use crate::events::Origin;
 use crate::plan::PlannedEvent;
@@ -140,6 +141,8 @@ pub struct Setting {
     pub command: Vec<String>,
     /// What the workload starts with.
     pub initial: Initial,
+    /// What lay under each name before; `None` where nobody can tell.
+    pub names: Option<Names>,
     /// What is to go wrong.
     pub fault: Fault,
     /// Whether the workload's memory is read, and signals are told of.

@@ -52,6 +52,14 @@ pub fn environment(home: &Path) -> BTreeMap<String, String> {
         .into()
 }
 
+/// Where it lives.
+pub(super) fn world(bench: &Bench<'_>, plan: &Plan) -> World {
+    match &plan.world {
+        None => World::Host,
+        Some(WorldPlan { spec, user }) => bench.worlds.own(spec, user.as_ref()),
+    }
+}
+
 pub(super) fn workload(
     bench: &Bench<'_>,
     plan: &Plan,
@@ -63,13 +71,10 @@ pub(super) fn workload(
             text: String::from_utf8_lossy(&error.into_vec()).into_owned(),
         })
     };
-    let (world, umask, fixed_addresses) = match &plan.world {
-        None => (World::Host, 0o022, true),
-        Some(WorldPlan { spec, user }) => (
-            bench.worlds.own(spec, user.as_ref()),
-            spec.umask,
-            spec.addresses == Addresses::Fixed,
-        ),
+    let world = world(bench, plan);
+    let (umask, fixed_addresses) = match &plan.world {
+        None => (0o022, true),
+        Some(WorldPlan { spec, .. }) => (spec.umask, spec.addresses == Addresses::Fixed),
     };
     let home = world.inside(dir);
     let argv = plan.workload.command.argv();

@@ -20,10 +20,10 @@ use std::sync::Arc;
 pub const INSIDE: &str = "/tmp/sandbox";
 
 // What such a world has of its own, in which nothing of the host is seen.
-const EMPTY: [&str; 2] = ["/tmp", "/run"];
+pub(super) const EMPTY: [&str; 2] = ["/tmp", "/run"];
 
-const DEVICES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
-const LINKS: [(&str, &str); 6] = [
+pub(super) const DEVICES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
+pub(super) const LINKS: [(&str, &str); 6] = [
     ("core", "/proc/kcore"),
     ("fd", "/proc/self/fd"),
     ("ptmx", "pts/ptmx"),
@@ -112,7 +112,7 @@ impl World {
             .find(|folder| path.starts_with(folder) && !path.starts_with(INSIDE))
     }
 
-    fn has_own_tmp(&self) -> bool {
+    pub(super) fn has_own_tmp(&self) -> bool {
         matches!(self, Self::Own(own) if own.spec.root == Root::ReadOnly)
     }
 }

@@ -32,6 +32,8 @@ pub enum Test {
     Range(Option<i128>, Option<i128>),
     /// Not this, which is not `Any`.
     Not(Box<Test>),
+    /// Of a path or a descriptor: this is so of how it is spelled, wherever that leads. It holds neither captures nor `Any`.
+    Spelled(Box<Test>),
 }
 
 /// A value as the author wrote it.
@@ -53,7 +55,7 @@ impl Test {
                 let names = tests.iter().flat_map(Self::captures);
                 names.map(|(name, _)| (name, false)).collect()
             }
-            Self::Not(test) => {
+            Self::Not(test) | Self::Spelled(test) => {
                 let names = test.captures().into_iter();
                 names.map(|(name, _)| (name, false)).collect()
             }
@@ -121,6 +123,8 @@ pub(super) struct WrittenTest {
     range: Option<Range>,
     /// Not this.
     not: Option<Box<Test>>,
+    /// A path, or what a descriptor refers to: this is so of how it is spelled, whichever file it leads to.
+    text: Option<Box<Test>>,
     /// `true`: anything that is there at all.
     any: Option<Anything>,
 }
@@ -219,6 +223,7 @@ impl Flexible for Test {
             ),
             ("range", written.range.map(|Range(test)| test)),
             ("not", written.not.map(Self::Not)),
+            ("text", written.text.map(Self::Spelled)),
             ("any", written.any.map(|Anything| Self::Any)),
         ];
         let mut written = tests
@@ -227,6 +232,9 @@ impl Flexible for Test {
         Some(match (written.next(), written.next()) {
             (Some((_, Self::Not(test))), None) if matches!(*test, Self::Any) => {
                 Err("nothing is not `any`\nfor the word itself write { equals: any }".to_owned())
+            }
+            (Some((_, Self::Spelled(test))), None) if !test.can_be_spelled() => {
+                Err("how something is spelled is a text, a pattern, or a list of these".to_owned())
             }
             (Some((_, test)), None) => Ok(test),
             (Some((one, _)), Some((other, _))) => {

@@ -51,6 +51,7 @@ mod schema;
 mod sections;
 mod snapshot;
 mod spans;
+mod spelled;
 mod steps;
 mod survey;
 #[cfg(test)]

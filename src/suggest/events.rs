@@ -247,7 +247,10 @@ fn description(deed: &Deed, word: &str) -> Option<u64> {
 /// A path as one would write it: below the working directory where it is there, else as the call was given it.
 fn path(deed: &Deed, word: &str) -> Option<String> {
     let part = deed.part(word)?;
-    let Value::Path { given, absolute } = &part.value else {
+    let Value::Path {
+        given, absolute, ..
+    } = &part.value
+    else {
         return None;
     };
     let below = absolute

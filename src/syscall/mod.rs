@@ -29,6 +29,7 @@ pub mod structs;
 mod text;
 mod thread;
 mod track;
+mod tree;
 pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
@@ -46,6 +47,7 @@ pub use text::{
     Shown, Values, returns, write_argument, write_arguments, write_read_argument, write_result,
 };
 pub use track::Tracker;
+pub use tree::{Doubt, Found, Ground, Identity, Reached, Why};
 
 #[cfg(test)]
 mod tests;

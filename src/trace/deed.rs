@@ -244,6 +244,23 @@ impl Part {
     }
 }
 
+/// Which file a path led to, or a descriptor refers to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reached {
+    /// Nobody asked.
+    #[default]
+    Untold,
+    /// A file with these names from the root, in the run until then.
+    Known {
+        /// The first is the one that it had then; none where it has no path.
+        names: Vec<Vec<u8>>,
+        /// Whether something led there that the run or its files made, or `..`.
+        is_led: bool,
+    },
+    /// Nobody knows; why.
+    Unknown(Box<str>),
+}
+
 /// A value by what it is. Strings have `$DIR` in place of the working directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
@@ -283,6 +300,8 @@ pub enum Value {
         given: Vec<u8>,
         /// From the root, without empty parts and `.`, where that was asked for and is known.
         absolute: Option<Vec<u8>>,
+        /// Which file it led to.
+        reached: Reached,
     },
     /// A descriptor.
     File {
@@ -292,6 +311,8 @@ pub enum Value {
         description: Option<u64>,
         /// By what it refers to: a path, `stdout`, `pipe`; empty where it is not open.
         name: Vec<u8>,
+        /// Which file that is.
+        reached: Reached,
     },
     /// A descriptor of which nobody knows what it refers to.
     UnknownFile {

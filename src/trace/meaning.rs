@@ -1,13 +1,13 @@
 //! What the words of a call are, for expectations to look at.
 
-use super::Value;
 use super::render::Writer;
 use super::values::ADDRESS;
+use super::{Reached, Value};
 use crate::memory::{Moment, Piece, State};
 use crate::syscall::files::{FileKind, Lookup, OpenFile};
 use crate::syscall::kinds::{ArgKind, ReturnKind};
 use crate::syscall::mappings::{Place, Source};
-use crate::syscall::{Call, ThreadId};
+use crate::syscall::{self as files, Call, ThreadId};
 
 impl Writer<'_> {
     /// The value of an argument of which `text` is shown.
@@ -20,7 +20,10 @@ impl Writer<'_> {
     ) -> Value {
         let low = word as u32;
         match kind {
-            ArgKind::Fd => self.file(low as i32, call.files.argument(place)),
+            ArgKind::Fd => {
+                let reached = call.files.reached(place);
+                self.file(low as i32, call.files.argument(place), reached)
+            }
             ArgKind::Pid => self.id(low as i32),
             ArgKind::Path => match self.bytes(call, place, word) {
                 Value::Bytes {
@@ -29,6 +32,7 @@ impl Writer<'_> {
                 } => Value::Path {
                     given,
                     absolute: call.files.path(place).map(|path| self.in_directory(path)),
+                    reached: self.reached(call.files.reached(place)),
                 },
                 other => other,
             },
@@ -69,7 +73,10 @@ impl Writer<'_> {
         }
         match returns {
             ReturnKind::Number | ReturnKind::Octal => Value::Number(value.into()),
-            ReturnKind::Fd => self.file(value as i32, call.files.result()),
+            ReturnKind::Fd => {
+                let reached = call.files.reached_by_result();
+                self.file(value as i32, call.files.result(), reached)
+            }
             ReturnKind::Pid => self.id(value as i32),
             ReturnKind::Address if value == 0 => Value::Nothing,
             ReturnKind::Address if is_in_unknown_file(call.places.result()) => Value::Unread,
@@ -92,7 +99,7 @@ impl Writer<'_> {
         self.task_value(thread.filter(|_| !(-1..=0).contains(&id)), id)
     }
 
-    fn file(&self, number: i32, lookup: Lookup<'_>) -> Value {
+    fn file(&self, number: i32, lookup: Lookup<'_>, reached: &files::Reached) -> Value {
         let (description, name) = match lookup {
             Lookup::Open(file) if file.kind == FileKind::Unread => {
                 let description = Some(file.id);
@@ -115,6 +122,19 @@ impl Writer<'_> {
             number,
             description,
             name,
+            reached: self.reached(reached),
+        }
+    }
+
+    fn reached(&self, reached: &files::Reached) -> Reached {
+        match (reached.names(), reached) {
+            (None, _) => Reached::Untold,
+            (Some(Err(why)), _) => Reached::Unknown(why.to_string().into()),
+            (Some(Ok(names)), files::Reached::Known { is_led, .. }) => Reached::Known {
+                names: names.iter().map(|name| self.in_directory(name)).collect(),
+                is_led: *is_led,
+            },
+            (Some(Ok(_)), _) => Reached::Untold,
         }
     }
 

@@ -56,7 +56,7 @@ mod stretch;
 mod values;
 
 pub use build::Builder;
-pub use deed::{Deed, Ends, Part, State, Value};
+pub use deed::{Deed, Ends, Part, Reached, State, Value};
 pub use event::{Naming, SUBMISSION};
 pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;

@@ -34,6 +34,7 @@ impl Trace {
             hides_ports: false,
             shows_ports: false,
             unread: 0,
+            unled: 0,
             order: self.order(),
             returns: "returns".into(),
         };
@@ -48,7 +49,10 @@ impl Trace {
             shown.keeps_order_of(name) && shown.holds(order)
         };
         let mut deeds = writer.deeds(&logs, is_text);
-        let (rules, unread) = (std::mem::take(&mut writer.rules), writer.unread);
+        let (rules, unread) = (
+            std::mem::take(&mut writer.rules),
+            writer.unread + writer.unled,
+        );
         let others = writer.deeds(&logs, |shown, name, order| !is_text(shown, name, order));
         for (deeds, others) in deeds.iter_mut().zip(others) {
             deeds.extend(others);
@@ -179,6 +183,8 @@ pub(super) struct Writer<'a> {
     pub(super) hides_ports: bool,
     /// Whether such are written as they are.
     pub(super) shows_ports: bool,
+    /// How often it is not known where a path led.
+    pub(super) unled: u64,
     order: HashMap<(ThreadId, u64), (u64, u64)>,
     returns: Arc<str>,
 }
@@ -263,6 +269,9 @@ impl Writer<'_> {
                     let unread = self.unread;
                     let mut text = String::new();
                     write_argument(&mut text, call, place, kind, self);
+                    if kind == ArgKind::Path {
+                        self.led(call.files.reached(place), &mut text);
+                    }
                     let word = args.get(place).copied().unwrap_or_default();
                     // Nothing is read for a call of another convention.
                     let is_blind =

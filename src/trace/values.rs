@@ -4,7 +4,7 @@ use super::render::Writer;
 use crate::syscall::files::{FileKind, Lookup, OpenFile};
 use crate::syscall::mappings::Place;
 use crate::syscall::select::glob_matches;
-use crate::syscall::{ThreadId, UNREAD, Values, Varying, write_escaped, write_string};
+use crate::syscall::{Reached, ThreadId, UNREAD, Values, Varying, write_escaped, write_string};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -115,6 +115,22 @@ impl Writer<'_> {
             u16::try_from(port).is_ok_and(|port| self.trace.ports.is_the_kernels(port));
         self.hides_ports |= is_the_kernels;
         !is_the_kernels || self.shows_ports
+    }
+
+    /// Writes where a path led that does not say so by itself.
+    pub(super) fn led(&mut self, reached: &Reached, out: &mut String) {
+        match reached.shown() {
+            None => {}
+            Some(Ok(path)) => {
+                let path = self.stable(path);
+                out.push_str(" -> ");
+                write_string(out, &path);
+            }
+            Some(Err(_)) => {
+                self.unled += 1;
+                out.push_str(" -> ?");
+            }
+        }
     }
 
     fn write_file(&mut self, file: &OpenFile, out: &mut String) {

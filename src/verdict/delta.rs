@@ -74,6 +74,7 @@ mod tests {
 
     fn judged(min: Option<i64>, max: Option<i64>, base: Counted, run: Counted) -> Findings {
         let matcher = Matcher {
+            is_closed: false,
             word: "fsync".to_owned(),
             names: ["fsync".to_owned()].into(),
             fields: Vec::new(),

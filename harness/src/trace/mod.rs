@@ -210,6 +210,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         reader: reading.reader,
         contents: arguments.string_limit,
         paths: !arguments.paths.is_empty(),
+        names: false,
     };
     // A want that cannot be is said in any case, and first.
     let reach = bench.reach();

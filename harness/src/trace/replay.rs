@@ -37,6 +37,7 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let memory = MemoryPlan {
         contents: arguments.string_limit,
         paths: !arguments.paths.is_empty(),
+        names: false,
         ..recording.memory()
     };
     let plan = plan::events_within(recording.reach(), &wanted, memory, &recording);

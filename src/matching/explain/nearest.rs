@@ -4,7 +4,7 @@ use crate::matching::answer::Answer;
 use crate::matching::bindings::{Bindings, Within};
 use crate::matching::candidates::field_fits;
 use crate::matching::order::{Place, Scene};
-use crate::matching::{Matcher, words};
+use crate::matching::{Matcher, named, words};
 use crate::scenario::{Literal, Test};
 use crate::trace::{Deed, Part, Value};
 
@@ -42,8 +42,9 @@ pub(super) fn nearest(
 fn wrong(deed: &Deed, matcher: &Matcher, bindings: &Bindings) -> Vec<usize> {
     let mut within = Within::new(bindings);
     let fields = matcher.fields.iter().enumerate();
-    let wrong =
-        fields.filter(|(_, (word, test))| field_fits(deed, word, test, &mut within) == Answer::No);
+    let wrong = fields.filter(|(_, (word, test))| {
+        field_fits(deed, matcher, (word.as_str(), test), &mut within) == Answer::No
+    });
     wrong.map(|(place, _)| place).collect()
 }
 
@@ -74,7 +75,9 @@ pub(super) fn difference(deed: &Deed, word: &str, test: &Test, bindings: &Bindin
     };
     let wanted = wanted(word, test, bindings, Some(&got));
     let flags = flags(test, &part).unwrap_or_default();
-    format!("{word}: expected {wanted}, got {got}{flags}")
+    let why = named::why_unknown(&part).map(|why| format!(" (which file that is: {why})"));
+    let why = why.unwrap_or_default();
+    format!("{word}: expected {wanted}, got {got}{flags}{why}")
 }
 
 fn is_of_numbers(test: &Test) -> bool {
@@ -106,6 +109,7 @@ fn got(part: &Part) -> String {
         Value::Path {
             given,
             absolute: Some(absolute),
+            ..
         } if !given.starts_with(b"/") && *absolute != [b"$DIR/", given.as_slice()].concat() => {
             format!("{} ({})", part.text, String::from_utf8_lossy(absolute))
         }

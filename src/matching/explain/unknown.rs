@@ -69,8 +69,9 @@ impl Explainer<'_, '_> {
         };
         let mut within = Within::new(bindings);
         let fields = matcher.fields.iter();
-        let unknown = fields
-            .filter(|(word, test)| field_fits(deed, word, test, &mut within) == Answer::Unknown);
+        let unknown = fields.filter(|(word, test)| {
+            field_fits(deed, matcher, (word.as_str(), test), &mut within) == Answer::Unknown
+        });
         unknown
             .map(|(word, test)| format!("~   {}", difference(deed, word, test, bindings)))
             .collect()

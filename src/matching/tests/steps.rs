@@ -77,6 +77,7 @@ fn matcher(word: &Value, fields: &Value, line: &mut usize) -> Matcher {
     let word = word.as_str().unwrap();
     let fields = fields.as_mapping().unwrap().iter();
     Matcher {
+        is_closed: false,
         word: word.to_owned(),
         names: word.split('|').map(str::to_owned).collect(),
         fields: fields

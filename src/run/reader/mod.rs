@@ -3,6 +3,7 @@
 mod accounting;
 mod contents;
 mod gaps;
+mod names;
 mod software;
 mod stacks;
 mod turns;
@@ -86,6 +87,7 @@ impl<'a> Reader<'a> {
         setting: Setting,
     ) -> Self {
         let chains = Chains::new(plan, &setting);
+        let tables = names::tables(plan, &setting);
         Self {
             plan,
             observer,
@@ -100,7 +102,7 @@ impl<'a> Reader<'a> {
             }),
             lineage: Lineage::new(setting.init),
             starts: plan.starts.then(Starts::default),
-            tables: Tables::new(setting.initial, plan.watched),
+            tables,
             maps: Maps::new(plan.maps, page_size() as u64),
             out: Vec::new(),
             out_of_sight: 0,

@@ -9,14 +9,23 @@ use crate::events::{Account, EventAccount, MEMORY, Origin};
 use crate::perfdata::{self, EventDesc};
 use crate::plan::{EventsPlan, Reach};
 use crate::record::kind;
-use crate::sandbox::{Captured, Exited, Left};
+use crate::sandbox::{Captured, Exited, Left, World};
 use crate::space::Stack;
 use crate::syscall::{Entry, Observation, Remembered};
 use crate::units::{Cpu, ExitKind, Nanos, Pid, SoftwareEvent, Usage};
 use crate::verdict::Ended;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 impl RecordedRun {
+    /// The same, of a run that has just been here: what its calls went by can still be looked at.
+    pub(in crate::run) fn of_this_machine(self, world: World, since: SystemTime) -> Self {
+        Self {
+            machine: Some((world, since)),
+            ..self
+        }
+    }
+
     /// Reads all records of a plan's events, and tells the observer.
     ///
     /// # Errors
@@ -33,6 +42,10 @@ impl RecordedRun {
                     Some(_) => Remembered::None,
                     None => Remembered::All,
                 },
+                names: saved.setting().names.map(|names| match &self.machine {
+                    Some((world, since)) => names.asking(world, *since),
+                    None => names,
+                }),
                 ..saved.setting()
             },
             None => Setting {

@@ -15,7 +15,7 @@ use crate::attr::{AttrFlags, Chain, SampleType, Sampling};
 use crate::format::{self, Format};
 use crate::perfdata::{self, EventDesc, Feature, ReadError};
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
-use crate::sandbox::Left;
+use crate::sandbox::{Left, World};
 use crate::space::Origin;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::Selection;
@@ -27,6 +27,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 const ENTER: &str = "raw_syscalls:sys_enter";
 const LEAVE: &str = "raw_syscalls:sys_exit";
@@ -42,6 +43,8 @@ pub struct RecordedRun {
     release: Option<String>,
     origin: Origin,
     saved: Option<Saved>,
+    /// The world of a run that has just been on this machine, and when it began.
+    machine: Option<(World, SystemTime)>,
     /// Whether a cut at its end would show.
     has_end: bool,
     /// The command that recorded it, where that is said.
@@ -133,6 +136,7 @@ impl RecordedRun {
             release: None,
             origin: Origin::default(),
             saved: None,
+            machine: None,
             has_end: true,
             command: None,
         };

@@ -163,5 +163,6 @@ fn test(test: &Test) -> String {
             one("range", flow(&format!("{}..{equal}{}", end(min), end(max))))
         }
         Test::Not(inner) => one("not", self::test(inner)),
+        Test::Spelled(inner) => one("text", self::test(inner)),
     }
 }

@@ -189,6 +189,7 @@ fn looked_up(mut call: Call) -> Call {
     let watched = Watched {
         complete: true,
         submissions: true,
+        names: false,
         paths: true,
     };
     let mut tables = Tables::new(initial, watched);

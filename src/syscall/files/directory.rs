@@ -1,6 +1,7 @@
 //! Working and root directories, and paths relative to them.
 
 use super::super::ThreadId;
+use super::super::tree::{Space, Spot};
 use std::sync::Arc;
 
 /// What `CLONE_FS` shares: where relative paths and where absolute paths start.
@@ -10,6 +11,8 @@ pub(super) struct Directory {
     pub(super) current: Option<Arc<[u8]>>,
     /// As the workload's first process would name it; `None` where it is not known.
     pub(super) root: Option<Arc<[u8]>>,
+    /// The same as files, where these are followed.
+    pub(super) spots: Spots,
     /// Changes as often as a call that changes one of them is entered or left.
     pub(super) version: u64,
     /// Who is in such a call.
@@ -18,11 +21,20 @@ pub(super) struct Directory {
     pub(super) group: Option<u32>,
 }
 
+/// Where paths start, as files, and what is mounted for them; `None` where that is not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spots {
+    pub(super) current: Option<Spot>,
+    pub(super) root: Option<Spot>,
+    pub(super) space: Option<Space>,
+}
+
 impl Directory {
     pub(super) fn new(current: Option<Arc<[u8]>>) -> Self {
         Self {
             current,
             root: Some(Arc::from(&b"/"[..])),
+            spots: Spots::default(),
             version: 0,
             changing: Vec::new(),
             group: None,
@@ -45,6 +57,7 @@ impl Directory {
 
     pub(super) fn forget(&mut self) {
         (self.current, self.root) = (None, None);
+        self.spots = Spots::default();
         self.version += 1;
     }
 

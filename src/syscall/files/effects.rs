@@ -107,6 +107,9 @@ impl Tables {
             }
             Effect::Submits if second as u32 > 0 && !self.watched.submissions => {
                 self.ring_works(at, true, true);
+                if let Some(tree) = &mut self.tree {
+                    tree.lose("io_uring_enter");
+                }
             }
             effect if installs_elsewhere(effect, &args) => self.installing.push(at.thread),
             effect if creates(effect, &args) && may_receive(effect, pending.first.as_ref()) => {
@@ -201,14 +204,16 @@ impl Tables {
                 };
                 self.restore_root(at, pending);
                 let path = self.path(at, call, path, pending.version);
-                self.changed_directory(at, path.map(Arc::from), effect == Effect::ChangesRoot);
+                let spot = Self::changed_to(pending);
+                let is_root = effect == Effect::ChangesRoot;
+                self.changed_directory(at, (path.map(Arc::from), spot), is_root);
             }
             Effect::ChangesDirectoryTo => {
-                let path = match pending.first.as_ref().map(Number::state) {
-                    Some(State::Open(file)) => file.path().map(Arc::from),
-                    _ => None,
+                let to = match pending.first.as_ref().map(Number::state) {
+                    Some(State::Open(file)) => (file.path().map(Arc::from), file.place.spot().ok()),
+                    _ => (None, None),
                 };
-                self.changed_directory(at, path, false);
+                self.changed_directory(at, to, false);
             }
             Effect::PivotsRoot => {
                 // Every task that was at the old root is moved (chroot_fs_refs()).

@@ -1,5 +1,6 @@
 //! Open file descriptions: what they are, and by which name they are shown.
 
+use super::super::tree::{Where, Why};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,8 @@ pub struct OpenFile {
     pub ordinal: u32,
     /// What it is.
     pub kind: FileKind,
+    /// Which file, where that was followed.
+    pub(in crate::syscall) place: Where,
 }
 
 /// What an open file is.
@@ -241,7 +244,25 @@ pub(super) fn name_hash(kind: &FileKind) -> u64 {
     hasher.finish()
 }
 
+impl FileKind {
+    /// Where it is, as long as nobody followed that.
+    pub(super) fn place(&self) -> Where {
+        match self {
+            Self::Path(_) | Self::Unnamed(_) | Self::Unread => Where::Unknown(Why::Descriptor),
+            _ => Where::Nowhere,
+        }
+    }
+}
+
 impl Description {
+    /// Tells which file it is.
+    pub(super) fn lies(&self, place: Where) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = OpenFile::clone(&now);
+        file.place = place;
+        *now = Arc::new(file);
+    }
+
     pub(super) fn new(file: OpenFile) -> Arc<Self> {
         Arc::new(Self {
             name_hash: name_hash(&file.kind),

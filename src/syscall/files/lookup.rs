@@ -1,5 +1,6 @@
 //! What one call's descriptors referred to.
 
+use super::super::tree::Reached;
 use super::file::OpenFile;
 use std::sync::Arc;
 
@@ -48,9 +49,10 @@ struct Known {
     states: [State; RESULT + 1],
     opened: Vec<(i32, State)>,
     paths: Vec<(u8, Box<[u8]>)>,
+    reached: Vec<(u8, Reached)>,
 }
 
-const RESULT: usize = 6;
+pub(super) const RESULT: usize = 6;
 
 impl Files {
     /// Of an argument.
@@ -85,6 +87,22 @@ impl Files {
         found.map(|(_, path)| &**path)
     }
 
+    /// Which file an argument led to: a path, or a descriptor.
+    #[must_use]
+    pub fn reached(&self, place: usize) -> &Reached {
+        let reached = self.known.iter().flat_map(|known| &known.reached);
+        let mut found = reached.filter(|(at, _)| usize::from(*at) == place);
+        found
+            .next()
+            .map_or(&Reached::Untold, |(_, reached)| reached)
+    }
+
+    /// The same of a returned descriptor.
+    #[must_use]
+    pub fn reached_by_result(&self) -> &Reached {
+        self.reached(RESULT)
+    }
+
     /// Every file that the call was given or gave.
     pub fn open(&self) -> impl Iterator<Item = &Arc<OpenFile>> {
         let states = self.known.iter().flat_map(|known| &known.states);
@@ -114,6 +132,13 @@ impl Files {
     pub(super) fn add_opened(&mut self, number: i32, state: State) {
         let known = self.known.get_or_insert_default();
         known.opened.push((number, state));
+    }
+
+    pub(super) fn add_reached(&mut self, place: u8, reached: Reached) {
+        if reached != Reached::Untold {
+            let known = self.known.get_or_insert_default();
+            known.reached.push((place, reached));
+        }
     }
 
     pub(super) fn add_path(&mut self, place: u8, path: Vec<u8>) {

@@ -22,12 +22,16 @@ mod effects;
 mod file;
 mod lookup;
 mod opening;
+mod reaching;
+mod renaming;
+mod sees;
 mod sharing;
 mod table;
 mod tables;
 mod tasks;
 mod unseen;
 
+pub use super::tree::needed as naming;
 pub use calls::needed;
 pub use file::{End, FileKind, Object, OpenFile, Socket};
 pub use lookup::{Files, Lookup};

@@ -128,6 +128,9 @@ impl Tables {
             _ => {}
         }
         let description = self.describe_here(over.at, kind);
+        if let What::Path(argument) = what {
+            description.lies(self.opened_at(call, argument, over.pending));
+        }
         call.files.set_result(State::Open(description.now()));
         let held = Held {
             description,
@@ -319,8 +322,33 @@ fn named(call: &Call, argument: usize, kind: fn(Box<[u8]>) -> FileKind) -> FileK
     name.map_or(FileKind::Unread, |name| kind(name.into()))
 }
 
+/// The flags with which a call opens; 0 for one that has none, or of which they were not read.
+pub(super) fn open_flags(call: &Call) -> u64 {
+    let super::super::Entry::Seen { args, .. } = call.entry else {
+        return 0;
+    };
+    match call.name() {
+        Some("openat2") => whole(call, 2, Moment::Enter)
+            .and_then(|how| number(how, 0))
+            .unwrap_or(0),
+        Some("openat") => args[2],
+        Some("open") => args[1],
+        // O_CREAT, O_WRONLY and O_TRUNC.
+        Some("creat") => 0o1101,
+        _ => 0,
+    }
+}
+
+/// How a path is to be resolved (`RESOLVE_*`); `None` where that was not read.
+pub(super) fn resolve_flags(call: &Call) -> Option<u64> {
+    match call.name() {
+        Some("openat2") => number(whole(call, 2, Moment::Enter)?, 16),
+        _ => Some(0),
+    }
+}
+
 /// What an argument pointed to, where all of it was read.
-fn whole(call: &Call, argument: usize, moment: Moment) -> Option<&[u8]> {
+pub(super) fn whole(call: &Call, argument: usize, moment: Moment) -> Option<&[u8]> {
     let piece = call.memory.piece(argument, moment)?;
     (piece.state == Read::Whole && call.abi == Abi::native()).then_some(&*piece.bytes)
 }

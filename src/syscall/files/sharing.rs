@@ -1,6 +1,7 @@
 //! Who shares what: tables and directories that are parted, moved, or changed by a ring.
 
 use super::super::names::{self, Abi};
+use super::super::tree::Spot;
 use super::super::{Call, ThreadId};
 use super::directory::Directory;
 use super::effects::Over;
@@ -15,7 +16,7 @@ const CLONE_FS: u64 = 0x200;
 pub(super) const CLONE_FILES: u64 = 0x400;
 const CLONE_PIDFD: u64 = 0x1000;
 pub(super) const CLONE_NEWNS: u64 = 0x2_0000;
-const CLONE_NEWUSER: u64 = 0x1000_0000;
+pub(super) const CLONE_NEWUSER: u64 = 0x1000_0000;
 
 /// Whether a call that makes a task makes a descriptor for it too; `None` where nobody knows.
 pub(super) fn makes_pidfd(
@@ -43,6 +44,9 @@ impl Tables {
         }
         for (_, directory) in self.directories.iter_mut() {
             directory.forget();
+        }
+        if let Some(tree) = &mut self.tree {
+            tree.lose("a lost call");
         }
     }
 
@@ -81,6 +85,14 @@ impl Tables {
         const CLOSE: u8 = 19;
         // Those that a later kernel has may do anything.
         const LAST_KNOWN: u8 = 63;
+        // Renames, removals, links and folders.
+        const NAMING: std::ops::RangeInclusive<u8> = 35..=39;
+        if let (true, Some(tree)) = (
+            NAMING.contains(&operation) || operation > LAST_KNOWN,
+            &mut self.tree,
+        ) {
+            tree.lose("io_uring_enter");
+        }
         let opens = OPENING.contains(&operation) || operation > LAST_KNOWN;
         let closes = operation == CLOSE || operation > LAST_KNOWN;
         if let (Some(at), true) = (self.at(thread), opens || closes) {
@@ -153,11 +165,21 @@ impl Tables {
             if over.pending.version != Some(directory.version) {
                 own.forget();
             }
+            if flags & (CLONE_NEWNS | CLONE_NEWUSER) != 0 {
+                self.part_space(&mut own);
+            }
             self.directories.release(over.at.directory);
             let directory = self.directories.add(own);
             if let Some(thread) = self.thread(over.at.thread) {
                 thread.directory = directory;
             }
+        }
+    }
+
+    /// Mounts that are made here are not seen elsewhere, or nobody knows whether they are.
+    pub(super) fn part_space(&mut self, directory: &mut Directory) {
+        if let (Some(tree), Some(space)) = (&mut self.tree, directory.spots.space) {
+            directory.spots.space = Some(tree.copy_space(space));
         }
     }
 
@@ -223,17 +245,25 @@ impl Tables {
             .map(|(_, directory)| directory)
     }
 
-    pub(super) fn changed_directory(&mut self, at: At, path: Option<Arc<[u8]>>, is_root: bool) {
+    pub(super) fn changed_directory(
+        &mut self,
+        at: At,
+        (path, spot): (Option<Arc<[u8]>>, Option<Spot>),
+        is_root: bool,
+    ) {
         let is_raced = self.steady(at).is_none();
         self.left_directory(at);
         let path = path.filter(|_| !is_raced);
+        let spot = spot.filter(|_| !is_raced);
         let mut group = None;
         self.change_directory(at, |directory| {
             group = directory.group;
             if is_root {
                 directory.root = path;
+                directory.spots.root = spot;
             } else {
                 directory.current = path;
+                directory.spots.current = spot;
             }
         });
         if group.is_some() {

@@ -1,12 +1,14 @@
 //! The tables of all processes, and who has which.
 
-use super::super::names::Abi;
+use super::super::names::{self, Abi};
 use super::super::pool::{Key, Pool};
+use super::super::tree::{self, Tree};
 use super::super::{Actor, Call, Entry, Observation, ThreadId};
 use super::calls::{self, Plan};
 use super::directory::Directory;
 use super::file::{Description, FileKind, OpenFile};
 use super::lookup::{Files, State};
+use super::reaching::Walks;
 use super::table::{Doing, Flight, Number, Range, Table};
 use crate::units::Pid;
 use std::collections::HashMap;
@@ -32,6 +34,9 @@ pub struct Watched {
     pub submissions: bool,
     /// Whether calls get the absolute paths of their arguments ([`Files::path`]).
     pub paths: bool,
+    /// Whether they get the files that these and their descriptors lead to ([`Files::reached`]), for which every call of
+    /// [`naming`](super::naming) is among the observations.
+    pub names: bool,
 }
 
 /// Follows the descriptors and working directories of all processes of one run.
@@ -50,6 +55,10 @@ pub struct Tables {
     pub(super) left: Option<(Pid, Table)>,
     /// Threads in calls that install a descriptor in another task's table.
     pub(super) installing: Vec<ThreadId>,
+    /// The names of files, where these are followed.
+    pub(super) tree: Option<Box<Tree>>,
+    /// Who has which id in its own pid namespace.
+    pub(super) ids: HashMap<u32, Vec<ThreadId>>,
 }
 
 /// One thread's.
@@ -73,6 +82,10 @@ pub(super) struct Pending {
     pub(super) first: Option<Number>,
     /// [`Directory::version`]; `None` where another thread was changing it.
     pub(super) version: Option<u64>,
+    /// When it was entered, by the clock of names.
+    pub(super) since: u64,
+    /// Where its paths led; known when it is over.
+    pub(super) walks: Walks,
     /// What the call has changed already and must restore where it fails.
     pub(super) undo: Option<Box<Undo>>,
 }
@@ -107,6 +120,8 @@ impl Tables {
             n_groups: 0,
             left: None,
             installing: Vec::new(),
+            tree: None,
+            ids: HashMap::new(),
         }
     }
 
@@ -127,10 +142,12 @@ impl Tables {
             } => self.born(child, *parent, *shares),
             Observation::Executed(actor) => self.executed(actor),
             Observation::Gone(thread) => self.gone(*thread),
-            Observation::Named { .. }
-            | Observation::Global { .. }
-            | Observation::Starting(..)
-            | Observation::OutOfSight(_) => {}
+            Observation::Named { thread, id } => {
+                let of_id = self.ids.entry(*id as u32).or_default();
+                of_id.push(*thread);
+            }
+            Observation::Global { .. } | Observation::Starting(..) | Observation::OutOfSight(_) => {
+            }
         }
     }
 
@@ -138,7 +155,8 @@ impl Tables {
         let plan = calls::plan(abi, number);
         let matters = plan.descriptors != 0
             || plan.effect != calls::Effect::None
-            || (self.watched.paths && !plan.paths.is_empty());
+            || (self.watched.paths && !plan.paths.is_empty())
+            || (self.tree.is_some() && changes_names(abi, number));
         matters.then_some(plan)
     }
 
@@ -158,6 +176,8 @@ impl Tables {
             files: Files::default(),
             first: None,
             version: self.steady(at),
+            since: 0,
+            walks: Walks::new(),
             undo: None,
         };
         for (place, word) in descriptors(plan, &pending.args) {
@@ -167,6 +187,7 @@ impl Tables {
                 pending.first = Some(slot);
             }
         }
+        self.reaches(at, names::name_of(abi, number), &mut pending);
         self.begin(at, plan, (abi, number), &mut pending);
         if let Some(thread) = self.thread(actor.thread) {
             thread.is_seen = true;
@@ -202,7 +223,10 @@ impl Tables {
                 }
             }
         }
+        pending.walks = self.walks(at, call, plan.paths, &pending);
+        self.renames(at, call, &pending);
         self.end(at, plan, pending, call);
+        self.reached_result(call);
     }
 
     pub(super) fn thread(&mut self, thread: ThreadId) -> Option<&mut Thread> {
@@ -251,6 +275,7 @@ impl Tables {
             id,
             thing: id,
             ordinal,
+            place: kind.place(),
             kind,
         };
         if let Some(other) = other_end.map(Description::now) {
@@ -309,6 +334,10 @@ impl Tables {
         self.n_groups += 1;
         self.n_groups - 1
     }
+}
+
+fn changes_names(abi: Abi, number: i32) -> bool {
+    names::name_of(abi, number).is_some_and(|name| tree::change(name).is_some())
 }
 
 /// The arguments of a call that are descriptors and not negative.

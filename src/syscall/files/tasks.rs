@@ -1,11 +1,13 @@
 //! Tasks that are made, that execute, that end: what they get of whose tables.
 
 use super::super::pool::Key;
-use super::super::{Actor, Shares, ThreadId};
+use super::super::tree::Space;
+use super::super::{Actor, Shares, ThreadId, names};
 use super::calls;
-use super::directory::Directory;
+use super::directory::{Directory, Spots};
+use super::sharing::{CLONE_NEWNS, CLONE_NEWUSER};
 use super::table::{Doing, Held, Number, Table};
-use super::tables::{At, Tables, Thread};
+use super::tables::{At, Pending, Tables, Thread};
 use std::sync::Arc;
 
 impl Tables {
@@ -66,10 +68,15 @@ impl Tables {
             }
         }
         let current = self.initial.directory.as_deref().map(Arc::from);
-        (
-            self.tables.add(table),
-            self.directories.add(Directory::new(current)),
-        )
+        let mut directory = Directory::new(current);
+        if let (Some(tree), Some(path)) = (&mut self.tree, &self.initial.directory) {
+            directory.spots = Spots {
+                current: tree.before(path),
+                root: Some(tree.root()),
+                space: Some(Space::FIRST),
+            };
+        }
+        (self.tables.add(table), self.directories.add(directory))
     }
 
     fn inherit_table(&mut self, at: At, shared: Option<bool>) -> Key {
@@ -107,7 +114,25 @@ impl Tables {
         if shared.is_none() {
             copy.group = Some(*directory.group.get_or_insert(group));
         }
+        if self.may_part_space(at) {
+            self.part_space(&mut copy);
+        }
         self.directories.add(copy)
+    }
+
+    /// Whether the call that made a task may have given it mounts of its own.
+    fn may_part_space(&mut self, at: At) -> bool {
+        let thread = self
+            .thread(at.thread)
+            .and_then(|thread| thread.pending.as_ref());
+        let Some(Pending { call, args, .. }) = thread else {
+            return true;
+        };
+        match (names::name_of(call.0, call.1), args) {
+            (Some("fork" | "vfork"), _) => false,
+            (Some("clone"), Some([flags, ..])) => flags & (CLONE_NEWNS | CLONE_NEWUSER) != 0,
+            _ => true,
+        }
     }
 
     /// `begin_new_exec()`: the process gets a table of its own, less what closes on exec.

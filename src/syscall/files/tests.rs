@@ -61,6 +61,7 @@ impl Story {
         Self::with(Watched {
             complete: true,
             submissions: false,
+            names: false,
             paths: true,
         })
     }

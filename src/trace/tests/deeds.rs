@@ -140,6 +140,7 @@ fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
     let path = Value::Path {
         given: b"$DIR/a".to_vec(),
         absolute: None,
+        reached: crate::trace::Reached::Untold,
     };
     assert_eq!(value("filename"), Some(path.clone()));
     assert_eq!(value("path"), Some(path));

@@ -174,6 +174,7 @@ fn what_a_ring_may_have_done_is_unknown() {
     let mut it = Story::with(Watched {
         complete: true,
         submissions: true,
+        names: false,
         paths: false,
     });
     it.open(1, "/a", 3);
@@ -221,6 +222,7 @@ fn nothing_is_known_where_not_all_calls_are_recorded() {
     let mut it = Story::with(Watched {
         complete: false,
         submissions: false,
+        names: false,
         paths: true,
     });
     assert_eq!(it.open(1, "/a", 3), "3<?>");

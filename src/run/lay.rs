@@ -1,0 +1,42 @@
+//! What lay under a name, as a recording holds it.
+
+use super::saved::Bytes;
+use crate::syscall::Found;
+use serde::{Deserialize, Serialize};
+
+/// What lay under a name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Lay {
+    Missing,
+    Folder(Option<(u64, u64)>),
+    Link(Option<(u64, u64)>, Bytes),
+    File(Option<(u64, u64)>),
+    Processes,
+    Unknown,
+}
+
+impl From<&Found> for Lay {
+    fn from(found: &Found) -> Self {
+        match found {
+            Found::Missing => Self::Missing,
+            Found::Folder(identity) => Self::Folder(*identity),
+            Found::Link(identity, to) => Self::Link(*identity, to.as_ref().into()),
+            Found::File(identity) => Self::File(*identity),
+            Found::Processes => Self::Processes,
+            Found::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl Lay {
+    pub(super) fn found(&self) -> Found {
+        match self {
+            Self::Missing => Found::Missing,
+            Self::Folder(identity) => Found::Folder(*identity),
+            Self::Link(identity, to) => Found::Link(*identity, to.to_vec().into()),
+            Self::File(identity) => Found::File(*identity),
+            Self::Processes => Found::Processes,
+            Self::Unknown => Found::Unknown,
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Which files the paths and descriptors of calls reached.
+
+use super::super::tree::{
+    Change, Ground, Limits, Looks, New, Reached, Spot, Start, Target, Tree, Walked, Where, Why,
+    change, looks,
+};
+use super::super::{Call, Entry, ThreadId};
+use super::arguments::PathArgument;
+use super::directory::join;
+use super::effects::Ended;
+use super::file::OpenFile;
+use super::lookup::Lookup;
+use super::opening::{open_flags, resolve_flags, whole};
+use super::sees::Sees;
+use super::tables::{At, Pending, Tables};
+use crate::memory::{Moment, State as Read};
+use std::sync::Arc;
+
+const CREATE: u64 = 0o100;
+const UNNAMED: u64 = 0o20_000_000;
+const FIRST_PATH: PathArgument = PathArgument {
+    directory: None,
+    path: 0,
+};
+
+/// What the paths of a call led to, by their arguments.
+pub(super) type Walks = Vec<(u8, Walked)>;
+
+impl Tables {
+    /// Follows the names of files as well, over what was there before. What these paths lead to has them for names.
+    #[must_use]
+    pub fn over(mut self, ground: Box<dyn Ground>, aliases: &[Vec<u8>]) -> Self {
+        let directory = self.initial.directory.clone().unwrap_or_default();
+        self.tree = Some(Box::new(Tree::new(ground, &directory, aliases)));
+        self
+    }
+
+    /// A call is entered: the moment, and what its descriptors refer to.
+    pub(super) fn reaches(&mut self, at: At, name: Option<&'static str>, pending: &mut Pending) {
+        let Some(tree) = &mut self.tree else { return };
+        pending.since = tree.now();
+        if name.and_then(change).is_some_and(Change::is_of_others) {
+            tree.begins(at.thread);
+        }
+        for place in 0..6 {
+            if let Lookup::Open(file) = pending.files.argument(place) {
+                let reached = reached(tree, file);
+                pending.files.add_reached(place as u8, reached);
+            }
+        }
+    }
+
+    /// A call is over: where its paths led.
+    pub(super) fn walks(
+        &mut self,
+        at: At,
+        call: &mut Call,
+        arguments: &[PathArgument],
+        pending: &Pending,
+    ) -> Walks {
+        let Some(mut tree) = self.tree.take() else {
+            return Walks::new();
+        };
+        let name = call.name().unwrap_or_default();
+        let mut walks = Walks::new();
+        let mut others = Vec::new();
+        // What it binds to is told by its path as well.
+        if name == "mount" {
+            others.push(FIRST_PATH);
+        }
+        for argument in arguments.iter().chain(&others) {
+            let walked = self.go(&mut tree, at, call, *argument, pending);
+            walks.push((argument.path, walked));
+        }
+        let succeeded = matches!(Ended::of(&call.outcome), Ended::With(_));
+        let opens = change(name) == Some(Change::Opens) && open_flags(call) & CREATE != 0;
+        for (place, walked) in &mut walks {
+            let is_raced = tree.is_raced(&walked.keys, pending.since, succeeded);
+            let is_made = opens || matches!(change(name), Some(change) if change.makes(*place));
+            let is_odd = match walked.target {
+                Target::Absent => succeeded && !is_made,
+                Target::Missing => succeeded,
+                _ => false,
+            };
+            if is_raced {
+                walked.target = Target::Unknown(Why::Raced);
+            } else if is_odd {
+                walked.target = Target::Unknown(Why::Contradiction);
+            }
+            let is_name = change(name).is_some_and(|change| change.is_of_name(*place));
+            let reached = reached_by(&mut tree, at.thread, walked, is_name);
+            call.files.add_reached(*place, reached);
+        }
+        self.tree = Some(tree);
+        walks
+    }
+
+    fn go(
+        &self,
+        tree: &mut Tree,
+        at: At,
+        call: &Call,
+        argument: PathArgument,
+        pending: &Pending,
+    ) -> Walked {
+        let unknown = |why| Walked::unknown(why);
+        let args = match call.entry {
+            Entry::Seen { args, .. } => args,
+            Entry::Uncorking => [u64::MAX; 6],
+            Entry::Missing => return unknown(Why::Unread),
+        };
+        // The workload's own first execve was entered before anything was read, and tells its path in the end.
+        let told = || {
+            let mut strings = call.memory.strings(usize::from(argument.path));
+            let first = strings.next().filter(|piece| piece.state == Read::Whole)?;
+            Some(&*first.bytes)
+        };
+        let path = match call.entry {
+            Entry::Uncorking => told(),
+            _ => whole(call, usize::from(argument.path), Moment::Enter),
+        };
+        let Some(path) = path else {
+            // A null pointer is the file of the descriptor to some calls, and no file to all others.
+            return match args.get(usize::from(argument.path)) {
+                Some(0) => self.of_descriptor(&args, argument, call),
+                _ => unknown(Why::Unread),
+            };
+        };
+        let name = call.name().unwrap_or_default();
+        let Looks {
+            follows,
+            takes_empty,
+        } = looks(name, argument.path, &args, open_flags(call));
+        if path.is_empty() {
+            return match takes_empty {
+                true => self.of_descriptor(&args, argument, call),
+                false => Walked::nothing(),
+            };
+        }
+        let resolve = match resolve_flags(call) {
+            Some(resolve) => resolve,
+            None => return unknown(Why::Unread),
+        };
+        let is_own = matches!(name, "chdir" | "chroot");
+        let is_steady = pending.version.is_some()
+            && self.steady(at) == pending.version.map(|before| before + u64::from(is_own));
+        let directory = self.directories.get(at.directory).filter(|_| is_steady);
+        let spots = directory
+            .map(|directory| directory.spots)
+            .unwrap_or_default();
+        let (Some(root), Some(space)) = (spots.root, spots.space) else {
+            return unknown(Why::Start);
+        };
+        let from = match self.descriptor_of(&args, argument) {
+            None => spots.current.ok_or(Why::Start),
+            Some(place) => match call.files.argument(place) {
+                Lookup::Open(file) => file.place.spot(),
+                Lookup::Closed if !path.starts_with(b"/") => return Walked::nothing(),
+                _ => Err(Why::Descriptor),
+            },
+        };
+        let limits = Limits {
+            follows,
+            in_root: resolve & 0x10 != 0,
+            no_links: resolve & 0x04 != 0,
+        };
+        let sees = Sees {
+            tables: self,
+            thread: at.thread,
+        };
+        let is_relative = !path.starts_with(b"/");
+        let is_current = is_relative && self.descriptor_of(&args, argument).is_none();
+        let base = match (&from, is_relative) {
+            (Ok(from), true) => tree
+                .names(from.node())
+                .and_then(|names| names.first().cloned()),
+            _ => Some(Box::default()),
+        };
+        let mut walked = tree.walk(&Start { from, root }, path, limits, space, &sees);
+        let start = self.initial.directory.as_deref().unwrap_or_default();
+        walked.plain = base.map(|base| {
+            let is_elsewhere = is_current && *base != *start;
+            (join(&base, path, b"").into(), is_elsewhere)
+        });
+        walked
+    }
+
+    /// The argument that is a descriptor of a folder; `None` where it is the working directory.
+    fn descriptor_of(&self, args: &[u64; 6], argument: PathArgument) -> Option<usize> {
+        let place = usize::from(argument.directory?);
+        (*args.get(place)? as i32 != libc::AT_FDCWD).then_some(place)
+    }
+
+    fn of_descriptor(&self, args: &[u64; 6], argument: PathArgument, call: &Call) -> Walked {
+        let Some(place) = self.descriptor_of(args, argument) else {
+            return Walked::nothing();
+        };
+        match call.files.argument(place) {
+            Lookup::Open(file) => Walked::at(&file.place),
+            Lookup::Closed => Walked::nothing(),
+            _ => Walked::unknown(Why::Descriptor),
+        }
+    }
+
+    /// The file that a call opened, made where it was not there.
+    pub(super) fn opened_at(
+        &mut self,
+        call: &Call,
+        argument: PathArgument,
+        pending: &Pending,
+    ) -> Where {
+        let Some(tree) = &mut self.tree else {
+            return Where::Unknown(Why::Descriptor);
+        };
+        let walks = pending.walks.iter();
+        let Some((_, walked)) = walks.clone().find(|(place, _)| *place == argument.path) else {
+            return Where::Unknown(Why::Unread);
+        };
+        let flags = open_flags(call);
+        let doubt = || match call.files.reached(usize::from(argument.path)) {
+            Reached::Known { doubt, .. } => doubt.clone(),
+            _ => None,
+        };
+        match (&walked.target, &walked.last) {
+            (Target::At(spot), _) if flags & UNNAMED == UNNAMED => {
+                Where::At(spot.of(tree.unnamed(New::File)), doubt())
+            }
+            (Target::At(spot), _) => Where::At(*spot, doubt()),
+            (Target::Absent, Some((folder, name))) => {
+                let node = tree.unnamed(New::File);
+                let moment = tree.now();
+                tree.give((folder.node(), name), node, moment);
+                Where::At(folder.of(node), doubt())
+            }
+            (Target::Nowhere, _) => Where::Nowhere,
+            (Target::Unknown(why), _) => Where::Unknown(why.clone()),
+            (Target::Absent | Target::Missing, _) => Where::Unknown(Why::Contradiction),
+        }
+    }
+
+    /// Where a working or root directory is after it was changed to what an argument led to.
+    pub(super) fn changed_to(pending: &Pending) -> Option<Spot> {
+        let (_, walked) = pending.walks.first()?;
+        match walked.target {
+            Target::At(spot) => Some(spot),
+            _ => None,
+        }
+    }
+
+    /// What a returned descriptor reached.
+    pub(super) fn reached_result(&self, call: &mut Call) {
+        let Some(tree) = &self.tree else { return };
+        if let Lookup::Open(file) = call.files.result() {
+            let reached = reached(tree, file);
+            call.files.add_reached(super::lookup::RESULT as u8, reached);
+        }
+    }
+}
+
+/// What a descriptor's file is called by now.
+fn reached(tree: &Tree, file: &OpenFile) -> Reached {
+    match &file.place {
+        Where::Nowhere => Reached::Untold,
+        Where::Unknown(why) => Reached::Unknown(why.clone()),
+        Where::At(..) if tree.why_lost().is_some() => {
+            Reached::Unknown(tree.why_lost().unwrap_or(Why::Unread))
+        }
+        Where::At(spot, doubt) => match tree.names(spot.node()) {
+            Some(names) => Reached::Known {
+                names: names.into(),
+                is_led: true,
+                shown: None,
+                doubt: doubt.clone(),
+            },
+            None => Reached::Unknown(Why::Names),
+        },
+    }
+}
+
+/// What a path reached.
+fn reached_by(tree: &mut Tree, thread: ThreadId, walked: &Walked, is_name: bool) -> Reached {
+    match &walked.target {
+        Target::Unknown(why) => Reached::Unknown(why.clone()),
+        Target::Nowhere => Reached::Known {
+            names: Arc::default(),
+            is_led: true,
+            shown: None,
+            doubt: None,
+        },
+        Target::At(_) | Target::Absent | Target::Missing => match tree.names_of(walked, is_name) {
+            None => Reached::Unknown(Why::Names),
+            Some(names) => Reached::Known {
+                shown: shown(walked, &names),
+                names: names.into(),
+                is_led: walked.is_led,
+                doubt: tree.doubt(thread, &walked.keys),
+            },
+        },
+    }
+}
+
+/// Where a path led, if its text alone tells another place: by what the run made or `..`, or from another folder than that of the run.
+fn shown(walked: &Walked, names: &[Box<[u8]>]) -> Option<Arc<[u8]>> {
+    let (plain, is_elsewhere) = walked.plain.as_ref()?;
+    match (walked.is_led, names.first()) {
+        (true, Some(name)) if name != plain => Some(Arc::from(&**name)),
+        _ if *is_elsewhere => Some(Arc::from(&**plain)),
+        _ => None,
+    }
+}

@@ -1,0 +1,229 @@
+//! What calls do to the names of files.
+
+use super::super::tree::{
+    Change, Keys, Limits, New, NodeId, Start, Target, Tree, Walked, Why, change,
+};
+use super::super::{Call, Entry};
+use super::effects::Ended;
+use super::opening::whole;
+use super::sees::Sees;
+use super::tables::{At, Pending, Tables};
+use crate::memory::Moment;
+use std::sync::Arc;
+
+impl Tables {
+    /// What a call that ended did to the names of files.
+    pub(super) fn renames(&mut self, at: At, call: &Call, pending: &Pending) {
+        let Some(name) = call.name() else { return };
+        let Some(change) = change(name) else { return };
+        let Some(mut tree) = self.tree.take() else {
+            return;
+        };
+        let changed = match Ended::of(&call.outcome) {
+            Ended::Without(_) => Some(Keys::new()),
+            Ended::With(_) | Ended::Unseen if change == Change::Opens => Some(Keys::new()),
+            Ended::With(_) => self.change_names(&mut tree, at, change, call, pending),
+            Ended::Unseen => forget_names(&mut tree, change, pending),
+        };
+        match changed {
+            Some(changed) => tree.ends(at.thread, &changed),
+            None => {
+                tree.ends(at.thread, &Keys::new());
+                tree.lose(name);
+            }
+        }
+        self.tree = Some(tree);
+    }
+
+    /// A change that succeeded; `None` where nobody knows what it changed.
+    fn change_names(
+        &self,
+        tree: &mut Tree,
+        at: At,
+        change: Change,
+        call: &Call,
+        pending: &Pending,
+    ) -> Option<Keys> {
+        let Entry::Seen { args, .. } = call.entry else {
+            return None;
+        };
+        let walk = |path: u8| {
+            let mut walks = pending.walks.iter();
+            walks
+                .find(|(place, _)| *place == path)
+                .map(|(_, walked)| walked)
+        };
+        let moment = tree.now();
+        let name = call.name().unwrap_or_default();
+        for (_, walked) in &pending.walks {
+            tree.relies_on(at.thread, &walked.keys, name);
+        }
+        let named = |walked: Option<&Walked>| -> Option<(NodeId, Box<[u8]>)> {
+            let walked = walked?;
+            let (folder, name) = walked.last.as_ref()?;
+            let is_sure = !matches!(walked.target, Target::Unknown(Why::Raced));
+            is_sure.then(|| (folder.node(), name.clone()))
+        };
+        let file = |walked: Option<&Walked>| match walked?.target {
+            Target::At(spot) => Some(spot),
+            _ => None,
+        };
+        let mut made = |new: New, path: u8| -> Option<Keys> {
+            let (folder, name) = named(walk(path))?;
+            let node = tree.unnamed(new);
+            tree.give((folder, &name), node, moment);
+            Some(vec![(folder, name)])
+        };
+        match change {
+            Change::Opens => Some(Keys::new()),
+            Change::MakesFolder | Change::MakesNode => {
+                let path = pending.walks.first()?.0;
+                let new = match change {
+                    Change::MakesFolder => New::Folder,
+                    _ => New::File,
+                };
+                made(new, path)
+            }
+            Change::MakesLink(path) => {
+                let to = whole(call, 0, Moment::Enter);
+                made(to.map_or(New::Unknown, |to| New::Link(Arc::from(to))), path)
+            }
+            Change::Links(from, to) => {
+                let node = file(walk(from))?.node();
+                let (folder, name) = named(walk(to))?;
+                tree.give((folder, &name), node, moment);
+                Some(vec![(folder, name)])
+            }
+            Change::Renames(from, to) => {
+                const EXCHANGE: u64 = 2;
+                const WHITEOUT: u64 = 4;
+                let flags = if name == "renameat2" { args[4] } else { 0 };
+                let node = file(walk(from))?.node();
+                let (one, other) = (named(walk(from))?, named(walk(to))?);
+                let replaced = file(walk(to)).map(|spot| spot.node());
+                if replaced == Some(node) {
+                    return Some(Keys::new());
+                }
+                match (flags & EXCHANGE != 0, flags & WHITEOUT != 0) {
+                    (true, _) => tree.give((one.0, &one.1), replaced?, moment),
+                    (_, true) => {
+                        let node = tree.unnamed(New::File);
+                        tree.give((one.0, &one.1), node, moment);
+                    }
+                    _ => tree.take_away((one.0, &one.1), moment),
+                }
+                tree.give((other.0, &other.1), node, moment);
+                Some(vec![one, other, (node, Box::from(&b".."[..]))])
+            }
+            Change::Removes(path) => {
+                let (folder, name) = named(walk(path))?;
+                tree.take_away((folder, &name), moment);
+                Some(vec![(folder, name)])
+            }
+            Change::Binds => {
+                let Some((path, walked)) = self.socket_path(tree, at, call, pending) else {
+                    return Some(Keys::new());
+                };
+                let (folder, name) = named(Some(&walked)).filter(|_| !path.is_empty())?;
+                let node = tree.unnamed(New::File);
+                tree.give((folder, &name), node, moment);
+                Some(vec![(folder, name)])
+            }
+            Change::Mounts => {
+                const NEITHER: u64 = 32 | 1 << 17 | 1 << 18 | 1 << 19 | 1 << 20;
+                const BIND: u64 = 4096;
+                const MOVE: u64 = 8192;
+                const WITH_ALL_BELOW: u64 = 16384;
+                let flags = args[3];
+                if flags & NEITHER != 0 {
+                    return Some(Keys::new());
+                }
+                let space = self.directories.get(at.directory)?.spots.space?;
+                let on = file(walk(1))?;
+                let what = match (flags & BIND != 0, flags & MOVE != 0) {
+                    (_, true) => return None,
+                    (true, _) if flags & WITH_ALL_BELOW != 0 && tree.has_mounts(space) => {
+                        return None;
+                    }
+                    (true, _) => file(walk(0))?.node(),
+                    _ => {
+                        let kind = whole(call, 2, Moment::Enter);
+                        tree.new_file_system(matches!(kind, Some(b"tmpfs" | b"ramfs")))
+                    }
+                };
+                Some(tree.mount(what, on, space, moment))
+            }
+            Change::MovesMount => {
+                let space = self.directories.get(at.directory)?.spots.space?;
+                let on = file(walk(3))?;
+                let what = match &walk(1)?.target {
+                    Target::At(spot) if !tree.is_mounted(*spot) => spot.node(),
+                    Target::Nowhere => tree.new_file_system(false),
+                    _ => return None,
+                };
+                Some(tree.mount(what, on, space, moment))
+            }
+            Change::Unmounts => {
+                let space = self.directories.get(at.directory)?.spots.space?;
+                tree.unmount(file(walk(0))?, space, moment)
+            }
+        }
+    }
+
+    /// Where a socket is bound to: the path, and where it leads; `None` where it has no path.
+    fn socket_path(
+        &self,
+        tree: &mut Tree,
+        at: At,
+        call: &Call,
+        pending: &Pending,
+    ) -> Option<(Vec<u8>, Walked)> {
+        const UNIX: u16 = 1;
+        let Some(address) = whole(call, 1, Moment::Enter) else {
+            return Some((Vec::new(), Walked::unknown(Why::Unread)));
+        };
+        let (family, path) = address.split_first_chunk()?;
+        let path = path.split(|byte| *byte == 0).next()?;
+        if u16::from_ne_bytes(*family) != UNIX || path.is_empty() {
+            return None;
+        }
+        let is_steady = pending.version.is_some() && self.steady(at) == pending.version;
+        let directory = self.directories.get(at.directory).filter(|_| is_steady);
+        let spots = directory
+            .map(|directory| directory.spots)
+            .unwrap_or_default();
+        let walked = match (spots.current, spots.root, spots.space) {
+            (Some(current), Some(root), Some(space)) => {
+                let start = Start {
+                    from: Ok(current),
+                    root,
+                };
+                let sees = Sees {
+                    tables: self,
+                    thread: at.thread,
+                };
+                tree.walk(&start, path, Limits::default(), space, &sees)
+            }
+            _ => Walked::unknown(Why::Start),
+        };
+        Some((path.to_vec(), walked))
+    }
+}
+
+/// A change of which nobody knows whether it came to pass.
+fn forget_names(tree: &mut Tree, change: Change, pending: &Pending) -> Option<Keys> {
+    if matches!(
+        change,
+        Change::Mounts | Change::MovesMount | Change::Unmounts | Change::Binds
+    ) {
+        return None;
+    }
+    let moment = tree.now();
+    let mut keys = Keys::new();
+    for (_, walked) in &pending.walks {
+        let (folder, name) = walked.last.as_ref()?;
+        tree.forget((folder.node(), name), moment);
+        keys.push((folder.node(), name.clone()));
+    }
+    (!keys.is_empty()).then_some(keys)
+}

@@ -1,0 +1,66 @@
+//! What links about processes lead to, as a thread sees them.
+
+use super::super::ThreadId;
+use super::super::tree::{Leads, Magic, Magics, Spot, Where};
+use super::table::Number;
+use super::tables::{At, Tables};
+
+/// Processes, as a thread sees them.
+pub(super) struct Sees<'t> {
+    pub(super) tables: &'t Tables,
+    pub(super) thread: ThreadId,
+}
+
+impl Magics for Sees<'_> {
+    fn own(&self, is_thread: bool) -> Option<ThreadId> {
+        if is_thread {
+            return Some(self.thread);
+        }
+        let threads = &self.tables.threads;
+        let own = threads.get(self.thread.0 as usize)?.as_deref()?;
+        let is_of_it = |it: &Option<Box<_>>| {
+            let it: Option<&super::tables::Thread> = it.as_deref();
+            it.is_some_and(|it| it.pid == own.pid)
+        };
+        let leader = threads.iter().position(is_of_it)?;
+        Some(ThreadId(leader as u32))
+    }
+
+    fn by_id(&self, id: u32) -> Option<ThreadId> {
+        match self.tables.ids.get(&id).map(Vec::as_slice) {
+            Some([thread]) => Some(*thread),
+            _ => None,
+        }
+    }
+
+    fn leads(&self, thread: ThreadId, magic: Magic) -> Leads {
+        let Some(at) = self.tables.at(thread) else {
+            return Leads::Unknown;
+        };
+        let asks = At {
+            thread: self.thread,
+            ..at
+        };
+        let steady = self.tables.steady(asks);
+        let directory = self.tables.directories.get(at.directory);
+        let spots = directory
+            .filter(|_| steady.is_some())
+            .map(|it| it.spots)
+            .unwrap_or_default();
+        let to = |spot: Option<Spot>| spot.map_or(Leads::Unknown, |spot| Leads::To(spot, None));
+        match magic {
+            Magic::Current => to(spots.current),
+            Magic::Root => to(spots.root),
+            Magic::Program => Leads::Unknown,
+            Magic::Descriptor(number) => match self.tables.look(asks, number) {
+                Number::Closed => Leads::Missing,
+                Number::Unknown => Leads::Unknown,
+                Number::Open(held) => match &held.description.now().place {
+                    Where::At(spot, doubt) => Leads::To(*spot, doubt.clone()),
+                    Where::Nowhere => Leads::Nowhere,
+                    Where::Unknown(_) => Leads::Unknown,
+                },
+            },
+        }
+    }
+}
