@@ -247,11 +247,7 @@ pub fn resolve(
         Err(reason) => return Ok(Resolved::Unmet(vec![reason])),
     };
     let (expected, needs) = expected::all(scenario, &events, &counters.names, facts)?;
-    let shown = named::view(scenario, &events)?;
-    let memory_needed = MemoryPlan {
-        names: needs.memory(memory).names || shown.is_some_and(|view| events.shows_paths(&view)),
-        ..needs.memory(memory)
-    };
+    let memory_needed = with_names(scenario, &events, needs.memory(memory))?;
     // What is read of memory is known only now; all else stays as it is.
     if memory_needed != memory {
         events = planned(memory_needed).map_err(|error| placed(scenario, error))?;
@@ -306,6 +302,17 @@ pub fn resolve(
     };
     plan.baseline = baseline::baseline(scenario, facts, &plan, expected.delta)?;
     Ok(Resolved::Plan(Box::new(plan)))
+}
+
+/// The same, with the names of files where the snapshot shows paths.
+fn with_names(
+    scenario: &Scenario,
+    events: &EventsPlan,
+    memory: MemoryPlan,
+) -> Result<MemoryPlan, PlanError> {
+    let shown = named::view(scenario, events)?;
+    let names = memory.names || shown.is_some_and(|view| events.shows_paths(&view));
+    Ok(MemoryPlan { names, ..memory })
 }
 
 fn invalid(diagnostic: Diagnostic) -> PlanError {

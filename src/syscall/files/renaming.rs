@@ -35,6 +35,7 @@ impl Tables {
         self.tree = Some(tree);
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each change")]
     /// A change that succeeded; `None` where nobody knows what it changed.
     fn change_names(
         &self,

@@ -74,6 +74,9 @@ pub(super) enum Processes {
     Plain,
 }
 
+/// A name in a folder.
+type Name = (NodeId, Box<[u8]>);
+
 /// The files of one run.
 #[derive(Debug)]
 pub(in crate::syscall) struct Tree {
@@ -86,7 +89,7 @@ pub(in crate::syscall) struct Tree {
     processes: HashMap<(NodeId, Processes, Box<[u8]>), NodeId>,
     pub(super) mounts: Mounts,
     /// When a name was changed last, and whether something was made there that had not been.
-    changed: HashMap<(NodeId, Box<[u8]>), (u64, bool)>,
+    changed: HashMap<Name, (u64, bool)>,
     clock: u64,
     lost: Option<&'static str>,
     pub(super) races: Races,
