@@ -147,6 +147,7 @@ fn a_ring_opens_what_it_is_given_to_open_and_later_requests_may_too() {
             complete: true,
             submissions: true,
             paths: true,
+            names: false,
         });
         story.open(1, "a", 3);
         story.tables.submitted(ThreadId(1), operation);
