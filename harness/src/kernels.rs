@@ -46,7 +46,7 @@ impl Listed {
                     let why = trace_harness::errors::chain(&error);
                     note!(
                         "harness: cannot read the list of kernels `{}`: {why}",
-                        shown_path(&path)
+                        shown_path(path)
                     );
                     return Err(status::USAGE);
                 }

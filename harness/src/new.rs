@@ -142,7 +142,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     for file in &laid.named {
         said.push_str(&format!(
             "laid in, as the command names it: {}\n",
-            shown_path(&file)
+            shown_path(file)
         ));
     }
     let suite = Suite::of_text(bench, &target.file, &draft.text())?;

@@ -54,7 +54,7 @@ impl Reports {
             if let Err(error) = writable(path) {
                 note!(
                     "harness: cannot write `{}`: {}",
-                    shown_path(&path),
+                    shown_path(path),
                     chain(&error)
                 );
                 return Err(status::USAGE);

@@ -81,7 +81,7 @@ fn show(pending: &Path, number: usize, total: usize) -> Result<(), ReviewError> 
     let new = snapshot::read(pending)?.unwrap_or_default();
     let mut text = format!(
         "[{number}/{total}] {}\n",
-        shown_path(&pending.with_extension(""))
+        shown_path(pending.with_extension(""))
     );
     for line in snapshot::diff(&stored, &new).lines() {
         let color = match line.as_bytes().first() {

@@ -323,7 +323,7 @@ fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
         {
             note!(
                 "warning: no scenario uses the snapshot `{}`",
-                shown_path(&file)
+                shown_path(file)
             );
         }
     }

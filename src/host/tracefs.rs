@@ -105,7 +105,7 @@ pub(super) fn how_to_read(path: &Path) -> String {
     format!(
         "{}; or, to trace the calls of your own programs and nothing else: mount -o remount,mode=750,gid=GROUP {}",
         super::HOW_TO_GET_RIGHTS,
-        shown_path(&path)
+        shown_path(path)
     )
 }
 
@@ -159,7 +159,7 @@ impl Tracefs {
 
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::Mounted(path) => format!("mounted at {}", shown_path(&path)),
+            Self::Mounted(path) => format!("mounted at {}", shown_path(path)),
             Self::Detached(_) => "not mounted; opened for this process alone".to_owned(),
         }
     }

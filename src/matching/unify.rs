@@ -34,7 +34,6 @@ fn same_file(one: &Reached, other: &Reached) -> Answer {
 }
 
 /// The same by how they are written.
-#[expect(clippy::too_many_lines, reason = "one arm for each pair of kinds")]
 fn spelled(one: &Part, other: &Part) -> Answer {
     match (&one.value, &other.value) {
         (Value::Unread, _) | (_, Value::Unread) => Answer::Unknown,

@@ -31,7 +31,7 @@ pub enum FetchError {
         source: io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write below `{}`", shown_path(&folder))]
+    #[error("cannot write below `{}`", shown_path(folder))]
     Write {
         /// Where.
         folder: PathBuf,
@@ -51,7 +51,7 @@ pub enum FetchError {
         by_hand: PathBuf,
     },
     /// A package cannot be unpacked.
-    #[error("cannot unpack `{}`: {said}", shown_path(&file))]
+    #[error("cannot unpack `{}`: {said}", shown_path(file))]
     Unpack {
         /// Which.
         file: PathBuf,
@@ -73,7 +73,7 @@ impl FetchError {
             Self::NoMirror { by_hand, .. } => Some(format!(
                 "without a network, put the packages (linux-image-*.deb; of newer suites linux-binary-*.deb and linux-modules-*.deb) into \
                  `{}`",
-                shown_path(&by_hand)
+                shown_path(by_hand)
             )),
             Self::Write { .. } | Self::Unpack { .. } => None,
         }
@@ -105,7 +105,7 @@ pub(super) fn packages(
     if archives.is_empty() {
         say(format!(
             "fetching {package} of Debian {suite} into {}",
-            shown_path(&folder)
+            shown_path(folder)
         ));
         archives = fetch(work.path(), suite, package, &by_hand)?;
     }
@@ -237,7 +237,7 @@ impl Apt {
         let dumped = String::from_utf8_lossy(&dumped.stdout).into_owned();
         let fetching = dumped.lines().filter(|line| line.starts_with("Acquire::"));
         let mut text: String = fetching.map(|line| format!("{line}\n")).collect();
-        let at = shown_path(&folder);
+        let at = shown_path(folder);
         for (key, value) in [
             ("Dir::Etc::main", "/dev/null".to_owned()),
             ("Dir::Etc::parts", format!("{at}/none")),
@@ -245,7 +245,7 @@ impl Apt {
             ("Dir::Etc::sourceparts", format!("{at}/none")),
             ("Dir::Etc::preferences", "/dev/null".to_owned()),
             ("Dir::Etc::preferencesparts", format!("{at}/none")),
-            ("Dir::State", format!("{at}")),
+            ("Dir::State", at.to_string()),
             ("Dir::State::lists", format!("{at}/lists")),
             ("Dir::State::status", format!("{at}/status")),
             ("Dir::Cache", format!("{at}/cache")),

@@ -32,7 +32,10 @@ pub(super) struct Initramfs {
 
 /// A file of the harness could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read `{}`, which a guest needs to run the harness", shown_path(&path))]
+#[error(
+    "cannot read `{}`, which a guest needs to run the harness",
+    shown_path(path)
+)]
 pub struct OwnFileError {
     path: PathBuf,
     source: io::Error,

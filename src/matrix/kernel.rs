@@ -66,7 +66,7 @@ pub enum KernelError {
         source: Box<FetchError>,
     },
     /// A file or folder that the list names cannot be read.
-    #[error("the kernel `{name}`: cannot read `{}`", shown_path(&path))]
+    #[error("the kernel `{name}`: cannot read `{}`", shown_path(path))]
     Read {
         /// Its name in the list.
         name: String,
@@ -76,7 +76,10 @@ pub enum KernelError {
         source: io::Error,
     },
     /// The packages are not such as were expected.
-    #[error("the packages of the kernel `{name}`, unpacked in `{}`, hold no {what}", shown_path(&folder))]
+    #[error(
+        "the packages of the kernel `{name}`, unpacked in `{}`, hold no {what}",
+        shown_path(folder)
+    )]
     Lacks {
         /// Its name in the list.
         name: String,

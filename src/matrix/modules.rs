@@ -17,7 +17,7 @@ pub(super) const NEEDED: &[&str] = &[
 
 /// A module could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read the kernel module `{}`", shown_path(&path))]
+#[error("cannot read the kernel module `{}`", shown_path(path))]
 pub struct ModuleError {
     path: PathBuf,
     source: io::Error,

@@ -3,9 +3,13 @@
 use super::calls::Reach;
 use super::error::EventsError;
 use super::events::{EventsPlan, Grouping, Meaning};
+use super::wanted::Wanted;
 use crate::host::{Catalogue, HostError};
 use crate::syscall::names::{self, Abi};
+use crate::syscall::select::Selection;
+use crate::syscall::{Call, uring};
 use crate::units::TracepointName;
+use std::collections::BTreeSet;
 
 const ATTACH: &str = "cgroup:cgroup_attach_task";
 
@@ -15,6 +19,44 @@ const ATTACH: &str = "cgroup:cgroup_attach_task";
 pub const LEGACY_CALLS: [&str; 3] = ["gettimeofday", "time", "getcpu"];
 
 const LEGACY: &str = "vsyscall:emulate_vsyscall";
+
+/// The words for calls that are recorded beside a selection to see that it was evaded.
+pub(super) fn beside<'w>(wants: &'w [Wanted], selection: Option<&Selection>) -> Vec<&'w str> {
+    let mut words = Vec::new();
+    if wants.contains(&Wanted::Evasions) {
+        words.extend(own_tracepoints(wants).filter(|call| parse(&[call]).is_some()));
+        if selection.is_some_and(|selection| selection.names().any(uring::does)) {
+            words.extend(["io_uring_setup", "io_uring_enter"]);
+        }
+    }
+    words
+}
+
+fn parse(words: &[&str]) -> Option<Selection> {
+    Selection::parse(words, Abi::native()).ok()
+}
+
+/// The calls, as tracefs has their names, whose own tracepoints are wanted (`syscalls:sys_enter_openat`): these show native calls alone
+/// (`perf_syscall_enter()`, `kernel/trace/trace_syscalls.c`).
+fn own_tracepoints(wants: &[Wanted]) -> impl Iterator<Item = &str> {
+    wants.iter().filter_map(|want| match want {
+        Wanted::Event(wanted) => {
+            let event = wanted.name.strip_prefix("syscalls:")?;
+            event
+                .strip_prefix("sys_enter_")
+                .or_else(|| event.strip_prefix("sys_exit_"))
+        }
+        _ => None,
+    })
+}
+
+/// The same as a selection; `None` where none is wanted.
+pub(super) fn named_calls(wants: &[Wanted]) -> Option<Selection> {
+    let words: Vec<_> = own_tracepoints(wants)
+        .filter(|call| parse(&[call]).is_some())
+        .collect();
+    parse(&words).filter(|_| !words.is_empty())
+}
 
 impl EventsPlan {
     /// Has everything counted for a control group that the workload cannot leave.
@@ -83,5 +125,27 @@ impl EventsPlan {
             }
         }
         Ok(())
+    }
+
+    /// Whether this is a 32-bit call in the place of a native one whose own tracepoints are wanted.
+    #[must_use]
+    pub fn evades_tracepoint(&self, call: &Call) -> bool {
+        let number = u32::try_from(call.number);
+        call.abi != Abi::native()
+            && self.named_calls.as_ref().is_some_and(|selection| {
+                number.is_ok_and(|number| selection.contains(call.abi, number))
+            })
+    }
+
+    /// Calls that were asked for and that operations of io_uring do as well which are not recorded, in the order of these operations.
+    #[must_use]
+    pub fn unseen_as_operations(&self) -> Vec<&'static str> {
+        let selected: BTreeSet<_> = self.selection.iter().flat_map(Selection::names).collect();
+        let unseen = (0..=u8::MAX).filter(|opcode| !self.operations.recorded.contains(opcode));
+        let calls = unseen.filter_map(uring::calls_of).flatten();
+        calls
+            .copied()
+            .filter(|call| selected.contains(call))
+            .collect()
     }
 }

@@ -3,6 +3,7 @@
 use super::calls::Reach;
 use super::copies::Copies;
 use super::error::EventsError;
+use super::evasions;
 use super::expand::{expand, unknown_tracepoint};
 use super::filter;
 use super::following;
@@ -182,7 +183,7 @@ pub fn events_within(
         reach,
         chained: None,
         without_tracepoint: Vec::new(),
-        named_calls: named_calls(wants),
+        named_calls: evasions::named_calls(wants),
         exact_paths: Vec::new(),
     };
     plan.add_calls(&recorded, catalogue)?;
@@ -254,38 +255,9 @@ fn selections(
         if wants.contains(&Wanted::Marks) {
             words.extend(MARKING);
         }
-        if wants.contains(&Wanted::Evasions) {
-            words.extend(own_tracepoints(wants).filter(|call| parse(&[call]).is_ok()));
-        }
-        let may_be_submitted = |selection: &Selection| selection.names().any(uring::does);
-        if wants.contains(&Wanted::Evasions) && selection.as_ref().is_some_and(may_be_submitted) {
-            words.extend(["io_uring_setup", "io_uring_enter"]);
-        }
+        words.extend(evasions::beside(wants, selection.as_ref()));
     }
     Ok((selection, parse(&words)?, watched))
-}
-
-/// The calls, as tracefs has their names, whose own tracepoints are wanted (`syscalls:sys_enter_openat`): these show native calls alone
-/// (`perf_syscall_enter()`, `kernel/trace/trace_syscalls.c`).
-fn own_tracepoints(wants: &[Wanted]) -> impl Iterator<Item = &str> {
-    wants.iter().filter_map(|want| match want {
-        Wanted::Event(wanted) => {
-            let event = wanted.name.strip_prefix("syscalls:")?;
-            event
-                .strip_prefix("sys_enter_")
-                .or_else(|| event.strip_prefix("sys_exit_"))
-        }
-        _ => None,
-    })
-}
-
-/// The same as a selection; `None` where none is wanted.
-fn named_calls(wants: &[Wanted]) -> Option<Selection> {
-    let parse = |words: &[&str]| Selection::parse(words, Abi::native()).ok();
-    let words: Vec<_> = own_tracepoints(wants)
-        .filter(|call| parse(&[call]).is_some())
-        .collect();
-    parse(&words).filter(|_| !words.is_empty())
 }
 
 impl EventsPlan {
@@ -307,28 +279,6 @@ impl EventsPlan {
         });
         let others = tracepoints.chain(self.operation_names());
         calls.map(str::to_owned).chain(others).collect()
-    }
-
-    /// Whether this is a 32-bit call in the place of a native one whose own tracepoints are wanted.
-    #[must_use]
-    pub fn evades_tracepoint(&self, call: &Call) -> bool {
-        let number = u32::try_from(call.number);
-        call.abi != Abi::native()
-            && self.named_calls.as_ref().is_some_and(|selection| {
-                number.is_ok_and(|number| selection.contains(call.abi, number))
-            })
-    }
-
-    /// Calls that were asked for and that operations of io_uring do as well which are not recorded, in the order of these operations.
-    #[must_use]
-    pub fn unseen_as_operations(&self) -> Vec<&'static str> {
-        let selected: BTreeSet<_> = self.selection.iter().flat_map(Selection::names).collect();
-        let unseen = (0..=u8::MAX).filter(|opcode| !self.operations.recorded.contains(opcode));
-        let calls = unseen.filter_map(uring::calls_of).flatten();
-        calls
-            .copied()
-            .filter(|call| selected.contains(call))
-            .collect()
     }
 
     /// Those of the operations of io_uring.

@@ -73,8 +73,7 @@ pub use words::event_words;
 use crate::host::{Catalogue, HostError};
 use crate::matching::{Expected, SpanRule};
 use crate::scenario::{
-    Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, Since, SnapshotSpec, Workload,
-    WorldSpec,
+    Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, SnapshotSpec, Workload, WorldSpec,
 };
 use crate::trace::View;
 use crate::units::{Limits, User};
@@ -221,10 +220,7 @@ pub fn resolve(
     };
     limits::check(scenario, facts)?;
     let owners = owners("workload", &scenario.workload, scenario, facts)?;
-    let mut wants = wanted::wants(scenario);
-    wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
-    wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
-    wants.push(Wanted::Evasions);
+    let wants = wanted::all(scenario);
     let contents = match &scenario.snapshot {
         SnapshotSpec::On { contents, .. } => *contents,
         SnapshotSpec::Off => 0,

@@ -1,8 +1,8 @@
 //! What is asked for, by a scenario or on a command line.
 
-use super::chains;
+use super::{chains, marks};
 use crate::attr::{Chain, Sampling};
-use crate::scenario::{EventSpec, EventWish, Scenario};
+use crate::scenario::{EventSpec, EventWish, Scenario, Since};
 use crate::units::{Probe, Rate};
 
 /// What an author asked for, in order.
@@ -68,6 +68,15 @@ impl Wanted {
             }),
         }
     }
+}
+
+/// What a scenario asks for, and what judging it takes beside.
+pub(super) fn all(scenario: &Scenario) -> Vec<Wanted> {
+    let mut wants = wants(scenario);
+    wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
+    wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
+    wants.push(Wanted::Evasions);
+    wants
 }
 
 /// What a scenario asks for.

@@ -38,6 +38,7 @@ mod saving;
 mod scenario;
 mod session;
 mod setting;
+mod side_by_side;
 mod sources;
 mod stat;
 mod store;

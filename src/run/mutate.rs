@@ -4,7 +4,7 @@ use super::baseline;
 use super::overwritten::OVERWRITTEN;
 use super::ready::Ready;
 use super::scenario::{Ran, counts};
-use super::suite::side_by_side;
+use super::side_by_side::side_by_side;
 use super::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::errors::chain;
 use crate::matching::{add_spans, remove_spans};

@@ -184,10 +184,10 @@ pub(super) fn judge(
         reasons.push(match stored {
             Some(stored) => format!(
                 "the trace differs from `{}`:\n{}",
-                shown_path(&file),
+                shown_path(file),
                 snapshot::diff(stored, &text).trim_end()
             ),
-            None => format!("there is no snapshot `{}` yet", shown_path(&file)),
+            None => format!("there is no snapshot `{}` yet", shown_path(file)),
         });
     }
     let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });

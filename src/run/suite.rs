@@ -3,6 +3,7 @@
 use super::dumping::attempt_and_keep;
 use super::ready::{Ready, SuiteError, read_file, ready};
 use super::rejudge::rejudge;
+use super::side_by_side::side_by_side;
 use super::storing::differs;
 use super::{Bench, Control, Item, Options, PATH, RecordedRun, Subject, Update, lay_out};
 use crate::plan::{Counting, Facts, Plan, PlanError};
@@ -16,8 +17,6 @@ use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// The report on one scenario.
@@ -375,28 +374,4 @@ impl<'a> Suite<'a> {
             }
         }
     }
-}
-
-/// Works on them all, so many side by side, and hands what came of each over, one at a time.
-pub(super) fn side_by_side<T: Sync, R>(
-    all: &[T],
-    jobs: usize,
-    work: &(dyn Fn(&T) -> R + Sync),
-    report: &(dyn Fn(R) + Sync),
-) {
-    let next = AtomicUsize::new(0);
-    let one_at_a_time = Mutex::new(());
-    let worker = || {
-        while let Some(it) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let done = work(it);
-            let _turn = one_at_a_time.lock();
-            report(done);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..jobs.clamp(1, all.len().max(1)) {
-            scope.spawn(worker);
-        }
-        worker();
-    });
 }

@@ -45,6 +45,7 @@
 mod build;
 mod deed;
 mod event;
+mod fired;
 mod frames;
 mod mappings;
 mod meaning;

@@ -5,11 +5,9 @@ use super::mappings::Mappings;
 use super::normalised::{Block, Normalised};
 use super::people::{self, StableName};
 use super::values::Things;
-use super::{
-    Deed, FieldValue, Item, Kind, Log, Part, Recorded, Shown, Trace, TracedEvent, Value, View,
-};
+use super::{Deed, Item, Kind, Log, Part, Recorded, Shown, Trace, Value, View};
 use crate::syscall::{
-    Call, Entry, Outcome, Signature, Signatures, ThreadId, Values,
+    Call, Entry, Outcome, Signature, Signatures, ThreadId,
     kinds::ArgKind,
     names::{self, Abi},
     returns, write_argument, write_read_argument, write_result,
@@ -356,63 +354,5 @@ impl Writer<'_> {
             text,
             value,
         }
-    }
-
-    fn event(&mut self, event: &TracedEvent) -> Vec<Part> {
-        let mut parts = Vec::new();
-        for (name, value) in &event.fields {
-            let mut text = String::new();
-            let value = match value {
-                FieldValue::Number(number) => {
-                    text.push_str(&number.to_string());
-                    Value::Number(*number)
-                }
-                FieldValue::Task(id) => {
-                    let thread = self.trace.ids.outer(*id, self.moment);
-                    self.person(thread, *id, &mut text);
-                    self.task_value(thread, *id)
-                }
-                FieldValue::Address(0) => {
-                    text.push_str("NULL");
-                    Value::Nothing
-                }
-                FieldValue::Address(address) => {
-                    self.address(*address, &mut text);
-                    Value::Address(*address)
-                }
-                FieldValue::Function { address, name, .. } => {
-                    // How far into it, and what the compiler made of it (`.isra.0`), is another in each build.
-                    let name = name.split('.').next().unwrap_or(name);
-                    text.push_str(name);
-                    Value::Names(vec![name.into()], *address)
-                }
-                FieldValue::Text(bytes) => {
-                    self.string(bytes, &mut text);
-                    Value::Bytes {
-                        bytes: self.in_directory(bytes),
-                        is_cut: false,
-                    }
-                }
-                FieldValue::Unread => {
-                    self.unread(&mut text);
-                    Value::Unread
-                }
-                FieldValue::Named(name, number) => {
-                    text.push_str(name);
-                    Value::Names(vec![name.as_ref().into()], *number as u64)
-                }
-                FieldValue::Other(other) => {
-                    text.push_str(other);
-                    Value::Names(other.split('|').map(Into::into).collect(), 0)
-                }
-            };
-            parts.push(Part {
-                name: Arc::clone(name),
-                alias: None,
-                text,
-                value,
-            });
-        }
-        parts
     }
 }

@@ -56,13 +56,13 @@ fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, Sna
         };
         snapshot::write(file, text, &about)?;
         snapshot::forget_pending(file)?;
-        note!("harness: written: {}", shown_path(&file));
+        note!("harness: written: {}", shown_path(file));
     }
     for file in &settled.removed {
         snapshot::remove(file)?;
         note!(
             "harness: removed, as it says what the common snapshot says: {}",
-            shown_path(&file)
+            shown_path(file)
         );
     }
     // Of a kernel that was not asked it is for its user to say.

@@ -41,7 +41,7 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
         let Some(below) = below(path) else {
             return Err(NewError::Usage(format!(
                 "`{}` is not below the current directory: other files are read where they are",
-                shown_path(&path)
+                shown_path(path)
             )));
         };
         let unread = |error| NewError::Read(path.clone(), error);

@@ -25,7 +25,7 @@ impl Target {
             {
                 return Err(NewError::Usage(format!(
                     "`{}` is no name below `scenarios`; a path of its own ends in .yaml",
-                    shown_path(&name)
+                    shown_path(name)
                 )));
             }
             let mut file = Path::new("scenarios").join(name).into_os_string();
@@ -37,7 +37,7 @@ impl Target {
         match [file.clone(), snapshot].iter().find(|it| it.exists()) {
             Some(there) => Err(NewError::Usage(format!(
                 "`{}` is there already: choose another name, or remove it",
-                shown_path(&there)
+                shown_path(there)
             ))),
             None => Ok(Self { file }),
         }
@@ -76,7 +76,7 @@ impl Made {
                 continue;
             }
             std::fs::create_dir(folder).map_err(|error| {
-                NewError::Usage(format!("cannot make `{}`: {error}", shown_path(&folder)))
+                NewError::Usage(format!("cannot make `{}`: {error}", shown_path(folder)))
             })?;
             made.folders.push(folder.to_owned());
         }

@@ -226,12 +226,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut workload = workload::workload(&arguments.command, &bench, directory.as_ref())?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
-    if let (Sink::File(output, path), Some(save)) = (&sink, &arguments.save)
-        && output.is_at(save)
-    {
-        let both = format!("`{}` cannot be both -o and --save", path.display());
-        return Err(Trouble::Usage(both));
-    }
+    sink.is_not(arguments.save.as_deref())?;
     workload.group = match plan.grouping {
         plan::Grouping::No => None,
         _ => bench.group(),

@@ -31,7 +31,7 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     if wanted.is_empty() {
         return Err(Trouble::Usage(format!(
             "`{}` holds neither calls nor tracepoints; `harness script` shows all records",
-            shown_path(&file)
+            shown_path(file)
         )));
     }
     let memory = MemoryPlan {

@@ -6,11 +6,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use trace_harness::errors::chain;
 use trace_harness::files::{Access, Output};
+use trace_harness::units::shown_path;
 
 /// Where the trace goes.
 pub(crate) enum Sink {
     Error(io::Stderr),
-    File(Output, PathBuf),
+    File(Box<Output>, PathBuf),
 }
 
 /// Opens it, before there is anything to write.
@@ -21,7 +22,7 @@ pub(crate) fn sink(output: Option<&PathBuf>) -> Result<Sink, Trouble> {
             Err(error) => Err(other(error, None)),
         },
         Some(path) => match Output::live(path, Access::Usual) {
-            Ok(file) => Ok(Sink::File(file, path.clone())),
+            Ok(file) => Ok(Sink::File(Box::new(file), path.clone())),
             Err(error) => Err(unwritable(path, &error)),
         },
     }
@@ -30,7 +31,7 @@ pub(crate) fn sink(output: Option<&PathBuf>) -> Result<Sink, Trouble> {
 pub(crate) fn unwritable(path: &Path, error: &(dyn std::error::Error + 'static)) -> Trouble {
     Trouble::Usage(format!(
         "cannot write `{}`: {}",
-        path.display(),
+        shown_path(path),
         chain(error)
     ))
 }
@@ -49,6 +50,18 @@ impl Write for Sink {
 }
 
 impl Sink {
+    /// Refuses to be the file that the records are saved in.
+    pub(crate) fn is_not(&self, saved: Option<&Path>) -> Result<(), Trouble> {
+        match (self, saved) {
+            (Self::File(output, path), Some(saved)) if output.is_at(saved) => {
+                let path = shown_path(path);
+                let both = format!("`{path}` cannot be both -o and --save");
+                Err(Trouble::Usage(both))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// All was written.
     pub(crate) fn finish(self) -> Result<(), Trouble> {
         match self {

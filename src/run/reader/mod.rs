@@ -352,18 +352,12 @@ impl<'a> Reader<'a> {
                 }
                 let mask = self.registers(place);
                 let (who, abi) = ((pid, tid), convention(number, sample, mask));
-                let out = &mut self.out;
-                self.tracker.enter(who, time, abi, number, words, out);
+                self.tracker
+                    .enter(who, time, abi, number, words, &mut self.out);
                 if let Some(stack) = stack {
                     self.stacks.insert((tid, time), stack);
                 }
-                let starts = self.starts.as_mut().zip(instruction(sample, mask));
-                let role = starts.and_then(|(starts, ip)| {
-                    let thread = self.tracker.actor(pid, tid, out).thread;
-                    let role = starts.entered(pid, ip, (abi, number), &words)?;
-                    Some(Observation::Starting(thread, role))
-                });
-                self.out.extend(role);
+                self.starting(who, instruction(sample, mask), (abi, number), &words);
             }
             Meaning::Leave { id, ret } => {
                 let (number, value) = (number(id)?, word(ret)? as i64);

@@ -1,7 +1,9 @@
-//! Who comes onto a CPU, and who ends.
+//! Who comes onto a CPU, who ends, and who starts a program.
 
 use super::Reader;
 use crate::run::setting::Turn;
+use crate::syscall::Observation;
+use crate::syscall::names::Abi;
 use crate::units::{Nanos, Pid, Tid};
 
 impl Reader<'_> {
@@ -12,5 +14,22 @@ impl Reader<'_> {
         {
             self.observer.turn(Turn { tid, time, is_end });
         }
+    }
+
+    /// Tells what a dynamic loader does to start a program, by the instruction behind the one that made a call.
+    pub(super) fn starting(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        instruction: Option<u64>,
+        call: (Abi, i32),
+        words: &[u64; 6],
+    ) {
+        let starts = self.starts.as_mut().zip(instruction);
+        let role = starts.and_then(|(starts, at)| {
+            let thread = self.tracker.actor(pid, tid, &mut self.out).thread;
+            let role = starts.entered(pid, at, call, words)?;
+            Some(Observation::Starting(thread, role))
+        });
+        self.out.extend(role);
     }
 }

@@ -8,18 +8,17 @@ mod catalogue;
 mod command;
 mod feed;
 mod stream;
+mod wanted;
 
 use super::saved::Saved;
 use super::session::SessionError;
-use crate::attr::{AttrFlags, Chain, SampleType, Sampling};
 use crate::format::{self, Format};
 use crate::perfdata::{self, EventDesc, Feature, ReadError};
-use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
+use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach};
 use crate::sandbox::{Left, World};
 use crate::space::Origin;
 use crate::syscall::names::{self, Abi};
 use crate::syscall::select::Selection;
-use crate::units::SoftwareEvent;
 use crate::units::TracepointName;
 use crate::verdict::Ended;
 use std::collections::HashMap;
@@ -255,79 +254,6 @@ impl RecordedRun {
         match &self.saved {
             Some(saved) if saved.contents().is_some() => MemoryReader::Bpf,
             _ => MemoryReader::Nobody,
-        }
-    }
-
-    /// What was asked for when it was recorded.
-    #[must_use]
-    pub fn wanted(&self) -> Vec<Wanted> {
-        let every_call = || vec!["all".to_owned()];
-        let tracepoint = |name: &String| {
-            Wanted::Event(WantedEvent {
-                name: name.clone(),
-                chain: self.chain_of(|event| event.name == *name),
-                sampling: self.sampling_of(name),
-                ..WantedEvent::default()
-            })
-        };
-        if let Some(saved) = &self.saved {
-            let calls = saved.calls.clone().map(Wanted::Syscalls);
-            let tracepoints = saved.tracepoints.iter().map(tracepoint);
-            return calls
-                .into_iter()
-                .chain(tracepoints)
-                .chain(self.chains())
-                .collect();
-        }
-        let is_call = |name: &str| {
-            [ENTER, LEAVE].contains(&name)
-                || name.starts_with("syscalls:sys_enter_")
-                || name.starts_with("syscalls:sys_exit_")
-        };
-        let names = self.events.iter().map(|event| &event.name);
-        let words = match self.reach() {
-            Reach::Everything => every_call(),
-            _ => self.own_calls(),
-        };
-        let is_without_calls = words.is_empty();
-        let calls = (!words.is_empty()).then_some(Wanted::Syscalls(words));
-        let is_other = |name: &&String| {
-            let is_known =
-                || self.format_of(name).is_some() || SoftwareEvent::parse(name).is_some();
-            !is_call(name) && is_known()
-        };
-        let others = names.filter(is_other).map(tracepoint);
-        let chains = self.chains().filter(|_| !is_without_calls);
-        calls.into_iter().chain(others).chain(chains).collect()
-    }
-
-    /// The call chains that its calls come with.
-    fn chains(&self) -> Option<Wanted> {
-        let is_entering = |event: &EventDesc| {
-            event.name == ENTER || event.name.starts_with("syscalls:sys_enter_")
-        };
-        let chain = self.chain_of(is_entering)?;
-        Some(Wanted::Chains(Vec::new(), chain))
-    }
-
-    /// The call chain of the first of these events that has one.
-    fn chain_of(&self, is_it: impl Fn(&EventDesc) -> bool) -> Option<Chain> {
-        let mut events = self.events.iter().filter(|event| is_it(event));
-        let found = events.find(|event| event.attr.sample_type.has(SampleType::CALLCHAIN))?;
-        Some(Chain {
-            user_stack: found.attr.user_stack,
-            ..Chain::default()
-        })
-    }
-
-    /// How often an event was sampled, where not each occurrence has a record.
-    fn sampling_of(&self, name: &str) -> Option<Sampling> {
-        let found = self.events.iter().find(|event| event.name == *name)?;
-        let how_often = found.attr.period_or_frequency;
-        if found.attr.flags.has(AttrFlags::FREQ) {
-            Some(Sampling::Frequency(how_often))
-        } else {
-            (how_often > 1).then_some(Sampling::Period(how_often))
         }
     }
 

@@ -61,8 +61,8 @@ fn walk(tree: &mut Tree, path: &str) -> Walked {
 fn names(tree: &mut Tree, path: &str) -> Vec<String> {
     let walked = walk(tree, path);
     let names = tree.names_of(&walked, false).expect("names");
-    let text = |name: &Box<[u8]>| String::from_utf8_lossy(name).into_owned();
-    names.iter().map(text).collect()
+    let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    names.iter().map(|name| text(name)).collect()
 }
 
 fn last(tree: &mut Tree, path: &str) -> (NodeId, Box<[u8]>) {

@@ -1,0 +1,28 @@
+//! Several pieces of work at a time.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Works on them all, so many side by side, and hands what came of each over, one at a time.
+pub(super) fn side_by_side<T: Sync, R>(
+    all: &[T],
+    jobs: usize,
+    work: &(dyn Fn(&T) -> R + Sync),
+    report: &(dyn Fn(R) + Sync),
+) {
+    let next = AtomicUsize::new(0);
+    let one_at_a_time = Mutex::new(());
+    let worker = || {
+        while let Some(it) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let done = work(it);
+            let _turn = one_at_a_time.lock();
+            report(done);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..jobs.clamp(1, all.len().max(1)) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+}
