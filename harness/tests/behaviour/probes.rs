@@ -162,7 +162,10 @@ fn what_no_probe_can_be_or_read_is_refused_with_the_reason() {
         ("commit+4 n", "only where the function begins"),
         ("commit+0x1000", "bytes, so that there is no 0x1000 in it"),
         ("0x10", "nothing is executed at 0x10"),
-        ("commit a=%zz", "Invalid register name\n  a=%zz\n    ^"),
+        (
+            "commit a=%zz",
+            "Invalid register name\n  |   a=%zz\n  |     ^",
+        ),
         ("commit a=+0(%di", "at character "),
     ] {
         let run = project.harness(&["trace", "-e", &format!("uprobe:{path}:{probe}"), path]);

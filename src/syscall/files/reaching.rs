@@ -290,19 +290,22 @@ fn reached_by(tree: &mut Tree, thread: ThreadId, walked: &Walked, is_name: bool)
         Target::At(_) | Target::Absent | Target::Missing => match tree.names_of(walked, is_name) {
             None => Reached::Unknown(Why::Names),
             Some(names) => Reached::Known {
-                shown: shown(walked, &names),
+                shown: shown(tree, walked, &names),
                 names: names.into(),
-                is_led: walked.is_led,
+                is_led: walked.is_led || walked.climbs,
                 doubt: tree.doubt(thread, &walked.keys),
             },
         },
     }
 }
 
-/// Where a path led, if its text alone tells another place: by what the run made or `..`, or from another folder than that of the run.
-fn shown(walked: &Walked, names: &[Box<[u8]>]) -> Option<Arc<[u8]>> {
+/// Where a path led, if its text alone tells another place: by what the run made, by `..` into the run's directory, or from another folder
+/// than that. Where a `..` among the machine's own folders leads is the machine's affair, as its links are.
+fn shown(tree: &Tree, walked: &Walked, names: &[Box<[u8]>]) -> Option<Arc<[u8]>> {
     let (plain, is_elsewhere) = walked.plain.as_ref()?;
-    match (walked.is_led, names.first()) {
+    let is_of_run = |name: &Box<[u8]>| tree.is_of_run(name);
+    let is_led = walked.is_led || walked.climbs && names.first().is_some_and(is_of_run);
+    match (is_led, names.first()) {
         (true, Some(name)) if name != plain => Some(Arc::from(&**name)),
         _ if *is_elsewhere => Some(Arc::from(&**plain)),
         _ => None,

@@ -180,6 +180,12 @@ impl Tree {
         self.nodes.get_mut(id.0 as usize)
     }
 
+    /// Whether an absolute path lies in the run's directory.
+    pub(in crate::syscall) fn is_of_run(&self, path: &[u8]) -> bool {
+        let below = path.strip_prefix(&*self.directory);
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    }
+
     fn add(&mut self, kind: Kind, is_own: bool) -> NodeId {
         self.nodes.push(Node {
             kind,

@@ -93,8 +93,10 @@ pub(in crate::syscall) struct Walked {
     pub(in crate::syscall) last: Option<(Spot, Box<[u8]>)>,
     /// The names that it went by.
     pub(in crate::syscall) keys: Keys,
-    /// Whether something of the run, or `..`, led it.
+    /// Whether something of the run led it: a link, a mount, a root, a process.
     pub(in crate::syscall) is_led: bool,
+    /// Whether a `..` of its text or of a link of the run's led it.
+    pub(in crate::syscall) climbs: bool,
     /// Where its text alone leads to; and whether it is relative to another folder than the run's.
     pub(in crate::syscall) plain: Option<(Box<[u8]>, bool)>,
     /// Of what is not there the parts behind the last folder.
@@ -110,6 +112,7 @@ impl Walked {
             last: None,
             keys: Keys::new(),
             is_led: false,
+            climbs: false,
             plain: None,
             rest: Vec::new(),
         }
@@ -302,7 +305,7 @@ impl Walker<'_> {
 
     fn step(&mut self, part: Box<[u8]>, is_own: bool) -> Result<(), Over> {
         if *part == *b".." {
-            self.walked.is_led |= is_own;
+            self.walked.climbs |= is_own;
             return self.up();
         }
         let folder = self.at;
