@@ -303,8 +303,8 @@ fn reached_by(tree: &mut Tree, thread: ThreadId, walked: &Walked, is_name: bool)
 /// than that. Where a `..` among the machine's own folders leads is the machine's affair, as its links are.
 fn shown(tree: &Tree, walked: &Walked, names: &[Box<[u8]>]) -> Option<Arc<[u8]>> {
     let (plain, is_elsewhere) = walked.plain.as_ref()?;
-    let is_of_run = |name: &Box<[u8]>| tree.is_of_run(name);
-    let is_led = walked.is_led || walked.climbs && names.first().is_some_and(is_of_run);
+    let is_of_run = names.first().is_some_and(|name| tree.is_of_run(name));
+    let is_led = walked.is_led || walked.climbs && is_of_run;
     match (is_led, names.first()) {
         (true, Some(name)) if name != plain => Some(Arc::from(&**name)),
         _ if *is_elsewhere => Some(Arc::from(&**plain)),
