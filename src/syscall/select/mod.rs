@@ -17,7 +17,7 @@ use words::{is_match_all, nearest, rows_of_word, served_operations, served_rows}
 ///
 /// A name stands for the call in every convention that the kernel serves: choosing `openat` on x86_64
 /// chooses 257 of x86_64, 295 of i386 and 257 of x32. It stands for the call's relatives as well, which
-/// do the same under another name ([`relatives`]): choosing `setuid` chooses `setuid32` of
+/// do the same under another name (`relatives`): choosing `setuid` chooses `setuid32` of
 /// i386, and choosing `socket` the `socketcall` of i386 whose first word says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
