@@ -28,7 +28,7 @@ pub struct Place {
 }
 
 /// A snapshot as it was when it was read, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
     /// The file that a run on this kernel is compared with.
     pub file: PathBuf,

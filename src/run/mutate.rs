@@ -3,7 +3,7 @@
 use super::baseline;
 use super::overwritten::OVERWRITTEN;
 use super::ready::Ready;
-use super::scenario::{Ran, counts};
+use super::scenario::{Ran, counts, stored};
 use super::side_by_side::side_by_side;
 use super::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::errors::chain;
@@ -242,7 +242,7 @@ fn survey(
     let dir = lay_out(bench, &plan, &item.file)?;
     let subject = Subject {
         file: &item.file,
-        stored: &item.place().stored(&bench.release)?,
+        stored: &stored(bench, &plan, item)?,
     };
     let outcome = attempt(bench, &plan, subject, control, Extras::default(), &dir)?;
     let (verdict, mut reasons) = (outcome.verdict, outcome.reasons);

@@ -2,7 +2,7 @@
 
 use super::baseline;
 use super::once::{once, record};
-use super::{Bench, Control, Extras, RunError};
+use super::{Bench, Control, Extras, Item, RunError};
 use crate::errors::chain;
 use crate::matching::{SPAN, add_spans};
 use crate::plan::Plan;
@@ -79,6 +79,14 @@ pub struct Subject<'a> {
     pub file: &'a Path,
     /// Its snapshot, as it was before any run of it.
     pub stored: &'a Stored,
+}
+
+/// The snapshot that runs of a plan are compared with; where there is none to be, no file is looked at.
+pub(super) fn stored(bench: &Bench<'_>, plan: &Plan, item: &Item) -> Result<Stored, RunError> {
+    match plan.view {
+        Some(_) => Ok(item.place().stored(&bench.release)?),
+        None => Ok(Stored::default()),
+    }
 }
 
 /// Runs a planned scenario in the directory that was laid out for it, and judges it; before it, its baseline. Nothing is written.

@@ -3,6 +3,7 @@
 use super::dumping::attempt_and_keep;
 use super::ready::{Ready, SuiteError, read_file, ready};
 use super::rejudge::rejudge;
+use super::scenario::stored;
 use super::side_by_side::side_by_side;
 use super::storing::differs;
 use super::{Bench, Control, Item, Options, PATH, RecordedRun, Subject, Update, lay_out};
@@ -306,9 +307,9 @@ impl<'a> Suite<'a> {
         report: &mut ScenarioReport,
     ) {
         let mut first: Option<String> = None;
-        let mut stored = match item.place().stored(&self.bench.release) {
+        let mut before = match stored(self.bench, plan, item) {
             Ok(stored) => stored,
-            Err(error) => return report.break_by(&error.into()),
+            Err(error) => return report.break_by(&error),
         };
         let n_rounds = options.repeat.max(1);
         for round in 1..=n_rounds {
@@ -316,7 +317,7 @@ impl<'a> Suite<'a> {
             let run = || {
                 let laid_out = lay_out(self.bench, plan, &item.file)?;
                 let dir = directory.insert(laid_out);
-                let subject = (item, &stored);
+                let subject = (item, &before);
                 attempt_and_keep(self.bench, plan, subject, &mut *control(), options, dir)
             };
             let outcome = self
@@ -324,7 +325,7 @@ impl<'a> Suite<'a> {
                 .map_or_else(run, |recording| {
                     let subject = Subject {
                         file: &item.file,
-                        stored: &stored,
+                        stored: &before,
                     };
                     Ok((rejudge(self.bench, plan, subject, recording)?, None))
                 })
@@ -348,9 +349,9 @@ impl<'a> Suite<'a> {
                     report.only_snapshot =
                         outcome.only_snapshot && outcome.verdict == Verdict::Fail;
                     if matches!(options.update, Update::Accept | Update::Variant) {
-                        match item.place().stored(&self.bench.release) {
-                            Ok(accepted) => stored = accepted,
-                            Err(error) => report.break_by(&error.into()),
+                        match stored(self.bench, plan, item) {
+                            Ok(accepted) => before = accepted,
+                            Err(error) => report.break_by(&error),
                         }
                     }
                     if let Some(diff) = differs {
