@@ -59,11 +59,16 @@ pub(crate) fn count_of(event: &str, place: &Place, prepare: &str, command: &[&st
     words.extend(WITH_TRACEFS.iter().chain(&stat).chain(command));
     let output = place.run(prepare, &words);
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    count_in(&text, event)
+}
+
+/// How many events of one name there were, by what `perf stat -x ,` writes.
+pub(crate) fn count_in(text: &str, event: &str) -> u64 {
     let line = text.lines().find(|line| line.contains(event));
     let count = line.and_then(|line| line.split(',').next());
     count
         .and_then(|count| count.parse().ok())
-        .unwrap_or_else(|| panic!("no count in `{text}`"))
+        .unwrap_or_else(|| panic!("no count of {event} in `{text}`"))
 }
 
 /// What perf records of a command, in a file or as a pipe's stream in one; and what it said.
