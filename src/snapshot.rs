@@ -12,8 +12,8 @@ mod together;
 pub use form::FormError;
 pub use together::Together;
 
-use crate::files::{self, OutputError};
-use crate::units::NotText;
+use perf_live::files::{self, OutputError};
+use perf_records::units::NotText;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -435,7 +435,7 @@ mod tests {
         let read_of = |bytes: &[u8]| {
             fs::write(&file, bytes).unwrap();
             read(&file).map_err(|error| {
-                crate::errors::chain(&error).replace(dir.path().to_str().unwrap(), ".")
+                perf_live::errors::chain(&error).replace(dir.path().to_str().unwrap(), ".")
             })
         };
         for form in [

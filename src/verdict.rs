@@ -12,12 +12,12 @@ pub use delta::{Counted, delta};
 pub use files::{files_after, reads_content};
 pub use findings::Findings;
 
-use crate::events::{Account, EventAccount, MEMORY};
 use crate::plan::Plan;
-use crate::sandbox::{Captured, Exited};
 use crate::scenario::ExpectedOutput;
 use crate::trace::Deed;
-use crate::units::{ExitKind, Limit, Struck, Survivor, Usage};
+use perf_live::events::{Account, EventAccount, MEMORY};
+use perf_live::sandbox::{Captured, Exited};
+use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -256,7 +256,7 @@ fn command(words: &[String]) -> String {
     const ROOM: usize = 80;
     let text = words.join(" ");
     let mut shown: String = text.chars().take(ROOM).collect();
-    shown = crate::units::shown(&shown).into_owned();
+    shown = perf_records::units::shown(&shown).into_owned();
     if text.chars().nth(ROOM).is_some() {
         shown += "...";
     }

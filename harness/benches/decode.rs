@@ -4,21 +4,21 @@
 //! a live run goes through: merge, parse, pairing and, for the last column, text. Prints records per second and the peak of resident memory
 //! (`VmHWM`) before and after, so that what decoding itself needs can be told from what the stream takes.
 
+use perf_live::events::Origin;
+use perf_live::host::Host;
+use perf_live::sandbox::World;
+use perf_live::sandbox::{self, Program, Stdio, Workload};
+use perf_records::merge::{Merge, Source};
+use perf_records::record::LayoutTable;
+use perf_records::units::Cpu;
 use std::ffi::{CString, OsStr};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use trace_harness::events::Origin;
-use trace_harness::host::Host;
-use trace_harness::merge::{Merge, Source};
+use syscall_model::{Observation, Signatures};
 use trace_harness::plan::{self, EventsPlan, Wanted};
-use trace_harness::record::LayoutTable;
 use trace_harness::report;
 use trace_harness::run::{Bench, Fired, Observer, PATH, Reader, Setting};
-use trace_harness::sandbox::World;
-use trace_harness::sandbox::{self, Program, Stdio, Workload};
-use trace_harness::syscall::{Observation, Signatures};
-use trace_harness::units::Cpu;
 
 const RECORDS: u64 = 10_000_000;
 
@@ -106,7 +106,7 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         group: None,
     };
     let corked = sandbox::launch(&workload).expect("a process");
-    let pages = plan::ring_pages(8 << 20, trace_harness::sys::page_size());
+    let pages = plan::ring_pages(8 << 20, perf_live::sys::page_size());
     let mut events = bench
         .open(plan, &corked, None, pages)
         .expect("the right to trace");

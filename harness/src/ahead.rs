@@ -5,12 +5,12 @@
 //!                       ^----------- empty, to be filled again --+
 //! ```
 
+use perf_records::perfdata::{Item, Meta, Ordered, ReadError, Reader, own};
 use std::io::{self, Read};
 use std::panic;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
-use trace_harness::perfdata::{Item, Meta, Ordered, ReadError, Reader, own};
 
 /// So many bytes of records are handed over at once.
 const PIECE: usize = 1 << 16;
@@ -184,9 +184,9 @@ fn following(meta: Arc<Meta>, empty: &Receiver<Batch>) -> Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perf_records::attr::{AttrFlags, SampleType, StoredAttr};
+    use perf_records::perfdata::MAGIC;
     use std::io::Cursor;
-    use trace_harness::attr::{AttrFlags, SampleType, StoredAttr};
-    use trace_harness::perfdata::MAGIC;
 
     fn record(kind: u32, body: &[u8]) -> Vec<u8> {
         let size = (body.len() + 8) as u16;

@@ -3,16 +3,16 @@
 use crate::out::{note, note_for_now};
 use crate::suite::refuse;
 use crate::{complain, is_ci, out, signals, status};
+use perf_live::errors::chain;
+use perf_live::files;
+use perf_live::host::Host;
+use perf_records::units::shown_path;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use trace_harness::calibrate::{Calibration, Finding, Varying};
-use trace_harness::errors::chain;
-use trace_harness::files;
-use trace_harness::host::Host;
 use trace_harness::run::{Bench, CalibrateError, Calibrating, Control, Suite, discover};
 use trace_harness::scenario;
 use trace_harness::trace::Level;
-use trace_harness::units::shown_path;
 
 #[derive(Debug, clap::Args)]
 #[command(

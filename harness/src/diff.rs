@@ -7,9 +7,9 @@ use crate::kernels::{Kernels, Listed};
 use crate::out;
 use crate::out::note;
 use crate::vm::Size;
+use perf_live::errors::chain;
+use perf_live::files;
 use std::path::{Path, PathBuf};
-use trace_harness::errors::chain;
-use trace_harness::files;
 use trace_harness::matrix::EventFormats;
 use trace_harness::report::{formats_human, formats_json};
 use trace_harness::upgrade::side_by_side;
@@ -104,7 +104,7 @@ fn traces(arguments: &Arguments) -> Result<String, String> {
 /// How many characters a line has.
 fn width(arguments: &Arguments) -> usize {
     const USUAL: usize = 160;
-    let of_terminal = || trace_harness::sys::columns().map(usize::from);
+    let of_terminal = || perf_live::sys::columns().map(usize::from);
     arguments.width.or_else(of_terminal).unwrap_or(USUAL)
 }
 

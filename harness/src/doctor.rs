@@ -5,16 +5,17 @@
 mod proof;
 
 use crate::{out, status};
+use perf_live::errors::chain;
+use perf_live::host::{Grant, HOW_TO_GET_RIGHTS, Host};
+use perf_live::sandbox::World;
+use perf_live::sandbox::WorldSpec;
+use perf_live::sys::rights::are_lent;
+use perf_records::units::shown_path;
 use proof::whole_run;
-use trace_harness::errors::chain;
-use trace_harness::host::{Grant, HOW_TO_GET_RIGHTS, Host};
+use syscall_model::UNREAD;
 use trace_harness::plan::{MOST_CALLS, MemoryReader, Reach};
 use trace_harness::run::{Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS};
-use trace_harness::sandbox::World;
-use trace_harness::scenario::{Feature, WorldSpec};
-use trace_harness::sys::rights::are_lent;
-use trace_harness::syscall::UNREAD;
-use trace_harness::units::shown_path;
+use trace_harness::scenario::Feature;
 
 /// One line of the report.
 struct Finding {

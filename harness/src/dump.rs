@@ -3,11 +3,11 @@
 use crate::input::Unprinted;
 use crate::out::note;
 use crate::{input, out, status};
+use perf_records::perfdata::Ordered;
+use perf_records::script::Dump;
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
-use trace_harness::perfdata::Ordered;
-use trace_harness::script::Dump;
 
 #[derive(Debug, clap::Args)]
 #[command(

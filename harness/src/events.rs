@@ -1,9 +1,9 @@
 //! `harness events`: what this kernel can tell of.
 
 use crate::{complain, out, status};
-use trace_harness::attr::{Attr, Source};
-use trace_harness::events::{Counted, Counter, Recorded};
-use trace_harness::host::Host;
+use perf_live::events::{Counted, Counter, Recorded};
+use perf_live::host::Host;
+use perf_records::attr::{Attr, Source};
 use trace_harness::plan::{EventsError, listed};
 use trace_harness::report::{listed_json, listed_line};
 

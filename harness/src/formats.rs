@@ -1,11 +1,11 @@
 //! The formats of a kernel's events: each kernel that was fetched is asked once for all time.
 
 use crate::vm::job;
+use perf_live::errors::chain;
+use perf_live::units::ExitKind;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
-use trace_harness::errors::chain;
 use trace_harness::matrix::{self, EventFormats, Heard, Kernel, Machine, Place};
-use trace_harness::units::ExitKind;
 
 /// Where they are kept, beside the kernel.
 const KEPT: &str = "events.jsonl";

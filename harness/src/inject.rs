@@ -2,13 +2,13 @@
 
 use crate::out::note;
 use crate::{complain, input, out, status};
+use perf_live::files::{Access, Output};
+use perf_live::host::Host;
+use perf_records::perfdata::{Reader, Writer};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use trace_harness::files::{Access, Output};
-use trace_harness::host::Host;
-use trace_harness::perfdata::{Reader, Writer};
 use trace_harness::run::{InjectError, Injected, inject_file, inject_pipe};
 
 #[derive(Debug, clap::Args)]

@@ -2,14 +2,14 @@
 
 use crate::{complain, out, status};
 use nix::sys::stat::{SFlag, fstat};
+use perf_live::files;
+use perf_records::perfdata::Reader;
 use std::error::Error;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use trace_harness::files;
-use trace_harness::perfdata::{Files, Reader};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open {}", path.display())]
@@ -39,8 +39,8 @@ pub(crate) fn open(input: Option<&Path>) -> Result<(Reader<File>, String), Box<d
         let file = files::open_stream(path).map_err(|error| unopened(error.into()))?;
         return Ok((Reader::pipe(file)?, path.display().to_string()));
     }
-    let files = Files::open(path).map_err(unopened)?;
-    let name = files.name().display().to_string();
+    let files = perf_live::files::recording(path).map_err(unopened)?;
+    let name = files.name.display().to_string();
     Ok((Reader::files(files)?, name))
 }
 

@@ -2,12 +2,12 @@
 
 use crate::out::note;
 use crate::status;
+use perf_live::files;
+use perf_records::units::shown_path;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use trace_harness::files;
 use trace_harness::matrix::Place;
 use trace_harness::scenario::{self, Diagnostic, KernelSpec, nearest, read_kernels};
-use trace_harness::units::shown_path;
 
 /// The list that is there without a file.
 const BUILT_IN: &str = include_str!("../../ci/kernels.yaml");
@@ -43,7 +43,7 @@ impl Listed {
                     (path.clone(), text)
                 }
                 Err(error) => {
-                    let why = trace_harness::errors::chain(&error);
+                    let why = perf_live::errors::chain(&error);
                     note!(
                         "harness: cannot read the list of kernels `{}`: {why}",
                         shown_path(path)
@@ -97,7 +97,7 @@ impl Kernels {
             let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
             format!(
                 "{}{}",
-                trace_harness::errors::chain(&error),
+                perf_live::errors::chain(&error),
                 hint.unwrap_or_default()
             )
         })

@@ -32,8 +32,8 @@ mod whom;
 
 use crate::out::note;
 use clap::{Parser, Subcommand};
+use perf_live::sys::rights;
 use std::process::ExitCode;
-use trace_harness::sys::rights;
 
 /// Tests of a program's conversation with the kernel.
 ///
@@ -192,7 +192,7 @@ mod status {
 
 /// Says what went wrong, with all its causes, and what can be done about it.
 fn complain(error: &(dyn std::error::Error + 'static), hint: Option<String>) {
-    note!("harness: {}", trace_harness::errors::chain(error));
+    note!("harness: {}", perf_live::errors::chain(error));
     if let Some(hint) = hint {
         note!("hint: {hint}");
     }

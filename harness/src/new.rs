@@ -7,12 +7,14 @@ use crate::out::{note, note_for_now};
 use crate::suite::refuse;
 use crate::{complain, is_ci, out, signals, status};
 use files::Laid;
+use perf_live::host::Host;
+use perf_live::units::ExitKind;
+use perf_records::units::{shown, shown_path};
 use place::{Made, Target};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace_harness::calibrate::Calibration;
-use trace_harness::host::Host;
 use trace_harness::run::{
     Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
 };
@@ -20,7 +22,6 @@ use trace_harness::scenario::{
     Command, Draft, EventSpec, EventWish, Since, SnapshotSpec, Workload,
 };
 use trace_harness::suggest::{self, Given, NoEnd, Seen};
-use trace_harness::units::{ExitKind, shown, shown_path};
 use trace_harness::verdict::Verdict;
 
 /// So many runs are compared before the calibration: whatever varies at once is no expectation.

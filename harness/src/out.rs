@@ -7,11 +7,11 @@
 
 use crate::{complain, status};
 use nix::errno::Errno;
+use perf_live::sys::standard;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
-use trace_harness::sys::standard;
 
 /// Says something on standard error, in a line of its own.
 macro_rules! note {

@@ -2,14 +2,14 @@
 
 use crate::out::note;
 use crate::{complain, out, status};
+use perf_live::errors::chain;
+use perf_live::files::{Access, Output};
+use perf_records::units::shown_path;
 use std::io::{Error, IsTerminal};
 use std::path::{Path, PathBuf};
-use trace_harness::errors::chain;
-use trace_harness::files::{Access, Output};
 use trace_harness::matrix::Matrix;
 use trace_harness::report::MatrixReport;
 use trace_harness::snapshot;
-use trace_harness::units::shown_path;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Reports {

@@ -2,10 +2,10 @@
 
 use crate::out::note;
 use crate::{complain, is_ci, out, status};
+use perf_records::units::{shown, shown_path};
 use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use trace_harness::snapshot::{self, SnapshotError};
-use trace_harness::units::{shown, shown_path};
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -5,16 +5,16 @@ use crate::out::{note, note_for_now};
 use crate::suite::{Chosen, exit_status, require_all};
 use crate::trace::Trouble;
 use crate::{complain, is_ci, out, signals, status};
+use perf_live::host::Host;
+use perf_records::units::shown_path;
 use std::collections::{BTreeSet, HashSet};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trace_harness::host::Host;
 use trace_harness::report;
 use trace_harness::run::{Control, Fault, Options, ScenarioReport, Suite, Update};
 use trace_harness::snapshot::{self, Place};
-use trace_harness::units::shown_path;
 use trace_harness::verdict::Verdict;
 
 #[derive(Debug, clap::Args)]

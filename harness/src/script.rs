@@ -4,13 +4,13 @@ use crate::ahead::Ahead;
 use crate::input::Unprinted;
 use crate::out::note;
 use crate::{input, out, status};
+use perf_live::host::Host;
+use perf_live::symbols::Book;
+use perf_records::perfdata::Reader;
+use perf_records::script::{Choice, Counts, Filter, Options, Script, Shown, Span};
 use std::error::Error;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use trace_harness::host::Host;
-use trace_harness::perfdata::Reader;
-use trace_harness::script::{Choice, Counts, Filter, Options, Script, Shown, Span};
-use trace_harness::symbols::Book;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -222,7 +222,7 @@ fn print<R: Read + Send + 'static>(
 #[error("the record at byte {at} cannot be shown")]
 struct Unread {
     at: u64,
-    source: trace_harness::script::ScriptError,
+    source: perf_records::script::ScriptError,
 }
 
 /// Says what is missing.

@@ -3,6 +3,7 @@
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use perf_live::sandbox::Running;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -11,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use trace_harness::matrix::Stop;
 use trace_harness::run::{Control, Next};
-use trace_harness::sandbox::Running;
 
 const WATCHED: [Signal; 4] = [
     Signal::SIGINT,
@@ -111,7 +111,7 @@ pub(crate) fn count_requests() -> io::Result<Counted> {
     let counter = Arc::clone(&n);
     let set = requests();
     let count = move || {
-        trace_harness::sys::rights::forget();
+        perf_live::sys::rights::forget();
         while set.wait().is_ok() {
             // ORDERING: one that is counted is seen by whoever sees the byte that is sent behind it.
             counter.fetch_add(1, Ordering::Release);

@@ -4,15 +4,15 @@ use crate::out::note;
 use crate::trace::{Trouble, other, sink, status_of, unusable};
 use crate::whom::{self, Whom};
 use crate::{signals, status};
+use perf_live::host::Host;
+use perf_live::sandbox::Stdio;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
-use trace_harness::host::Host;
 use trace_harness::plan::RecordWish;
 use trace_harness::report::Counted;
 use trace_harness::run::{Recording, RunError};
-use trace_harness::sandbox::Stdio;
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -2,13 +2,13 @@
 
 use crate::out::note;
 use crate::{complain, status};
+use perf_live::errors::chain;
+use perf_live::host::Host;
+use perf_records::units::shown_path;
 use regex::Regex;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use trace_harness::errors::chain;
-use trace_harness::host::Host;
 use trace_harness::run::{Bench, Item, RecordedRun, Suite, SuiteError, discover};
-use trace_harness::units::shown_path;
 use trace_harness::verdict::Verdict;
 
 /// Which scenarios, and how many of them at a time.

@@ -178,7 +178,7 @@ fn on_host(command: &[OsString]) -> u8 {
         return status::TRACE_TROUBLE;
     };
     // What is closed here is closed there, and no /dev/null.
-    trace_harness::sys::standard::close_on_exec();
+    perf_live::sys::standard::close_on_exec();
     // Only returns where it failed.
     let error = std::os::unix::process::CommandExt::exec(Command::new(program).args(arguments));
     complain(&error, None);

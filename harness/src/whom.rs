@@ -3,15 +3,15 @@
 use crate::out::note;
 use crate::trace::{Trouble, other, workload};
 use clap::CommandFactory;
+use perf_live::events::Subject;
+use perf_live::host::{Grant, Host, Living};
+use perf_live::sandbox::{self, Corked, Running, Stdio};
+use perf_live::sys::rights;
+use perf_records::units::{Cpu, Pid};
 use std::ffi::OsString;
 use std::time::Duration;
-use trace_harness::events::Subject;
-use trace_harness::host::{Grant, Host, Living};
 use trace_harness::plan::{self, Reach};
 use trace_harness::run::{Bench, Recording, RunError, chosen_cpus};
-use trace_harness::sandbox::{self, Corked, Running, Stdio};
-use trace_harness::sys::rights;
-use trace_harness::units::{Cpu, Pid};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Whom {

@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::Path;
 
-use trace_harness::decode::{self, Value};
-use trace_harness::format::{self, Field, Format, Shape};
+use perf_records::decode::{self, Value};
+use perf_records::format::{self, Field, Format, Shape};
 
 /// What libtraceevent made of one field: `integer pid 42`, `text comm 7368`, `bytes args 00..`.
 #[derive(Debug)]

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use flate2::read::GzDecoder;
-use trace_harness::format::{self, Content, Extent, Field, Format, Shape};
-use trace_harness::host::{Catalogue, Host, HostError};
-use trace_harness::memory;
+use perf_live::host::{Catalogue, Host, HostError};
+use perf_records::format::{self, Content, Extent, Field, Format, Shape};
+use perf_records::units::TracepointName;
+use syscall_model::memory;
+use syscall_model::names::{self, Abi};
 use trace_harness::plan::{self, MemoryPlan, MemoryReader, Reach, Wanted, WantedEvent};
-use trace_harness::syscall::names::{self, Abi};
-use trace_harness::units::TracepointName;
 
 /// The captured kernels by release, each with its events by `system/event`.
 fn captured() -> BTreeMap<String, Vec<(String, String)>> {
@@ -164,7 +164,7 @@ fn every_format_of_the_running_kernel_parses() {
             let name = TracepointName::parse(&format!("{system}:{event}")).expect("a name");
             match host.format(&name) {
                 Ok(format) => assert_eq!(format.name, event),
-                Err(error) => panic!("{}", trace_harness::errors::chain(&error)),
+                Err(error) => panic!("{}", perf_live::errors::chain(&error)),
             }
             parsed += 1;
         }

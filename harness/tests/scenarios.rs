@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use trace_harness::errors::chain;
+use perf_live::errors::chain;
 use trace_harness::run::{Item, discover};
 
 use machine::Machine;

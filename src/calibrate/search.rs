@@ -7,9 +7,9 @@ use super::treated::{Treated, by_program, common};
 use super::varying::varying;
 use super::{Calibration, Evidence, Finding, Reason, Unsettled, Who, hazard, temporary};
 use crate::matching::{SpanRule, add_spans};
-use crate::syscall::Signatures;
 use crate::trace::{Block, By, Deed, Level, Normalised, TextPart, View};
 use std::collections::{BTreeMap, BTreeSet};
+use syscall_model::Signatures;
 
 /// Finds the strictest view in which the runs of each row are the same. Of `view` is kept what it shows at all, and its temporary names; its
 /// levels are found anew. `spans` are the rules by which its events are spans.

@@ -1,8 +1,8 @@
 //! Names of files that are other ones in each run.
 
-use crate::syscall::select::glob_matches;
 use crate::trace::{Deed, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use syscall_model::select::glob_matches;
 
 /// Globs for parts of paths that are other ones in each run, each with an example. `runs` are the deeds of the same process in several runs.
 ///

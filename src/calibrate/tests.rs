@@ -1,14 +1,14 @@
 use super::reason::Reason;
 use super::*;
-use crate::memory::Memory;
 use crate::scenario::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
-use crate::syscall::files::Files;
-use crate::syscall::names::{self, Abi};
-use crate::syscall::{
+use crate::trace::{Block, Builder, Deed, Part, StableName, Trace, Value, View};
+use perf_records::units::{Nanos, Pid, Tid};
+use syscall_model::files::Files;
+use syscall_model::memory::Memory;
+use syscall_model::names::{self, Abi};
+use syscall_model::{
     Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures, ThreadId,
 };
-use crate::trace::{Block, Builder, Deed, Part, StableName, Trace, Value, View};
-use crate::units::{Nanos, Pid, Tid};
 
 /// Tells a run. Each line begins with a thread's number: `0 born`, `0 clone 1` (makes a process), `0 thread 1` (makes a thread), `1 runs sort`,
 /// or the name of a call and its result.

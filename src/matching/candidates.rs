@@ -6,9 +6,9 @@ use super::order::{Place, Scene};
 use super::shape::{LeafId, Shape};
 use super::{Matcher, named};
 use crate::scenario::Test;
-use crate::syscall::has_all_of;
 use crate::trace::{Deed, State, Value};
 use std::collections::{HashMap, HashSet, VecDeque};
+use syscall_model::has_all_of;
 
 /// A deed that may be a step.
 #[derive(Clone, Copy, Debug)]

@@ -38,8 +38,8 @@ pub use spans::{SPAN, SharedBy, SharedField, SpanRule, add_spans, forget_begins,
 pub use tally::tally;
 
 use crate::scenario::{CountRange, KeyPath, Test};
-use crate::syscall::has_all_of;
 use std::collections::BTreeSet;
+use syscall_model::has_all_of;
 
 /// What is expected of the events of a run, or of one of its sections; every name in it exists and is recorded.
 #[derive(Clone, Debug, Default)]

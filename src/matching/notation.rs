@@ -11,9 +11,9 @@
 //! it refers to and its open file description, `<3>` for one that is not open and `<3 ?>` for one that nobody knows; `P2` for a task; `["a", "b"]`;
 //! `<unread>`; `NULL` and `?` for nothing; anything else is text.
 
-use crate::syscall::ThreadId;
 use crate::trace::{Deed, Part, StableName, Value};
-use crate::units::Nanos;
+use perf_records::units::Nanos;
+use syscall_model::ThreadId;
 
 /// The deeds of some lines, in their order.
 pub(crate) fn deeds(text: &str) -> Vec<Deed> {

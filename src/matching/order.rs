@@ -2,9 +2,9 @@
 
 use super::Matcher;
 use super::shape::Shape;
-use crate::syscall::natives_of;
 use crate::trace::Deed;
 use std::collections::{BTreeSet, HashMap};
+use syscall_model::natives_of;
 
 /// A deed by its place among those of the run.
 pub(super) type Place = usize;

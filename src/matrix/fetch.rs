@@ -4,7 +4,7 @@
 //! what it fetches it checks with the keys that the machine has. The mirror is one that the machine itself uses, or Debian's.
 
 use super::cache::CacheError;
-use crate::units::shown_path;
+use perf_records::units::shown_path;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};

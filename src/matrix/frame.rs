@@ -1,6 +1,6 @@
 //! What a guest and its host tell each other, in a stream of bytes for each direction.
 
-use crate::units::ExitKind;
+use perf_live::units::ExitKind;
 use std::io::{self, Read, Write};
 
 /// A message from a guest, or to it.

@@ -3,7 +3,7 @@
 use super::cache::{self, CacheError};
 use super::fetch::{self, FetchError};
 use crate::scenario::{KernelSource, KernelSpec};
-use crate::units::shown_path;
+use perf_records::units::shown_path;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The processor's own help for guests.
 
 use super::cache;
-use crate::host::Host;
+use perf_live::host::Host;
 use std::fs::File;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The modules that a guest needs before it can see the host's files.
 
 use super::elf::Elf;
-use crate::units::shown_path;
+use perf_records::units::shown_path;
 use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

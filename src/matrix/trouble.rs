@@ -109,7 +109,7 @@ impl Console {
         for name in [CONSOLE, SAID] {
             let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            let plain = |line: &str| crate::units::shown(line).into_owned();
+            let plain = |line: &str| perf_records::units::shown(line).into_owned();
             let said: Vec<String> = text
                 .lines()
                 .map(plain)

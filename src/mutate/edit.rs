@@ -1,9 +1,9 @@
 //! What else a part of an event could have been.
 
 use super::pool::{Kind, Pool};
-use crate::syscall::constants::{Constants, write_constants};
-use crate::syscall::{Shown, write_string};
 use crate::trace::{Part, Value};
+use syscall_model::constants::{Constants, write_constants};
+use syscall_model::{Shown, write_string};
 
 type Other = (String, Value);
 

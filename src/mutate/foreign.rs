@@ -2,11 +2,11 @@
 
 use super::pool::{Kind, Pool};
 use super::{Recorded, Thread};
-use crate::syscall::constants::write_constants;
-use crate::syscall::kinds::{ArgKind, ReturnKind};
-use crate::syscall::names::{self, Abi};
-use crate::syscall::{Argument, Shown, ThreadId};
 use crate::trace::{Deed, Part, StableName, Value};
+use syscall_model::constants::write_constants;
+use syscall_model::kinds::{ArgKind, ReturnKind};
+use syscall_model::names::{self, Abi};
+use syscall_model::{Argument, Shown, ThreadId};
 
 /// An event of this name as it could look: its paths and descriptors are some of the run's, everything else is none.
 pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {

@@ -4,11 +4,11 @@ use super::apply::{Change, Spot, apply};
 use super::edit::{of_field, of_result};
 use super::pool::Pool;
 use super::{Mutant, Operator, Recorded, Thread, foreign, sample};
-use crate::syscall::constants::Constants;
-use crate::syscall::kinds::ArgKind;
-use crate::syscall::names::{self, Abi};
 use crate::trace::{Deed, Part};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use syscall_model::constants::Constants;
+use syscall_model::kinds::ArgKind;
+use syscall_model::names::{self, Abi};
 
 /// As many kinds of events that did not occur are inserted: with all calls asked for there are hundreds that a program does not make.
 const MOST_FOREIGN: usize = 24;

@@ -28,11 +28,11 @@ mod sample;
 
 pub use list::Mutants;
 
-use crate::syscall::{Signatures, ThreadId};
 use crate::trace::{Deed, StableName};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
+use syscall_model::{Signatures, ThreadId};
 
 /// A thread of the run, and what it did in the order of entering.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 use super::*;
-use crate::format::parse;
 use crate::trace::{Part, Value};
-use crate::units::Nanos;
+use perf_records::format::parse;
+use perf_records::units::Nanos;
 use std::collections::{BTreeSet, HashSet};
 
 fn part(name: &str, text: &str, value: Value) -> Part {

@@ -5,14 +5,14 @@ use super::error::EventsError;
 use super::events::{EventsPlan, Meaning};
 use super::following;
 use super::memory::MemoryReader;
-use crate::format::Format;
-use crate::host::{Catalogue, HostError};
-use crate::syscall::names::{self, Abi};
-use crate::syscall::select::{FilterPlan, Selection, in_kernel_filter};
 use crate::trace::View;
-use crate::units::TracepointName;
+use perf_live::host::{Catalogue, HostError};
+use perf_records::format::Format;
+use perf_records::units::TracepointName;
 use std::collections::HashSet;
 use std::sync::Arc;
+use syscall_model::names::{self, Abi};
+use syscall_model::select::{FilterPlan, Selection, in_kernel_filter};
 
 /// How far the right to trace goes, found by opening an event and not by the number in `perf_event_paranoid`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -318,7 +318,7 @@ mod tests {
             };
             let at = capture.find("\nname: ").expect("a format") + 1;
             Ok(Arc::new(
-                crate::format::parse(&capture[at..]).expect("a format"),
+                perf_records::format::parse(&capture[at..]).expect("a format"),
             ))
         }
         fn systems(&self) -> Result<Vec<String>, HostError> {

@@ -3,11 +3,11 @@
 use super::error::EventsError;
 use super::events::{EventsPlan, Meaning};
 use super::wanted::Wanted;
-use crate::attr::Chain;
 use crate::scenario::{CallChain, EventSpec};
-use crate::syscall::names::{self, Abi};
-use crate::syscall::select::Selection;
 use crate::trace::Naming;
+use perf_records::attr::Chain;
+use syscall_model::names::{self, Abi};
+use syscall_model::select::Selection;
 
 /// What a scenario's word for it means.
 pub(super) fn of(chain: CallChain) -> Chain {

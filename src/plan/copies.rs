@@ -8,12 +8,12 @@ use super::error::EventsError;
 use super::events::{EventsPlan, Meaning};
 use super::following;
 use super::memory::MemoryReader;
-use crate::format::{Extent as Place, Field, Format, Shape};
-use crate::host::{Catalogue, HostError};
-use crate::memory::{Extent, Fetch, Moment};
-use crate::syscall::names::{self, Abi};
-use crate::syscall::pointers;
-use crate::syscall::select::Selection;
+use perf_live::host::{Catalogue, HostError};
+use perf_records::format::{Extent as Place, Field, Format, Shape};
+use syscall_model::memory::{Extent, Fetch, Moment};
+use syscall_model::names::{self, Abi};
+use syscall_model::pointers;
+use syscall_model::select::Selection;
 
 /// A call, and where its own tracepoint has what of its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]

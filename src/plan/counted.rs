@@ -7,11 +7,11 @@ use super::source::{Unit, is_clock_of_modes};
 use super::terms::TermError;
 use super::word::{Kind, Wanted, refuse_filter, take_apart};
 use super::words;
-use crate::attr::{Attr, Maps, Modes, ReadFormat, Source};
-use crate::events::Recorded;
-use crate::host::Catalogue;
-use crate::syscall::names::{self, Abi};
-use crate::units::Cpu;
+use perf_live::events::Recorded;
+use perf_live::host::Catalogue;
+use perf_records::attr::{Attr, Maps, Modes, ReadFormat, Source};
+use perf_records::units::Cpu;
+use syscall_model::names::{self, Abi};
 
 /// What is counted where nobody says what: the software events of `perf stat`.
 const DEFAULT: &[&str] = &[
@@ -227,8 +227,8 @@ fn modifiers_of(modes: Modes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attr::{SampleType, Sampling};
-    use crate::host::Host;
+    use perf_live::host::Host;
+    use perf_records::attr::{SampleType, Sampling};
     use std::path::Path;
 
     fn counters(words: &[&str]) -> Result<Vec<CountedEvent>, EventsError> {

@@ -3,10 +3,11 @@
 use super::counted::CountedEvent;
 use super::error::EventsError;
 use super::{Facts, PlanError, Reach, RecordWish, invalid, placed};
-use crate::attr::Source;
-use crate::events::Recorded;
-use crate::host::Catalogue;
-use crate::scenario::{CountRange, EventSpec, KeyPath, SandboxSpec, Scenario, WorldSpec};
+use crate::scenario::{CountRange, EventSpec, KeyPath, SandboxSpec, Scenario};
+use perf_live::events::Recorded;
+use perf_live::host::Catalogue;
+use perf_live::sandbox::WorldSpec;
+use perf_records::attr::Source;
 use std::collections::BTreeSet;
 
 /// Who says what can be counted.
@@ -143,6 +144,6 @@ fn at_word(scenario: &Scenario, path: &KeyPath, is_list: bool, error: EventsErro
         true => path.clone().index(at),
         false => path.clone(),
     };
-    let message = crate::errors::chain(&error);
+    let message = perf_live::errors::chain(&error);
     invalid(scenario.complaint(&path, message, error.hint()))
 }

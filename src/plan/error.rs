@@ -3,9 +3,9 @@
 use super::calls::MOST_CALLS;
 use super::filter::FilterError;
 use super::terms::TermError;
-use crate::host::{HOW_TO_GET_PROBES, HOW_TO_GET_RIGHTS, HostError};
-use crate::syscall::select::UnknownWord;
-use crate::units::{Probe, ProbeSyntax};
+use perf_live::host::{HOW_TO_GET_PROBES, HOW_TO_GET_RIGHTS, HostError};
+use perf_live::units::{Probe, ProbeSyntax};
+use syscall_model::select::UnknownWord;
 
 /// Why names are no plan; `at` is the place in the list of wants, and within it.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -215,7 +215,7 @@ impl EventsError {
                 ..
             } if source.is_permission() => Some(format!(
                 "needs the right to make probes: {}",
-                crate::errors::chain(source)
+                perf_live::errors::chain(source)
             )),
             _ => None,
         }

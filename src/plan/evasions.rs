@@ -4,12 +4,12 @@ use super::calls::Reach;
 use super::error::EventsError;
 use super::events::{EventsPlan, Grouping, Meaning};
 use super::wanted::Wanted;
-use crate::host::{Catalogue, HostError};
-use crate::syscall::names::{self, Abi};
-use crate::syscall::select::Selection;
-use crate::syscall::{Call, uring};
-use crate::units::TracepointName;
+use perf_live::host::{Catalogue, HostError};
+use perf_records::units::TracepointName;
 use std::collections::BTreeSet;
+use syscall_model::names::{self, Abi};
+use syscall_model::select::Selection;
+use syscall_model::{Call, uring};
 
 const ATTACH: &str = "cgroup:cgroup_attach_task";
 

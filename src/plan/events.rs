@@ -11,21 +11,22 @@ use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
 use super::probes;
 use super::wanted::Wanted;
-use crate::attr::{Modes, SampleType, Sampling, Source};
-use crate::events::EventRequest;
-use crate::format::Format;
-use crate::host::{Catalogue, HostError};
 use crate::matching::MARKING;
-use crate::memory::Fetches;
-use crate::syscall::Call;
-use crate::syscall::files::Watched;
-use crate::syscall::names::Abi;
-use crate::syscall::select::Selection;
-use crate::syscall::uring;
 use crate::trace::Naming;
-use crate::units::{Probe, SoftwareEvent, TracepointName};
+use perf_live::events::EventRequest;
+use perf_live::host::{Catalogue, HostError};
+use perf_live::units::{Probe, SoftwareEvent};
+use perf_records::attr::{Modes, SampleType, Sampling, Source};
+use perf_records::format::Format;
+use perf_records::units::TracepointName;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use syscall_model::Call;
+use syscall_model::files::Watched;
+use syscall_model::memory::Fetches;
+use syscall_model::names::Abi;
+use syscall_model::select::Selection;
+use syscall_model::uring;
 
 /// What the records of an opened event are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! From a tracepoint's name as written to those that this kernel has.
 
 use super::error::EventsError;
-use crate::host::Catalogue;
-use crate::units::TracepointName;
+use perf_live::host::Catalogue;
+use perf_records::units::TracepointName;
 
 /// The tracepoints that `system:name` means, where the name may hold `*`.
 ///

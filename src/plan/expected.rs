@@ -7,9 +7,9 @@ use super::needs::{Needs, exact_paths};
 use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks, spans};
 use crate::matching::{Expected, Matcher, Pattern, SpanRule};
 use crate::scenario::{Expectations, KeyPath, PatternSpec, Scenario, StepSpec, Test, nearest};
-use crate::syscall::{has_all_of, natives_of};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use syscall_model::{has_all_of, natives_of};
 
 /// All that is expected of events.
 pub(super) struct All {

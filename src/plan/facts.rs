@@ -1,9 +1,10 @@
 //! What a plan is made with.
 
 use super::{Counting, MemoryReader, Reach};
-use crate::scenario::{Feature, UserSpec};
-use crate::syscall::Signatures;
-use crate::units::{Limit, Limits, User};
+use crate::scenario::Feature;
+use perf_live::sandbox::UserSpec;
+use perf_live::units::{Limit, Limits, User};
+use syscall_model::Signatures;
 
 /// What must be known of a machine.
 pub struct Facts<'a> {

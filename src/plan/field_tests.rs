@@ -3,9 +3,9 @@
 use super::field_words::RANGE_OF_TIME;
 use super::fields::{Field, FieldKind};
 use crate::scenario::{KeyPath, Literal, Test, nearest};
-use crate::syscall::errno::{errno_name, errno_names};
-use crate::syscall::uring;
-use crate::units::known_signal;
+use syscall_model::errno::{errno_name, errno_names};
+use syscall_model::signals::known_signal;
+use syscall_model::uring;
 
 /// As much of contents as can be read for one call, in bytes.
 pub(super) const MOST_CONTENTS: u16 = 4096;

@@ -2,8 +2,8 @@
 
 use super::field_tests::{Named, Wrong};
 use crate::scenario::nearest;
-use crate::syscall::signal_codes;
 use crate::trace::State;
+use syscall_model::signal_codes;
 
 pub(super) const RANGE_OF_TIME: &str =
     "a length of time is written \"..=10ms\", \"1s..\" or \"200us..=1ms\"";

@@ -2,14 +2,14 @@
 
 use super::EventsPlan;
 use super::operations;
-use crate::format::{Content, Field as FormatField, Shape};
 use crate::matching::{Matcher, SpanRule};
-use crate::syscall::constants::Constants;
-use crate::syscall::kinds::{ArgKind, ReturnKind, never_returns};
-use crate::syscall::names::{self, Abi};
-use crate::syscall::{Signature, Signatures};
 use crate::trace::Naming;
-use crate::units::SoftwareEvent;
+use perf_live::units::SoftwareEvent;
+use perf_records::format::{Content, Field as FormatField, Shape};
+use syscall_model::constants::Constants;
+use syscall_model::kinds::{ArgKind, ReturnKind, never_returns};
+use syscall_model::names::{self, Abi};
+use syscall_model::{Signature, Signatures};
 
 /// A field of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@
 //! ```
 //! The reference is `process_preds()` and `parse_pred()`, `kernel/trace/trace_events_filter.c`.
 
-use crate::format::{Content, Extent, Field, Format, Shape};
 use crate::scenario::nearest;
+use perf_records::format::{Content, Extent, Field, Format, Shape};
 
 /// Why a filter cannot be; `at` is the character within its text, from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -360,7 +360,8 @@ mod tests {
     const SWITCH: &str = include_str!("../../harness/fixtures/payloads/sched.sched_switch.txt");
 
     fn format(capture: &str) -> Format {
-        crate::format::parse(capture.get(capture.find("name: ").unwrap()..).unwrap()).unwrap()
+        perf_records::format::parse(capture.get(capture.find("name: ").unwrap()..).unwrap())
+            .unwrap()
     }
 
     fn complaint(capture: &str, filter: &str) -> String {

@@ -3,15 +3,15 @@
 use super::calls::Reach;
 use super::events::EventsPlan;
 use super::memory::{MemoryPlan, MemoryReader};
-use crate::memory::Fetches;
-use crate::syscall::class;
-use crate::syscall::files::{self, Watched};
-use crate::syscall::mappings;
-use crate::syscall::names::{self, Abi};
-use crate::syscall::pointers;
-use crate::syscall::select::Selection;
-use crate::syscall::{Call, Entry};
 use crate::trace::Naming;
+use syscall_model::class;
+use syscall_model::files::{self, Watched};
+use syscall_model::mappings;
+use syscall_model::memory::Fetches;
+use syscall_model::names::{self, Abi};
+use syscall_model::pointers;
+use syscall_model::select::Selection;
+use syscall_model::{Call, Entry};
 
 /// Without these tasks could not be followed.
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];

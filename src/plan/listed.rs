@@ -3,10 +3,10 @@
 use super::error::EventsError;
 use super::expand::{glob, unknown_tracepoint};
 use super::source::{SOFTWARE, hardware};
-use crate::attr::Source;
-use crate::format::Format;
-use crate::host::{Catalogue, EventSource, HostError};
-use crate::units::TracepointName;
+use perf_live::host::{Catalogue, EventSource, HostError};
+use perf_records::attr::Source;
+use perf_records::format::Format;
+use perf_records::units::TracepointName;
 use std::sync::Arc;
 
 /// The layouts of ftrace's own records, of which `perf_event_open(2)` takes those alone that have something to be registered with

@@ -3,10 +3,10 @@
 use super::expected::Resolver;
 use super::{EventsPlan, PlanError, invalid, spans};
 use crate::matching::{MARKING, Mark, may_mark};
-use crate::memory::{Moment, State};
 use crate::scenario::{KeyPath, Mark as WrittenMark, Scenario, Since, SnapshotSpec};
-use crate::syscall::{Call, Entry};
 use std::collections::{BTreeMap, BTreeSet};
+use syscall_model::memory::{Moment, State};
+use syscall_model::{Call, Entry};
 
 /// All marks.
 #[derive(Clone, Debug, Default)]

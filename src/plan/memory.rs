@@ -1,11 +1,11 @@
 //! What is to be read of the memory behind the arguments of calls, and by whom.
 
 use super::events::EventsPlan;
-use crate::syscall::names::Abi;
-use crate::syscall::select::Selection;
-use crate::syscall::{class, files, pointers};
 use crate::trace::View;
 use std::collections::BTreeSet;
+use syscall_model::names::Abi;
+use syscall_model::select::Selection;
+use syscall_model::{class, files, pointers};
 
 /// Who reads the strings that calls are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

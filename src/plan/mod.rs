@@ -70,13 +70,14 @@ pub use terms::{TermError, Traced, call_graph, traced};
 pub use wanted::{Wanted, WantedEvent};
 pub use words::event_words;
 
-use crate::host::{Catalogue, HostError};
 use crate::matching::{Expected, SpanRule};
 use crate::scenario::{
-    Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, SnapshotSpec, Workload, WorldSpec,
+    Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, SnapshotSpec, Workload,
 };
 use crate::trace::View;
-use crate::units::{Limits, User};
+use perf_live::host::{Catalogue, HostError};
+use perf_live::sandbox::WorldSpec;
+use perf_live::units::{Limits, User};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -318,7 +319,7 @@ fn invalid(diagnostic: Diagnostic) -> PlanError {
 /// Points a complaint about events at its place in the file.
 fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
     let event = |at: usize| KeyPath::root().key("trace").key("events").index(at);
-    let message = crate::errors::chain(&error);
+    let message = perf_live::errors::chain(&error);
     let path = match &error {
         EventsError::Syscall {
             at: (want, word), ..

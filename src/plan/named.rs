@@ -7,12 +7,12 @@ use crate::scenario::{
     EventSpec, EventWish, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec,
     nearest,
 };
-use crate::syscall::names::Abi;
-use crate::syscall::select::Selection;
-use crate::syscall::uring;
 use crate::trace::{By, Level, Naming, Treatment, View};
-use crate::units::SoftwareEvent;
+use perf_live::units::SoftwareEvent;
 use std::collections::{HashMap, HashSet};
+use syscall_model::names::Abi;
+use syscall_model::select::Selection;
+use syscall_model::uring;
 
 /// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
 ///

@@ -5,16 +5,16 @@ use super::events::EventsPlan;
 use super::expand::glob;
 use super::filter;
 use super::wanted::{Wanted, WantedEvent};
-use crate::format::Format;
-use crate::host::{Catalogue, HostError};
 use crate::scenario::nearest;
-use crate::syscall::names::{self, Abi};
-use crate::syscall::select::Selection;
-use crate::syscall::uring;
 use crate::trace::{Naming, SUBMISSION};
-use crate::units::TracepointName;
+use perf_live::host::{Catalogue, HostError};
+use perf_records::format::Format;
+use perf_records::units::TracepointName;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use syscall_model::names::{self, Abi};
+use syscall_model::select::Selection;
+use syscall_model::uring;
 
 /// The tracepoint of a submission: its name was the second one when Linux 6.1 came out, and the first one when 6.12 did.
 pub(super) const TRACEPOINTS: [&str; 2] = [

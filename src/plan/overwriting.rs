@@ -3,12 +3,12 @@
 use super::events::{EventsPlan, Meaning};
 use super::expand::expand;
 use super::{Facts, Marks, PlanError, invalid, operations, placed, ring_pages};
-use crate::events::Account;
-use crate::host::Catalogue;
 use crate::matching::{MARKING, Mark, SpanRule};
 use crate::scenario::{EventSpec, EventWish, KeyPath, Last, RingMode, Scenario, Since};
 use crate::trace::{Naming, View};
-use crate::units::SoftwareEvent;
+use perf_live::events::Account;
+use perf_live::host::Catalogue;
+use perf_live::units::SoftwareEvent;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

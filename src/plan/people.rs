@@ -1,8 +1,9 @@
 //! Who the workload runs as, and whose its files are.
 
 use super::{Facts, PlanError, WorldPlan, invalid};
-use crate::scenario::{KeyPath, Scenario, UserSpec, Workload, WorldSpec};
-use crate::units::User;
+use crate::scenario::{KeyPath, Scenario, Workload};
+use perf_live::sandbox::{UserSpec, WorldSpec};
+use perf_live::units::User;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -8,9 +8,10 @@ use super::error::EventsError;
 use super::events::EventsPlan;
 use super::filter;
 use super::wanted::WantedEvent;
-use crate::host::{Catalogue, HostError};
 use crate::trace::Naming;
-use crate::units::{Probe, ProbeSyntax, TracepointName, VFS_GETNAME};
+use perf_live::host::{Catalogue, HostError};
+use perf_live::units::{Probe, ProbeSyntax, VFS_GETNAME};
+use perf_records::units::TracepointName;
 
 /// A word that is meant to be a probe, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +154,7 @@ pub(super) fn ask(
     at: usize,
     probe: &Probe,
     catalogue: &dyn Catalogue,
-) -> Result<std::sync::Arc<crate::format::Format>, EventsError> {
+) -> Result<std::sync::Arc<perf_records::format::Format>, EventsError> {
     let asked = catalogue.probe(probe);
     asked.map_err(|source| EventsError::Probe {
         at,

@@ -5,11 +5,11 @@ use super::error::EventsError;
 use super::source;
 use super::terms::Terms;
 use super::word::{Kind, Wanted, refuse_filter, take_apart};
-use crate::attr::{Attr, Chain, Maps, Modes, ReadFormat, SampleType, Sampling, Source};
-use crate::events::Recorded;
-use crate::host::Catalogue;
-use crate::syscall::names::Abi;
-use crate::syscall::select::{FilterPlan, Selection, native_filter};
+use perf_live::events::Recorded;
+use perf_live::host::Catalogue;
+use perf_records::attr::{Attr, Chain, Maps, Modes, ReadFormat, SampleType, Sampling, Source};
+use syscall_model::names::Abi;
+use syscall_model::select::{FilterPlan, Selection, native_filter};
 
 /// Samples a second of an event that is no tracepoint, as perf has it.
 const FREQUENCY: u64 = 4000;
@@ -276,7 +276,7 @@ impl RecordWish {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Host;
+    use perf_live::host::Host;
 
     fn wish(words: &[(&str, Option<&str>)]) -> RecordWish {
         let words = words.iter().map(|(word, filter)| {
@@ -441,7 +441,7 @@ mod tests {
         let mut wish = wish(&[("cs/nr=4/", None)]);
         assert!(events(&wish).is_ok());
         wish.overwrite = true;
-        let refused = crate::errors::chain(&events(&wish).unwrap_err());
+        let refused = perf_live::errors::chain(&events(&wish).unwrap_err());
         let said = "the terms of `cs/nr=4/` are wrong: at character 4: `nr` cannot be here: the first that came are overwritten";
         assert_eq!(refused, said);
     }

@@ -1,11 +1,11 @@
 //! What a scenario asks of the machine and does not get.
 
 use super::{Facts, calls, operations};
-use crate::host::{Catalogue, HostError};
 use crate::scenario::{
     EventSpec, EventWish, KernelVersion, Needs, SandboxSpec, Scenario, Since, SnapshotSpec,
-    WorldSpec,
 };
+use perf_live::host::{Catalogue, HostError};
+use perf_live::sandbox::WorldSpec;
 use std::collections::BTreeSet;
 
 /// What is not met, a reason each.
@@ -81,7 +81,7 @@ fn lacking(
 }
 
 fn has_tracepoint(
-    name: &crate::units::TracepointName,
+    name: &perf_records::units::TracepointName,
     catalogue: &dyn Catalogue,
 ) -> Result<bool, HostError> {
     if operations::is_operation(name.as_str()) {

@@ -6,10 +6,10 @@ use super::expand::{expand, unknown_tracepoint};
 use super::filter;
 use super::probes;
 use super::word::Wanted;
-use crate::attr::Source;
-use crate::events::Recorded;
-use crate::format::Format;
-use crate::host::{Catalogue, HostError};
+use perf_live::events::Recorded;
+use perf_live::host::{Catalogue, HostError};
+use perf_records::attr::Source;
+use perf_records::format::Format;
 
 impl RecordWish {
     pub(super) fn probe(

@@ -6,11 +6,11 @@ use super::error::EventsError;
 use super::events::{EventsPlan, Meaning, NOT_OF_TASKS, PlannedEvent};
 use super::source;
 use super::wanted::WantedEvent;
-use crate::attr::{Modes, SampleType, Sampling, Source};
-use crate::events::EventRequest;
 use crate::matching::{Expected, Matcher};
 use crate::trace::Naming;
-use crate::units::{Mode, SoftwareEvent};
+use perf_live::events::EventRequest;
+use perf_live::units::{Mode, SoftwareEvent};
+use perf_records::attr::{Modes, SampleType, Sampling, Source};
 
 impl Plan {
     /// Whether anything hangs on the function in which a software event fired.

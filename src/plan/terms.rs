@@ -7,9 +7,9 @@
 //! ```
 
 use super::source;
-use crate::attr::{Chain, Sampling};
 use crate::scenario::nearest;
-use crate::units::SoftwareEvent;
+use perf_live::units::SoftwareEvent;
+use perf_records::attr::{Chain, Sampling};
 use std::borrow::Cow;
 
 /// A term.
@@ -326,8 +326,8 @@ impl Terms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Host;
     use crate::plan::source::Unreadable;
+    use perf_live::host::Host;
     use std::path::Path;
 
     /// On a machine of which nothing is known.

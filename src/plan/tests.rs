@@ -1,8 +1,8 @@
 use super::*;
-use crate::units::{Limit, TracepointName};
-use crate::{format::Format, scenario::Feature, syscall::Signatures, trace::Naming};
-use std::collections::BTreeMap;
-use std::{path::Path, sync::Arc};
+use crate::{scenario::Feature, trace::Naming};
+use perf_live::units::Limit;
+use perf_records::{format::Format, units::TracepointName};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 mod counters;
 mod expected;
@@ -56,7 +56,7 @@ impl Kernel {
             let text = capture
                 .get(capture.find("\nname: ").unwrap() + 1..)
                 .unwrap();
-            let format = crate::format::parse(text).unwrap();
+            let format = perf_records::format::parse(text).unwrap();
             (format!("{system}:{}", format.name), Arc::new(format))
         });
         Self(formats.collect())

@@ -1,9 +1,9 @@
 //! What is asked for, by a scenario or on a command line.
 
 use super::{chains, marks};
-use crate::attr::{Chain, Sampling};
 use crate::scenario::{EventSpec, EventWish, Scenario, Since};
-use crate::units::{Probe, Rate};
+use perf_live::units::{Probe, Rate};
+use perf_records::attr::{Chain, Sampling};
 
 /// What an author asked for, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use super::error::EventsError;
 use super::probes::ProbeWord;
 use super::source::{self, NamedSource, Unreadable};
 use super::terms::{TermError, Terms};
-use crate::attr::Modes;
-use crate::host::Catalogue;
-use crate::syscall::names::Abi;
-use crate::syscall::select::{Selection, UnknownWord};
-use crate::units::Probe;
+use perf_live::host::Catalogue;
+use perf_live::units::Probe;
+use perf_records::attr::Modes;
+use syscall_model::names::Abi;
+use syscall_model::select::{Selection, UnknownWord};
 
 /// A word of the wish, taken apart.
 pub(super) struct Wanted<'a> {

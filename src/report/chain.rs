@@ -1,8 +1,8 @@
 //! The functions that led to a call or an event, behind it.
 
 use super::json::{number, string};
-use crate::space::{End, Stack, StackFrame};
-use crate::units::shown;
+use perf_records::space::{End, Stack, StackFrame};
+use perf_records::units::shown;
 use std::fmt::Write;
 
 /// Where the frames stand under a line, as `perf trace` has them.

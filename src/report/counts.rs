@@ -2,7 +2,7 @@
 
 use super::json::{exit_json, number, string};
 use crate::run::Count;
-use crate::units::ExitKind;
+use perf_live::units::ExitKind;
 use std::fmt::Write;
 use std::time::Duration;
 

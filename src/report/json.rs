@@ -1,11 +1,13 @@
 //! Calls and events as JSON lines.
 
 use super::{line, summary};
-use crate::syscall::names::Abi;
-use crate::syscall::{Actor, Call, Entry, Outcome, Signatures, Values, errno, write_argument};
 use crate::trace::{FieldValue, TracedEvent};
-use crate::units::{Cpu, ExitKind, Nanos, is_hidden, signal_name};
+use perf_live::units::ExitKind;
+use perf_records::units::{Cpu, Nanos, is_hidden};
 use std::fmt::Write;
+use syscall_model::names::Abi;
+use syscall_model::signals::signal_name;
+use syscall_model::{Actor, Call, Entry, Outcome, Signatures, Values, errno, write_argument};
 
 /// Appends a call as a JSON object and a line feed.
 ///

@@ -1,8 +1,8 @@
 //! JUnit XML, as CI systems read it.
 
 use crate::run::ScenarioReport;
-use crate::units::{shown, shown_lines, shown_path};
 use crate::verdict::Verdict;
+use perf_records::units::{shown, shown_lines, shown_path};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 /// The whole suite as one XML document. A scenario that could not be run is an error, one that was is a failure; a skip is a skip.
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn each_kind_of_verdict_has_its_element() {
         let report = |name: &str, verdict| ScenarioReport {
-            usage: crate::units::Usage::default(),
+            usage: perf_live::units::Usage::default(),
             struck: Vec::new(),
             name: name.to_owned(),
             file: name.into(),

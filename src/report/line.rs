@@ -1,12 +1,12 @@
 //! One call or event as a line of text, in strace's form.
 
-use crate::syscall::names::Abi;
-use crate::syscall::{
+use crate::trace::{FieldValue, TracedEvent};
+use perf_records::units::shown;
+use std::fmt::Write;
+use syscall_model::names::Abi;
+use syscall_model::{
     Actor, Call, Outcome, Signatures, UNREAD, Values, errno, returns, write_arguments, write_result,
 };
-use crate::trace::{FieldValue, TracedEvent};
-use crate::units::shown;
-use std::fmt::Write;
 
 /// Appends `1234 openat(AT_FDCWD, 0x7f.., 0x80000, 0) = 3` and a line feed; the number is the thread's id.
 ///

@@ -1,8 +1,8 @@
 //! The events of a kernel, a line each.
 
 use super::json::{number, string};
-use crate::format::Field;
 use crate::plan::ListedEvent;
+use perf_records::format::Field;
 
 /// Appends an event as a line: its name, and in brackets its own fields with their types. Those that every tracepoint has are left out.
 pub fn listed_line(out: &mut String, event: &ListedEvent) {

@@ -2,8 +2,8 @@
 
 use super::json::{number, string};
 use crate::run::{MutationReport, Standing, Survey, Survivor};
-use crate::units::shown;
 use crate::verdict::Verdict;
+use perf_records::units::shown;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -2,9 +2,10 @@
 
 use super::json::{actor, number, string};
 use super::line::thread;
-use crate::syscall::{Actor, errno, signal_code};
-use crate::units::{Nanos, signal_name};
+use perf_records::units::Nanos;
 use std::fmt::Write;
+use syscall_model::signals::signal_name;
+use syscall_model::{Actor, errno, signal_code};
 
 /// A signal that was delivered.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,11 @@
 
 use super::json::{actor, number, string, value};
 use super::line::thread;
-use crate::syscall::Actor;
 use crate::trace::{FieldValue, State};
-use crate::units::Nanos;
+use perf_records::units::Nanos;
 use std::fmt::Write;
 use std::sync::Arc;
+use syscall_model::Actor;
 
 /// Fields by their names.
 pub type Fields = Vec<(Arc<str>, FieldValue)>;

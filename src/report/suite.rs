@@ -2,8 +2,9 @@
 
 use super::json::string;
 use crate::run::ScenarioReport;
-use crate::units::{Usage, shown, shown_lines, shown_path};
 use crate::verdict::Verdict;
+use perf_live::units::Usage;
+use perf_records::units::{shown, shown_lines, shown_path};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -320,7 +321,7 @@ mod tests {
             "      fail  mv  (7 ms, 812 events)\n            expected \"a\"\n            and more\n"
         );
         let struck = ScenarioReport {
-            struck: vec![crate::units::Limit::Memory],
+            struck: vec![perf_live::units::Limit::Memory],
             ..report()
         };
         let mut out = String::new();

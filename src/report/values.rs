@@ -1,7 +1,7 @@
 //! How `harness trace` writes values: as they are, and buffers with their first bytes where those were asked for.
 
-use crate::syscall::files::Lookup;
-use crate::syscall::{Shown, Values};
+use syscall_model::files::Lookup;
+use syscall_model::{Shown, Values};
 
 /// Values as they are.
 #[derive(Clone, Copy, Debug, Default)]

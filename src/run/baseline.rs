@@ -5,9 +5,9 @@ use super::scenario::not_executed;
 use super::{Bench, Control, Extras, Outcome, RunError, SnapshotOutcome, StoreOptions, lay_out};
 use crate::matching::{Matcher, Scene, tally};
 use crate::plan::{Delta, Plan};
-use crate::sandbox::LaunchError;
 use crate::trace::Normalised;
 use crate::verdict::{self, Counted, Ended, Findings, Verdict};
+use perf_live::sandbox::LaunchError;
 use std::path::{Path, PathBuf};
 
 /// Runs a baseline in a directory of its own, of which nothing is left, and gives its trace; or the outcome of the scenario where it did not end

@@ -7,13 +7,13 @@ use super::{Bench, Control, Outcome, RunError, Suite, lay_out};
 use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
 use crate::matching::add_spans;
 use crate::plan::Plan;
-use crate::syscall::select::Selection;
 use crate::trace::{By, Level, Trace, View};
 use crate::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use syscall_model::select::Selection;
 
 /// How a scenario is calibrated.
 #[derive(Clone, Debug)]

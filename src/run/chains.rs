@@ -3,17 +3,17 @@
 use super::Setting;
 use super::faults::{Mapping, Scene};
 use super::halves::word;
-use crate::attr::Layout;
-use crate::format::Format;
-use crate::host::Host;
 use crate::plan::EventsPlan;
-use crate::print;
-use crate::record::{Header, Record, RecordError, Sample};
-use crate::space::{
+use perf_live::host::Host;
+use perf_live::symbols::Book;
+use perf_records::attr::Layout;
+use perf_records::format::Format;
+use perf_records::print;
+use perf_records::record::{Header, Record, RecordError, Sample};
+use perf_records::space::{
     Depth, KERNEL, Maps, Origin, Place, Snapshot, Stack, StackFrame, Symbols, USER, addresses,
 };
-use crate::symbols::Book;
-use crate::units::Pid;
+use perf_records::units::Pid;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! What the kernel copied of a call's strings, out of a record of the call's own tracepoint.
 
-use crate::decode::{self, DecodeError};
-use crate::memory::{Memory, Moment, Piece, State};
 use crate::plan::{Copied, Copies, Form};
+use perf_records::decode::{self, DecodeError};
+use syscall_model::memory::{Memory, Moment, Piece, State};
 
 /// The pieces of memory that a record holds.
 ///
@@ -52,7 +52,7 @@ fn text(copy: &[u8]) -> (State, &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Extent, Fetch};
+    use syscall_model::memory::{Extent, Fetch};
 
     const RENAMEAT2: &str =
         include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_renameat2@7.2.txt");
@@ -64,7 +64,7 @@ mod tests {
     /// What is read of each record of a capture: argument, address, state and bytes.
     fn read_all(capture: &str, fetches: &[Fetch]) -> Vec<Vec<(u8, u64, State, String)>> {
         let at = capture.find("\nname: ").expect("a format") + 1;
-        let format = crate::format::parse(&capture[at..]).expect("a format");
+        let format = perf_records::format::parse(&capture[at..]).expect("a format");
         let copies = Copies::of(0, &format, fetches).expect("copies");
         let records = capture
             .lines()
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_copy_outside_its_record_is_an_error() {
         let at = OPENAT.find("\nname: ").expect("a format") + 1;
-        let format = crate::format::parse(&OPENAT[at..]).expect("a format");
+        let format = perf_records::format::parse(&OPENAT[at..]).expect("a format");
         let copies = Copies::of(257, &format, &[string(1)]).expect("copies");
         let mut record = [0; 60];
         record[48..52].copy_from_slice(&(10_u32 << 16 | 55).to_ne_bytes());

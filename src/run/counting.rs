@@ -1,12 +1,12 @@
 //! Counters of events that leave no records: those of `harness stat`, and those of a scenario.
 
 use super::{Bench, RunError};
-use crate::attr::Attr;
-use crate::errors::chain;
-use crate::events::{Counted, Counter, CounterAccount, CounterGroup, OpenError, Recorded};
 use crate::plan::{CountedEvent, Plan, Unit};
-use crate::sandbox::Corked;
-use crate::sys::perf::Counts;
+use perf_live::errors::chain;
+use perf_live::events::{Counted, Counter, CounterAccount, CounterGroup, OpenError, Recorded};
+use perf_live::sandbox::Corked;
+use perf_live::sys::perf::Counts;
+use perf_records::attr::Attr;
 use std::io;
 use std::ops::Range;
 

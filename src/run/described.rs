@@ -2,12 +2,12 @@
 
 use super::Bench;
 use super::store::{StoreError, StoreOptions, origin};
-use crate::attr::Source;
-use crate::events::{EventSet, Opened, Origin};
-use crate::host::{HostError, Module};
-use crate::perfdata::{EventDesc, Feature, Prologue, TracingData, features, synthesized};
-use crate::sys;
-use crate::units::{Pid, Tid, TracepointName};
+use perf_live::events::{EventSet, Opened, Origin};
+use perf_live::host::{HostError, Module};
+use perf_live::sys;
+use perf_records::attr::Source;
+use perf_records::perfdata::{EventDesc, Feature, Prologue, TracingData, features, synthesized};
+use perf_records::units::{Pid, Tid, TracepointName};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 

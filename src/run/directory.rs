@@ -1,9 +1,9 @@
 //! What becomes of a run's directory, and of a run that broke.
 
 use super::{RunError, ScenarioReport};
-use crate::errors::chain;
-use crate::sandbox::{WorkDir, WorkDirError};
 use crate::verdict::Verdict;
+use perf_live::errors::chain;
+use perf_live::sandbox::{WorkDir, WorkDirError};
 use std::path::PathBuf;
 
 impl ScenarioReport {
@@ -56,7 +56,7 @@ mod tests {
             notes: Vec::new(),
             events: 0,
             lost: 0,
-            usage: crate::units::Usage::default(),
+            usage: perf_live::units::Usage::default(),
             kernel: String::new(),
             kept: None,
             dumped: None,

@@ -1,8 +1,8 @@
 //! The scenario files that are meant by paths.
 
-use crate::files;
 use crate::scenario;
 use crate::snapshot::Place;
+use perf_live::files;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::MetadataExt;

@@ -9,15 +9,15 @@ use super::{
     Bench, Control, Extras, Item, Options, Outcome, RecordedRun, RunError, StoreError, Subject,
     attempt,
 };
-use crate::errors::chain;
-use crate::files::{self, Access, Output};
-use crate::perfdata::{Feature, Ordered, Prologue, ReadError, Reader, Writer, features};
 use crate::plan::Plan;
-use crate::record::{self, Record, kind};
-use crate::sandbox::{LaunchError, WorkDir};
 use crate::scenario::Last;
 use crate::snapshot::Stored;
 use crate::verdict::Verdict;
+use perf_live::errors::chain;
+use perf_live::files::{self, Access, Output};
+use perf_live::sandbox::{LaunchError, WorkDir};
+use perf_records::perfdata::{Feature, Ordered, Prologue, ReadError, Reader, Writer, features};
+use perf_records::record::{self, Record, kind};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader};

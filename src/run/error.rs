@@ -1,9 +1,9 @@
 //! Why a workload could not be followed to its end.
 
 use super::{ReplayError, SessionError, StoreError};
-use crate::capture::CaptureError;
-use crate::events::OpenError;
-use crate::sandbox::WorkDirError;
+use perf_live::capture::CaptureError;
+use perf_live::events::OpenError;
+use perf_live::sandbox::WorkDirError;
 
 /// Why a workload could not be followed to its end.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum RunError {
     WorkDir(#[from] WorkDirError),
     /// Its start.
     #[error(transparent)]
-    Launch(#[from] crate::sandbox::LaunchError),
+    Launch(#[from] perf_live::sandbox::LaunchError),
     /// Its events.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -25,7 +25,7 @@ pub enum RunError {
     Capture(#[from] CaptureError),
     /// Its control group.
     #[error(transparent)]
-    Cgroup(#[from] crate::sandbox::CgroupError),
+    Cgroup(#[from] perf_live::sandbox::CgroupError),
     /// Its limits.
     #[error("cannot watch what the workload uses")]
     Watch(#[source] std::io::Error),
@@ -47,7 +47,7 @@ pub enum RunError {
         /// The tracepoint.
         event: String,
         /// Why.
-        source: crate::decode::DecodeError,
+        source: perf_records::decode::DecodeError,
     },
     /// An argument, a variable or a path that no program can be given.
     #[error("`{text}` holds a zero byte")]

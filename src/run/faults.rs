@@ -2,9 +2,9 @@
 
 use super::setting::Fired;
 use crate::plan::PlannedEvent;
-use crate::space::Frame;
 use crate::trace::{FieldValue, TracedEvent};
-use crate::units::SoftwareEvent;
+use perf_live::units::SoftwareEvent;
+use perf_records::space::Frame;
 use std::sync::Arc;
 
 /// Where a software event fired.

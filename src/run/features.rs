@@ -1,11 +1,11 @@
 //! What this machine lacks of what scenarios may require.
 
 use super::Bench;
-use crate::errors::chain;
 use crate::plan::MemoryReader;
 use crate::scenario::Feature;
-use crate::sys;
-use crate::units::Limit;
+use perf_live::errors::chain;
+use perf_live::sys;
+use perf_live::units::Limit;
 
 impl Bench<'_> {
     /// Why the machine does not have a feature; `None` where it has it.

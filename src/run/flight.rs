@@ -13,11 +13,11 @@ pub use recorder::{Destination, Recorder};
 pub use report::{FileError, FileReport, KeptAccount};
 
 use super::session::{SessionError, system};
-use crate::events::{EventSet, Origin};
-use crate::record::{self, Header, LayoutTable, Record};
-use crate::ring::Stretch;
-use crate::sys;
-use crate::units::Nanos;
+use perf_live::events::{EventSet, Origin};
+use perf_live::ring::Stretch;
+use perf_live::sys;
+use perf_records::record::{self, Header, LayoutTable, Record};
+use perf_records::units::Nanos;
 use std::fmt;
 use std::io;
 

@@ -1,14 +1,14 @@
 //! What lay under each name before a run: its directory as it was laid out, and the machine's files where it cannot change them.
 
-use crate::host::{Lying, lying};
-use crate::sandbox::{Part, World};
-use crate::syscall::{Found, Ground};
+use perf_live::host::{Lying, lying};
+use perf_live::sandbox::{Part, World};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
+use syscall_model::{Found, Ground};
 
 /// What is known of the files before a run, and whom to ask for more; all that hold a copy know the same.
 #[derive(Clone, Debug, Default)]

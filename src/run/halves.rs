@@ -1,7 +1,7 @@
 //! The words of a call's halves, and the convention that it was made by.
 
-use crate::record::Sample;
-use crate::syscall::names::Abi;
+use perf_records::record::Sample;
+use syscall_model::names::Abi;
 
 pub(super) fn word(raw: &[u8], at: usize) -> Option<u64> {
     raw.get(at..)?

@@ -4,11 +4,11 @@
 //! refuses pipes with tracepoints ("tracing data size mismatch", perf 6.1 and 7.2); here what follows a record outside of its size goes with it.
 
 use super::store::build_id_of;
-use crate::host::Host;
-use crate::perfdata::{
+use perf_live::host::Host;
+use perf_records::perfdata::{
     Feature, Item, Prologue, ReadError, Reader, Writer, build_id, features, own,
 };
-use crate::record::{self, Record};
+use perf_records::record::{self, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, Write};
 

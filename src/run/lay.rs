@@ -1,8 +1,8 @@
 //! What lay under a name, as a recording holds it.
 
 use super::saved::Bytes;
-use crate::syscall::Found;
 use serde::{Deserialize, Serialize};
+use syscall_model::Found;
 
 /// What lay under a name.
 #[derive(Clone, Debug, Serialize, Deserialize)]

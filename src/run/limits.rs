@@ -4,20 +4,21 @@
 //! that such a limit made fail is known by counting calls with that error. The rest is watched ([`super::Watch`]).
 
 use super::{Bench, RunError, Watch};
-use crate::attr::{Attr, Source};
-use crate::errors::chain;
-use crate::events::{Counted, Counter, Recorded};
-use crate::host::Catalogue;
 use crate::plan::Plan;
-use crate::sandbox::{Captured, Cgroup, Corked};
 use crate::scenario::KernelVersion;
-use crate::sys::process::ResourceLimit;
-use crate::syscall::names::{self, Abi};
-use crate::units::{ExitKind, Limit, Limits, Pid, Struck, TracepointName};
 use crate::verdict::Ended;
 use nix::sys::resource::{Resource, getrlimit};
+use perf_live::errors::chain;
+use perf_live::events::{Counted, Counter, Recorded};
+use perf_live::host::Catalogue;
+use perf_live::sandbox::{Captured, Cgroup, Corked};
+use perf_live::sys::process::ResourceLimit;
+use perf_live::units::{ExitKind, Limit, Limits, Struck};
+use perf_records::attr::{Attr, Source};
+use perf_records::units::{Pid, TracepointName};
 use std::sync::Arc;
 use std::time::Duration;
+use syscall_model::names::{self, Abi};
 
 const LEAVE: &str = "raw_syscalls:sys_exit";
 

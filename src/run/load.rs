@@ -1,10 +1,10 @@
 //! Making a machine less quiet, for as long as it takes.
 
 use crate::calibrate::Condition;
-use crate::sys::process;
-use crate::units::Cpu;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+use perf_live::sys::process;
+use perf_records::units::Cpu;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,9 +2,9 @@
 
 use crate::matching::{Mark, Scene, Unmarked};
 use crate::plan::Marks;
-use crate::syscall::Signatures;
 use crate::trace::{Deed, Normalised, Stretch, Trace, View};
 use crate::verdict::Findings;
+use syscall_model::Signatures;
 
 /// Leaves out what lies before the mark that a trace starts behind, and has the view show the section that the snapshot is of.
 ///

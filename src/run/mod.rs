@@ -87,19 +87,19 @@ pub use triggers::{Alarm, Ask, Switch, Triggers};
 pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 
-use crate::capture::{self, Capture, CaptureError};
-use crate::events::{self, Account, EventSet, Follow, OpenError, Pins, RingChoice, Rings};
-use crate::host::{Catalogue, Host, HostError};
 use crate::plan::{EventsPlan, Grouping, Reach, StringSource};
-use crate::sandbox::{Base, Cgroup, Corked, WorkDirError, Worlds};
 use crate::scenario::KernelVersion;
-use crate::sys::process;
-use crate::sys::removal::Members;
-use crate::syscall::Signatures;
-use crate::units::{Cpu, TracepointName};
+use perf_live::capture::{self, Capture, CaptureError};
+use perf_live::events::{self, Account, EventSet, Follow, OpenError, Pins, RingChoice, Rings};
+use perf_live::host::{Catalogue, Host, HostError};
+use perf_live::sandbox::{Base, Cgroup, Corked, WorkDirError, Worlds};
+use perf_live::sys::process;
+use perf_live::sys::removal::Members;
+use perf_records::units::{Cpu, TracepointName};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use syscall_model::Signatures;
 
 /// Runs at a time that there is room for, unless somebody says how many there will be.
 const RUNS: usize = 16;
@@ -261,7 +261,7 @@ impl<'a> Bench<'a> {
     /// Opens the events of a plan on a corked workload; for its control group, where the plan wants that and it was born in one.
     ///
     /// # Errors
-    /// [`OpenError`], [`CgroupError`](crate::sandbox::CgroupError).
+    /// [`OpenError`], [`CgroupError`](perf_live::sandbox::CgroupError).
     pub fn open(
         &self,
         plan: &EventsPlan,
@@ -294,10 +294,10 @@ impl<'a> Bench<'a> {
             }
         }
         let maps = match (plan.has_chains(), plan.starts) {
-            _ if plan.has_faults() => crate::attr::Maps::All,
-            (true, _) => crate::attr::Maps::Files,
-            (false, true) => crate::attr::Maps::Names,
-            (false, false) => crate::attr::Maps::No,
+            _ if plan.has_faults() => perf_records::attr::Maps::All,
+            (true, _) => perf_records::attr::Maps::Files,
+            (false, true) => perf_records::attr::Maps::Names,
+            (false, false) => perf_records::attr::Maps::No,
         };
         let mut set = events::open(
             &plan.requests,

@@ -6,17 +6,17 @@ use super::ready::Ready;
 use super::scenario::{Ran, counts, stored};
 use super::side_by_side::side_by_side;
 use super::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
-use crate::errors::chain;
 use crate::matching::{add_spans, remove_spans};
 use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
 use crate::plan::Plan;
-use crate::syscall::ThreadId;
 use crate::trace::{Block, Deed, Normalised, StableName};
 use crate::verdict::{self, Verdict};
+use perf_live::errors::chain;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use syscall_model::ThreadId;
 
 /// Percent of its mutants that a scenario must not let through, unless it says why.
 pub const LEAST_KILLED: usize = 95;

@@ -10,21 +10,21 @@ use super::saving::Saving;
 use super::session::system;
 use super::workload::workload;
 use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};
-use crate::events::Origin;
 use crate::matching::add_spans;
 use crate::plan::Plan;
-use crate::record::LayoutTable;
-use crate::sandbox::{self, Left, WorkDir};
-use crate::scenario::Survivors;
-use crate::space::Stack;
-use crate::syscall::files::{FileKind, Initial};
-use crate::syscall::{Observation, Signatures, uring};
 use crate::trace::{Builder, Normalised, Trace, View};
 use crate::verdict::{Ended, Findings};
+use perf_live::events::Origin;
+use perf_live::sandbox::Survivors;
+use perf_live::sandbox::{self, Left, WorkDir};
+use perf_records::record::LayoutTable;
+use perf_records::space::Stack;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use syscall_model::files::{FileKind, Initial};
+use syscall_model::{Observation, Signatures, uring};
 
 // What the uncorking may take: a file system that hangs must not hang the suite.
 const UNCORKING: Duration = Duration::from_secs(10);

@@ -3,8 +3,8 @@
 use super::flight::FlightLog;
 use super::saving::Saving;
 use super::session::SessionError;
-use crate::events::{Account, EventAccount, EventSet, Origin};
 use crate::plan::EventsPlan;
+use perf_live::events::{Account, EventAccount, EventSet, Origin};
 
 /// Why some things are not done with such runs.
 pub(super) const OVERWRITTEN: &str =

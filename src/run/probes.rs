@@ -1,14 +1,15 @@
 //! Probes of runs: events for as long as somebody wants them.
 
 use super::{Bench, PATH, RunError};
-use crate::attr::Source;
-use crate::events::Opened;
-use crate::format::Format;
-use crate::host::{Catalogue, EventSource, HostError};
 use crate::plan::{EventsError, Meaning, Plan};
-use crate::probes::{ElfError, ProbeError, Registered, Registry};
 use crate::scenario::{FileSource, Scenario, Workload};
-use crate::units::{Probe, TracepointName};
+use perf_live::events::Opened;
+use perf_live::host::{Catalogue, EventSource, HostError};
+use perf_live::probes::{ElfError, ProbeError, Registered, Registry};
+use perf_live::units::Probe;
+use perf_records::attr::Source;
+use perf_records::format::Format;
+use perf_records::units::TracepointName;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::env;

@@ -1,12 +1,12 @@
 //! How far the right to trace goes on this machine, and what rings it has room for.
 
 use super::Bench;
-use crate::events::{self, OpenError, Rings};
-use crate::host::{Catalogue, HostError};
 use crate::plan::{self, EventsPlan, Meaning, Reach};
-use crate::sys::page_size;
-use crate::sys::rights::{self, Right};
-use crate::units::TracepointName;
+use perf_live::events::{self, OpenError, Rings};
+use perf_live::host::{Catalogue, HostError};
+use perf_live::sys::page_size;
+use perf_live::sys::rights::{self, Right};
+use perf_records::units::TracepointName;
 
 const ALL_CALLS: &str = "raw_syscalls:sys_enter";
 const OWN_CALLS: &str = "syscalls:sys_exit_execve";

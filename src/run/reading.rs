@@ -1,9 +1,9 @@
 //! Who reads what the arguments of calls point to, on this machine.
 
 use super::Bench;
-use crate::capture::CaptureError;
-use crate::errors::chain;
 use crate::plan::{self, MemoryReader, StringSource};
+use perf_live::capture::CaptureError;
+use perf_live::errors::chain;
 
 /// Who reads.
 #[derive(Clone, Copy, Debug)]

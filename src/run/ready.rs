@@ -2,11 +2,11 @@
 
 use super::probes::Foreseen;
 use super::{Bench, Item, RecordedRun};
-use crate::errors::chain;
-use crate::files;
-use crate::host::Catalogue;
 use crate::plan::{self, Facts, Plan, PlanError, Resolved};
 use crate::scenario::{Diagnostic, Scenario};
+use perf_live::errors::chain;
+use perf_live::files;
+use perf_live::host::Catalogue;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -129,5 +129,5 @@ pub enum SuiteError {
     },
     /// The host cannot be asked.
     #[error(transparent)]
-    Host(#[from] crate::host::HostError),
+    Host(#[from] perf_live::host::HostError),
 }

@@ -3,10 +3,10 @@
 use super::session::{self, Control, Next, SessionError, system};
 use super::store::StoreError;
 use super::{Bench, Recorder, RunError};
-use crate::events::{self, EventSet, Recorded, RingChoice, Subject};
 use crate::plan::RecordWish;
-use crate::sandbox::{Exited, Running};
-use crate::units::Cpu;
+use perf_live::events::{self, EventSet, Recorded, RingChoice, Subject};
+use perf_live::sandbox::{Exited, Running};
+use perf_records::units::Cpu;
 use std::time::Duration;
 
 /// How often the rings are drained though none has filled.

@@ -2,12 +2,12 @@
 
 use super::once::once;
 use super::{Control, Extras, RunError, Suite, lay_out};
-use crate::errors::chain;
 use crate::plan::Plan;
-use crate::sandbox::{LaunchError, Left};
 use crate::scenario::Expect;
 use crate::suggest::Seen;
 use crate::verdict::{self, Verdict};
+use perf_live::errors::chain;
+use perf_live::sandbox::{LaunchError, Left};
 
 /// Why there is nothing to record.
 #[derive(Debug, thiserror::Error)]

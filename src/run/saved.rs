@@ -5,17 +5,18 @@
 use super::lay::Lay;
 use super::sum::Sum;
 use super::{Names, Setting};
-use crate::events::{Account, EventRequest};
-use crate::perfdata::Feature;
 use crate::plan::EventsPlan;
-use crate::sandbox::{Captured, Exited, Left, LeftContent, LeftFile};
-use crate::scenario::FileType;
-use crate::syscall::files::{FileKind, Initial};
-use crate::syscall::select::Selection;
-use crate::units::{ExitKind, Limit, Pid, Struck, Survivor, Usage};
 use crate::verdict::Ended;
+use perf_live::events::{Account, EventRequest};
+use perf_live::sandbox::FileType;
+use perf_live::sandbox::{Captured, Exited, Left, LeftContent, LeftFile};
+use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
+use perf_records::perfdata::Feature;
+use perf_records::units::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use syscall_model::files::{FileKind, Initial};
+use syscall_model::select::Selection;
 
 /// What is known of a run besides its records.
 #[derive(Clone, Debug, Serialize, Deserialize)]

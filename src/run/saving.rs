@@ -2,13 +2,13 @@
 
 use super::store::{Output, Store, StoreError, StoreOptions, Stored};
 use super::{Bench, Saved, Setting};
-use crate::events::{EventSet, Origin};
-use crate::files::{self, Access};
-use crate::host::Host;
 use crate::plan::EventsPlan;
-use crate::record::LayoutTable;
-use crate::sandbox::Left;
 use crate::verdict::Ended;
+use perf_live::events::{EventSet, Origin};
+use perf_live::files::{self, Access};
+use perf_live::host::Host;
+use perf_live::sandbox::Left;
+use perf_records::record::LayoutTable;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;

@@ -3,17 +3,18 @@
 use super::baseline;
 use super::once::{once, record};
 use super::{Bench, Control, Extras, Item, RunError};
-use crate::errors::chain;
 use crate::matching::{SPAN, add_spans};
 use crate::plan::Plan;
-use crate::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
 use crate::snapshot::{self, Provenance, Stored};
-use crate::syscall::UNREAD;
 use crate::trace::{Normalised, Trace, View};
-use crate::units::{Limit, Usage, shown_path};
 use crate::verdict::{self, Ended, Findings, Verdict};
+use perf_live::errors::chain;
+use perf_live::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
+use perf_live::units::{Limit, Usage};
+use perf_records::units::shown_path;
 use std::collections::BTreeMap;
 use std::path::Path;
+use syscall_model::UNREAD;
 
 /// What came of one run.
 #[derive(Debug)]

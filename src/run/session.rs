@@ -4,20 +4,21 @@ use super::reader::Reader;
 use super::setting::{Observer, Setting};
 use super::survivors::Survivors;
 use super::watch::Watch;
-use crate::events::EventSet;
-use crate::merge::Merge;
 use crate::plan::EventsPlan;
-use crate::record::RecordError;
-use crate::ring::Corrupt;
-use crate::sandbox::Running;
-use crate::sys;
-use crate::syscall::Remembered;
-use crate::units::{Cpu, Nanos, Usage};
 use crate::verdict::Ended;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use perf_live::events::EventSet;
+use perf_live::ring::Corrupt;
+use perf_live::sandbox::Running;
+use perf_live::sys;
+use perf_live::units::Usage;
+use perf_records::merge::Merge;
+use perf_records::record::RecordError;
+use perf_records::units::{Cpu, Nanos};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
+use syscall_model::Remembered;
 
 /// What may interrupt a run from outside.
 pub trait Control {

@@ -5,16 +5,16 @@ use super::error::RunError;
 use super::faults::Scene;
 use super::ground::Names;
 use super::store::StoreOptions;
-use crate::events::Origin;
 use crate::plan::PlannedEvent;
-use crate::record::{LayoutTable, Sample};
-use crate::space::Stack;
-use crate::syscall::files::Initial;
-use crate::syscall::{Actor, Observation, Remembered};
 use crate::trace::{Builder, FieldValue, TracedEvent};
-use crate::units::{Cpu, Nanos, Pid, Tid};
+use perf_live::events::Origin;
+use perf_records::record::{LayoutTable, Sample};
+use perf_records::space::Stack;
+use perf_records::units::{Cpu, Nanos, Pid, Tid};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use syscall_model::files::Initial;
+use syscall_model::{Actor, Observation, Remembered};
 
 /// What becomes of what a run shows, as it shows it.
 pub trait Observer {

@@ -1,9 +1,9 @@
 //! The files that a scenario lays out from elsewhere, looked after before anything runs.
 
-use crate::errors::chain;
-use crate::files;
 use crate::scenario::{Diagnostic, FileSource, KeyPath, Scenario, Workload, nearest};
-use crate::units::{shown, shown_path};
+use perf_live::errors::chain;
+use perf_live::files;
+use perf_records::units::{shown, shown_path};
 use std::path::Path;
 
 /// A complaint about the first `from:` that names nothing, with what is there by a similar name, or no regular file, which would be

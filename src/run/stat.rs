@@ -4,11 +4,11 @@ use super::counting::{Count, CounterSet};
 use super::record::{Recording, TICK, look_after};
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RecordEnd, RunError};
-use crate::events::{self, Counted, EventSet, OpenError, RingChoice, Subject};
-use crate::merge::Source as _;
 use crate::plan::{CountedEvent, RecordWish};
-use crate::sandbox::Running;
-use crate::units::Cpu;
+use perf_live::events::{self, Counted, EventSet, OpenError, RingChoice, Subject};
+use perf_live::sandbox::Running;
+use perf_records::merge::Source as _;
+use perf_records::units::Cpu;
 use std::io;
 
 /// Pages of the rings that tell when the last task is gone; what else comes through them is of no interest, and may be lost.

@@ -4,8 +4,8 @@ use super::Update;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
 use crate::calibrate::Calibration;
 use crate::snapshot::{self, Together};
-use crate::units::shown_path;
 use crate::verdict::Verdict;
+use perf_records::units::shown_path;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

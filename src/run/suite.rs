@@ -8,11 +8,11 @@ use super::side_by_side::side_by_side;
 use super::storing::differs;
 use super::{Bench, Control, Item, Options, PATH, RecordedRun, Subject, Update, lay_out};
 use crate::plan::{Counting, Facts, Plan, PlanError};
-use crate::sandbox::{self, Program};
 use crate::scenario::Scenario;
 use crate::snapshot::Place;
-use crate::units::{Limit, Usage};
 use crate::verdict::Verdict;
+use perf_live::sandbox::{self, Program};
+use perf_live::units::{Limit, Usage};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
@@ -137,7 +137,7 @@ impl<'a> Suite<'a> {
             default_ring: bench.default_ring(),
             // Without any right it is said by whoever runs the suite.
             reach: bench.reach().unwrap_or_default(),
-            page_size: crate::sys::page_size(),
+            page_size: perf_live::sys::page_size(),
             io_uring_disabled: bench.host.io_uring_disabled(),
             user: &sandbox::find_user,
             is_root: nix::unistd::geteuid().is_root(),

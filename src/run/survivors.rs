@@ -1,15 +1,16 @@
 //! The end of a run: who lives when the main process has ended, and the end of them all.
 
 use super::setting::Setting;
-use crate::host::{Host, ProcessStatus};
-use crate::sandbox::Running;
-use crate::sys::{self, process};
-use crate::syscall::{Lineage, Living};
-use crate::units::{Pid, Survivor};
+use perf_live::host::{Host, ProcessStatus};
+use perf_live::sandbox::Running;
+use perf_live::sys::{self, process};
+use perf_live::units::Survivor;
+use perf_records::units::Pid;
 use std::collections::HashMap;
 use std::os::fd::AsFd;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use syscall_model::{Lineage, Living};
 
 /// How long after the main process' end the others may take for theirs: one that was just killed, or whose pipe was just closed, is no
 /// survivor.

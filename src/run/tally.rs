@@ -1,8 +1,8 @@
 //! How many samples of each request there were.
 
-use crate::attr::ReadFormat;
-use crate::events::{EventAccount, EventSet, Opened, Origin};
-use crate::record::{self, Header, LayoutTable, Record};
+use perf_live::events::{EventAccount, EventSet, Opened, Origin};
+use perf_records::attr::ReadFormat;
+use perf_records::record::{self, Header, LayoutTable, Record};
 
 /// The samples of each request.
 #[derive(Clone, Debug)]

@@ -2,13 +2,13 @@
 
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RunError};
-use crate::attr::{Attr, Maps};
-use crate::events::{self, EventSet, Recorded, RingChoice, Subject};
-use crate::merge::Source as _;
 use crate::plan::RecordWish;
-use crate::record::{self, Header};
-use crate::sandbox::Running;
-use crate::units::Cpu;
+use perf_live::events::{self, EventSet, Recorded, RingChoice, Subject};
+use perf_live::sandbox::Running;
+use perf_records::attr::{Attr, Maps};
+use perf_records::merge::Source as _;
+use perf_records::record::{self, Header};
+use perf_records::units::Cpu;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};

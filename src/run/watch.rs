@@ -1,9 +1,10 @@
 //! Limits that no kernel enforces, or not this one: looked after from outside, at intervals.
 
-use crate::host::Host;
-use crate::sandbox::{Cgroup, Running};
-use crate::sys::process;
-use crate::units::{Limit, Limits, Pid, Struck, Usage};
+use perf_live::host::Host;
+use perf_live::sandbox::{Cgroup, Running};
+use perf_live::sys::process;
+use perf_live::units::{Limit, Limits, Struck, Usage};
+use perf_records::units::Pid;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -2,8 +2,11 @@
 
 use super::{Bench, RunError, limits};
 use crate::plan::{Plan, WorldPlan};
-use crate::sandbox::{self, Cgroup, Content, File, Program, Stdio, WorkDir, WorkDirError, World};
-use crate::scenario::{Addresses, FileSource};
+use crate::scenario::FileSource;
+use perf_live::sandbox::Addresses;
+use perf_live::sandbox::{
+    self, Cgroup, Content, File, Program, Stdio, WorkDir, WorkDirError, World,
+};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
 use std::path::Path;

@@ -15,7 +15,7 @@ use super::nearest::nearest;
 use super::patterns::{WrittenCounts, WrittenExpectations, WrittenPattern, WrittenStep};
 use super::schema::{either, of, one_key, some_text, text, words};
 use super::steps::{Expectations, StepSpec};
-use crate::units::{ExitKind, Limit};
+use perf_live::units::{ExitKind, Limit};
 
 /// What must come out of a run.
 #[derive(Clone, Debug, Default)]

@@ -5,10 +5,11 @@ use serde::Deserialize;
 
 use super::counts::CountRange;
 use super::expect::{ExpectedOutput, NeededText, Pattern};
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Flexible, NoMapping, Written, deserialize_flexible};
 use super::nearest::one_of;
 use super::schema::{either, of, text, words};
 use super::workload::Mode;
+use perf_live::sandbox::FileType;
 
 /// What a file must be after the run.
 #[derive(Clone, Debug, Default)]
@@ -27,48 +28,6 @@ pub struct FileAfter {
     pub size: Option<CountRange>,
 }
 
-/// What a name in a directory may lead to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileType {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A named pipe.
-    Fifo,
-    /// A socket.
-    Socket,
-    /// A device.
-    Device,
-}
-
-impl FileType {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::File,
-        Self::Directory,
-        Self::Symlink,
-        Self::Fifo,
-        Self::Socket,
-        Self::Device,
-    ];
-
-    /// Its word in a scenario.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Directory => "directory",
-            Self::Symlink => "symlink",
-            Self::Fifo => "fifo",
-            Self::Socket => "socket",
-            Self::Device => "device",
-        }
-    }
-}
-
 /// What a file must be after the run; at least one of these keys.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +41,7 @@ pub(super) struct WrittenFileAfter {
     /// A regular expression that must match somewhere in it.
     matches: Option<Pattern>,
     /// What it must be: `file`, `directory`, `symlink`, `fifo`, `socket` or `device`.
-    kind: Option<FileType>,
+    kind: Option<Written<FileType>>,
     /// Its permission bits, as octal digits.
     mode: Option<Mode>,
     /// What the symbolic link must say.
@@ -142,7 +101,7 @@ impl WrittenFileAfter {
                 "`{other}` tells the size already: leave `size` out"
             ));
         }
-        let kind = self.kind?;
+        let kind = self.kind.as_ref()?.0;
         let of_files = ["content", "contains", "matches", "size"];
         let misplaced = match kind {
             FileType::File => ["target"].iter().find(has),
@@ -192,7 +151,7 @@ impl Flexible for FileAfter {
         Some(Ok(Self {
             exists: written.exists.unwrap_or(true),
             content: exact.or(contains).or(matches),
-            kind: written.kind,
+            kind: written.kind.map(|kind| kind.0),
             mode: written.mode.map(|Mode(bits)| bits),
             target: written.target,
             size: written.size,
@@ -214,4 +173,4 @@ impl Flexible for FileType {
     }
 }
 
-deserialize_flexible!(FileAfter, FileType);
+deserialize_flexible!(FileAfter);

@@ -85,6 +85,27 @@ macro_rules! deserialize_flexible {
 }
 pub(super) use deserialize_flexible;
 
+/// A flexible type of another crate, which cannot have serde's traits by [`deserialize_flexible`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Written<T>(pub(super) T);
+
+impl<'de, T: Flexible> Deserialize<'de> for Written<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer).map(Self)
+    }
+}
+
+impl<T: Flexible> JsonSchema for Written<T> {
+    fn schema_name() -> Cow<'static, str> {
+        let path = std::any::type_name::<T>();
+        path.rsplit("::").next().unwrap_or(path).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::schema(generator)
+    }
+}
+
 struct FlexibleVisitor<T>(PhantomData<T>);
 
 fn outcome<T: Flexible, E: Error>(

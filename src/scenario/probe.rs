@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::schema::{some_text, text_like};
-use crate::units::{Probe, ProbeKind};
+use perf_live::units::{Probe, ProbeKind};
 
 /// What the keys of an event say that is a probe.
 #[derive(Debug)]

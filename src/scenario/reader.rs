@@ -24,7 +24,7 @@ use super::snapshot::SnapshotSpec;
 use super::survey::survey;
 use super::trace::WrittenTrace;
 use super::workload::WrittenWorkload;
-use crate::units::NotText;
+use perf_records::units::NotText;
 
 /// The top level of a file, before the checks that see more than one key.
 #[derive(Debug, Deserialize, JsonSchema)]

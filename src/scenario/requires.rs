@@ -7,7 +7,7 @@ use super::flexible::{Flexible, NoMapping, deserialize_flexible};
 use super::kernel_range::KernelRange;
 use super::nearest::nearest;
 use super::schema::{some_text, text_like, words};
-use crate::units::TracepointName;
+use perf_records::units::TracepointName;
 
 /// What the machine must offer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

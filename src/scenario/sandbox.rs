@@ -1,16 +1,15 @@
 //! The key `sandbox`.
 
-use std::fmt;
-
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Flexible, NoMapping, Written, deserialize_flexible};
 use super::nearest::nearest;
 use super::quantity::{ByteSize, Timeout};
 use super::schema::{either, number, of, some_text, text_like, words};
 use super::workload::Mode;
-use crate::units::Limits;
+use perf_live::sandbox::{Addresses, Network, Root, Survivors, UserSpec, WorldSpec};
+use perf_live::units::Limits;
 
 /// The world that the workload runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,103 +20,9 @@ pub enum SandboxSpec {
     Own(WorldSpec),
 }
 
-/// A world of the workload's own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorldSpec {
-    /// What it sees of the network.
-    pub network: Network,
-    /// What it may write of the host's files.
-    pub root: Root,
-    /// Who it runs as; that is who the harness runs as, where the author wrote nothing.
-    pub user: Option<UserSpec>,
-    /// The name of its machine.
-    pub hostname: String,
-    /// The file mode creation mask, `0o777` at most.
-    pub umask: u32,
-    /// Whether addresses are the same in each run.
-    pub addresses: Addresses,
-    /// What it may use.
-    pub limits: Limits,
-    /// What becomes of processes that outlive the main one.
-    pub survivors: Survivors,
-}
-
-impl Default for WorldSpec {
-    fn default() -> Self {
-        Self {
-            network: Network::None,
-            root: Root::ReadOnly,
-            user: None,
-            hostname: "sandbox".to_owned(),
-            umask: 0o022,
-            addresses: Addresses::Fixed,
-            limits: Limits::default(),
-            survivors: Survivors::Forbidden,
-        }
-    }
-}
-
 impl Default for SandboxSpec {
     fn default() -> Self {
         Self::Own(WorldSpec::default())
-    }
-}
-
-/// What a workload sees of the network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Network {
-    /// A loopback interface of its own.
-    #[default]
-    None,
-    /// The host's.
-    Host,
-}
-
-/// What a workload may write of the host's files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Root {
-    /// None; it has a `/tmp` and a `/dev` of its own.
-    #[default]
-    ReadOnly,
-    /// Whatever its user may.
-    Host,
-}
-
-/// Whether the kernel places stack, libraries and heap at random.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Addresses {
-    /// It does not.
-    #[default]
-    Fixed,
-    /// It does.
-    Random,
-}
-
-/// What becomes of processes that outlive the main one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Survivors {
-    /// They are a leak.
-    #[default]
-    Forbidden,
-    /// The run goes on until they have ended.
-    Allowed,
-}
-
-/// Somebody in the machine's table of users.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UserSpec {
-    /// By name; never empty.
-    Name(String),
-    /// By number.
-    Id(u32),
-}
-
-impl fmt::Display for UserSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => f.write_str(name),
-            Self::Id(id) => id.fmt(f),
-        }
     }
 }
 
@@ -259,18 +164,18 @@ impl WrittenLimits {
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenSandbox {
     #[serde(default)]
-    network: Network,
+    network: Written<Network>,
     #[serde(default)]
-    root: Root,
-    user: Option<UserSpec>,
+    root: Written<Root>,
+    user: Option<Written<UserSpec>>,
     hostname: Option<Hostname>,
     umask: Option<Mode>,
     #[serde(default)]
-    addresses: Addresses,
+    addresses: Written<Addresses>,
     #[serde(default)]
     limits: WrittenLimits,
     #[serde(default)]
-    survivors: Survivors,
+    survivors: Written<Survivors>,
 }
 
 impl Flexible for SandboxSpec {
@@ -293,28 +198,19 @@ impl Flexible for SandboxSpec {
             return Some(Err("a `umask` is \"0777\" at most".to_owned()));
         }
         Some(Ok(Self::Own(WorldSpec {
-            network: written.network,
-            root: written.root,
-            user: written.user,
+            network: written.network.0,
+            root: written.root.0,
+            user: written.user.map(|user| user.0),
             hostname: written.hostname.map_or(default.hostname, |name| name.0),
             umask,
-            addresses: written.addresses,
+            addresses: written.addresses.0,
             limits: written.limits.limits(),
-            survivors: written.survivors,
+            survivors: written.survivors.0,
         })))
     }
 }
 
-deserialize_flexible!(
-    SandboxSpec,
-    Network,
-    Root,
-    Addresses,
-    Survivors,
-    UserSpec,
-    Hostname,
-    Number
-);
+deserialize_flexible!(SandboxSpec, Hostname, Number);
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use super::{
     Command, CountRange, Diagnostic, EventSpec, EventWish, ExpectedOutput, FileSource, FileSpec,
     KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, read,
 };
-use crate::units::ExitKind;
+use perf_live::units::ExitKind;
 
 mod after;
 mod captures;

@@ -13,7 +13,7 @@ use super::ring::{RingMode, RingSpec, WrittenRing};
 use super::schema::{either, of, some_text, text_like};
 use super::sections::WrittenSince;
 use super::spans::{SpanSpec, WrittenSpan};
-use crate::units::{Probe, Rate, SoftwareEvent, SoftwareKind};
+use perf_live::units::{Probe, Rate, SoftwareEvent, SoftwareKind};
 
 /// The events to record, and into how large a ring.
 #[derive(Clone, Debug, Default)]

@@ -7,10 +7,10 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Flexible, NoMapping, Written, deserialize_flexible};
 use super::quantity::Timeout;
-use super::sandbox::UserSpec;
 use super::schema::{either, of, text, text_like};
+use perf_live::sandbox::UserSpec;
 
 /// The program to run and what it finds around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub(super) struct WrittenFile {
     /// Its permission bits, as octal digits.
     mode: Option<Mode>,
     /// Whose it is.
-    owner: Option<UserSpec>,
+    owner: Option<Written<UserSpec>>,
 }
 
 /// A path relative to the scenario file.
@@ -137,7 +137,7 @@ impl Flexible for FileSpec {
         Some(Ok(Self {
             source,
             mode: written.mode.map(|Mode(bits)| bits),
-            owner: written.owner,
+            owner: written.owner.map(|owner| owner.0),
         }))
     }
 }

@@ -1,7 +1,7 @@
 //! Files of which none is written unless all are.
 
 use super::{Provenance, SnapshotError, contents, failed, make_folder};
-use crate::files::{Access, Output, OutputError};
+use perf_live::files::{Access, Output, OutputError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

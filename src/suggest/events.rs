@@ -4,9 +4,9 @@ use super::{Given, Seen};
 use crate::scenario::{
     CountRange, CountSpec, Expectations, Literal, PatternSpec, StepSpec, Suggestion, Test, event,
 };
-use crate::syscall::class::class_members;
 use crate::trace::{Deed, Value};
 use std::collections::BTreeMap;
+use syscall_model::class::class_members;
 
 /// Calls of which there is a right number: what they do lasts.
 const COUNTED: &[&str] = &[

@@ -1,8 +1,9 @@
 //! What was left in the working directory.
 
 use super::{Given, LONGEST, MOST_LINES, Seen, tells_time};
-use crate::sandbox::{LeftContent, LeftFile};
-use crate::scenario::{CountRange, ExpectedOutput, FileAfter, FileType};
+use crate::scenario::{CountRange, ExpectedOutput, FileAfter};
+use perf_live::sandbox::FileType;
+use perf_live::sandbox::{LeftContent, LeftFile};
 use std::path::Path;
 
 /// Where a run leaves more than this, the list is none that a person reads.

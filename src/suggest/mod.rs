@@ -10,10 +10,10 @@ mod files;
 
 pub use clock::tells_time;
 
-use crate::sandbox::{Captured, Left};
 use crate::scenario::{Draft, EventSpec, ExpectedOutput, SnapshotSpec};
 use crate::trace::Normalised;
-use crate::units::ExitKind;
+use perf_live::sandbox::{Captured, Left};
+use perf_live::units::ExitKind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -3,13 +3,13 @@
 use super::people::Ids;
 use super::ports::Ports;
 use super::{Item, Kind, Log, Recorded, Trace, TracedEvent};
-use crate::space::Stack;
-use crate::syscall::kinds::never_returns;
-use crate::syscall::names::{self, Abi};
-use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Role, ThreadId};
-use crate::units::Nanos;
+use perf_records::space::Stack;
+use perf_records::units::Nanos;
 use std::collections::HashMap;
 use std::sync::Arc;
+use syscall_model::kinds::never_returns;
+use syscall_model::names::{self, Abi};
+use syscall_model::{Actor, Call, Entry, Observation, Outcome, Role, ThreadId};
 
 /// Takes observations in their order.
 #[derive(Debug)]

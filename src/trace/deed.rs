@@ -1,10 +1,10 @@
 //! What a thread did once, by the meaning of its parts: the form in which expectations look at a run.
 
 use super::people::StableName;
-use crate::syscall::ThreadId;
-use crate::units::Nanos;
+use perf_records::units::Nanos;
 use std::borrow::Cow;
 use std::sync::Arc;
+use syscall_model::ThreadId;
 
 /// A call, an event that is none, or a span from one of these to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,7 +107,7 @@ pub struct Part {
 
 impl Deed {
     /// The part that somebody calls by this name: the kernel's own name for it, or else an alias
-    /// ([`Signature::place_of`](crate::syscall::Signature::place_of)), or `returns`, `process` (a task) or `program`. Of a span also `state`,
+    /// ([`Signature::place_of`](syscall_model::Signature::place_of)), or `returns`, `process` (a task) or `program`. Of a span also `state`,
     /// `duration` in nanoseconds, and `begin.word` and `end.word` for the parts of its ends.
     #[must_use]
     pub fn part(&self, word: &str) -> Option<Cow<'_, Part>> {

@@ -1,11 +1,11 @@
 //! Tracepoints as values with a meaning.
 
 use super::{FieldValue, TracedEvent};
-use crate::decode::{self, DecodeError, Value};
-use crate::format::{Content, Extent, Field, Format, Shape};
-use crate::syscall::{signal_code, uring};
-use crate::units::known_signal;
+use perf_records::decode::{self, DecodeError, Value};
+use perf_records::format::{Content, Extent, Field, Format, Shape};
 use std::sync::Arc;
+use syscall_model::signals::known_signal;
+use syscall_model::{signal_code, uring};
 
 /// What the records of a tracepoint are as events.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::render::Writer;
 use super::{FieldValue, Part, TracedEvent, Value};
-use crate::syscall::Values;
 use std::sync::Arc;
+use syscall_model::Values;
 
 impl Writer<'_> {
     /// Its fields.

@@ -1,7 +1,7 @@
 //! The functions that led to a deed, as expectations look at them.
 
 use super::deed::{Part, Value};
-use crate::space::Stack;
+use perf_records::space::Stack;
 
 /// The part that a chain is.
 pub(super) fn frames(stack: &Stack) -> Part {

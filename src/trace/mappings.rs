@@ -1,8 +1,8 @@
 //! Stable names for mappings.
 
-use crate::syscall::mappings::Place;
 use std::collections::HashMap;
 use std::fmt::Write;
+use syscall_model::mappings::Place;
 
 /// Which number a mapping has among those of its name in its address space: by where it first stands in the text.
 #[derive(Debug, Default)]
@@ -40,8 +40,8 @@ impl Mappings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syscall::mappings::{Mapping, Source};
     use std::sync::Arc;
+    use syscall_model::mappings::{Mapping, Source};
 
     #[test]
     fn mappings_are_numbered_as_they_stand_in_the_text_of_each_space() {

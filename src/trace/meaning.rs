@@ -3,11 +3,11 @@
 use super::render::Writer;
 use super::values::ADDRESS;
 use super::{Reached, Value};
-use crate::memory::{Moment, Piece, State};
-use crate::syscall::files::{FileKind, Lookup, OpenFile};
-use crate::syscall::kinds::{ArgKind, ReturnKind};
-use crate::syscall::mappings::{Place, Source};
-use crate::syscall::{self as files, Call, ThreadId};
+use syscall_model::files::{FileKind, Lookup, OpenFile};
+use syscall_model::kinds::{ArgKind, ReturnKind};
+use syscall_model::mappings::{Place, Source};
+use syscall_model::memory::{Moment, Piece, State};
+use syscall_model::{self as files, Call, ThreadId};
 
 impl Writer<'_> {
     /// The value of an argument of which `text` is shown.

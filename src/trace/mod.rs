@@ -63,12 +63,12 @@ pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;
 pub use stretch::Stretch;
 
-use crate::space::Stack;
-use crate::syscall::select::glob_matches;
-use crate::syscall::{Call, ThreadId};
-use crate::units::Nanos;
+use perf_records::space::Stack;
+use perf_records::units::Nanos;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use syscall_model::select::glob_matches;
+use syscall_model::{Call, ThreadId};
 
 /// The version of the grammar above.
 pub const VERSION: u32 = 2;
@@ -279,7 +279,7 @@ pub(crate) struct Recorded {
 /// What is counted: a call by its number, or an event by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    Call(crate::syscall::names::Abi, i32),
+    Call(syscall_model::names::Abi, i32),
     /// A call that is many, by the name of its operation.
     Operation(&'static str),
     Event(std::sync::Arc<str>),

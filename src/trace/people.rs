@@ -1,9 +1,9 @@
 //! Stable names for processes and threads.
 
 use super::Log;
-use crate::syscall::ThreadId;
-use crate::units::Tid;
+use perf_records::units::Tid;
 use std::collections::{BTreeMap, HashMap};
+use syscall_model::ThreadId;
 
 /// Which thread an id stood for, and when: ids are used again.
 #[derive(Clone, Debug, Default)]

@@ -5,11 +5,11 @@
 //! before a program named it, and the program's own where it was not. Of one that is named by a call whose memory was not read nobody knows:
 //! what is told from then on may be the program's, and is shown as it is.
 
-use crate::memory::{Moment, State};
-use crate::syscall::names::{self, Abi};
-use crate::syscall::{Call, Entry};
-use crate::units::Nanos;
+use perf_records::units::Nanos;
 use std::collections::HashMap;
+use syscall_model::memory::{Moment, State};
+use syscall_model::names::{self, Abi};
+use syscall_model::{Call, Entry};
 
 /// The ports that Linux gives to sockets that ask for none (`net.ipv4.ip_local_port_range`), unless the machine is set up otherwise.
 const CHOSEN: std::ops::RangeInclusive<u16> = 32768..=60999;
@@ -127,10 +127,10 @@ fn port(bytes: &[u8]) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Memory, Piece};
-    use crate::syscall::files::Files;
-    use crate::syscall::{Actor, Outcome, ShortName, ThreadId};
-    use crate::units::{Pid, Tid};
+    use perf_records::units::{Pid, Tid};
+    use syscall_model::files::Files;
+    use syscall_model::memory::{Memory, Piece};
+    use syscall_model::{Actor, Outcome, ShortName, ThreadId};
 
     const PORT: u16 = 50099;
 

@@ -6,14 +6,14 @@ use super::normalised::{Block, Normalised};
 use super::people::{self, StableName};
 use super::values::Things;
 use super::{Deed, Item, Kind, Log, Part, Recorded, Shown, Trace, Value, View};
-use crate::syscall::{
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use syscall_model::{
     Call, Entry, Outcome, Signature, Signatures, ThreadId,
     kinds::ArgKind,
     names::{self, Abi},
     returns, write_argument, write_read_argument, write_result,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 impl Trace {
     /// Gives everything that differs from run to run a stable name. Deeds are there if the trace has kept the order.

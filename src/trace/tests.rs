@@ -1,10 +1,10 @@
 use super::*;
-use crate::memory::Memory;
-use crate::syscall::files::Files;
-use crate::syscall::names::{self, Abi};
-use crate::syscall::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures};
-use crate::units::{Nanos, Pid, Tid};
+use perf_records::units::{Nanos, Pid, Tid};
 use std::sync::Arc;
+use syscall_model::files::Files;
+use syscall_model::memory::Memory;
+use syscall_model::names::{self, Abi};
+use syscall_model::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures};
 
 mod deeds;
 mod starts;
@@ -337,7 +337,9 @@ fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
 
 #[test]
 fn a_submission_is_named_after_its_operation_and_keeps_what_is_the_programs_own() {
-    let capture = crate::format::captured::captured!("io_uring.io_uring_submit_req");
+    let capture = crate::captured::Captured::read(include_str!(
+        "../../harness/fixtures/payloads/io_uring.io_uring_submit_req.txt"
+    ));
     let payload = capture.payloads.first().unwrap();
     let decode = |naming: &Naming, payload: &[u8]| {
         TracedEvent::decode(naming, &capture.format, payload).unwrap()

@@ -1,12 +1,12 @@
 //! What stands in a trace for the values that mean nothing outside their run.
 
 use super::render::Writer;
-use crate::syscall::files::{FileKind, Lookup, OpenFile};
-use crate::syscall::mappings::Place;
-use crate::syscall::select::glob_matches;
-use crate::syscall::{Reached, ThreadId, UNREAD, Values, Varying, write_escaped, write_string};
 use std::collections::HashMap;
 use std::fmt::Write;
+use syscall_model::files::{FileKind, Lookup, OpenFile};
+use syscall_model::mappings::Place;
+use syscall_model::select::glob_matches;
+use syscall_model::{Reached, ThreadId, UNREAD, Values, Varying, write_escaped, write_string};
 
 /// Pipes, sockets and their like by the order in which the text names them.
 #[derive(Debug, Default)]

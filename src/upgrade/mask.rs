@@ -1,8 +1,8 @@
 //! A line of a trace in which everything is as it was, without what is another in every run.
 
 use super::raw::is_of_tasks;
-use crate::syscall::kinds::{ReturnKind, return_kind};
 use std::collections::HashMap;
+use syscall_model::kinds::{ReturnKind, return_kind};
 
 /// What tasks are called, by their ids.
 pub(super) type Ids<'a> = HashMap<&'a str, String>;

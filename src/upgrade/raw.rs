@@ -3,9 +3,9 @@
 //! call or the field is known to give one, an address where it is too big for anything else.
 
 use super::mask::{Ids, Inodes, masked};
-use crate::syscall::kinds::{ReturnKind, return_kind, returns_child_pid};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+use syscall_model::kinds::{ReturnKind, return_kind, returns_child_pid};
 
 /// What one line says.
 struct Entry<'a> {

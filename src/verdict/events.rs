@@ -1,12 +1,12 @@
 //! What is expected of single events.
 
 use super::{Ended, Verdict, sections};
-use crate::events::Account;
 use crate::matching::{self, Bindings, Expected, Finding, Scene};
 use crate::plan::Plan;
-use crate::syscall::uring;
 use crate::trace::Deed;
+use perf_live::events::Account;
 use std::collections::{BTreeMap, BTreeSet};
+use syscall_model::uring;
 
 /// A reason for each expectation that was not met, and the word for it.
 pub(super) fn judge(

@@ -2,8 +2,9 @@
 
 use super::{Findings, excerpt};
 use crate::matching::path_glob;
-use crate::sandbox::{Left, LeftContent, LeftFile};
-use crate::scenario::{ExpectedOutput, FileAfter, FileType, nearest};
+use crate::scenario::{ExpectedOutput, FileAfter, nearest};
+use perf_live::sandbox::FileType;
+use perf_live::sandbox::{Left, LeftContent, LeftFile};
 use std::collections::BTreeSet;
 
 /// So many files are named that are wrong in the same way.
@@ -265,7 +266,7 @@ fn near(path: &str, left: &Left) -> String {
 
 fn shown(path: &[u8]) -> String {
     match std::str::from_utf8(path) {
-        Ok(text) => crate::units::shown(text).into_owned(),
+        Ok(text) => perf_records::units::shown(text).into_owned(),
         _ => path.escape_ascii().to_string(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Ended;
 use crate::plan::Plan;
-use crate::units::Limit;
+use perf_live::units::Limit;
 
 /// The limits that it ran into and was not meant to, a sentence each, the timeout first.
 pub(super) fn unexpected(plan: &Plan, ended: &Ended) -> Vec<String> {

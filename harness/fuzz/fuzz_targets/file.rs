@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
-use trace_harness::perfdata::{Ordered, Reader};
-use trace_harness::script::Dump;
+use perf_records::perfdata::{Ordered, Reader};
+use perf_records::script::Dump;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(reader) = Reader::file(Cursor::new(bytes)) else {

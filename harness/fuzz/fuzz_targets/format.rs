@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace_harness::{decode, format};
+use perf_records::{decode, format};
 
 fuzz_target!(|bytes: &[u8]| {
     let end = bytes.iter().position(|byte| *byte == 0);

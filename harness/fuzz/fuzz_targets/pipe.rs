@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
-use trace_harness::perfdata::Reader;
+use perf_records::perfdata::Reader;
 
 fuzz_target!(|bytes: &[u8]| {
     let (Ok(mut pipe), Ok(mut file)) = (Reader::pipe(bytes), Reader::file(Cursor::new(bytes)))

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace_harness::attr::{Layout, ReadFormat, SampleType};
-use trace_harness::record;
+use perf_records::attr::{Layout, ReadFormat, SampleType};
+use perf_records::record;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((words, bytes)) = bytes.split_first_chunk::<16>() else {

@@ -1,7 +1,7 @@
 //! Two traces, laid out for a reader.
 
+use perf_records::units::shown as plain;
 use std::fmt::Write;
-use trace_harness::units::shown as plain;
 use trace_harness::upgrade::{Part, Row};
 
 /// So many lines that are the same stand on either side of one that is not.

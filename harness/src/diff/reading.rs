@@ -1,16 +1,16 @@
 //! A trace in whatever form it was kept, in the grammar of normalised traces.
 
+use perf_live::errors::chain;
+use perf_live::files;
+use perf_live::host::Host;
+use perf_records::space::Stack;
+use perf_records::units::{NotText, shown_path};
 use std::path::Path;
 use std::sync::Arc;
-use trace_harness::errors::chain;
-use trace_harness::files;
-use trace_harness::host::Host;
+use syscall_model::Observation;
 use trace_harness::plan::{self, EventsPlan};
 use trace_harness::run::{Fired, Observer, RecordedRun};
-use trace_harness::space::Stack;
-use trace_harness::syscall::Observation;
 use trace_harness::trace::{Builder, View};
-use trace_harness::units::{NotText, shown_path};
 use trace_harness::{snapshot, upgrade, verdict};
 
 /// What was read.

@@ -1,19 +1,19 @@
 //! A traced run, whole.
 
 use super::Finding;
+use perf_live::errors::chain;
+use perf_live::host::HOW_TO_GET_RIGHTS;
+use perf_live::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
-use trace_harness::errors::chain;
-use trace_harness::host::HOW_TO_GET_RIGHTS;
+use syscall_model::Observation;
 use trace_harness::plan::{self, EventsPlan, MemoryPlan, Reach, Wanted};
 use trace_harness::run::{
     Bench, Control, Fired, Next, Observer, Patience, RunError, Setting, follow,
 };
-use trace_harness::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
-use trace_harness::syscall::Observation;
 use trace_harness::verdict::Ended;
 
 /// The proof: `true` is run, traced, and every record accounted for.
@@ -70,7 +70,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
         group: None,
     })?;
     let init = corked.has_init().then(|| corked.pid());
-    let pages = plan::ring_pages(bench.default_ring(), trace_harness::sys::page_size());
+    let pages = plan::ring_pages(bench.default_ring(), perf_live::sys::page_size());
     let mut events = bench.open(&plan, &corked, None, pages)?;
     let running = corked.uncork(Duration::from_secs(10))?;
     let patience = Patience {

@@ -6,15 +6,15 @@ use crate::out::{note, note_for_now};
 use crate::status;
 use crate::suite::Chosen;
 use crate::vm::{Size, job};
+use perf_live::errors::chain;
+use perf_records::units::shown_lines;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use trace_harness::errors::chain;
 use trace_harness::matrix::{self, Column, Heard, Kernel, Machine, Matrix, Place};
-use trace_harness::units::shown_lines;
 
 /// How often a scenario is run again whose answers differ: something that comes up in every second run is missed on neither of two kernels
 /// but once in 128 times.

@@ -2,13 +2,13 @@
 
 use crate::out::note;
 use crate::{complain, status};
+use perf_live::files;
+use perf_records::units::shown_path;
 use std::path::Path;
-use trace_harness::files;
 use trace_harness::matrix::{Matrix, Told, settle};
 use trace_harness::run::Item;
 use trace_harness::scenario;
 use trace_harness::snapshot::{self, Provenance, SnapshotError};
-use trace_harness::units::shown_path;
 
 /// Writes the snapshots of all scenarios, says which, and has those pass that differed in nothing else; the status to end with where
 /// that cannot be done.

@@ -1,11 +1,11 @@
 //! The files that a command needs.
 
 use super::NewError;
+use perf_live::files;
+use perf_records::units::shown_path;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
-use trace_harness::files;
 use trace_harness::scenario::{FileSource, FileSpec};
-use trace_harness::units::shown_path;
 
 /// A folder with more files than this is not laid in because a command names it.
 const MOST: usize = 200;

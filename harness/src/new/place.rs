@@ -1,9 +1,9 @@
 //! Where a new scenario goes.
 
 use super::NewError;
+use perf_records::units::shown_path;
 use std::path::{Component, Path, PathBuf};
 use trace_harness::snapshot::Place;
-use trace_harness::units::shown_path;
 
 /// The new file.
 pub(super) struct Target {

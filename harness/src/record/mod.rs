@@ -7,19 +7,19 @@ use crate::trace::options::size;
 use crate::trace::{Trouble, other, status_of, unusable, unwritable};
 use crate::whom::{self, Whom};
 use crate::{out, signals, status};
+use perf_live::errors::chain;
+use perf_live::files::{self, Access};
+use perf_live::host::Host;
+use perf_live::sandbox::Stdio;
+use perf_records::attr::{Chain, Sampling};
+use perf_records::units::shown_path;
 use std::ffi::OsString;
 use std::path::Path;
-use trace_harness::attr::{Chain, Sampling};
-use trace_harness::errors::chain;
-use trace_harness::files::{self, Access};
-use trace_harness::host::Host;
 use trace_harness::plan::{self, RecordWish};
 use trace_harness::run::{
     Alarm, Ask, Bench, Destination, Dumps, Output, Recorder, Recording, RunError, StoreError,
     StoreOptions, Stored, Switch, Triggers, record,
 };
-use trace_harness::sandbox::Stdio;
-use trace_harness::units::shown_path;
 
 /// What perf takes where nobody says a level.
 const LEVEL: &str = "1";
@@ -81,7 +81,7 @@ fn frequency(text: &str) -> Result<Frequency, String> {
 
 fn pages(text: &str) -> Result<u64, String> {
     match text.parse::<u64>() {
-        Ok(pages) => Ok(pages.saturating_mul(trace_harness::sys::page_size() as u64)),
+        Ok(pages) => Ok(pages.saturating_mul(perf_live::sys::page_size() as u64)),
         Err(_) => size(text),
     }
 }
@@ -110,7 +110,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let subject = whom::subject(whose, &living, corked.as_ref());
     let cpus = whom.cpus(&bench)?;
     let bytes = arguments.mmap_pages.unwrap_or_else(|| bench.default_ring());
-    let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
+    let pages = plan::ring_pages(bytes, perf_live::sys::page_size());
     let mut events = match bench.open_recorded(&wish, &subject, &cpus, pages) {
         Err(RunError::Plan(error)) => return Err(unusable(error)),
         opened => opened?,

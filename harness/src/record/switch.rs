@@ -4,11 +4,11 @@ use crate::out::note;
 use crate::signals;
 use crate::trace::options::size;
 use clap::Args;
+use perf_live::errors::chain;
+use perf_records::units::shown_path;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use trace_harness::errors::chain;
 use trace_harness::run::{FileError, FileReport, Switch};
-use trace_harness::units::shown_path;
 
 /// What there is where nobody says what asks for a file.
 const SIGNAL: &str = "signal";

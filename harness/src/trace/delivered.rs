@@ -1,12 +1,13 @@
 //! `-e signal=SET`: signals that are delivered, as strace shows them.
 
 use nix::libc;
+use perf_records::units::Nanos;
 use std::collections::HashMap;
+use syscall_model::Actor;
+use syscall_model::signals::known_signal;
 use trace_harness::plan::{Wanted, WantedEvent};
 use trace_harness::report::Delivered;
-use trace_harness::syscall::Actor;
 use trace_harness::trace::{FieldValue, TracedEvent};
-use trace_harness::units::{Nanos, known_signal};
 
 const DELIVER: &str = "signal:signal_deliver";
 const GENERATE: &str = "signal:signal_generate";

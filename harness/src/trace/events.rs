@@ -1,8 +1,8 @@
 //! What `-e` names, in the forms that strace's users write.
 
-use trace_harness::attr::Chain;
+use perf_live::units::SoftwareEvent;
+use perf_records::attr::Chain;
 use trace_harness::plan::{self, Wanted, WantedEvent};
-use trace_harness::units::SoftwareEvent;
 
 /// `openat,!futex,sched:*` as the plan wants it; `trace=` or `t=` in front is strace's habit.
 ///

@@ -17,22 +17,22 @@ use crate::out::note;
 use crate::{complain, signals, status, whom};
 use delivered::Signals;
 use options::{By, Faults, Format, Order, Strings};
+use perf_live::errors::chain;
+use perf_live::host::Host;
+use perf_live::sandbox::{self, LaunchError, NotExecuted};
+use perf_records::attr::Chain;
 use printer::{Form, Printer};
 use spans::Spans;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use trace_harness::attr::Chain;
-use trace_harness::errors::chain;
-use trace_harness::host::Host;
+use syscall_model::select::Selection;
+use syscall_model::{Choice, Ending, UNREAD};
 use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
 use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{
     LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Saving, Setting, follow,
 };
-use trace_harness::sandbox::{self, LaunchError, NotExecuted};
-use trace_harness::syscall::select::Selection;
-use trace_harness::syscall::{Choice, Ending, UNREAD};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -234,7 +234,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
     let init = corked.has_init().then(|| corked.pid());
     let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());
-    let pages = plan::ring_pages(bytes, trace_harness::sys::page_size());
+    let pages = plan::ring_pages(bytes, perf_live::sys::page_size());
     if arguments.save.is_some() {
         bench.keep_records();
     }

@@ -1,12 +1,12 @@
 //! The values that options take.
 
+use perf_live::units::{SoftwareEvent, SoftwareKind};
+use perf_records::attr::Chain;
 use std::io;
 use std::path::{Path, PathBuf};
-use trace_harness::attr::Chain;
+use syscall_model::Paths;
 use trace_harness::plan::{self, StringSource, Wanted, WantedEvent};
 use trace_harness::report::SummaryOrder;
-use trace_harness::syscall::Paths;
-use trace_harness::units::{SoftwareEvent, SoftwareKind};
 
 /// The form of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

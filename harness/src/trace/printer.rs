@@ -7,17 +7,18 @@ use super::spans::{self, Spans};
 use super::{Sink, Trouble, other};
 use crate::out::note;
 use crate::status;
+use perf_live::events::Account;
+use perf_live::events::Origin;
+use perf_live::units::ExitKind;
+use perf_records::record::LayoutTable;
+use perf_records::space::Stack;
+use perf_records::units::Nanos;
 use std::io::Write;
 use std::sync::Arc;
-use trace_harness::events::Account;
-use trace_harness::events::Origin;
+use syscall_model::{Call, Choice, Entry, Observation, Signatures};
 use trace_harness::plan::EventsPlan;
-use trace_harness::record::LayoutTable;
 use trace_harness::report::{self, Plain, Span, Summary, SummaryOrder};
 use trace_harness::run::{Fired, Observer, Saving, Turn};
-use trace_harness::space::Stack;
-use trace_harness::syscall::{Call, Choice, Entry, Observation, Signatures};
-use trace_harness::units::{ExitKind, Nanos};
 
 /// What is written of a run.
 pub(super) struct Form {

@@ -6,15 +6,15 @@ use super::spans::Spans;
 use super::{Arguments, Trouble, delivered, form, other, sink, unusable};
 use crate::out::note;
 use crate::status;
+use perf_live::host::{Catalogue, Host};
+use perf_records::units::TracepointName;
+use perf_records::units::shown_path;
 use std::io::Write;
 use std::path::Path;
-use trace_harness::host::{Catalogue, Host};
+use syscall_model::{Choice, Signatures, UNREAD};
 use trace_harness::plan::{self, MemoryPlan};
 use trace_harness::report::Plain;
 use trace_harness::run::RecordedRun;
-use trace_harness::syscall::{Choice, Signatures, UNREAD};
-use trace_harness::units::TracepointName;
-use trace_harness::units::shown_path;
 use trace_harness::verdict;
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {

@@ -5,14 +5,14 @@
 //! fires where somebody wakes it, and then waits for a CPU. `sched:sched_wakeup` fires when it is put to a CPU, which may be done there by an
 //! interrupt, in nobody's name (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
 
+use perf_records::units::shown;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
+use syscall_model::{Actor, Observation, ThreadId};
 use trace_harness::plan::{Wanted, WantedEvent};
 use trace_harness::report::json_string;
 use trace_harness::run::{Fired, Turn};
-use trace_harness::syscall::{Actor, Observation, ThreadId};
 use trace_harness::trace::{FieldValue, TracedEvent};
-use trace_harness::units::shown;
 
 const SWITCH: &str = "sched:sched_switch";
 const WAKING: &str = "sched:sched_waking";

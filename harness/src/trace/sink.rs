@@ -2,11 +2,11 @@
 
 use super::{Trouble, other};
 use crate::out;
+use perf_live::errors::chain;
+use perf_live::files::{Access, Output};
+use perf_records::units::shown_path;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use trace_harness::errors::chain;
-use trace_harness::files::{Access, Output};
-use trace_harness::units::shown_path;
 
 /// Where the trace goes.
 pub(crate) enum Sink {

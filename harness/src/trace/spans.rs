@@ -1,16 +1,16 @@
 //! `--span`: two events that share a key, as one line with the time between them.
 
+use perf_records::units::Nanos;
 use std::hash::Hash;
 use std::sync::Arc;
+use syscall_model::kinds::ArgKind;
+use syscall_model::memory::State;
+use syscall_model::names::{Abi, number};
+use syscall_model::{Actor, Call, Entry, Outcome, Signatures};
 use trace_harness::matching::Pairs;
-use trace_harness::memory::State;
 use trace_harness::plan::{self, EventsPlan, WHY_OF_NOBODY, Wanted, WantedEvent};
 use trace_harness::report::{Fields, Span, SpanEnd};
-use trace_harness::syscall::kinds::ArgKind;
-use trace_harness::syscall::names::{Abi, number};
-use trace_harness::syscall::{Actor, Call, Entry, Outcome, Signatures};
 use trace_harness::trace::FieldValue;
-use trace_harness::units::Nanos;
 
 /// How many of a rule may wait for their ends.
 const MOST_OPEN: usize = 1 << 16;

@@ -1,14 +1,14 @@
 //! The command that is traced, on the bare host or in a sandbox.
 
 use super::{Trouble, other};
+use perf_live::host::Host;
+use perf_live::sandbox::WorldSpec;
+use perf_live::sandbox::{INSIDE, Program, Stdio, WorkDir, Workload, World};
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
-use trace_harness::host::Host;
+use syscall_model::files::{FileKind, Initial};
 use trace_harness::run::{Bench, RunError, environment};
-use trace_harness::sandbox::{INSIDE, Program, Stdio, WorkDir, Workload, World};
-use trace_harness::scenario::WorldSpec;
-use trace_harness::syscall::files::{FileKind, Initial};
 
 /// The working directory of a command in a sandbox.
 pub(super) fn directory(sandboxed: bool, bench: &Bench<'_>) -> Result<Option<WorkDir>, Trouble> {

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
-use trace_harness::host::Host;
-use trace_harness::sandbox::{
+use perf_live::host::Host;
+use perf_live::sandbox::{
     Corked, Exited, Program, Running, Stdio, Workload, World, Worlds, launch,
 };
-use trace_harness::scenario::{Root, WorldSpec};
-use trace_harness::sys::process::{Message, Own, Parked, Spawn, World as ParkedIn, park};
-use trace_harness::units::ExitKind;
+use perf_live::sandbox::{Root, WorldSpec};
+use perf_live::sys::process::{Message, Own, Parked, Spawn, World as ParkedIn, park};
+use perf_live::units::ExitKind;
 
 use crate::support::PATIENCE;
 use crate::support::process::{Watched, any_is_ready, is_ready};

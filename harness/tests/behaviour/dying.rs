@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use trace_harness::sandbox::{World, launch};
-use trace_harness::scenario::WorldSpec;
+use perf_live::sandbox::WorldSpec;
+use perf_live::sandbox::{World, launch};
 
 use crate::cork::{own_world, workload};
 use crate::support::fifo::Fifo;

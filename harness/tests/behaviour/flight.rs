@@ -2,13 +2,13 @@
 
 use nix::sys::prctl;
 use nix::unistd::gettid;
+use perf_live::events::{self, EventSet, Origin, Recorded, RingChoice, Subject};
+use perf_live::host::{Catalogue, Host};
+use perf_records::attr::{Attr, Maps, ReadFormat, SampleType, Sampling, Source};
+use perf_records::record::{self, Record};
+use perf_records::units::{Pid, TracepointName};
 use std::ffi::CString;
-use trace_harness::attr::{Attr, Maps, ReadFormat, SampleType, Sampling, Source};
-use trace_harness::events::{self, EventSet, Origin, Recorded, RingChoice, Subject};
-use trace_harness::host::{Catalogue, Host};
-use trace_harness::record::{self, Record};
 use trace_harness::run::{Dump, FlightLog};
-use trace_harness::units::{Pid, TracepointName};
 
 use crate::support::require::{require, right_to_trace};
 

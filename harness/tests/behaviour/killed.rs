@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use trace_harness::host::Host;
-use trace_harness::sys::removal::{Members, remove_group};
+use perf_live::host::Host;
+use perf_live::sys::removal::{Members, remove_group};
 
 use crate::support::fifo::Fifo;
 use crate::support::oracle;

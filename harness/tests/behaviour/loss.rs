@@ -8,8 +8,8 @@ use std::process::Stdio;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use perf_live::host::Host;
 use serde_json::Value;
-use trace_harness::host::Host;
 use trace_harness::run::{Bench, Control, Fault, Options, ScenarioReport, Suite, Update, discover};
 use trace_harness::verdict::Verdict;
 

@@ -5,9 +5,9 @@ use std::os::fd::BorrowedFd;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trace_harness::host::Host;
+use perf_live::host::Host;
+use perf_live::sandbox::Running;
 use trace_harness::run::{Bench, Control, Fault, Next, Options, Suite, Update, discover};
-use trace_harness::sandbox::Running;
 use trace_harness::verdict::Verdict;
 
 use crate::support::fifo::Fifo;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 use nix::sys::signal::Signal;
-use trace_harness::host::Host;
+use perf_live::host::Host;
 
 use crate::support::PATIENCE;
 use crate::support::process::{self, Started, Watched};

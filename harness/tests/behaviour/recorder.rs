@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use trace_harness::perfdata::Reader;
-use trace_harness::record::{self, Record};
+use perf_records::perfdata::Reader;
+use perf_records::record::{self, Record};
 
 use crate::support::PATIENCE;
 use crate::support::process::is_ready;

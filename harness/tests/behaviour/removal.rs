@@ -14,9 +14,9 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::signal::Signal;
 use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{Uid, mkfifo, setfsuid};
+use perf_live::host::Host;
+use perf_live::sys::removal::{Members, remove_group, remove_tree};
 use tempfile::TempDir;
-use trace_harness::host::Host;
-use trace_harness::sys::removal::{Members, remove_group, remove_tree};
 
 use crate::support::PATIENCE;
 use crate::support::process::Started;

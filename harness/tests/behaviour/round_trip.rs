@@ -4,16 +4,16 @@ use std::fs::File;
 use std::io::Cursor;
 use std::time::Duration;
 
-use trace_harness::events::Origin;
-use trace_harness::host::Host;
-use trace_harness::perfdata::Reader;
+use perf_live::events::Origin;
+use perf_live::host::Host;
+use perf_live::sandbox::{World, launch};
+use perf_records::perfdata::Reader;
+use perf_records::record::{LayoutTable, kind};
+use syscall_model::Observation;
 use trace_harness::plan::{self, Wanted, WantedEvent};
-use trace_harness::record::{LayoutTable, kind};
 use trace_harness::run::{
     Bench, Fired, Observer, Output, Patience, Setting, Store, StoreOptions, follow,
 };
-use trace_harness::sandbox::{World, launch};
-use trace_harness::syscall::Observation;
 
 use crate::cork::workload;
 use crate::panics::Nobody;
@@ -83,7 +83,7 @@ fn the_records_of_the_rings_are_those_of_the_file_and_of_the_pipe() {
     let mut workload = workload(&command, &World::Host);
     workload.group = bench.group();
     let corked = launch(&workload).expect("a cork");
-    let pages = plan::ring_pages(8 << 20, trace_harness::sys::page_size());
+    let pages = plan::ring_pages(8 << 20, perf_live::sys::page_size());
     let mut events = bench
         .open(&plan, &corked, workload.group.as_deref(), pages)
         .expect("events");

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use trace_harness::host::Host;
+use perf_live::host::Host;
 
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};

@@ -5,10 +5,10 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
+use perf_records::attr::{AttrFlags, SampleType, StoredAttr};
+use perf_records::perfdata::{MAGIC, own};
+use perf_records::record::kind;
 use serde_json::Value;
-use trace_harness::attr::{AttrFlags, SampleType, StoredAttr};
-use trace_harness::perfdata::{MAGIC, own};
-use trace_harness::record::kind;
 
 fn fixture(name: &str) -> String {
     format!("{}/fixtures/perfdata/{name}", env!("CARGO_MANIFEST_DIR"))

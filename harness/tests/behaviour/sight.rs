@@ -5,14 +5,14 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use trace_harness::format::Format;
-use trace_harness::host::{Catalogue, Host, HostError};
+use perf_live::host::{Catalogue, Host, HostError};
+use perf_live::sandbox::Running;
+use perf_records::format::Format;
+use perf_records::units::TracepointName;
 use trace_harness::plan::{self, Counting, Facts, MemoryReader, Reach, Resolved};
 use trace_harness::run::{Bench, Control, Extras, Next, Subject, attempt, lay_out};
-use trace_harness::sandbox::Running;
 use trace_harness::scenario;
 use trace_harness::snapshot::Place;
-use trace_harness::units::TracepointName;
 use trace_harness::verdict::Verdict;
 
 use crate::support::oracle;
@@ -169,7 +169,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         has_command: &|_| true,
         default_ring: bench.default_ring(),
         reach: Reach::Everything,
-        page_size: trace_harness::sys::page_size(),
+        page_size: perf_live::sys::page_size(),
         io_uring_disabled: Some(0),
         reader: MemoryReader::Nobody,
         without_bpf: None,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::sys::signal::Signal;
-use trace_harness::sandbox::{Base, Content, File, WorkDir, Workload, World, launch};
-use trace_harness::scenario::{Root, WorldSpec};
-use trace_harness::sys::removal::Members;
-use trace_harness::units::ExitKind;
+use perf_live::sandbox::{Base, Content, File, WorkDir, Workload, World, launch};
+use perf_live::sandbox::{Root, WorldSpec};
+use perf_live::sys::removal::Members;
+use perf_live::units::ExitKind;
 
 use crate::cork::{end_of, own_world, workload};
 use crate::support::PATIENCE;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use trace_harness::syscall::constants::tables;
+use syscall_model::constants::tables;
 
 use super::support::command::PATH;
 use super::support::require::{self, require};

@@ -7,7 +7,7 @@ use super::support::command::Place;
 use super::support::compiler;
 use super::support::perf::{self, WITH_TRACEFS};
 use super::support::require::{self, require};
-use trace_harness::host::Host;
+use perf_live::host::Host;
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 

@@ -9,15 +9,15 @@ use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use trace_harness::host::Host;
+use perf_live::host::Host;
+use perf_live::sandbox::World;
+use perf_live::sandbox::{Program, Running, Stdio, Workload, launch};
+use perf_live::sys::page_size;
+use syscall_model::files::Lookup;
+use syscall_model::mappings::{Maps, Place};
+use syscall_model::{Call, Observation, Outcome};
 use trace_harness::plan::{self, EventsPlan, Wanted};
 use trace_harness::run::{Bench, Control, Fired, Next, Observer, PATH, Patience, Setting, follow};
-use trace_harness::sandbox::World;
-use trace_harness::sandbox::{Program, Running, Stdio, Workload, launch};
-use trace_harness::sys::page_size;
-use trace_harness::syscall::files::Lookup;
-use trace_harness::syscall::mappings::{Maps, Place};
-use trace_harness::syscall::{Call, Observation, Outcome};
 
 use super::support::require::{self, require};
 

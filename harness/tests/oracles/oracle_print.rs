@@ -9,8 +9,8 @@ mod recorded;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use trace_harness::format::{self, Format};
-use trace_harness::print::Text;
+use perf_records::format::{self, Format};
+use perf_records::print::Text;
 
 use self::payloads::{FLAVOURS, payload};
 use super::support::command::{Place, clean_command};

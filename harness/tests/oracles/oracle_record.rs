@@ -7,8 +7,8 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use trace_harness::perfdata::Reader;
-use trace_harness::record::{self, Record, kind};
+use perf_records::perfdata::Reader;
+use perf_records::record::{self, Record, kind};
 
 use super::support::command::Place;
 use super::support::perf;

@@ -9,17 +9,17 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use flate2::read::GzDecoder;
-use trace_harness::format::{self, Format};
-use trace_harness::memory::Memory;
-use trace_harness::syscall::constants::{Constants, tables};
-use trace_harness::syscall::files::Files;
-use trace_harness::syscall::kinds::ArgKind;
-use trace_harness::syscall::names::{self, Abi};
-use trace_harness::syscall::{
+use perf_records::format::{self, Format};
+use perf_records::units::{Nanos, Pid, Tid};
+use syscall_model::constants::{Constants, tables};
+use syscall_model::files::Files;
+use syscall_model::kinds::ArgKind;
+use syscall_model::memory::Memory;
+use syscall_model::names::{self, Abi};
+use syscall_model::{
     Actor, Call, Entry, Outcome, ShortName, Shown, Signature, Signatures, ThreadId, UNREAD,
     mappings::Places, write_arguments,
 };
-use trace_harness::units::{Nanos, Pid, Tid};
 
 mod differences;
 

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use perf_live::sandbox::Running;
 use trace_harness::run::{Control, Next};
-use trace_harness::sandbox::Running;
 
 /// The signals, blocked in the thread that made this value and in all that it makes afterwards.
 pub(crate) struct Interrupt(SignalFd);

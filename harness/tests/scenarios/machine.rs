@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::sync::OnceLock;
 
 use libtest_mimic::Completion;
-use trace_harness::errors::chain;
-use trace_harness::host::Host;
+use perf_live::errors::chain;
+use perf_live::host::Host;
 use trace_harness::report;
 use trace_harness::run::{
     Bench, Control, Fault, Item, Options, ScenarioReport, Suite, SuiteError, Update,

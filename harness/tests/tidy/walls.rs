@@ -4,16 +4,16 @@ use super::paths::named;
 use super::source::{Source, line_of};
 use super::{expect_none, expect_one_at, planted, repository};
 
-/// Rooms that do no I/O and read no clock.
+/// What does no I/O and reads no clock: folders.
 const PURE: &[&str] = &[
-    "record",
-    "format",
-    "attr",
-    "decode",
-    "print",
-    "script",
-    "space",
-    "syscall",
+    "perf/record",
+    "perf/format",
+    "perf/attr",
+    "perf/decode",
+    "perf/print",
+    "perf/script",
+    "perf/space",
+    "calls",
     "trace",
     "matching",
     "mutate",
@@ -38,14 +38,14 @@ const EFFECTS: &[&[&str]] = &[
     &["std", "time", "Instant"],
     &["std", "time", "SystemTime"],
     &["std", "fs", "File"],
-    &["crate", "sys"],
+    &["perf_live", "sys"],
     &["tempfile"],
 ];
 
 /// Pseudo file systems named outside `host`: the file, the word, and why.
 const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     (
-        "src/sandbox/world.rs",
+        "src/live/sandbox/world.rs",
         "/proc",
         "where the sandbox mounts its own",
     ),
@@ -65,8 +65,8 @@ const LONGEST_TESTS: usize = 600;
 
 /// Longer files, and why.
 const LONG: &[(&str, &str)] = &[
-    ("src/syscall/names.rs", "a table"),
-    ("src/syscall/constants/tables.rs", "generated"),
+    ("src/calls/names.rs", "a table"),
+    ("src/calls/constants/tables.rs", "generated"),
 ];
 
 /// The lines in which a word stands in product code, not as part of a longer one.
@@ -99,10 +99,10 @@ fn outside<'a>(sources: &'a [&Source], folder: &'a str) -> impl Iterator<Item = 
 
 fn unsafe_outside_sys(sources: &[&Source]) -> Vec<String> {
     let mut complaints = Vec::new();
-    for source in outside(sources, "src/sys") {
+    for source in outside(sources, "src/live/sys") {
         for line in lines_with_word(source, "unsafe") {
             complaints.push(format!(
-                "{}:{line}: `unsafe` outside of src/sys: add a safe function there, one system call each, and call \
+                "{}:{line}: `unsafe` outside of src/live/sys: add a safe function there, one system call each, and call \
                  that",
                 source.path
             ));
@@ -116,12 +116,12 @@ fn unsafe_code_is_only_in_sys() {
     let sources = repository::rust(&["src/", "harness/src/"]);
     expect_none(&unsafe_outside_sys(&sources));
     let bad = planted(
-        "src/ring.rs",
+        "src/live/ring.rs",
         "// unsafe\n#[expect(unsafe_code)]\nfn f() { unsafe { g() } }",
     );
-    expect_one_at("src/ring.rs:3", &unsafe_outside_sys(&bad));
+    expect_one_at("src/live/ring.rs:3", &unsafe_outside_sys(&bad));
     expect_none(&unsafe_outside_sys(&planted(
-        "src/sys/ring.rs",
+        "src/live/sys/ring.rs",
         "unsafe { g() }",
     )));
 }
@@ -141,7 +141,7 @@ fn pseudo_path(text: &str) -> Option<&'static str> {
 
 fn pseudo_paths_outside_host(sources: &[&Source]) -> Vec<String> {
     let mut complaints = Vec::new();
-    for source in outside(sources, "src/host") {
+    for source in outside(sources, "src/live/host") {
         for literal in source.literals.iter().filter(|literal| !literal.in_test) {
             let Some(root) = pseudo_path(&literal.text) else {
                 continue;
@@ -149,7 +149,7 @@ fn pseudo_paths_outside_host(sources: &[&Source]) -> Vec<String> {
             let excused = |entry: &(&str, &str, &str)| entry.0 == source.path && entry.1 == root;
             if !PSEUDO_PATHS.iter().any(excused) {
                 complaints.push(format!(
-                    "{}:{}: a path below {root} outside of src/host: ask `host` for the fact, so that a captured tree \
+                    "{}:{}: a path below {root} outside of src/live/host: ask `host` for the fact, so that a captured tree \
                      can answer too",
                     source.path, literal.line
                 ));
@@ -322,13 +322,13 @@ fn long_files(sources: &[&Source]) -> Vec<String> {
 #[test]
 fn files_stay_short() {
     expect_none(&long_files(&repository::all()));
-    let bad = planted("src/ring.rs", &"f();\n".repeat(LONGEST + 1));
-    expect_one_at("src/ring.rs:400", &long_files(&bad));
+    let bad = planted("src/live/ring.rs", &"f();\n".repeat(LONGEST + 1));
+    expect_one_at("src/live/ring.rs:400", &long_files(&bad));
     let tested = format!(
         "{}#[cfg(test)]\nmod tests {{\n}}\n",
         "f();\n".repeat(LONGEST)
     );
-    expect_none(&long_files(&planted("src/ring.rs", &tested)));
+    expect_none(&long_files(&planted("src/live/ring.rs", &tested)));
 }
 
 fn handles_that_can_be_cloned(sources: &[&Source]) -> Vec<String> {
@@ -367,10 +367,10 @@ fn handles_that_can_be_cloned(sources: &[&Source]) -> Vec<String> {
 fn nothing_with_a_drop_can_be_cloned() {
     expect_none(&handles_that_can_be_cloned(&repository::rust(&["src/"])));
     let bad = planted(
-        "src/ring.rs",
+        "src/live/ring.rs",
         "#[derive(Debug, Clone)]\npub struct Ring;\nimpl Drop for Ring {\n}",
     );
-    expect_one_at("src/ring.rs:2", &handles_that_can_be_cloned(&bad));
+    expect_one_at("src/live/ring.rs:2", &handles_that_can_be_cloned(&bad));
 }
 
 fn causes_told_twice(sources: &[&Source]) -> Vec<String> {
@@ -393,8 +393,8 @@ fn causes_told_twice(sources: &[&Source]) -> Vec<String> {
 fn no_error_repeats_its_source() {
     expect_none(&causes_told_twice(&repository::rust(&["src/"])));
     let bad = planted(
-        "src/host/mod.rs",
+        "src/live/host/mod.rs",
         "#[error(\"cannot read `{path}`: {source}\")]",
     );
-    expect_one_at("src/host/mod.rs:1", &causes_told_twice(&bad));
+    expect_one_at("src/live/host/mod.rs:1", &causes_told_twice(&bad));
 }

@@ -1,7 +1,7 @@
 //! `mem:ADDRESS[/LENGTH][:ACCESS]`: what is done to a place of memory (`tools/perf/util/parse-events.y`, `event_legacy_mem`).
 
 use super::Letters;
-use crate::attr::{Access, Source};
+use perf_records::attr::{Access, Source};
 
 const ACCESS: &[(&str, Access)] = &[
     ("r", Access::Read),

@@ -1,6 +1,6 @@
 //! The names that perf has for events of a processor, whichever that is (`event_symbols_hw` and `evsel__hw_cache`, `tools/perf/util/`).
 
-use crate::attr::Source;
+use perf_records::attr::Source;
 
 /// By their `PERF_COUNT_HW_*`, the name that perf lists first.
 const HARDWARE: &[(&str, u32)] = &[

@@ -17,13 +17,14 @@ mod tests;
 
 use super::probes::ProbeWord;
 use super::terms::{self, TermError, Terms};
-use crate::attr::{Modes, Source};
-use crate::host::Catalogue;
 use crate::scenario::nearest;
-use crate::syscall::names::{self, Abi};
-use crate::syscall::select::Selection;
-use crate::units::{Cpu, SoftwareEvent};
+use perf_live::host::Catalogue;
+use perf_live::units::SoftwareEvent;
+use perf_records::attr::{Modes, Source};
+use perf_records::units::Cpu;
 use std::borrow::Cow;
+use syscall_model::names::{self, Abi};
+use syscall_model::select::Selection;
 
 /// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and their `PERF_COUNT_SW_*`.
 pub(super) const SOFTWARE: &[(&str, u32)] = &[

@@ -2,10 +2,10 @@
 //! "PARAMETERIZED EVENTS" and "RAW HARDWARE EVENT DESCRIPTOR").
 
 use super::{NamedSource, Unit, number};
-use crate::attr::{Bits, Source};
-use crate::host::EventSource;
 use crate::plan::terms::{self, TermError, Terms};
 use crate::scenario::nearest;
+use perf_live::host::EventSource;
+use perf_records::attr::{Bits, Source};
 
 /// Whole words of the attribute, which perf takes for every source.
 const WORDS: &[&str] = &["config", "config1", "config2", "config3"];

@@ -1,6 +1,6 @@
 use super::*;
-use crate::attr::Access;
-use crate::host::sources::tests::{AARCH64, X86_64, machine};
+use crate::captured_sources::{AARCH64, X86_64, machine};
+use perf_records::attr::Access;
 
 /// What a word names on a captured machine, or why nothing.
 fn named(captured: &str, word: &str) -> Result<(Source, Modes, String), (String, Option<String>)> {

@@ -1,7 +1,7 @@
 //! What is counted without records.
 
 use super::*;
-use crate::attr::{Sampling, Source};
+use perf_records::attr::{Sampling, Source};
 
 fn resolve_text(rest: &str) -> Resolved {
     let text = format!("description: d\nworkload: {{ run: [a] }}\nsnapshot: false\n{rest}\n");

@@ -3,6 +3,7 @@
 use super::*;
 use crate::matching::Pattern;
 use crate::scenario::{Literal, Test};
+use syscall_model::Signatures;
 
 /// Calls with the declarations of their arguments, as tracefs has them.
 const CALLS: [(&str, &str); 13] = [
@@ -44,7 +45,9 @@ pub(super) fn signatures() -> Signatures<'static> {
             text += &format!("\tfield:{field};\toffset:{offset};\tsize:8;\tsigned:0;\n");
         }
         text += "\nprint fmt: \"\"\n";
-        Some(Arc::new(crate::format::parse(&text).expect("a format")))
+        Some(Arc::new(
+            perf_records::format::parse(&text).expect("a format"),
+        ))
     }))
 }
 

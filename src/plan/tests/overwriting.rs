@@ -1,8 +1,8 @@
 //! Which events are overwritten, and what is refused of such.
 
 use super::*;
-use crate::events::{Account, EventAccount};
 use crate::scenario::Last;
+use perf_live::events::{Account, EventAccount};
 use std::time::Duration;
 
 fn scenario(trace: &str, rest: &str) -> String {

@@ -2,8 +2,8 @@
 
 use super::super::software::modes_of;
 use super::*;
-use crate::attr::{SampleType, Sampling};
-use crate::units::{Mode, SoftwareEvent};
+use perf_live::units::{Mode, SoftwareEvent};
+use perf_records::attr::{SampleType, Sampling};
 
 fn wanted(name: &str, sampling: Option<Sampling>) -> Wanted {
     Wanted::Event(WantedEvent {
@@ -19,7 +19,7 @@ fn planned(reach: Reach, wants: &[Wanted]) -> Result<EventsPlan, EventsError> {
 }
 
 /// The requests for what is no tracepoint.
-fn asked(wants: &[Wanted]) -> Vec<crate::events::EventRequest> {
+fn asked(wants: &[Wanted]) -> Vec<perf_live::events::EventRequest> {
     let plan = planned(Reach::Everything, wants).unwrap();
     let software = |name: &str| SoftwareEvent::parse(name).is_some();
     let requests = plan.requests.into_iter();

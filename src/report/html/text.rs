@@ -1,6 +1,6 @@
 //! Text of elsewhere as text of a page: nothing of it is markup, and nothing is hidden.
 
-use crate::units::is_hidden;
+use perf_records::units::is_hidden;
 use std::fmt::Write;
 
 /// Appends a text in which no character is markup. What cannot be seen, or makes other characters stand elsewhere, is written as what it is.

@@ -3,8 +3,8 @@
 use super::super::suite::{diff_color, verdict_color};
 use super::{MatrixReport, is_of_verdict, plural, real, scenarios, words};
 use crate::matrix::{Difference, Matrix, Step};
-use crate::units::{shown, shown_lines};
 use crate::verdict::Verdict;
+use perf_records::units::{shown, shown_lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 
 use super::super::junit::status;
 use super::{Found, MatrixReport};
-use crate::units::{shown, shown_lines};
+use perf_records::units::{shown, shown_lines};
 use quick_junit::{Report, SerializeError, TestCase, TestSuite};
 
 pub(super) fn write(report: &MatrixReport<'_>) -> Result<String, SerializeError> {

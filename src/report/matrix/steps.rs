@@ -3,8 +3,8 @@
 use super::super::suite::diff_color;
 use super::{MatrixReport, by_verdicts, evidence, noise, plural, real, title, words};
 use crate::matrix::{Explained, Seen, Step};
-use crate::units::{shown, shown_lines};
 use crate::upgrade::Class;
+use perf_records::units::{shown, shown_lines};
 use std::fmt::Write;
 
 /// How many scenarios are named, how many lines of evidence are shown, how many kinds of noise are told.

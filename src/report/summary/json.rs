@@ -2,8 +2,8 @@
 
 use super::super::json::{actor, number, string};
 use super::{Row, Summary, SummaryOrder, error_name};
-use crate::syscall::Actor;
 use std::fmt::Write;
+use syscall_model::Actor;
 
 impl Summary {
     /// Appends an object a row: `summary_row` for a call, `summary_event` for an event that is no call. Of each thread where the summary

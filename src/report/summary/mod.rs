@@ -6,11 +6,11 @@
 mod json;
 mod text;
 
-use crate::syscall::names::Abi;
-use crate::syscall::{Actor, Call, Entry, Outcome, ThreadId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use syscall_model::names::Abi;
+use syscall_model::{Actor, Call, Entry, Outcome, ThreadId};
 
 /// By what the rows are ordered; where two are equal, by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -196,7 +196,7 @@ fn name(call: &Call) -> String {
 
 /// An error's name, or its number where it has none.
 fn error_name(number: i32) -> String {
-    match crate::syscall::errno::errno_name(number) {
+    match syscall_model::errno::errno_name(number) {
         Some(name) => name.to_owned(),
         None => number.to_string(),
     }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::syscall::{ShortName, names};
-use crate::units::{Nanos, Pid, Tid};
+use perf_records::units::{Nanos, Pid, Tid};
+use syscall_model::{ShortName, names};
 
 /// A call of thread `thread` of process 10 that was entered at 1 µs and took so long.
 fn call(thread: u32, name: &str, time: u64, value: i64) -> Call {

@@ -1,9 +1,9 @@
 //! The summary as tables.
 
 use super::{Row, Summary, SummaryOrder, Times, error_name};
-use crate::syscall::Actor;
 use std::cmp::Reverse;
 use std::fmt::Write;
+use syscall_model::Actor;
 
 const HEADS: &str =
     "% time     total ms      min us      avg us      max us     calls    errors  call\n";

@@ -1,8 +1,8 @@
 //! Who lives, with which name, threads and code: what the records of names, forks, exits and mappings come to.
 
-use crate::host::{CodeMapping, Living, LivingThread};
-use crate::record::{Comm, Map, MappedFile, Record, Task};
-use crate::units::{Pid, Tid};
+use perf_live::host::{CodeMapping, Living, LivingThread};
+use perf_records::record::{Comm, Map, MappedFile, Record, Task};
+use perf_records::units::{Pid, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -229,8 +229,8 @@ impl Alive {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::SampleId;
-    use crate::units::Nanos;
+    use perf_records::record::SampleId;
+    use perf_records::units::Nanos;
 
     fn comm(pid: u32, tid: u32, name: &'static str, exec: bool) -> Record<'static> {
         let comm = Comm {
@@ -407,7 +407,7 @@ mod tests {
 
     #[test]
     fn who_lived_before_lives_on() {
-        let host = crate::host::Host::running();
+        let host = perf_live::host::Host::running();
         let living = host.living(Pid(std::process::id())).unwrap();
         let alive = Alive::begin(std::slice::from_ref(&living));
         assert_eq!(alive.living(), [living]);

@@ -1,7 +1,7 @@
 //! Files that come one after the other: each has its name when it is whole, and never another's.
 
-use crate::sys;
 use nix::fcntl::{RenameFlags, renameat2};
+use perf_live::sys;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

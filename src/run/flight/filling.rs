@@ -1,10 +1,10 @@
 //! What is remembered and what was told, brought into a file by time, a piece after the other.
 
 use super::Dump;
-use crate::events::Origin;
-use crate::record::{self, Header, LayoutTable};
 use crate::run::store::Store;
-use crate::units::Nanos;
+use perf_live::events::Origin;
+use perf_records::record::{self, Header, LayoutTable};
+use perf_records::units::Nanos;
 use std::io;
 use std::iter::Peekable;
 use std::vec::IntoIter;

@@ -2,10 +2,10 @@
 
 use super::alive::Alive;
 use super::filling::Told;
-use crate::events::Origin;
-use crate::host::Living;
-use crate::record::{self, LayoutTable};
-use crate::units::Nanos;
+use perf_live::events::Origin;
+use perf_live::host::Living;
+use perf_records::record::{self, LayoutTable};
+use perf_records::units::Nanos;
 use std::collections::BTreeMap;
 
 /// What a record costs besides its bytes.
@@ -121,9 +121,9 @@ fn cost(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attr::{Layout, SAMPLE_TYPE};
-    use crate::perfdata::synthesized;
-    use crate::units::{Cpu, Pid, Tid};
+    use perf_records::attr::{Layout, SAMPLE_TYPE};
+    use perf_records::perfdata::synthesized;
+    use perf_records::units::{Cpu, Pid, Tid};
 
     const ID: u64 = 5;
 

@@ -3,10 +3,6 @@
 use super::filling::{Filling, kind};
 use super::report::{FileError, FileReport, Lost};
 use super::{Dumps, FlightLog, ForwardLog, Unnamed};
-use crate::events::{EventSet, Origin};
-use crate::host::Living;
-use crate::merge::Source as _;
-use crate::record::{self, LayoutTable};
 use crate::run::described::Preface;
 use crate::run::record::{RecordingError, TICK};
 use crate::run::session::{SessionError, system};
@@ -14,8 +10,12 @@ use crate::run::store::{Output, Store, StoreError, StoreOptions, Stored};
 use crate::run::tally::{Counted, Tally, sum_of};
 use crate::run::triggers::Triggers;
 use crate::run::{Bench, RunError};
-use crate::sys;
-use crate::units::Nanos;
+use perf_live::events::{EventSet, Origin};
+use perf_live::host::Living;
+use perf_live::sys;
+use perf_records::merge::Source as _;
+use perf_records::record::{self, LayoutTable};
+use perf_records::units::Nanos;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -99,7 +99,7 @@ impl<'a> Recorder<'a> {
     /// Starts the events that ask for files, if no `execve(2)` does.
     ///
     /// # Errors
-    /// [`OpenError::Enable`](crate::events::OpenError::Enable).
+    /// [`OpenError::Enable`](perf_live::events::OpenError::Enable).
     pub fn enable(&self) -> Result<(), RunError> {
         self.triggers.enable()
     }

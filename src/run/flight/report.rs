@@ -1,9 +1,9 @@
 //! What is said of a file of several.
 
 use super::FlightAccount;
-use crate::events::{Opened, Origin};
 use crate::run::tally::{Tally, sum_of};
-use crate::units::Nanos;
+use perf_live::events::{Opened, Origin};
+use perf_records::units::Nanos;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;

@@ -1,12 +1,12 @@
 //! What a reader has to say of whether all came.
 
 use super::{Reader, number};
-use crate::events::{Account, EventSet};
-use crate::memory::Moment;
 use crate::plan::LEGACY_CALLS;
-use crate::syscall::Observation;
-use crate::syscall::names::{self, Abi};
+use perf_live::events::{Account, EventSet};
 use std::io;
+use syscall_model::Observation;
+use syscall_model::memory::Moment;
+use syscall_model::names::{self, Abi};
 
 impl Reader<'_> {
     /// Draws up the account of the events whose records were all read here.

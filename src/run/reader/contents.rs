@@ -1,14 +1,14 @@
 //! What calls pointed to, as programs or the kernel's own tracepoints read it.
 
 use super::Reader;
-use crate::capture;
-use crate::memory::{Captured, Part};
 use crate::plan::Meaning;
-use crate::record::Sample;
 use crate::run::copies;
 use crate::run::halves::is_exec;
 use crate::run::session::SessionError;
-use crate::units::{Pid, Tid};
+use perf_live::capture;
+use perf_records::record::Sample;
+use perf_records::units::{Pid, Tid};
+use syscall_model::memory::{Captured, Part};
 
 impl Reader<'_> {
     /// Whether the records of a request are of interest before the workload's program runs.

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::plan::Meaning;
-use crate::units::Tid;
+use perf_records::units::Tid;
 use std::collections::HashSet;
 
 impl Reader<'_> {

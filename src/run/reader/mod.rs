@@ -12,19 +12,19 @@ use super::chains::Chains;
 use super::halves::{convention, instruction, left_by, number, word};
 use super::session::SessionError;
 use super::setting::{Fault, Fired, Observer, Setting};
-use crate::attr::Layout;
-use crate::events::{EventSet, Origin};
-use crate::merge::Merge;
 use crate::plan::{EventsPlan, Meaning};
-use crate::record::{self, LayoutTable, Other, Record, Sample};
-use crate::space::Stack;
-use crate::sys::page_size;
-use crate::syscall::files::Tables;
-use crate::syscall::mappings::Maps;
-use crate::syscall::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
-use crate::units::{Cpu, Nanos, Pid, Tid};
+use perf_live::events::{EventSet, Origin};
+use perf_live::sys::page_size;
+use perf_records::attr::Layout;
+use perf_records::merge::Merge;
+use perf_records::record::{self, LayoutTable, Other, Record, Sample};
+use perf_records::space::Stack;
+use perf_records::units::{Cpu, Nanos, Pid, Tid};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use syscall_model::files::Tables;
+use syscall_model::mappings::Maps;
+use syscall_model::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
 
 // Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         horizon: Option<Nanos>,
     ) -> Result<(), SessionError> {
         let (drains, table) = events.parts();
-        let cpus: Vec<Cpu> = drains.iter().map(crate::ring::Drain::cpu).collect();
+        let cpus: Vec<Cpu> = drains.iter().map(perf_live::ring::Drain::cpu).collect();
         let n = merge.pass(drains, table, horizon, |place, bytes| {
             let cpu = cpus.get(place).copied().unwrap_or(Cpu(0));
             self.observer.record(table, bytes);

@@ -2,7 +2,7 @@
 
 use super::super::Setting;
 use crate::plan::EventsPlan;
-use crate::syscall::files::Tables;
+use syscall_model::files::Tables;
 
 /// The tables of a run, over what was there before where its plan follows names.
 pub(super) fn tables(plan: &EventsPlan, setting: &Setting) -> Tables {

@@ -1,10 +1,10 @@
 //! Events whose records have no payload.
 
 use super::Reader;
-use crate::record::Sample;
 use crate::run::setting::Fired;
-use crate::space::Stack;
-use crate::units::{Cpu, Nanos, Pid, Tid};
+use perf_records::record::Sample;
+use perf_records::space::Stack;
+use perf_records::units::{Cpu, Nanos, Pid, Tid};
 use std::sync::Arc;
 
 impl Reader<'_> {

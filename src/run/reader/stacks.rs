@@ -1,18 +1,18 @@
 //! The functions that led to samples, beside what the samples say.
 
 use super::Reader;
-use crate::attr::Layout;
-use crate::events::EventRequest;
 use crate::plan::Meaning;
-use crate::record::Sample;
 use crate::run::chains::Chains;
 use crate::run::halves::{convention, number};
 use crate::run::session::SessionError;
-use crate::space::Stack;
-use crate::syscall::{Entry, Observation};
-use crate::units::{Cpu, Nanos, Tid};
+use perf_live::events::EventRequest;
+use perf_records::attr::Layout;
+use perf_records::record::Sample;
+use perf_records::space::Stack;
+use perf_records::units::{Cpu, Nanos, Tid};
 use std::collections::HashMap;
 use std::sync::Arc;
+use syscall_model::{Entry, Observation};
 
 impl Reader<'_> {
     /// What comes was recorded there.

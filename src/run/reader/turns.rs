@@ -2,9 +2,9 @@
 
 use super::Reader;
 use crate::run::setting::Turn;
-use crate::syscall::Observation;
-use crate::syscall::names::Abi;
-use crate::units::{Nanos, Pid, Tid};
+use perf_records::units::{Nanos, Pid, Tid};
+use syscall_model::Observation;
+use syscall_model::names::Abi;
 
 impl Reader<'_> {
     /// Tells of a thread's turn; of init's nothing.

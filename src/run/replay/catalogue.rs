@@ -1,9 +1,10 @@
 //! What a recording holds, as the tracepoints of a machine.
 
 use super::RecordedRun;
-use crate::format::Format;
-use crate::host::{Catalogue, HostError, ProbeList};
-use crate::units::{Probe, TracepointName};
+use perf_live::host::{Catalogue, HostError, ProbeList};
+use perf_live::units::Probe;
+use perf_records::format::Format;
+use perf_records::units::TracepointName;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

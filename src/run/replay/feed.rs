@@ -4,18 +4,19 @@ use super::super::reader::Reader;
 use super::super::sum::Sum;
 use super::super::{Fired, Observer, Setting, Turn};
 use super::{RecordedRun, ReplayError, Replayed, command};
-use crate::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
-use crate::events::{Account, EventAccount, MEMORY, Origin};
-use crate::perfdata::{self, EventDesc};
 use crate::plan::{EventsPlan, Reach};
-use crate::record::kind;
-use crate::sandbox::{Captured, Exited, Left, World};
-use crate::space::Stack;
-use crate::syscall::{Entry, Observation, Remembered};
-use crate::units::{Cpu, ExitKind, Nanos, Pid, SoftwareEvent, Usage};
 use crate::verdict::Ended;
+use perf_live::events::{Account, EventAccount, MEMORY, Origin};
+use perf_live::sandbox::{Captured, Exited, Left, World};
+use perf_live::units::{ExitKind, SoftwareEvent, Usage};
+use perf_records::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
+use perf_records::perfdata::{self, EventDesc};
+use perf_records::record::kind;
+use perf_records::space::Stack;
+use perf_records::units::{Cpu, Nanos, Pid};
 use std::sync::Arc;
 use std::time::SystemTime;
+use syscall_model::{Entry, Observation, Remembered};
 
 impl RecordedRun {
     /// The same, of a run that has just been here: what its calls went by can still be looked at.

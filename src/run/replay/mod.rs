@@ -12,21 +12,21 @@ mod wanted;
 
 use super::saved::Saved;
 use super::session::SessionError;
-use crate::format::{self, Format};
-use crate::perfdata::{self, EventDesc, Feature, ReadError};
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach};
-use crate::sandbox::{Left, World};
-use crate::space::Origin;
-use crate::syscall::names::{self, Abi};
-use crate::syscall::select::Selection;
-use crate::units::TracepointName;
 use crate::verdict::Ended;
+use perf_live::sandbox::{Left, World};
+use perf_records::format::{self, Format};
+use perf_records::perfdata::{self, EventDesc, Feature, ReadError};
+use perf_records::space::Origin;
+use perf_records::units::TracepointName;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
+use syscall_model::names::{self, Abi};
+use syscall_model::select::Selection;
 
 const ENTER: &str = "raw_syscalls:sys_enter";
 const LEAVE: &str = "raw_syscalls:sys_exit";
@@ -199,7 +199,7 @@ impl RecordedRun {
             let stream = stream.try_clone().map_err(unopened)?;
             return perfdata::Reader::file(stream).map_err(|source| self.unreadable(source));
         }
-        let files = perfdata::Files::open(&self.path).map_err(unopened)?;
+        let files = perf_live::files::recording(&self.path).map_err(unopened)?;
         perfdata::Reader::files(files).map_err(|source| self.unreadable(source))
     }
 

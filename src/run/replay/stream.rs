@@ -1,7 +1,7 @@
 //! A recording that comes by a pipe.
 
 use super::ReplayError;
-use crate::files;
+use perf_live::files;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileTypeExt;

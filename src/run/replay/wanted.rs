@@ -1,10 +1,10 @@
 //! What was asked for when a run was recorded.
 
 use super::{ENTER, LEAVE, RecordedRun};
-use crate::attr::{AttrFlags, Chain, SampleType, Sampling};
-use crate::perfdata::EventDesc;
 use crate::plan::{Reach, Wanted, WantedEvent};
-use crate::units::SoftwareEvent;
+use perf_live::units::SoftwareEvent;
+use perf_records::attr::{AttrFlags, Chain, SampleType, Sampling};
+use perf_records::perfdata::EventDesc;
 
 impl RecordedRun {
     /// What was asked for when it was recorded.

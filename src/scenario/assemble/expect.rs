@@ -7,11 +7,12 @@ use super::{File, captures};
 use crate::scenario::counts::Difference;
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::expect::{DeltaSpec, Expect, WrittenExpect};
-use crate::scenario::files_after::{FileAfter, FileType};
+use crate::scenario::files_after::FileAfter;
 use crate::scenario::flexible::Entries;
 use crate::scenario::key_path::KeyPath;
 use crate::scenario::patterns::{WrittenCounts, WrittenExpectations};
 use crate::scenario::steps::Expectations;
+use perf_live::sandbox::FileType;
 
 impl File<'_> {
     /// What stands under `expect`.

@@ -60,7 +60,10 @@ matrix:
     // What stands for a name is not looked at again.
     let content = &rows[1].workload.files[Path::new("x/y")].source;
     assert_eq!(*content, FileSource::Content("${from}".to_owned()));
-    assert_eq!(rows[1].expect.exit, Some(crate::units::ExitKind::Code(1)));
+    assert_eq!(
+        rows[1].expect.exit,
+        Some(perf_live::units::ExitKind::Code(1))
+    );
 }
 
 #[test]

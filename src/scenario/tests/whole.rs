@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::read_text;
-use crate::scenario::{
-    CountRange, ExpectedOutput, FileAfter, FileSource, FileType, Mark, Scenario, Since,
-};
+use crate::scenario::{CountRange, ExpectedOutput, FileAfter, FileSource, Mark, Scenario, Since};
+use perf_live::sandbox::FileType;
 
 fn scenario(text: &str) -> Scenario {
     read_text(&format!(

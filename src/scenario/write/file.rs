@@ -6,8 +6,8 @@ use crate::scenario::{
     Command, EventSpec, EventWish, Expectations, ExpectedOutput, FileAfter, FileSource, FileSpec,
     Since, SnapshotSpec, Workload,
 };
-use crate::units::ExitKind;
 use nix::sys::signal::Signal;
+use perf_live::units::ExitKind;
 use std::time::Duration;
 
 /// What a new scenario file says, comments included.
@@ -142,8 +142,8 @@ impl File {
         let mut more: Vec<String> = Vec::new();
         more.extend(mode.map(|mode| format!("mode: \"{mode:04o}\"")));
         more.extend(owner.as_ref().map(|owner| match owner {
-            crate::scenario::UserSpec::Name(name) => format!("owner: {}", flow(name)),
-            crate::scenario::UserSpec::Id(id) => format!("owner: {id}"),
+            perf_live::sandbox::UserSpec::Name(name) => format!("owner: {}", flow(name)),
+            perf_live::sandbox::UserSpec::Id(id) => format!("owner: {id}"),
         }));
         let source = match source {
             FileSource::Content(text) if more.is_empty() => return self.key(4, name, text),

@@ -1,8 +1,8 @@
 //! Deeds: their order over all threads, and the parts that are found by name.
 
 use super::*;
-use crate::format::captured::captured;
-use crate::memory::{Moment, Piece, State};
+use crate::captured::Captured;
+use syscall_model::memory::{Moment, Piece, State};
 
 fn call(thread: u32, name: &str, (from, to): (u64, u64), args: [u64; 6], value: i64) -> Call {
     Call {
@@ -101,7 +101,10 @@ fn what_ends_a_thread_ends_where_it_was_entered_and_what_is_cut_off_with_the_thr
 
 #[test]
 fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
-    let format = captured!("syscalls.sys_enter_openat").format;
+    let format = Captured::read(include_str!(
+        "../../../harness/fixtures/payloads/syscalls.sys_enter_openat.txt"
+    ))
+    .format;
     let source = move |event: &str| {
         (event == "sys_enter_openat").then(|| std::sync::Arc::new(format.clone()))
     };
@@ -167,7 +170,10 @@ fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
 
 #[test]
 fn what_a_failed_call_was_given_and_nobody_read_is_unread_and_not_nothing() {
-    let format = captured!("syscalls.sys_enter_write@7.2").format;
+    let format = Captured::read(include_str!(
+        "../../../harness/fixtures/payloads/syscalls.sys_enter_write@7.2.txt"
+    ))
+    .format;
     let source = move |event: &str| {
         (event == "sys_enter_write").then(|| std::sync::Arc::new(format.clone()))
     };

@@ -1,8 +1,8 @@
 //! What is left out where a trace starts with the programs themselves.
 
 use super::Story;
-use crate::syscall::{Observation, Role, ThreadId};
 use crate::trace::{Level, View};
+use syscall_model::{Observation, Role, ThreadId};
 
 fn story() -> Story {
     let mut story = Story::new(500);

@@ -1,8 +1,8 @@
 //! Parts of a run.
 
 use super::Story;
-use crate::syscall::Signatures;
 use crate::trace::{Deed, Level, Normalised, Stretch, Trace, View};
+use syscall_model::Signatures;
 
 fn run() -> Trace {
     let mut story = Story::new(500);

@@ -6,10 +6,10 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use nix::sys::signal::Signal;
-use trace_harness::host::Host;
+use perf_live::host::Host;
+use perf_live::sandbox::Running;
 use trace_harness::plan::{self, Counting, Facts, Reach, Resolved, StringSource};
 use trace_harness::run::{Bench, Control, Extras, Next, Subject, attempt, lay_out};
-use trace_harness::sandbox::Running;
 use trace_harness::scenario;
 use trace_harness::snapshot::Place;
 use trace_harness::verdict::Verdict;
@@ -262,7 +262,7 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
             has_command: &|_| true,
             default_ring: bench.default_ring(),
             reach: Reach::Everything,
-            page_size: trace_harness::sys::page_size(),
+            page_size: perf_live::sys::page_size(),
             io_uring_disabled: None,
             reader: trace_harness::plan::MemoryReader::Bpf,
             without_bpf: None,

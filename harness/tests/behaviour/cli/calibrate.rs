@@ -3,9 +3,9 @@
 use crate::panics::Nobody;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
+use perf_live::host::Host;
 use std::time::Duration;
 use trace_harness::calibrate::Condition;
-use trace_harness::host::Host;
 use trace_harness::run::{Bench, Calibrating, Control, Suite, discover};
 
 /// It asks for its parent another number of times in each run, a hundred times at least.

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use trace_harness::sandbox::{LaunchError, Workload, World, launch};
-use trace_harness::scenario::WorldSpec;
+use perf_live::sandbox::WorldSpec;
+use perf_live::sandbox::{LaunchError, Workload, World, launch};
 
 use super::{own_world, watch, workload, worlds};
 use crate::support::PATIENCE;
@@ -90,7 +90,7 @@ fn a_step_before_the_program_that_fails_is_named() {
             .expect("a cork")
             .uncork(PATIENCE)
             .expect_err("no such folder");
-        let text = trace_harness::errors::chain(&error);
+        let text = perf_live::errors::chain(&error);
         let doing = match world {
             World::Host => "the workload's process failed while changing to its working directory",
             World::Own(_) => {

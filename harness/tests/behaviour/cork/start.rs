@@ -4,7 +4,7 @@ use std::fs::File;
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::signal::{SigSet, Signal};
-use trace_harness::sandbox::launch;
+use perf_live::sandbox::launch;
 
 use super::{end_of, workload, worlds};
 use crate::support::project::Project;

@@ -1,14 +1,14 @@
 //! The files: which stay, what is in them besides, and where there are none.
 
 use nix::sys::signal::Signal;
+use perf_live::events::Origin;
+use perf_live::host::{Host, Living};
+use perf_records::perfdata::Reader;
+use perf_records::record::LayoutTable;
+use perf_records::units::{Nanos, Pid};
 use std::fs;
 use std::io::Cursor;
-use trace_harness::events::Origin;
-use trace_harness::host::{Host, Living};
-use trace_harness::perfdata::Reader;
-use trace_harness::record::LayoutTable;
 use trace_harness::run::ForwardLog;
-use trace_harness::units::{Nanos, Pid};
 
 use super::{CALLS, Counter, Session, files};
 use crate::support::project::Project;

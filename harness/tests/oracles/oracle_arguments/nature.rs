@@ -14,7 +14,7 @@
 
 use super::super::support::harness::{self, Syscall};
 use super::super::support::spoken::{self, Spoken};
-use trace_harness::syscall::write_string;
+use syscall_model::write_string;
 
 /// Calls of which strace shows arguments that they do not have.
 pub(super) const WITHOUT_ARGUMENTS: [&str; 2] = ["rt_sigreturn", "restart_syscall"];

@@ -1,6 +1,6 @@
 //! Where perf's text and ours differ, and why. The kernel's own text decides: it is the format's author.
 
-use trace_harness::format::Format;
+use perf_records::format::Format;
 
 /// A difference that is known: who errs and how, which formats have it, and what is done to both texts so that it does not show.
 type Known = (&'static str, fn(&Format) -> bool, fn(&str) -> String);

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use trace_harness::format;
-use trace_harness::print::Text;
+use perf_records::format;
+use perf_records::print::Text;
 
 use super::super::support::command::Place;
 use super::super::support::perf::WITH_TRACEFS;

@@ -1,6 +1,6 @@
 //! Records that no kernel wrote: every field has a value, every locator leads into the record.
 
-use trace_harness::format::{Content, Extent, Field, Format, Shape};
+use perf_records::format::{Content, Extent, Field, Format, Shape};
 
 /// How the numbers of a record are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

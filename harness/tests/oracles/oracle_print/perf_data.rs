@@ -1,7 +1,7 @@
 //! A perf.data file with samples of tracepoints, as small as perf takes it.
 
-use trace_harness::attr::{AttrFlags, SampleType, StoredAttr};
-use trace_harness::perfdata::{ATTR_SIZE, FILE_HEADER, Feature, MAGIC, TracingData};
+use perf_records::attr::{AttrFlags, SampleType, StoredAttr};
+use perf_records::perfdata::{ATTR_SIZE, FILE_HEADER, Feature, MAGIC, TracingData};
 
 const TRACEPOINT: u32 = 2;
 const RECORD_SAMPLE: u32 = 9;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 
-use trace_harness::format;
-use trace_harness::perfdata::{Ordered, Reader};
-use trace_harness::print::Text;
-use trace_harness::record::{self, Record};
+use perf_records::format;
+use perf_records::perfdata::{Ordered, Reader};
+use perf_records::print::Text;
+use perf_records::record::{self, Record};
 
 use super::super::support::command::{Place, clean_command};
 use super::super::support::perf::{self, WITH_TRACEFS};

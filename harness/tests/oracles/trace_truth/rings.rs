@@ -1,6 +1,6 @@
 //! What is submitted to an io_uring is seen, though no call says it.
 
-use trace_harness::host::{Catalogue, Host};
+use perf_live::host::{Catalogue, Host};
 
 use crate::support::command::Place;
 use crate::support::harness::{Traced, trace, trace_in};

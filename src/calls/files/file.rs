@@ -1,0 +1,287 @@
+//! Open file descriptions: what they are, and by which name they are shown.
+
+use super::super::tree::{Where, Why};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a descriptor refers to: an open file description, as far as it was known at that moment.
+///
+/// Descriptors that share one (by `dup(2)`, by `fork(2)`) have the same [`OpenFile::id`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenFile {
+    /// One for each description of the run.
+    pub id: u64,
+    /// What is counted by [`OpenFile::ordinal`]: the same for both ends of a pipe.
+    pub thing: u64,
+    /// Of a path: which one this is among the descriptions of that path that were open in the table when it was opened, from 1. Of
+    /// anything else: how many of its class were there before it, from 1; that depends on scheduling where several threads make some.
+    pub ordinal: u32,
+    /// What it is.
+    pub kind: FileKind,
+    /// Which file, where that was followed.
+    pub(crate) place: Where,
+}
+
+/// What an open file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file that was opened by this path: absolute, or as the call had it where its directory is unknown. Symbolic links and `..`
+    /// are as they were given.
+    Path(Box<[u8]>),
+    /// A file without a name, made in this directory (`O_TMPFILE`).
+    Unnamed(Box<[u8]>),
+    /// One end of a pipe.
+    Pipe(End),
+    /// A socket.
+    Socket(Socket),
+    /// Memory under a name that says nothing to the kernel.
+    Memory(Box<[u8]>),
+    /// A message queue; the kernel has its name without the slash.
+    Queue(Box<[u8]>),
+    /// Something that the kernel made and that has no name.
+    Object(Object),
+    /// What the workload was started with, under the name that its starter gave it.
+    Given(Box<[u8]>),
+    /// Something whose name was not read.
+    Unread,
+}
+
+/// Which end of a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The one that is read from.
+    Read,
+    /// The one that is written to.
+    Write,
+}
+
+/// What is known of a socket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Socket {
+    /// Its family (`AF_*`); `None` where it came from a socket that is unknown.
+    pub family: Option<i32>,
+    /// Its type without flags (`SOCK_STREAM`).
+    pub kind: Option<i32>,
+    /// Its protocol.
+    pub protocol: Option<i32>,
+    /// The address that it was bound to, as the kernel was given it (`struct sockaddr`).
+    pub local: Option<Box<[u8]>>,
+    /// The address of the other side, in the same form.
+    pub peer: Option<Box<[u8]>>,
+}
+
+/// What the kernel makes that has no name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Object {
+    /// `eventfd(2)`.
+    Eventfd,
+    /// `epoll_create(2)`.
+    Epoll,
+    /// `signalfd(2)`.
+    Signalfd,
+    /// `timerfd_create(2)`.
+    Timerfd,
+    /// `inotify_init(2)`.
+    Inotify,
+    /// `fanotify_init(2)`.
+    Fanotify,
+    /// `memfd_secret(2)`.
+    SecretMemory,
+    /// A process: `pidfd_open(2)`, or `CLONE_PIDFD`.
+    Pidfd,
+    /// `io_uring_setup(2)`.
+    IoUring,
+    /// `userfaultfd(2)`.
+    Userfaultfd,
+    /// A map, program, link or type information: `bpf(2)`.
+    Bpf,
+    /// `perf_event_open(2)`.
+    PerfEvent,
+    /// A set of rules: `landlock_create_ruleset(2)`.
+    Landlock,
+    /// A listener: `seccomp(2)`.
+    Seccomp,
+    /// A file system in the making: `fsopen(2)`, `fspick(2)`.
+    FsContext,
+    /// `fsmount(2)`.
+    Mount,
+}
+
+impl Object {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Eventfd => "eventfd",
+            Self::Epoll => "epoll",
+            Self::Signalfd => "signalfd",
+            Self::Timerfd => "timerfd",
+            Self::Inotify => "inotify",
+            Self::Fanotify => "fanotify",
+            Self::SecretMemory => "secretmem",
+            Self::Pidfd => "pidfd",
+            Self::IoUring => "io_uring",
+            Self::Userfaultfd => "userfaultfd",
+            Self::Bpf => "bpf",
+            Self::PerfEvent => "perf_event",
+            Self::Landlock => "landlock",
+            Self::Seccomp => "seccomp",
+            Self::FsContext => "fscontext",
+            Self::Mount => "mount",
+        }
+    }
+}
+
+impl Socket {
+    const UNIX: i32 = 1;
+
+    /// Whether descriptors may arrive through it (`SCM_RIGHTS`).
+    pub(super) fn may_pass_descriptors(&self) -> bool {
+        self.family.is_none_or(|family| family == Self::UNIX)
+    }
+
+    fn class(&self) -> &'static str {
+        const STREAM: i32 = 1;
+        const DATAGRAM: i32 = 2;
+        // IPPROTO_TCP, IPPROTO_UDP, or 0 for the type's own.
+        match (self.family, self.kind, self.protocol) {
+            (Some(Self::UNIX), ..) => "unix",
+            (Some(2 | 10), Some(STREAM), Some(0 | 6)) => "tcp",
+            (Some(2 | 10), Some(DATAGRAM), Some(0 | 17)) => "udp",
+            (Some(16), ..) => "netlink",
+            (Some(17), ..) => "packet",
+            (Some(38), ..) => "alg",
+            (Some(40), ..) => "vsock",
+            _ => "socket",
+        }
+    }
+}
+
+impl OpenFile {
+    /// The word that stands in front of its number, where it is told by one: [`OpenFile::ordinal`], or whatever number a writer gives to
+    /// its [`OpenFile::thing`].
+    #[must_use]
+    pub fn class(&self) -> Option<&'static str> {
+        match &self.kind {
+            FileKind::Pipe(_) => Some("pipe"),
+            FileKind::Socket(socket) => Some(socket.class()),
+            FileKind::Object(object) => Some(object.as_str()),
+            FileKind::Path(_)
+            | FileKind::Unnamed(_)
+            | FileKind::Memory(_)
+            | FileKind::Queue(_)
+            | FileKind::Given(_)
+            | FileKind::Unread => None,
+        }
+    }
+
+    /// The path, where it is absolute.
+    #[must_use]
+    pub fn path(&self) -> Option<&[u8]> {
+        match &self.kind {
+            FileKind::Path(path) if path.starts_with(b"/") => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The name, with its own ordinal: `/etc/hostname`, `/etc/hostname:2`, `pipe:1 read`, `tcp:2`, `memfd:cache`, `?`.
+    #[must_use]
+    pub fn name(&self) -> Vec<u8> {
+        self.name_as(self.ordinal)
+    }
+
+    /// The name, with another number in the place of its ordinal.
+    #[must_use]
+    pub fn name_as(&self, number: u32) -> Vec<u8> {
+        let (mut name, plain): (Vec<u8>, bool) = match &self.kind {
+            FileKind::Path(path) | FileKind::Given(path) => (path.to_vec(), true),
+            FileKind::Unnamed(directory) => ([directory, &b"/#"[..]].concat(), true),
+            FileKind::Memory(name) => ([&b"memfd:"[..], name].concat(), true),
+            FileKind::Queue(name) => ([&b"mqueue:"[..], name].concat(), true),
+            FileKind::Unread => return b"?".to_vec(),
+            FileKind::Pipe(_) | FileKind::Socket(_) | FileKind::Object(_) => {
+                (self.class().unwrap_or_default().into(), false)
+            }
+        };
+        if number != 1 || !plain {
+            name.push(b':');
+            name.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        }
+        match self.kind {
+            FileKind::Pipe(End::Read) => name.extend_from_slice(b" read"),
+            FileKind::Pipe(End::Write) => name.extend_from_slice(b" write"),
+            _ => {}
+        }
+        name
+    }
+
+    /// Whether another description in the same table would have the same name.
+    pub(super) fn is_namesake(&self, kind: &FileKind) -> bool {
+        self.class().is_none() && self.kind == *kind
+    }
+}
+
+/// A description as the tables hold it, of which more may become known.
+#[derive(Debug)]
+pub(super) struct Description {
+    /// [`name_hash`] of its kind.
+    pub(super) name_hash: u64,
+    now: Mutex<Arc<OpenFile>>,
+}
+
+/// The same for what has the same name; so that of thousands of open files few names are compared.
+pub(super) fn name_hash(kind: &FileKind) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    std::mem::discriminant(kind).hash(&mut hasher);
+    match kind {
+        FileKind::Path(name)
+        | FileKind::Unnamed(name)
+        | FileKind::Memory(name)
+        | FileKind::Queue(name)
+        | FileKind::Given(name) => name.hash(&mut hasher),
+        FileKind::Pipe(_) | FileKind::Socket(_) | FileKind::Object(_) | FileKind::Unread => {}
+    }
+    hasher.finish()
+}
+
+impl FileKind {
+    /// Where it is, as long as nobody followed that.
+    pub(super) fn place(&self) -> Where {
+        match self {
+            Self::Path(_) | Self::Unnamed(_) | Self::Unread => Where::Unknown(Why::Descriptor),
+            _ => Where::Nowhere,
+        }
+    }
+}
+
+impl Description {
+    /// Tells which file it is.
+    pub(super) fn lies(&self, place: Where) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = OpenFile::clone(&now);
+        file.place = place;
+        *now = Arc::new(file);
+    }
+
+    pub(super) fn new(file: OpenFile) -> Arc<Self> {
+        Arc::new(Self {
+            name_hash: name_hash(&file.kind),
+            now: Mutex::new(Arc::new(file)),
+        })
+    }
+
+    /// What is known now.
+    pub(super) fn now(&self) -> Arc<OpenFile> {
+        Arc::clone(&self.now.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes what is known of a socket. Calls made before keep what was known then.
+    pub(super) fn learn(&self, learn: impl FnOnce(&mut Socket)) {
+        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = OpenFile::clone(&now);
+        if let FileKind::Socket(socket) = &mut file.kind {
+            learn(socket);
+            *now = Arc::new(file);
+        }
+    }
+}

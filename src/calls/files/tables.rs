@@ -1,0 +1,352 @@
+//! The tables of all processes, and who has which.
+
+use super::super::names::{self, Abi};
+use super::super::pool::{Key, Pool};
+use super::super::tree::{self, Tree};
+use super::super::{Actor, Call, Entry, Observation, ThreadId};
+use super::calls::{self, Plan};
+use super::directory::Directory;
+use super::file::{Description, FileKind, OpenFile};
+use super::lookup::{Files, State};
+use super::reaching::Walks;
+use super::table::{Doing, Flight, Number, Range, Table};
+use perf_records::units::Pid;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the workload's first process starts with.
+#[derive(Clone, Debug, Default)]
+pub struct Initial {
+    /// Its open descriptors: each description, with the numbers that refer to it.
+    pub files: Vec<(FileKind, Vec<i32>)>,
+    /// Whether these are all: then every other number is closed.
+    pub complete: bool,
+    /// Its working directory, absolute.
+    pub directory: Option<Vec<u8>>,
+}
+
+/// What the observations tell, and what is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watched {
+    /// Whether every call of [`needed`](super::needed) is among the observations; else every look-up is unknown.
+    pub complete: bool,
+    /// Whether [`Tables::submitted`] is told what rings are given to do; else a ring may open and close whatever it likes.
+    pub submissions: bool,
+    /// Whether calls get the absolute paths of their arguments ([`Files::path`]).
+    pub paths: bool,
+    /// Whether they get the files that these and their descriptors lead to ([`Files::reached`]), for which every call of
+    /// [`naming`](super::naming) is among the observations.
+    pub names: bool,
+}
+
+/// Follows the descriptors and working directories of all processes of one run.
+#[derive(Debug)]
+pub struct Tables {
+    pub(super) initial: Initial,
+    pub(super) watched: Watched,
+    pub(super) tables: Pool<Table>,
+    pub(super) directories: Pool<Directory>,
+    pub(super) threads: Vec<Option<Box<Thread>>>,
+    pub(super) is_started: bool,
+    n_descriptions: u64,
+    made: HashMap<&'static str, u32>,
+    n_groups: u32,
+    /// The table that a thread left which ended in an exec: the leader, which lives on, gets it.
+    pub(super) left: Option<(Pid, Table)>,
+    /// Threads in calls that install a descriptor in another task's table.
+    pub(super) installing: Vec<ThreadId>,
+    /// The names of files, where these are followed.
+    pub(super) tree: Option<Box<Tree>>,
+    /// Who has which id in its own pid namespace.
+    pub(super) ids: HashMap<u32, Vec<ThreadId>>,
+}
+
+/// One thread's.
+#[derive(Clone, Debug)]
+pub(super) struct Thread {
+    pub(super) pid: Pid,
+    pub(super) table: Key,
+    pub(super) directory: Key,
+    pub(super) pending: Option<Pending>,
+    /// Whether it did anything that was seen.
+    pub(super) is_seen: bool,
+}
+
+/// A call that was entered.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) call: (Abi, i32),
+    pub(super) args: Option<[u64; 6]>,
+    pub(super) files: Files,
+    /// What its first argument refers to.
+    pub(super) first: Option<Number>,
+    /// [`Directory::version`]; `None` where another thread was changing it.
+    pub(super) version: Option<u64>,
+    /// When it was entered, by the clock of names.
+    pub(super) since: u64,
+    /// Where its paths led; known when it is over.
+    pub(super) walks: Walks,
+    /// What the call has changed already and must restore where it fails.
+    pub(super) undo: Option<Box<Undo>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Undo {
+    Table(Table),
+    Root(Option<Arc<[u8]>>),
+}
+
+/// A thread, and what it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At {
+    pub(super) thread: ThreadId,
+    pub(super) table: Key,
+    pub(super) directory: Key,
+}
+
+impl Tables {
+    /// Tables for one run.
+    #[must_use]
+    pub fn new(initial: Initial, watched: Watched) -> Self {
+        Self {
+            initial,
+            watched,
+            tables: Pool::default(),
+            directories: Pool::default(),
+            threads: Vec::new(),
+            is_started: false,
+            n_descriptions: 0,
+            made: HashMap::new(),
+            n_groups: 0,
+            left: None,
+            installing: Vec::new(),
+            tree: None,
+            ids: HashMap::new(),
+        }
+    }
+
+    /// Takes what happened next; puts into a call what its descriptors referred to.
+    pub fn observe(&mut self, observation: &mut Observation) {
+        match observation {
+            Observation::Entered {
+                actor,
+                abi,
+                number,
+                entry,
+            } => self.entered(actor, *abi, *number, entry),
+            Observation::Call(call) => self.called(call),
+            Observation::Born {
+                child,
+                parent,
+                shares,
+            } => self.born(child, *parent, *shares),
+            Observation::Executed(actor) => self.executed(actor),
+            Observation::Gone(thread) => self.gone(*thread),
+            Observation::Named { thread, id } => {
+                let of_id = self.ids.entry(*id as u32).or_default();
+                of_id.push(*thread);
+            }
+            Observation::Global { .. } | Observation::Starting(..) | Observation::OutOfSight(_) => {
+            }
+        }
+    }
+
+    fn plan(&self, abi: Abi, number: i32) -> Option<Plan> {
+        let plan = calls::plan(abi, number);
+        let matters = plan.descriptors != 0
+            || plan.effect != calls::Effect::None
+            || (self.watched.paths && !plan.paths.is_empty())
+            || (self.tree.is_some() && changes_names(abi, number));
+        matters.then_some(plan)
+    }
+
+    fn entered(&mut self, actor: &Actor, abi: Abi, number: i32, entry: &Entry) {
+        let Some(plan) = self.plan(abi, number).filter(|_| self.watched.complete) else {
+            return;
+        };
+        let Some(at) = self.at(actor.thread) else {
+            return;
+        };
+        let mut pending = Pending {
+            call: (abi, number),
+            args: match entry {
+                Entry::Seen { args, .. } => Some(*args),
+                Entry::Uncorking | Entry::Missing => None,
+            },
+            files: Files::default(),
+            first: None,
+            version: self.steady(at),
+            since: 0,
+            walks: Walks::new(),
+            undo: None,
+        };
+        for (place, word) in descriptors(plan, &pending.args) {
+            let slot = self.look(at, word);
+            pending.files.set_argument(place, slot.state());
+            if place == 0 {
+                pending.first = Some(slot);
+            }
+        }
+        self.reaches(at, names::name_of(abi, number), &mut pending);
+        self.begin(at, plan, (abi, number), &mut pending);
+        if let Some(thread) = self.thread(actor.thread) {
+            thread.is_seen = true;
+            thread.pending = Some(pending);
+        }
+    }
+
+    fn called(&mut self, call: &mut Call) {
+        let Some(plan) = self.plan(call.abi, call.number) else {
+            return;
+        };
+        let at = self.at(call.actor.thread).filter(|_| self.watched.complete);
+        let pending = self.thread(call.actor.thread).and_then(|thread| {
+            let pending = thread.pending.take();
+            pending.filter(|pending| pending.call == (call.abi, call.number))
+        });
+        let (Some(at), Some(mut pending)) = (at, pending) else {
+            let args = match call.entry {
+                Entry::Seen { args, .. } => Some(args),
+                Entry::Uncorking | Entry::Missing => None,
+            };
+            for (place, _) in descriptors(plan, &args) {
+                call.files.set_argument(place, State::Unknown);
+            }
+            call.files.set_result(State::Unknown);
+            return;
+        };
+        call.files = std::mem::take(&mut pending.files);
+        if self.watched.paths {
+            for argument in plan.paths {
+                if let Some(path) = self.path(at, call, *argument, pending.version) {
+                    call.files.add_path(argument.path, path);
+                }
+            }
+        }
+        pending.walks = self.walks(at, call, plan.paths, &pending);
+        self.renames(at, call, &pending);
+        self.end(at, plan, pending, call);
+        self.reached_result(call);
+    }
+
+    pub(super) fn thread(&mut self, thread: ThreadId) -> Option<&mut Thread> {
+        self.threads.get_mut(thread.0 as usize)?.as_deref_mut()
+    }
+
+    pub(super) fn at(&self, thread: ThreadId) -> Option<At> {
+        let known = self.threads.get(thread.0 as usize)?.as_deref()?;
+        Some(At {
+            thread,
+            table: known.table,
+            directory: known.directory,
+        })
+    }
+
+    /// What a number of a thread refers to at this moment.
+    pub(super) fn look(&self, at: At, number: u32) -> Number {
+        if !self.installing.is_empty() {
+            return Number::Unknown;
+        }
+        let Some(table) = self.tables.get(at.table) else {
+            return Number::Unknown;
+        };
+        let slot = table.get(number);
+        let in_doubt = |table: &Table| table.is_in_doubt(number, &slot, at.thread);
+        let is_doubtful = match table.group {
+            None => in_doubt(table),
+            Some(_) => self
+                .tables
+                .iter()
+                .any(|(_, other)| other.group == table.group && in_doubt(other)),
+        };
+        if is_doubtful { Number::Unknown } else { slot }
+    }
+
+    /// A new description. A path has the ordinal that is free in its table; both ends of a pipe are one thing.
+    pub(super) fn describe(
+        &mut self,
+        kind: FileKind,
+        ordinal: u32,
+        other_end: Option<&Description>,
+    ) -> Arc<Description> {
+        let id = self.n_descriptions;
+        self.n_descriptions += 1;
+        let mut file = OpenFile {
+            id,
+            thing: id,
+            ordinal,
+            place: kind.place(),
+            kind,
+        };
+        if let Some(other) = other_end.map(Description::now) {
+            (file.thing, file.ordinal) = (other.thing, other.ordinal);
+        } else if let Some(class) = file.class() {
+            let made = self.made.entry(class).or_default();
+            *made += 1;
+            file.ordinal = *made;
+        }
+        Description::new(file)
+    }
+
+    /// Notes a call that has not returned.
+    pub(super) fn fly(&mut self, at: At, doing: Doing) {
+        let disturbed = match self.tables.get(at.table) {
+            // What others were doing before may still come to pass in between.
+            Some(table) if doing == Doing::Copies => table.unfinished(at.thread),
+            _ => Vec::new(),
+        };
+        if let Some(table) = self.tables.get_mut(at.table) {
+            table.flights.push(Flight {
+                thread: at.thread,
+                doing,
+                disturbed,
+            });
+        }
+    }
+
+    /// Changes a table, and tells all whom it may concern which numbers were changed.
+    pub(super) fn change(&mut self, at: At, range: Range, change: impl FnOnce(&mut Table)) {
+        let Some(table) = self.tables.get_mut(at.table) else {
+            return;
+        };
+        change(table);
+        table.disturb(range, at.thread);
+        let Some(group) = table.group else { return };
+        for (key, other) in self.tables.iter_mut() {
+            if other.group == Some(group) && key != at.table {
+                other.forget(range);
+                other.disturb(range, at.thread);
+            }
+        }
+    }
+
+    /// Numbers that are not known as open may have become so.
+    pub(super) fn forget_closed(&mut self, at: At) {
+        let group = self.tables.get(at.table).and_then(|table| table.group);
+        for (key, table) in self.tables.iter_mut() {
+            if key == at.table || (group.is_some() && table.group == group) {
+                table.forget_closed();
+            }
+        }
+    }
+
+    pub(super) fn new_group(&mut self) -> u32 {
+        self.n_groups += 1;
+        self.n_groups - 1
+    }
+}
+
+fn changes_names(abi: Abi, number: i32) -> bool {
+    names::name_of(abi, number).is_some_and(|name| tree::change(name).is_some())
+}
+
+/// The arguments of a call that are descriptors and not negative.
+fn descriptors(plan: Plan, args: &Option<[u64; 6]>) -> impl Iterator<Item = (usize, u32)> {
+    let args = args.unwrap_or([u64::MAX; 6]);
+    let marked =
+        (0..6usize).filter(move |place| plan.descriptors & (1u8.wrapping_shl(*place as u32)) != 0);
+    marked.filter_map(move |place| {
+        let number = *args.get(place)? as i32;
+        Some((place, u32::try_from(number).ok()?))
+    })
+}

@@ -1,0 +1,67 @@
+#![doc = include_str!("README.md")]
+#![forbid(unsafe_code)]
+
+mod assigned;
+mod attach;
+mod by_row;
+mod call;
+mod choice;
+pub mod class;
+pub mod constants;
+pub mod errno;
+pub mod files;
+pub mod kinds;
+mod layout;
+mod lineage;
+pub mod mappings;
+mod meaning;
+pub mod memory;
+mod memory_text;
+pub mod names;
+mod numerals;
+pub mod pointers;
+mod pool;
+mod refused;
+mod relatives;
+pub mod select;
+pub mod signals;
+mod signature;
+mod sources;
+mod starts;
+pub mod structs;
+mod text;
+mod thread;
+mod track;
+mod tree;
+pub mod uring;
+
+pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
+pub use choice::{Choice, Ending, Paths};
+pub use lineage::{Creator, Lineage, Living};
+pub use meaning::{Commands, Depends};
+pub use memory_text::UNREAD;
+pub use numerals::{write_escaped, write_string};
+pub use relatives::{has_all_of, natives_of};
+pub use signature::{Argument, Meanings, Signature, Signatures};
+pub use sources::{Remembered, Sources};
+pub use starts::{Role, Starts};
+pub use structs::Varying;
+pub use text::{
+    Shown, Values, returns, write_argument, write_arguments, write_read_argument, write_result,
+};
+pub use track::Tracker;
+pub use tree::{Doubt, Found, Ground, Identity, Reached, Why};
+
+#[cfg(test)]
+mod tests;
+
+/// The name of the code that came with a signal: `SI_USER`, `CLD_EXITED`; `None` where it has none.
+#[must_use]
+pub fn signal_code(signal: i32, code: i32) -> Option<&'static str> {
+    structs::code_name(signal, code)
+}
+
+/// The names of all such codes.
+pub fn signal_codes() -> impl Iterator<Item = &'static str> {
+    structs::code_names()
+}

@@ -1,0 +1,361 @@
+//! What the pointers among a call's arguments point to, and what of it is to be read.
+//!
+//! One row a call. The layouts are those of 64-bit programs, so that only calls of the native convention are read.
+
+use super::kinds::ArgKind;
+use super::names::Abi;
+use super::structs::StructKind;
+use crate::memory::{Extent, Fetch, Moment};
+
+mod table;
+
+/// What an argument points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// A path that the kernel looks up.
+    Path,
+    /// A string that it does not: a name, or the target of a symbolic link that is being made.
+    Text,
+    /// A vector of strings.
+    Strings,
+    /// A structure that the program gives.
+    In(StructKind, Length),
+    /// A structure that the kernel fills in.
+    Out(StructKind, Length),
+    /// A structure that the kernel changes.
+    InOut(StructKind, Length),
+    /// Contents that the program gives.
+    Written(Length),
+    /// Contents that the kernel fills in.
+    Read(Length),
+    /// A string for some of the call's commands only: [`by_command`] tells for which.
+    MaybeText,
+    /// A structure that the program gives, likewise.
+    MaybeIn(StructKind),
+    /// A structure that the kernel changes, likewise.
+    MaybeInOut(StructKind),
+}
+
+/// How many there are of what a pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    /// One.
+    One,
+    /// As many as this argument says; of contents and of structures that grow from kernel to kernel, so many bytes.
+    By(u8),
+    /// As many bytes as stands where this argument points to.
+    At(u8),
+    /// As many as the result says.
+    Result,
+}
+
+/// The longest path (`PATH_MAX`), its zero byte included; longer strings are cut.
+const LONGEST_STRING: u16 = 4096;
+
+/// Of structures in a row no more is read.
+const LONGEST_STRUCT: u16 = 1024;
+
+/// What of a call's pointers is to be read, with no more than `contents` bytes of what it reads or writes; 0 for none.
+///
+/// At most five are read at the entry and four at the exit, and each argument once at each.
+#[must_use]
+pub fn fetches(abi: Abi, name: &str, contents: u16) -> Vec<Fetch> {
+    if abi != Abi::native() {
+        return Vec::new();
+    }
+    let mut fetches = Vec::new();
+    for (argument, target) in table::targets(name) {
+        let mut add = |moment, extent, limit| {
+            fetches.push(Fetch {
+                argument: *argument,
+                moment,
+                extent,
+                limit,
+            });
+        };
+        match *target {
+            Target::Path | Target::Text | Target::MaybeText => {
+                add(Moment::Enter, Extent::String, LONGEST_STRING);
+            }
+            Target::Strings => add(Moment::Enter, Extent::Strings, LONGEST_STRING),
+            Target::In(kind, length) => add(Moment::Enter, extent(kind, length), limit(kind)),
+            Target::MaybeIn(kind) => add(Moment::Enter, extent(kind, Length::One), limit(kind)),
+            Target::Out(kind, length) => add(Moment::Exit, extent(kind, length), limit(kind)),
+            Target::InOut(kind, length) => {
+                add(Moment::Enter, extent(kind, length), limit(kind));
+                add(Moment::Exit, extent(kind, length), limit(kind));
+            }
+            Target::MaybeInOut(kind) => {
+                add(Moment::Enter, extent(kind, Length::One), limit(kind));
+                add(Moment::Exit, extent(kind, Length::One), limit(kind));
+            }
+            Target::Written(_) | Target::Read(_) if contents == 0 => {}
+            Target::Written(length) => add(Moment::Enter, bytes(length), contents),
+            Target::Read(length) => add(Moment::Exit, bytes(length), contents),
+        }
+    }
+    fetches
+}
+
+/// What an argument is, where it is a pointer and what it points to is known.
+#[must_use]
+pub fn kind(call: &str, index: usize) -> Option<ArgKind> {
+    let (_, target) = table::targets(call)
+        .iter()
+        .find(|(argument, _)| usize::from(*argument) == index)?;
+    match *target {
+        Target::Path => Some(ArgKind::Path),
+        Target::Text => Some(ArgKind::Text),
+        Target::Strings => Some(ArgKind::Strings),
+        Target::In(kind, _) | Target::Out(kind, _) | Target::InOut(kind, _) => {
+            Some(ArgKind::Struct(kind))
+        }
+        Target::Written(_) | Target::Read(_) => Some(ArgKind::Buffer),
+        Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_) => None,
+    }
+}
+
+/// The arguments of a call that [`by_command`] may say something of.
+pub(super) fn places_by_command(call: &str) -> impl Iterator<Item = usize> {
+    let is_open = |target: &Target| {
+        matches!(
+            target,
+            Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_)
+        )
+    };
+    let open = table::targets(call)
+        .iter()
+        .filter(move |(_, target)| is_open(target));
+    open.map(|(argument, _)| usize::from(*argument))
+}
+
+/// What an argument is that points to something for some commands of its call only, by the words of the call.
+#[must_use]
+pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind> {
+    // Commands are numbers of 32 bits, whatever stands in the upper half of the register.
+    let command = |index: usize| words.get(index).map(|word| *word as u32);
+    let kind = match (call, index) {
+        ("fcntl", 2) => match command(1)? as i32 {
+            libc::F_GETLK | libc::F_OFD_GETLK => StructKind::FileLockOut,
+            libc::F_SETLK | libc::F_SETLKW => StructKind::FileLock,
+            libc::F_OFD_SETLK | libc::F_OFD_SETLKW => StructKind::FileLock,
+            _ => return None,
+        },
+        ("futex", 3) => match command(1)? as i32 & libc::FUTEX_CMD_MASK {
+            libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => StructKind::Timespec,
+            libc::FUTEX_LOCK_PI | FUTEX_LOCK_PI2 | libc::FUTEX_WAIT_REQUEUE_PI => {
+                StructKind::Timespec
+            }
+            _ => return None,
+        },
+        ("ioctl", 2) => match u64::from(command(1)?) {
+            libc::FIONBIO => StructKind::Int,
+            libc::FIONREAD => StructKind::IntOut,
+            _ => return None,
+        },
+        ("prctl", 1) if command(0)? as i32 == libc::PR_SET_NAME => return Some(ArgKind::Text),
+        // FSCONFIG_SET_STRING, FSCONFIG_SET_PATH and FSCONFIG_SET_PATH_EMPTY of linux/mount.h.
+        ("fsconfig", 3) => match command(1)? {
+            1 => return Some(ArgKind::Text),
+            3 | 4 => return Some(ArgKind::Path),
+            _ => return None,
+        },
+        // KEYCTL_JOIN_SESSION_KEYRING, and the type and description of KEYCTL_SEARCH, of linux/keyctl.h.
+        ("keyctl", 1) if command(0)? == 1 => return Some(ArgKind::Text),
+        ("keyctl", 2 | 3) if command(0)? == 10 => return Some(ArgKind::Text),
+        _ => return None,
+    };
+    Some(ArgKind::Struct(kind))
+}
+
+/// `FUTEX_LOCK_PI2` of linux/futex.h, from Linux 5.14 on.
+const FUTEX_LOCK_PI2: i32 = 13;
+
+fn extent(kind: StructKind, length: Length) -> Extent {
+    match length {
+        Length::One => Extent::Fixed(kind.size()),
+        Length::By(count) => Extent::Counted {
+            count,
+            unit: kind.size(),
+        },
+        Length::At(at) => Extent::Sized { at },
+        Length::Result => Extent::Returned { unit: kind.size() },
+    }
+}
+
+fn bytes(length: Length) -> Extent {
+    extent(StructKind::Text, length)
+}
+
+fn limit(kind: StructKind) -> u16 {
+    match kind {
+        // What readlink(2) and getcwd(2) give is a path.
+        StructKind::Text | StructKind::Directory => LONGEST_STRING,
+        _ => LONGEST_STRUCT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names;
+
+    /// The declarations of every call's arguments by five kernels: `index kind type name`, parted by ` | `.
+    const DECLARED: &str = include_str!("../../harness/fixtures/syscall-argument-kinds.txt");
+
+    /// Each argument of each call: the call, the place, the C type and the name.
+    fn declared() -> impl Iterator<Item = (&'static str, u8, &'static str, &'static str)> {
+        let lines = DECLARED.lines().filter(|line| !line.starts_with('#'));
+        lines.flat_map(|line| {
+            let (call, arguments) = line.split_once(": ").expect("a call and its arguments");
+            arguments.split(" | ").map(move |argument| {
+                let (index, rest) = argument.split_once(' ').expect("an index");
+                let (_, declaration) = rest.split_once(' ').expect("a kind");
+                let (c_type, name) = declaration.rsplit_once(' ').expect("a type and a name");
+                (call, index.parse().expect("an index"), c_type, name)
+            })
+        })
+    }
+
+    #[test]
+    fn rows_are_in_order_and_their_calls_exist() {
+        assert!(table::TABLE.is_sorted_by(|(a, _), (b, _)| a < b));
+        for (call, _) in table::TABLE {
+            assert!(names::number(Abi::X86_64, call).is_some(), "{call}");
+        }
+    }
+
+    #[test]
+    fn every_target_is_an_argument_that_the_kernel_declares_as_a_pointer() {
+        for (call, targets) in table::TABLE.iter().filter(|(call, _)| *call != "uselib") {
+            for (place, target) in *targets {
+                let declared = declared().find(|(name, at, ..)| (name, at) == (call, place));
+                let (_, _, c_type, name) = declared.expect("the kernel declares the argument");
+                let is_by_command = matches!(
+                    target,
+                    Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_)
+                );
+                assert!(
+                    c_type.contains('*') || c_type.contains("cap_user") || is_by_command,
+                    "{call} {place}: {c_type} {name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_length_is_an_argument_that_the_kernel_declares_as_one() {
+        for (call, _) in table::TABLE {
+            for fetch in fetches(Abi::native(), call, 64) {
+                let (at, is_pointer) = match fetch.extent {
+                    Extent::Counted { count, .. } => (count, false),
+                    Extent::Sized { at } => (at, true),
+                    _ => continue,
+                };
+                let (_, _, c_type, name) = declared()
+                    .find(|(name, place, ..)| (name, *place) == (call, at))
+                    .expect("the kernel declares the argument");
+                assert_eq!(c_type.contains('*'), is_pointer, "{call}: {c_type} {name}");
+            }
+        }
+    }
+
+    /// What is declared as a string and is none: bytes, addresses, and the environment, which strace does not show either.
+    const NO_STRINGS: &[(&str, u8)] = &[
+        ("execve", 2),
+        ("execveat", 3),
+        ("lookup_dcookie", 1),
+        ("mincore", 2),
+        ("shmat", 1),
+        ("shmdt", 0),
+        ("syslog", 1),
+    ];
+
+    #[test]
+    fn no_string_of_a_call_is_forgotten() {
+        let mut n_strings = 0;
+        for (call, place, c_type, name) in declared() {
+            if !c_type.contains("char *") || NO_STRINGS.contains(&(call, place)) {
+                continue;
+            }
+            let found = kind(call, usize::from(place));
+            assert!(found.is_some(), "{call} {place}: {c_type} {name}");
+            n_strings += 1;
+        }
+        assert!(n_strings > 100, "{n_strings}");
+    }
+
+    #[test]
+    fn no_call_needs_more_fetches_than_programs_make_or_two_for_an_argument() {
+        for (call, _) in table::TABLE {
+            let fetches = fetches(Abi::native(), call, 64);
+            for (moment, most) in [(Moment::Enter, 5), (Moment::Exit, 4)] {
+                let at: Vec<_> = fetches.iter().filter(|one| one.moment == moment).collect();
+                assert!(at.len() <= most, "{call}");
+                let is_alone = |one: &&Fetch| {
+                    at.iter()
+                        .filter(|other| other.argument == one.argument)
+                        .count()
+                        == 1
+                };
+                assert!(at.iter().all(is_alone), "{call}");
+            }
+            let is_result = |extent| matches!(extent, Extent::Returned { .. });
+            assert!(
+                fetches
+                    .iter()
+                    .all(|one| one.moment == Moment::Exit || !is_result(one.extent)),
+                "{call}"
+            );
+        }
+    }
+
+    #[test]
+    fn contents_are_read_only_where_they_are_asked_for() {
+        assert_eq!(fetches(Abi::native(), "read", 0), []);
+        let fetch = |argument, moment, extent, limit| Fetch {
+            argument,
+            moment,
+            extent,
+            limit,
+        };
+        assert_eq!(
+            fetches(Abi::native(), "read", 32),
+            [fetch(1, Moment::Exit, Extent::Returned { unit: 1 }, 32)]
+        );
+        let given = Extent::Counted { count: 2, unit: 1 };
+        assert_eq!(
+            fetches(Abi::native(), "write", 32),
+            [fetch(1, Moment::Enter, given, 32)]
+        );
+    }
+
+    #[test]
+    fn calls_of_other_conventions_are_not_read() {
+        let other = Abi::native().compat().expect("both have one");
+        assert_eq!(fetches(other, "openat", 0), []);
+        assert_eq!(fetches(Abi::native(), "openat", 0).len(), 1);
+    }
+
+    #[test]
+    fn a_command_tells_what_its_pointer_is() {
+        let words = |command: u64| [0, command, 0, 0, 0, 0];
+        let lock = |command: i32| by_command("fcntl", 2, &words(command as u64));
+        assert_eq!(
+            lock(libc::F_SETLK),
+            Some(ArgKind::Struct(StructKind::FileLock))
+        );
+        assert_eq!(
+            lock(libc::F_GETLK),
+            Some(ArgKind::Struct(StructKind::FileLockOut))
+        );
+        assert_eq!(lock(libc::F_GETFD), None);
+        let private = 128 | libc::FUTEX_WAIT as u64 | 0xffff_0000_0000_0000;
+        let timeout = Some(ArgKind::Struct(StructKind::Timespec));
+        assert_eq!(by_command("futex", 3, &words(private)), timeout);
+        assert_eq!(
+            by_command("futex", 3, &words(libc::FUTEX_WAKE as u64)),
+            None
+        );
+    }
+}

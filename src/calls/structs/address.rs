@@ -1,0 +1,246 @@
+//! Addresses of sockets, and what goes with them.
+
+use super::Varying;
+use super::pen::Pen;
+use super::site::{Bytes, Site};
+use crate::constants::tables;
+use crate::text::Values;
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+/// The size of `struct sockaddr_storage`; the kernel takes no longer address.
+const LONGEST: usize = 128;
+
+/// An address that the kernel filled in is no longer than the room that the program had for it: the kernel tells the true length.
+pub(super) fn address<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let bytes = match site.given() {
+        Some(given) => given,
+        None => {
+            let room = site.further(1).given()?.u32(0)?;
+            site.filled()?.first(usize::try_from(room).ok()?)
+        }
+    };
+    any_family(pen, bytes.first(LONGEST))
+}
+
+fn any_family<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+    let family = bytes.u16(0)?;
+    pen.text("{sa_family=");
+    pen.constants(&tables::ADDRESS_FAMILIES, family.into());
+    let length = bytes.len();
+    match i32::from(family) {
+        _ if length == 2 => {}
+        libc::AF_UNIX => unix(pen, bytes.from(2)?),
+        libc::AF_INET if length >= 16 => internet(pen, bytes)?,
+        libc::AF_INET6 if length >= 24 => internet6(pen, bytes)?,
+        libc::AF_NETLINK if length >= 12 => netlink(pen, bytes)?,
+        libc::AF_VSOCK if length >= 16 => {
+            pen.text(", svm_cid=");
+            pen.hex(bytes.u32(8)?.into());
+            pen.text(", svm_port=");
+            pen.hex(bytes.u32(4)?.into());
+            pen.text(", svm_flags=");
+            pen.hex(bytes.u8(12)?.into());
+        }
+        _ => {
+            pen.text(", sa_data=");
+            pen.string(bytes.from(2)?);
+        }
+    }
+    pen.text("}");
+    Some(())
+}
+
+/// unix(7): a path to its zero byte, or a name that begins with one and has the length of the rest.
+fn unix<V: Values>(pen: &mut Pen<'_, V>, path: &[u8]) {
+    pen.text(", sun_path=");
+    match path.split_first() {
+        Some((0, name)) => {
+            pen.text("@");
+            pen.string(name);
+        }
+        _ => {
+            let end = path.iter().position(|byte| *byte == 0);
+            pen.string(path.get(..end.unwrap_or(path.len())).unwrap_or(path));
+        }
+    }
+}
+
+fn port<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+    pen.text("_port=htons(");
+    pen.varying(Varying::Port, u16::from_be_bytes(bytes.array(2)?));
+    pen.text(")");
+    Some(())
+}
+
+fn internet<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+    pen.text(", sin");
+    port(pen, bytes)?;
+    pen.text(", sin_addr=");
+    internet_address(pen, bytes.array(4)?);
+    Some(())
+}
+
+/// Four bytes, in the order in which they are written.
+pub(super) fn internet_address<V: Values>(pen: &mut Pen<'_, V>, address: [u8; 4]) {
+    pen.text("inet_addr(\"");
+    pen.text(&Ipv4Addr::from(address).to_string());
+    pen.text("\")");
+}
+
+fn internet6<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+    pen.text(", sin6");
+    port(pen, bytes)?;
+    pen.text(", sin6_flowinfo=htonl(");
+    pen.number(u32::from_be_bytes(bytes.array(4)?));
+    pen.text("), inet_pton(AF_INET6, \"");
+    let address = Ipv6Addr::from(bytes.array::<16>(8)?);
+    pen.text(&text_of(address));
+    pen.text("\", &sin6_addr)");
+    if bytes.len() < 28 {
+        return Some(());
+    }
+    pen.text(", sin6_scope_id=");
+    match bytes.u32(24)? {
+        // The loopback device is the first in every network namespace (LOOPBACK_IFINDEX); the names of others are not known here.
+        1 if address.is_unicast_link_local() => pen.text("if_nametoindex(\"lo\")"),
+        scope => pen.number(scope),
+    }
+    Some(())
+}
+
+/// As inet_ntop(3) writes it, which differs from Rust's form for addresses that embed one of version 4 without a mark.
+fn text_of(address: Ipv6Addr) -> String {
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0, high, _] if high != 0 => {
+            let [.., a, b, c, d] = address.octets();
+            format!("::{}", Ipv4Addr::new(a, b, c, d))
+        }
+        _ => address.to_string(),
+    }
+}
+
+fn netlink<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+    pen.text(", nl_pid=");
+    // Mostly, but not always, the id of the process that opened the socket.
+    pen.task(bytes.i32(4)?);
+    pen.text(", nl_groups=");
+    let groups = bytes.u32(8)?;
+    pen.text(&match groups {
+        0 => "00000000".to_owned(),
+        _ => format!("{groups:#08x}"),
+    });
+    Some(())
+}
+
+/// `[128 => 16]`: the room that there was, and the length of what the kernel had for it.
+pub(super) fn length<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let room = site.given()?.i32(0)?;
+    pen.text("[");
+    pen.number(room);
+    let filled = site.filled().and_then(|bytes| bytes.i32(0));
+    if let Some(length) = filled.filter(|length| *length != room) {
+        pen.text(" => ");
+        pen.number(length);
+    }
+    pen.text("]");
+    Some(())
+}
+
+/// `struct msghdr`: where its parts are. recvmsg(2) shows what the kernel left there, as strace does.
+pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let given = site.given()?;
+    let room = given.i32(8)?;
+    let is_received = site.name() == "recvmsg";
+    if is_received && site.result().is_none() {
+        pen.text("{msg_namelen=");
+        pen.number(room);
+        pen.text("}");
+        return Some(());
+    }
+    let bytes = if is_received { site.filled()? } else { given };
+    pen.text("{msg_name=");
+    pen.address(bytes.u64(0)?);
+    pen.text(", msg_namelen=");
+    pen.number(room);
+    let length = bytes.i32(8)?;
+    if length != room {
+        pen.text(" => ");
+        pen.number(length);
+    }
+    pen.text(", msg_iov=");
+    pen.address(bytes.u64(16)?);
+    pen.text(", msg_iovlen=");
+    pen.number(bytes.u64(24)?);
+    let length = bytes.u64(40)?;
+    if length != 0 {
+        pen.text(", msg_control=");
+        pen.address(bytes.u64(32)?);
+    }
+    pen.text(", msg_controllen=");
+    pen.number(length);
+    pen.text(", msg_flags=");
+    pen.constants(&tables::MESSAGE_FLAGS, bytes.u32(48)?.into());
+    pen.text("}");
+    Some(())
+}
+
+/// The value of a socket's option: a number where it has the size of one, else bytes.
+pub(super) fn option<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let is_asked = site.name() == "getsockopt";
+    let bytes = if is_asked {
+        site.filled()?
+    } else {
+        site.given()?
+    };
+    let (level, name) = (site.word(1)? as i32, site.word(2)? as i32);
+    match (level, name, bytes.len()) {
+        (libc::SOL_SOCKET, libc::SO_LINGER, 8) => {
+            pen.text("{l_onoff=");
+            pen.number(bytes.i32(0)?);
+            pen.text(", l_linger=");
+            pen.number(bytes.i32(4)?);
+            pen.text("}");
+        }
+        (libc::SOL_SOCKET, libc::SO_PEERCRED, 12) => {
+            pen.text("{pid=");
+            pen.task(bytes.i32(0)?);
+            pen.text(", uid=");
+            pen.id(bytes.u32(4)?);
+            pen.text(", gid=");
+            pen.id(bytes.u32(8)?);
+            pen.text("}");
+        }
+        // Programs, whose instructions are elsewhere.
+        (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER | libc::SO_ATTACH_REUSEPORT_CBPF, _) => {
+            return None;
+        }
+        (libc::IPPROTO_IP, libc::IP_ADD_MEMBERSHIP | libc::IP_DROP_MEMBERSHIP, 8) => {
+            pen.text("{imr_multiaddr=");
+            internet_address(pen, bytes.array(0)?);
+            pen.text(", imr_interface=");
+            internet_address(pen, bytes.array(4)?);
+            pen.text("}");
+        }
+        (libc::SOL_SOCKET, libc::SO_ERROR, 4) if is_asked => {
+            pen.text("[");
+            let number = bytes.i32(0)?;
+            match crate::errno::errno_name(number) {
+                Some(name) if number != 0 => pen.text(name),
+                _ => pen.number(number),
+            }
+            pen.text("]");
+        }
+        // Names may have four letters.
+        (libc::IPPROTO_TCP, libc::TCP_CONGESTION | libc::TCP_ULP, _)
+        | (libc::SOL_SOCKET, libc::SO_BINDTODEVICE, _) => pen.string(bytes.whole()),
+        (_, _, 4) => {
+            pen.text("[");
+            pen.number(bytes.i32(0)?);
+            pen.text("]");
+        }
+        // The kernel takes no number of less than 32 bits there.
+        (libc::SOL_SOCKET, _, 0..4) if !is_asked => return None,
+        _ => pen.string(bytes.whole()),
+    }
+    Some(())
+}

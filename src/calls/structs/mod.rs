@@ -1,0 +1,291 @@
+//! What stands in memory behind the arguments of calls.
+//!
+//! The form is that of `strace -X abbrev`, and the layouts are those of the native 64-bit convention. What the kernel fills in is there
+//! only when the call has filled it in; where it has not, and where bytes are too few, the address is shown instead, as strace does.
+
+use super::Call;
+use super::text::Values;
+use pen::Pen;
+pub(crate) use signal::{code_name, code_names};
+use site::Site;
+use time::{Sense, Unit};
+
+mod address;
+mod file;
+mod file_names;
+mod machine;
+mod names;
+mod pen;
+mod polling;
+mod process;
+mod signal;
+mod site;
+mod time;
+
+/// A C structure, or an array of such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StructKind {
+    /// `struct __user_cap_data_struct[2]`.
+    Capabilities,
+    /// `struct __user_cap_header_struct`.
+    CapabilityHeader,
+    /// `struct timespec`: what a clock shows.
+    Clock,
+    /// `struct clone_args`, as much of it as the program knows.
+    CloneArguments,
+    /// A mask of CPUs.
+    Cpus,
+    /// `int[2]`: the descriptors of a pipe or of a pair of sockets.
+    Descriptors,
+    /// A path, the zero byte included in its length: what getcwd(2) gives.
+    Directory,
+    /// `struct epoll_event`.
+    EpollEvent,
+    /// `struct epoll_event[]`.
+    EpollEvents,
+    /// `fd_set`.
+    FdSet,
+    /// `struct flock`, as the program gives it.
+    FileLock,
+    /// `struct flock`, as the kernel answers.
+    FileLockOut,
+    /// `struct utimbuf`.
+    FileTimes,
+    /// `struct futex_waitv[]`.
+    FutexWaiters,
+    /// A number of 32 bits, mostly the id of a user or a group.
+    Id,
+    /// `gid_t[]`.
+    Ids,
+    /// `int`.
+    Int,
+    /// `int`, as the kernel answers.
+    IntOut,
+    /// `struct iovec[]`; where the contents are and how long, not what they are.
+    Iovecs,
+    /// `struct itimerspec`.
+    Itimerspec,
+    /// `struct itimerval`.
+    Itimerval,
+    /// `struct rlimit`.
+    Limits,
+    /// `struct msghdr`.
+    Message,
+    /// `struct mount_attr`, as much of it as the program knows.
+    MountAttributes,
+    /// `loff_t`.
+    Offset,
+    /// `struct open_how`, as much of it as the program knows.
+    OpenHow,
+    /// `struct pollfd[]`.
+    PollFds,
+    /// `struct tms`.
+    ProcessTimes,
+    /// `struct mq_attr`.
+    QueueAttributes,
+    /// `struct timespec`: what was left of a sleep that a signal interrupted.
+    Remaining,
+    /// `struct sched_attr`, as much of it as the program knows.
+    ScheduleAttributes,
+    /// `struct sembuf[]`.
+    SemaphoreOperations,
+    /// The kernel's `struct sigaction`, which is not the C library's.
+    SignalAction,
+    /// `struct sigevent`.
+    SignalEvent,
+    /// `siginfo_t`.
+    SignalInfo,
+    /// `sigset_t`, 64 bits of it.
+    SignalSet,
+    /// The last argument of `pselect6`: where a set of signals is, and its size.
+    SignalSetArgument,
+    /// `stack_t`.
+    SignalStack,
+    /// `struct sockaddr` of any family.
+    SocketAddress,
+    /// `socklen_t`, which the kernel changes.
+    SocketLength,
+    /// The value of a socket's option.
+    SocketOption,
+    /// `struct stat`.
+    Stat,
+    /// `struct statfs`.
+    Statfs,
+    /// `struct statx`.
+    Statx,
+    /// `struct sysinfo`.
+    Sysinfo,
+    /// `struct new_utsname`.
+    SystemName,
+    /// Bytes that are mostly text: a link's target, an attribute's value, a host's name.
+    Text,
+    /// `struct timeval`: what a clock shows.
+    TimeOfDay,
+    /// `struct timespec`.
+    Timespec,
+    /// `struct timespec[2]`: the times of a file.
+    Timespecs,
+    /// `struct timeval`.
+    Timeval,
+    /// `struct timeval[2]`: the times of a file.
+    Timevals,
+    /// `struct rusage`.
+    Usage,
+    /// `int`: how a child ended or what happened to it.
+    WaitStatus,
+}
+
+impl StructKind {
+    /// Its size in bytes; of an array that of an element; 1 where the call tells the size in bytes.
+    #[must_use]
+    pub const fn size(self) -> u16 {
+        let is_x86 = cfg!(target_arch = "x86_64");
+        match self {
+            Self::CloneArguments
+            | Self::Cpus
+            | Self::Directory
+            | Self::MountAttributes
+            | Self::OpenHow
+            | Self::ScheduleAttributes
+            | Self::SocketAddress
+            | Self::SocketOption
+            | Self::Text => 1,
+            Self::Id | Self::Ids | Self::Int | Self::IntOut => 4,
+            Self::SocketLength | Self::WaitStatus => 4,
+            Self::SemaphoreOperations => 6,
+            Self::CapabilityHeader | Self::Descriptors | Self::PollFds => 8,
+            Self::Offset | Self::SignalSet => 8,
+            // Packed on x86_64, so that its layout is that of 32-bit programs.
+            Self::EpollEvent | Self::EpollEvents if is_x86 => 12,
+            Self::EpollEvent | Self::EpollEvents => 16,
+            Self::Clock | Self::Remaining | Self::Timespec => 16,
+            Self::TimeOfDay | Self::Timeval => 16,
+            Self::FileTimes | Self::Iovecs | Self::Limits | Self::SignalSetArgument => 16,
+            Self::Capabilities | Self::FutexWaiters | Self::SignalStack => 24,
+            Self::FileLock | Self::FileLockOut | Self::ProcessTimes | Self::SignalAction => 32,
+            Self::Itimerspec | Self::Itimerval | Self::Timespecs | Self::Timevals => 32,
+            Self::Message => 56,
+            Self::QueueAttributes | Self::SignalEvent => 64,
+            Self::Sysinfo => 112,
+            Self::Statfs => 120,
+            Self::FdSet | Self::SignalInfo => 128,
+            Self::Stat if is_x86 => 144,
+            Self::Stat => 128,
+            Self::Usage => 144,
+            Self::Statx => 256,
+            Self::SystemName => 390,
+        }
+    }
+}
+
+/// What a number is that varies from run to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Varying {
+    /// A point in time, by any clock: seconds, or the fraction of a second. Of clocks, of files, of timeouts that are none of length.
+    Time,
+    /// A length of time that the kernel measured: what was left of a timeout, how long a process ran.
+    Duration,
+    /// The size of a file in bytes (`st_size`, `stx_size`).
+    Size,
+    /// A port, given by the program or chosen by the kernel.
+    Port,
+    /// What is so on this machine now: of a file system its blocks, files and id, of the memory how much is free.
+    Machine,
+    /// Eight bytes that the program keeps in the kernel for itself (`epoll_event.data`), of which more than four are not zero: an
+    /// address, or four bytes beside which the stack held something.
+    Cookie,
+}
+
+/// Writes what an argument points to, in strace's form; false, and nothing written, where it is not known.
+///
+/// What the kernel fills in is known only when the call succeeded.
+pub fn write_struct(
+    out: &mut String,
+    kind: StructKind,
+    (call, argument): (&Call, usize),
+    values: &mut impl Values,
+) -> bool {
+    let site = Site { call, argument };
+    whole_or_nothing(out, values, |pen| write(pen, kind, site))
+}
+
+/// Writes what strace shows behind a result: what happened at the descriptors that a call waited for.
+pub(super) fn write_result_details(out: &mut String, call: &Call, values: &mut impl Values) {
+    let site = Site { call, argument: 0 };
+    whole_or_nothing(out, values, |pen| polling::outcome(pen, site));
+}
+
+fn whole_or_nothing<V: Values>(
+    out: &mut String,
+    values: &mut V,
+    write: impl FnOnce(&mut Pen<'_, V>) -> Option<()>,
+) -> bool {
+    let before = out.len();
+    let is_written = write(&mut Pen { out, values }).is_some();
+    if !is_written {
+        out.truncate(before);
+    }
+    is_written
+}
+
+fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> Option<()> {
+    match kind {
+        StructKind::Capabilities => process::capabilities(pen, site),
+        StructKind::CapabilityHeader => process::capability_header(pen, site),
+        StructKind::Clock => time::pair(pen, site.known()?, 0, (Unit::Nano, Sense::Point)),
+        StructKind::CloneArguments => process::clone_arguments(pen, site),
+        StructKind::Cpus => process::cpus(pen, site),
+        StructKind::Descriptors => file::descriptors(pen, site),
+        StructKind::Directory => file::directory(pen, site),
+        StructKind::EpollEvent => polling::epoll_control(pen, site),
+        StructKind::EpollEvents => polling::epoll_events(pen, site),
+        StructKind::FdSet => polling::set(pen, site),
+        StructKind::FileLock => file::lock(pen, site.given()?, false),
+        StructKind::FileLockOut => file::lock(pen, site.filled()?, true),
+        StructKind::FileTimes => time::utimbuf(pen, site),
+        StructKind::FutexWaiters => polling::futexes(pen, site),
+        StructKind::Id => process::one(pen, site.known()?, true),
+        StructKind::Ids => process::ids(pen, site),
+        StructKind::Int => process::one(pen, site.known()?, false),
+        StructKind::IntOut => process::one(pen, site.filled()?, false),
+        StructKind::Iovecs => file::iovecs(pen, site),
+        StructKind::Itimerspec => time::timer(pen, site, Unit::Nano),
+        StructKind::Itimerval => time::timer(pen, site, Unit::Micro),
+        StructKind::Limits => process::limits(pen, site),
+        StructKind::Message => address::message(pen, site),
+        StructKind::MountAttributes => file::mount(pen, site),
+        StructKind::Offset => file::offset(pen, site),
+        StructKind::OpenHow => file::open_how(pen, site),
+        StructKind::PollFds => polling::poll(pen, site),
+        StructKind::ProcessTimes => process::times(pen, site),
+        StructKind::QueueAttributes => polling::queue(pen, site),
+        StructKind::Remaining => time::remaining(pen, site),
+        StructKind::ScheduleAttributes => process::schedule(pen, site),
+        StructKind::SemaphoreOperations => polling::semaphores(pen, site),
+        StructKind::SignalAction => signal::action(pen, site),
+        StructKind::SignalEvent => signal::event(pen, site),
+        StructKind::SignalInfo => signal::info(pen, site),
+        StructKind::SignalSet => signal::set(pen, site),
+        StructKind::SignalSetArgument => signal::set_argument(pen, site),
+        StructKind::SignalStack => signal::stack(pen, site),
+        StructKind::SocketAddress => address::address(pen, site),
+        StructKind::SocketLength => address::length(pen, site),
+        StructKind::SocketOption => address::option(pen, site),
+        StructKind::Stat => file::stat(pen, site),
+        StructKind::Statfs => file::statfs(pen, site),
+        StructKind::Statx => file::statx(pen, site),
+        StructKind::Sysinfo => machine::memory(pen, site),
+        StructKind::SystemName => machine::names(pen, site),
+        StructKind::Text => file::text(pen, site),
+        StructKind::TimeOfDay => time::pair(pen, site.known()?, 0, (Unit::Micro, Sense::Point)),
+        StructKind::Timespec => time::known(pen, site, Unit::Nano),
+        StructKind::Timespecs => time::of_file(pen, site, Unit::Nano),
+        StructKind::Timeval => time::known(pen, site, Unit::Micro),
+        StructKind::Timevals => time::of_file(pen, site, Unit::Micro),
+        StructKind::Usage => process::usage(pen, site),
+        StructKind::WaitStatus => process::wait_status(pen, site),
+    }
+}
+
+#[cfg(test)]
+mod tests;

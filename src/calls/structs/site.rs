@@ -1,0 +1,146 @@
+//! Where a structure stands: an argument of a call, with what was read there before and after.
+
+use crate::memory::{Moment, Piece, State};
+use crate::{Call, Entry, Outcome};
+
+/// The memory behind one argument of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'a> {
+    pub(super) call: &'a Call,
+    pub(super) argument: usize,
+}
+
+impl<'a> Site<'a> {
+    /// What the program gave.
+    pub(super) fn given(self) -> Option<Bytes<'a>> {
+        self.piece(Moment::Enter)
+    }
+
+    /// What the kernel filled in, which it does only when the call succeeds.
+    pub(super) fn filled(self) -> Option<Bytes<'a>> {
+        self.result()?;
+        self.piece(Moment::Exit)
+    }
+
+    /// What there is after the call, whatever became of it.
+    pub(super) fn left(self) -> Option<Bytes<'a>> {
+        self.piece(Moment::Exit)
+    }
+
+    /// What the program gave, or else what the kernel filled in.
+    pub(super) fn known(self) -> Option<Bytes<'a>> {
+        self.given().or_else(|| self.filled())
+    }
+
+    /// The result of a call that succeeded.
+    pub(super) fn result(self) -> Option<i64> {
+        match self.call.outcome {
+            Outcome::Returned { value, .. } if !(-4095..0).contains(&value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Another argument's value.
+    pub(super) fn word(self, argument: usize) -> Option<u64> {
+        match &self.call.entry {
+            Entry::Seen { args, .. } => args.get(argument).copied(),
+            Entry::Uncorking | Entry::Missing => None,
+        }
+    }
+
+    /// The memory behind the argument so many places on.
+    pub(super) fn further(self, places: usize) -> Self {
+        Self {
+            argument: self.argument + places,
+            ..self
+        }
+    }
+
+    /// The call's name, empty where the number has none.
+    pub(super) fn name(self) -> &'static str {
+        self.call.name().unwrap_or_default()
+    }
+
+    fn piece(self, moment: Moment) -> Option<Bytes<'a>> {
+        let piece: &Piece = self.call.memory.piece(self.argument, moment)?;
+        (piece.state != State::Unread).then_some(Bytes {
+            bytes: &piece.bytes,
+            is_cut: piece.state == State::Cut,
+        })
+    }
+}
+
+/// Bytes of memory, little-endian as both architectures are.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes<'a> {
+    bytes: &'a [u8],
+    /// Whether there was more than was read.
+    pub(super) is_cut: bool,
+}
+
+impl<'a> Bytes<'a> {
+    pub(super) fn whole(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub(super) fn len(self) -> usize {
+        self.bytes.len()
+    }
+
+    /// No more than the first so many.
+    pub(super) fn first(self, length: usize) -> Self {
+        match self.bytes.get(..length) {
+            Some(bytes) => Self {
+                bytes,
+                is_cut: false,
+            },
+            None => self,
+        }
+    }
+
+    /// Elements of this size, the last incomplete one left out.
+    pub(super) fn elements(self, size: u16) -> impl Iterator<Item = Self> + Clone {
+        let chunks = self.bytes.chunks_exact(usize::from(size).max(1));
+        chunks.map(|bytes| Self {
+            bytes,
+            is_cut: false,
+        })
+    }
+
+    /// From an offset to the end.
+    pub(super) fn from(self, offset: usize) -> Option<&'a [u8]> {
+        self.bytes.get(offset..)
+    }
+
+    pub(super) fn u8(self, offset: usize) -> Option<u8> {
+        self.bytes.get(offset).copied()
+    }
+
+    pub(super) fn u16(self, offset: usize) -> Option<u16> {
+        Some(u16::from_le_bytes(self.array(offset)?))
+    }
+
+    pub(super) fn i16(self, offset: usize) -> Option<i16> {
+        Some(i16::from_le_bytes(self.array(offset)?))
+    }
+
+    pub(super) fn u32(self, offset: usize) -> Option<u32> {
+        Some(u32::from_le_bytes(self.array(offset)?))
+    }
+
+    pub(super) fn i32(self, offset: usize) -> Option<i32> {
+        Some(i32::from_le_bytes(self.array(offset)?))
+    }
+
+    pub(super) fn u64(self, offset: usize) -> Option<u64> {
+        Some(u64::from_le_bytes(self.array(offset)?))
+    }
+
+    pub(super) fn i64(self, offset: usize) -> Option<i64> {
+        Some(i64::from_le_bytes(self.array(offset)?))
+    }
+
+    pub(super) fn array<const N: usize>(self, offset: usize) -> Option<[u8; N]> {
+        self.bytes.get(offset..)?.first_chunk().copied()
+    }
+}

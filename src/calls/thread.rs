@@ -1,0 +1,256 @@
+//! What is known of one thread between two records: the call that it is in, and what was read for it.
+
+use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ThreadId};
+use super::files::Files;
+use super::names::{self, Abi};
+use crate::memory::{Handled, Memory, Moment};
+use perf_records::units::Nanos;
+
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) abi: Abi,
+    pub(super) number: i32,
+    pub(super) time: Nanos,
+    pub(super) args: [u64; 6],
+    pub(super) memory: Memory,
+    /// Whether more is read when it is left, which may come behind the leaving half.
+    pub(super) more: bool,
+}
+
+/// Contents of a call that has not been seen to enter.
+#[derive(Clone, Debug)]
+pub(super) struct Early {
+    pub(super) number: i32,
+    pub(super) memory: Memory,
+    pub(super) more: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Thread {
+    pub(super) actor: Actor,
+    pub(super) pending: Option<Pending>,
+    /// Read for the call whose entering half comes next: which of two probes of a tracepoint fires first nobody knows.
+    pub(super) early: Option<Early>,
+    /// Returned, but what is read at its end did not come yet. It comes before the thread does anything else.
+    pub(super) returned: Option<Box<Call>>,
+    /// Created by this thread in the call that it is in.
+    pub(super) child: Option<ThreadId>,
+    /// Between the name that an exec gave it and the exec's return.
+    pub(super) executing: bool,
+    /// Its id in the initial namespace, once a record told it.
+    pub(super) global: i32,
+    /// Nothing of it was seen yet: its first half may be the second one of its creator's call.
+    pub(super) fresh: bool,
+    /// A seccomp filter has just sent it `SIGSYS` for a call that it has not left.
+    pub(super) refused: bool,
+    /// A leader that ended while others of its process live, one of which may take its place by an exec.
+    pub(super) ended: bool,
+}
+
+impl Thread {
+    /// What was read for the call that is entered now. Only calls of the native convention are read.
+    pub(super) fn early(&mut self, abi: Abi, number: i32) -> (Memory, bool) {
+        let early = self.early.take();
+        let early = early.filter(|early| (abi, early.number) == (Abi::native(), number));
+        early.map_or_else(Default::default, |early| (early.memory, early.more))
+    }
+}
+
+impl Pending {
+    pub(super) fn has_contents(&self) -> bool {
+        self.memory.is_read()
+    }
+
+    /// Whether what was read for a call of that number was read for this one.
+    pub(super) fn is_read_as(&self, number: i32) -> bool {
+        (self.abi, self.number) == (Abi::native(), number)
+    }
+
+    /// Whether a half that leaves with this number and result is this call's. One that has executed a program leaves as an `execve` of the
+    /// program's convention, whatever it was (`set_personality_64bit()`, `set_personality_ia32()`); `rt_sigreturn`, and any call whose
+    /// number a tracer replaced, leaves as -1.
+    pub(super) fn leaves_as(&self, number: i32, value: i64) -> bool {
+        number == self.number
+            || number == -1
+            || value == 0 && executes(self.abi, self.number) && leaves_an_exec(number)
+    }
+
+    /// What was read of the call between its halves. The kernel's own name for a program that `execveat` finds by a directory begins with
+    /// `/dev/fd/` and the directory (`alloc_bprm()`), which the program did not give.
+    pub(super) fn add_within(&mut self, mut memory: Memory) {
+        if is_one_of(self.abi, self.number, &["execveat"]) {
+            let directory = format!("/dev/fd/{}", self.args[0] as i32);
+            memory.change(1, |path| {
+                let below = path.strip_prefix(directory.as_bytes());
+                let given = match below {
+                    Some([b'/', rest @ ..]) => rest,
+                    Some([]) => &[],
+                    _ => path,
+                };
+                given.into()
+            });
+        }
+        self.memory.extend(memory);
+    }
+
+    /// What became of it if the thread goes on and its end is not in the records. Tracepoints of calls never tell that `rt_sigreturn` was
+    /// left, as its number is gone by then (`trace_get_syscall_nr()`).
+    pub(super) fn without_end(&self, by_own_tracepoints: bool) -> Outcome {
+        if by_own_tracepoints && is_one_of(self.abi, self.number, &["rt_sigreturn"]) {
+            Outcome::NeverReturned
+        } else {
+            Outcome::Missing
+        }
+    }
+
+    pub(super) fn entry(&self) -> Entry {
+        Entry::Seen {
+            time: self.time,
+            args: self.args,
+        }
+    }
+
+    pub(super) fn entered(&self, actor: Actor) -> Observation {
+        Observation::Entered {
+            actor,
+            abi: self.abi,
+            number: self.number,
+            entry: self.entry(),
+        }
+    }
+
+    pub(super) fn call(self, actor: Actor, outcome: Outcome) -> Call {
+        Call {
+            actor,
+            abi: self.abi,
+            number: self.number,
+            entry: self.entry(),
+            outcome,
+            memory: self.memory,
+            files: Files::default(),
+            places: Default::default(),
+        }
+    }
+
+    /// What a task that is created in this call shares with its creator: the flags of `clone(2)`.
+    pub(super) fn shares(&self) -> Shares {
+        let flags = match names::name_of(self.abi, self.number) {
+            Some("fork") => Some(0),
+            Some("vfork") => Some(libc::CLONE_VM as u64),
+            Some("clone") => Some(self.args[0]),
+            Some("clone3") => self
+                .memory
+                .piece(0, Moment::Enter)
+                .and_then(|piece| piece.bytes.first_chunk())
+                .map(|flags| u64::from_ne_bytes(*flags)),
+            _ => None,
+        };
+        let has = |flag: libc::c_int| flags.map(|flags| flags & flag as u64 != 0);
+        Shares {
+            files: has(libc::CLONE_FILES),
+            directory: has(libc::CLONE_FS),
+            memory: has(libc::CLONE_VM),
+        }
+    }
+}
+
+impl Shares {
+    pub(super) fn everything() -> Self {
+        Self {
+            files: Some(true),
+            directory: Some(true),
+            memory: Some(true),
+        }
+    }
+}
+
+/// A thread does something else: what is read at the end of its last call has come, or never will.
+pub(super) fn settle(thread: &mut Thread, out: &mut Vec<Observation>) {
+    if let Some(call) = thread.returned.take() {
+        out.push(Observation::Call(*call));
+    }
+}
+
+/// A thread enters a call. One that was interrupted and is the same was made again by the kernel, without the program.
+pub(super) fn settle_before(next: &Pending, thread: &mut Thread, out: &mut Vec<Observation>) {
+    if let Some(call) = &mut thread.returned
+        && let Outcome::Interrupted { time, errno } = call.outcome
+    {
+        let is_same = matches!(call.entry, Entry::Seen { args, .. } if args == next.args)
+            && (call.abi, call.number) == (next.abi, next.number);
+        if is_same || is_one_of(next.abi, next.number, &["restart_syscall"]) {
+            call.outcome = Outcome::Restarted { time, errno };
+        }
+    }
+    settle(thread, out);
+}
+
+/// A signal came for a thread whose last call was interrupted: what the program sees of the call follows from how it handles the signal
+/// (`handle_signal()`, `arch/x86/kernel/signal.c`). Where it does not, nothing is decided yet.
+pub(super) fn signalled(thread: &mut Thread, handled: Handled, out: &mut Vec<Observation>) {
+    // ERESTARTSYS, ERESTARTNOINTR: include/linux/errno.h.
+    const RESTART_SYS: i32 = 512;
+    const RESTART_NO_INTR: i32 = 513;
+    if let Some(call) = &mut thread.returned
+        && let Outcome::Interrupted { time, errno } = call.outcome
+    {
+        call.outcome = match errno {
+            RESTART_NO_INTR => Outcome::Restarted { time, errno },
+            RESTART_SYS if handled.restarts => Outcome::Restarted { time, errno },
+            _ => Outcome::Returned {
+                time,
+                value: -i64::from(libc::EINTR),
+            },
+        };
+        settle(thread, out);
+    }
+}
+
+/// A thread ends: the call that it is in never returns.
+pub(super) fn abandon(thread: &mut Thread, out: &mut Vec<Observation>) {
+    if let Some(call) = &mut thread.returned
+        && matches!(call.outcome, Outcome::Interrupted { .. })
+    {
+        call.outcome = Outcome::NeverReturned;
+    }
+    settle(thread, out);
+    if let Some(pending) = thread.pending.take() {
+        out.push(Observation::Call(
+            pending.call(thread.actor, Outcome::NeverReturned),
+        ));
+    }
+}
+
+// ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: include/linux/errno.h.
+pub(super) fn outcome(time: Nanos, value: i64) -> Outcome {
+    match value {
+        -514..=-512 | -516 => Outcome::Interrupted {
+            time,
+            errno: -value as i32,
+        },
+        _ => Outcome::Returned { time, value },
+    }
+}
+
+pub(super) fn is_one_of(abi: Abi, number: i32, wanted: &[&str]) -> bool {
+    names::name_of(abi, number).is_some_and(|name| wanted.contains(&name))
+}
+
+pub(super) fn executes(abi: Abi, number: i32) -> bool {
+    is_one_of(abi, number, &["execve", "execveat"])
+}
+
+/// Whether a call that has executed a program leaves under this number, in whichever convention the program is.
+pub(super) fn leaves_an_exec(number: i32) -> bool {
+    let conventions = [Some(Abi::native()), Abi::native().compat(), Some(Abi::X32)];
+    let mut conventions = conventions.into_iter().flatten();
+    conventions.any(|abi| is_one_of(abi, number, &["execve"]))
+}
+
+/// Whether a number is that of a call that creates tasks, in either convention: the child's half does not say which.
+pub(super) fn makes_tasks(number: i32) -> bool {
+    let makers = ["clone", "clone3", "fork", "vfork"];
+    std::iter::once(Abi::native())
+        .chain(Abi::native().compat())
+        .any(|abi| is_one_of(abi, number, &makers))
+}

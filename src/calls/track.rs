@@ -1,0 +1,466 @@
+//! From halves to calls: enter and exit are paired by thread and number, and the tasks are followed through fork, exec and exit.
+//!
+//! A half that has no other half is labelled as that, and never matched to a wrong one. Five cases are no loss but the way of the kernel,
+//! and are known here: the workload's own `execve`, whose entering half came before the events were enabled; the child's side of a fork,
+//! which returns from a call that its parent entered; a call refused by seccomp before its tracepoint; `rt_sigreturn` (and any call whose
+//! number a tracer replaced), which leaves under the number -1; and a successful exec, which leaves under that of an `execve` in the new
+//! program's convention.
+
+use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
+use super::files::Files;
+use super::layout::native_words;
+use super::names::Abi;
+use super::refused::unseen_outcome;
+use super::sources::{Remembered, Sources};
+use super::thread::{
+    Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
+};
+use perf_records::record::{Comm, Task};
+use perf_records::units::{Nanos, Pid, Tid};
+use std::collections::HashMap;
+
+/// Follows the tasks of one run and pairs their calls.
+#[derive(Debug, Default)]
+pub struct Tracker {
+    pub(super) threads: Vec<Thread>,
+    by_tid: HashMap<Tid, usize>,
+    /// Who had an id last, as an event may follow the record of its thread's end.
+    gone: HashMap<Tid, Actor>,
+    free: Vec<usize>,
+    n_threads: u32,
+    pub(super) sources: Sources,
+    last: Option<(Tid, usize)>,
+}
+
+impl Tracker {
+    /// A tracker.
+    #[must_use]
+    pub fn new(sources: Sources) -> Self {
+        Self {
+            sources,
+            ..Self::default()
+        }
+    }
+
+    /// Who a thread id stands for now; a thread that no fork announced is taken for the workload itself.
+    pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
+        if let Some(gone) = self.gone_actor(tid) {
+            return gone;
+        }
+        let place = self.place(pid, tid, out);
+        self.threads[place].actor
+    }
+
+    /// The id that a record gives its thread as `common_pid`, told once where it is not the thread's own.
+    pub fn global(&mut self, (pid, tid): (Pid, Tid), id: i32, out: &mut Vec<Observation>) {
+        if self.gone_actor(tid).is_some() {
+            return;
+        }
+        let place = self.place(pid, tid, out);
+        let thread = &mut self.threads[place];
+        if std::mem::replace(&mut thread.global, id) != id {
+            out.push(Observation::Global {
+                thread: thread.actor.thread,
+                id,
+            });
+        }
+    }
+
+    /// The entering half of a call.
+    pub fn enter(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        time: Nanos,
+        abi: Abi,
+        number: i32,
+        args: [u64; 6],
+        out: &mut Vec<Observation>,
+    ) {
+        let args = native_words(abi, number, args);
+        let place = self.place(pid, tid, out);
+        let thread = &mut self.threads[place];
+        thread.fresh = false;
+        thread.refused = false;
+        thread.executing = false;
+        let (memory, more) = thread.early(abi, number);
+        let pending = Pending {
+            abi,
+            number,
+            time,
+            args,
+            memory,
+            more,
+        };
+        settle_before(&pending, thread, out);
+        let entered = pending.entered(thread.actor);
+        if let Some(unfinished) = thread.pending.replace(pending) {
+            let outcome = unfinished.without_end(self.sources.own_tracepoints);
+            out.push(Observation::Call(unfinished.call(thread.actor, outcome)));
+        }
+        out.push(entered);
+    }
+
+    /// The leaving half of a call, of the convention that its registers tell; of one that was seen to enter that is known.
+    pub fn leave(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        time: Nanos,
+        (abi, number): (Abi, i32),
+        value: i64,
+        out: &mut Vec<Observation>,
+    ) {
+        let place = self.place(pid, tid, out);
+        let thread = &mut self.threads[place];
+        let first = std::mem::take(&mut thread.fresh);
+        let refused = std::mem::take(&mut thread.refused);
+        thread.executing = false;
+        settle(thread, out);
+        let outcome = outcome(time, value);
+        match thread.pending.take() {
+            Some(pending) if pending.leaves_as(number, value) => {
+                if let (Some(child), true) = (
+                    thread.child.take(),
+                    value > 0 && makes_tasks(pending.number),
+                ) {
+                    out.push(Observation::Named {
+                        thread: child,
+                        id: value as i32,
+                    });
+                }
+                let more = pending.more;
+                let call = pending.call(thread.actor, outcome);
+                let is_open =
+                    self.sources.signals && matches!(outcome, Outcome::Interrupted { .. });
+                if more || is_open {
+                    thread.returned = Some(Box::new(call));
+                } else {
+                    out.push(Observation::Call(call));
+                }
+            }
+            None if first && value == 0 && makes_tasks(number) => {}
+            unfinished => {
+                let actor = thread.actor;
+                if let Some(unfinished) = unfinished {
+                    let outcome = unfinished.without_end(self.sources.own_tracepoints);
+                    out.push(Observation::Call(unfinished.call(actor, outcome)));
+                }
+                // Of who is new in the middle of a run, it is any exec.
+                let is_start = first && self.sources.calls == Remembered::All;
+                let uncorking = is_start && value == 0 && leaves_an_exec(number);
+                let (entry, abi, number) = if uncorking {
+                    (Entry::Uncorking, Abi::native(), libc::SYS_execve as i32)
+                } else {
+                    (Entry::Missing, abi, number)
+                };
+                let outcome = match uncorking {
+                    true => outcome,
+                    false => unseen_outcome(self.sources, refused, (time, number, value), outcome),
+                };
+                let (memory, more) = thread.early(abi, number);
+                let call = Call {
+                    actor,
+                    abi,
+                    number,
+                    entry,
+                    outcome,
+                    memory,
+                    files: Files::default(),
+                    places: Default::default(),
+                };
+                out.push(Observation::Entered {
+                    actor,
+                    abi: call.abi,
+                    number,
+                    entry,
+                });
+                if more {
+                    thread.returned = Some(Box::new(call));
+                } else {
+                    out.push(Observation::Call(call));
+                }
+            }
+        }
+    }
+
+    /// `PERF_RECORD_FORK`.
+    pub fn fork(&mut self, task: &Task, out: &mut Vec<Observation>) {
+        let parent = self.place(task.parent_pid, task.parent_tid, out);
+        let Actor {
+            thread: parent_id,
+            comm,
+            ..
+        } = self.threads[parent].actor;
+        // The number was used before: whoever had it is gone, though nothing said so.
+        if let Some(stale) = self.by_tid.get(&task.tid).copied() {
+            self.end(stale, out);
+        }
+        let child = self.insert(task.pid, task.tid, comm);
+        let actor = self.threads[child].actor;
+        self.threads[parent].child = Some(actor.thread);
+        let shares = match &self.threads[parent].pending {
+            _ if task.pid == task.parent_pid => Shares::everything(),
+            Some(pending) => pending.shares(),
+            None => Shares::default(),
+        };
+        out.push(Observation::Born {
+            child: actor,
+            parent: Some(parent_id),
+            shares,
+        });
+    }
+
+    /// `PERF_RECORD_EXIT`; says whether it is the task's end. Within an execve it is that of the task's events (`perf_event_exit_task()`), and
+    /// those of a group stay.
+    pub fn exit(&mut self, task: &Task, out: &mut Vec<Observation>) -> bool {
+        let Some(&place) = self.by_tid.get(&task.tid) else {
+            return true;
+        };
+        let is_end = !self.threads[place].executing;
+        if self.threads[place].executing && self.sources.of_group {
+            return is_end;
+        }
+        if std::mem::take(&mut self.threads[place].executing) {
+            out.push(Observation::OutOfSight(self.threads[place].actor));
+        }
+        let is_leader = task.pid.0 == task.tid.0;
+        let others = |(tid, place): (&Tid, &usize)| {
+            *tid != task.tid
+                && self
+                    .threads
+                    .get(*place)
+                    .is_some_and(|other| other.actor.pid == task.pid)
+        };
+        if is_leader && self.by_tid.iter().any(others) {
+            let thread = &mut self.threads[place];
+            thread.ended = true;
+            abandon(thread, out);
+        } else {
+            self.end(place, out);
+        }
+        // The last of its threads takes an ended leader along.
+        self.forget_ended_leader(task.pid, out);
+        is_end
+    }
+
+    /// `PERF_RECORD_COMM`.
+    pub fn comm(&mut self, comm: &Comm<'_>, out: &mut Vec<Observation>) {
+        let place = self.place(comm.pid, comm.tid, out);
+        self.threads[place].actor.comm = ShortName::new(comm.name);
+        if comm.exec {
+            if self.threads[place].executing {
+                // It went on by another exec, and nothing that it did in between was seen.
+                out.push(Observation::OutOfSight(self.threads[place].actor));
+                abandon(&mut self.threads[place], out);
+                self.threads[place].fresh = false;
+            }
+            self.take_over(place, out);
+            self.threads[place].ended = false;
+            // Whether it goes on unseen cannot be told where nothing is.
+            self.threads[place].executing = self.sources.calls != Remembered::None;
+            out.push(Observation::Executed(self.threads[place].actor));
+        }
+    }
+
+    /// The end of all records: whatever is still in a call is so for good.
+    pub fn finish(&mut self, out: &mut Vec<Observation>) {
+        let mut left: Vec<usize> = self.by_tid.values().copied().collect();
+        left.sort_unstable_by_key(|place| self.threads[*place].actor.thread);
+        for place in left {
+            self.end(place, out);
+        }
+    }
+
+    /// After an exec the process has one thread, which has the leader's id, whichever made the call: what that one had entered is now
+    /// pending in the leader. An ended thread cannot have made it (`de_thread()`, `fs/exec.c`).
+    fn take_over(&mut self, leader: usize, out: &mut Vec<Observation>) {
+        let in_exec = |thread: &Thread| {
+            thread
+                .pending
+                .as_ref()
+                .is_some_and(|call| executes(call.abi, call.number))
+        };
+        let Actor { pid, tid, .. } = self.threads[leader].actor;
+        if in_exec(&self.threads[leader]) && !self.threads[leader].ended {
+            return;
+        }
+        let caller = self.by_tid.iter().find_map(|(other, &place)| {
+            let thread = self.threads.get(place)?;
+            (*other != tid && thread.actor.pid == pid && in_exec(thread)).then_some(place)
+        });
+        let Some(caller) = caller else { return };
+        let call = self.threads[caller].pending.take();
+        abandon(&mut self.threads[leader], out);
+        if let Some(call) = &call {
+            out.push(call.entered(self.threads[leader].actor));
+        }
+        self.threads[leader].pending = call;
+        self.end(caller, out);
+    }
+
+    /// Who had an id that nobody has now. Never looked up for the thread that the last record was of: it lives.
+    fn gone_actor(&self, tid: Tid) -> Option<Actor> {
+        let is_last = self.last.is_some_and(|(known, _)| known == tid);
+        if is_last {
+            None
+        } else {
+            self.gone.get(&tid).copied()
+        }
+    }
+
+    pub(super) fn place(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> usize {
+        if let Some((known, place)) = self.last
+            && known == tid
+        {
+            return place;
+        }
+        let place = match self.by_tid.get(&tid) {
+            Some(place) => *place,
+            None => {
+                let place = self.insert(pid, tid, ShortName::default());
+                out.push(Observation::Born {
+                    child: self.threads[place].actor,
+                    parent: None,
+                    shares: Shares::default(),
+                });
+                place
+            }
+        };
+        self.last = Some((tid, place));
+        place
+    }
+
+    fn insert(&mut self, pid: Pid, tid: Tid, comm: ShortName) -> usize {
+        let thread = ThreadId(self.n_threads);
+        self.n_threads += 1;
+        let new = Thread {
+            actor: Actor {
+                thread,
+                pid,
+                tid,
+                comm,
+            },
+            pending: None,
+            early: None,
+            returned: None,
+            child: None,
+            executing: false,
+            global: tid.0 as i32,
+            fresh: true,
+            refused: false,
+            ended: false,
+        };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.threads[place] = new;
+                place
+            }
+            None => {
+                self.threads.push(new);
+                self.threads.len() - 1
+            }
+        };
+        self.by_tid.insert(tid, place);
+        self.gone.remove(&tid);
+        place
+    }
+
+    fn end(&mut self, place: usize, out: &mut Vec<Observation>) {
+        abandon(&mut self.threads[place], out);
+        let actor @ Actor { thread, tid, .. } = self.threads[place].actor;
+        self.by_tid.remove(&tid);
+        self.gone.insert(tid, actor);
+        self.free.push(place);
+        self.last = None;
+        out.push(Observation::Gone(thread));
+    }
+
+    fn forget_ended_leader(&mut self, pid: Pid, out: &mut Vec<Observation>) {
+        let Some(&place) = self.by_tid.get(&Tid(pid.0)) else {
+            return;
+        };
+        if !self.threads[place].ended {
+            return;
+        }
+        let of_process = |place: &&usize| {
+            self.threads
+                .get(**place)
+                .is_some_and(|t| t.actor.pid == pid)
+        };
+        if self.by_tid.values().filter(of_process).count() == 1 {
+            self.end(place, out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names;
+
+    const WHO: (Pid, Tid) = (Pid(10), Tid(10));
+
+    fn number(name: &str) -> i32 {
+        names::number(Abi::native(), name).unwrap() as i32
+    }
+
+    #[test]
+    fn where_calls_have_tracepoints_of_their_own_no_half_of_rt_sigreturn_is_missed() {
+        for (own_tracepoints, outcome) in
+            [(true, Outcome::NeverReturned), (false, Outcome::Missing)]
+        {
+            let (mut tracker, mut out) = (
+                Tracker::new(Sources {
+                    own_tracepoints,
+                    ..Sources::default()
+                }),
+                Vec::new(),
+            );
+            for call in ["rt_sigreturn", "read"] {
+                let native = Abi::native();
+                tracker.enter(WHO, Nanos(1), native, number(call), [0; 6], &mut out);
+            }
+            let outcomes: Vec<Outcome> = out
+                .iter()
+                .filter_map(|observation| match observation {
+                    Observation::Call(call) => Some(call.outcome),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(outcomes, [outcome]);
+        }
+    }
+
+    #[test]
+    fn an_exec_that_returns_only_by_the_next_one_ran_a_program_out_of_sight() {
+        let (mut tracker, mut out) = (
+            Tracker::new(Sources {
+                own_tracepoints: true,
+                ..Sources::default()
+            }),
+            Vec::new(),
+        );
+        let exec = Comm {
+            pid: Pid(10),
+            tid: Tid(10),
+            name: b"it",
+            exec: true,
+        };
+        tracker.comm(&exec, &mut out);
+        let execve = (Abi::native(), number("execve"));
+        tracker.leave(WHO, Nanos(1), execve, 0, &mut out);
+        let native = Abi::native();
+        tracker.enter(WHO, Nanos(2), native, number("execve"), [0; 6], &mut out);
+        tracker.comm(&exec, &mut out);
+        out.clear();
+        tracker.comm(&exec, &mut out);
+        let out_of_sight =
+            |observation: &Observation| matches!(observation, Observation::OutOfSight(_));
+        assert_eq!(out.iter().filter(|it| out_of_sight(it)).count(), 1);
+        out.clear();
+        tracker.leave(WHO, Nanos(3), execve, 0, &mut out);
+        let Some(Observation::Call(call)) = out.last() else {
+            panic!("{out:?}");
+        };
+        assert_eq!(call.entry, Entry::Missing, "not the half of the first");
+    }
+}

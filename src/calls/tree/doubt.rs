@@ -1,0 +1,200 @@
+//! What is known of the file that a call reached, and what may still put it in doubt.
+
+use super::super::ThreadId;
+use super::ground::Why;
+use super::node::{NodeId, Spot, Tree};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Whether another thread changed a name that a walk went by, which may be known only later.
+#[derive(Clone, Debug, Default)]
+pub struct Doubt(Arc<AtomicU8>);
+
+impl Doubt {
+    const CLEARED: u8 = 1;
+    const RACED: u8 = 2;
+
+    fn settle(&self, state: u8) {
+        // ORDERING: one thread reads records; who asks later has the run from it.
+        self.0.store(state, Ordering::Relaxed);
+    }
+
+    /// Whether it was cleared; while that is not known it was not.
+    pub(crate) fn is_cleared(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::CLEARED
+    }
+}
+
+impl PartialEq for Doubt {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_cleared() == other.is_cleared()
+    }
+}
+
+impl Eq for Doubt {}
+
+/// Names in folders.
+pub(crate) type Keys = Vec<(NodeId, Box<[u8]>)>;
+
+/// Which file an argument of a call led to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Reached {
+    /// Nobody asked.
+    #[default]
+    Untold,
+    /// A file with these absolute names, in the run so far; the first is the one that it had then.
+    Known {
+        /// Them.
+        names: Arc<[Box<[u8]>]>,
+        /// Whether it was led there by something that the run or its files made: a link, a mount, a root, `..`.
+        is_led: bool,
+        /// Where it led, where the text of its path does not say that by itself.
+        shown: Option<Arc<[u8]>>,
+        /// What may still show that it is not known.
+        doubt: Option<Doubt>,
+    },
+    /// Nobody knows.
+    Unknown(Why),
+}
+
+impl Reached {
+    /// Where a path led that does not say so by itself; an error where that is not known, `None` where nothing needs to be said.
+    #[must_use]
+    pub fn shown(&self) -> Option<Result<&[u8], &Why>> {
+        match (self.names()?, self) {
+            (Err(why), _) => Some(Err(why)),
+            (Ok(_), Self::Known { shown, .. }) => shown.as_deref().map(Ok),
+            (Ok(_), _) => None,
+        }
+    }
+
+    /// Its names, or why they are not known; `None` where nobody asked.
+    #[must_use]
+    pub fn names(&self) -> Option<Result<&[Box<[u8]>], &Why>> {
+        match self {
+            Self::Untold => None,
+            Self::Unknown(why) => Some(Err(why)),
+            Self::Known { names, doubt, .. } => {
+                let is_doubtful = doubt.as_ref().is_some_and(|doubt| !doubt.is_cleared());
+                Some(if is_doubtful {
+                    Err(&Why::Raced)
+                } else {
+                    Ok(names)
+                })
+            }
+        }
+    }
+}
+
+/// What an open file description is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// Nothing that has a path.
+    Nowhere,
+    /// This file.
+    At(Spot, Option<Doubt>),
+    /// Nobody knows.
+    Unknown(Why),
+}
+
+impl Where {
+    /// The file, where it is certain.
+    pub(crate) fn spot(&self) -> Result<Spot, Why> {
+        match self {
+            Self::At(spot, None) => Ok(*spot),
+            Self::At(spot, Some(doubt)) if doubt.is_cleared() => Ok(*spot),
+            Self::At(..) => Err(Why::Raced),
+            Self::Nowhere => Err(Why::Descriptor),
+            Self::Unknown(why) => Err(why.clone()),
+        }
+    }
+}
+
+/// A walk that calls of other threads may still put in doubt.
+#[derive(Debug)]
+struct Watch {
+    keys: Keys,
+    waits_for: Vec<ThreadId>,
+    /// `None` where all names are in doubt then.
+    doubt: Option<Doubt>,
+    /// The call, for what is said.
+    call: &'static str,
+}
+
+/// Who changes names at the moment, and what hangs on that.
+#[derive(Debug, Default)]
+pub(super) struct Races {
+    changing: Vec<ThreadId>,
+    watches: Vec<Watch>,
+}
+
+impl Tree {
+    /// A call was entered that may take names away or give them to other files.
+    pub(crate) fn begins(&mut self, thread: ThreadId) {
+        self.races.changing.push(thread);
+    }
+
+    /// It is over, and changed these names.
+    pub(crate) fn ends(&mut self, thread: ThreadId, changed: &Keys) {
+        let Some(place) = self.races.changing.iter().position(|it| *it == thread) else {
+            return;
+        };
+        self.races.changing.swap_remove(place);
+        let mut lost = None;
+        self.races.watches.retain_mut(|watch| {
+            if !watch.waits_for.contains(&thread) {
+                return true;
+            }
+            if watch.keys.iter().any(|key| changed.contains(key)) {
+                match &watch.doubt {
+                    Some(doubt) => doubt.settle(Doubt::RACED),
+                    None => lost = Some(watch.call),
+                }
+                return false;
+            }
+            watch.waits_for.retain(|it| *it != thread);
+            if let (true, Some(doubt)) = (watch.waits_for.is_empty(), &watch.doubt) {
+                doubt.settle(Doubt::CLEARED);
+            }
+            !watch.waits_for.is_empty()
+        });
+        if let Some(call) = lost {
+            self.lose(call);
+        }
+    }
+
+    /// Who else is changing names.
+    fn others(&self, thread: ThreadId) -> Vec<ThreadId> {
+        let all = self.races.changing.iter().copied();
+        all.filter(|other| *other != thread).collect()
+    }
+
+    /// What may put a walk by these names in doubt later; `None` where nothing may.
+    pub(crate) fn doubt(&mut self, thread: ThreadId, keys: &Keys) -> Option<Doubt> {
+        let waits_for = self.others(thread);
+        if waits_for.is_empty() {
+            return None;
+        }
+        let doubt = Doubt::default();
+        self.races.watches.push(Watch {
+            keys: keys.clone(),
+            waits_for,
+            doubt: Some(doubt.clone()),
+            call: "",
+        });
+        Some(doubt)
+    }
+
+    /// A change by these names is right only if nobody changed them meanwhile.
+    pub(crate) fn relies_on(&mut self, thread: ThreadId, keys: &Keys, call: &'static str) {
+        let waits_for = self.others(thread);
+        if !waits_for.is_empty() {
+            self.races.watches.push(Watch {
+                keys: keys.clone(),
+                waits_for,
+                doubt: None,
+                call,
+            });
+        }
+    }
+}

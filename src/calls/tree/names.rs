@@ -1,0 +1,113 @@
+//! The names of files: those of before the run, and all that they had.
+
+use super::Space;
+use super::node::{Kind, NodeId, ROOT, Spot, Tree};
+use super::walk::{Limits, NoMagic, Start, Target};
+
+/// More names than these nobody compares.
+const MOST_NAMES: usize = 64;
+
+impl Tree {
+    /// Where a path led before the run.
+    pub(crate) fn before(&mut self, path: &[u8]) -> Option<Spot> {
+        match self.walk_before(path, true) {
+            Target::At(spot) => Some(spot),
+            _ => None,
+        }
+    }
+
+    fn walk_before(&mut self, path: &[u8], follows: bool) -> Target {
+        let start = Start {
+            from: Ok(self.root()),
+            root: self.root(),
+        };
+        let limits = Limits {
+            follows,
+            ..Limits::default()
+        };
+        self.walk(&start, path, limits, Space::FIRST, &NoMagic)
+            .target
+    }
+
+    /// Gives the file behind a path this path as a name, where links lead there.
+    pub(super) fn alias(&mut self, path: &[u8]) {
+        let parts = path.split(|byte| *byte == b'/');
+        let is_clean = !parts.clone().any(|part| matches!(part, b".." | b"."));
+        for follows in [false, true] {
+            let Target::At(spot) = self.walk_before(path, follows) else {
+                continue;
+            };
+            // A name that hangs on no folder hangs on the root.
+            let name = path.strip_prefix(b"/").unwrap_or(path);
+            if is_clean
+                && !self
+                    .names(spot.node)
+                    .iter()
+                    .flatten()
+                    .any(|it| **it == *path)
+            {
+                self.link(spot.node, ROOT, name);
+            }
+        }
+    }
+
+    /// Looks at all that was laid out, so that its hard links are known.
+    pub(super) fn survey(&mut self, path: Vec<u8>) {
+        let mut names = vec![path];
+        while let Some(path) = names.pop() {
+            let Target::At(spot) = self.walk_before(&path, false) else {
+                continue;
+            };
+            if matches!(self.node(spot.node).kind, Kind::Folder { .. }) {
+                let below = self.ground.list(&path);
+                names.extend(
+                    below
+                        .into_iter()
+                        .map(|name| [&path, &b"/"[..], &name].concat()),
+                );
+            }
+        }
+    }
+
+    /// Every absolute path that a file was seen to have; `None` where there are too many.
+    pub(crate) fn names(&self, node: NodeId) -> Option<Vec<Box<[u8]>>> {
+        let mut found = Vec::new();
+        self.gather(node, &mut Vec::new(), &mut found)?;
+        found.reverse();
+        Some(found)
+    }
+
+    fn gather(
+        &self,
+        node: NodeId,
+        on_the_way: &mut Vec<NodeId>,
+        found: &mut Vec<Box<[u8]>>,
+    ) -> Option<()> {
+        if node == ROOT && on_the_way.is_empty() {
+            found.push(Box::from(&b"/"[..]));
+        }
+        on_the_way.push(node);
+        for (folder, name) in &self.node(node).links {
+            // A folder that was mounted within itself has its shorter names.
+            if on_the_way.contains(folder) {
+                continue;
+            }
+            let mut above = Vec::new();
+            if *folder == ROOT {
+                above.push(Box::default());
+            }
+            self.gather(*folder, on_the_way, &mut above)?;
+            for folder in above {
+                let path: Box<[u8]> = [&folder, &b"/"[..], name].concat().into();
+                if !found.contains(&path) {
+                    found.push(path);
+                }
+                if found.len() > MOST_NAMES {
+                    return None;
+                }
+            }
+        }
+        on_the_way.pop();
+        Some(())
+    }
+}

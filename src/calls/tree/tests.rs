@@ -1,0 +1,182 @@
+//! Walks over a small ground, and what changes do to them.
+
+use super::walk::NoMagic;
+use super::*;
+use crate::ThreadId;
+use std::collections::BTreeMap;
+
+/// Folders end in a slash, links have an arrow; files with the same number are one.
+#[derive(Debug)]
+struct Map(BTreeMap<&'static str, Found>);
+
+impl Ground for Map {
+    fn look(&mut self, path: &[u8]) -> Found {
+        let path = std::str::from_utf8(path).expect("text");
+        self.0.get(path).cloned().unwrap_or(Found::Missing)
+    }
+
+    fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
+        let below = format!("{}/", String::from_utf8_lossy(path));
+        let names = self.0.keys().filter_map(|name| name.strip_prefix(&below));
+        let direct = names.filter(|name| !name.contains('/'));
+        direct.map(|name| name.as_bytes().to_vec()).collect()
+    }
+}
+
+const ME: ThreadId = ThreadId(1);
+const OTHER: ThreadId = ThreadId(2);
+
+fn tree(aliases: &[&str]) -> Tree {
+    let link = |to: &str| Found::Link(None, to.as_bytes().into());
+    let ground = BTreeMap::from([
+        ("/w", Found::Folder(None)),
+        ("/w/d", Found::Folder(None)),
+        ("/w/d/e", Found::Folder(None)),
+        ("/w/deep", link("d/e")),
+        ("/w/secret", Found::File(Some((1, 7)))),
+        ("/w/twin", Found::File(Some((1, 7)))),
+        ("/w/round", link("round")),
+        ("/dark", Found::Unknown),
+        ("/lib", link("usr/lib")),
+        ("/usr", Found::Folder(None)),
+        ("/usr/lib", Found::Folder(None)),
+        ("/usr/lib/c", Found::File(None)),
+    ]);
+    let aliases: Vec<Vec<u8>> = aliases.iter().map(|it| it.as_bytes().to_vec()).collect();
+    Tree::new(Box::new(Map(ground)), b"/w", &aliases)
+}
+
+fn walk(tree: &mut Tree, path: &str) -> Walked {
+    let start = Start {
+        from: Ok(tree.before(b"/w").expect("the directory")),
+        root: tree.root(),
+    };
+    let limits = Limits {
+        follows: true,
+        ..Limits::default()
+    };
+    tree.walk(&start, path.as_bytes(), limits, Space::FIRST, &NoMagic)
+}
+
+fn names(tree: &mut Tree, path: &str) -> Vec<String> {
+    let walked = walk(tree, path);
+    let names = tree.names_of(&walked, false).expect("names");
+    let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    names.iter().map(|name| text(name)).collect()
+}
+
+fn last(tree: &mut Tree, path: &str) -> (NodeId, Box<[u8]>) {
+    let (folder, name) = walk(tree, path).last.expect("a name");
+    (folder.node(), name)
+}
+
+#[test]
+fn what_is_behind_a_link_and_dots_is_where_the_kernel_goes() {
+    let mut tree = tree(&[]);
+    let secret = ["/w/secret", "/w/twin"];
+    for path in [
+        "secret",
+        "/w/secret",
+        "d/../secret",
+        "deep/../../secret",
+        "//w/./secret",
+    ] {
+        let mut found = names(&mut tree, path);
+        found.sort_unstable();
+        assert_eq!(found, secret, "{path}");
+    }
+    assert_eq!(walk(&mut tree, "deep/../secret").target, Target::Absent);
+    assert_eq!(walk(&mut tree, "round").target, Target::Missing);
+    assert_eq!(walk(&mut tree, "secret/x").target, Target::Missing);
+    let dark = walk(&mut tree, "/dark/x").target;
+    assert!(matches!(dark, Target::Unknown(Why::Unseen(_))));
+}
+
+#[test]
+fn only_what_the_run_made_and_dots_are_said_to_lead() {
+    let mut tree = tree(&[]);
+    assert!(!walk(&mut tree, "/lib/c").is_led);
+    assert!(walk(&mut tree, "d/../secret").climbs);
+    assert!(walk(&mut tree, "deep/..").climbs);
+    assert!(!walk(&mut tree, "d/e").is_led);
+}
+
+#[test]
+fn a_path_that_is_written_out_is_a_name_of_what_it_leads_to() {
+    let mut tree = tree(&["/lib/c"]);
+    assert!(names(&mut tree, "/usr/lib/c").contains(&"/lib/c".to_owned()));
+}
+
+#[test]
+fn a_file_keeps_the_names_that_it_had() {
+    let mut tree = tree(&[]);
+    let Target::At(secret) = walk(&mut tree, "secret").target else {
+        panic!("it is there");
+    };
+    let (from, to) = (last(&mut tree, "secret"), last(&mut tree, "d/new"));
+    let moment = tree.now();
+    tree.take_away((from.0, &from.1), moment);
+    tree.give((to.0, &to.1), secret.node(), moment);
+    assert_eq!(walk(&mut tree, "secret").target, Target::Absent);
+    let found = names(&mut tree, "d/new");
+    assert_eq!(found.first().map(String::as_str), Some("/w/d/new"));
+    assert!(found.contains(&"/w/secret".to_owned()));
+}
+
+#[test]
+fn what_is_mounted_over_a_name_has_that_name_too() {
+    let mut tree = tree(&[]);
+    let Target::At(secret) = walk(&mut tree, "secret").target else {
+        panic!("it is there");
+    };
+    let Target::At(on) = walk(&mut tree, "/usr/lib/c").target else {
+        panic!("it is there");
+    };
+    let moment = tree.now();
+    tree.mount(secret.node(), on, Space::FIRST, moment);
+    assert!(names(&mut tree, "/lib/c").contains(&"/w/secret".to_owned()));
+    let copy = tree.copy_space(Space::FIRST);
+    assert!(tree.has_mounts(copy));
+}
+
+#[test]
+fn a_change_by_another_thread_on_the_way_puts_a_walk_in_doubt() {
+    let mut tree = tree(&[]);
+    let since = tree.now();
+    tree.begins(OTHER);
+    let walked = walk(&mut tree, "d/e");
+    let elsewhere = walk(&mut tree, "/usr/lib/c");
+    let doubt = tree
+        .doubt(ME, &walked.keys)
+        .expect("somebody is changing names");
+    let other = tree.doubt(ME, &elsewhere.keys).expect("the same");
+    assert!(!doubt.is_cleared() && !other.is_cleared());
+    let key = last(&mut tree, "d");
+    let moment = tree.now();
+    tree.take_away((key.0, &key.1), moment);
+    tree.ends(OTHER, &vec![key]);
+    assert!(!doubt.is_cleared() && other.is_cleared());
+    assert!(tree.is_raced(&walked.keys, since, true));
+    assert!(!tree.is_raced(&elsewhere.keys, since, true));
+}
+
+#[test]
+fn what_was_made_on_the_way_of_a_call_that_succeeded_was_there() {
+    let mut tree = tree(&[]);
+    let since = tree.now();
+    let key = last(&mut tree, "new");
+    let node = tree.unnamed(New::File);
+    let moment = tree.now();
+    tree.give((key.0, &key.1), node, moment);
+    let walked = walk(&mut tree, "new");
+    assert!(!tree.is_raced(&walked.keys, since, true));
+    assert!(tree.is_raced(&walked.keys, since, false));
+}
+
+#[test]
+fn after_a_change_that_was_not_understood_nothing_is_known() {
+    let mut tree = tree(&[]);
+    tree.lose("mount");
+    assert_eq!(tree.before(b"/w/secret"), None);
+    assert_eq!(tree.why_lost(), Some(Why::Lost("mount")));
+}

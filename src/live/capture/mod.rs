@@ -1,0 +1,365 @@
+//! Reading the memory of the workload at the time of its calls: BPF programs, what tells them what to read, and their records.
+//!
+//! The programs write into the rings of the runs, so that what they read has its place in the order of the events. One set of programs
+//! serves all runs of a process: a run has a slot, which says whose memory is read and into which rings it goes. The programs are gone
+//! with the process, however it ends: nothing of them is pinned.
+//!
+//! A task becomes one of a slot by asking for it while it is still corked, with a token; what it creates then follows.
+
+mod asm;
+mod error;
+mod programs;
+mod slot;
+mod types;
+mod wire;
+
+pub use error::CaptureError;
+pub use slot::Slot;
+pub use wire::parse;
+
+use crate::host::Catalogue;
+use crate::sys::bpf::{self, Map, MapKind, ProgramKind};
+use crate::sys::perf;
+use perf_records::attr::{Attr, SampleType, Source};
+use perf_records::format::Format;
+use perf_records::units::{Cpu, TracepointName};
+use programs::{Calls, Copy, Members, Names, Offsets, Place};
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex};
+use syscall_model::memory::Fetches;
+use wire::{MAX_CALLS, MAX_SLOTS, MAX_TASKS, SCRATCH, spec, task};
+
+fn system(doing: &'static str) -> impl Fn(io::Error) -> CaptureError {
+    move |source| CaptureError::System { doing, source }
+}
+
+/// The tracepoints that programs are attached to. While an event of another descriptor holds them, programs come and go in no time.
+pub const TRACEPOINTS: [&str; 6] = [
+    "raw_syscalls:sys_enter",
+    "raw_syscalls:sys_exit",
+    "sched:sched_process_fork",
+    "sched:sched_process_exec",
+    "sched:sched_process_exit",
+    "signal:signal_deliver",
+];
+
+/// The programs, attached, and their maps.
+#[derive(Debug)]
+pub struct Capture {
+    claims: Map,
+    specs: Map,
+    slots: Map,
+    output: Map,
+    n_cpus: u32,
+    n_slots: u32,
+    /// What each slot in use is told to read; `None` for a free one.
+    used: Mutex<Vec<Option<Arc<Fetches>>>>,
+    _tasks: Map,
+    _scratch: Map,
+    _others: Map,
+    _attached: Vec<OwnedFd>,
+}
+
+/// What is to be known of the kernel.
+#[derive(Clone, Copy, Debug)]
+struct Kernel {
+    members: Option<Members>,
+    may_preempt: bool,
+}
+
+impl Capture {
+    /// Loads and attaches the programs, for so many runs at a time. `types` is the kernel's description of its types (BTF);
+    /// `may_preempt` says whether it may preempt a program on a tracepoint of calls (Linux 6.19 and later).
+    ///
+    /// # Errors
+    /// [`CaptureError`]; `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or under lockdown.
+    pub fn start(
+        catalogue: &dyn Catalogue,
+        cpus: &[Cpu],
+        (types, may_preempt): (Option<&[u8]>, bool),
+        runs: usize,
+    ) -> Result<Arc<Self>, CaptureError> {
+        let n_slots = u32::try_from(runs).map_or(MAX_SLOTS, |runs| runs.clamp(1, MAX_SLOTS));
+        let kernel = Kernel {
+            members: types.and_then(members),
+            may_preempt,
+        };
+        with_locked_memory(|| Self::try_start(catalogue, cpus, kernel, n_slots))
+    }
+
+    fn try_start(
+        catalogue: &dyn Catalogue,
+        cpus: &[Cpu],
+        kernel: Kernel,
+        n_slots: u32,
+    ) -> Result<Arc<Self>, CaptureError> {
+        let n_cpus = cpus.iter().map(|cpu| cpu.0 + 1).max().unwrap_or(1);
+        let map =
+            |kind, key, value, n| Map::create(kind, key, value, n).map_err(system("create a map"));
+        let tasks = map(MapKind::Hash, 4, task::SIZE, MAX_TASKS)?;
+        let claims = map(MapKind::Hash, 8, 4, n_slots)?;
+        let specs = map(MapKind::Array, 4, spec::SIZE, n_slots * MAX_CALLS)?;
+        let slots = map(MapKind::Array, 4, wire::slot::SIZE, n_slots)?;
+        let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, programs::Scratch::NUMBER)?;
+        let output = map(MapKind::PerfEventArray, 4, 4, n_slots * n_cpus)?;
+        let others = map(MapKind::ProgramArray, 4, 4, programs::N_OTHERS)?;
+        let fd = |map: &Map| map.as_fd().as_raw_fd();
+        let names = Names {
+            tasks: fd(&tasks),
+            claims: fd(&claims),
+            specs: fd(&specs),
+            slots: fd(&slots),
+            scratch: fd(&scratch),
+            output: fd(&output),
+            programs: fd(&others),
+            n_cpus: n_cpus as i32,
+            calls: Calls {
+                prctl: libc::SYS_prctl as i32,
+                execve: libc::SYS_execve as i32,
+                execveat: libc::SYS_execveat as i32,
+            },
+        };
+        let attached = attach(&names, &others, catalogue, kernel)?;
+        Ok(Arc::new(Self {
+            claims,
+            specs,
+            slots,
+            output,
+            n_cpus,
+            n_slots,
+            used: Mutex::new(Vec::new()),
+            _tasks: tasks,
+            _scratch: scratch,
+            _others: others,
+            _attached: attached,
+        }))
+    }
+
+    /// A slot for a run, whose records go to these rings (one for each CPU). `for_keeping` is whether other tools are to read them:
+    /// `perf script` refuses samples of a software event without an address. With `overwrites` they go to rings that are overwritten, and that
+    /// whoever opens the events of a run maps to [those of the slot](Slot::events).
+    ///
+    /// # Errors
+    /// [`CaptureError::System`]; [`CaptureError::Full`] where all slots are taken.
+    pub fn slot(
+        self: &Arc<Self>,
+        rings: &[(Cpu, BorrowedFd<'_>)],
+        for_keeping: bool,
+        overwrites: bool,
+    ) -> Result<Slot, CaptureError> {
+        let number = {
+            let Ok(mut used) = self.used.lock() else {
+                return Err(CaptureError::Full);
+            };
+            let free = used.iter().position(Option::is_none);
+            let number = free.unwrap_or(used.len());
+            if number >= self.n_slots as usize {
+                return Err(CaptureError::Full);
+            }
+            if number == used.len() {
+                used.push(None);
+            }
+            used[number] = Some(Arc::default());
+            number as u32
+        };
+        let mut slot = Slot {
+            capture: Arc::clone(self),
+            number,
+            events: Vec::new(),
+            attr: Attr {
+                write_backward: overwrites,
+                ..output_attr(for_keeping)
+            },
+            before: (0, 0),
+            token: None,
+        };
+        for (cpu, ring) in rings {
+            let event = perf::open(&slot.attr.raw(), perf::Target::Everybody, Some(*cpu))
+                .and_then(|event| {
+                    if !overwrites {
+                        perf::set_output(event.as_fd(), *ring)?;
+                    }
+                    self.output
+                        .put(number * self.n_cpus + cpu.0, event.as_fd())?;
+                    Ok(event)
+                })
+                .map_err(system("open an event for what programs read"))?;
+            slot.events.push((*cpu, event));
+        }
+        Ok(slot)
+    }
+}
+
+/// Before Linux 5.11 maps and programs count against `RLIMIT_MEMLOCK`: it is lifted for as long as `start` takes, as workloads get the old one.
+fn with_locked_memory<T>(start: impl Fn() -> Result<T, CaptureError>) -> Result<T, CaptureError> {
+    use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
+    let refused = match start() {
+        Err(error) if error.is_for_lack_of_rights() => error,
+        other => return other,
+    };
+    let limits = getrlimit(Resource::RLIMIT_MEMLOCK);
+    let lifted = setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY);
+    let (Ok((soft, hard)), Ok(())) = (limits, lifted) else {
+        return Err(refused);
+    };
+    let started = start();
+    let restored = setrlimit(Resource::RLIMIT_MEMLOCK, soft, hard);
+    restored.map_err(|error| system("restore the limit of locked memory")(error.into()))?;
+    started
+}
+
+fn attach(
+    names: &Names,
+    others: &Map,
+    catalogue: &dyn Catalogue,
+    kernel: Kernel,
+) -> Result<Vec<OwnedFd>, CaptureError> {
+    let raw: [(&CStr, &'static str, Option<Vec<u64>>); 5] = [
+        (
+            c"sched_process_exit",
+            "sched_process_exit",
+            programs::gone(names),
+        ),
+        (c"signal_deliver", "signal_deliver", programs::signal(names)),
+        (c"sched_switch", "sched_switch", programs::switch(names)),
+        (c"sys_exit", "sys_exit", programs::exit(names, Copy::First)),
+        (
+            c"sys_enter",
+            "sys_enter",
+            programs::enter(names, Copy::First),
+        ),
+    ];
+    let of_others = [
+        (programs::ENTER_OF_EXEC, programs::enter_exec(names)),
+        (programs::EXIT_OF_EXEC, programs::exit_exec(names)),
+        (programs::STRINGS, programs::strings(names)),
+    ];
+    for (place, program) in of_others {
+        let program = load("execve", ProgramKind::RawTracepoint, program)?;
+        others
+            .put(place as u32, program.as_fd())
+            .map_err(system("fill a map"))?;
+    }
+    let mut attached = Vec::new();
+    match kernel.members {
+        Some(members) => {
+            let fork = programs::fork(names, Place::Tracepoint(members));
+            let exec = programs::exec(names, Place::Tracepoint(members));
+            attached.push(attach_raw(
+                c"sched_process_fork",
+                "sched_process_fork",
+                fork,
+            )?);
+            attached.push(attach_raw(
+                c"sched_process_exec",
+                "sched_process_exec",
+                exec,
+            )?);
+        }
+        None => attached.extend(attach_to_events(names, catalogue)?),
+    }
+    for (c_name, name, program) in raw {
+        attached.push(attach_raw(c_name, name, program)?);
+    }
+    if kernel.may_preempt {
+        let (enter, exit) = (
+            programs::enter(names, Copy::Second),
+            programs::exit(names, Copy::Second),
+        );
+        attached.push(attach_raw(c"sys_exit", "sys_exit", exit)?);
+        attached.push(attach_raw(c"sys_enter", "sys_enter", enter)?);
+    }
+    Ok(attached)
+}
+
+fn attach_raw(
+    c_name: &CStr,
+    name: &'static str,
+    program: Option<Vec<u64>>,
+) -> Result<OwnedFd, CaptureError> {
+    let program = load(name, ProgramKind::RawTracepoint, program)?;
+    bpf::attach_raw(c_name, program.as_fd()).map_err(system("attach a program"))
+}
+
+/// Without a description of the kernel's types only the records of events tell the new ids. To detach these programs takes a tenth of a
+/// second since Linux 6.13, which waits for a grace period (`perf_event_detach_bpf_prog()`).
+fn attach_to_events(
+    names: &Names,
+    catalogue: &dyn Catalogue,
+) -> Result<[OwnedFd; 2], CaptureError> {
+    let (fork_id, exec_id, offsets) = offsets(catalogue)?;
+    let attach = |name, id, program| {
+        let program = load(name, ProgramKind::Tracepoint, program)?;
+        let event = perf::open(&Attr::holding(id).raw(), perf::Target::Myself, None)
+            .map_err(system("open an event for a program"))?;
+        perf::set_bpf(event.as_fd(), program.as_fd()).map_err(system("attach a program"))?;
+        Ok::<_, CaptureError>(event)
+    };
+    let place = Place::Record(offsets);
+    Ok([
+        attach("sched_process_fork", fork_id, programs::fork(names, place))?,
+        attach("sched_process_exec", exec_id, programs::exec(names, place))?,
+    ])
+}
+
+fn members(types: &[u8]) -> Option<Members> {
+    Some(Members {
+        pid: types::offset_of(types, "task_struct", "pid")?,
+        exec_file: types::offset_of(types, "linux_binprm", "filename")?,
+    })
+}
+
+fn load(
+    name: &'static str,
+    kind: ProgramKind,
+    program: Option<Vec<u64>>,
+) -> Result<OwnedFd, CaptureError> {
+    let program = program.ok_or(CaptureError::Shape {
+        what: "a program has a jump that leads nowhere",
+    })?;
+    bpf::load(kind, &program).map_err(|refused| CaptureError::Refused {
+        name,
+        log: refused.log,
+        source: refused.error,
+    })
+}
+
+/// The event that programs write to. Their records have the fields of all others, but for the address; without it all have their time at one
+/// place, and are faster to merge.
+fn output_attr(with_address: bool) -> Attr {
+    let address = if with_address {
+        SampleType::IP
+    } else {
+        SampleType(0)
+    };
+    Attr {
+        source: Source::BPF_OUTPUT,
+        sample_type: perf_records::attr::SAMPLE_TYPE.and(address),
+        ..Attr::holding(0)
+    }
+}
+
+fn offsets(catalogue: &dyn Catalogue) -> Result<(u16, u16, Offsets), CaptureError> {
+    let shape = |what| CaptureError::Shape { what };
+    let format = |name: &str| {
+        let name = TracepointName::parse(name).ok_or(shape("a name that is no tracepoint's"))?;
+        Ok::<_, CaptureError>(catalogue.format(&name)?)
+    };
+    let offset = |format: &Format, field: &str| {
+        let found = format.field(field).filter(|found| found.size == 4);
+        found
+            .and_then(|found| i16::try_from(found.offset).ok())
+            .ok_or(shape("a tracepoint of the scheduler lacks a field"))
+    };
+    let fork = format("sched:sched_process_fork")?;
+    let exec = format("sched:sched_process_exec")?;
+    let offsets = Offsets {
+        child: offset(&fork, "child_pid")?,
+        exec_file: offset(&exec, "filename")?,
+        exec_pid: offset(&exec, "pid")?,
+        exec_old_pid: offset(&exec, "old_pid")?,
+    };
+    Ok((fork.id, exec.id, offsets))
+}

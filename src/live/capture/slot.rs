@@ -1,0 +1,144 @@
+//! A run's part of the capture.
+
+use super::wire::{self, MAX_CALLS, slot, spec};
+use super::{Capture, CaptureError, system};
+use perf_records::attr::Attr;
+use perf_records::units::Cpu;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use syscall_model::memory::Fetches;
+
+/// A run's part of the capture; given back when dropped.
+#[derive(Debug)]
+pub struct Slot {
+    pub(super) capture: Arc<Capture>,
+    pub(super) number: u32,
+    pub(super) events: Vec<(Cpu, OwnedFd)>,
+    pub(super) attr: Attr,
+    pub(super) before: (u64, u64),
+    /// By which a task asks to be let in, while a run goes on.
+    pub(super) token: Option<u64>,
+}
+
+impl Slot {
+    /// The events that the programs' records belong to.
+    pub fn events(&self) -> impl Iterator<Item = (BorrowedFd<'_>, Cpu, Attr)> {
+        let attr = self.attr;
+        self.events
+            .iter()
+            .map(move |(cpu, event)| (event.as_fd(), *cpu, attr))
+    }
+
+    /// Whether its rings are overwritten.
+    #[must_use]
+    pub fn overwrites(&self) -> bool {
+        self.attr.write_backward
+    }
+
+    /// The event of a CPU.
+    #[must_use]
+    pub fn event(&self, cpu: Cpu) -> Option<BorrowedFd<'_>> {
+        let mut events = self.events.iter();
+        let event = events.find(|(of, _)| *of == cpu);
+        event.map(|(_, event)| event.as_fd())
+    }
+
+    /// Begins a run: says what is to be read, and lets the task in that knows the token.
+    ///
+    /// # Errors
+    /// [`CaptureError::System`]; [`CaptureError::Shape`] for more than the programs can read of one call.
+    pub fn begin(&mut self, wanted: &Arc<Fetches>, token: u64) -> Result<(), CaptureError> {
+        self.end();
+        self.tell(wanted)?;
+        self.before = self.numbers().map_err(system("read a map"))?;
+        self.capture
+            .claims
+            .set(&token.to_ne_bytes(), &self.number.to_ne_bytes())
+            .map_err(system("fill a map"))?;
+        self.token = Some(token);
+        Ok(())
+    }
+
+    /// Ends a run, as its drop does: nobody is let in any more.
+    pub fn end(&mut self) {
+        if let Some(token) = self.token.take() {
+            // What cannot be taken out is a token that nobody knows any more.
+            let _harmless = self.capture.claims.remove(&token.to_ne_bytes());
+        }
+    }
+
+    /// How many records were written since the run began, and how many found no room.
+    ///
+    /// # Errors
+    /// Those of `bpf(2)`.
+    pub fn counts(&self) -> io::Result<(u64, u64)> {
+        let now = self.numbers()?;
+        Ok((
+            now.0.saturating_sub(self.before.0),
+            now.1.saturating_sub(self.before.1),
+        ))
+    }
+
+    fn numbers(&self) -> io::Result<(u64, u64)> {
+        let mut value = [0; slot::SIZE];
+        self.capture
+            .slots
+            .get(&self.number.to_ne_bytes(), &mut value)?;
+        let word = |at: usize| {
+            value
+                .get(at..)
+                .and_then(<[u8]>::first_chunk)
+                .map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+        };
+        Ok((word(slot::SENT as usize), word(slot::LOST as usize)))
+    }
+
+    /// Writes down what is to be read, where that is not what the slot read before.
+    fn tell(&self, wanted: &Arc<Fetches>) -> Result<(), CaptureError> {
+        let Ok(mut used) = self.capture.used.lock() else {
+            return Ok(());
+        };
+        let Some(Some(known)) = used.get_mut(self.number as usize) else {
+            return Ok(());
+        };
+        if known == wanted {
+            return Ok(());
+        }
+        let place = |call: u32| (self.number * MAX_CALLS + call).to_ne_bytes();
+        let set = |call: u32, value: &[u8]| {
+            self.capture
+                .specs
+                .set(&place(call), value)
+                .map_err(system("fill a map"))
+        };
+        for call in known.keys().filter(|call| !wanted.contains_key(call)) {
+            set(*call, &[0; spec::SIZE])?;
+        }
+        for (call, fetches) in wanted.iter().filter(|(call, _)| **call < MAX_CALLS) {
+            let value = wire::specification(fetches).ok_or(CaptureError::Shape {
+                what: "more is to be read of a call than there is room for",
+            })?;
+            set(*call, &value)?;
+        }
+        *known = Arc::clone(wanted);
+        Ok(())
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.end();
+        for (cpu, _) in &self.events {
+            let place = self.number * self.capture.n_cpus + cpu.0;
+            // The map holds the event as well; what cannot be taken out goes with the map.
+            let _gone_later = self.capture.output.remove(&place.to_ne_bytes());
+        }
+        let _as_before = self.tell(&Arc::default());
+        if let Ok(mut used) = self.capture.used.lock()
+            && let Some(slot) = used.get_mut(self.number as usize)
+        {
+            *slot = None;
+        }
+    }
+}

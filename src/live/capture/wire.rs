@@ -1,0 +1,244 @@
+//! What programs and process tell each other: the layouts of the maps' values and of the records.
+
+use syscall_model::memory::{Captured, Extent, Fetch, Handled, Memory, Moment, Part, Piece, State};
+
+/// Runs that can be captured at a time by one set of programs, at most: each takes 52 KiB.
+pub(super) const MAX_SLOTS: u32 = 1 << 10;
+/// Tasks that can be followed at a time.
+pub(super) const MAX_TASKS: u32 = 16 << 10;
+/// Numbers of calls below which there may be something to read.
+pub(super) const MAX_CALLS: u32 = 512;
+/// Fetches of a call at its entry; no call has more, and each costs the verifier time.
+pub(super) const MAX_FETCHES: usize = 5;
+/// Fetches of a call at its exit, whose places follow those.
+pub(super) const MAX_AT_EXIT: usize = 4;
+/// Strings of a vector.
+pub(super) const MAX_STRINGS: i32 = 64;
+/// What one fetch may bring, in bytes: `PATH_MAX`.
+pub(super) const MAX_PIECE: i32 = 4096;
+/// Where in a record's body the last piece may start.
+pub(super) const BODY: i32 = 11 << 10;
+/// The size of the buffer in which a record is made: the head, a body, one piece more. A per-CPU value may have 32 KiB at most.
+pub(super) const SCRATCH: usize = (BODY + PIECE_MASK) as usize + 64;
+/// Lengths of pieces are masked with this, which changes none: a comparison would give the verifier two ways to follow.
+pub(super) const PIECE_MASK: i32 = 0x1fff;
+
+/// A task that is followed; the key is its thread id in the initial namespace.
+pub(super) mod task {
+    pub(in crate::capture) const SLOT: i16 = 0;
+    /// A bit for each fetch at the entry that is to be tried again at the exit, and [`AT_EXIT`].
+    pub(in crate::capture) const OWED: i16 = 4;
+    pub(in crate::capture) const NUMBER: i16 = 8;
+    /// How many strings the vector has; 0 unless its end was seen.
+    pub(in crate::capture) const STRINGS: i16 = 12;
+    /// Six words, and room for a masked index.
+    pub(in crate::capture) const ARGS: i16 = 16;
+    /// Not 0 while the last call was interrupted and nothing has followed yet.
+    pub(in crate::capture) const INTERRUPTED: i16 = 80;
+    /// The string of a vector that is to be read next.
+    pub(in crate::capture) const PLACE: i16 = 84;
+    /// Where the vector is.
+    pub(in crate::capture) const VECTOR: i16 = 88;
+    /// How long the record is that is being made.
+    pub(in crate::capture) const OFFSET: i16 = 96;
+    /// In which buffer.
+    pub(in crate::capture) const SCRATCH: i16 = 100;
+    /// Whether the first copy of the program was here, and the second one has nothing to do.
+    pub(in crate::capture) const ENTERED: i16 = 104;
+    /// Not 0 from the record of the entry on, until another call is entered.
+    pub(in crate::capture) const SENT: i16 = 108;
+    pub(in crate::capture) const SIZE: usize = 112;
+    pub(in crate::capture) const AT_EXIT: i32 = 0x100;
+}
+
+/// What is to be read for a call; the key is the slot times [`MAX_CALLS`] plus the call's number.
+pub(super) mod spec {
+    /// 0 where there is nothing to read.
+    pub(in crate::capture) const ANY: i16 = 0;
+    /// Not 0 where something is read at the exit.
+    pub(in crate::capture) const AT_EXIT: i16 = 1;
+    pub(in crate::capture) const FETCHES: i16 = 8;
+    pub(in crate::capture) const FETCH_SIZE: i16 = 8;
+    pub(in crate::capture) const SIZE: usize = 8 + (super::MAX_FETCHES + super::MAX_AT_EXIT) * 8;
+
+    pub(in crate::capture) const ARGUMENT: i16 = 0;
+    pub(in crate::capture) const KIND: i16 = 1;
+    pub(in crate::capture) const OTHER: i16 = 2;
+    pub(in crate::capture) const LIMIT: i16 = 4;
+    pub(in crate::capture) const UNIT: i16 = 6;
+
+    pub(in crate::capture) const STRING: i32 = 1;
+    pub(in crate::capture) const STRINGS: i32 = 2;
+    pub(in crate::capture) const FIXED: i32 = 3;
+    pub(in crate::capture) const COUNTED: i32 = 4;
+    pub(in crate::capture) const SIZED: i32 = 5;
+    pub(in crate::capture) const RETURNED: i32 = 6;
+}
+
+/// What became of a slot's records.
+pub(super) mod slot {
+    pub(in crate::capture) const SENT: i16 = 0;
+    pub(in crate::capture) const LOST: i16 = 8;
+    pub(in crate::capture) const SIZE: usize = 16;
+}
+
+/// A record: this head, then pieces, each on a multiple of 8 bytes.
+pub(super) mod head {
+    pub(in crate::capture) const LENGTH: i16 = 0;
+    pub(in crate::capture) const NUMBER: i16 = 4;
+    pub(in crate::capture) const WHAT: i16 = 6;
+    /// Not 0 where a record of the call's end will follow.
+    pub(in crate::capture) const MORE: i16 = 7;
+    /// Of a signal: 0 where it is not handled, else its `sa_flags` with [`HANDLED`].
+    pub(in crate::capture) const SIGNAL: i16 = 8;
+    pub(in crate::capture) const SIZE: i16 = 16;
+    pub(in crate::capture) const HANDLED: i32 = 1;
+
+    pub(in crate::capture) const ENTER: i32 = 0;
+    pub(in crate::capture) const EXIT: i32 = 1;
+    /// Adds to what was read at the entry.
+    pub(in crate::capture) const WITHIN: i32 = 2;
+    pub(in crate::capture) const DELIVERED: i32 = 3;
+}
+
+/// The head of a piece.
+pub(super) mod piece {
+    pub(in crate::capture) const ARGUMENT: i16 = 0;
+    pub(in crate::capture) const STATE: i16 = 1;
+    pub(in crate::capture) const ELEMENT: i16 = 2;
+    pub(in crate::capture) const LENGTH: i16 = 4;
+    pub(in crate::capture) const ADDRESS: i16 = 8;
+    pub(in crate::capture) const SIZE: i16 = 16;
+
+    pub(in crate::capture) const WHOLE: i32 = 0;
+    pub(in crate::capture) const CUT: i32 = 1;
+    pub(in crate::capture) const UNREAD: i32 = 2;
+    pub(in crate::capture) const END: i32 = 3;
+    /// Set in the state of what was read at the exit for its own sake.
+    pub(in crate::capture) const OF_EXIT: i32 = 0x10;
+}
+
+fn number<const N: usize>(bytes: &[u8], at: i16) -> Option<[u8; N]> {
+    bytes
+        .get(usize::try_from(at).ok()?..)?
+        .first_chunk()
+        .copied()
+}
+
+/// Reads a record as the programs wrote it; `None` where it is not one of theirs.
+#[must_use]
+pub fn parse(bytes: &[u8]) -> Option<Captured> {
+    let length = u32::from_ne_bytes(number(bytes, head::LENGTH)?);
+    let bytes = bytes.get(..usize::try_from(length).ok()?)?;
+    let call = u16::from_ne_bytes(number(bytes, head::NUMBER)?);
+    let [what] = number(bytes, head::WHAT)?;
+    let [more] = number(bytes, head::MORE)?;
+    if i32::from(what) == head::DELIVERED {
+        let flags = u64::from_ne_bytes(number(bytes, head::SIGNAL)?);
+        let handled = (flags & head::HANDLED as u64 != 0).then_some(Handled {
+            restarts: flags & libc::SA_RESTART as u64 != 0,
+        });
+        return Some(Captured::Signal { handled });
+    }
+    let part = match i32::from(what) {
+        head::ENTER => Part::Entry { more: more != 0 },
+        head::EXIT => Part::Exit,
+        head::WITHIN => Part::Within,
+        _ => return None,
+    };
+    let mut rest = bytes.get(usize::try_from(head::SIZE).ok()?..)?;
+    let mut pieces = Vec::new();
+    while !rest.is_empty() {
+        let (piece, size) = one_piece(rest)?;
+        pieces.push(piece);
+        rest = rest.get(size..)?;
+    }
+    Some(Captured::Contents {
+        number: call.into(),
+        part,
+        memory: Memory::new(pieces),
+    })
+}
+
+fn one_piece(bytes: &[u8]) -> Option<(Piece, usize)> {
+    let [argument] = number(bytes, piece::ARGUMENT)?;
+    let [state] = number(bytes, piece::STATE)?;
+    let element = u16::from_ne_bytes(number(bytes, piece::ELEMENT)?);
+    let length = u32::from_ne_bytes(number(bytes, piece::LENGTH)?) as usize;
+    let address = u64::from_ne_bytes(number(bytes, piece::ADDRESS)?);
+    let start = usize::try_from(piece::SIZE).ok()?;
+    let end = start.checked_add(length)?;
+    let content = bytes.get(start..end)?;
+    let moment = if i32::from(state) & piece::OF_EXIT == 0 {
+        Moment::Enter
+    } else {
+        Moment::Exit
+    };
+    let state = match i32::from(state) & !piece::OF_EXIT {
+        piece::WHOLE => State::Whole,
+        piece::CUT => State::Cut,
+        piece::UNREAD => State::Unread,
+        piece::END => State::End,
+        _ => return None,
+    };
+    let piece = Piece {
+        argument,
+        element,
+        moment,
+        address,
+        state,
+        bytes: content.into(),
+    };
+    Some((piece, end.checked_next_multiple_of(8)?))
+}
+
+/// The value of the map of what is to be read, for one call; `None` where it is more than the programs can do.
+pub(super) fn specification(fetches: &[Fetch]) -> Option<[u8; spec::SIZE]> {
+    let mut value = [0; spec::SIZE];
+    for moment in [Moment::Enter, Moment::Exit] {
+        let of_moment = fetches.iter().filter(|fetch| fetch.moment == moment);
+        let (first, most) = match moment {
+            Moment::Enter => (0, MAX_FETCHES),
+            Moment::Exit => (MAX_FETCHES, MAX_AT_EXIT),
+        };
+        for (place, fetch) in of_moment.enumerate() {
+            if place >= most || i32::from(fetch.limit) > MAX_PIECE {
+                return None;
+            }
+            let at = 8 + (first + place) * 8;
+            value
+                .get_mut(at..at + 8)?
+                .copy_from_slice(&one_fetch(fetch, place)?);
+            value[0] = 1;
+            value[1] |= u8::from(moment == Moment::Exit);
+        }
+    }
+    Some(value)
+}
+
+fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
+    let (kind, other, unit) = match fetch.extent {
+        Extent::String => (spec::STRING, 0, 0),
+        // Programs look for a vector in one place only: a loop is expensive to verify.
+        Extent::Strings if place == 1 && fetch.moment == Moment::Enter => (spec::STRINGS, 0, 0),
+        Extent::Strings => return None,
+        Extent::Fixed(size) => (spec::FIXED, 0, size),
+        Extent::Counted { count, unit } => (spec::COUNTED, count, unit),
+        Extent::Sized { at } => (spec::SIZED, at, 0),
+        Extent::Returned { unit } => (spec::RETURNED, 0, unit),
+    };
+    // Of a string one byte more is asked for, so that one that is longer can be told from one that fits.
+    let more = u16::from(fetch.extent == Extent::String);
+    let limit = fetch.limit.saturating_add(more).to_ne_bytes();
+    let unit: [u8; 2] = unit.to_ne_bytes();
+    Some([
+        fetch.argument,
+        kind as u8,
+        other,
+        0,
+        limit[0],
+        limit[1],
+        unit[0],
+        unit[1],
+    ])
+}

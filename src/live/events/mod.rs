@@ -1,0 +1,379 @@
+//! Opening events on the corked task, and the account that is drawn up at the end.
+//!
+//! For each CPU one ring, owned by a side-band event that tells of names, forks and exits; every other event of that CPU writes into the
+//! same ring; those that overwrite (`write_backward`) into a second one, so that names, forks and exits are never overwritten. What is
+//! refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
+
+mod account;
+mod counter;
+mod error;
+mod group;
+mod open;
+mod overwriting;
+mod pins;
+mod recorded;
+mod request;
+mod rings;
+
+pub use account::{Account, CounterAccount, EventAccount};
+pub use counter::{Counted, Counter};
+pub use error::OpenError;
+pub use group::CounterGroup;
+pub use overwriting::{Overwriting, Overwritten};
+pub use pins::Pins;
+pub use recorded::{Opened, Recorded, Subject};
+pub use request::{EventRequest, Follow, Origin, can_count_for};
+pub use rings::{RingChoice, Rings};
+
+use open::{Wanted, open_all};
+use request::{SIDE_BAND, request_attr, side_band_attr};
+
+use crate::capture::CaptureError;
+use crate::ring::{Drain, Flight};
+use crate::sys::perf;
+use perf_records::attr::{Attr, Maps, Modes, SampleType, Sampling, Source};
+use perf_records::record::LayoutTable;
+use perf_records::units::{Cpu, Pid};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use syscall_model::memory::Fetches;
+
+/// What to call the records of what was read from memory.
+pub const MEMORY: &str = "memory";
+
+#[derive(Debug)]
+struct OpenEvent {
+    origin: Origin,
+    name: String,
+    id: u64,
+    attr: Attr,
+    cpu: Cpu,
+    of_group: bool,
+    of_everybody: bool,
+    /// What a recording calls it, if that is not its name.
+    shown: Option<String>,
+    fd: OwnedFd,
+}
+
+/// The open events of one run and the rings they write to.
+#[derive(Debug)]
+pub struct EventSet {
+    rings: Rings,
+    /// The rings of those events that overwrite.
+    flight: Option<Flight>,
+    leaders: Vec<usize>,
+    events: Vec<OpenEvent>,
+    /// What programs write to: id, CPU, attribute.
+    memory: Vec<(u64, Cpu, Attr)>,
+    table: LayoutTable<Origin>,
+    /// Of each request, how many records are wanted of it.
+    at_most: Vec<Option<u64>>,
+    has_lost: bool,
+    reads_memory: bool,
+}
+
+/// Opens the requested events on every CPU.
+///
+/// The workload must still be corked: what it created before is not followed. `maps` is which mappings of code are told of, `switches`
+/// whether threads that come onto a CPU are.
+///
+/// # Errors
+/// [`OpenError`], for the first thing that was refused; what was open is closed again.
+pub fn open(
+    requests: &[EventRequest],
+    follow: Follow<'_>,
+    rings: RingChoice<'_>,
+    has_lost: bool,
+    maps: Maps,
+    switches: bool,
+) -> Result<EventSet, OpenError> {
+    let (tasks, group) = match follow {
+        Follow::Tasks(pid) => (perf::Target::Task(pid), None),
+        Follow::Group(pid, group) => (perf::Target::Task(pid), Some(perf::Target::Cgroup(group))),
+        Follow::Members(group) => (perf::Target::Cgroup(group), None),
+    };
+    let mut side_band = side_band_attr(0, has_lost);
+    (side_band.maps, side_band.switches) = (maps, switches);
+    if matches!(tasks, perf::Target::Cgroup(_)) {
+        (side_band.inherit, side_band.enable_on_exec) = (false, false);
+    }
+    let is_of_members = matches!(follow, Follow::Members(_));
+    let everybody = [perf::Target::Everybody];
+    let (tasks, group) = ([tasks], group.map(|group| [group]));
+    let wanted: Vec<_> = requests
+        .iter()
+        .map(|request| Wanted {
+            name: &request.name,
+            attr: request_attr(request, follow, has_lost),
+            filter: request.filter.as_deref(),
+            flight_pages: request.overwrites,
+            targets: match &group {
+                _ if request.of_everybody && is_of_members => &everybody,
+                Some(group) if request.of_group => group,
+                _ => &tasks,
+            },
+            shown: None,
+            at_most: None,
+        })
+        .collect();
+    open_all(side_band, &tasks, &wanted, rings)
+}
+
+/// Opens what is to be recorded of whoever is followed, tasks that live already included.
+///
+/// # Errors
+/// [`OpenError`], as above; `ESRCH` where none of the tasks is there any more.
+pub fn record(
+    recorded: &[Recorded],
+    subject: &Subject,
+    side_band: Attr,
+    rings: RingChoice<'_>,
+) -> Result<EventSet, OpenError> {
+    let targets = subject.targets();
+    let wanted: Vec<_> = recorded
+        .iter()
+        .map(|event| Wanted {
+            name: &event.name,
+            attr: event.attr,
+            filter: event.filter.as_deref(),
+            flight_pages: None,
+            targets: &targets,
+            shown: event.shown.as_deref(),
+            at_most: event.at_most,
+        })
+        .collect();
+    open_all(side_band, &targets, &wanted, rings)
+}
+
+impl EventSet {
+    /// Has the memory of the task read that knows the token, and of what it creates. Without rings that programs write to, nothing is read.
+    ///
+    /// # Errors
+    /// [`CaptureError`].
+    pub fn read_memory(&mut self, wanted: &Arc<Fetches>, token: u64) -> Result<(), CaptureError> {
+        if let Some(slot) = self.rings.slot() {
+            slot.begin(wanted, token)?;
+            self.reads_memory = true;
+        }
+        Ok(())
+    }
+
+    /// Whether what is read of the memory of the workload is overwritten.
+    #[must_use]
+    pub fn overwrites_memory(&self) -> bool {
+        self.reads_memory && self.rings.programs().is_some_and(|slot| slot.overwrites())
+    }
+
+    /// Whether the memory of the workload is read.
+    #[must_use]
+    pub fn reads_memory(&self) -> bool {
+        self.reads_memory
+    }
+
+    /// Starts those events that no `execve(2)` starts: the ones of a control group, and of everybody beside it.
+    ///
+    /// # Errors
+    /// [`OpenError::Enable`].
+    pub fn enable_group(&self) -> Result<(), OpenError> {
+        let is_waiting = |event: &&OpenEvent| event.of_group || event.of_everybody;
+        for event in self.events.iter().filter(is_waiting) {
+            perf::enable(event.fd.as_fd()).map_err(|source| OpenError::Enable {
+                event: event.name.clone(),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Starts all events.
+    ///
+    /// # Errors
+    /// [`OpenError::Enable`].
+    pub fn enable(&self) -> Result<(), OpenError> {
+        for event in &self.events {
+            perf::enable(event.fd.as_fd()).map_err(|source| OpenError::Enable {
+                event: event.name.clone(),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether some of them are counted for a control group.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        self.events.iter().any(|event| event.of_group)
+    }
+
+    /// Whether the descriptors hang up when nobody is left: those of a control group never do.
+    #[must_use]
+    pub fn hang_up(&self) -> bool {
+        let leader = self
+            .leaders
+            .first()
+            .and_then(|place| self.events.get(*place));
+        leader.is_some_and(|leader| !leader.of_group)
+    }
+
+    /// Stops all events, those of descendants as well: what is in the rings then is all there will be.
+    ///
+    /// # Errors
+    /// Those of `ioctl(2)`.
+    pub fn disable(&self) -> io::Result<()> {
+        self.events
+            .iter()
+            .try_for_each(|event| perf::disable(event.fd.as_fd()))
+    }
+
+    /// One descriptor for each ring and task that is followed: readable when a quarter is full, hung up when the last task that it follows is
+    /// gone, if it [follows tasks](Self::hang_up).
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        self.leaders
+            .iter()
+            .filter_map(|place| self.events.get(*place))
+            .map(|event| event.fd.as_fd())
+            .collect()
+    }
+
+    /// The rings, and the table that their records are read by.
+    pub fn parts(&mut self) -> (&mut [Drain], &LayoutTable<Origin>) {
+        (self.rings.drains(), &self.table)
+    }
+
+    /// The rings that are overwritten, if there are any, and what writes into them.
+    pub fn flight(&mut self) -> Option<(&mut Flight, Overwriting<'_>)> {
+        let overwriting = Overwriting {
+            events: &self.events,
+            table: &self.table,
+        };
+        self.flight.as_mut().map(|flight| (flight, overwriting))
+    }
+
+    /// Closes the events and gives the rings back, for another run, if they are such as last.
+    #[must_use]
+    pub fn into_rings(self) -> Option<Rings> {
+        let Self {
+            mut rings, events, ..
+        } = self;
+        drop(events);
+        if let Some(slot) = rings.slot() {
+            slot.end();
+        }
+        rings.drains().iter_mut().for_each(Drain::discard);
+        rings.is_lasting().then_some(rings)
+    }
+
+    /// How many requests it was opened for.
+    #[must_use]
+    pub fn n_requests(&self) -> usize {
+        self.at_most.len()
+    }
+
+    /// Draws up the account after the last drain: what the kernel counted, against the records that arrived (one number a request, and
+    /// last that of what programs read).
+    ///
+    /// # Errors
+    /// Those of `read(2)`.
+    pub fn account(
+        &mut self,
+        delivered: &[u64],
+        lost_records: u64,
+        out_of_sight: u64,
+    ) -> io::Result<Account> {
+        let mut events: Vec<EventAccount> = Vec::new();
+        for place in 0..self.n_requests() {
+            events.push(self.sum(
+                Origin::Request(place),
+                delivered.get(place).copied().unwrap_or(0),
+            )?);
+        }
+        let side_band = self.sum(Origin::SideBand, 0)?;
+        if let Some(slot) = self.rings.slot().filter(|_| self.reads_memory) {
+            let (sent, lost) = slot.counts()?;
+            events.push(EventAccount {
+                name: MEMORY.to_owned(),
+                counted: sent + lost,
+                delivered: delivered.last().copied().unwrap_or(0),
+                said_lost: Some(lost),
+                overwritten: 0,
+                sampled: false,
+            });
+        }
+        Ok(Account {
+            events,
+            side_band_lost: side_band.said_lost.unwrap_or(0),
+            lost_records,
+            out_of_sight,
+            ..Account::default()
+        })
+    }
+
+    fn sum(&self, origin: Origin, delivered: u64) -> io::Result<EventAccount> {
+        let mut account = EventAccount {
+            name: String::new(),
+            counted: 0,
+            delivered,
+            said_lost: self.has_lost.then_some(0),
+            overwritten: 0,
+            sampled: false,
+        };
+        for event in self.events.iter().filter(|event| event.origin == origin) {
+            let counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
+            account.name.clone_from(&event.name);
+            account.sampled = event.attr.sampling.skips();
+            account.counted += counts.value;
+            account.said_lost = account
+                .said_lost
+                .zip(counts.lost)
+                .map(|(sum, lost)| sum + lost);
+        }
+        Ok(account)
+    }
+}
+
+/// Tries to open a tracepoint's event on the calling thread, and closes it again: whether this user may trace it, in user mode alone if
+/// so asked.
+///
+/// # Errors
+/// [`OpenError::Open`].
+pub fn probe(name: &str, tracepoint: u16, exclude_kernel: bool) -> Result<(), OpenError> {
+    let request = EventRequest {
+        chain: None,
+        modes: Modes::default(),
+        name: name.to_owned(),
+        source: Source::Tracepoint(tracepoint),
+        sampling: Sampling::Period(1),
+        extra: SampleType::default(),
+        filter: None,
+        user_registers: 0,
+        exclude_kernel,
+        of_group: false,
+        of_everybody: false,
+        overwrites: None,
+    };
+    let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);
+    let opened = perf::open(&attr.raw(), perf::Target::Myself, Some(Cpu(0)));
+    opened.map(drop).map_err(|source| OpenError::Open {
+        event: name.to_owned(),
+        source,
+    })
+}
+
+/// Whether this kernel counts lost records (`PERF_FORMAT_LOST`, Linux 6.0), found by asking it.
+#[must_use]
+pub fn kernel_counts_lost() -> bool {
+    perf::open(
+        &side_band_attr(0, true).raw(),
+        perf::Target::Myself,
+        Some(Cpu(0)),
+    )
+    .is_ok()
+        || perf::open(
+            &side_band_attr(0, false).raw(),
+            perf::Target::Myself,
+            Some(Cpu(0)),
+        )
+        .is_err()
+}

@@ -1,0 +1,365 @@
+//! The cork and what follows it.
+
+use super::cgroup::Members;
+use super::error::LaunchError;
+use super::output::Reader;
+use super::process::{Process, nonblocking};
+use super::status::{failed, message};
+use super::stdio::{self, Stdio};
+use super::world::{Layout, World};
+use super::{Captured, Cgroup, Program};
+use crate::host;
+use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
+use crate::units::{ExitKind, Usage};
+use perf_records::units::Pid;
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What is to be run, with nothing left open.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// The file.
+    pub program: Program,
+    /// `argv`, from `argv[0]` on.
+    pub arguments: Vec<CString>,
+    /// `envp`.
+    pub environment: Vec<CString>,
+    /// The working directory; `None` keeps that of the harness.
+    pub directory: Option<PathBuf>,
+    /// Descriptors 0, 1 and 2.
+    pub stdio: Stdio,
+    /// Which descriptors of the harness it inherits beside these, on the bare host alone.
+    pub inherited: Vec<i32>,
+    /// Bare host or a world of its own.
+    pub world: World,
+    /// The file mode creation mask; `None` keeps that of the harness.
+    pub umask: Option<u32>,
+    /// Whether address space randomisation is off.
+    pub fixed_addresses: bool,
+    /// The limits of single processes to start it with; those of the harness otherwise.
+    pub limits: Vec<ResourceLimit>,
+    /// The control group that it is born in; `None` for that of the harness. It must be dead when the last of these goes.
+    pub group: Option<Arc<Cgroup>>,
+}
+
+/// A workload that waits at its cork.
+#[derive(Debug)]
+pub struct Corked {
+    process: Process,
+    go: OwnedFd,
+    token: u64,
+    status: OwnedFd,
+    program: Program,
+    directory: PathBuf,
+    world: World,
+    layout: Option<Layout>,
+}
+
+/// A workload on its way.
+#[derive(Debug)]
+pub struct Running {
+    process: Process,
+}
+
+/// A workload that has come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exited {
+    /// How the main process ended.
+    pub exit: ExitKind,
+    /// Its pid in its own namespace, where it got as far as having one.
+    pub main_pid: Option<i32>,
+    /// What it and its descendants wrote to standard output; empty where that was inherited.
+    pub stdout: Captured,
+    /// And to standard error.
+    pub stderr: Captured,
+    /// What it and all that it waited for used; in a namespace what all used, unless they were killed.
+    pub usage: Usage,
+}
+
+/// Starts the workload's process and parks it in front of its `execve(2)`.
+///
+/// # Errors
+/// [`LaunchError`].
+pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
+    let c_string = |text: &OsStr| {
+        let invalid = |_| LaunchError::Stdio(io::ErrorKind::InvalidInput.into());
+        CString::new(text.as_bytes()).map_err(invalid)
+    };
+    let (stdin, stdout, stderr, outputs) =
+        stdio::open(&workload.stdio).map_err(LaunchError::Stdio)?;
+    let program = c_string(workload.program.path().as_os_str())?;
+    let directory = workload
+        .directory
+        .as_ref()
+        .map(|path| c_string(workload.world.inside(path).as_os_str()))
+        .transpose()?;
+    let own = match &workload.world {
+        World::Host => None,
+        World::Own(own) => {
+            let has_input = workload.stdio != Stdio::Captured { input: None };
+            let layout = own.layout(workload.directory.as_deref(), has_input);
+            Some((layout, own.user.as_ref()))
+        }
+    };
+    let world = match &own {
+        None => process::World::Host,
+        Some((layout, user)) => process::World::Own(Own {
+            namespaces: layout.namespaces,
+            steps: &layout.steps,
+            user: *user,
+            words: layout.words,
+        }),
+    };
+    let parked = process::park(&Spawn {
+        program: &program,
+        arguments: &workload.arguments,
+        environment: &workload.environment,
+        directory: directory.as_deref(),
+        stdio: [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+        inherited: &workload.inherited,
+        world,
+        own_session: matches!(workload.stdio, Stdio::Captured { .. }),
+        umask: workload.umask,
+        fixed_addresses: workload.fixed_addresses,
+        limits: &workload.limits,
+        group: workload.group.as_ref().map(|group| group.as_fd()),
+    })
+    .map_err(|source| LaunchError::Fork {
+        namespace: own.is_some(),
+        source,
+    })?;
+    let process = Process {
+        pid: parked.pid,
+        pidfd: parked.pidfd,
+        main_pid: own.is_none().then_some(parked.pid.0 as i32),
+        exit: None,
+        usage: Usage::default(),
+        killed: false,
+        reaped: false,
+        obituary: parked.obituary,
+        outputs,
+        has_init: own.is_some(),
+        group: None,
+    };
+    if let Some(pipe) = &process.obituary {
+        nonblocking(pipe).map_err(LaunchError::Pipe)?;
+    }
+    let directory = match &workload.directory {
+        Some(directory) => directory.clone(),
+        None => PathBuf::from("."),
+    };
+    Ok(Corked {
+        process,
+        go: parked.go,
+        token: parked.token,
+        status: parked.status,
+        program: workload.program.clone(),
+        directory,
+        world: workload.world.clone(),
+        layout: own.map(|(layout, _)| layout),
+    })
+}
+
+impl Corked {
+    /// The task to open events on, with `inherit`: the parked process itself, or the namespace's init that will fork it.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        self.process.pid
+    }
+
+    /// The number by which it asks to be followed when it is let go ([`CLAIM`](crate::sys::process::CLAIM)).
+    #[must_use]
+    pub fn token(&self) -> u64 {
+        self.token
+    }
+
+    /// Makes a control group, which it has joined, end with it: whatever it creates is then ended as one, on the bare host, too.
+    pub fn end_with(&mut self, group: Members) {
+        self.process.group = Some(group);
+    }
+
+    /// Whether [`pid`](Self::pid) is an init, whose own doings are none of the workload's.
+    #[must_use]
+    pub fn has_init(&self) -> bool {
+        self.process.has_init
+    }
+
+    /// Why it is gone before it was let go, if it is and has said so.
+    #[must_use]
+    pub fn failure(&self) -> Option<LaunchError> {
+        let layout = self.layout.as_ref()?;
+        match message(&self.status, Instant::now()).ok()?? {
+            Message::Ready => None,
+            Message::Failed { stage, error } => Some(layout.failed(stage, error)),
+        }
+    }
+
+    /// Lets it go and waits until its program runs.
+    ///
+    /// # Errors
+    /// The stage that failed and why; the process is gone then. [`LaunchError::TimedOut`] after `patience`.
+    pub fn uncork(self, patience: std::time::Duration) -> Result<Running, LaunchError> {
+        let Self {
+            mut process,
+            go,
+            status,
+            ..
+        } = self;
+        let deadline = Instant::now() + patience;
+        if let Some(layout) = &self.layout {
+            match message(&status, deadline)? {
+                Some(Message::Ready) => {}
+                Some(Message::Failed { stage, error }) => return Err(layout.failed(stage, error)),
+                None => return Err(LaunchError::Vanished),
+            }
+            if let Some(maps) = &layout.maps {
+                host::map_ids(process.pid, maps).map_err(LaunchError::Map)?;
+            }
+        }
+        // A child that has failed already has closed its end (SIGPIPE is ignored in a Rust program): its message is in the status pipe.
+        match nix::unistd::write(&go, b"g") {
+            Ok(_) | Err(nix::Error::EPIPE) => drop(go),
+            Err(error) => return Err(LaunchError::Pipe(error.into())),
+        }
+        match message(&status, deadline)? {
+            None => {
+                process.collect().map_err(LaunchError::Pipe)?;
+                Ok(Running { process })
+            }
+            Some(Message::Failed {
+                stage: Stage::Exec,
+                error,
+            }) => {
+                let (directory, world) = (&self.directory, &self.world);
+                Err(self.program.explain(error, directory, world).into())
+            }
+            other => Err(failed(other)),
+        }
+    }
+}
+
+impl Running {
+    /// The descriptors whose readiness makes [`collect`](Self::collect) worth a call.
+    #[must_use]
+    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let process = &self.process;
+        let outputs = process
+            .outputs
+            .iter()
+            .flatten()
+            .filter_map(|reader| reader.pipe.as_ref());
+        let end = (!process.reaped).then_some(&process.pidfd);
+        process
+            .obituary
+            .iter()
+            .chain(outputs)
+            .chain(end)
+            .map(AsFd::as_fd)
+            .collect()
+    }
+
+    /// Takes what has come: output, the main process' end. Never waits.
+    ///
+    /// # Errors
+    /// Those of `read(2)` and `waitid(2)`.
+    pub fn collect(&mut self) -> io::Result<()> {
+        self.process.collect()
+    }
+
+    /// Whether it lives in a world of its own, under an init.
+    #[must_use]
+    pub fn has_init(&self) -> bool {
+        self.process.has_init
+    }
+
+    /// How the main process ended, once it has; descendants may live on.
+    #[must_use]
+    pub fn exit(&self) -> Option<ExitKind> {
+        self.process.exit
+    }
+
+    /// How many bytes it has written to the outputs that are captured.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        let readers = self.process.outputs.iter().flatten();
+        readers.map(Reader::written).sum()
+    }
+
+    /// The main process' pid in its own namespace, once it is told.
+    #[must_use]
+    pub fn main_pid(&self) -> Option<i32> {
+        self.process.main_pid
+    }
+
+    /// Who is in the group that ends with it; nobody where there is no such group.
+    #[must_use]
+    pub fn members(&self) -> Vec<Pid> {
+        let group = self.process.group.as_ref();
+        group.map_or_else(Vec::new, Members::pids)
+    }
+
+    /// Sends a `SIGKILL` to whoever is left in the group that ends with it.
+    pub fn end_members(&self) {
+        let group = self.process.group.as_ref();
+        if let Some(group) = group.filter(|group| !group.is_empty()) {
+            group.kill();
+        }
+    }
+
+    /// Whether it was sent a `SIGKILL`.
+    #[must_use]
+    pub fn is_killed(&self) -> bool {
+        self.process.killed
+    }
+
+    /// Whether nothing is left of it: on the host the main process reaped and the group empty that ends with it, in a namespace all of it dead but for an init on its way out.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.process.is_over()
+    }
+
+    /// Sends a signal to the main process on the host; in a namespace to its init, for which only `SIGKILL` counts, and ends everything.
+    /// `SIGKILL` ends the members of its group, too.
+    ///
+    /// # Errors
+    /// Those of `pidfd_send_signal(2)`.
+    pub fn signal(&mut self, signal: i32) -> io::Result<()> {
+        self.process.signal(signal)
+    }
+
+    /// Waits for the end of a workload that is dead or dying, takes the rest of its output, and says how the main process ended: as
+    /// killed where everything was killed before it could end by itself.
+    ///
+    /// # Errors
+    /// Those of `read(2)` and `waitid(2)`.
+    pub fn finish(mut self) -> io::Result<Exited> {
+        let process = &mut self.process;
+        if process.is_over() {
+            process.reap_in_background()?;
+        } else {
+            process.reap(true)?;
+        }
+        process.collect()?;
+        // Nobody is left there to write more.
+        let is_over = process.has_init;
+        for reader in process.outputs.iter_mut().flatten().filter(|_| is_over) {
+            while reader.take()? {}
+        }
+        let [stdout, stderr] = match process.outputs.take() {
+            Some(readers) => readers.map(|reader| reader.captured),
+            None => Default::default(),
+        };
+        Ok(Exited {
+            exit: process.exit.unwrap_or(ExitKind::Signal(libc::SIGKILL)),
+            main_pid: process.main_pid,
+            stdout,
+            stderr,
+            usage: process.usage,
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! The process of a workload, as its parent sees it.
+
+use super::cgroup::Members;
+use super::output::Reader;
+use crate::sys::process::{self, Reaped};
+use crate::units::{ExitKind, Usage};
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use perf_records::units::Pid;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The process and our ends of its pipes; ended and reaped when dropped.
+#[derive(Debug)]
+pub(super) struct Process {
+    pub(super) pid: Pid,
+    pub(super) pidfd: OwnedFd,
+    pub(super) main_pid: Option<i32>,
+    pub(super) exit: Option<ExitKind>,
+    pub(super) usage: Usage,
+    pub(super) killed: bool,
+    pub(super) reaped: bool,
+    pub(super) obituary: Option<OwnedFd>,
+    pub(super) outputs: Option<[Reader; 2]>,
+    pub(super) has_init: bool,
+    /// The group that ends with it.
+    pub(super) group: Option<Members>,
+}
+
+impl Process {
+    pub(super) fn collect(&mut self) -> io::Result<()> {
+        for reader in self.outputs.iter_mut().flatten() {
+            reader.take()?;
+        }
+        self.read_obituary()?;
+        self.reap(false)
+    }
+
+    /// Messages of eight bytes: the main process' pid, then its wait status, last what was used.
+    pub(super) fn read_obituary(&mut self) -> io::Result<()> {
+        while let Some(pipe) = &self.obituary {
+            let mut message = [0; 8];
+            match nix::unistd::read(pipe, &mut message) {
+                Ok(8) => {
+                    let [a, b, c, d, e, f, g, h] = message;
+                    let word = i32::from_ne_bytes([a, b, c, d]);
+                    match u32::from_ne_bytes([e, f, g, h]) {
+                        0 => self.main_pid = Some(word),
+                        1 => self.exit = ExitKind::from_wait_status(word),
+                        kind => process::add_to(&mut self.usage, kind, word as u32),
+                    }
+                }
+                Ok(_) => self.obituary = None,
+                Err(nix::Error::EAGAIN) => break,
+                Err(nix::Error::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// In a namespace init closes its pipe when it has reaped everybody else. One that was killed closes it before the others are dead.
+    pub(super) fn is_over(&self) -> bool {
+        let init_has_ended = self.has_init && self.obituary.is_none();
+        let is_empty = || self.group.as_ref().is_none_or(Members::is_empty);
+        (self.reaped && is_empty()) || (init_has_ended && self.exit.is_some() && !self.killed)
+    }
+
+    pub(super) fn signal(&mut self, signal: i32) -> io::Result<()> {
+        self.killed |= signal == libc::SIGKILL;
+        if let (libc::SIGKILL, Some(group)) = (signal, &self.group) {
+            group.kill();
+        }
+        if signal == libc::SIGKILL && self.has_init {
+            // It has to kill the others (zap_pid_ns_processes()), who may leave it no time. Without the right to it that takes longer.
+            let _refused = process::make_urgent(Some(self.pid));
+        }
+        process::signal(self.pidfd.as_fd(), signal)
+    }
+
+    /// Leaves init to a thread: to take a namespace and its mounts down costs the kernel some milliseconds, for which nobody need wait.
+    pub(super) fn reap_in_background(&mut self) -> io::Result<()> {
+        use nix::sys::wait::{Id, WaitPidFlag, waitid};
+        if !std::mem::replace(&mut self.reaped, true) {
+            let pidfd = self.pidfd.try_clone()?;
+            let reap = move || waitid(Id::PIDFd(pidfd.as_fd()), WaitPidFlag::WEXITED);
+            std::thread::Builder::new()
+                .name("reaper".to_owned())
+                .spawn(reap)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn reap(&mut self, wait: bool) -> io::Result<()> {
+        if !self.reaped
+            && let Some(Reaped { exit, usage }) = process::reap(self.pidfd.as_fd(), wait)?
+        {
+            self.reaped = true;
+            // Init tells of the others itself. One that is killed never knows what they used: they are reaped unseen.
+            if !self.has_init {
+                (self.exit, self.usage) = (Some(exit), usage);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(group) = &self.group {
+            group.kill();
+        }
+        if !self.reaped {
+            // Errors have nobody to go to here, and a process that cannot be signalled is dead already.
+            let _ended = process::signal(self.pidfd.as_fd(), libc::SIGKILL);
+            // A second, no more: what not even SIGKILL ends at once (a frozen group, a device that hangs) must not hang the harness.
+            let mut end = [PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN)];
+            let _waited = poll(&mut end, PollTimeout::from(1000_u16));
+            let _reaped = self.reap(false);
+        }
+    }
+}
+
+pub(super) fn nonblocking(pipe: &OwnedFd) -> io::Result<()> {
+    nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok(())
+}

@@ -1,0 +1,384 @@
+//! The world of a workload: which namespaces it has, and the steps in which its init lays it out.
+//!
+//! As root, init does the mounts with the rights of the host and then moves into a user namespace, and into copies of its mounts there. In
+//! such copies nothing can be unmounted or made writable again (`mount_namespaces(7)`), and the ids are those of the host, so that files have
+//! their owners and set-user-ID programs work; but root there has no power over anything that the world does not hold. An ordinary user is
+//! in a user namespace from the start, in which nobody but him is, and has no capability after the execve.
+
+use super::LaunchError;
+use super::spec::{Network, Root, WorldSpec};
+use crate::host::{Host, HostError, IdMaps, Mounted};
+use crate::sys::process::{FIRST_SLOT, NO_DEVICES, READ_ONLY, Stage, Step, has_mount_attributes};
+use crate::units::User;
+use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where the working directory is seen inside of a world with a `/tmp` of its own.
+pub const INSIDE: &str = "/tmp/sandbox";
+
+// What such a world has of its own, in which nothing of the host is seen.
+pub(super) const EMPTY: [&str; 2] = ["/tmp", "/run"];
+
+pub(super) const DEVICES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
+pub(super) const LINKS: [(&str, &str); 6] = [
+    ("core", "/proc/kcore"),
+    ("fd", "/proc/self/fd"),
+    ("ptmx", "pts/ptmx"),
+    ("stderr", "/proc/self/fd/2"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+];
+// It names the numbers by which keys and keyrings of the host's root are read and changed: the kernel asks for the user's id alone there
+// (`keyctl(2)`), and has no namespaces of keys but of their names.
+const KEYS: &str = "/proc/keys";
+const LOCALTIME: &str = "/etc/localtime";
+const UTC: [&str; 3] = [
+    "/usr/share/zoneinfo/Etc/UTC",
+    "/usr/share/zoneinfo/UTC",
+    "/dev/null",
+];
+
+// Where the working directory, the new /dev and the limits of namespaces are kept while all else is made read-only.
+const DIRECTORY: u8 = 0;
+const NEW_DEV: u8 = 1;
+const NAMESPACES: u8 = 2;
+
+/// Where a workload lives.
+#[derive(Clone, Debug)]
+pub enum World {
+    /// On the bare host.
+    Host,
+    /// In a world of its own.
+    Own(OwnWorld),
+}
+
+/// A world of a workload's own.
+#[derive(Clone, Debug)]
+pub struct OwnWorld {
+    worlds: Arc<Worlds>,
+    spec: WorldSpec,
+    pub(super) user: Option<User>,
+}
+
+/// What is done for a world.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// The namespaces that init is born into.
+    pub(super) namespaces: i32,
+    /// What init does.
+    pub(super) steps: Vec<Step>,
+    /// Where init has copies of words that are nobody's business.
+    pub(super) words: Option<(usize, usize)>,
+    /// The ids that the harness maps when init is ready.
+    pub(super) maps: Option<IdMaps>,
+}
+
+impl Layout {
+    /// What its failure is to the user.
+    pub(super) fn failed(&self, stage: Stage, source: io::Error) -> LaunchError {
+        let step = match stage {
+            Stage::Step(place) => self.steps.get(place as usize),
+            _ => None,
+        };
+        match step {
+            Some(step) => LaunchError::Step {
+                step: Box::new(step.clone()),
+                source,
+            },
+            None => LaunchError::Stage { stage, source },
+        }
+    }
+}
+
+impl World {
+    /// Where the workload sees its working directory.
+    #[must_use]
+    pub fn inside(&self, directory: &Path) -> PathBuf {
+        if self.has_own_tmp() {
+            INSIDE.into()
+        } else {
+            directory.to_owned()
+        }
+    }
+
+    /// The folder of the host that a path leads to, where the world has one of its own in its place.
+    #[must_use]
+    pub fn hides(&self, path: &Path) -> Option<&'static str> {
+        let own = EMPTY.into_iter().filter(|_| self.has_own_tmp());
+        own.into_iter()
+            .find(|folder| path.starts_with(folder) && !path.starts_with(INSIDE))
+    }
+
+    pub(super) fn has_own_tmp(&self) -> bool {
+        matches!(self, Self::Own(own) if own.spec.root == Root::ReadOnly)
+    }
+}
+
+impl OwnWorld {
+    /// How it is made for a workload with this working directory, with a standard input or none.
+    pub(super) fn layout(&self, directory: Option<&Path>, has_input: bool) -> Layout {
+        let mut layout = self.worlds.layout(&self.spec, directory);
+        if !has_input {
+            layout.steps.push(Step::NoInput);
+        }
+        layout
+    }
+}
+
+/// What worlds on this machine have in common.
+#[derive(Debug)]
+pub struct Worlds {
+    is_root: bool,
+    maps: IdMaps,
+    words: Option<(usize, usize)>,
+    machine_wide: Vec<PathBuf>,
+    // Every mount of the host, where the kernel cannot change all at once.
+    mounts: Option<Vec<Mounted>>,
+}
+
+impl Worlds {
+    /// Looks at the machine.
+    ///
+    /// # Errors
+    /// [`HostError`].
+    pub fn new(host: &Host) -> Result<Self, HostError> {
+        let (uid, gid) = (nix::unistd::geteuid(), nix::unistd::getegid());
+        let maps = if uid.is_root() {
+            host.identity()?
+        } else {
+            IdMaps {
+                users: format!("{uid} {uid} 1\n"),
+                groups: format!("{gid} {gid} 1\n"),
+            }
+        };
+        let mounts = (!has_mount_attributes()).then(|| host.mounts());
+        Ok(Self {
+            is_root: uid.is_root(),
+            maps,
+            words: host.own_words(),
+            machine_wide: host.machine_wide_proc()?,
+            mounts: mounts.transpose()?,
+        })
+    }
+
+    /// A world as it was chosen; the workload runs as `user`, or as who the harness runs as.
+    #[must_use]
+    pub fn own(self: &Arc<Self>, spec: &WorldSpec, user: Option<&User>) -> World {
+        World::Own(OwnWorld {
+            worlds: Arc::clone(self),
+            spec: spec.clone(),
+            user: user.cloned(),
+        })
+    }
+
+    fn layout(&self, spec: &WorldSpec, directory: Option<&Path>) -> Layout {
+        let first = libc::CLONE_NEWPID | libc::CLONE_NEWNS;
+        let network = match spec.network {
+            Network::None => libc::CLONE_NEWNET,
+            Network::Host => 0,
+        };
+        let others = libc::CLONE_NEWUSER | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | network;
+        let mut steps = Steps(Vec::new());
+        if !self.is_root {
+            steps.write("/proc/self/setgroups", "deny");
+            steps.write("/proc/self/uid_map", &self.maps.users);
+            steps.write("/proc/self/gid_map", &self.maps.groups);
+        }
+        steps.0.push(Step::Private);
+        match spec.root {
+            Root::ReadOnly => self.own_root(&mut steps, spec, directory),
+            Root::Host => steps.new_proc(),
+        }
+        if self.is_root {
+            steps.0.push(Step::Unshare(others | libc::CLONE_NEWNS));
+        }
+        // Whoever may make namespaces of control groups may mount those that he is in, and root may then change what limits him.
+        let kept = FIRST_SLOT + i32::from(NAMESPACES);
+        let file = format!("/proc/self/fd/{kept}/max_cgroup_namespaces");
+        steps.write(&file, "0");
+        steps.0.push(Step::Drop(NAMESPACES));
+        steps.0.push(Step::Keyring);
+        if spec.network == Network::None {
+            steps.0.push(Step::Loopback);
+        }
+        steps.0.push(Step::Hostname(text(&spec.hostname)));
+        Layout {
+            namespaces: if self.is_root { first } else { first | others },
+            steps: steps.0,
+            words: self.words,
+            maps: self.is_root.then(|| self.maps.clone()),
+        }
+    }
+
+    /// The host's files, read-only; `/tmp`, `/run`, `/dev` and `/proc` of its own, the time zone UTC, and the working directory.
+    fn own_root(&self, steps: &mut Steps, spec: &WorldSpec, directory: Option<&Path>) {
+        if let Some(directory) = directory {
+            steps.take(DIRECTORY, directory.as_os_str());
+        }
+        // The new /dev is made where /tmp will be, and taken away from there.
+        let size = spec.limits.memory.map(|bytes| format!(",size={bytes}"));
+        let size = size.unwrap_or_default();
+        self.new_dev(steps, Path::new("/tmp"), &size);
+        steps.take(NEW_DEV, "/tmp".as_ref());
+        steps.0.push(Step::Unmount(text("/tmp")));
+        self.read_only(steps);
+        steps.place(NEW_DEV, "/dev");
+        steps.mount("tmpfs", "/tmp", GUARDED, &format!("mode=1777{size}"));
+        if Path::new("/run").is_dir() {
+            steps.mount("tmpfs", "/run", GUARDED, &format!("mode=755{size}"));
+        }
+        if directory.is_some() {
+            steps.0.push(Step::Folder(text(INSIDE), 0o755));
+            steps.place(DIRECTORY, INSIDE);
+        }
+        if Path::new(LOCALTIME).symlink_metadata().is_ok() {
+            let utc = UTC.into_iter().find(|path| Path::new(path).exists());
+            if let Some(utc) = utc {
+                steps.take(DIRECTORY, utc.as_ref());
+                steps.place(DIRECTORY, LOCALTIME);
+            }
+        }
+        steps.new_proc();
+        // Root's writes there need no capability: proc_sys_permission() asks for his number alone. An ordinary user's do not get through.
+        for part in self.machine_wide.iter().filter(|_| self.is_root) {
+            steps.bind(part, part);
+            self.write_protect(steps, part, PLAIN);
+        }
+        if self.is_root && Path::new(KEYS).exists() {
+            steps.bind(Path::new("/dev/null"), Path::new(KEYS));
+        }
+    }
+
+    /// A `/dev` with the usual nodes, those of the host. Root's ids are the host's: he could change their modes and owners.
+    fn new_dev(&self, steps: &mut Steps, at: &Path, size: &str) {
+        let place = |name: &str| at.join(name);
+        let options = "mode=755,size=64k";
+        steps.mount_from("tmpfs", "tmpfs", at.as_os_str(), libc::MS_NOSUID, options);
+        for name in DEVICES {
+            let host = Path::new("/dev").join(name);
+            if host.exists() {
+                steps.0.push(Step::File(text(place(name))));
+                steps.bind(&host, &place(name));
+                if self.is_root {
+                    self.write_protect(steps, &place(name), libc::MS_NOSUID | libc::MS_NOEXEC);
+                }
+            }
+        }
+        for (name, to) in LINKS {
+            let (to, at) = (text(to), text(place(name)));
+            steps.0.push(Step::Link { to, at });
+        }
+        let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
+        let options = "newinstance,mode=0620,ptmxmode=0666";
+        steps.0.push(Step::Folder(text(place("pts")), 0o755));
+        steps.mount_from("devpts", "devpts", place("pts").as_os_str(), flags, options);
+        steps.0.push(Step::Folder(text(place("shm")), 0o1777));
+        let options = format!("mode=1777{size}");
+        steps.mount_from(
+            "tmpfs",
+            "tmpfs",
+            place("shm").as_os_str(),
+            GUARDED,
+            &options,
+        );
+    }
+
+    /// Makes all that is mounted read-only.
+    fn read_only(&self, steps: &mut Steps) {
+        let Some(mounts) = &self.mounts else {
+            let target = text("/");
+            let set = READ_ONLY | NO_DEVICES;
+            return steps.0.push(Step::Attributes { target, set });
+        };
+        for mount in mounts {
+            let kept = mount.flags.iter().fold(0, |all, flag| all | bit(flag));
+            let flags = libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY | libc::MS_NODEV | kept;
+            steps.mount_from("", "none", mount.at.as_os_str(), flags, "");
+        }
+    }
+
+    /// Makes a mount read-only. Where that takes a new mount of all flags, it has these.
+    fn write_protect(&self, steps: &mut Steps, at: &Path, flags: libc::c_ulong) {
+        if self.mounts.is_none() {
+            let target = text(at);
+            let set = READ_ONLY;
+            steps.0.push(Step::Attributes { target, set });
+        } else {
+            let flags = libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY | flags;
+            steps.mount_from("", "none", at.as_os_str(), flags, "");
+        }
+    }
+}
+
+const GUARDED: libc::c_ulong = libc::MS_NOSUID | libc::MS_NODEV;
+const PLAIN: libc::c_ulong = GUARDED | libc::MS_NOEXEC;
+
+/// The flags that a change of a mount must say again.
+fn bit(word: &str) -> libc::c_ulong {
+    match word {
+        "nosuid" => libc::MS_NOSUID,
+        "nodev" => libc::MS_NODEV,
+        "noexec" => libc::MS_NOEXEC,
+        "noatime" => libc::MS_NOATIME,
+        "nodiratime" => libc::MS_NODIRATIME,
+        "relatime" => libc::MS_RELATIME,
+        _ => 0,
+    }
+}
+
+struct Steps(Vec<Step>);
+
+impl Steps {
+    fn mount(&mut self, kind: &str, target: &str, flags: libc::c_ulong, options: &str) {
+        self.mount_from(kind, kind, target.as_ref(), flags, options);
+    }
+
+    fn mount_from(
+        &mut self,
+        kind: &str,
+        source: impl AsRef<OsStr>,
+        target: &OsStr,
+        flags: libc::c_ulong,
+        options: &str,
+    ) {
+        self.0.push(Step::Mount {
+            kind: text(kind),
+            source: text(source),
+            target: text(target),
+            flags,
+            options: text(options),
+        });
+    }
+
+    fn bind(&mut self, source: &Path, target: &Path) {
+        let flags = libc::MS_BIND | libc::MS_REC;
+        self.mount_from("", source, target.as_os_str(), flags, "");
+    }
+
+    fn new_proc(&mut self) {
+        self.mount("proc", "/proc", PLAIN, "");
+        self.take(NAMESPACES, "/proc/sys/user".as_ref());
+    }
+
+    fn write(&mut self, path: &str, what: &str) {
+        self.0.push(Step::Write(text(path), text(what)));
+    }
+
+    fn take(&mut self, slot: u8, source: &OsStr) {
+        let source = text(source);
+        self.0.push(Step::Take { slot, source });
+    }
+
+    fn place(&mut self, slot: u8, target: &str) {
+        let target = text(target);
+        self.0.push(Step::Place { slot, target });
+    }
+}
+
+/// A path or a word that the kernel gave or the scenario's reader has let pass: it holds no zero byte.
+fn text(words: impl AsRef<OsStr>) -> CString {
+    CString::new(words.as_ref().as_bytes()).unwrap_or_default()
+}

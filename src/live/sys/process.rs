@@ -1,0 +1,397 @@
+//! Starting a workload that waits at its cork, and ending it.
+//!
+//! ```text
+//! harness ---- go pipe (one byte: run; end of file: give up) ------> the parked child
+//!         <--- status pipe (8 bytes: ready, or a stage and its errno; end of file: execve succeeded or the child died) ---
+//!         <--- obituary pipe (namespace only: the main process' pid there, its wait status, what was used) --- the namespace's init
+//! ```
+//!
+//! The child closes whatever it inherited of the harness *before* it parks, so that corks waiting side by side never hold each other's ends open: the
+//! end of file that cancels one arrives whatever the others do. A harness that dies closes its end as well, and the child leaves by itself.
+
+mod child;
+mod descriptors;
+mod janitor;
+mod message;
+mod reap;
+mod step;
+mod urgent;
+
+pub use descriptors::outlives_exec;
+pub use janitor::{Duty, Janitor, ProbeDuty};
+pub use message::{Message, Stage};
+pub use reap::{Reaped, add_to, reap};
+pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
+pub use urgent::make_urgent;
+
+use super::check;
+use super::rights::{Raised, Right};
+use crate::units::User;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+// `CLONE_INTO_CGROUP`, include/uapi/linux/sched.h: too large for the type that the libc crate gives it.
+const INTO_CGROUP: u64 = 1 << 33;
+
+/// What a parked child says to `prctl(2)` when it is let go, with its token, which the kernel refuses and a BPF program hears: the child asks
+/// to be followed ([`crate::capture`](../../capture/index.html)), whichever pid namespaces there are between it and the program.
+pub const CLAIM: i32 = 0x6872_6e73;
+
+/// Where the workload lives.
+#[derive(Clone, Copy, Debug)]
+pub enum World<'a> {
+    /// On the bare host, as the direct child of the harness.
+    Host,
+    /// In namespaces of its own, under an init that reaps whatever is orphaned there. The end of that init is the end of everything in its
+    /// pid namespace (`zap_pid_ns_processes()`), and init ends when the harness does.
+    Own(Own<'a>),
+}
+
+/// A world of the workload's own.
+#[derive(Clone, Copy, Debug)]
+pub struct Own<'a> {
+    /// The namespaces that its init is born into (`CLONE_NEW*`), a pid namespace among them.
+    pub namespaces: i32,
+    /// What init does before it is ready.
+    pub steps: &'a [Step],
+    /// Who the workload runs as; `None` for who the harness runs as.
+    pub user: Option<&'a User>,
+    /// Where the words of the harness' command line and its environment lie in its memory, of which init has a copy: their beginning and
+    /// length in bytes. They are blotted out there, as `/proc/1/cmdline` shows them to everybody.
+    pub words: Option<(usize, usize)>,
+}
+
+/// Brings the loopback interface of this network namespace up.
+///
+/// # Errors
+/// `EPERM` without `CAP_NET_ADMIN` over it.
+///
+/// # References
+/// `SIOCSIFFLAGS`, `netdevice(7)`.
+pub fn loopback() -> io::Result<()> {
+    step::loopback().map_err(io::Error::from_raw_os_error)
+}
+
+/// Lets a command that is to be started end with the thread that starts it, by `SIGKILL`.
+///
+/// # References
+/// `PR_SET_PDEATHSIG`, `prctl(2)`.
+pub fn end_with_us(command: &mut std::process::Command) {
+    let ask = || {
+        // SAFETY: prctl takes numbers.
+        let asked = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+        check(asked.into()).map(drop)
+    };
+    // SAFETY: between fork and exec it makes one system call and nothing else.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, ask) };
+}
+
+/// Everything the child needs, laid out beforehand: between `clone3(2)` and `execve(2)` nothing may be allocated.
+#[derive(Debug)]
+pub struct Spawn<'a> {
+    /// The file to execute; no search in `PATH` happens.
+    pub program: &'a CStr,
+    /// `argv`, from `argv[0]` on.
+    pub arguments: &'a [CString],
+    /// `envp`, `NAME=value` each.
+    pub environment: &'a [CString],
+    /// The working directory; `None` keeps the harness'.
+    pub directory: Option<&'a CStr>,
+    /// What becomes descriptors 0, 1 and 2.
+    pub stdio: [BorrowedFd<'a>; 3],
+    /// Which others it inherits, on the bare host alone: open, and not to be closed by `execve(2)`.
+    pub inherited: &'a [i32],
+    /// Where it lives.
+    pub world: World<'a>,
+    /// Whether it leads a session of its own on the bare host, as it always does in a namespace: what it sends to its process group and
+    /// what a terminal sends to the harness' then stay apart.
+    pub own_session: bool,
+    /// The file mode creation mask; `None` keeps the harness'.
+    pub umask: Option<u32>,
+    /// Whether address space randomisation is switched off for it (`personality(2)`, `ADDR_NO_RANDOMIZE`).
+    pub fixed_addresses: bool,
+    /// The limits of single processes to start it with; those of the harness otherwise.
+    pub limits: &'a [ResourceLimit],
+    /// The control group to be born in, open for reading; `None` for that of the harness. To be moved there later costs milliseconds
+    /// (`cgroup_threadgroup_rwsem`).
+    pub group: Option<BorrowedFd<'a>>,
+}
+
+/// A limit of a process, as `setrlimit(2)` takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceLimit {
+    /// What is limited.
+    pub resource: nix::sys::resource::Resource,
+    /// The limit that counts, which the process may raise up to the hard one.
+    pub soft: u64,
+    /// That one.
+    pub hard: u64,
+}
+
+/// A child that waits for its go.
+#[derive(Debug)]
+pub struct Parked {
+    /// Its pid, as the harness sees it: of the main process on the host, of init in a namespace. Events opened on it with `inherit`
+    /// follow all that it comes to create.
+    pub pid: perf_records::units::Pid,
+    /// The same process as a descriptor, which no reuse of pids can confuse.
+    pub pidfd: OwnedFd,
+    /// The write end of the go pipe.
+    pub go: OwnedFd,
+    /// The read end of the status pipe.
+    pub status: OwnedFd,
+    /// The read end of the obituary pipe; only in a namespace.
+    pub obituary: Option<OwnedFd>,
+    /// What it will say with [`CLAIM`]: a number that nobody else has.
+    pub token: u64,
+}
+
+/// Starts the child and leaves it parked.
+///
+/// # Errors
+/// Those of `pipe2(2)` and `clone3(2)`: `EPERM` for a namespace without the right to it, `EAGAIN` at a process limit. What fails later,
+/// in the child, comes as a [`Message`] through the status pipe.
+///
+/// # References
+/// `clone3` in `clone(2)`; `pid_namespaces(7)`.
+pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
+    keep_children()?;
+    let argv = pointers(spawn.arguments);
+    let envp = pointers(spawn.environment);
+    let (go_read, go_write) = pipe()?;
+    let (status_read, status_write) = pipe()?;
+    let obituary = match spawn.world {
+        World::Host => None,
+        World::Own(_) => Some(pipe()?),
+    };
+    let ends = [go_read.as_raw_fd(), status_write.as_raw_fd()];
+    let mut kept = [&[0, 1, 2], &ends[..], spawn.inherited].concat();
+    kept.sort_unstable();
+    let prepared = child::Prepared {
+        kept: &kept,
+        program: spawn.program.as_ptr(),
+        argv: argv.as_ptr(),
+        envp: envp.as_ptr(),
+        directory: spawn.directory.map_or(std::ptr::null(), CStr::as_ptr),
+        stdio: spawn.stdio.map(|fd| fd.as_raw_fd()),
+        go: go_read.as_raw_fd(),
+        status: status_write.as_raw_fd(),
+        obituary: obituary.as_ref().map(|(_, write)| write.as_raw_fd()),
+        own_session: spawn.own_session,
+        umask: spawn.umask,
+        fixed_addresses: spawn.fixed_addresses,
+        limits: spawn.limits.as_ptr(),
+        n_limits: spawn.limits.len(),
+        token: token(),
+        own: match spawn.world {
+            World::Host => None,
+            World::Own(own) => Some(own),
+        },
+    };
+    let namespaces = match spawn.world {
+        World::Host => 0,
+        World::Own(own) => own.namespaces,
+    };
+    let mut pidfd: libc::c_int = -1;
+    let flags = libc::CLONE_PIDFD | namespaces;
+    // Some machines let no ordinary user have a user namespace. In it the child's capabilities are those of that namespace, and no others.
+    let needed: &[Right] = match namespaces & libc::CLONE_NEWUSER {
+        0 => &[],
+        _ => &[Right::SysAdmin],
+    };
+    let raised = Raised::new(needed);
+    // SAFETY: the child runs only child::main, which makes nothing but system calls on memory laid out above and never returns.
+    let pid = unsafe { fork(spawn.group, flags, &raw mut pidfd, libc::SIGCHLD) }?;
+    if pid == 0 {
+        raised.leave();
+        // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared` point into that copy.
+        unsafe { child::main(&prepared) }
+    }
+    // SAFETY: the kernel has just stored a new descriptor there.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    Ok(Parked {
+        pid: perf_records::units::Pid(pid as u32),
+        pidfd,
+        go: go_write,
+        status: status_read,
+        obituary: obituary.map(|(read, _)| read),
+        token: prepared.token,
+    })
+}
+
+/// Whether a process can be born into a control group: tried with one that ends at once.
+///
+/// # Errors
+/// Those of `clone3(2)` with `CLONE_INTO_CGROUP`: `EACCES` where the harness' own group and this one have no common parent that the user may
+/// write to, `EOPNOTSUPP` for a group that takes threads only.
+///
+/// # References
+/// `CLONE_INTO_CGROUP` in `clone(2)`; "Delegation Containment" in `Documentation/admin-guide/cgroup-v2.rst`.
+pub fn try_group(group: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the child ends at once.
+    let pid = unsafe { fork(Some(group), 0, std::ptr::null_mut(), libc::SIGCHLD) }?;
+    if pid == 0 {
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(0) }
+    }
+    nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(pid as i32), None)?;
+    Ok(())
+}
+
+/// Sends a signal to the process behind a pidfd; one that is gone already is no error.
+///
+/// # Errors
+/// `EPERM`.
+///
+/// # References
+/// `pidfd_send_signal(2)`.
+pub fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
+    let no_info = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: a null siginfo is allowed.
+    let sent = unsafe {
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            pidfd.as_raw_fd(),
+            signal,
+            no_info,
+            0,
+        )
+    };
+    match check(sent) {
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+/// A descriptor of a process that is not a child; `None` where it is gone.
+///
+/// # Errors
+/// `EMFILE`, `ENFILE`, `ENOMEM`.
+///
+/// # References
+/// `pidfd_open(2)`.
+pub fn open(pid: perf_records::units::Pid) -> io::Result<Option<OwnedFd>> {
+    // SAFETY: numbers only.
+    match check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.0, 0) }) {
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
+        Err(error) => Err(error),
+        // SAFETY: the kernel has just made it, and nobody else knows it.
+        Ok(descriptor) => Ok(Some(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })),
+    }
+}
+
+/// Leaves the event descriptors to a child that nobody waits for, whose end closes them, and returns at once.
+///
+/// The last close of a tracepoint's event waits for the kernel's other CPUs, 40 ms and more each. The child is in a session of its own,
+/// holds nothing else of ours, and ends by itself.
+///
+/// # Errors
+/// Those of `clone3(2)`.
+pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
+    let mut numbers: Vec<i32> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
+    numbers.sort_unstable();
+    // Exit signal 0: the parent is never told, and the child is reaped by init once we are gone.
+    // SAFETY: the child makes nothing but system calls and never returns.
+    let pid = unsafe { fork(None, 0, std::ptr::null_mut(), 0) }?;
+    if pid == 0 {
+        // SAFETY: the child makes nothing but system calls and never returns.
+        unsafe { descriptors::close_all_but(&numbers) }
+    }
+    drop(descriptors);
+    Ok(())
+}
+
+// Held for writing while a child is made: it has copies of all descriptors for as long as it takes to close them.
+static FORKS: RwLock<()> = RwLock::new(());
+
+/// Keeps other threads from making children as long as it lives. A file that is open for writing cannot be executed (`ETXTBSY`,
+/// `deny_write_access()`), and a child that was made meanwhile would hold it open when it is closed here.
+pub fn without_forks() -> RwLockReadGuard<'static, ()> {
+    FORKS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As [`clone3_into`], when nobody in this process has a file open for writing that is to be executed.
+///
+/// # Safety
+/// As there.
+unsafe fn fork(
+    group: Option<BorrowedFd<'_>>,
+    flags: i32,
+    pidfd: *mut libc::c_int,
+    exit_signal: i32,
+) -> io::Result<libc::c_long> {
+    let _alone = FORKS.write().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the caller's promise.
+    check(unsafe { clone3_into(group, flags, pidfd, exit_signal) })
+}
+
+/// A plain fork with flags, without libc's handlers, which would take its locks; 0 in the child, -1 and `errno` on failure.
+///
+/// # Safety
+/// Without `CLONE_VM`, which no caller passes, the child has a copy of our memory. It has one of our threads and all our locks: it must make
+/// system calls only, and not return. `pidfd` is null, or a place for the descriptor that `CLONE_PIDFD` gives.
+unsafe fn clone3(flags: i32, pidfd: *mut libc::c_int, exit_signal: i32) -> libc::c_long {
+    // SAFETY: the caller's promises.
+    unsafe { clone3_into(None, flags, pidfd, exit_signal) }
+}
+
+/// The same into a control group.
+///
+/// # Safety
+/// As above.
+unsafe fn clone3_into(
+    group: Option<BorrowedFd<'_>>,
+    flags: i32,
+    pidfd: *mut libc::c_int,
+    exit_signal: i32,
+) -> libc::c_long {
+    // SAFETY: clone_args is plain numbers, for which all zeroes is valid.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.flags = flags as u64;
+    arguments.pidfd = pidfd as u64;
+    arguments.exit_signal = exit_signal as u64;
+    if let Some(group) = group {
+        arguments.flags |= INTO_CGROUP;
+        arguments.cgroup = group.as_raw_fd() as u64;
+    }
+    let size = size_of::<libc::clone_args>();
+    // SAFETY: a whole clone_args, and the caller's promises.
+    unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size) }
+}
+
+/// A parent that ignores `SIGCHLD` (as some supervisors make their children do) never learns how a child ended: the kernel reaps it.
+fn keep_children() -> io::Result<()> {
+    // SAFETY: sigaction is plain numbers, for which all zeroes is valid: the default disposition.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes the present action there.
+    check(unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut action) }.into())?;
+    if action.sa_sigaction == libc::SIG_IGN || action.sa_flags & libc::SA_NOCLDWAIT != 0 {
+        action.sa_sigaction = libc::SIG_DFL;
+        action.sa_flags = 0;
+        // SAFETY: a whole action, without a handler.
+        let set =
+            unsafe { libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut()) };
+        check(set.into())?;
+    }
+    Ok(())
+}
+
+/// A number that no other run has, here or in another process: random.
+fn token() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?)
+}
+
+fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+    strings
+        .iter()
+        .map(|string| string.as_ptr())
+        .chain([std::ptr::null()])
+        .collect()
+}

@@ -1,0 +1,220 @@
+//! Text of elsewhere, as a person may be shown it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+
+/// A text of elsewhere on one line, in which nothing steers a terminal: what a program printed or is called, a path, a
+/// field of a recording.
+///
+/// What cannot be seen, ends a line or makes other characters stand elsewhere is written as Rust's literals have it;
+/// a tab stays. So are the words at the start of a line by which CI systems take orders (`::error`, `##[group]`).
+///
+/// ```
+/// use perf_records::units::shown;
+/// assert_eq!(shown("\u{1b}[2J\npass  everything"), "\\u{1b}[2J\\npass  everything");
+/// assert_eq!(shown("größer als\t\"x\""), "größer als\t\"x\"");
+/// ```
+#[must_use]
+pub fn shown(text: &str) -> Cow<'_, str> {
+    // The usual text, of which there is much, is looked at once, byte by byte.
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t');
+    let order = order(text);
+    if order.is_none() && (text.bytes().all(is_plain) || !text.chars().any(is_hidden)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for (at, c) in text.char_indices() {
+        if is_hidden(c) {
+            out.extend(c.escape_default());
+        } else if order == Some(at) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Each line of a text by itself.
+pub fn shown_lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    text.lines().map(shown)
+}
+
+/// A path on one line.
+#[must_use]
+pub fn shown_path(path: impl AsRef<Path>) -> String {
+    shown(&path.as_ref().to_string_lossy()).into_owned()
+}
+
+/// Whether it is no character of a line, cannot be seen, or changes where others stand: controls, zero widths, marks
+/// and overrides of direction, separators of lines, tags, what is no character at all.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
+    match c {
+        '\t' => false,
+        ' '..='~' => false,
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fdd0}'..='\u{fdef}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
+        _ => c.is_control() || u32::from(c) & 0xfffe == 0xfffe,
+    }
+}
+
+/// Where a line begins with what a CI system takes for an order to it, blanks in front of it left out, or, of GitHub's
+/// older ones, has one anywhere.
+fn order(line: &str) -> Option<usize> {
+    let start = line.len() - line.trim_start().len();
+    let word = line.get(start..).unwrap_or_default();
+    let is_order = ["::", "##vso[", "##teamcity["]
+        .iter()
+        .any(|order| word.starts_with(order));
+    is_order.then_some(start).or_else(|| line.find("##["))
+}
+
+/// The beginning of a text on one line, with its length where it was cut.
+#[must_use]
+pub fn excerpt(text: &str, characters: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(characters) {
+        None => shown(text),
+        Some((end, _)) => Cow::Owned(format!(
+            "{}... ({} bytes)",
+            shown(text.get(..end).unwrap_or_default()),
+            text.len()
+        )),
+    }
+}
+
+/// Bytes that are no text, and the first that is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotText {
+    /// Where it stands, in bytes from the start.
+    pub at: usize,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column, counted from 1 in characters.
+    pub column: usize,
+    /// The byte.
+    pub byte: u8,
+}
+
+impl NotText {
+    /// Reads bytes as UTF-8.
+    ///
+    /// ```
+    /// use perf_records::units::NotText;
+    /// let error = NotText::check(b"a\nb\xff").unwrap_err();
+    /// assert_eq!(error.to_string(), "line 2, column 2: the byte 0xff is not UTF-8");
+    /// ```
+    ///
+    /// # Errors
+    /// The first byte that is not.
+    pub fn check(bytes: &[u8]) -> Result<&str, Self> {
+        std::str::from_utf8(bytes).map_err(|error| {
+            let at = error.valid_up_to();
+            let before = String::from_utf8_lossy(bytes.get(..at).unwrap_or_default());
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            Self {
+                at,
+                line: before.matches('\n').count() + 1,
+                column: line.trim_start_matches('\u{feff}').chars().count() + 1,
+                byte: bytes.get(at).copied().unwrap_or_default(),
+            }
+        })
+    }
+}
+
+impl fmt::Display for NotText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            line, column, byte, ..
+        } = self;
+        write!(
+            f,
+            "line {line}, column {column}: the byte {byte:#04x} is not UTF-8"
+        )
+    }
+}
+
+impl std::error::Error for NotText {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_text_steers_a_terminal_or_ends_its_line() {
+        for (text, expected) in [
+            ("\u{1b}[2J\u{1b}]0;x\u{7}", "\\u{1b}[2J\\u{1b}]0;x\\u{7}"),
+            ("fail\rpass", "fail\\rpass"),
+            ("a\npass  b", "a\\npass  b"),
+            ("\u{9b}31m\u{7f}\0", "\\u{9b}31m\\u{7f}\\u{0}"),
+            (
+                "\u{202e}ssap\u{2066}x\u{2069}",
+                "\\u{202e}ssap\\u{2066}x\\u{2069}",
+            ),
+            (
+                "a\u{2028}b\u{2029}c\u{85}d",
+                "a\\u{2028}b\\u{2029}c\\u{85}d",
+            ),
+            (
+                "pa\u{200b}ss\u{feff}\u{e0041}",
+                "pa\\u{200b}ss\\u{feff}\\u{e0041}",
+            ),
+        ] {
+            assert_eq!(shown(text), expected);
+            assert_eq!(shown(&shown(text)), expected, "twice is once");
+        }
+    }
+
+    #[test]
+    fn an_ordinary_text_stays_as_it_is() {
+        for text in [
+            "",
+            "größer\tals 日本 \\n \"x\" 'y' \u{1f600}",
+            "a::b",
+            "# x ## y",
+        ] {
+            assert!(matches!(shown(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn no_line_is_an_order_to_a_ci_system() {
+        assert_eq!(shown("::error::x"), "\\u{3a}:error::x");
+        assert_eq!(
+            shown("  ::set-output name=a::b"),
+            "  \\u{3a}:set-output name=a::b"
+        );
+        assert_eq!(shown("x ##[group]y"), "x \\u{23}#[group]y");
+        assert_eq!(shown("##vso[task]y"), "\\u{23}#vso[task]y");
+    }
+
+    #[test]
+    fn what_is_long_is_cut_and_its_length_is_said() {
+        assert_eq!(excerpt("añb", 3), "añb");
+        assert_eq!(excerpt("añ\nb", 3), "añ\\n... (5 bytes)");
+    }
+
+    #[test]
+    fn what_is_no_text_has_a_place() {
+        let at = |bytes: &[u8]| {
+            let error = NotText::check(bytes).unwrap_err();
+            (error.at, error.line, error.column, error.byte)
+        };
+        assert_eq!(at(b"\xff"), (0, 1, 1, 0xff));
+        assert_eq!(
+            at("ü\néé\u{301}".as_bytes().split_last().unwrap().1),
+            (7, 2, 3, 0xcc)
+        );
+        assert_eq!(at(b"\xef\xbb\xbfa\xc0\xafb"), (4, 1, 2, 0xc0));
+        assert_eq!(NotText::check("ü".as_bytes()), Ok("ü"));
+    }
+}
