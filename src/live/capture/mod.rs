@@ -104,7 +104,12 @@ impl Capture {
         let slots = map(MapKind::Array, 4, wire::slot::SIZE, n_slots)?;
         let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, programs::Scratch::NUMBER)?;
         let output = map(MapKind::PerfEventArray, 4, 4, n_slots * n_cpus)?;
-        let others = map(MapKind::ProgramArray, 4, 4, programs::N_OTHERS)?;
+        let others = map(
+            MapKind::ProgramArray,
+            4,
+            4,
+            programs::Other::ALL.len() as u32,
+        )?;
         let fd = |map: &Map| map.as_fd().as_raw_fd();
         let names = Names {
             tasks: fd(&tasks),
@@ -231,15 +236,10 @@ fn attach(
             programs::enter(names, Copy::First),
         ),
     ];
-    let of_others = [
-        (programs::ENTER_OF_EXEC, programs::enter_exec(names)),
-        (programs::EXIT_OF_EXEC, programs::exit_exec(names)),
-        (programs::STRINGS, programs::strings(names)),
-    ];
-    for (place, program) in of_others {
-        let program = load("execve", ProgramKind::RawTracepoint, program)?;
+    for other in programs::Other::ALL {
+        let program = load("execve", ProgramKind::RawTracepoint, other.program(names))?;
         others
-            .put(place as u32, program.as_fd())
+            .put(other.place(), program.as_fd())
             .map_err(system("fill a map"))?;
     }
     let mut attached = Vec::new();

@@ -13,7 +13,7 @@ use super::pieces::{
 };
 use super::tasks::rename_task;
 use super::{
-    CONTEXT, KEY, Names, OFFSET, Place, REGS, RESULT, STRINGS, WORD, current_task, entered,
+    CONTEXT, Copy, KEY, Names, OFFSET, Other, Place, REGS, RESULT, WORD, current_task, entered,
     find_spec, go_on_with, left, look_up, program, regs, send_entry,
 };
 
@@ -28,12 +28,12 @@ const AT_ONCE: usize = 3;
 /// More interpreters than this in front of a script the kernel does not allow, each with one argument.
 const MOST_IN_FRONT: i32 = 16;
 
-/// What `enter` goes on with for a call that executes a program.
-pub(in crate::capture) fn enter_exec(names: &Names) -> Option<Vec<u64>> {
+/// What a copy of `enter` goes on with for a call that executes a program.
+pub(in crate::capture) fn enter_exec(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
         entered(a, names, None, (out, out));
-        start_record(a, names, Scratch::Enter, out);
+        start_record(a, names, Scratch::of_enter(copy), out);
         fetch(a, 0, send);
         a.store_number(Width::W, R6, task::STRINGS, 0);
         given_vector(a, names, head::ENTER, send);
@@ -44,12 +44,12 @@ pub(in crate::capture) fn enter_exec(names: &Names) -> Option<Vec<u64>> {
     })
 }
 
-/// What `exit` goes on with for a call that executes a program.
-pub(in crate::capture) fn exit_exec(names: &Names) -> Option<Vec<u64>> {
+/// What a copy of `exit` goes on with for a call that executes a program.
+pub(in crate::capture) fn exit_exec(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send, failed) = (a.label(), a.label(), a.label());
         left(a, names, out);
-        start_record(a, names, Scratch::Exit, out);
+        start_record(a, names, Scratch::of_exit(copy), out);
         a.load(Width::D, R1, STACK, RESULT);
         a.jump_if(If::Ne, R1, 0, failed);
         vector_is_owed(a, send);
@@ -136,7 +136,7 @@ fn go_on_with_strings(a: &mut Asm, names: &Names, what: i32) {
     a.store_number(Width::B, R7, head::WHAT, what);
     a.load(Width::W, R1, STACK, OFFSET);
     a.store(Width::W, R6, task::OFFSET, R1);
-    go_on_with(a, names, STRINGS);
+    go_on_with(a, names, Other::Strings);
 }
 
 /// A piece for each string of a vector, and one for its end.
@@ -159,7 +159,7 @@ pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
         }
         a.load(Width::W, R1, STACK, OFFSET);
         a.store(Width::W, R6, task::OFFSET, R1);
-        go_on_with(a, names, STRINGS);
+        go_on_with(a, names, Other::Strings);
         a.jump(send);
 
         a.here(end);

@@ -10,6 +10,7 @@
 //! from the new program's stack.
 
 mod exec;
+mod other;
 mod output;
 mod pieces;
 mod switch;
@@ -22,7 +23,8 @@ pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
 use tasks::{add_task, claim};
 
-pub(super) use exec::{enter_exec, exec, exit_exec, strings};
+pub(super) use exec::exec;
+pub(super) use other::Other;
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
 use super::wire::{MAX_AT_EXIT, MAX_CALLS, MAX_FETCHES, head, slot, spec, task};
@@ -50,15 +52,6 @@ pub(super) struct Calls {
     pub(super) execve: i32,
     pub(super) execveat: i32,
 }
-
-/// The place of [`enter_exec`] among the programs that others go on with.
-pub(super) const ENTER_OF_EXEC: i32 = 0;
-/// The place of [`exit_exec`].
-pub(super) const EXIT_OF_EXEC: i32 = 1;
-/// The place of [`strings`].
-pub(super) const STRINGS: i32 = 2;
-/// How many there are.
-pub(super) const N_OTHERS: u32 = 3;
 
 /// Where the records of `sched_process_fork` and `sched_process_exec` have what is needed.
 #[derive(Clone, Copy, Debug)]
@@ -136,15 +129,11 @@ pub(super) enum Copy {
 
 /// On the raw tracepoint `sys_enter(regs, number)`.
 pub(super) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
-    let whose = match copy {
-        Copy::First => Scratch::Enter,
-        Copy::Second => Scratch::EnterAgain,
-    };
     program(|a| {
         let (out, stranger, send) = (a.label(), a.label(), a.label());
         entered(a, names, Some(copy), (out, stranger));
-        continue_for_exec(a, names, ENTER_OF_EXEC);
-        start_record(a, names, whose, out);
+        continue_for_exec(a, names, Other::Enter(copy));
+        start_record(a, names, Scratch::of_enter(copy), out);
         for place in 0..MAX_FETCHES {
             fetch(a, place, send);
         }
@@ -196,36 +185,32 @@ fn send_entry(a: &mut Asm, names: &Names) {
     send_record(a, names, head::ENTER);
 }
 
-/// Leaves the program for the one at `place` if the call of `R6` executes a program.
-fn continue_for_exec(a: &mut Asm, names: &Names, place: i32) {
-    let (exec, other) = (a.label(), a.label());
+/// Leaves the program for another if the call of `R6` executes a program.
+fn continue_for_exec(a: &mut Asm, names: &Names, other: Other) {
+    let (exec, stay) = (a.label(), a.label());
     a.load(Width::W, R1, R6, task::NUMBER);
     a.jump_if(If::Eq, R1, names.calls.execve, exec);
-    a.jump_if(If::Ne, R1, names.calls.execveat, other);
+    a.jump_if(If::Ne, R1, names.calls.execveat, stay);
     a.here(exec);
-    go_on_with(a, names, place);
-    a.here(other);
+    go_on_with(a, names, other);
+    a.here(stay);
 }
 
-/// Leaves the program for the one at `place`.
-fn go_on_with(a: &mut Asm, names: &Names, place: i32) {
+/// Leaves the program for another.
+fn go_on_with(a: &mut Asm, names: &Names, other: Other) {
     a.load(Width::D, R1, STACK, CONTEXT);
     a.map(R2, names.programs);
-    a.mov(R3, place);
+    a.mov(R3, other.place() as i32);
     a.call(Helper::TailCall);
 }
 
 /// On the raw tracepoint `sys_exit(regs, result)`. What the first copy has done is not owed any more when the second one looks.
 pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
-    let whose = match copy {
-        Copy::First => Scratch::Exit,
-        Copy::Second => Scratch::ExitAgain,
-    };
     program(|a| {
         let (out, send) = (a.label(), a.label());
         left(a, names, out);
-        continue_for_exec(a, names, EXIT_OF_EXEC);
-        start_record(a, names, whose, out);
+        continue_for_exec(a, names, Other::Exit(copy));
+        start_record(a, names, Scratch::of_exit(copy), out);
         again(a, 0..MAX_FETCHES, send);
         // What a call that failed would have given is not there.
         a.load(Width::D, R1, STACK, RESULT);
@@ -396,4 +381,59 @@ fn native_only(a: &mut Asm, other: Label) {
     a.jump_if(If::Ne, R0, 0, other);
     a.load(Width::D, R1, STACK, WORD);
     a.jump_if(If::Set, R1, regs::MODE32, other);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: Names = Names {
+        tasks: 1,
+        claims: 2,
+        specs: 3,
+        slots: 4,
+        scratch: 5,
+        output: 6,
+        programs: 7,
+        n_cpus: 2,
+        calls: Calls {
+            prctl: 157,
+            execve: 59,
+            execveat: 322,
+        },
+    };
+
+    /// The buffer in which a program begins its records: what it stores in the task (`BPF_ST | BPF_MEM | BPF_W`, to `R6`).
+    fn buffers(program: Option<Vec<u64>>) -> Vec<u64> {
+        let program = program.expect("a program");
+        let stores = program.iter().filter(|word| {
+            let offset = (*word >> 16 & 0xffff) as i16;
+            *word & 0xfff == 0x662 && offset == task::SCRATCH
+        });
+        stores.map(|word| word >> 32).collect()
+    }
+
+    #[test]
+    fn a_copy_and_what_it_goes_on_with_have_a_buffer_that_no_other_program_has() {
+        let mut seen = Vec::new();
+        for copy in [Copy::First, Copy::Second] {
+            let enter = buffers(enter(&NAMES, copy));
+            assert_eq!(enter, buffers(Other::Enter(copy).program(&NAMES)));
+            let exit = buffers(exit(&NAMES, copy));
+            assert_eq!(exit, buffers(Other::Exit(copy).program(&NAMES)));
+            seen.extend([enter, exit].concat());
+        }
+        seen.extend(buffers(signal(&NAMES)));
+        seen.extend(buffers(switch(&NAMES)));
+        assert_eq!(seen.len(), 6);
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 6, "{seen:?}");
+    }
+
+    #[test]
+    fn each_program_that_others_go_on_with_has_a_place_of_its_own() {
+        let places = Other::ALL.map(Other::place);
+        assert_eq!(places, [0, 1, 2, 3, 4]);
+    }
 }

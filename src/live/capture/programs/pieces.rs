@@ -4,13 +4,14 @@ use super::super::asm::{
     Asm, Helper, If, Label, Op, R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, Reg, STACK, Width,
 };
 use super::super::wire::{BODY, MAX_FETCHES, PIECE_MASK, head, piece, spec, task};
-use super::{KEY, Names, OFFSET, RESULT, WORD, look_up};
+use super::{Copy, KEY, Names, OFFSET, RESULT, WORD, look_up};
 
 /// Where a piece starts in the scratch buffer, given its offset in the body.
 pub(super) const PIECES: i16 = head::SIZE;
 
 /// The buffers in which records are made, on each CPU. From Linux 6.19 on a program can be preempted by another task that comes to run
-/// one too. The same one is then not run (the kernel counts that as a miss), so that each has a buffer to itself.
+/// one too. The same one is then not run (the kernel counts that as a miss), so that each has a buffer to itself; a program that another
+/// goes on with (`bpf_tail_call`) is not counted, and has the buffer of the one that was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::capture) enum Scratch {
     Enter,
@@ -24,6 +25,22 @@ pub(in crate::capture) enum Scratch {
 
 impl Scratch {
     pub(in crate::capture) const NUMBER: u32 = 7;
+
+    /// The buffer of a copy of the program on `sys_enter`, and of what it goes on with.
+    pub(super) fn of_enter(copy: Copy) -> Self {
+        match copy {
+            Copy::First => Self::Enter,
+            Copy::Second => Self::EnterAgain,
+        }
+    }
+
+    /// The same for `sys_exit`.
+    pub(super) fn of_exit(copy: Copy) -> Self {
+        match copy {
+            Copy::First => Self::Exit,
+            Copy::Second => Self::ExitAgain,
+        }
+    }
 }
 
 /// `R7 = ` this CPU's scratch buffer, with an empty record in it.
