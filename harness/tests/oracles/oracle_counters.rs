@@ -93,12 +93,19 @@ fn stores_to_a_place_of_memory_are_counted_in_a_tree_of_processes() {
     let place = Place::new();
     let program = require!(stores(&place));
     let (written, all) = ("mem:0x10000000/4:w:u", "mem:0x10000000/4:rw:u");
-    let counted = |n: &str| values(&ours(&place, &[written, all], &[&program, n]));
-    // Who stores and loads in the same program says how often.
-    assert_eq!(counted("1"), [2, 3]);
-    assert_eq!(counted("1000"), [1001, 1002]);
-    let of_perf = theirs(&place, &[written, all], &[&program, "1000"]);
-    assert_eq!(of_perf, ["1001", "1002"]);
+    let counts = |n: &str| {
+        let command = [program.as_str(), n];
+        let ours = values(&ours(&place, &[written, all], &command));
+        let ours: Vec<String> = ours.iter().map(u64::to_string).collect();
+        let theirs = theirs(&place, &[written, all], &command);
+        assert_eq!(ours, theirs, "{n}: perf stat (right)");
+        ours
+    };
+    let (one, thousand) = (counts("1"), counts("1000"));
+    // The program, which stores and loads, says how often. An emulated processor may miss an access that follows another.
+    let sees_all = (one == ["2", "3"]).then_some(());
+    require!(sees_all.ok_or_else(|| format!("of 2 stores and 3 accesses perf counts {one:?}")));
+    assert_eq!(thousand, ["1001", "1002"]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::process;
 pub(crate) const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
 
 /// Long enough for every run of these tests on a slow machine; one that hangs is killed then.
-const SECONDS: &str = "120";
+const SECONDS: &str = "600";
 
 /// The folder: `scenarios`, `snapshots`, and a temporary folder of its own.
 pub(crate) struct Project {

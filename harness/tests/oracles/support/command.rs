@@ -30,7 +30,7 @@ const ENVIRONMENT: [(&str, &str); 9] = [
 ];
 
 /// Long enough for every command of these tests on a slow machine; a run that hangs is killed then.
-const SECONDS: &str = "120";
+const SECONDS: &str = "600";
 
 /// A folder that every run finds at the same path with the same contents.
 pub(crate) struct Place {
