@@ -23,7 +23,7 @@ use crate::sys::perf;
 use perf_records::attr::{Attr, SampleType, Source};
 use perf_records::format::Format;
 use perf_records::units::{Cpu, TracepointName};
-use programs::{Calls, Copy, Members, Names, Offsets, Place};
+use programs::{Calls, Members, Names, Offsets, Place};
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -104,12 +104,7 @@ impl Capture {
         let slots = map(MapKind::Array, 4, wire::slot::SIZE, n_slots)?;
         let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, programs::Scratch::NUMBER)?;
         let output = map(MapKind::PerfEventArray, 4, 4, n_slots * n_cpus)?;
-        let others = map(
-            MapKind::ProgramArray,
-            4,
-            4,
-            programs::Other::ALL.len() as u32,
-        )?;
+        let others = map(MapKind::ProgramArray, 4, 4, programs::Other::NUMBER)?;
         let fd = |map: &Map| map.as_fd().as_raw_fd();
         let names = Names {
             tasks: fd(&tasks),
@@ -221,7 +216,7 @@ fn attach(
     catalogue: &dyn Catalogue,
     kernel: Kernel,
 ) -> Result<Vec<OwnedFd>, CaptureError> {
-    let raw: [(&CStr, &'static str, Option<Vec<u64>>); 5] = [
+    let raw: [(&CStr, &'static str, Option<Vec<u64>>); 3] = [
         (
             c"sched_process_exit",
             "sched_process_exit",
@@ -229,14 +224,8 @@ fn attach(
         ),
         (c"signal_deliver", "signal_deliver", programs::signal(names)),
         (c"sched_switch", "sched_switch", programs::switch(names)),
-        (c"sys_exit", "sys_exit", programs::exit(names, Copy::First)),
-        (
-            c"sys_enter",
-            "sys_enter",
-            programs::enter(names, Copy::First),
-        ),
     ];
-    for other in programs::Other::ALL {
+    for other in programs::Other::all() {
         let program = load("execve", ProgramKind::RawTracepoint, other.program(names))?;
         others
             .put(other.place(), program.as_fd())
@@ -263,12 +252,10 @@ fn attach(
     for (c_name, name, program) in raw {
         attached.push(attach_raw(c_name, name, program)?);
     }
-    if kernel.may_preempt {
-        let (enter, exit) = (
-            programs::enter(names, Copy::Second),
-            programs::exit(names, Copy::Second),
-        );
+    for copy in programs::Copy::needed(kernel.may_preempt) {
+        let exit = programs::exit(names, *copy);
         attached.push(attach_raw(c"sys_exit", "sys_exit", exit)?);
+        let enter = programs::enter(names, *copy);
         attached.push(attach_raw(c"sys_enter", "sys_enter", enter)?);
     }
     Ok(attached)

@@ -33,7 +33,7 @@ pub(in crate::capture) fn enter_exec(names: &Names, copy: Copy) -> Option<Vec<u6
     program(|a| {
         let (out, send) = (a.label(), a.label());
         entered(a, names, None, (out, out));
-        start_record(a, names, Scratch::of_enter(copy), out);
+        start_record(a, names, Scratch::Enter(copy), out);
         fetch(a, 0, send);
         a.store_number(Width::W, R6, task::STRINGS, 0);
         given_vector(a, names, head::ENTER, send);
@@ -49,7 +49,7 @@ pub(in crate::capture) fn exit_exec(names: &Names, copy: Copy) -> Option<Vec<u64
     program(|a| {
         let (out, send, failed) = (a.label(), a.label(), a.label());
         left(a, names, out);
-        start_record(a, names, Scratch::of_exit(copy), out);
+        start_record(a, names, Scratch::Exit(copy), out);
         a.load(Width::D, R1, STACK, RESULT);
         a.jump_if(If::Ne, R1, 0, failed);
         vector_is_owed(a, send);

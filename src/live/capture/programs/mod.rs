@@ -119,12 +119,27 @@ fn program(build: impl FnOnce(&mut Asm)) -> Option<Vec<u64>> {
     asm.finish()
 }
 
-/// Which of two copies of a program, one attached behind the other. From Linux 6.19 on a program can be preempted, and the kernel skips it for
-/// another task that comes to its tracepoint meanwhile; the other copy is there for that task.
+/// Which of the copies of a program, attached one behind the other. From Linux 6.19 on a program can be preempted, and the kernel skips it
+/// for another task that comes to its tracepoint meanwhile; the next copy is there for that task. Only as many tasks as there are copies can
+/// be preempted so on one CPU at a time before one finds none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copy {
     First,
     Second,
+    Third,
+    Fourth,
+}
+
+impl Copy {
+    pub(super) const ALL: [Self; 4] = [Self::First, Self::Second, Self::Third, Self::Fourth];
+
+    /// The copies that a kernel needs.
+    pub(super) fn needed(may_preempt: bool) -> &'static [Self] {
+        match may_preempt {
+            true => &Self::ALL,
+            false => &[Self::First],
+        }
+    }
 }
 
 /// On the raw tracepoint `sys_enter(regs, number)`.
@@ -133,7 +148,7 @@ pub(super) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
         let (out, stranger, send) = (a.label(), a.label(), a.label());
         entered(a, names, Some(copy), (out, stranger));
         continue_for_exec(a, names, Other::Enter(copy));
-        start_record(a, names, Scratch::of_enter(copy), out);
+        start_record(a, names, Scratch::Enter(copy), out);
         for place in 0..MAX_FETCHES {
             fetch(a, place, send);
         }
@@ -153,14 +168,10 @@ fn entered(a: &mut Asm, names: &Names, copy: Option<Copy>, (out, stranger): (Lab
     a.store(Width::D, STACK, CONTEXT, R1);
     a.load(Width::D, R9, R1, 8);
     current_task(a, names, stranger);
-    match copy {
-        Some(Copy::First) => a.store_number(Width::W, R6, task::ENTERED, 1),
-        Some(Copy::Second) => {
-            a.load(Width::W, R1, R6, task::ENTERED);
-            a.store_number(Width::W, R6, task::ENTERED, 0);
-            a.jump_if(If::Ne, R1, 0, out);
-        }
-        None => {}
+    if copy.is_some() {
+        a.load(Width::W, R1, R6, task::ENTERED);
+        a.jump_if(If::Ne, R1, 0, out);
+        a.store_number(Width::W, R6, task::ENTERED, 1);
     }
     a.store(Width::W, R6, task::NUMBER, R9);
     a.store_number(Width::W, R6, task::OWED, 0);
@@ -204,13 +215,13 @@ fn go_on_with(a: &mut Asm, names: &Names, other: Other) {
     a.call(Helper::TailCall);
 }
 
-/// On the raw tracepoint `sys_exit(regs, result)`. What the first copy has done is not owed any more when the second one looks.
+/// On the raw tracepoint `sys_exit(regs, result)`. What one copy has done is not owed any more when the next one looks.
 pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
         left(a, names, out);
         continue_for_exec(a, names, Other::Exit(copy));
-        start_record(a, names, Scratch::of_exit(copy), out);
+        start_record(a, names, Scratch::Exit(copy), out);
         again(a, 0..MAX_FETCHES, send);
         // What a call that failed would have given is not there.
         a.load(Width::D, R1, STACK, RESULT);
@@ -234,6 +245,7 @@ fn left(a: &mut Asm, names: &Names, out: Label) {
     a.load(Width::D, R2, R1, 8);
     a.store(Width::D, STACK, RESULT, R2);
     current_task(a, names, out);
+    a.store_number(Width::W, R6, task::ENTERED, 0);
     // -516 to -512: interrupted, by what comes next.
     let not_interrupted = a.label();
     a.jump_if(If::Sgt, R9, -512, not_interrupted);
@@ -416,7 +428,7 @@ mod tests {
     #[test]
     fn a_copy_and_what_it_goes_on_with_have_a_buffer_that_no_other_program_has() {
         let mut seen = Vec::new();
-        for copy in [Copy::First, Copy::Second] {
+        for copy in Copy::ALL {
             let enter = buffers(enter(&NAMES, copy));
             assert_eq!(enter, buffers(Other::Enter(copy).program(&NAMES)));
             let exit = buffers(exit(&NAMES, copy));
@@ -425,15 +437,15 @@ mod tests {
         }
         seen.extend(buffers(signal(&NAMES)));
         seen.extend(buffers(switch(&NAMES)));
-        assert_eq!(seen.len(), 6);
+        assert_eq!(seen.len(), 10);
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len(), 6, "{seen:?}");
+        assert_eq!(seen.len(), 10, "{seen:?}");
     }
 
     #[test]
     fn each_program_that_others_go_on_with_has_a_place_of_its_own() {
-        let places = Other::ALL.map(Other::place);
-        assert_eq!(places, [0, 1, 2, 3, 4]);
+        let places: Vec<_> = Other::all().map(Other::place).collect();
+        assert_eq!(places, (0..Other::NUMBER).collect::<Vec<_>>());
     }
 }

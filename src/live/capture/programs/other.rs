@@ -3,6 +3,8 @@
 use super::exec::{enter_exec, exit_exec, strings};
 use super::{Copy, Names};
 
+const COPIES: u32 = Copy::ALL.len() as u32;
+
 /// A program that others go on with (`bpf_tail_call`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::capture) enum Other {
@@ -15,14 +17,14 @@ pub(in crate::capture) enum Other {
 }
 
 impl Other {
-    /// All of them.
-    pub(in crate::capture) const ALL: [Self; 5] = [
-        Self::Enter(Copy::First),
-        Self::Enter(Copy::Second),
-        Self::Exit(Copy::First),
-        Self::Exit(Copy::Second),
-        Self::Strings,
-    ];
+    /// How many there are.
+    pub(in crate::capture) const NUMBER: u32 = 2 * COPIES + 1;
+
+    /// All of them, by their places.
+    pub(in crate::capture) fn all() -> impl Iterator<Item = Self> {
+        let (enter, exit) = (Copy::ALL.map(Self::Enter), Copy::ALL.map(Self::Exit));
+        enter.into_iter().chain(exit).chain([Self::Strings])
+    }
 
     /// The program.
     pub(in crate::capture) fn program(self, names: &Names) -> Option<Vec<u64>> {
@@ -37,8 +39,8 @@ impl Other {
     pub(in crate::capture) fn place(self) -> u32 {
         match self {
             Self::Enter(copy) => copy as u32,
-            Self::Exit(copy) => 2 + copy as u32,
-            Self::Strings => 4,
+            Self::Exit(copy) => COPIES + copy as u32,
+            Self::Strings => 2 * COPIES,
         }
     }
 }

@@ -6,6 +6,8 @@ use super::super::asm::{
 use super::super::wire::{BODY, MAX_FETCHES, PIECE_MASK, head, piece, spec, task};
 use super::{Copy, KEY, Names, OFFSET, RESULT, WORD, look_up};
 
+const COPIES: i32 = Copy::ALL.len() as i32;
+
 /// Where a piece starts in the scratch buffer, given its offset in the body.
 pub(super) const PIECES: i16 = head::SIZE;
 
@@ -14,44 +16,40 @@ pub(super) const PIECES: i16 = head::SIZE;
 /// goes on with (`bpf_tail_call`) is not counted, and has the buffer of the one that was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::capture) enum Scratch {
-    Enter,
-    Exit,
+    /// Of a copy of the program on `sys_enter`, and of what that goes on with.
+    Enter(Copy),
+    /// The same on `sys_exit`.
+    Exit(Copy),
     Exec,
     Signal,
-    EnterAgain,
-    ExitAgain,
     Switch,
 }
 
 impl Scratch {
-    pub(in crate::capture) const NUMBER: u32 = 7;
+    /// How many there are.
+    pub(in crate::capture) const NUMBER: u32 = 2 * COPIES as u32 + 3;
 
-    /// The buffer of a copy of the program on `sys_enter`, and of what it goes on with.
-    pub(super) fn of_enter(copy: Copy) -> Self {
-        match copy {
-            Copy::First => Self::Enter,
-            Copy::Second => Self::EnterAgain,
-        }
-    }
-
-    /// The same for `sys_exit`.
-    pub(super) fn of_exit(copy: Copy) -> Self {
-        match copy {
-            Copy::First => Self::Exit,
-            Copy::Second => Self::ExitAgain,
+    /// Its place in the map of buffers.
+    fn place(self) -> i32 {
+        match self {
+            Self::Enter(copy) => copy as i32,
+            Self::Exit(copy) => COPIES + copy as i32,
+            Self::Exec => 2 * COPIES,
+            Self::Signal => 2 * COPIES + 1,
+            Self::Switch => 2 * COPIES + 2,
         }
     }
 }
 
 /// `R7 = ` this CPU's scratch buffer, with an empty record in it.
 pub(super) fn start_record(a: &mut Asm, names: &Names, whose: Scratch, out: Label) {
-    a.store_number(Width::W, STACK, KEY, whose as i32);
+    a.store_number(Width::W, STACK, KEY, whose.place());
     look_up(a, names.scratch, out);
     a.mov_reg(R7, R0);
     a.store_number(Width::D, R7, head::LENGTH, 0);
     a.store_number(Width::D, R7, head::SIGNAL, 0);
     a.store_number(Width::W, STACK, OFFSET, 0);
-    a.store_number(Width::W, R6, task::SCRATCH, whose as i32);
+    a.store_number(Width::W, R6, task::SCRATCH, whose.place());
 }
 
 /// `to = ` the next piece, as long as there is room for one. Kept on the stack in 32 bits, the offset is any number to the verifier, which
