@@ -3,18 +3,24 @@
 use perf_live::host::{CodeMapping, Living, LivingThread};
 use perf_records::record::{Comm, Map, MappedFile, Record, Task};
 use perf_records::units::{Pid, Tid};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// How many mappings of code are kept of a process. That one was removed nobody tells, and a program that makes code as it goes would have
 /// ever more of them; more than this none has at a time (`vm.max_map_count`).
 const MOST_MAPPINGS: usize = 65_536;
 
-/// What lives at a moment. Whoever is dead is forgotten, so that it grows with who lives and not with who ever did.
+/// How many of the threads that ended last are remembered. The kernel tells of an exit before the thread has done its last: it wakes its
+/// parent and gives up its CPU after that (`perf_event_exit_task()` in `do_exit()`), which samples tell of.
+const MOST_ENDED: usize = 256;
+
+/// What lives at a moment. Of the dead only the last few are remembered, so that it grows with what lives and not with what ever did.
 #[derive(Debug, Default)]
 pub(super) struct Alive {
     processes: BTreeMap<Pid, Process>,
     threads: BTreeMap<Tid, Thread>,
+    /// The last of them ended last.
+    ended: VecDeque<(Tid, Thread)>,
 }
 
 #[derive(Debug)]
@@ -131,6 +137,20 @@ impl Alive {
         self.processes.iter().map(living).collect()
     }
 
+    /// Those that ended last and may still do something, each by itself and without code.
+    pub(super) fn ended(&self) -> Vec<Living> {
+        let alone = |(tid, thread): &(Tid, Thread)| Living {
+            pid: thread.of,
+            parent: Pid(0),
+            threads: vec![LivingThread {
+                tid: *tid,
+                name: thread.name.to_vec(),
+            }],
+            code: Vec::new(),
+        };
+        self.ended.iter().map(alone).collect()
+    }
+
     fn name(&mut self, comm: &Comm<'_>) {
         if comm.exec {
             // All other threads are dead, and the one that called it has the leader's id now, whose it was not before.
@@ -177,6 +197,7 @@ impl Alive {
             code: Arc::default(),
         });
         process.threads.insert(tid);
+        self.ended.retain(|(old, _)| *old != tid);
         self.threads.insert(tid, Thread { of, name });
     }
 
@@ -190,6 +211,10 @@ impl Alive {
                 self.processes.remove(&thread.of);
             }
         }
+        if self.ended.len() >= MOST_ENDED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((tid, thread));
     }
 
     fn map(&mut self, map: &Map<'_>) {
@@ -389,6 +414,20 @@ mod tests {
         }
         assert_eq!(shown(&alive), before);
         assert_eq!((alive.processes.len(), alive.threads.len()), (1, 1));
+        assert_eq!(alive.ended().len(), MOST_ENDED);
+    }
+
+    #[test]
+    fn a_thread_that_ended_keeps_its_name_until_its_id_is_anothers() {
+        let mut alive = fold(&[comm(7, 7, "sh", true), fork(8, 8, 7), exit(8, 8)]);
+        let names = |alive: &Alive| -> Vec<(u32, Vec<u8>)> {
+            let ended = alive.ended();
+            let threads = ended.iter().flat_map(|process| &process.threads);
+            threads.map(|it| (it.tid.0, it.name.clone())).collect()
+        };
+        assert_eq!(names(&alive), [(8, b"sh".to_vec())]);
+        alive.fold(&fork(8, 8, 7));
+        assert_eq!(names(&alive), []);
     }
 
     #[test]

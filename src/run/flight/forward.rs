@@ -88,10 +88,16 @@ impl ForwardLog {
         Some((time, bytes))
     }
 
-    /// Who lived when the first of the [records](Self::since) came.
+    /// What lived when the first of the [records](Self::since) came.
     #[must_use]
     pub fn living(&self) -> Vec<Living> {
         self.alive.living()
+    }
+
+    /// The threads that had ended shortly before, each by itself: records may still tell of them.
+    #[must_use]
+    pub fn ended(&self) -> Vec<Living> {
+        self.alive.ended()
     }
 
     /// The records, the oldest first.

@@ -252,6 +252,7 @@ impl<'a> Recorder<'a> {
             }
         };
         let mut store = Store::of(output, &self.preface)?;
+        store.tell_of(&self.forward.ended())?;
         store.tell_of(&self.forward.living())?;
         if self.flight.is_none() {
             for (_, bytes) in self.forward.since() {
