@@ -2,7 +2,7 @@
 
 use super::Host;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A loaded module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,21 +30,44 @@ impl Host {
         modules
     }
 
-    /// The files of all modules by the modules' names.
+    /// The files of all modules by the modules' names: what depmod(8) has written down, or where it has not been run, what lies there.
     fn module_files(&self) -> HashMap<String, String> {
         let Ok(release) = self.kernel_release() else {
             return HashMap::new();
         };
         let folder = Path::new("/lib/modules").join(&release);
-        let list = self.read(&format!("lib/modules/{release}/modules.dep"));
-        let list = list.unwrap_or_default();
-        let files = list.lines().filter_map(|line| {
-            let (file, _) = line.split_once(':')?;
-            let stem = file.rsplit('/').next()?.split('.').next()?;
-            let path = folder.join(file).display().to_string();
-            Some((stem.replace('-', "_"), path))
+        let inner = format!("lib/modules/{release}");
+        let mut files = Vec::new();
+        match self.read(&format!("{inner}/modules.dep")) {
+            Ok(list) => files.extend(
+                list.lines()
+                    .filter_map(|line| Some(folder.join(line.split_once(':')?.0))),
+            ),
+            Err(_) => self.files_below(&inner, &mut files),
+        }
+        let named = files.iter().filter_map(|file| {
+            let (stem, ending) = file.file_name()?.to_str()?.split_once('.')?;
+            let is_module = ending == "ko" || ending.starts_with("ko.");
+            let path = file.to_str()?.to_owned();
+            is_module.then(|| (stem.replace('-', "_"), path))
         });
-        files.collect()
+        named.collect()
+    }
+
+    /// All files below a folder of this host, by their paths there. Links (`build`, `source`) are not followed.
+    fn files_below(&self, folder: &str, files: &mut Vec<PathBuf>) {
+        let entries = std::fs::read_dir(self.root.join(folder));
+        for entry in entries.into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            if kind.is_dir() {
+                self.files_below(&name, files);
+            } else if kind.is_file() {
+                files.push(Path::new("/").join(name));
+            }
+        }
     }
 }
 
@@ -130,6 +153,20 @@ kernel/fs/fuse/virtiofs.ko: kernel/drivers/virtio/virtio.ko kernel/fs/fuse/fuse.
                 ))),
             "{all:?}"
         );
+    }
+
+    #[test]
+    fn modules_have_their_files_where_depmod_was_not_run() {
+        let tree = tree(LOADED);
+        let folder = tree.path().join("lib/modules/6.1.0-50-amd64");
+        std::fs::remove_file(folder.join("modules.dep")).unwrap();
+        std::fs::create_dir_all(folder.join("kernel/fs/nls")).unwrap();
+        std::fs::write(folder.join("kernel/fs/nls/nls-ascii.ko.xz"), "").unwrap();
+        std::os::unix::fs::symlink("/", folder.join("build")).unwrap();
+        let modules = Host::at(tree.path()).modules();
+        let names: Vec<_> = modules.iter().map(|module| module.name.as_str()).collect();
+        let file = "/lib/modules/6.1.0-50-amd64/kernel/fs/nls/nls-ascii.ko.xz";
+        assert_eq!(names, ["[of_nobody]", file, "[fuse]", "[virtiofs]"]);
     }
 
     #[test]

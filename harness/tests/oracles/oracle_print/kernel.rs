@@ -44,7 +44,8 @@ const RECORD: &str = r#"
     trap 'cd / && echo 0 > "$ring/events/enable"; rmdir "$ring"' EXIT
     # Addresses as they are, where the kernel can.
     test ! -e options/hash-ptr || echo 0 > options/hash-ptr
-    echo 8192 > buffer_size_kb
+    # More than the slowest machine fills: of a ring that is overwritten, text and pages begin elsewhere.
+    echo 65536 > buffer_size_kb
     for event in $events; do echo 1 > "events/$event/enable"; done
     "$@" >/dev/null
     echo 0 > tracing_on
