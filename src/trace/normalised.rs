@@ -109,6 +109,16 @@ impl Normalised {
                 continue;
             }
             let shown = self.view.of(leader.task.process, &leader.program);
+            let body = match shown.level {
+                Level::Sequence => sequence(process, shown),
+                Level::Counts | Level::Set => tallies(process, shown),
+            };
+            // An event of a process is also recorded where it happens in another's name (`__perf_task()`, include/trace/perf.h): an interrupt
+            // of a stranger that wakes it. Such a one is no process of the run; of it only what it is shown to do says something.
+            let is_stranger = leader.parent.is_none() && leader.task.process > 1;
+            if is_stranger && body.is_empty() {
+                continue;
+            }
             if shown.level != Level::Sequence && self.view.by == By::Program {
                 let of_program = programs.entry((leader.program.as_str(), shown.place()));
                 let (_, blocks) = of_program.or_insert((shown, Vec::new()));
@@ -119,10 +129,7 @@ impl Normalised {
             parts.push(TextPart {
                 process: Some(leader.task.process),
                 program: &leader.program,
-                text: match shown.level {
-                    Level::Sequence => heading + &sequence(process, shown),
-                    Level::Counts | Level::Set => heading + &tallies(process, shown),
-                },
+                text: heading + &body,
             });
         }
         for ((program, _), (shown, blocks)) in programs {

@@ -398,3 +398,20 @@ fn threads_of_the_kernels_making_do_not_change_the_numbers_of_the_others() {
     assert_eq!(text(0), text(5));
     assert!(text(5).contains("P1.T2\n  gettid"), "{}", text(5));
 }
+
+#[test]
+fn a_stranger_in_whose_name_nothing_is_shown_is_no_process_of_the_trace() {
+    let text = |hide: &[&str]| {
+        let mut story = Story::new(500);
+        story.born(0, 0, None);
+        story.call(0, "getpid", [0; 6], 2);
+        story.born(1, 1, None);
+        story.call(1, "getppid", [0; 6], 2);
+        story.text(&View {
+            hidden: hide.iter().map(|name| (*name).to_owned()).collect(),
+            ..View::default()
+        })
+    };
+    assert!(text(&[]).contains("\nP2 sh\n"));
+    assert!(!text(&["getppid"]).contains("P2"));
+}

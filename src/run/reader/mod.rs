@@ -307,6 +307,12 @@ impl<'a> Reader<'a> {
         };
         let (mut pid, mut tid) = sample.task.ok_or_else(|| lacks("thread"))?;
         let time = sample.time.ok_or_else(|| lacks("time"))?;
+        let common = |raw: &[u8]| raw.get(COMMON_PID..)?.first_chunk().copied();
+        let common = sample.raw.and_then(common).map(i32::from_ne_bytes);
+        if let (u32::MAX, Some(common)) = (tid.0, common) {
+            // The task is dead and reaped: it has no id any more but the one in the tracepoint's own record.
+            (pid, tid) = (Pid(common as u32), Tid(common as u32));
+        }
         if !(self.started || self.starts(place)) || Some(pid) == self.init {
             return Ok(());
         }
@@ -319,12 +325,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
-        let common = raw.get(COMMON_PID..).and_then(|rest| rest.first_chunk());
-        let common = i32::from_ne_bytes(*common.ok_or_else(|| lacks("common_pid"))?);
-        if tid.0 == u32::MAX {
-            // The task is dead and reaped: it has no id any more but the one in the tracepoint's own record.
-            (pid, tid) = (Pid(common as u32), Tid(common as u32));
-        }
+        let common = common.ok_or_else(|| lacks("common_pid"))?;
         // Of whoever does it on this machine.
         if let Meaning::JoinsGroup { path } = meaning {
             self.left_group += u64::from(self.joins(path, raw));
