@@ -5,18 +5,20 @@ mod delta;
 mod events;
 mod files;
 mod findings;
+mod known;
 mod limits;
 mod sections;
 
 pub use delta::{Counted, delta};
 pub use files::{files_after, reads_content};
 pub use findings::Findings;
+pub use known::Known;
 
 use crate::plan::Plan;
 use crate::scenario::ExpectedOutput;
 use crate::trace::Deed;
 use perf_live::events::{Account, EventAccount, MEMORY};
-use perf_live::sandbox::{Captured, Exited};
+use perf_live::sandbox::Captured;
 use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -80,8 +82,16 @@ impl fmt::Display for Verdict {
 /// How a run ended, apart from what it showed.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// The workload's end and output.
-    pub exited: Exited,
+    /// How the main process ended.
+    pub exit: Known<ExitKind>,
+    /// The pid of the main process in its own namespace, where it got as far as having one.
+    pub main_pid: Option<i32>,
+    /// What the workload wrote to standard output; empty where that was inherited.
+    pub stdout: Known<Captured>,
+    /// And to standard error.
+    pub stderr: Known<Captured>,
+    /// What the main process and all that it waited for used.
+    pub used_by_main: Usage,
     /// Whether it had to be ended for its time.
     pub timed_out: bool,
     /// Whether somebody asked for its end.
@@ -148,38 +158,47 @@ pub fn judge(
     if !outlived.is_empty() {
         return (Verdict::Leak, [outlived, reasons].concat());
     }
-    reasons.extend(limits::missed(plan, ended));
+    let mut unknown = Vec::new();
+    limits::missed(plan, ended, &mut reasons, &mut unknown);
     let is_expected = plan
         .expect
         .limit
         .is_some_and(|limit| limits::reached(ended, limit));
     let is_explained = is_expected || ended.is_cut_short();
     let wanted = plan.expect.exit.unwrap_or(ExitKind::Code(0));
-    if ended.exited.exit != wanted && (plan.expect.exit.is_some() || !is_explained) {
-        reasons.push(format!("expected {wanted}, got {}", ended.exited.exit));
-        let said = String::from_utf8_lossy(&ended.exited.stderr.bytes);
-        if plan.expect.stderr.is_none() && !said.trim().is_empty() {
-            reasons.push(quoted("standard error", &excerpt(&said)));
+    let is_asked = plan.expect.exit.is_some() || !is_explained;
+    match &ended.exit {
+        Known::Yes(exit) if is_asked && *exit != wanted => {
+            reasons.push(format!("expected {wanted}, got {exit}"));
+            let said = ended.stderr.yes().map_or(&[][..], |said| &said.bytes);
+            let said = String::from_utf8_lossy(said);
+            if plan.expect.stderr.is_none() && !said.trim().is_empty() {
+                reasons.push(quoted("standard error", &excerpt(&said)));
+            }
+        }
+        Known::No(why) if is_asked => unknown.push(why.clone()),
+        _ => {}
+    }
+    let (stdout, stderr) = (&plan.expect.stdout, &plan.expect.stderr);
+    for (name, expected, got) in [
+        ("standard output", stdout, &ended.stdout),
+        ("standard error", stderr, &ended.stderr),
+    ] {
+        match (expected, got) {
+            (None, _) => {}
+            (Some(expected), Known::Yes(got)) => output(&mut reasons, name, expected, got),
+            (Some(_), Known::No(why)) if unknown.contains(why) => {}
+            (Some(_), Known::No(why)) => unknown.push(why.clone()),
         }
     }
-    output(
-        &mut reasons,
-        "standard output",
-        plan.expect.stdout.as_ref(),
-        &ended.exited.stdout,
-    );
-    output(
-        &mut reasons,
-        "standard error",
-        plan.expect.stderr.as_ref(),
-        &ended.exited.stderr,
-    );
     let mut verdict = match reasons.is_empty() {
         true => Verdict::Pass,
         false => Verdict::Fail,
     };
+    let unknown = unknown.into_iter().map(|why| (Verdict::Incomplete, why));
     let of_events = events::judge(plan, ended, counts, deeds);
-    for (word, reason) in of_events.into_iter().chain(counters::judge(plan, ended)) {
+    let others = of_events.into_iter().chain(counters::judge(plan, ended));
+    for (word, reason) in unknown.chain(others) {
         verdict = worse(verdict, word);
         reasons.push(reason);
     }
@@ -283,13 +302,7 @@ pub fn with_known_failure(
     }
 }
 
-fn output(
-    reasons: &mut Vec<String>,
-    name: &str,
-    expected: Option<&ExpectedOutput>,
-    got: &Captured,
-) {
-    let Some(expected) = expected else { return };
+fn output(reasons: &mut Vec<String>, name: &str, expected: &ExpectedOutput, got: &Captured) {
     if got.dropped > 0 {
         let kept = got.bytes.len();
         reasons.push(format!(

@@ -76,6 +76,7 @@ fn outcome(ended: &Ended, verdict: Verdict, reasons: Vec<String>) -> Outcome {
     Outcome {
         verdict,
         reasons,
+        interrupted: ended.interrupted,
         events: 0,
         lost: ended.account.lost(),
         remarks: ended.account.remarks(),

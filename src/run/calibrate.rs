@@ -283,9 +283,7 @@ impl Runs<'_, '_> {
                 all: self.n_incomplete + 1,
                 reasons: outcome.reasons,
             }),
-            Verdict::Broken if outcome.reasons == ["interrupted"] => {
-                Err(CalibrateError::Interrupted)
-            }
+            Verdict::Broken if outcome.interrupted => Err(CalibrateError::Interrupted),
             verdict => Err(CalibrateError::Failed {
                 verdict: verdict.word(),
                 condition,

@@ -99,6 +99,7 @@ fn judged_when_over(
         true => Outcome {
             verdict: Verdict::Broken,
             reasons: vec!["interrupted".to_owned()],
+            interrupted: true,
             ..outcome
         },
     })

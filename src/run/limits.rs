@@ -11,7 +11,7 @@ use nix::sys::resource::{Resource, getrlimit};
 use perf_live::errors::chain;
 use perf_live::events::{Counted, Counter, Recorded};
 use perf_live::host::Catalogue;
-use perf_live::sandbox::{Captured, Cgroup, Corked};
+use perf_live::sandbox::{Cgroup, Corked};
 use perf_live::sys::process::ResourceLimit;
 use perf_live::units::{ExitKind, Limit, Limits, Struck};
 use perf_records::attr::{Attr, Source};
@@ -167,9 +167,9 @@ impl Limiter {
                 Err(why) => ended.untold.push((*limit, why)),
             }
         }
-        let by_signal = match ended.exited.exit {
-            ExitKind::Signal(libc::SIGXCPU) => Some((Limit::Cpu, "SIGXCPU", true)),
-            ExitKind::Signal(libc::SIGXFSZ) => Some((Limit::FileSize, "SIGXFSZ", false)),
+        let by_signal = match ended.exit.yes().copied() {
+            Some(ExitKind::Signal(libc::SIGXCPU)) => Some((Limit::Cpu, "SIGXCPU", true)),
+            Some(ExitKind::Signal(libc::SIGXFSZ)) => Some((Limit::FileSize, "SIGXFSZ", false)),
             _ => None,
         };
         if let Some((limit, signal, is_end)) = by_signal {
@@ -179,8 +179,11 @@ impl Limiter {
             );
         }
         // What passed its limit and ended before anybody looked.
-        let written = |output: &Captured| output.bytes.len() as u64 + output.dropped;
-        let written = written(&ended.exited.stdout) + written(&ended.exited.stderr);
+        let outputs = [&ended.stdout, &ended.stderr];
+        let outputs = outputs.into_iter().filter_map(|output| output.yes());
+        let written: u64 = outputs
+            .map(|output| output.bytes.len() as u64 + output.dropped)
+            .sum();
         let limits = &self.limits;
         let passed = [
             (

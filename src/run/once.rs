@@ -127,7 +127,7 @@ pub(super) fn record(
     bench.recycle(events, &ended.account);
     let inside = inside.to_string_lossy().into_owned();
     let (trace, view, findings) =
-        collector.finish(ended.exited.main_pid, Some(inside), &bench.signatures)?;
+        collector.finish(ended.main_pid, Some(inside), &bench.signatures)?;
     Ok((ended, trace, view, findings))
 }
 

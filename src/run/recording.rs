@@ -46,10 +46,12 @@ impl Suite<'_> {
         if ended.interrupted {
             return Err(RecordError::Interrupted);
         }
+        let unknown = |why| RecordError::NoRun(Verdict::Incomplete, vec![why]);
+        let exit = ended.exit.clone().into_result().map_err(unknown)?;
         // Whatever its end was, it is what is expected.
         let plan = Plan {
             expect: Expect {
-                exit: Some(ended.exited.exit),
+                exit: Some(exit),
                 ..Expect::default()
             },
             ..plan.clone()
@@ -59,9 +61,9 @@ impl Suite<'_> {
             return Err(RecordError::NoRun(verdict, reasons));
         }
         Ok(Seen {
-            exit: ended.exited.exit,
-            stdout: ended.exited.stdout,
-            stderr: ended.exited.stderr,
+            exit,
+            stdout: ended.stdout.into_result().map_err(unknown)?,
+            stderr: ended.stderr.into_result().map_err(unknown)?,
             left: Left::below(dir.path(), &|_| true),
             trace,
         })

@@ -44,7 +44,7 @@ pub(super) fn rejudge(
     };
     let (mut replayed, trace, mut findings) = replay(bench, plan, recording)?;
     let overwritten = plan.events.overwritten(&replayed.ended.account);
-    let mut unknown = std::mem::take(&mut replayed.untold);
+    let mut unknown = Vec::new();
     if !overwritten.is_empty() {
         // A mark that was not found may have been there.
         unknown.append(&mut findings.against);
@@ -61,26 +61,16 @@ pub(super) fn rejudge(
         Some(Err(why)) => unknown.push(why),
         Some(Ok((base, delta))) => findings.add(baseline::compare(&base, delta, &trace)),
     }
-    let mut plan = plan.clone();
-    if !replayed.has_output {
-        let expect = &mut plan.expect;
-        let is_asked = expect.stdout.take().is_some() | expect.stderr.take().is_some();
-        if is_asked {
-            unknown.push("the recording does not hold what the workload wrote".to_owned());
-        }
-        if expect.limit.take().is_some() {
-            unknown.push("the recording does not say which limits the workload reached".to_owned());
-        }
-    }
-    if !replayed.has_exit {
-        replayed.ended.exited.exit = plan.expect.exit.unwrap_or(replayed.ended.exited.exit);
+    if let (false, Some(limit)) = (replayed.knows_limits, plan.expect.limit) {
+        let why = "the recording does not say which limits the workload reached";
+        replayed.ended.untold.push((limit, why.to_owned()));
     }
     findings.add(Findings {
         unknown,
         ..Findings::default()
     });
     let stored = Some(subject.stored);
-    Ok(judge(&plan, stored, &replayed.ended, &trace, findings))
+    Ok(judge(plan, stored, &replayed.ended, &trace, findings))
 }
 
 /// A recorded run and its trace.
@@ -91,9 +81,10 @@ fn replay(
 ) -> Result<(Replayed, Normalised, Findings), RunError> {
     let mut collector = Collector::new(plan);
     let mut replayed = recording.replay(&plan.events, &mut collector)?;
-    let main_pid = replayed.ended.exited.main_pid;
+    let main_pid = replayed.ended.main_pid;
     let directory = replayed.directory.take();
-    let (trace, view, findings) = collector.finish(main_pid, directory, &bench.signatures)?;
+    let (trace, view, mut findings) = collector.finish(main_pid, directory, &bench.signatures)?;
+    findings.unknown.append(&mut replayed.untold);
     let mut trace = trace.normalise(&view, &bench.signatures);
     add_spans(&plan.spans, &mut trace);
     trace.counted = replayed.ended.account.counts();

@@ -6,10 +6,10 @@ use super::lay::Lay;
 use super::sum::Sum;
 use super::{Names, Setting};
 use crate::plan::EventsPlan;
-use crate::verdict::Ended;
+use crate::verdict::{Ended, Known};
 use perf_live::events::{Account, EventRequest};
 use perf_live::sandbox::FileType;
-use perf_live::sandbox::{Captured, Exited, Left, LeftContent, LeftFile};
+use perf_live::sandbox::{Captured, Left, LeftContent, LeftFile};
 use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use perf_records::perfdata::Feature;
 use perf_records::units::Pid;
@@ -17,6 +17,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use syscall_model::files::{FileKind, Initial};
 use syscall_model::select::Selection;
+
+/// Why it is not known how a run ended.
+pub(super) const NO_END: &str = "the recording does not say how the workload ended";
+/// Why its output is not known.
+pub(super) const NO_OUTPUT: &str = "the recording does not hold what the workload wrote";
 
 /// What is known of a run besides its records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,10 +45,10 @@ pub struct Saved {
     streams: Vec<(Given, Vec<i32>)>,
     is_all: bool,
     directory: Option<Bytes>,
-    exit: ExitKind,
+    exit: Option<ExitKind>,
     main_pid: Option<i32>,
-    stdout: Output,
-    stderr: Output,
+    stdout: Option<Output>,
+    stderr: Option<Output>,
     used: Usage,
     timed_out: bool,
     left_alone: bool,
@@ -152,7 +157,6 @@ impl Saved {
         let requests = plan.requests.iter();
         let tracepoints = plan.named.iter();
         let request = |request: &EventRequest| (request.name.clone(), request.filter.clone());
-        let exited = &ended.exited;
         let left_one = |file: &LeftFile| LeftOne {
             kind: file.kind.word().to_owned(),
             mode: file.mode,
@@ -183,11 +187,11 @@ impl Saved {
                 .collect(),
             is_all: setting.initial.complete,
             directory: setting.initial.directory.as_deref().map(Bytes::from),
-            exit: exited.exit,
-            main_pid: exited.main_pid,
-            stdout: (&exited.stdout).into(),
-            stderr: (&exited.stderr).into(),
-            used: exited.usage,
+            exit: ended.exit.yes().copied(),
+            main_pid: ended.main_pid,
+            stdout: ended.stdout.yes().map(Into::into),
+            stderr: ended.stderr.yes().map(Into::into),
+            used: ended.used_by_main,
             timed_out: ended.timed_out,
             left_alone: ended.left,
             struck: ended.struck.clone(),
@@ -295,13 +299,11 @@ impl Saved {
     /// How it ended.
     pub(super) fn ended(&self) -> Ended {
         Ended {
-            exited: Exited {
-                exit: self.exit,
-                main_pid: self.main_pid,
-                stdout: self.stdout.captured(),
-                stderr: self.stderr.captured(),
-                usage: self.used,
-            },
+            exit: Known::or_why(self.exit, NO_END),
+            main_pid: self.main_pid,
+            stdout: Known::or_why(self.stdout.as_ref().map(Output::captured), NO_OUTPUT),
+            stderr: Known::or_why(self.stderr.as_ref().map(Output::captured), NO_OUTPUT),
+            used_by_main: self.used,
             timed_out: self.timed_out,
             interrupted: false,
             left: self.left_alone,

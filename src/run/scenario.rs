@@ -23,6 +23,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// What speaks against a pass.
     pub reasons: Vec<String>,
+    /// Whether it was ended because the harness was asked to end: nothing was judged.
+    pub interrupted: bool,
     /// How many calls and events the trace holds.
     pub events: u64,
     /// How many records are missing.
@@ -206,6 +208,7 @@ pub(super) fn judge(
         only_snapshot,
         verdict,
         reasons,
+        interrupted: ended.interrupted,
         events: n_events(&counts),
         lost: ended.account.lost(),
         remarks: ended.account.remarks(),
@@ -287,6 +290,7 @@ pub(super) fn not_judged(verdict: Verdict, reason: String) -> Outcome {
     Outcome {
         verdict,
         reasons: vec![reason],
+        interrupted: false,
         events: 0,
         lost: 0,
         remarks: Vec::new(),

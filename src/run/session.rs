@@ -5,7 +5,7 @@ use super::setting::{Observer, Setting};
 use super::survivors::Survivors;
 use super::watch::Watch;
 use crate::plan::EventsPlan;
-use crate::verdict::Ended;
+use crate::verdict::{Ended, Known};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use perf_live::events::EventSet;
 use perf_live::ring::Corrupt;
@@ -211,7 +211,11 @@ pub fn follow(
         ..Usage::default()
     });
     Ok(Ended {
-        exited,
+        exit: Known::Yes(exited.exit),
+        main_pid: exited.main_pid,
+        stdout: Known::Yes(exited.stdout),
+        stderr: Known::Yes(exited.stderr),
+        used_by_main: exited.usage,
         timed_out,
         interrupted: next == Next::Kill && !timed_out && !leaked && struck.is_none(),
         left: next == Next::Leave,

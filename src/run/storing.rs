@@ -119,5 +119,21 @@ impl Suite<'_> {
 /// In what a trace differs from that of the first run.
 pub(super) fn differs(first: Option<&str>, text: Option<&str>) -> Option<String> {
     let (first, text) = first.zip(text)?;
-    (first != text).then(|| snapshot::diff(first, text).replace("stored", "first run"))
+    (first != text).then(|| snapshot::diff_of(("first run", first), ("this run", text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_from_the_first_run_has_the_lines_as_they_are() {
+        let stored = "P1 sh\n  unlink(\"stored\") = 0\n";
+        let found = differs(Some(stored), Some("P1 sh\n")).unwrap();
+        assert!(
+            found.starts_with("--- first run\n+++ this run\n"),
+            "{found}"
+        );
+        assert!(found.contains("-  unlink(\"stored\") = 0"), "{found}");
+    }
 }

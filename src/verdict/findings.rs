@@ -27,6 +27,11 @@ impl Findings {
             (Verdict::Fail, reasons)
         } else if verdict == Verdict::Pass && !self.unknown.is_empty() {
             (Verdict::Incomplete, self.unknown)
+        } else if verdict == Verdict::Incomplete {
+            let unsaid = self.unknown.into_iter();
+            let unsaid: Vec<_> = unsaid.filter(|why| !reasons.contains(why)).collect();
+            reasons.extend(unsaid);
+            (verdict, reasons)
         } else {
             (verdict, reasons)
         }
@@ -60,6 +65,10 @@ mod tests {
         assert_eq!(
             joined(&[], &["u"], Verdict::Fail, &["b"]),
             is(Verdict::Fail, &["b"])
+        );
+        assert_eq!(
+            joined(&[], &["u", "i"], Verdict::Incomplete, &["i"]),
+            is(Verdict::Incomplete, &["i", "u"])
         );
         assert_eq!(
             joined(&["a"], &[], Verdict::Leak, &["l"]),

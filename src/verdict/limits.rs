@@ -26,19 +26,28 @@ pub(super) fn unexpected(plan: &Plan, ended: &Ended) -> Vec<String> {
     reasons
 }
 
-/// What is to be said where it was meant to run into one and did not, or nobody knows.
-pub(super) fn missed(plan: &Plan, ended: &Ended) -> Option<String> {
-    let wanted = plan.expect.limit?;
-    if reached(ended, wanted) {
-        return None;
-    }
+/// Adds what is to be said of a limit that it was meant to run into: that it did not, or why that is not known.
+pub(super) fn missed(
+    plan: &Plan,
+    ended: &Ended,
+    reasons: &mut Vec<String>,
+    unknown: &mut Vec<String>,
+) {
+    let wanted = plan.expect.limit;
+    let Some(wanted) = wanted.filter(|wanted| !reached(ended, *wanted)) else {
+        return;
+    };
     let used = ended.usage.said(wanted);
     let used = used.map_or_else(String::new, |used| format!(" ({used})"));
     let name = named(plan, wanted);
-    Some(match untold(ended, wanted) {
-        Some(why) => format!("whether the limit of {name} was reached cannot be told: {why}"),
-        None => format!("expected the limit of {name} to be reached, and it was not{used}"),
-    })
+    match untold(ended, wanted) {
+        Some(why) => unknown.push(format!(
+            "whether the limit of {name} was reached cannot be told: {why}"
+        )),
+        None => reasons.push(format!(
+            "expected the limit of {name} to be reached, and it was not{used}"
+        )),
+    }
 }
 
 /// What may have been the reason of a failure, and nobody can tell.

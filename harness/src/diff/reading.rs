@@ -87,7 +87,7 @@ fn recording(path: &Path) -> Result<Read, String> {
     if let Some(error) = collector.error {
         return Err(format!("`{}`: {error}", shown_path(path)));
     }
-    if let Some(id) = replayed.ended.exited.main_pid {
+    if let Some(id) = replayed.ended.main_pid {
         collector.builder.main_process(id);
     }
     let view = View {

@@ -297,7 +297,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     if let Some(directory) = directory {
         directory.remove().map_err(RunError::WorkDir)?;
     }
-    printer.finish(&ended.account, Some(ended.exited.exit))
+    printer.finish(&ended.account, ended.exit.yes().copied())
 }
 
 /// Says once what the trace says at each string, where strings are not read by what reads them best.

@@ -15,7 +15,7 @@ use syscall_model::{Choice, Signatures, UNREAD};
 use trace_harness::plan::{self, MemoryPlan};
 use trace_harness::report::Plain;
 use trace_harness::run::RecordedRun;
-use trace_harness::verdict;
+use trace_harness::verdict::{self, Known};
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
@@ -57,8 +57,11 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     if let Some(overwritten) = verdict::overwritten(&replayed.ended.account) {
         note!("harness: {overwritten}");
     }
-    let exit = replayed.has_exit.then_some(replayed.ended.exited.exit);
-    let status = printer.finish(&replayed.ended.account, exit)?;
+    let exit = &replayed.ended.exit;
+    let status = printer.finish(&replayed.ended.account, exit.yes().copied())?;
+    if let Known::No(why) = exit {
+        note!("harness: {why}");
+    }
     for line in &replayed.untold {
         note!("harness: {line}");
     }

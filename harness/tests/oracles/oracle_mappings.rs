@@ -110,9 +110,11 @@ fn run(command: &[&str]) -> (Vec<Observation>, String) {
     );
     let ended = ended.expect("an end");
     assert!(ended.account.is_complete(), "{:?}", ended.account);
-    let stderr = String::from_utf8_lossy(&ended.exited.stderr.bytes);
-    assert_eq!(stderr, "", "{command:?}: {:?}", ended.exited.exit);
-    let said = String::from_utf8(ended.exited.stdout.bytes).expect("text");
+    let stderr = ended.stderr.into_result().expect("its output").bytes;
+    let stderr = String::from_utf8_lossy(&stderr);
+    assert_eq!(stderr, "", "{command:?}: {:?}", ended.exit);
+    let stdout = ended.stdout.into_result().expect("its output").bytes;
+    let said = String::from_utf8(stdout).expect("text");
     (all.0, said)
 }
 

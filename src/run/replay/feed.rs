@@ -1,13 +1,14 @@
 //! The records of a file, one by one, to whoever understands those of a run.
 
 use super::super::reader::Reader;
+use super::super::saved::{NO_END, NO_OUTPUT};
 use super::super::sum::Sum;
 use super::super::{Fired, Observer, Setting, Turn};
 use super::{RecordedRun, ReplayError, Replayed, command};
 use crate::plan::{EventsPlan, Reach};
-use crate::verdict::Ended;
+use crate::verdict::{Ended, Known};
 use perf_live::events::{Account, EventAccount, MEMORY, Origin};
-use perf_live::sandbox::{Captured, Exited, Left, World};
+use perf_live::sandbox::{Left, World};
 use perf_live::units::{ExitKind, SoftwareEvent, Usage};
 use perf_records::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
 use perf_records::perfdata::{self, EventDesc};
@@ -79,8 +80,7 @@ impl RecordedRun {
                     ended,
                     left: saved.left(),
                     untold,
-                    has_exit: true,
-                    has_output: true,
+                    knows_limits: true,
                     directory: saved.directory(),
                 }
             }
@@ -118,9 +118,6 @@ impl RecordedRun {
         let mut left = Left::default();
         let why = "the recording does not hold what the run left";
         left.unseen.insert(Vec::new(), why.to_owned());
-        if exit.is_none() {
-            untold.push("the recording does not say how the workload ended".to_owned());
-        }
         let counts_lost = |event: &&EventDesc| event.attr.read_format.has(ReadFormat::LOST);
         if !self.events.iter().all(|event| counts_lost(&event)) {
             untold.push(
@@ -154,14 +151,13 @@ impl RecordedRun {
                 ));
             }
         }
+        let wrote = Known::No(NO_OUTPUT.to_owned());
         let ended = Ended {
-            exited: Exited {
-                exit: exit.unwrap_or(ExitKind::Code(0)),
-                main_pid: None,
-                stdout: Captured::default(),
-                stderr: Captured::default(),
-                usage: Usage::default(),
-            },
+            exit: Known::or_why(exit, NO_END),
+            main_pid: None,
+            stdout: wrote.clone(),
+            stderr: wrote,
+            used_by_main: Usage::default(),
             timed_out: false,
             interrupted: false,
             left: false,
@@ -175,8 +171,7 @@ impl RecordedRun {
             ended,
             left,
             untold,
-            has_exit: exit.is_some(),
-            has_output: false,
+            knows_limits: false,
             directory: None,
         }
     }

@@ -113,10 +113,8 @@ pub struct Replayed {
     pub left: Left,
     /// What the recording does not say, a line each: from it no pass follows.
     pub untold: Vec<String>,
-    /// Whether it says how the workload ended.
-    pub has_exit: bool,
-    /// Whether it says what the workload wrote, and which limits it reached.
-    pub has_output: bool,
+    /// Whether it says which limits the workload reached.
+    pub knows_limits: bool,
     /// The working directory, as the workload saw it.
     pub directory: Option<String>,
 }
