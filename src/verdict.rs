@@ -18,7 +18,7 @@ use crate::plan::Plan;
 use crate::scenario::ExpectedOutput;
 use crate::trace::Deed;
 use perf_live::events::{Account, EventAccount, MEMORY};
-use perf_live::sandbox::Captured;
+use perf_live::sandbox::{Captured, Exited};
 use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -111,6 +111,26 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// A run whose workload came to this end by itself.
+    #[must_use]
+    pub fn of(exited: Exited, usage: Usage, account: Account) -> Self {
+        Self {
+            exit: Known::Yes(exited.exit),
+            main_pid: exited.main_pid,
+            stdout: Known::Yes(exited.stdout),
+            stderr: Known::Yes(exited.stderr),
+            used_by_main: exited.usage,
+            timed_out: false,
+            interrupted: false,
+            left: false,
+            struck: Vec::new(),
+            untold: Vec::new(),
+            survivors: Vec::new(),
+            usage,
+            account,
+        }
+    }
+
     /// All limits that it ran into, its time among them.
     #[must_use]
     pub fn struck(&self) -> Vec<Limit> {

@@ -5,7 +5,7 @@ use super::setting::{Observer, Setting};
 use super::survivors::Survivors;
 use super::watch::Watch;
 use crate::plan::EventsPlan;
-use crate::verdict::{Ended, Known};
+use crate::verdict::Ended;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use perf_live::events::EventSet;
 use perf_live::ring::Corrupt;
@@ -211,19 +211,12 @@ pub fn follow(
         ..Usage::default()
     });
     Ok(Ended {
-        exit: Known::Yes(exited.exit),
-        main_pid: exited.main_pid,
-        stdout: Known::Yes(exited.stdout),
-        stderr: Known::Yes(exited.stderr),
-        used_by_main: exited.usage,
         timed_out,
         interrupted: next == Next::Kill && !timed_out && !leaked && struck.is_none(),
         left: next == Next::Leave,
         struck: struck.into_iter().collect(),
-        untold: Vec::new(),
         survivors: survivors.into_found(),
-        usage,
-        account,
+        ..Ended::of(exited, usage, account)
     })
 }
 

@@ -192,7 +192,7 @@ fn a_recorded_baseline_of_which_the_end_is_not_known_is_no_baseline_that_ended_w
     let unknown = scenario(killed);
     assert_eq!(unknown[0].1, "incomplete", "{unknown:?}");
     let why = "the baseline: the recording does not say how the workload ended";
-    assert_eq!(unknown[0].2, [why]);
+    assert!(unknown[0].2[0].contains(why), "{unknown:?}");
 }
 
 #[test]
