@@ -252,8 +252,7 @@ impl<'a> Recorder<'a> {
             }
         };
         let mut store = Store::of(output, &self.preface)?;
-        store.tell_of(&self.forward.ended())?;
-        store.tell_of(&self.forward.living())?;
+        store.tell_of(&[self.forward.ended(), self.forward.living()].concat())?;
         if self.flight.is_none() {
             for (_, bytes) in self.forward.since() {
                 store.record(table, bytes)?;
