@@ -25,6 +25,7 @@ mod mutants;
 mod on_failure;
 mod panics;
 mod probes;
+mod recorded_baseline;
 mod recorder;
 mod removal;
 mod replay;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What came of a scenario: name, verdict, reasons, events and lost records.
-type Judged = (String, String, Vec<String>, u64, u64);
+pub(super) type Judged = (String, String, Vec<String>, u64, u64);
 
-fn judged(project: &Project, arguments: &[&str]) -> Vec<Judged> {
+pub(super) fn judged(project: &Project, arguments: &[&str]) -> Vec<Judged> {
     let run = project.harness(&[&["run", "--format", "json"], arguments].concat());
     of_lines(&run)
 }
@@ -158,41 +158,6 @@ fn a_recording_of_perf_is_traced_and_what_it_does_not_say_is_said() {
         says[0].2[0].contains("does not hold what the workload wrote"),
         "{says:?}"
     );
-}
-
-#[test]
-fn a_recorded_baseline_of_which_the_end_is_not_known_is_no_baseline_that_ended_well() {
-    require!(right_to_trace());
-    let perf = require!(program("perf"));
-    let project = Project::new();
-    let record = |file: &str, command: &str| {
-        let recorded = Command::new(&perf)
-            .args(["record", "-q", "-e"])
-            .arg("raw_syscalls:sys_enter,raw_syscalls:sys_exit")
-            .args(["-o", file, "sh", "-c", command])
-            .current_dir(project.path())
-            .output();
-        recorded.expect("perf");
-    };
-    let scenario = |baseline: &str| {
-        let text = format!(
-            "workload: {{ run: [sh, -c, \"mkdir a; exit 0\"] }}\nbaseline: {{ run: [sh, -c, {baseline:?}] }}\n\
-             expect: {{ delta: {{ mkdir: 0 }} }}\nsnapshot: false"
-        );
-        project.scenario("delta", &text);
-        judged(&project, &["--from", "run.data", "scenarios/delta.yaml"])
-    };
-    record("run.data", "mkdir a; exit 0");
-    record("run.baseline.data", "mkdir b; exit 0");
-    let known = scenario("mkdir b; exit 0");
-    assert_eq!(known[0].1, "pass", "{known:?}");
-    // Killed, it makes no call that says so.
-    let killed = "mkdir b; kill -9 $$";
-    record("run.baseline.data", killed);
-    let unknown = scenario(killed);
-    assert_eq!(unknown[0].1, "incomplete", "{unknown:?}");
-    let why = "the baseline: the recording does not say how the workload ended";
-    assert!(unknown[0].2[0].contains(why), "{unknown:?}");
 }
 
 #[test]
