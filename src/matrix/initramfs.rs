@@ -69,7 +69,8 @@ fn own_files(archive: &mut Archive) -> Result<String, OwnFileError> {
         path: PathBuf::from("harness"),
         source,
     })?;
-    let bytes = read(&program)?;
+    // The file that runs, also where it was removed or replaced since: `proc_pid_exe(5)`.
+    let bytes = read(Path::new("/proc/self/exe"))?;
     let elf = Elf::new(&bytes);
     archive.file(PROGRAM, elf.map_or(bytes.as_slice(), Elf::loaded));
     let Some(loader) = elf.and_then(Elf::interpreter) else {

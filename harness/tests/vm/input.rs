@@ -1,6 +1,6 @@
 //! What goes into a guest, and who ends it.
 
-use super::{HARNESS, NEW, can_tell, list, text, turn};
+use super::{HARNESS, NEW, can_tell, list, one_guest, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,7 +23,7 @@ fn started(command: &[&str]) -> Child {
 
 #[test]
 fn what_is_piped_in_is_what_the_command_reads_to_its_end() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -41,7 +41,7 @@ fn what_is_piped_in_is_what_the_command_reads_to_its_end() {
 
 #[test]
 fn a_command_that_reads_less_or_nothing_ends_with_its_input_open() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -58,7 +58,7 @@ fn a_command_that_reads_less_or_nothing_ends_with_its_input_open() {
 
 #[test]
 fn what_the_terminals_interrupt_asks_for_is_the_end_of_the_guest() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -87,4 +87,26 @@ fn what_the_terminals_interrupt_asks_for_is_the_end_of_the_guest() {
     assert!(said.contains("ended by a signal"), "{said}");
     let qemu = format!("/proc/{}", children[0]);
     assert!(!std::path::Path::new(&qemu).exists(), "{qemu}");
+}
+
+#[test]
+fn a_guest_runs_the_harness_that_boots_it_where_its_file_was_removed() {
+    let _guests = one_guest();
+    if !can_tell() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("harness");
+    std::fs::copy(HARNESS, &copy).expect("a copy");
+    // As cargo does it, which may build the harness again while a guest is about to boot.
+    let script = "exec 9<\"$0\"; rm \"$0\"; exec /proc/self/fd/9 vm --kernels \"$1\" --kernel \"$2\" -- uname -s";
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .args([copy.as_path(), &list()])
+        .arg(NEW)
+        .output()
+        .expect("the shell runs");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(text(&output.stdout), "Linux\n");
 }

@@ -12,17 +12,22 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 const OLD: &str = "5.10";
 const NEW: &str = "6.1";
 
-/// One guest at a time: they take a CPU each, and times out of mind where there are few.
-static TURN: Mutex<()> = Mutex::new(());
+/// A guest takes a CPU, and there are as many threads of tests as CPUs: a test with one guest runs beside such others, one with
+/// more guests runs alone.
+static GUESTS: RwLock<()> = RwLock::new(());
 
-fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+fn one_guest() -> RwLockReadGuard<'static, ()> {
+    GUESTS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn several_guests() -> RwLockWriteGuard<'static, ()> {
+    GUESTS.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn list() -> PathBuf {
@@ -78,7 +83,7 @@ fn can_tell() -> bool {
 
 #[test]
 fn a_command_runs_on_each_kernel_as_it_would_here() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -104,7 +109,7 @@ fn a_command_runs_on_each_kernel_as_it_would_here() {
 
 #[test]
 fn what_a_command_writes_stays_in_the_guest_but_for_what_was_allowed() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -135,7 +140,7 @@ fn what_a_command_writes_stays_in_the_guest_but_for_what_was_allowed() {
 
 #[test]
 fn a_guest_that_panics_is_broken_and_says_of_what() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -163,7 +168,7 @@ fn a_guest_that_panics_is_broken_and_says_of_what() {
 
 #[test]
 fn a_guest_that_hangs_ends_at_its_limit() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -190,7 +195,7 @@ fn folders_of_tracefs(kernel: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_events_that_a_kernel_has_and_another_has_not_are_those_of_their_tracefs() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -269,7 +274,7 @@ fn scenarios(of: &[(&str, &str)]) -> tempfile::TempDir {
 
 #[test]
 fn a_matrix_tells_each_difference_once_and_its_evidence() {
-    let _turn = turn();
+    let _guests = several_guests();
     if !can_tell() {
         return;
     }
@@ -336,7 +341,7 @@ fn for_everybody() -> tempfile::TempDir {
 
 #[test]
 fn an_ordinary_user_without_rights_runs_scenarios_in_a_guest() {
-    let _turn = turn();
+    let _guests = one_guest();
     if !can_tell() {
         return;
     }
