@@ -91,9 +91,17 @@ pub struct Stored {
     pub throttled: Vec<(String, u64)>,
     /// Names, forks, exits and mappings that found no room.
     pub side_band_lost: u64,
+    /// How many rings were full at their end, on a kernel that does not count what it drops: some of these may be missing there.
+    pub full_rings: u64,
 }
 
 impl Stored {
+    /// Whether nothing is missing, and this is known.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.lost() == 0 && self.full_rings == 0
+    }
+
     /// How many records are missing.
     #[must_use]
     pub fn lost(&self) -> u64 {
@@ -264,11 +272,11 @@ impl Store {
     /// [`StoreError`].
     pub fn end(
         mut self,
-        events: &EventSet,
+        of: &EventSet,
         host: &Host,
         besides: impl FnOnce(u64) -> BTreeMap<Feature, Vec<u8>>,
     ) -> Result<Stored, StoreError> {
-        let opened = events.opened()?;
+        let opened = of.opened()?;
         let now = sys::monotonic_now().0;
         let nobody = (Pid(0), Tid(0));
         for event in &opened {
@@ -292,6 +300,7 @@ impl Store {
         let events = self.samples.accounts(&opened);
         let throttled = self.samples.throttled(&opened);
         let side_band_lost = sum_of(&opened, Origin::SideBand).1.unwrap_or(0);
+        let full_rings = of.full_rings();
         let (n_samples, length) = self.close(host, late)?;
         Ok(Stored {
             n_samples,
@@ -299,6 +308,7 @@ impl Store {
             events,
             throttled,
             side_band_lost,
+            full_rings,
         })
     }
 

@@ -8,6 +8,7 @@ use crate::trace::{Trouble, other, status_of, unusable, unwritable};
 use crate::whom::{self, Whom};
 use crate::{out, signals, status};
 use perf_live::errors::chain;
+use perf_live::events::full_rings;
 use perf_live::files::{self, Access};
 use perf_live::host::Host;
 use perf_live::sandbox::Stdio;
@@ -168,7 +169,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     }
     say_throttled(&stored, bench.host);
     say_lost(&stored);
-    if stored.lost() > 0 || n_failed > 0 {
+    if !stored.is_complete() || n_failed > 0 {
         return Ok(status::TRACE_TROUBLE);
     }
     let status = end.exited.map_or(0, |exited| exited.exit.shell_status());
@@ -275,7 +276,7 @@ fn say_throttled(stored: &Stored, host: &Host) {
 }
 
 fn say_lost(stored: &Stored) {
-    if stored.lost() == 0 {
+    if stored.is_complete() {
         return;
     }
     for event in stored.events.iter().filter(|event| !event.is_complete()) {
@@ -284,6 +285,9 @@ fn say_lost(stored: &Stored) {
     if stored.side_band_lost > 0 {
         let n = stored.side_band_lost;
         note!("  names, forks, exits and mappings: {n} lost");
+    }
+    if stored.full_rings > 0 {
+        note!("  {}", full_rings(stored.full_rings));
     }
     note!("hint: use larger rings (-m 64M), or name fewer events (-e)");
 }

@@ -127,6 +127,10 @@ pub struct Account {
     pub events: Vec<EventAccount>,
     /// Names, forks and exits that found no room.
     pub side_band_lost: u64,
+    /// How many rings were full at their end, on a kernel that does not count what it drops (before Linux 6.0): names, forks and exits may
+    /// be missing there.
+    #[serde(default)]
+    pub full_rings: u64,
     /// How many programs ran on after the kernel had ended their events.
     pub out_of_sight: u64,
     /// Of how many processes the end was not seen, though the run was followed to its end: they went where no event looks.
@@ -165,6 +169,7 @@ impl Account {
         self.events.iter().all(EventAccount::is_complete)
             && self.counters.iter().all(CounterAccount::is_complete)
             && self.side_band_lost == 0
+            && self.full_rings == 0
             && self.out_of_sight == 0
             && self.unended == 0
             && self.legacy_calls == 0
@@ -227,6 +232,9 @@ impl Account {
                 self.side_band_lost
             ));
         }
+        if self.full_rings > 0 {
+            lines.push(full_rings(self.full_rings));
+        }
         // Where a record is missing, it may be that one.
         if self.never_started && lines.is_empty() {
             lines.push(
@@ -274,6 +282,14 @@ impl Account {
         }
         lines
     }
+}
+
+/// That it is not known whether rings lack records about tasks.
+#[must_use]
+pub fn full_rings(n: u64) -> String {
+    format!(
+        "rings that were full at their end, where this kernel does not tell whether it dropped names, forks and exits: {n}"
+    )
 }
 
 #[cfg(test)]
@@ -418,8 +434,12 @@ mod tests {
     }
 
     #[test]
-    fn a_process_without_an_end_and_a_legacy_call_make_a_run_incomplete() {
+    fn what_the_kernel_does_not_show_makes_a_run_incomplete() {
         for account in [
+            Account {
+                full_rings: 1,
+                ..Account::default()
+            },
             Account {
                 unended: 1,
                 ..Account::default()

@@ -15,7 +15,7 @@ mod recorded;
 mod request;
 mod rings;
 
-pub use account::{Account, CounterAccount, EventAccount};
+pub use account::{Account, CounterAccount, EventAccount, full_rings};
 pub use counter::{Counted, Counter};
 pub use error::OpenError;
 pub use group::CounterGroup;
@@ -304,10 +304,21 @@ impl EventSet {
         Ok(Account {
             events,
             side_band_lost: side_band.said_lost.unwrap_or(0),
+            full_rings: self.full_rings(),
             lost_records,
             out_of_sight,
             ..Account::default()
         })
+    }
+
+    /// How many rings may lack records about tasks at their end, on a kernel that does not count what it drops.
+    #[must_use]
+    pub fn full_rings(&self) -> u64 {
+        if self.has_lost {
+            0
+        } else {
+            self.rings.n_full()
+        }
     }
 
     fn sum(&self, origin: Origin, delivered: u64) -> io::Result<EventAccount> {

@@ -126,6 +126,11 @@ impl Rings {
     pub(super) fn drains(&mut self) -> &mut [Drain] {
         &mut self.drains
     }
+
+    pub(super) fn n_full(&self) -> u64 {
+        let full = self.drains.iter().filter(|drain| drain.may_lack_the_last());
+        full.count() as u64
+    }
 }
 
 /// A quarter of a ring: while the reader wakes up, three quarters are left to fill.

@@ -174,6 +174,7 @@ impl<'a> Recorder<'a> {
             events: self.tally.accounts(&opened),
             throttled: self.tally.throttled(&opened),
             side_band_lost: sum_of(&opened, Origin::SideBand).1.unwrap_or(0),
+            full_rings: events.full_rings(),
         };
         Ok((stored, self.n_failed))
     }

@@ -21,6 +21,7 @@ impl Reader<'_> {
         Ok(Account {
             events: account.events,
             side_band_lost: account.side_band_lost,
+            full_rings: account.full_rings,
             ..self.own_account(out_of_sight)
         })
     }
