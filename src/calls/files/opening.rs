@@ -167,7 +167,10 @@ impl Tables {
             What::Signalfd => FileKind::Object(Object::Signalfd),
             What::IoUring => {
                 const REGISTERED_FD_ONLY: u32 = 1 << 15;
-                let flags = ring_flags(call).unwrap_or(0);
+                // The number may be that of a place in the task's table of rings, and no descriptor.
+                let Some(flags) = ring_flags(call) else {
+                    return Some(FileKind::Unread);
+                };
                 if flags & REGISTERED_FD_ONLY != 0 {
                     return None;
                 }
