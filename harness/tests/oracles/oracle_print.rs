@@ -46,6 +46,9 @@ fn perf_script(file: &str) -> Vec<String> {
     let perf = perf::program();
     let words = [&perf, "script", "--ns", "-F", "time,trace", "-i", file];
     let output = clean_command(&words).output().expect("perf");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let end: Vec<&str> = said.lines().rev().take(3).collect();
+    assert!(output.status.success(), "{}: {end:?}", output.status);
     let text = String::from_utf8_lossy(&output.stdout);
     let mut samples: Vec<String> = Vec::new();
     for line in text.lines() {

@@ -36,7 +36,7 @@ struct Thread {
     on: Option<u64>,
     out: Option<(u64, Why)>,
     woken: Option<u64>,
-    is_over: bool,
+    end: Option<u64>,
     on_cpu: u64,
     left: BTreeMap<Why, u64>,
     off: Vec<Off>,
@@ -45,7 +45,7 @@ struct Thread {
 
 impl Thread {
     fn comes(&mut self, time: u64) {
-        if self.is_over || self.on.is_some() {
+        if self.end.is_some() || self.on.is_some() {
             return;
         }
         self.on = Some(time);
@@ -58,6 +58,11 @@ impl Thread {
                 back: time,
             });
         }
+    }
+
+    fn ends(&mut self, time: u64) {
+        self.leaves(time);
+        self.end = Some(time);
     }
 
     fn leaves(&mut self, time: u64) {
@@ -92,8 +97,13 @@ fn number(line: &str, word: &str) -> u64 {
     number.unwrap_or_else(|error| panic!("{error} behind `{word}`: {line}"))
 }
 
-/// What perf's records say of these threads, from the exec of each process and the birth of each thread to its end.
-fn witnessed(text: &str, threads: &BTreeSet<u64>) -> BTreeMap<u64, Thread> {
+/// What perf's records say of these threads, from the exec of each process and the birth of each thread to its end, or to the end
+/// that is given.
+fn witnessed(
+    text: &str,
+    threads: &BTreeSet<u64>,
+    ends: &BTreeMap<u64, u64>,
+) -> BTreeMap<u64, Thread> {
     let mut all: BTreeMap<u64, Thread> = BTreeMap::new();
     for line in text.lines() {
         let (tid, rest) = line.trim_start().split_once(' ').expect("a thread");
@@ -102,6 +112,11 @@ fn witnessed(text: &str, threads: &BTreeSet<u64>) -> BTreeMap<u64, Thread> {
         let (time, rest) = rest.trim_start().split_once(": ").expect("a time");
         let (seconds, nanos) = time.split_once('.').expect("a point");
         let time = number(seconds, "") * 1_000_000_000 + number(nanos, "");
+        for (tid, end) in ends.iter().filter(|(_, end)| **end < time) {
+            if let Some(thread) = all.get_mut(tid).filter(|thread| thread.end.is_none()) {
+                thread.ends(*end);
+            }
+        }
         let mut words = rest.split_whitespace();
         let event = words.next().expect("an event").trim_end_matches(':');
         match (event, words.next()) {
@@ -129,7 +144,7 @@ fn witnessed(text: &str, threads: &BTreeSet<u64>) -> BTreeMap<u64, Thread> {
                     _ => Why::Waits,
                 };
                 if let Some(thread) = all.get_mut(&number(rest, "prev_pid="))
-                    && !thread.is_over
+                    && thread.end.is_none()
                 {
                     thread.leaves(time);
                     thread.out = Some((time, why));
@@ -141,7 +156,7 @@ fn witnessed(text: &str, threads: &BTreeSet<u64>) -> BTreeMap<u64, Thread> {
             }
             ("sched:sched_waking", _) if threads.contains(&tid) => {
                 if let Some(thread) = all.get_mut(&number(rest, " pid="))
-                    && !thread.is_over
+                    && thread.end.is_none()
                 {
                     *thread.woken_by.entry(tid).or_default() += 1;
                     thread.woken.get_or_insert(time);
@@ -156,8 +171,7 @@ fn witnessed(text: &str, threads: &BTreeSet<u64>) -> BTreeMap<u64, Thread> {
             }
             (exit, _) if exit.starts_with("PERF_RECORD_EXIT(") => {
                 if let Some(thread) = all.get_mut(&number(rest, ":")) {
-                    thread.leaves(time);
-                    thread.is_over = true;
+                    thread.ends(time);
                 }
             }
             _ => {}
@@ -221,14 +235,20 @@ fn check(n_threads: usize, program: &str) {
     let said = said(&text);
     assert_eq!(said.len(), n_threads, "{text}");
     let threads: BTreeSet<u64> = said.keys().copied().collect();
-    let seen = |file| {
+    let seen = |file, ends: &BTreeMap<u64, u64>| {
         let script = ["script", "--ns", "--show-task-events"];
         let fields = ["-F", "trace:tid,time,event,trace"];
         let others = ["--show-switch-events", "-F", "sw:tid,time,event"];
         let words = [&script[..], &fields, &others].concat();
-        witnessed(&perf::said_of(&words, file), &threads)
+        witnessed(&perf::said_of(&words, file), &threads, ends)
     };
-    let (own, theirs) = (seen(&saved), seen(&perfs));
+    let own = seen(&saved, &BTreeMap::new());
+    // A thread's own events end with a PERF_RECORD_EXIT before those of the CPUs have theirs: perf_event_exit_task().
+    let ends: BTreeMap<u64, u64> = own
+        .iter()
+        .filter_map(|(tid, thread)| Some((*tid, thread.end?)))
+        .collect();
+    let theirs = seen(&perfs, &ends);
     for (tid, (numbers, woken_by)) in &said {
         let (own, theirs) = (&own[tid], &theirs[tid]);
         let number = |name: &str| numbers[name];

@@ -74,13 +74,14 @@ fn records(pages: &[u8]) -> Vec<&[u8]> {
         while at < end {
             let kind = word(at) & 31;
             let length = match kind {
-                29 => break,
+                // Padding up to the end of the page; with a time it is a record that was discarded.
+                29 if word(at) >> 5 == 0 => break,
                 30 | 31 => 8,
-                0 => word(at + 4) as usize + 4,
+                0 | 29 => word(at + 4) as usize + 4,
                 words => words as usize * 4 + 4,
             };
             match kind {
-                30 | 31 => {}
+                29..=31 => {}
                 0 => records.push(&page[at + 8..at + length]),
                 _ => records.push(&page[at + 4..at + length]),
             }
