@@ -12,7 +12,7 @@ use std::fs;
 use perf_records::format::{self, Format};
 use perf_records::print::Text;
 
-use self::payloads::{FLAVOURS, payload};
+use self::payloads::{FLAVOURS, Flavour, payload};
 use super::support::command::{Place, clean_command};
 use super::support::perf::{self, WITH_TRACEFS};
 use super::support::require::{self, require};
@@ -41,8 +41,8 @@ fn formats() -> Vec<(String, String)> {
     events.collect()
 }
 
-/// What perf prints of each record: its time is its place.
-fn perf_script(file: &str) -> Vec<String> {
+/// What perf prints of each record: its time is its place. And what it says besides.
+fn perf_script(file: &str) -> (Vec<String>, String) {
     let perf = perf::program();
     let words = [&perf, "script", "--ns", "-F", "time,trace", "-i", file];
     let output = clean_command(&words).output().expect("perf");
@@ -65,7 +65,7 @@ fn perf_script(file: &str) -> Vec<String> {
             (None, None) => panic!("`{line}`"),
         }
     }
-    samples
+    (samples, said.into_owned())
 }
 
 fn is_time(text: &str, index: usize) -> bool {
@@ -93,7 +93,13 @@ fn the_text_of_every_event_is_that_of_perf() {
     let samples: Vec<(usize, Vec<u8>)> = formats
         .iter()
         .enumerate()
-        .flat_map(|(at, (_, format, _))| FLAVOURS.map(|flavour| (at, payload(format, flavour))))
+        .flat_map(|(at, (_, format, _))| {
+            let flavours = FLAVOURS.into_iter();
+            // `REC->total_time == 0 ? 0 : ... / REC->total_time`: perf 6.1 divides all the same, and dies of that.
+            let divides = format.print_fmt.contains("/ REC->");
+            let flavours = flavours.filter(move |flavour| !divides || *flavour != Flavour::Zero);
+            flavours.map(move |flavour| (at, payload(format, flavour)))
+        })
         .collect();
     let described: Vec<_> = formats
         .iter()
@@ -101,7 +107,7 @@ fn the_text_of_every_event_is_that_of_perf() {
         .collect();
     let file = place.beside("perf.data");
     fs::write(&file, perf_data::file(&described, &samples)).expect("a file");
-    let theirs = perf_script(file.to_str().expect("a path of letters"));
+    let (theirs, said) = perf_script(file.to_str().expect("a path of letters"));
     assert_eq!(theirs.len(), samples.len(), "one text a sample");
     let mut known: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut unknown = Vec::new();
@@ -116,8 +122,16 @@ fn the_text_of_every_event_is_that_of_perf() {
         if ours.trim_end() == theirs.trim_end() {
             equal += 1;
         } else if let Some(why) = text.why_fields() {
+            let named = |start| why.strip_prefix(start)?.strip_suffix('`');
+            let is_unknown_to_perf = named("a call of `").is_some_and(|function| {
+                let complaint = format!("function {function} not defined");
+                said.lines().any(|line| line.ends_with(&complaint))
+            });
+            // An enumerator or a macro of the kernel's, whose number its format does not tell.
+            let is_constant = named("the name `")
+                .is_some_and(|name| name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'));
             assert!(
-                BY_FIELDS.contains(&why),
+                is_unknown_to_perf || is_constant || BY_FIELDS.contains(&why),
                 "{name} is printed by its fields for {why}"
             );
             known.entry(why).or_default().insert(name);

@@ -83,6 +83,7 @@ const BY_NAME: &[(&str, &str)] = &[
     ("alarmtimer:alarmtimer_cancel", SHIFT),
     ("alarmtimer:alarmtimer_fired", SHIFT),
     ("alarmtimer:alarmtimer_start", SHIFT),
+    ("alarmtimer:alarmtimer_suspend", SHIFT),
     (
         "btrfs:raid56_read",
         "perf: takes `a - b + 1` for `a - (b + 1)`",
@@ -92,6 +93,11 @@ const BY_NAME: &[(&str, &str)] = &[
         "both: the text is not in the record; perf does not fill `%3s` up",
     ),
     ("ext4:ext4_mballoc_alloc", SHIFT),
+    (
+        "fs_dax:dax_pmd_insert_mapping",
+        "perf: takes 1ULL << 63 for a negative number, and finds its name in any",
+    ),
+    ("i2c:i2c_result", SIGN),
     (
         "iomap:iomap_dio_complete",
         "perf: cuts the numbers of %zd, and their signs",
@@ -104,9 +110,27 @@ const BY_NAME: &[(&str, &str)] = &[
     ("kvm:kvm_userspace_exit", SIGN),
     ("kvm:kvm_wait_lapic_expire", SIGN),
     ("kvmmmu:kvm_mmu_set_spte", SIGN),
+    ("netfs:netfs_failure", CUT),
+    ("netfs:netfs_read", CUT),
+    ("netfs:netfs_sreq", CUT),
+    ("ras:aer_event", ARRAY),
+    ("regmap:regmap_bulk_read", BEYOND),
+    ("regmap:regmap_bulk_write", BEYOND),
     ("sched:sched_skip_cpuset_numa", "perf: knows no %*pbl"),
+    ("smbus:smbus_reply", "perf: knows no %*ph of a field"),
+    ("smbus:smbus_result", SIGN),
+    ("smbus:smbus_write", "perf: knows no %*ph of a field"),
     ("sock:sock_recv_length", SIGN),
     ("sock:sock_send_length", SIGN),
+    (
+        "spi:spi_setup",
+        "perf: takes `a & ((b) | (c))` for `a & (b) | (c)`",
+    ),
+    (
+        "thermal:thermal_power_devfreq_get_power",
+        "perf: multiplies numbers of 32 bits in 64",
+    ),
+    ("thermal_power_allocator:thermal_power_allocator", ARRAY),
     ("timer:itimer_state", SIGN),
     (
         "timer:timer_start",
@@ -124,6 +148,12 @@ const BY_NAME: &[(&str, &str)] = &[
         "perf: leaves out the name of no bit, which the kernel finds in any number but 0",
     ),
 ];
+
+const ARRAY: &str = "perf 6.1: an array is its numbers, without braces";
+
+const BEYOND: &str = "perf: reads on behind the array that is printed";
+
+const CUT: &str = "perf: cuts the numbers of %zx, and the signs of others";
 
 const SHIFT: &str = "perf: shifts an int as if it had 64 bits";
 const SIGN: &str = "perf: no number is less than 0";
