@@ -4,14 +4,14 @@ mod counters;
 mod delta;
 mod events;
 mod files;
-mod findings;
+mod finding;
 mod known;
 mod limits;
 mod sections;
 
 pub use delta::{Counted, delta};
 pub use files::{files_after, reads_content};
-pub use findings::Findings;
+pub use finding::{About, Finding, Judgement, Kind, joined};
 pub use known::Known;
 
 use crate::plan::Plan;
@@ -146,40 +146,46 @@ impl Ended {
     }
 }
 
-/// Judges a run by everything but its snapshot: the reasons against it, none for a pass.
+/// Judges a run by everything but its snapshot.
 ///
-/// A workload that had to be ended for its time, on the wall or on CPUs, has not failed its expectations but that. Otherwise loss comes before
-/// all else: from an incomplete trace nothing follows, neither a failure nor a pass. Where somebody had to be ended who outlived the main
-/// process, what the others would have done is not known, and nothing else is judged. Running into a limit is a failure, unless that is what
-/// the scenario expects; then how the workload ended is judged only where the author wrote that down, and what it had done by then as ever.
+/// Of a run whose workload had to be ended for its time, on the wall or on CPUs, of one with a loss, and of one in which a process that outlived
+/// the main one had to be ended, nothing else is judged. Running into a limit is a failure, unless that is what the scenario expects; then how the
+/// workload ended is judged only where the author wrote that down, and what it had done by then as ever.
 #[must_use]
 pub fn judge(
     plan: &Plan,
     ended: &Ended,
     counts: &BTreeMap<String, u64>,
     deeds: &[&Deed],
-) -> (Verdict, Vec<String>) {
-    let missing = ended.account.complaints();
-    let mut reasons = limits::unexpected(plan, ended);
-    let is_too_long = |limit| limits::reached(ended, limit) && plan.expect.limit != Some(limit);
-    if is_too_long(Limit::Timeout) || is_too_long(Limit::Cpu) {
-        reasons.extend(survivors(&ended.survivors, "was still alive"));
-        reasons.extend(missing);
-        return (Verdict::Timeout, reasons);
+) -> Judgement {
+    let missing = missing(&ended.account);
+    let mut findings = limits::unexpected(plan, ended);
+    if findings.iter().any(|finding| finding.kind == Kind::TooLong) {
+        let alive = survivors(&ended.survivors, Kind::Remark, "was still alive");
+        let findings = [findings, alive, missing].concat();
+        return Judgement { findings };
     }
     // Those who lived at an expected timeout have outlived nobody.
     let outlived = match ended.timed_out {
         true => Vec::new(),
-        false => survivors(&ended.survivors, "outlived the main process"),
+        false => survivors(
+            &ended.survivors,
+            Kind::Outlived,
+            "outlived the main process",
+        ),
     };
-    if !ended.account.is_complete() {
-        return (Verdict::Incomplete, [missing, reasons, outlived].concat());
+    if !missing.is_empty() || !outlived.is_empty() {
+        let findings = match missing.is_empty() {
+            true => [outlived, findings].concat(),
+            false => [missing, findings, outlived].concat(),
+        };
+        return Judgement { findings };
     }
-    if !outlived.is_empty() {
-        return (Verdict::Leak, [outlived, reasons].concat());
-    }
-    let mut unknown = Vec::new();
-    limits::missed(plan, ended, &mut reasons, &mut unknown);
+    let limit = limits::missed(plan, ended);
+    let (mut unknown, missed): (Vec<Finding>, Vec<Finding>) = limit
+        .into_iter()
+        .partition(|finding| finding.kind == Kind::Unknown);
+    findings.extend(missed);
     let is_expected = plan
         .expect
         .limit
@@ -189,43 +195,51 @@ pub fn judge(
     let is_asked = plan.expect.exit.is_some() || !is_explained;
     match &ended.exit {
         Known::Yes(exit) if is_asked && *exit != wanted => {
-            reasons.push(format!("expected {wanted}, got {exit}"));
+            let text = format!("expected {wanted}, got {exit}");
+            findings.push(Finding::missed(About::Exit, text));
             let said = ended.stderr.yes().map_or(&[][..], |said| &said.bytes);
             let said = String::from_utf8_lossy(said);
             if plan.expect.stderr.is_none() && !said.trim().is_empty() {
-                reasons.push(quoted("standard error", &excerpt(&said)));
+                let text = quoted("standard error", &excerpt(&said));
+                findings.push(Finding::remark(About::Stderr, text));
             }
         }
-        Known::No(why) if is_asked => unknown.push(why.clone()),
+        Known::No(why) if is_asked => unknown.push(Finding::unknown(About::Exit, why)),
         _ => {}
     }
     let (stdout, stderr) = (&plan.expect.stdout, &plan.expect.stderr);
-    for (name, expected, got) in [
-        ("standard output", stdout, &ended.stdout),
-        ("standard error", stderr, &ended.stderr),
+    for (about, name, expected, got) in [
+        (About::Stdout, "standard output", stdout, &ended.stdout),
+        (About::Stderr, "standard error", stderr, &ended.stderr),
     ] {
         match (expected, got) {
             (None, _) => {}
-            (Some(expected), Known::Yes(got)) => output(&mut reasons, name, expected, got),
-            (Some(_), Known::No(why)) if unknown.contains(why) => {}
-            (Some(_), Known::No(why)) => unknown.push(why.clone()),
+            (Some(expected), Known::Yes(got)) => {
+                let wrong = output(name, expected, got);
+                findings.extend(wrong.map(|text| Finding::missed(about, text)));
+            }
+            // One reason that holds for several is said once.
+            (Some(_), Known::No(why)) if unknown.iter().any(|it| it.text == *why) => {}
+            (Some(_), Known::No(why)) => unknown.push(Finding::unknown(about, why)),
         }
     }
-    let mut verdict = match reasons.is_empty() {
-        true => Verdict::Pass,
-        false => Verdict::Fail,
-    };
-    let unknown = unknown.into_iter().map(|why| (Verdict::Incomplete, why));
-    let of_events = events::judge(plan, ended, counts, deeds);
-    let others = of_events.into_iter().chain(counters::judge(plan, ended));
-    for (word, reason) in unknown.chain(others) {
-        verdict = worse(verdict, word);
-        reasons.push(reason);
+    findings.extend(unknown);
+    findings.extend(events::judge(plan, ended, counts, deeds));
+    findings.extend(counters::judge(plan, ended));
+    if !findings.is_empty() {
+        findings.extend(limits::unknown(plan, ended));
     }
-    if !reasons.is_empty() {
-        reasons.extend(limits::unknown(plan, ended));
+    Judgement { findings }
+}
+
+/// What is missing of a run's records; something, where anything is.
+fn missing(account: &Account) -> Vec<Finding> {
+    let lost = |text| Finding::new(Kind::Lost, About::Run, text);
+    let missing: Vec<Finding> = account.complaints().into_iter().map(lost).collect();
+    if missing.is_empty() && !account.is_complete() {
+        return vec![lost("records are missing".to_owned())];
     }
-    (verdict, reasons)
+    missing
 }
 
 /// What was overwritten in a run, and what would tell of it; `None` where nothing was.
@@ -254,15 +268,8 @@ pub fn overwritten(account: &Account) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// What is certain counts, whatever is not known beside it; what the harness could not do comes before what nobody can know.
-fn worse(one: Verdict, other: Verdict) -> Verdict {
-    let order = [Verdict::Fail, Verdict::Broken, Verdict::Incomplete];
-    let worst = order.into_iter().find(|word| [one, other].contains(word));
-    worst.unwrap_or(one)
-}
-
-/// A reason for each process, and one for all that are too many.
-fn survivors(survivors: &[Survivor], did: &str) -> Vec<String> {
+/// A finding for each process, and one for all that are too many.
+fn survivors(survivors: &[Survivor], kind: Kind, did: &str) -> Vec<Finding> {
     const MOST: usize = 10;
     let named = survivors.iter().take(MOST).map(|survivor| {
         let mut text = match survivor.pid {
@@ -285,8 +292,8 @@ fn survivors(survivors: &[Survivor], did: &str) -> Vec<String> {
         format!("{text} {did}")
     });
     let more = survivors.len().saturating_sub(MOST);
-    named
-        .chain((more > 0).then(|| format!("and {more} more {did}")))
+    let all = named.chain((more > 0).then(|| format!("and {more} more {did}")));
+    all.map(|text| Finding::new(kind, About::Processes, text))
         .collect()
 }
 
@@ -304,32 +311,32 @@ fn command(words: &[String]) -> String {
 
 /// A scenario that is known to fail passes by failing, and only by failing.
 #[must_use]
-pub fn with_known_failure(
-    plan: &Plan,
-    verdict: Verdict,
-    mut reasons: Vec<String>,
-) -> (Verdict, Vec<String>) {
-    match (&plan.expect_failure, verdict) {
-        (Some(known), Verdict::Pass) => (
-            Verdict::UnexpectedPass,
-            vec![format!("it was known to fail ({known}), and passed")],
-        ),
-        (Some(known), Verdict::Fail) => {
-            reasons.insert(0, format!("fails as known: {known}"));
-            (Verdict::Pass, reasons)
+pub fn with_known_failure(plan: &Plan, mut judgement: Judgement) -> Judgement {
+    match (&plan.expect_failure, judgement.verdict()) {
+        (Some(known), Verdict::Pass) => {
+            let text = format!("it was known to fail ({known}), and passed");
+            Judgement::of(Finding::new(Kind::UnexpectedPass, About::Run, text))
         }
-        _ => (verdict, reasons),
+        (Some(known), Verdict::Fail) => {
+            let text = format!("fails as known: {known}");
+            let known = Finding::new(Kind::KnownFailure, About::Run, text);
+            judgement.findings.insert(0, known);
+            judgement
+        }
+        _ => judgement,
     }
 }
 
-fn output(reasons: &mut Vec<String>, name: &str, expected: &ExpectedOutput, got: &Captured) {
+/// What is wrong with an output.
+fn output(name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<String> {
     if got.dropped > 0 {
         let kept = got.bytes.len();
-        reasons.push(format!(
+        return Some(format!(
             "{name} is too long to judge: {kept} bytes kept, {} more",
             got.dropped
         ));
-    } else if !expected.accepts(&got.bytes) {
+    }
+    (!expected.accepts(&got.bytes)).then(|| {
         let wanted = match expected {
             ExpectedOutput::Exact(text) => format!("{:?}", excerpt(text)),
             ExpectedOutput::Contains(text) => {
@@ -338,11 +345,8 @@ fn output(reasons: &mut Vec<String>, name: &str, expected: &ExpectedOutput, got:
             ExpectedOutput::Matches(regex) => format!("something that matches /{regex}/"),
         };
         let said = String::from_utf8_lossy(&got.bytes);
-        reasons.push(format!(
-            "expected {name} to be {wanted}, got {:?}",
-            excerpt(&said)
-        ));
-    }
+        format!("expected {name} to be {wanted}, got {:?}", excerpt(&said))
+    })
 }
 
 /// What a workload said, each line marked as its own where there are several.
@@ -383,7 +387,7 @@ mod tests {
             command: words(of),
             parent: parent.map(|(pid, of)| (pid, words(of))),
         };
-        survivors(&[survivor], "lived").concat()
+        joined(&survivors(&[survivor], Kind::Remark, "lived"), "")
     }
 
     #[test]
@@ -419,10 +423,10 @@ mod tests {
             };
             13
         ];
-        let reasons = survivors(&all, "lived");
+        let reasons = survivors(&all, Kind::Remark, "lived");
         assert_eq!(reasons.len(), 11);
-        assert_eq!(reasons.last().map(String::as_str), Some("and 3 more lived"));
-        assert_eq!(survivors(&all[..10], "lived").len(), 10);
-        assert_eq!(survivors(&[], "lived"), [""; 0]);
+        assert_eq!(reasons.last().map(AsRef::as_ref), Some("and 3 more lived"));
+        assert_eq!(survivors(&all[..10], Kind::Remark, "lived").len(), 10);
+        assert_eq!(survivors(&[], Kind::Remark, "lived"), []);
     }
 }

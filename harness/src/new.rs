@@ -203,8 +203,7 @@ fn settle<'a, 'c>(
         }
         match calibration {
             Ok(calibration) => return Ok((suite, calibration)),
-            Err(CalibrateError::Failed { reasons, .. })
-                if suggest::give_up(draft, &reasons.join("\n")) => {}
+            Err(CalibrateError::Failed { findings, .. }) if suggest::give_up(draft, &findings) => {}
             Err(error) => return Err(error.into()),
         }
     }

@@ -198,7 +198,8 @@ fn write_text(report: &ScenarioReport) -> bool {
     let Some(dump) = &report.dumped else {
         return true;
     };
-    let reasons = report.reasons.iter().flat_map(|reason| reason.lines());
+    let reasons = report.findings.iter();
+    let reasons = reasons.flat_map(|finding| finding.text.lines());
     let reasons: String = reasons.map(|line| format!("#   {line}\n")).collect();
     let head = format!(
         "# {}: {}\n{reasons}# Each line: when it was entered, in seconds of CLOCK_MONOTONIC, the thread, and what it did.\n",

@@ -40,23 +40,31 @@ pub struct Judgement {
     pub bindings: Bindings,
 }
 
-/// Judges what is expected of these deeds. `label` says of what they are, in front of a key: `expect`, `expect.sections.save`. Captures that stand for
-/// something in `outer` do so here; what hangs on one that does not, as what binds it was not met, is not judged.
+/// Judges what is expected of these deeds: of those of a section, or of all. Captures that stand for something in `outer` do so here; what hangs
+/// on one that does not, as what binds it was not met, is not judged.
 ///
 /// `most` is how many deeds the search may try ([`MOST_TRIES`]).
 #[must_use]
 pub fn judge(
     expected: &Expected,
     scene: &Scene<'_>,
-    label: &str,
+    section: Option<&str>,
     outer: &Bindings,
     most: u64,
 ) -> Judgement {
+    let label = section.map_or_else(
+        || "expect".to_owned(),
+        |name| format!("expect.sections.{name}"),
+    );
     let mut judgement = Judgement {
         findings: Vec::new(),
         bindings: outer.clone(),
     };
-    let explainer = Explainer { scene, label };
+    let explainer = Explainer {
+        scene,
+        label: &label,
+        section,
+    };
     ordered(expected, &explainer, &mut judgement, most);
     let sight = Sight {
         explainer: &explainer,

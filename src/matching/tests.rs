@@ -38,7 +38,7 @@ pub(super) fn judgement(text: &str, trace: &str) -> Judgement {
     judge(
         &expected(text),
         &Scene::new(&deeds),
-        "expect",
+        None,
         &Bindings::default(),
         MOST_TRIES,
     )

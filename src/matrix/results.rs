@@ -1,7 +1,7 @@
 //! What came out of the same scenarios on several kernels, and what differs.
 
 use crate::upgrade::{Answer, Facts};
-use crate::verdict::Verdict;
+use crate::verdict::{Finding, Verdict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,8 +11,8 @@ use std::time::Duration;
 pub struct Cell {
     /// The verdict's word in JSON.
     word: &'static str,
-    /// What speaks against a pass, or why it was skipped.
-    pub reasons: Vec<String>,
+    /// What was found, or why it was skipped.
+    pub findings: Vec<Finding>,
     /// What is missing there, and what was therefore not judged.
     pub notes: Vec<String>,
 }
@@ -27,7 +27,7 @@ impl Cell {
     fn broken(why: &str) -> Self {
         Self {
             word: Verdict::Broken.word(),
-            reasons: vec![why.to_owned()],
+            findings: vec![Finding::broken(why)],
             notes: Vec::new(),
         }
     }
@@ -71,7 +71,7 @@ struct Line {
     verdict: Option<String>,
     kernel: Option<String>,
     #[serde(default)]
-    reasons: Vec<String>,
+    findings: Vec<Finding>,
     #[serde(default)]
     notes: Vec<String>,
     trace: Option<String>,
@@ -115,12 +115,12 @@ impl Column {
         }
         self.answers.entry(name.clone()).or_default().push(Answer {
             verdict: word.word().to_owned(),
-            reasons: line.reasons.clone(),
+            findings: line.findings.clone(),
             trace: line.trace.unwrap_or_default(),
         });
         self.cells.entry(name).or_insert(Cell {
             word: word.word(),
-            reasons: line.reasons,
+            findings: line.findings,
             notes: line.notes,
         });
         true
@@ -142,11 +142,11 @@ impl Column {
         self.only_snapshot.remove(scenario);
         if let Some(cell) = self.cells.get_mut(scenario) {
             cell.word = Verdict::Pass.word();
-            cell.reasons.clear();
+            cell.findings.clear();
         }
         for answer in self.answers.get_mut(scenario).into_iter().flatten() {
             Verdict::Pass.word().clone_into(&mut answer.verdict);
-            answer.reasons.clear();
+            answer.findings.clear();
         }
     }
 
@@ -202,8 +202,8 @@ pub struct Difference {
     pub elsewhere: Vec<(Verdict, Vec<String>)>,
     /// What came there.
     pub verdict: Verdict,
-    /// Why.
-    pub reasons: Vec<String>,
+    /// What was found there.
+    pub findings: Vec<Finding>,
     /// What was not judged there.
     pub notes: Vec<String>,
     /// The scenarios that it holds for.
@@ -214,7 +214,7 @@ impl Difference {
     /// Whether it is the same of other scenarios.
     fn is_as(&self, other: &Self) -> bool {
         let facts = |of: &Self| (of.kernels.clone(), of.elsewhere.clone(), of.verdict);
-        facts(self) == facts(other) && self.reasons == other.reasons && self.notes == other.notes
+        facts(self) == facts(other) && self.findings == other.findings && self.notes == other.notes
     }
 }
 
@@ -288,7 +288,7 @@ impl Matrix {
                 .map(|(other, kernels)| (other.verdict(), kernels.clone()))
                 .collect(),
             verdict: cell.verdict(),
-            reasons: cell.reasons.clone(),
+            findings: cell.findings.clone(),
             notes: cell.notes.clone(),
             scenarios: vec![scenario.to_owned()],
         };
@@ -299,17 +299,18 @@ impl Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::{About, joined};
 
     fn column(kernel: &str, cells: &[(&str, &str, &str)]) -> Column {
         let mut column = Column::of(kernel);
         for (name, verdict, reason) in cells {
-            let reasons = if reason.is_empty() {
-                String::new()
-            } else {
-                format!("{reason:?}")
+            let findings = match *reason {
+                "" => Vec::new(),
+                text => vec![Finding::missed(About::Run, text)],
             };
+            let findings = serde_json::to_string(&findings).unwrap();
             let line = format!(
-                "{{\"type\":\"scenario\",\"name\":\"{name}\",\"verdict\":\"{verdict}\",\"reasons\":[{reasons}],\"kernel\":\"{kernel}.0\"}}"
+                "{{\"type\":\"scenario\",\"name\":\"{name}\",\"verdict\":\"{verdict}\",\"findings\":{findings},\"kernel\":\"{kernel}.0\"}}"
             );
             assert!(column.line(&line), "{line}");
         }
@@ -323,7 +324,7 @@ mod tests {
                 found.verdict,
                 found.kernels.join(" "),
                 found.scenarios.join(" "),
-                found.reasons.join("; ")
+                joined(&found.findings, "; ")
             )
         };
         matrix.differences().into_iter().map(show).collect()

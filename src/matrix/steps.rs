@@ -1,7 +1,7 @@
 //! What differs from each kernel to the next one of the list, and why.
 
 use super::results::{Column, Matrix};
-use crate::upgrade::{self, Answer, Class};
+use crate::upgrade::{self, Answer, Class, Within};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +21,8 @@ pub struct Step {
 pub struct Explained {
     /// Why it is there.
     pub class: Class,
+    /// What it is a difference of.
+    pub within: Within,
     /// What differs.
     pub what: String,
     /// Where it was seen, at least once.
@@ -100,6 +102,7 @@ impl Matrix {
                     Some(known) => known.seen.push(seen),
                     None => changes.push(Explained {
                         class: found.class,
+                        within: found.within,
                         what: found.what,
                         seen: vec![seen],
                     }),

@@ -2,6 +2,7 @@
 //!
 //! What is left is what can still be told: whatever would hold or fail only because something is not seen is taken out, and said.
 
+use super::Lack;
 use crate::matching::SPAN;
 use crate::scenario::{
     EventSpec, EventWish, Expectations, Mark, PatternSpec, Scenario, Since, SnapshotSpec, StepSpec,
@@ -16,7 +17,7 @@ pub(super) fn without(
     scenario: &Scenario,
     absent: &BTreeSet<String>,
     notes: &mut Vec<String>,
-) -> Result<Scenario, String> {
+) -> Result<Scenario, Lack> {
     let mut scenario = scenario.clone();
     if !matches!(scenario.snapshot, SnapshotSpec::Off) {
         scenario.snapshot = SnapshotSpec::Off;
@@ -26,10 +27,10 @@ pub(super) fn without(
     if let Since::Mark(Mark::Step(step)) = &scenario.trace.since
         && speaks_of(step)
     {
-        return Err(format!(
+        return Err(Lack::of_kernel(format!(
             "needs tracepoint `{}`, at which its trace begins",
             step.event
-        ));
+        )));
     }
     for event in &mut scenario.trace.events {
         // An empty list of calls asks for nothing, and leaves the places of the others as they are.
@@ -39,7 +40,8 @@ pub(super) fn without(
     }
     let asks = |event: &EventSpec| !matches!(event, EventSpec::Syscalls(words) if words.is_empty());
     if !scenario.trace.events.is_empty() && !scenario.trace.events.iter().any(asks) {
-        return Err("needs one of its tracepoints, to record anything".to_owned());
+        let text = "needs one of its tracepoints, to record anything";
+        return Err(Lack::of_kernel(text));
     }
     let mut absent = absent.clone();
     scenario.trace.spans.retain(|span| {

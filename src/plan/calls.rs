@@ -1,5 +1,6 @@
 //! Which events show the calls: `raw_syscalls` with a filter, or for a user without further rights the own tracepoints of each call.
 
+use super::Lack;
 use super::copies::Copies;
 use super::error::EventsError;
 use super::events::{EventsPlan, Meaning};
@@ -191,15 +192,15 @@ pub(super) fn unseen(
     events: &EventsPlan,
     expected: &HashSet<&str>,
     view: Option<&View>,
-) -> Option<String> {
+) -> Option<Lack> {
     if events.reach == Reach::Everything {
         return None;
     }
     let mut absent = events.without_tracepoint.iter();
     if let Some(call) = absent.find(|call| expected.contains(**call)) {
-        return Some(format!(
+        return Some(Lack::of_machine(format!(
             "needs the right to trace everything: `{call}` has no tracepoint of its own here"
-        ));
+        )));
     }
     let view = view.filter(|view| view.keeps_order())?;
     let mut selected = events.selection.iter().flat_map(Selection::names);
@@ -210,9 +211,9 @@ pub(super) fn unseen(
             || following::concerns_mappings(name)
     };
     let call = selected.find(|name| view.shows(name) && is_less(name))?;
-    Some(format!(
+    Some(Lack::of_machine(format!(
         "its snapshot needs the right to trace everything, for what it shows of `{call}`"
-    ))
+    )))
 }
 
 const NUMBER: &str = "__syscall_nr";

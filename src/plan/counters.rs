@@ -2,7 +2,7 @@
 
 use super::counted::CountedEvent;
 use super::error::EventsError;
-use super::{Facts, PlanError, Reach, RecordWish, invalid, placed};
+use super::{Facts, Lack, PlanError, Reach, RecordWish, invalid, placed};
 use crate::scenario::{CountRange, EventSpec, KeyPath, SandboxSpec, Scenario};
 use perf_live::events::Recorded;
 use perf_live::host::Catalogue;
@@ -35,7 +35,7 @@ pub(super) fn counters(
     scenario: &Scenario,
     facts: &Facts<'_>,
     catalogue: &dyn Catalogue,
-) -> Result<Result<Counters, String>, PlanError> {
+) -> Result<Result<Counters, Lack>, PlanError> {
     let specs = scenario.trace.events.iter().enumerate();
     let specs = specs.filter_map(|(at, spec)| match spec {
         EventSpec::Counted(counted) => Some((at, counted)),
@@ -67,7 +67,8 @@ pub(super) fn counters(
                 nearest: None,
                 ..
             }) => {
-                return Ok(Err(format!("needs a source of events `{name}`")));
+                let text = format!("needs a source of events `{name}`");
+                return Ok(Err(Lack::of_kernel(text)));
             }
             Err(error) => return Err(at_word(scenario, &path, spec.is_group, error)),
         };
@@ -78,13 +79,14 @@ pub(super) fn counters(
                 let sees_all = facts.reach == Reach::Everything;
                 if !sees_all && !part.attr.modes.exclude_kernel {
                     let name = &event.name;
-                    return Ok(Err(format!(
+                    return Ok(Err(Lack::of_machine(format!(
                         "needs the right to trace everything, to count `{name}` in the kernel as well"
-                    )));
+                    ))));
                 }
                 let is_known = matches!(part.attr.source, Source::Tracepoint(_));
                 if !is_known && let Some(why) = cannot_check(part) {
-                    return Ok(Err(format!("needs `{}`: {why}", event.name)));
+                    let text = format!("needs `{}`: {why}", event.name);
+                    return Ok(Err(Lack::of_machine(text)));
                 }
             }
             if event.for_all_on.is_some() {

@@ -1,5 +1,6 @@
 //! Why an author's names are no plan.
 
+use super::Lack;
 use super::calls::MOST_CALLS;
 use super::filter::FilterError;
 use super::terms::TermError;
@@ -200,23 +201,26 @@ impl EventsError {
 
     /// What the machine lacks for a probe, as a requirement that is not met.
     #[must_use]
-    pub fn lacks(&self) -> Option<String> {
+    pub fn lacks(&self) -> Option<Lack> {
         match self {
             Self::Probe {
                 source: source @ HostError::NoProbes { list },
                 ..
-            } => Some(match *list {
-                "uprobe_events" => format!("needs uprobes: {source}"),
-                "kprobe_events" => format!("needs kprobes: {source}"),
-                _ => format!("needs probes: {source}"),
-            }),
+            } => {
+                let probes = match *list {
+                    "uprobe_events" => "uprobes",
+                    "kprobe_events" => "kprobes",
+                    _ => "probes",
+                };
+                Some(Lack::of_kernel(format!("needs {probes}: {source}")))
+            }
             Self::Probe {
                 source: source @ HostError::Read { .. },
                 ..
-            } if source.is_permission() => Some(format!(
+            } if source.is_permission() => Some(Lack::of_machine(format!(
                 "needs the right to make probes: {}",
                 perf_live::errors::chain(source)
-            )),
+            ))),
             _ => None,
         }
     }

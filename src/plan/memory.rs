@@ -1,5 +1,6 @@
 //! What is to be read of the memory behind the arguments of calls, and by whom.
 
+use super::Lack;
 use super::events::EventsPlan;
 use crate::trace::View;
 use std::collections::BTreeSet;
@@ -77,11 +78,7 @@ fn points(call: &str, contents: u16) -> bool {
 ///
 /// What is read decides what the shown calls' own arguments say, and to what their descriptors refer. What the kernel copies by itself is
 /// less than that, and what is cut or unread must not be compared at all.
-pub(super) fn unread(
-    events: &EventsPlan,
-    view: &View,
-    without_bpf: Option<&str>,
-) -> Option<String> {
+pub(super) fn unread(events: &EventsPlan, view: &View, without_bpf: Option<&str>) -> Option<Lack> {
     if events.memory.reader == MemoryReader::Bpf || !view.keeps_order() {
         return None;
     }
@@ -99,8 +96,8 @@ pub(super) fn unread(
         n => format!(" and {n} more calls"),
     };
     let why = without_bpf.map(|why| format!(": {why}"));
-    Some(format!(
+    Some(Lack::of_kernel(format!(
         "its snapshot needs BPF, to read what the arguments of `{first}`{more} point to{}",
         why.unwrap_or_default()
-    ))
+    )))
 }

@@ -64,6 +64,7 @@ pub use operations::Operations;
 use people::{owners, world};
 pub use recorded::RecordWish;
 use requires::Unmet;
+pub use requires::{Lack, LackOf};
 pub use rings::{allowed_ring, default_ring, ring_pages};
 pub use source::Unit;
 pub use terms::{TermError, Traced, call_graph, traced};
@@ -173,10 +174,10 @@ impl Plan {
 pub enum Resolved {
     /// It can run.
     Plan(Box<Plan>),
-    /// It cannot, and says so; a reason each.
-    Unmet(Vec<String>),
-    /// It cannot, and that is a failure (`requires.hard`); a reason each.
-    Refused(Vec<String>),
+    /// It cannot, as these are missing.
+    Unmet(Vec<Lack>),
+    /// It cannot, as these are missing, and that is a failure (`requires.hard`).
+    Refused(Vec<Lack>),
 }
 
 /// Why there is no plan at all.
@@ -211,7 +212,7 @@ pub fn resolve(
         true => None,
         false => match best_effort::without(scenario, &unmet.absent, &mut notes) {
             Ok(reduced) => Some(reduced),
-            Err(reason) => return Ok(Resolved::Unmet(vec![reason])),
+            Err(lack) => return Ok(Resolved::Unmet(vec![lack])),
         },
     };
     let scenario = reduced.as_ref().unwrap_or(scenario);
@@ -234,14 +235,15 @@ pub fn resolve(
     let planned = |memory| events_within(facts.reach, &wants, memory, catalogue);
     let mut events = match planned(memory) {
         Err(error) if error.is_permission() || error.lacks().is_some() => {
-            let reason = error.lacks().unwrap_or_else(|| error.to_string());
-            return Ok(Resolved::Unmet(vec![reason]));
+            let permission = || Lack::of_machine(error.to_string());
+            let lack = error.lacks().unwrap_or_else(permission);
+            return Ok(Resolved::Unmet(vec![lack]));
         }
         events => events.map_err(|error| placed(scenario, error))?,
     };
     let counters = match counters::counters(scenario, facts, catalogue)? {
         Ok(counters) => counters,
-        Err(reason) => return Ok(Resolved::Unmet(vec![reason])),
+        Err(lack) => return Ok(Resolved::Unmet(vec![lack])),
     };
     let (expected, needs) = expected::all(scenario, &events, &counters.names, facts)?;
     let memory_needed = with_names(scenario, &events, needs.memory(memory))?;
@@ -270,11 +272,11 @@ pub fn resolve(
         &expected.spans,
         compared,
     )?;
-    let reason = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
-    let reason = reason.or_else(|| needs.unmet(&events, facts.without_bpf));
-    let reason = reason.or_else(|| calls::unseen(&events, &expected.names(), compared));
-    if let Some(reason) = reason {
-        return Ok(Resolved::Unmet(vec![reason]));
+    let lack = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
+    let lack = lack.or_else(|| needs.unmet(&events, facts.without_bpf));
+    let lack = lack.or_else(|| calls::unseen(&events, &expected.names(), compared));
+    if let Some(lack) = lack {
+        return Ok(Resolved::Unmet(vec![lack]));
     }
     let mut plan = Plan {
         row: scenario.label(),

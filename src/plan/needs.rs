@@ -1,7 +1,7 @@
 //! What must be known of events for expectations to be judged.
 
-use super::EventsPlan;
 use super::memory::{MemoryPlan, MemoryReader};
+use super::{EventsPlan, Lack};
 use crate::scenario::{Literal, Test};
 use std::collections::BTreeSet;
 
@@ -39,20 +39,21 @@ impl Needs {
     }
 
     /// Why they cannot be judged with what is seen here; `None` where they can.
-    pub(super) fn unmet(&self, events: &EventsPlan, without_bpf: Option<&str>) -> Option<String> {
+    pub(super) fn unmet(&self, events: &EventsPlan, without_bpf: Option<&str>) -> Option<Lack> {
         if events.memory.reader != MemoryReader::Bpf
             && let Some(field) = &self.memory
         {
             let why = without_bpf
                 .map(|why| format!(": {why}"))
                 .unwrap_or_default();
-            return Some(format!("its expectations need BPF, to read {field}{why}"));
+            let text = format!("its expectations need BPF, to read {field}{why}");
+            return Some(Lack::of_kernel(text));
         }
         let field = self.descriptor.as_ref()?;
         events.reach.has_own_tracepoints().then(|| {
-            format!(
+            Lack::of_machine(format!(
                 "its expectations need the right to trace everything, for what {field} refers to"
-            )
+            ))
         })
     }
 }

@@ -8,14 +8,58 @@ use perf_live::host::{Catalogue, HostError};
 use perf_live::sandbox::WorldSpec;
 use std::collections::BTreeSet;
 
-/// What is not met, a reason each.
+/// Where something is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LackOf {
+    /// In the kernel: its version, its events, its features.
+    Kernel,
+    /// In the machine apart from its kernel: programs, rights, settings, processors; or in a recording.
+    Machine,
+}
+
+/// Something that a scenario needs and does not find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Where it is missing.
+    pub of: LackOf,
+    /// What a person is told: `needs tracepoint ...`.
+    pub text: String,
+}
+
+impl Lack {
+    /// Of the kernel.
+    pub fn of_kernel(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self {
+            of: LackOf::Kernel,
+            text,
+        }
+    }
+
+    /// Of the machine apart from its kernel.
+    pub fn of_machine(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self {
+            of: LackOf::Machine,
+            text,
+        }
+    }
+}
+
+impl AsRef<str> for Lack {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// What is not met, each for itself.
 #[derive(Debug, Default)]
 pub(super) struct Unmet {
     /// That skips the scenario.
-    pub(super) soft: Vec<String>,
+    pub(super) soft: Vec<Lack>,
     /// That fails it.
-    pub(super) hard: Vec<String>,
-    /// That it does without.
+    pub(super) hard: Vec<Lack>,
+    /// What the scenario does without, a note each.
     pub(super) best_effort: Vec<String>,
     /// The tracepoints among the last.
     pub(super) absent: BTreeSet<String>,
@@ -34,47 +78,54 @@ impl Unmet {
                 absent.insert(name.to_string());
             }
         }
-        let mut soft = lacking(&requires.soft, facts, catalogue)?;
+        let lacking = |needs| lacking(needs, facts, catalogue);
+        let mut soft = needed(lacking(&requires.soft)?);
         soft.extend(implied(scenario, facts, catalogue, &absent)?);
-        let missing = lacking(&requires.best_effort, facts, catalogue)?;
-        let without = |needs: String| match needs.strip_prefix("needs ") {
-            Some(what) => format!("runs without {what}"),
-            None => needs,
-        };
+        let without = lacking(&requires.best_effort)?.into_iter();
+        let without = without.map(|(_, what)| format!("runs without {what}"));
         Ok(Self {
             soft,
-            hard: lacking(&requires.hard, facts, catalogue)?,
-            best_effort: missing.into_iter().map(without).collect(),
+            hard: needed(lacking(&requires.hard)?),
+            best_effort: without.collect(),
             absent,
         })
     }
 }
 
-/// What the author asks for in so many words.
+fn needed(lacking: Vec<(LackOf, String)>) -> Vec<Lack> {
+    let needed = lacking.into_iter().map(|(of, what)| Lack {
+        of,
+        text: format!("needs {what}"),
+    });
+    needed.collect()
+}
+
+/// What the author asks for in so many words and does not get, each by its name.
 fn lacking(
     needs: &Needs,
     facts: &Facts<'_>,
     catalogue: &dyn Catalogue,
-) -> Result<Vec<String>, HostError> {
+) -> Result<Vec<(LackOf, String)>, HostError> {
     let mut lacking = Vec::new();
     if let Some(range) = needs.kernel
         && !KernelVersion::of_release(facts.release).is_some_and(|version| range.contains(version))
     {
-        lacking.push(format!("needs kernel {range}, this is {}", facts.release));
+        let what = format!("kernel {range}, this is {}", facts.release);
+        lacking.push((LackOf::Kernel, what));
     }
     for name in &needs.tracepoints {
         if !has_tracepoint(name, catalogue)? {
-            lacking.push(format!("needs tracepoint `{name}`"));
+            lacking.push((LackOf::Kernel, format!("tracepoint `{name}`")));
         }
     }
     for command in &needs.commands {
         if !(facts.has_command)(command) {
-            lacking.push(format!("needs command `{command}`"));
+            lacking.push((LackOf::Machine, format!("command `{command}`")));
         }
     }
     for feature in &needs.features {
         if let Some(why) = (facts.lacks)(*feature) {
-            lacking.push(format!("needs {}: {why}", feature.word()));
+            lacking.push((LackOf::Kernel, format!("{}: {why}", feature.word())));
         }
     }
     Ok(lacking)
@@ -99,12 +150,13 @@ fn implied(
     facts: &Facts<'_>,
     catalogue: &dyn Catalogue,
     absent: &BTreeSet<String>,
-) -> Result<Vec<String>, HostError> {
+) -> Result<Vec<Lack>, HostError> {
     let mut unmet = Vec::new();
     if let SandboxSpec::Own(WorldSpec { user: Some(_), .. }) = &scenario.sandbox
         && !facts.is_root
     {
-        unmet.push("needs root, to run the workload as another user".to_owned());
+        let text = "needs root, to run the workload as another user";
+        unmet.push(Lack::of_machine(text));
     }
     let workloads = [Some(&scenario.workload), scenario.baseline.as_ref()];
     let mut files = workloads
@@ -112,20 +164,22 @@ fn implied(
         .flatten()
         .flat_map(|workload| workload.files.values());
     if !facts.is_root && files.any(|file| file.owner.is_some()) {
-        unmet.push("needs root, to give files to others".to_owned());
+        unmet.push(Lack::of_machine("needs root, to give files to others"));
     }
     if matches!(scenario.trace.since, Since::Main) {
-        unmet.extend(calls::cannot_tell_starts(facts.reach).map(str::to_owned));
+        unmet.extend(calls::cannot_tell_starts(facts.reach).map(Lack::of_machine));
     }
     let untold = scenario.expect.limit.and_then(facts.cannot_tell);
-    unmet.extend(untold.map(|why| format!("needs to count calls that fail for a limit: {why}")));
+    let untold = untold.map(|why| format!("needs to count calls that fail for a limit: {why}"));
+    unmet.extend(untold.map(Lack::of_machine));
     if names_operations(scenario, absent) {
         let [tracepoint, _] = operations::TRACEPOINTS;
         if operations::tracepoint(catalogue)?.is_none() {
-            unmet.push(format!("needs tracepoint `{tracepoint}`"));
+            unmet.push(Lack::of_kernel(format!("needs tracepoint `{tracepoint}`")));
         }
         if facts.io_uring_disabled == Some(NOBODY) {
-            unmet.push("needs io_uring, which `kernel.io_uring_disabled` forbids here".to_owned());
+            let text = "needs io_uring, which `kernel.io_uring_disabled` forbids here";
+            unmet.push(Lack::of_machine(text));
         }
     }
     Ok(unmet)

@@ -254,7 +254,15 @@ fn a_limit_that_cannot_be_set_or_reached_is_pointed_at() {
     let Ok(Resolved::Unmet(reasons)) = resolved(&untold) else {
         panic!("nobody can tell");
     };
-    assert!(reasons.concat().ends_with("for a limit: nobody counts"));
+    assert!(
+        texts(reasons)
+            .concat()
+            .ends_with("for a limit: nobody counts")
+    );
+}
+
+fn texts(lacks: Vec<Lack>) -> Vec<String> {
+    lacks.into_iter().map(|lack| lack.text).collect()
 }
 
 fn complaint(text: &str) -> (usize, usize, String) {
@@ -271,7 +279,7 @@ fn requirements_that_are_not_met_are_named_all_of_them() {
     let text = "description: d\nworkload: { run: [a] }\nrequires: { kernel: '>= 6.12', tracepoints: ['sched:gone'], commands: ['true', nonesuch] }\n";
     match resolved(text) {
         Ok(Resolved::Unmet(reasons)) => assert_eq!(
-            reasons,
+            texts(reasons),
             [
                 "needs kernel >= 6.12, this is 6.1.0-18-amd64",
                 "needs tracepoint `sched:gone`",
@@ -460,7 +468,7 @@ fn a_scenario_that_speaks_of_operations_needs_io_uring() {
     ] {
         let text = format!("{head}{of_operations}\n");
         let unmet = |kernel: &Kernel, disabled| match resolved_on(kernel, disabled, &text) {
-            Ok(Resolved::Unmet(reasons)) => reasons,
+            Ok(Resolved::Unmet(reasons)) => texts(reasons),
             Ok(Resolved::Plan(_)) => Vec::new(),
             other => panic!("{other:?}"),
         };
@@ -563,7 +571,7 @@ fn a_snapshot_that_shows_what_only_bpf_reads_is_an_unmet_requirement_without_it(
             "description: d\nworkload: {{ run: [a] }}\ntrace: {{ events: [{{ syscalls: [{events}] }}] }}\n{rest}\n"
         );
         match resolved_by(reader, &Kernel::with_copies(), None, &text) {
-            Ok(Resolved::Unmet(reasons)) => reasons.join("\n"),
+            Ok(Resolved::Unmet(reasons)) => texts(reasons).join("\n"),
             Ok(Resolved::Plan(_)) => String::new(),
             other => panic!("{other:?}"),
         }

@@ -1,7 +1,7 @@
 //! JUnit XML, as CI systems read it.
 
 use crate::run::ScenarioReport;
-use crate::verdict::Verdict;
+use crate::verdict::{Finding, Verdict, joined};
 use perf_records::units::{shown, shown_lines, shown_path};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
@@ -14,7 +14,7 @@ pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::Serializ
     for report in reports {
         let mut case = TestCase::new(
             shown(&report.name).as_ref(),
-            status(report.verdict, &report.reasons),
+            status(report.verdict, &report.findings),
         );
         case.set_time(report.duration);
         case.add_property(("events", report.events.to_string().as_str()));
@@ -37,12 +37,12 @@ pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::Serializ
 }
 
 /// An element for each kind of verdict.
-pub(super) fn status(verdict: Verdict, reasons: &[String]) -> TestCaseStatus {
+pub(super) fn status(verdict: Verdict, findings: &[Finding]) -> TestCaseStatus {
     let kind = match verdict {
         Verdict::Pass => return TestCaseStatus::success(),
         Verdict::Skipped => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(shown(&reasons.join("; ")).as_ref());
+            status.set_message(shown(&joined(findings, "; ")).as_ref());
             return status;
         }
         Verdict::Broken => NonSuccessKind::Error,
@@ -50,13 +50,13 @@ pub(super) fn status(verdict: Verdict, reasons: &[String]) -> TestCaseStatus {
     };
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(verdict.word());
-    let first = reasons
+    let first = findings
         .first()
-        .and_then(|reason| shown_lines(reason).next());
+        .and_then(|finding| shown_lines(&finding.text).next());
     status.set_message(first.unwrap_or_default().as_ref());
-    let lines: Vec<_> = reasons
+    let lines: Vec<_> = findings
         .iter()
-        .flat_map(|reason| shown_lines(reason))
+        .flat_map(|finding| shown_lines(&finding.text))
         .collect();
     status.set_description(lines.join("\n"));
     status
@@ -76,7 +76,7 @@ mod tests {
             row: String::new(),
             verdict,
             duration: std::time::Duration::from_millis(5),
-            reasons: vec!["why <not>".to_owned()],
+            findings: vec![Finding::broken("why <not>")],
             notes: Vec::new(),
             events: 1,
             lost: 0,

@@ -2,7 +2,7 @@
 
 use super::json::{number, string};
 use crate::run::{MutationReport, Standing, Survey, Survivor};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, joined};
 use perf_records::units::shown;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,12 +32,12 @@ pub fn mutation_human(out: &mut String, report: &MutationReport, color: bool) {
     let (word, name) = (word(report).replace('_', " "), shown(&report.name));
     let _always_fits = write!(out, "{start}{word:>10}{end}  {name}");
     match &report.result {
-        Err((Verdict::Skipped, reasons)) => {
-            let _always_fits = writeln!(out, ": {}", shown(&reasons.join("; ")));
+        Err((Verdict::Skipped, findings)) => {
+            let _always_fits = writeln!(out, ": {}", shown(&joined(findings, "; ")));
         }
-        Err((_, reasons)) => {
+        Err((_, findings)) => {
             out.push('\n');
-            for line in reasons.iter().flat_map(|reason| reason.lines()) {
+            for line in findings.iter().flat_map(|finding| finding.text.lines()) {
                 indented(out, 12, line);
             }
         }
@@ -169,7 +169,9 @@ pub fn mutation_json(out: &mut String, report: &MutationReport) {
         report.duration.as_millis()
     );
     match &report.result {
-        Err((_, reasons)) => list(out, "reasons", reasons, |out, reason| string(out, reason)),
+        Err((_, findings)) => list(out, "reasons", findings, |out, finding| {
+            string(out, &finding.text);
+        }),
         Ok(survey) => {
             for (name, count) in [
                 ("mutants", survey.n_mutants),

@@ -2,7 +2,7 @@
 
 use super::json::string;
 use crate::run::ScenarioReport;
-use crate::verdict::Verdict;
+use crate::verdict::{Finding, Verdict, joined};
 use perf_live::units::Usage;
 use perf_records::units::{shown, shown_lines, shown_path};
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
     let _always_fits = write!(out, "{start}{word:>10}{end}  {name}");
     let milliseconds = report.duration.as_secs_f64() * 1e3;
     let _always_fits = match report.verdict {
-        Verdict::Skipped => writeln!(out, ": {}", shown(&report.reasons.join("; "))),
+        Verdict::Skipped => writeln!(out, ": {}", shown(&joined(&report.findings, "; "))),
         _ => writeln!(out, "  ({milliseconds:.0} ms, {} events)", report.events),
     };
     if report.verdict != Verdict::Skipped {
@@ -29,7 +29,8 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
         if !report.struck.is_empty() && !usage.is_empty() {
             let _always_fits = writeln!(out, "            used: {usage}");
         }
-        for line in report.reasons.iter().flat_map(|reason| shown_lines(reason)) {
+        let findings = report.findings.iter();
+        for line in findings.flat_map(|finding| shown_lines(&finding.text)) {
             let (start, end) = if color { diff_color(&line) } else { ("", "") };
             let _always_fits = writeln!(out, "            {start}{line}{end}");
         }
@@ -83,10 +84,12 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         report.verdict,
         report.duration.as_millis()
     );
-    strings(out, &report.reasons);
+    strings(out, &report.findings);
+    out.push_str("],\"findings\":");
+    findings_json(out, &report.findings);
     let _always_fits = write!(
         out,
-        "],\"events\":{},\"lost\":{},\"kernel\":",
+        ",\"events\":{},\"lost\":{},\"kernel\":",
         report.events, report.lost
     );
     string(out, &report.kernel);
@@ -120,13 +123,19 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
     out.push_str("}\n");
 }
 
-fn strings(out: &mut String, texts: &[String]) {
+fn strings(out: &mut String, texts: &[impl AsRef<str>]) {
     for (place, text) in texts.iter().enumerate() {
         if place > 0 {
             out.push(',');
         }
-        string(out, text);
+        string(out, text.as_ref());
     }
+}
+
+/// What was found, an object each.
+pub(super) fn findings_json(out: &mut String, findings: &[Finding]) {
+    // Findings are nothing but words and texts, of which each has its JSON.
+    out.push_str(&serde_json::to_string(findings).unwrap_or_default());
 }
 
 /// What a run used: microseconds, bytes and numbers; null for what this machine does not tell.
@@ -179,6 +188,7 @@ pub fn suite_json(out: &mut String, verdicts: &[Verdict]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::About;
 
     fn report() -> ScenarioReport {
         ScenarioReport {
@@ -193,7 +203,7 @@ mod tests {
             row: String::new(),
             verdict: Verdict::Fail,
             duration: std::time::Duration::from_millis(7),
-            reasons: vec!["expected \"a\"\nand more".to_owned()],
+            findings: vec![Finding::missed(About::Stdout, "expected \"a\"\nand more")],
             notes: Vec::new(),
             events: 812,
             lost: 0,
@@ -212,7 +222,8 @@ mod tests {
         assert_eq!(
             out,
             "{\"type\":\"scenario\",\"name\":\"mv\",\"file\":\"scenarios/mv.yaml\",\"verdict\":\"fail\",\"duration_ms\":7,\
-             \"reasons\":[\"expected \\\"a\\\"\\nand more\"],\"events\":812,\"lost\":0,\"kernel\":\"6.18.44\",\"usage\":{\"cpu_us\":2500,\"memory_peak\":3145728,\
+             \"reasons\":[\"expected \\\"a\\\"\\nand more\"],\
+             \"findings\":[{\"kind\":\"missed\",\"about\":\"stdout\",\"text\":\"expected \\\"a\\\"\\nand more\"}],\"events\":812,\"lost\":0,\"kernel\":\"6.18.44\",\"usage\":{\"cpu_us\":2500,\"memory_peak\":3145728,\
              \"largest_process\":null,\"processes_peak\":null,\"context_switches\":null},\"struck\":[]}\n"
         );
     }
@@ -266,7 +277,10 @@ mod tests {
     #[test]
     fn lines_of_an_explanation_have_the_colour_of_what_they_say() {
         let explained = ScenarioReport {
-            reasons: vec!["why\n+ met\n- not\n~ near\n@@ where @@\n  else".to_owned()],
+            findings: vec![Finding::missed(
+                About::Events,
+                "why\n+ met\n- not\n~ near\n@@ where @@\n  else",
+            )],
             ..report()
         };
         let (mut colored, mut plain) = (String::new(), String::new());
@@ -291,7 +305,7 @@ mod tests {
     fn what_was_not_judged_is_noted_for_people_and_programs() {
         let noted = ScenarioReport {
             verdict: Verdict::Pass,
-            reasons: Vec::new(),
+            findings: Vec::new(),
             notes: vec!["runs without tracepoint `a:b`".to_owned()],
             ..report()
         };

@@ -6,7 +6,7 @@ use super::{Bench, Control, Extras, Outcome, RunError, SnapshotOutcome, StoreOpt
 use crate::matching::{Matcher, Scene, tally};
 use crate::plan::{Delta, Plan};
 use crate::trace::Normalised;
-use crate::verdict::{self, Counted, Ended, Findings, Verdict};
+use crate::verdict::{self, Counted, Ended, Finding, Judgement, Verdict};
 use perf_live::sandbox::LaunchError;
 use std::path::{Path, PathBuf};
 
@@ -51,31 +51,30 @@ pub(super) fn judged(
     plan: &Plan,
     ended: &Ended,
     trace: Normalised,
-    findings: Findings,
+    findings: Vec<Finding>,
 ) -> Result<Normalised, Box<Outcome>> {
-    let (verdict, reasons) = verdict::judge(plan, ended, &trace.counts(), &trace.in_order());
-    let (verdict, reasons) = findings.joined(verdict, reasons);
-    Err(of_baseline(match (ended.interrupted, verdict) {
-        (false, Verdict::Pass) => return Ok(trace),
-        (false, verdict) => outcome(ended, verdict, reasons),
-        (true, _) => outcome(ended, Verdict::Broken, vec!["interrupted".to_owned()]),
-    }))
+    let mut judgement = verdict::judge(plan, ended, &trace.counts(), &trace.in_order());
+    judgement.add(findings);
+    if ended.interrupted {
+        judgement = Judgement::of(Finding::broken("interrupted"));
+    }
+    match judgement.verdict() {
+        Verdict::Pass => Ok(trace),
+        _ => Err(of_baseline(outcome(ended, judgement))),
+    }
 }
 
-fn of_baseline(outcome: Outcome) -> Box<Outcome> {
-    let reasons = outcome.reasons.iter();
-    Box::new(Outcome {
-        reasons: reasons
-            .map(|reason| format!("the baseline: {reason}"))
-            .collect(),
-        ..outcome
-    })
+fn of_baseline(mut outcome: Outcome) -> Box<Outcome> {
+    for Finding { text, .. } in &mut outcome.findings {
+        text.insert_str(0, "the baseline: ");
+    }
+    Box::new(outcome)
 }
 
-fn outcome(ended: &Ended, verdict: Verdict, reasons: Vec<String>) -> Outcome {
+fn outcome(ended: &Ended, judgement: Judgement) -> Outcome {
     Outcome {
-        verdict,
-        reasons,
+        verdict: judgement.verdict(),
+        findings: judgement.findings,
         interrupted: ended.interrupted,
         events: 0,
         lost: ended.account.lost(),
@@ -91,7 +90,7 @@ fn outcome(ended: &Ended, verdict: Verdict, reasons: Vec<String>) -> Outcome {
 }
 
 /// Compares a run with that of its baseline.
-pub(super) fn compare(base: &Normalised, delta: &[Delta], run: &Normalised) -> Findings {
+pub(super) fn compare(base: &Normalised, delta: &[Delta], run: &Normalised) -> Vec<Finding> {
     verdict::delta(delta, &counter(base), &counter(run))
 }
 

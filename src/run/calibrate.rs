@@ -8,7 +8,7 @@ use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
 use crate::matching::add_spans;
 use crate::plan::Plan;
 use crate::trace::{By, Level, Trace, View};
-use crate::verdict::Verdict;
+use crate::verdict::{Finding, Verdict, joined};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
@@ -53,8 +53,8 @@ impl Default for Calibrating {
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
     /// It cannot run here.
-    #[error("it would be skipped: {}", .0.join("; "))]
-    Unmet(Vec<String>),
+    #[error("it would be skipped: {}", joined(.0, "; "))]
+    Unmet(Vec<Finding>),
     /// There is no right trace of it.
     #[error("it is known to fail ({0}), so there is no right trace of it")]
     KnownFailure(String),
@@ -62,24 +62,24 @@ pub enum CalibrateError {
     #[error("{OVERWRITTEN}")]
     Overwritten,
     /// A run that is no pass, whatever its trace.
-    #[error("{verdict} in a run {condition}: {}", .reasons.join("\n"))]
+    #[error("{verdict} in a run {condition}: {}", joined(.findings, "\n"))]
     Failed {
         /// The word for what it came to.
         verdict: &'static str,
         /// What it was like.
         condition: Condition,
-        /// What speaks against it.
-        reasons: Vec<String>,
+        /// What was found.
+        findings: Vec<Finding>,
     },
     /// Too many runs that say nothing.
-    #[error("{n} of {all} runs were incomplete: {}", .reasons.join("\n"))]
+    #[error("{n} of {all} runs were incomplete: {}", joined(.findings, "\n"))]
     Incomplete {
         /// So many.
         n: u32,
         /// Of so many.
         all: u32,
         /// What was missing in the last of them.
-        reasons: Vec<String>,
+        findings: Vec<Finding>,
     },
     /// Somebody ended it.
     #[error("interrupted")]
@@ -281,13 +281,13 @@ impl Runs<'_, '_> {
             Verdict::Incomplete => Err(CalibrateError::Incomplete {
                 n: self.n_incomplete + 1,
                 all: self.n_incomplete + 1,
-                reasons: outcome.reasons,
+                findings: outcome.findings,
             }),
             Verdict::Broken if outcome.interrupted => Err(CalibrateError::Interrupted),
             verdict => Err(CalibrateError::Failed {
                 verdict: verdict.word(),
                 condition,
-                reasons: outcome.reasons,
+                findings: outcome.findings,
             }),
         }
     }

@@ -1,7 +1,7 @@
 //! What becomes of a run's directory, and of a run that broke.
 
 use super::{RunError, ScenarioReport};
-use crate::verdict::Verdict;
+use crate::verdict::{About, Finding, Verdict};
 use perf_live::errors::chain;
 use perf_live::sandbox::{WorkDir, WorkDirError};
 use std::path::PathBuf;
@@ -11,7 +11,8 @@ impl ScenarioReport {
     pub(super) fn break_by(&mut self, error: &RunError) {
         self.verdict = Verdict::Broken;
         let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
-        self.reasons = vec![chain(error) + &hint.unwrap_or_default()];
+        let text = chain(error) + &hint.unwrap_or_default();
+        self.findings = vec![Finding::broken(text)];
     }
 
     /// Keeps or removes the directory of a run, and reports where it is.
@@ -21,7 +22,7 @@ impl ScenarioReport {
             Some(directory) => self.note(directory.remove().map(|()| None)),
             None if keep => {
                 let reason = "nothing is kept: its directory could not be laid out";
-                self.reasons.push(reason.to_owned());
+                self.findings.push(Finding::remark(About::Run, reason));
             }
             None => {}
         }
@@ -33,7 +34,7 @@ impl ScenarioReport {
             Ok(kept) => self.kept = kept,
             Err(error) => {
                 self.verdict = Verdict::Broken;
-                self.reasons.push(chain(&error));
+                self.findings.push(Finding::broken(chain(&error)));
             }
         }
     }
@@ -52,7 +53,7 @@ mod tests {
             row: String::new(),
             verdict: Verdict::Pass,
             duration: std::time::Duration::ZERO,
-            reasons: Vec::new(),
+            findings: Vec::new(),
             notes: Vec::new(),
             events: 0,
             lost: 0,
@@ -69,6 +70,6 @@ mod tests {
         }));
         assert_eq!(report.verdict, Verdict::Broken);
         let reason = "cannot remove the working directory `/tmp/it`: operation not permitted";
-        assert_eq!(report.reasons, [reason]);
+        assert_eq!(report.findings, [Finding::broken(reason)]);
     }
 }

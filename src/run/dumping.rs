@@ -12,7 +12,7 @@ use super::{
 use crate::plan::Plan;
 use crate::scenario::Last;
 use crate::snapshot::Stored;
-use crate::verdict::Verdict;
+use crate::verdict::{About, Finding, Verdict};
 use perf_live::errors::chain;
 use perf_live::files::{self, Access, Output};
 use perf_live::sandbox::{LaunchError, WorkDir};
@@ -69,7 +69,7 @@ pub(super) fn attempt_and_keep(
             Ok(()) => dumped = Some(to),
             Err(error) => {
                 let why = format!("its end could not be kept: {}", chain(&error));
-                outcome.reasons.push(why);
+                outcome.findings.push(Finding::remark(About::Run, why));
             }
         }
     }
@@ -98,7 +98,7 @@ fn judged_when_over(
         false => outcome,
         true => Outcome {
             verdict: Verdict::Broken,
-            reasons: vec!["interrupted".to_owned()],
+            findings: vec![Finding::broken("interrupted")],
             interrupted: true,
             ..outcome
         },

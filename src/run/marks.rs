@@ -3,7 +3,7 @@
 use crate::matching::{Mark, Scene, Unmarked};
 use crate::plan::Marks;
 use crate::trace::{Deed, Normalised, Stretch, Trace, View};
-use crate::verdict::Findings;
+use crate::verdict::{About, Finding};
 use syscall_model::Signatures;
 
 /// Leaves out what lies before the mark that a trace starts behind, and has the view show the section that the snapshot is of.
@@ -14,8 +14,8 @@ pub(super) fn apply(
     trace: &mut Trace,
     view: &mut View,
     signatures: &Signatures<'_>,
-) -> Findings {
-    let mut findings = Findings::default();
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
     if let Some(mark) = &marks.since {
         let whole = trace.normalise(view, signatures);
         match find(mark, &whole) {
@@ -24,8 +24,18 @@ pub(super) fn apply(
                 // Whoever did nothing behind it is not shown.
                 view.stretch = Some(Stretch::from(0));
             }
-            Err(Unmarked::Not(why)) => findings.against.push(format!("`trace.since`: {why}")),
-            Err(Unmarked::Unknown(why)) => findings.unknown.push(format!("`trace.since`: {why}")),
+            Err(Unmarked::Not(why)) => {
+                findings.push(Finding::missed(
+                    About::Events,
+                    format!("`trace.since`: {why}"),
+                ));
+            }
+            Err(Unmarked::Unknown(why)) => {
+                findings.push(Finding::unknown(
+                    About::Events,
+                    format!("`trace.since`: {why}"),
+                ));
+            }
         }
     }
     let shown = marks.shown.as_ref();

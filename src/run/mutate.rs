@@ -10,7 +10,7 @@ use crate::matching::{add_spans, remove_spans};
 use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
 use crate::plan::Plan;
 use crate::trace::{Block, Deed, Normalised, StableName};
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, About, Finding, Verdict};
 use perf_live::errors::chain;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,8 +49,8 @@ pub struct MutationReport {
     pub file: PathBuf,
     /// How long it took.
     pub duration: Duration,
-    /// What came of them; or the verdict on a run that no mutants can be made of, and its reasons.
-    pub result: Result<Survey, (Verdict, Vec<String>)>,
+    /// What came of them; or the verdict on a run that no mutants can be made of, and what was found of it.
+    pub result: Result<Survey, (Verdict, Vec<Finding>)>,
 }
 
 /// What came of a run's mutants.
@@ -185,22 +185,20 @@ impl Suite<'_> {
         control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
     ) -> MutationReport {
         let start = Instant::now();
-        let broken = |reason: String| Err((Verdict::Broken, vec![reason]));
+        let broken = |text: String| Err((Verdict::Broken, vec![Finding::broken(text)]));
         let found = self.scenarios.iter().find(|(known, _)| known == item);
         let result = match found {
             None => broken("it is no scenario of this suite".to_owned()),
-            Some((_, Ready::Unmet(reasons))) => {
+            Some((_, Ready::Unmet(findings))) => {
                 let verdict = if options.require_all {
                     Verdict::Fail
                 } else {
                     Verdict::Skipped
                 };
-                Err((verdict, reasons.clone()))
+                Err((verdict, findings.clone()))
             }
-            Some((_, Ready::Refused(reasons))) => Err((Verdict::Fail, reasons.clone())),
-            Some((_, Ready::Plan(plan, _))) if plan.events.overwrites() => {
-                Err((Verdict::Skipped, vec![OVERWRITTEN.to_owned()]))
-            }
+            Some((_, Ready::Refused(findings))) => Err((Verdict::Fail, findings.clone())),
+            Some((_, Ready::Plan(plan, _))) if plan.events.overwrites() => skipped(OVERWRITTEN),
             Some((item, Ready::Plan(plan, _))) => {
                 let work = || survey(self.bench, plan, item, options, &mut *control());
                 let caught = catch_unwind(AssertUnwindSafe(work));
@@ -222,7 +220,11 @@ impl Suite<'_> {
 }
 
 /// What came of the mutants, or why there are none.
-type Surveyed = Result<Survey, (Verdict, Vec<String>)>;
+type Surveyed = Result<Survey, (Verdict, Vec<Finding>)>;
+
+fn skipped(why: &str) -> Surveyed {
+    Err((Verdict::Skipped, vec![Finding::remark(About::Run, why)]))
+}
 
 fn survey(
     bench: &Bench<'_>,
@@ -231,9 +233,9 @@ fn survey(
     options: &MutationOptions,
     control: &mut dyn Control,
 ) -> Result<Surveyed, RunError> {
-    let skipped = |reason: &str| Ok(Err((Verdict::Skipped, vec![reason.to_owned()])));
     if plan.expect_failure.is_some() {
-        return skipped("it is known to fail: its expectations let no run through");
+        let why = "it is known to fail: its expectations let no run through";
+        return Ok(skipped(why));
     }
     let plan = Plan {
         keeps_all: true,
@@ -245,18 +247,16 @@ fn survey(
         stored: &stored(bench, &plan, item)?,
     };
     let outcome = attempt(bench, &plan, subject, control, Extras::default(), &dir)?;
-    let (verdict, mut reasons) = (outcome.verdict, outcome.reasons);
+    let (verdict, mut findings) = (outcome.verdict, outcome.findings);
     let Some(run) = outcome.run.filter(|_| verdict == Verdict::Pass) else {
-        reasons.insert(
-            0,
-            "mutants are made of a run that passes, and this one does not".to_owned(),
-        );
-        return Ok(Err((verdict, reasons)));
+        let why = "mutants are made of a run that passes, and this one does not";
+        findings.insert(0, Finding::remark(About::Run, why));
+        return Ok(Err((verdict, findings)));
     };
     if run.ended.is_cut_short() {
-        return skipped(
+        return Ok(skipped(
             "its run is ended by a limit: what it has come to by then is another in each run",
-        );
+        ));
     }
     let mut run = *run;
     remove_spans(&mut run.trace);
@@ -372,7 +372,7 @@ impl Judge<'_> {
 
     fn killer_of_trace(&self) -> Option<Killer> {
         let Ran { ended, trace, base } = &self.run;
-        let (verdict, _) = verdict::judge(
+        let judgement = verdict::judge(
             self.plan,
             ended,
             &counts(self.plan, trace),
@@ -380,10 +380,9 @@ impl Judge<'_> {
         );
         let compared = base.as_ref().zip(self.plan.baseline.as_ref());
         let meets_baseline = compared.is_none_or(|(base, baseline)| {
-            let findings = baseline::compare(base, &baseline.delta, trace);
-            findings.joined(Verdict::Pass, Vec::new()).0 == Verdict::Pass
+            baseline::compare(base, &baseline.delta, trace).is_empty()
         });
-        if verdict != Verdict::Pass || !meets_baseline {
+        if judgement.verdict() != Verdict::Pass || !meets_baseline {
             return Some(Killer::Expectations);
         }
         let stored = self.text.as_ref()?;

@@ -13,7 +13,7 @@ use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting
 use crate::matching::add_spans;
 use crate::plan::Plan;
 use crate::trace::{Builder, Normalised, Trace, View};
-use crate::verdict::{Ended, Findings};
+use crate::verdict::{About, Ended, Finding};
 use perf_live::events::Origin;
 use perf_live::sandbox::Survivors;
 use perf_live::sandbox::{self, Left, WorkDir};
@@ -39,7 +39,7 @@ pub(super) fn once(
     control: &mut dyn Control,
     extras: Extras<'_>,
     dir: &WorkDir,
-) -> Result<(Ended, Normalised, Findings), RunError> {
+) -> Result<(Ended, Normalised, Vec<Finding>), RunError> {
     let (ended, trace, view, findings) = record(bench, plan, control, extras, dir)?;
     let mut trace = trace.normalise(&view, &bench.signatures);
     add_spans(&plan.spans, &mut trace);
@@ -54,7 +54,7 @@ pub(super) fn record(
     control: &mut dyn Control,
     extras: Extras<'_>,
     dir: &WorkDir,
-) -> Result<(Ended, Trace, View, Findings), RunError> {
+) -> Result<(Ended, Trace, View, Vec<Finding>), RunError> {
     // In front of the events: they are closed before it is removed.
     let probed = probes::in_directory(bench, plan, dir.path())?;
     let plan = probed.plan();
@@ -182,7 +182,7 @@ impl<'a> Collector<'a> {
         main_pid: Option<i32>,
         directory: Option<String>,
         signatures: &Signatures<'_>,
-    ) -> Result<(Trace, View, Findings), RunError> {
+    ) -> Result<(Trace, View, Vec<Finding>), RunError> {
         if let Some(error) = self.error {
             return Err(error);
         }
@@ -195,13 +195,14 @@ impl<'a> Collector<'a> {
         };
         let mut trace = self.builder.finish();
         let mut findings = marks::apply(&self.plan.marks, &mut trace, &mut view, signatures);
-        findings.unknown.extend(self.evading);
+        let unknown = |text| Finding::unknown(About::Events, text);
+        findings.extend(self.evading.map(unknown));
         if let ([first, ..], 1..) = (&*self.unseen, self.n_submissions) {
-            findings.unknown.push(format!(
+            findings.push(unknown(format!(
                 "the workload submitted to an io_uring in {} calls, and what it submitted, which may do what `{first}` does, was not \
                  recorded: name `io_uring_enter` among `trace.events`",
                 self.n_submissions
-            ));
+            )));
         }
         Ok((trace, view, findings))
     }

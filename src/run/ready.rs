@@ -2,8 +2,9 @@
 
 use super::probes::Foreseen;
 use super::{Bench, Item, RecordedRun};
-use crate::plan::{self, Facts, Plan, PlanError, Resolved};
+use crate::plan::{self, Facts, Lack, Plan, PlanError, Resolved};
 use crate::scenario::{Diagnostic, Scenario};
+use crate::verdict::Finding;
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Catalogue;
@@ -17,9 +18,9 @@ pub(super) enum Ready {
     /// What is to be done, and what the scenario is about.
     Plan(Box<Plan>, String),
     /// Why it will be skipped.
-    Unmet(Vec<String>),
+    Unmet(Vec<Finding>),
     /// Why it fails without a run.
-    Refused(Vec<String>),
+    Refused(Vec<Finding>),
 }
 
 /// The scenarios of a file; `None`, and a complaint more, where it is wrong.
@@ -85,12 +86,16 @@ pub(super) fn ready(
     };
     Ok(match plan::resolve(scenario, facts, catalogue)? {
         Resolved::Plan(plan) => match out_of_reach(&plan.events) {
-            Some(reason) => Ready::Unmet(vec![reason]),
+            Some(text) => Ready::Unmet(vec![Lack::of_machine(text).into()]),
             None => Ready::Plan(Box::new(plan.with_patience(bench.patience)), description),
         },
-        Resolved::Unmet(reasons) => Ready::Unmet(reasons),
-        Resolved::Refused(reasons) => Ready::Refused(reasons),
+        Resolved::Unmet(lacks) => Ready::Unmet(findings(lacks)),
+        Resolved::Refused(lacks) => Ready::Refused(findings(lacks)),
     })
+}
+
+fn findings(lacks: Vec<Lack>) -> Vec<Finding> {
+    lacks.into_iter().map(Finding::from).collect()
 }
 
 /// Why a suite cannot be run.

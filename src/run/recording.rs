@@ -5,7 +5,7 @@ use super::{Control, Extras, RunError, Suite, lay_out};
 use crate::plan::Plan;
 use crate::scenario::Expect;
 use crate::suggest::Seen;
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, About, Finding, Verdict, joined};
 use perf_live::errors::chain;
 use perf_live::sandbox::{LaunchError, Left};
 
@@ -13,11 +13,11 @@ use perf_live::sandbox::{LaunchError, Left};
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// It cannot run here.
-    #[error("it would be skipped: {}", .0.join("; "))]
-    Unmet(Vec<String>),
+    #[error("it would be skipped: {}", joined(.0, "; "))]
+    Unmet(Vec<Finding>),
     /// A run that can be no test's, whatever it did.
-    #[error("{}: {}", .0.word(), .1.join("\n"))]
-    NoRun(Verdict, Vec<String>),
+    #[error("{}: {}", .0.word(), joined(.1, "\n"))]
+    NoRun(Verdict, Vec<Finding>),
     /// Somebody ended it.
     #[error("interrupted")]
     Interrupted,
@@ -34,19 +34,24 @@ impl Suite<'_> {
     pub fn record(&self, control: &mut dyn Control) -> Result<Seen, RecordError> {
         let plans = self.plans().map_err(RecordError::Unmet)?;
         let Some((_, file, plan)) = plans.into_iter().next() else {
-            return Err(RecordError::Unmet(vec!["there is no scenario".to_owned()]));
+            let none = Finding::broken("there is no scenario");
+            return Err(RecordError::Unmet(vec![none]));
         };
         let dir = lay_out(self.bench, plan, file).map_err(RunError::from)?;
         let (ended, trace, _) = match once(self.bench, plan, control, Extras::default(), &dir) {
             Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
-                return Err(RecordError::NoRun(Verdict::Fail, vec![chain(&error)]));
+                let finding = Finding::missed(About::Exit, chain(&error));
+                return Err(RecordError::NoRun(Verdict::Fail, vec![finding]));
             }
             ran => ran?,
         };
         if ended.interrupted {
             return Err(RecordError::Interrupted);
         }
-        let unknown = |why| RecordError::NoRun(Verdict::Incomplete, vec![why]);
+        let unknown = |why: String| {
+            let finding = Finding::unknown(About::Run, why);
+            RecordError::NoRun(Verdict::Incomplete, vec![finding])
+        };
         let exit = ended.exit.clone().into_result().map_err(unknown)?;
         // Whatever its end was, it is what is expected.
         let plan = Plan {
@@ -56,9 +61,10 @@ impl Suite<'_> {
             },
             ..plan.clone()
         };
-        let (verdict, reasons) = verdict::judge(&plan, &ended, &trace.counts(), &[]);
+        let judgement = verdict::judge(&plan, &ended, &trace.counts(), &[]);
+        let verdict = judgement.verdict();
         if verdict != Verdict::Pass {
-            return Err(RecordError::NoRun(verdict, reasons));
+            return Err(RecordError::NoRun(verdict, judgement.findings));
         }
         Ok(Seen {
             exit,

@@ -7,7 +7,7 @@ use super::{Bench, RunError, baseline};
 use crate::matching::{add_spans, forget_begins};
 use crate::plan::Plan;
 use crate::trace::Normalised;
-use crate::verdict::{self, Findings, Verdict};
+use crate::verdict::{self, About, Finding, Kind};
 
 /// Judges a recorded run as [`attempt`](super::attempt) judges one that takes place. What the recording does not say is neither met nor failed.
 ///
@@ -21,7 +21,7 @@ pub(super) fn rejudge(
 ) -> Result<Outcome, RunError> {
     // What another command did says nothing of this one.
     if let Some(why) = recording.of_another(&plan.workload.command.argv()) {
-        return Ok(not_judged(Verdict::Incomplete, why));
+        return Ok(not_judged(Finding::unknown(About::Run, why)));
     }
     let base = match &plan.baseline {
         None => None,
@@ -32,7 +32,7 @@ pub(super) fn rejudge(
                 let argv = baseline.plan.workload.command.argv();
                 if let Some(why) = recording.of_another(&argv) {
                     let why = format!("the baseline: {why}");
-                    return Ok(not_judged(Verdict::Incomplete, why));
+                    return Ok(not_judged(Finding::unknown(About::Baseline, why)));
                 }
                 let (replayed, trace, findings) = replay(bench, &baseline.plan, &recording)?;
                 match baseline::judged(&baseline.plan, &replayed.ended, trace, findings) {
@@ -44,31 +44,30 @@ pub(super) fn rejudge(
     };
     let (mut replayed, trace, mut findings) = replay(bench, plan, recording)?;
     let overwritten = plan.events.overwritten(&replayed.ended.account);
-    let mut unknown = Vec::new();
+    let of_baseline = |why| Finding::unknown(About::Baseline, why);
     if !overwritten.is_empty() {
         // A mark that was not found may have been there.
-        unknown.append(&mut findings.against);
+        for finding in &mut findings {
+            finding.kind = Kind::Unknown;
+        }
     }
     let expected = &plan.expect.files_after;
     if !expected.is_empty() {
-        findings.add(verdict::files_after(expected, &replayed.left));
+        findings.extend(verdict::files_after(expected, &replayed.left));
     }
     match base {
         None => {}
         Some(Ok(_)) if !overwritten.is_empty() => {
-            unknown.push("what was overwritten is compared with no baseline".to_owned());
+            let why = "what was overwritten is compared with no baseline";
+            findings.push(of_baseline(why.to_owned()));
         }
-        Some(Err(why)) => unknown.push(why),
-        Some(Ok((base, delta))) => findings.add(baseline::compare(&base, delta, &trace)),
+        Some(Err(why)) => findings.push(of_baseline(why)),
+        Some(Ok((base, delta))) => findings.extend(baseline::compare(&base, delta, &trace)),
     }
     if let (false, Some(limit)) = (replayed.knows_limits, plan.expect.limit) {
         let why = "the recording does not say which limits the workload reached";
         replayed.ended.untold.push((limit, why.to_owned()));
     }
-    findings.add(Findings {
-        unknown,
-        ..Findings::default()
-    });
     let stored = Some(subject.stored);
     Ok(judge(plan, stored, &replayed.ended, &trace, findings))
 }
@@ -78,13 +77,14 @@ fn replay(
     bench: &Bench<'_>,
     plan: &Plan,
     recording: &RecordedRun,
-) -> Result<(Replayed, Normalised, Findings), RunError> {
+) -> Result<(Replayed, Normalised, Vec<Finding>), RunError> {
     let mut collector = Collector::new(plan);
     let mut replayed = recording.replay(&plan.events, &mut collector)?;
     let main_pid = replayed.ended.main_pid;
     let directory = replayed.directory.take();
     let (trace, view, mut findings) = collector.finish(main_pid, directory, &bench.signatures)?;
-    findings.unknown.append(&mut replayed.untold);
+    let untold = std::mem::take(&mut replayed.untold).into_iter();
+    findings.extend(untold.map(|why| Finding::unknown(About::Run, why)));
     let mut trace = trace.normalise(&view, &bench.signatures);
     add_spans(&plan.spans, &mut trace);
     trace.counted = replayed.ended.account.counts();

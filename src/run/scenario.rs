@@ -7,7 +7,7 @@ use crate::matching::{SPAN, add_spans};
 use crate::plan::Plan;
 use crate::snapshot::{self, Provenance, Stored};
 use crate::trace::{Normalised, Trace, View};
-use crate::verdict::{self, Ended, Findings, Verdict};
+use crate::verdict::{self, About, Ended, Finding, Judgement, Verdict};
 use perf_live::errors::chain;
 use perf_live::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
 use perf_live::units::{Limit, Usage};
@@ -21,8 +21,8 @@ use syscall_model::UNREAD;
 pub struct Outcome {
     /// The verdict, the snapshot's included.
     pub verdict: Verdict,
-    /// What speaks against a pass.
-    pub reasons: Vec<String>,
+    /// What was found, in the order in which a person is told of it.
+    pub findings: Vec<Finding>,
     /// Whether it was ended because the harness was asked to end: nothing was judged.
     pub interrupted: bool,
     /// How many calls and events the trace holds.
@@ -116,9 +116,9 @@ pub fn attempt(
         Err(RunError::Launch(LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
         ran => ran?,
     };
-    findings.add(left(plan, dir));
+    findings.extend(left(plan, dir));
     if let Some((base, delta)) = &base {
-        findings.add(baseline::compare(base, delta, &trace));
+        findings.extend(baseline::compare(base, delta, &trace));
     }
     let outcome = judge(plan, Some(stored), &ended, &trace, findings);
     let base = base.map(|(trace, _)| trace);
@@ -140,7 +140,7 @@ pub(super) fn trial(
         }
         ran => {
             let (ended, trace, view, mut findings) = ran?;
-            findings.add(left(plan, dir));
+            findings.extend(left(plan, dir));
             let mut normalised = trace.normalise(&view, &bench.signatures);
             add_spans(&plan.spans, &mut normalised);
             let outcome = judge(plan, None, &ended, &normalised, findings);
@@ -155,34 +155,31 @@ pub(super) fn judge(
     stored: Option<&Stored>,
     ended: &Ended,
     trace: &Normalised,
-    findings: Findings,
+    findings: Vec<Finding>,
 ) -> Outcome {
     let counts = counts(plan, trace);
-    let (mut verdict, mut reasons) = verdict::judge(plan, ended, &counts, &trace.in_order());
-    (verdict, reasons) = findings.joined(verdict, reasons);
+    let mut judgement = verdict::judge(plan, ended, &counts, &trace.in_order());
+    judgement.add(findings);
     if ended.interrupted {
-        (verdict, reasons) = (Verdict::Broken, vec!["interrupted".to_owned()]);
+        judgement = Judgement::of(Finding::broken("interrupted"));
     }
     // A known failure is judged by its expectations alone: there is no right trace of it.
-    let is_whole = matches!(verdict, Verdict::Pass | Verdict::Fail) && !ended.is_cut_short();
+    let is_judged = matches!(judgement.verdict(), Verdict::Pass | Verdict::Fail);
+    let is_whole = is_judged && !ended.is_cut_short();
     let mut is_trace = is_whole && plan.view.is_some() && plan.expect_failure.is_none();
     if is_trace && trace.unread > 0 {
         is_trace = false;
-        if verdict == Verdict::Pass {
-            verdict = Verdict::Incomplete;
-        }
-        reasons.push(format!(
+        let text = format!(
             "the trace says {} times `{UNREAD}` of the workload's memory, so it cannot be compared",
             trace.unread
-        ));
+        );
+        judgement.add([Finding::unknown(About::Snapshot, text)]);
     }
     if is_trace && shows_overwritten(plan, ended) {
         is_trace = false;
-        if verdict == Verdict::Pass {
-            verdict = Verdict::Incomplete;
-        }
         let overwritten = verdict::overwritten(&ended.account).unwrap_or_default();
-        reasons.push(format!("the trace cannot be compared: {overwritten}"));
+        let text = format!("the trace cannot be compared: {overwritten}");
+        judgement.add([Finding::unknown(About::Snapshot, text)]);
     }
     let text = trace.text();
     let shown = is_whole.then(|| shown(plan, ended, trace, &text)).flatten();
@@ -191,23 +188,29 @@ pub(super) fn judge(
         None => SnapshotOutcome::NotCompared,
     };
     if let SnapshotOutcome::Differs { file, stored } = &snapshot {
-        verdict = Verdict::Fail;
-        reasons.push(match stored {
-            Some(stored) => format!(
-                "the trace differs from `{}`:\n{}",
-                shown_path(file),
-                snapshot::diff(stored, &text).trim_end()
+        let (about, text) = match stored {
+            Some(stored) => (
+                About::Snapshot,
+                format!(
+                    "the trace differs from `{}`:\n{}",
+                    shown_path(file),
+                    snapshot::diff(stored, &text).trim_end()
+                ),
             ),
-            None => format!("there is no snapshot `{}` yet", shown_path(file)),
-        });
+            None => {
+                let text = format!("there is no snapshot `{}` yet", shown_path(file));
+                (About::NoSnapshot, text)
+            }
+        };
+        judgement.add([Finding::missed(about, text)]);
     }
     let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });
-    let only_snapshot = is_different && reasons.len() == 1;
-    let (verdict, reasons) = verdict::with_known_failure(plan, verdict, reasons);
+    let only_snapshot = is_different && judgement.findings.len() == 1;
+    let judgement = verdict::with_known_failure(plan, judgement);
     Outcome {
         only_snapshot,
-        verdict,
-        reasons,
+        verdict: judgement.verdict(),
+        findings: judgement.findings,
         interrupted: ended.interrupted,
         events: n_events(&counts),
         lost: ended.account.lost(),
@@ -257,10 +260,10 @@ pub(super) fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
 }
 
 /// What is found in the directory, where the scenario asks.
-fn left(plan: &Plan, dir: &WorkDir) -> Findings {
+fn left(plan: &Plan, dir: &WorkDir) -> Vec<Finding> {
     let expected = &plan.expect.files_after;
     if expected.is_empty() {
-        return Findings::default();
+        return Vec::new();
     }
     let left = Left::below(dir.path(), &|path| verdict::reads_content(expected, path));
     verdict::files_after(expected, &left)
@@ -282,14 +285,16 @@ pub(super) fn not_executed(error: &NotExecuted) -> Outcome {
         .hint()
         .map(|hint| format!(" (hint: {hint})"))
         .unwrap_or_default();
-    not_judged(Verdict::Fail, format!("{}{hint}", chain(error)))
+    let text = format!("{}{hint}", chain(error));
+    not_judged(Finding::missed(About::Exit, text))
 }
 
 /// What is said where there is no run to judge.
-pub(super) fn not_judged(verdict: Verdict, reason: String) -> Outcome {
+pub(super) fn not_judged(finding: Finding) -> Outcome {
+    let judgement = Judgement::of(finding);
     Outcome {
-        verdict,
-        reasons: vec![reason],
+        verdict: judgement.verdict(),
+        findings: judgement.findings,
         interrupted: false,
         events: 0,
         lost: 0,

@@ -4,7 +4,7 @@ use super::Update;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
 use crate::calibrate::Calibration;
 use crate::snapshot::{self, Together};
-use crate::verdict::Verdict;
+use crate::verdict::{About, Finding, Verdict};
 use perf_records::units::shown_path;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -30,10 +30,12 @@ impl Suite<'_> {
                     Update::Pending => {
                         let pending = snapshot::pending(file);
                         snapshot::write(&pending, text, &provenance)?;
-                        outcome.reasons.push(format!(
+                        let text = format!(
                             "the new trace waits in `{}`: harness review",
                             shown_path(&pending)
-                        ));
+                        );
+                        let waits = Finding::remark(About::Snapshot, text);
+                        outcome.findings.push(waits);
                     }
                     Update::Accept | Update::Variant => {
                         let place = item.place();
@@ -44,7 +46,7 @@ impl Suite<'_> {
                         snapshot::write(&written, text, &provenance)?;
                         snapshot::forget_pending(&written)?;
                         snapshot::forget_pending(file)?;
-                        outcome.reasons.clear();
+                        outcome.findings.clear();
                         outcome.verdict = Verdict::Pass;
                     }
                 }

@@ -10,7 +10,7 @@ use super::{Bench, Control, Item, Options, PATH, RecordedRun, Subject, Update, l
 use crate::plan::{Counting, Facts, Plan, PlanError};
 use crate::scenario::Scenario;
 use crate::snapshot::Place;
-use crate::verdict::Verdict;
+use crate::verdict::{About, Finding, Verdict};
 use perf_live::sandbox::{self, Program};
 use perf_live::units::{Limit, Usage};
 use std::collections::HashMap;
@@ -33,8 +33,8 @@ pub struct ScenarioReport {
     pub verdict: Verdict,
     /// How long it took, all repetitions together.
     pub duration: Duration,
-    /// What speaks against a pass, or why it was skipped.
-    pub reasons: Vec<String>,
+    /// What was found, in the order in which a person is told of it; or why it was skipped.
+    pub findings: Vec<Finding>,
     /// What is missing on this machine, and what was therefore not judged.
     pub notes: Vec<String>,
     /// Calls and events of the (last) run.
@@ -199,19 +199,19 @@ impl<'a> Suite<'a> {
     }
 
     /// The scenarios, and why each that will be skipped will be.
-    pub fn items(&self) -> impl Iterator<Item = (&Item, &[String])> {
+    pub fn items(&self) -> impl Iterator<Item = (&Item, &[Finding])> {
         self.scenarios.iter().map(|(item, ready)| match ready {
             Ready::Plan(..) | Ready::Refused(_) => (item, [].as_slice()),
-            Ready::Unmet(reasons) => (item, reasons.as_slice()),
+            Ready::Unmet(findings) => (item, findings.as_slice()),
         })
     }
 
     /// What is to be done for each, with the row of its file's matrix and the file; or why one of them would be skipped.
-    pub(super) fn plans(&self) -> Result<Vec<(String, &Path, &Plan)>, Vec<String>> {
+    pub(super) fn plans(&self) -> Result<Vec<(String, &Path, &Plan)>, Vec<Finding>> {
         let scenarios = self.scenarios.iter();
         let plans = scenarios.map(|(item, ready)| match ready {
             Ready::Plan(plan, _) => Ok((item.name.clone(), item.file.as_path(), &**plan)),
-            Ready::Unmet(reasons) | Ready::Refused(reasons) => Err(reasons.clone()),
+            Ready::Unmet(findings) | Ready::Refused(findings) => Err(findings.clone()),
         });
         plans.collect()
     }
@@ -256,7 +256,7 @@ impl<'a> Suite<'a> {
             row: item.row.clone(),
             verdict: Verdict::Broken,
             duration: Duration::ZERO,
-            reasons: Vec::new(),
+            findings: Vec::new(),
             notes: Vec::new(),
             events: 0,
             lost: 0,
@@ -270,26 +270,27 @@ impl<'a> Suite<'a> {
         };
         match found {
             None => report
-                .reasons
-                .push("it is no scenario of this suite".to_owned()),
-            Some((_, Ready::Unmet(reasons))) => {
+                .findings
+                .push(Finding::broken("it is no scenario of this suite")),
+            Some((_, Ready::Unmet(findings))) => {
                 report.verdict = if options.require_all {
                     Verdict::Fail
                 } else {
                     Verdict::Skipped
                 };
-                report.reasons.clone_from(reasons);
+                report.findings.clone_from(findings);
             }
-            Some((_, Ready::Refused(reasons))) => {
+            Some((_, Ready::Refused(findings))) => {
                 report.verdict = Verdict::Fail;
-                report.reasons.clone_from(reasons);
+                report.findings.clone_from(findings);
             }
             Some((item, Ready::Plan(plan, description))) => {
                 report.notes.clone_from(&plan.notes);
                 let run = || self.repeat(item, plan, description, options, control, &mut report);
                 if catch_unwind(AssertUnwindSafe(run)).is_err() {
                     report.verdict = Verdict::Broken;
-                    report.reasons.push("the harness panicked".to_owned());
+                    let panicked = Finding::broken("the harness panicked");
+                    report.findings.push(panicked);
                 }
             }
         }
@@ -338,7 +339,7 @@ impl<'a> Suite<'a> {
                     let differs = differs(first.as_deref(), outcome.text.as_deref());
                     first = first.or(outcome.text);
                     report.verdict = outcome.verdict;
-                    report.reasons = outcome.reasons;
+                    report.findings = outcome.findings;
                     report.trace = outcome.shown;
                     (report.events, report.lost) = (outcome.events, outcome.lost);
                     (report.usage, report.struck) = (outcome.usage, outcome.struck);
@@ -356,9 +357,8 @@ impl<'a> Suite<'a> {
                     }
                     if let Some(diff) = differs {
                         report.verdict = Verdict::Fail;
-                        report.reasons.push(format!(
-                            "the trace differs from that of the first run:\n{diff}"
-                        ));
+                        let text = format!("the trace differs from that of the first run:\n{diff}");
+                        report.findings.push(Finding::missed(About::Snapshot, text));
                     }
                 }
                 Err(error) => report.break_by(&error),
@@ -367,9 +367,10 @@ impl<'a> Suite<'a> {
             report.part_with(directory, options.keep && is_last);
             if report.verdict != Verdict::Pass {
                 if options.repeat > 1 {
+                    let which = format!("in run {round} of {}", options.repeat);
                     report
-                        .reasons
-                        .insert(0, format!("in run {round} of {}", options.repeat));
+                        .findings
+                        .insert(0, Finding::remark(About::Run, which));
                 }
                 return;
             }

@@ -12,6 +12,7 @@ pub use clock::tells_time;
 
 use crate::scenario::{Draft, EventSpec, ExpectedOutput, SnapshotSpec};
 use crate::trace::Normalised;
+use crate::verdict::{About, Finding, Kind};
 use perf_live::sandbox::{Captured, Left};
 use perf_live::units::ExitKind;
 use std::collections::BTreeMap;
@@ -121,16 +122,20 @@ pub fn fill(draft: &mut Draft, runs: &[Seen], given: &Given) -> Result<(), NoEnd
     Ok(())
 }
 
-/// Takes out of a draft what failed in a later run, for the reasons that were given; `false` where nothing of the draft is among them.
+/// Takes out of a draft what was not met in a later run; `false` where nothing of the draft is among that.
 #[must_use]
-pub fn give_up(draft: &mut Draft, reasons: &str) -> bool {
+pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
+    let is_missed = |about: &About| {
+        let mut missed = findings.iter().filter(|it| it.kind == Kind::Missed);
+        missed.any(|finding| finding.about == *about)
+    };
     let mut comments = Vec::new();
     let mut has_failed = false;
-    for (key, words, output) in [
-        ("stdout", "standard output", &mut draft.stdout),
-        ("stderr", "standard error", &mut draft.stderr),
+    for (key, about, output) in [
+        ("stdout", About::Stdout, &mut draft.stdout),
+        ("stderr", About::Stderr, &mut draft.stderr),
     ] {
-        if output.is_some() && reasons.contains(words) {
+        if output.is_some() && is_missed(&about) {
             *output = None;
             has_failed = true;
             instead(key, "is another one in some runs", &mut comments);
@@ -140,7 +145,7 @@ pub fn give_up(draft: &mut Draft, reasons: &str) -> bool {
     let n_files = draft.files_after.len();
     draft
         .files_after
-        .retain(|(path, _)| !reasons.contains(path.as_str()));
+        .retain(|(path, _)| !is_missed(&About::File(path.clone())));
     has_failed || draft.files_after.len() < n_files
 }
 
@@ -219,6 +224,8 @@ fn output(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::{Command, FileAfter, Since, Workload};
+    use std::time::Duration;
 
     const NOW: u64 = 1_795_304_842;
 
@@ -264,5 +271,61 @@ mod tests {
             assert_eq!(text, None, "{why}");
             assert!(said.starts_with(&format!("stdout {why}: ")), "{said}");
         }
+    }
+
+    fn draft() -> Draft {
+        let text = |text: &str| Some(ExpectedOutput::Exact(text.to_owned()));
+        Draft {
+            schema: None,
+            head: Vec::new(),
+            description: "it lists".to_owned(),
+            workload: Workload {
+                command: Command::Run(vec!["ls".to_owned()]),
+                env: BTreeMap::new(),
+                stdin: None,
+                files: BTreeMap::new(),
+                timeout: Duration::from_secs(10),
+            },
+            events: Vec::new(),
+            on_events: Vec::new(),
+            since: Since::Exec,
+            exit: ExitKind::Code(0),
+            stdout: text("a\n"),
+            stderr: text(""),
+            on_output: Vec::new(),
+            files_after: ["a", "data"]
+                .map(|path| (path.to_owned(), FileAfter::default()))
+                .to_vec(),
+            suggestions: Vec::new(),
+            snapshot: SnapshotSpec::default(),
+            on_snapshot: Vec::new(),
+        }
+    }
+
+    /// What is left of outputs and files.
+    fn left_after(findings: &[Finding]) -> (bool, String) {
+        let mut draft = draft();
+        let gave_up = give_up(&mut draft, findings);
+        let outputs = [("out", draft.stdout), ("err", draft.stderr)].into_iter();
+        let outputs = outputs.filter_map(|(name, output)| Some((name.to_owned(), output?)));
+        let files = draft.files_after.into_iter().map(|(path, _)| path);
+        let left: Vec<String> = outputs.map(|(name, _)| name).chain(files).collect();
+        (gave_up, left.join(" "))
+    }
+
+    #[test]
+    fn what_was_missed_in_a_later_run_is_given_up_and_nothing_whose_name_its_words_hold() {
+        let file = |path: &str| About::File(path.to_owned());
+        let words = "what `data` holds on standard output and standard error";
+        let missed = |about| left_after(&[Finding::missed(about, words)]);
+        assert_eq!(missed(file("data")), (true, "out err a".to_owned()));
+        assert_eq!(missed(About::Stdout), (true, "err a data".to_owned()));
+        assert_eq!(missed(About::Exit), (false, "out err a data".to_owned()));
+        // What the workload said when it failed was not expected to be anything.
+        let said = [
+            Finding::missed(About::Exit, "expected exit 0, got exit 1"),
+            Finding::remark(About::Stderr, "standard error: no such file"),
+        ];
+        assert_eq!(left_after(&said), (false, "out err a data".to_owned()));
     }
 }

@@ -4,7 +4,8 @@ use super::align::{Change, aligned};
 use super::lines::{Line, TraceText};
 use super::pseudo::told_otherwise;
 use super::settings::{Differing, Ends};
-use super::{Answer, Class, Difference, Facts};
+use super::{Answer, Class, Difference, Facts, Within};
+use crate::verdict::{About, joined};
 use std::collections::BTreeSet;
 
 /// Two kernels, and what of their settings differs.
@@ -137,21 +138,19 @@ fn unmet(before: &Answer, after: &Answer) -> Option<Difference> {
         (_, "skipped") => ('+', after),
         _ => return None,
     };
-    let is_of_kernel = |reason: &String| {
-        ["tracepoint", "feature", "kernel", "event", "PMU", "probe"]
-            .iter()
-            .any(|word| reason.contains(word))
+    let mut about = skipped.findings.iter().map(|finding| &finding.about);
+    let class = match about.any(|about| *about == About::Kernel) {
+        true => Class::Absent,
+        false => Class::Environment,
     };
-    let class = if skipped.reasons.iter().any(is_of_kernel) {
-        Class::Absent
-    } else {
-        Class::Environment
-    };
-    let reasons = skipped.reasons.iter();
+    let findings = skipped.findings.iter();
     Some(Difference {
         class,
-        what: skipped.reasons.join("; "),
-        evidence: reasons.map(|reason| format!("{sign} {reason}")).collect(),
+        within: Within::Skipped,
+        what: joined(&skipped.findings, "; "),
+        evidence: findings
+            .map(|finding| format!("{sign} {finding}"))
+            .collect(),
     })
 }
 
@@ -167,7 +166,7 @@ pub(super) fn of_verdict(
         "incomplete" | "broken" => true,
         _ => false,
     };
-    let [old, new] = [before, after].map(|answer| answer.reasons.join("\n"));
+    let [old, new] = [before, after].map(|answer| joined(&answer.findings, "\n"));
     let blamed = told.blamed(Ends {
         call: "",
         texts: (Some(&old), Some(&new)),
@@ -179,8 +178,9 @@ pub(super) fn of_verdict(
     };
     let said = |sign: char, answer: &Answer| {
         let mut lines = vec![format!("{sign} {}", answer.verdict)];
-        let reasons = answer.reasons.iter().flat_map(|reason| reason.lines());
-        lines.extend(reasons.map(|line| format!("{sign}   {line}")));
+        let said = answer.findings.iter();
+        let said = said.flat_map(|finding| finding.text.lines());
+        lines.extend(said.map(|line| format!("{sign}   {line}")));
         lines
     };
     let mut evidence = said('-', before);
@@ -191,10 +191,12 @@ pub(super) fn of_verdict(
     } else {
         after
     };
-    let reason = worse.reasons.first().and_then(|it| it.lines().next());
+    let reason = worse.findings.first();
+    let reason = reason.and_then(|finding| finding.text.lines().next());
     let reason = reason.map(|reason| format!(": {reason}"));
     Difference {
         class,
+        within: Within::Verdicts,
         what: format!(
             "{} instead of {}{}",
             after.verdict,
@@ -214,11 +216,13 @@ impl Told<'_> {
         match change {
             Change::Gone(task, kind, lines) => Difference {
                 class: Class::Path,
+                within: Within::Traces,
                 what: format!("no process `{}`", program(kind)),
                 evidence: vec![format!("- {task} {kind}: {lines} lines")],
             },
             Change::Came(task, kind, lines) => Difference {
                 class: Class::Path,
+                within: Within::Traces,
                 what: format!("one more process `{}`", program(kind)),
                 evidence: vec![format!("+ {task} {kind}: {lines} lines")],
             },
@@ -256,6 +260,7 @@ impl Told<'_> {
         }
         Difference {
             class,
+            within: Within::Traces,
             what,
             evidence,
         }
@@ -276,6 +281,7 @@ impl Told<'_> {
             let what = format!("`{name}` another number of times");
             return Difference {
                 class,
+                within: Within::Traces,
                 what,
                 evidence,
             };
@@ -284,6 +290,7 @@ impl Told<'_> {
             evidence.extend(fields);
             return Difference {
                 class: Class::Layout,
+                within: Within::Traces,
                 what: format!("`{name}` has other fields"),
                 evidence,
             };
@@ -298,6 +305,7 @@ impl Told<'_> {
             let what = format!("`{path}` reads otherwise");
             return Difference {
                 class,
+                within: Within::Traces,
                 what,
                 evidence,
             };
@@ -333,6 +341,7 @@ impl Told<'_> {
             _ => (Class::Behaviour, format!("`{name}` has other arguments")),
         };
         Difference {
+            within: Within::Traces,
             class: if is_environment {
                 Class::Environment
             } else {

@@ -136,6 +136,7 @@ fn noise(difference: Difference, runs: &(Runs<'_>, Runs<'_>)) -> Difference {
     };
     Difference {
         class: Class::Noise,
+        within: difference.within,
         what,
         evidence,
     }

@@ -1,6 +1,6 @@
 //! What differs between the answers of two kernels to the same scenario, and why.
 //!
-//! An answer is a verdict, its reasons and the trace. Two of them are compared as a person would: processes are matched by program and descent,
+//! An answer is a verdict, what was found and the trace. Two of them are compared as a person would: processes are matched by program and descent,
 //! lines by the names of calls and events, and only what is left then is a difference. Each has a class, found from evidence and not from the
 //! versions' numbers: what else differs between the kernels ([`Facts`]), and what differs between runs on one kernel.
 //!
@@ -37,6 +37,7 @@ pub use mask::numbered;
 pub use raw::normalised;
 pub use rows::{Part, Row, side_by_side};
 
+use crate::verdict::Finding;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of a scenario on a kernel.
@@ -44,14 +45,14 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Answer {
     /// The word for it: `pass`, `fail`, `skipped`.
     pub verdict: String,
-    /// Why, where it is no pass.
-    pub reasons: Vec<String>,
+    /// What was found, where it is no pass.
+    pub findings: Vec<Finding>,
     /// The normalised trace; empty where there is none to compare.
     pub trace: String,
 }
 
 impl Answer {
-    /// Whether another says the same, whatever its reasons.
+    /// Whether another says the same, whatever was found.
     #[must_use]
     pub fn is_as(&self, other: &Self) -> bool {
         self.verdict == other.verdict && self.trace == other.trace
@@ -134,11 +135,24 @@ impl Class {
     }
 }
 
+/// What of two answers a difference is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// The traces.
+    Traces,
+    /// The verdicts, and the traces do not tell why.
+    Verdicts,
+    /// One kernel ran the scenario, and on the other it was skipped.
+    Skipped,
+}
+
 /// One difference, explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Why it is there.
     pub class: Class,
+    /// What it is a difference of.
+    pub within: Within,
     /// What differs, in words that are the same for every scenario in which the same differs.
     pub what: String,
     /// What shows it: lines of either trace after `-` and `+`, settings, fields.

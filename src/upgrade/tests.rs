@@ -1,6 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
+use crate::verdict::{About, Kind};
 
 fn facts(release: &str) -> Facts {
     Facts {
@@ -12,17 +13,26 @@ fn facts(release: &str) -> Facts {
 fn passed(trace: &str) -> Answer {
     Answer {
         verdict: "pass".to_owned(),
-        reasons: Vec::new(),
+        findings: Vec::new(),
         trace: format!("# trace 2, level sequence\n\n{trace}"),
     }
 }
 
-fn ended(verdict: &str, reason: &str) -> Answer {
+fn ended(verdict: &str, finding: Finding) -> Answer {
     Answer {
         verdict: verdict.to_owned(),
-        reasons: vec![reason.to_owned()],
+        findings: vec![finding],
         trace: String::new(),
     }
+}
+
+fn lack(about: About, text: &str) -> Finding {
+    Finding::new(Kind::Unmet, about, text)
+}
+
+fn late() -> Finding {
+    let about = About::Limit("timeout".to_owned());
+    Finding::new(Kind::TooLong, about, "still ran after 10 s")
 }
 
 /// Class, words and evidence of each difference.
@@ -176,12 +186,21 @@ fn an_event_that_only_one_kernel_has_is_not_there_and_one_that_does_not_fire_is_
 #[test]
 fn what_is_unmet_is_not_there_or_the_environment() {
     let pass = passed("P1 x\n");
-    let (class, what, _) = one(&pass, &ended("skipped", "needs tracepoint `sched:new`"));
+    let (class, what, _) = one(
+        &pass,
+        &ended(
+            "skipped",
+            lack(About::Kernel, "needs tracepoint `sched:new`"),
+        ),
+    );
     assert_eq!(
         (class, &*what),
         (Class::Absent, "needs tracepoint `sched:new`")
     );
-    let (class, ..) = one(&pass, &ended("skipped", "needs the command `git`"));
+    let (class, ..) = one(
+        &pass,
+        &ended("skipped", lack(About::Machine, "needs the command `git`")),
+    );
     assert_eq!(class, Class::Environment);
 }
 
@@ -192,7 +211,7 @@ fn a_run_that_did_not_come_to_its_end_is_the_environment_and_another_verdict_is_
         &pass,
         &Answer {
             trace: pass.trace.clone(),
-            ..ended("timeout", "still ran after 10 s")
+            ..ended("timeout", late())
         },
     );
     assert_eq!(
@@ -206,7 +225,7 @@ fn a_run_that_did_not_come_to_its_end_is_the_environment_and_another_verdict_is_
         &pass,
         &Answer {
             trace: pass.trace.clone(),
-            ..ended("fail", "exit 1")
+            ..ended("fail", Finding::missed(About::Exit, "exit 1"))
         },
     );
     assert_eq!(class, Class::Behaviour);
@@ -272,7 +291,7 @@ fn a_verdict_that_every_run_comes_to_is_told_beside_noise() {
     let twice = passed("P1 x\n  poll(1) = 1\n  poll(1) = 1\n");
     let failed = |answer: &Answer| Answer {
         verdict: "fail".to_owned(),
-        reasons: vec!["exit 1".to_owned()],
+        findings: vec![Finding::missed(About::Exit, "exit 1")],
         ..answer.clone()
     };
     let all = told(
@@ -288,7 +307,7 @@ fn a_verdict_that_every_run_comes_to_is_told_beside_noise() {
 #[test]
 fn a_timeout_of_every_run_is_behaviour_and_one_of_some_runs_noise() {
     let pass = passed("P1 x\n");
-    let late = ended("timeout", "still ran after 10 s");
+    let late = ended("timeout", late());
     let all = told(
         (&facts("6.1"), &[pass.clone(), pass.clone()]),
         (&facts("7.2"), &[late.clone(), late.clone()]),

@@ -1,6 +1,6 @@
 //! The run against that of the baseline.
 
-use super::Findings;
+use super::finding::{About, Finding};
 use crate::matching::Matcher;
 use crate::plan::Delta;
 
@@ -13,8 +13,8 @@ pub fn delta(
     deltas: &[Delta],
     baseline: &dyn Fn(&Matcher) -> Counted,
     run: &dyn Fn(&Matcher) -> Counted,
-) -> Findings {
-    let mut findings = Findings::default();
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
     for delta in deltas {
         let (base, run) = (baseline(&delta.matcher), run(&delta.matcher));
         let (least, most) = (minus(run.0, base.1), minus(run.1, base.0));
@@ -23,13 +23,13 @@ pub fn delta(
         let numbers = format!("{} against {}", said(run), said(base));
         if is_below(most) || is_above(least) {
             let reason = format!("expected {}, got {numbers}", wanted(delta));
-            findings.against.push(reason);
+            findings.push(Finding::missed(About::Baseline, reason));
         } else if is_below(least) || is_above(most) {
             let wanted = wanted(delta);
             let reason = format!(
                 "expected {wanted}, which cannot be told where not all was read: {numbers}"
             );
-            findings.unknown.push(reason);
+            findings.push(Finding::unknown(About::Baseline, reason));
         }
     }
     findings
@@ -69,10 +69,11 @@ fn wanted(delta: &Delta) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::Kind;
     use super::*;
     use crate::scenario::KeyPath;
 
-    fn judged(min: Option<i64>, max: Option<i64>, base: Counted, run: Counted) -> Findings {
+    fn judged(min: Option<i64>, max: Option<i64>, base: Counted, run: Counted) -> Vec<Finding> {
         let matcher = Matcher {
             is_closed: false,
             word: "fsync".to_owned(),
@@ -92,7 +93,10 @@ mod tests {
 
     #[test]
     fn a_difference_has_both_ends_and_both_numbers_are_said() {
-        let against = |min, max, base, run| judged(min, max, (base, base), (run, run)).against;
+        let against = |min, max, base, run| -> Vec<String> {
+            let findings = judged(min, max, (base, base), (run, run)).into_iter();
+            findings.map(|finding| finding.text).collect()
+        };
         let none = [""; 0];
         assert_eq!(against(Some(1), Some(1), 2, 3), none);
         assert_eq!(against(Some(-1), Some(2), 2, 1), none);
@@ -150,15 +154,17 @@ mod tests {
     #[test]
     fn what_hangs_on_what_was_not_read_is_neither() {
         let sure = judged(Some(0), Some(1), (1, 1), (1, 2));
-        assert_eq!(sure, Findings::default(), "whichever it is");
+        assert_eq!(sure, [], "whichever it is");
         let unknown = judged(Some(1), Some(1), (1, 1), (1, 2));
-        assert_eq!(unknown.against, [""; 0]);
         assert_eq!(
-            unknown.unknown,
-            [
+            unknown,
+            [Finding::unknown(
+                About::Baseline,
                 "expected 1 more of `fsync` than in the baseline, which cannot be told where not all was read: 1 to 2 against 1"
-            ]
+            )]
         );
-        assert_eq!(judged(Some(3), None, (0, 1), (1, 2)).against.len(), 1);
+        let certain = judged(Some(3), None, (0, 1), (1, 2));
+        assert_eq!(certain.len(), 1);
+        assert_eq!(certain[0].kind, Kind::Missed);
     }
 }

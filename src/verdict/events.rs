@@ -1,33 +1,34 @@
 //! What is expected of single events.
 
-use super::{Ended, Verdict, sections};
-use crate::matching::{self, Bindings, Expected, Finding, Scene};
+use super::finding::{About, Finding, Kind};
+use super::{Ended, sections};
+use crate::matching::{self, Bindings, Expected, Scene};
 use crate::plan::Plan;
 use crate::trace::Deed;
 use perf_live::events::Account;
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::uring;
 
-/// A reason for each expectation that was not met, and the word for it.
+/// The expectations that were not met, or of which that is not known.
 pub(super) fn judge(
     plan: &Plan,
     ended: &Ended,
     counts: &BTreeMap<String, u64>,
     deeds: &[&Deed],
-) -> Vec<(Verdict, String)> {
+) -> Vec<Finding> {
     let forgotten = forgotten(plan, &ended.account);
-    let mut reasons = if !plan.keeps_order() {
+    let mut findings = if !plan.keeps_order() {
         numbers(plan, counts, &forgotten)
     } else {
         in_order(plan, deeds, &forgotten)
     };
-    reasons.extend(submitted(plan, counts));
-    let is_unknown = |(word, _): &(Verdict, String)| *word == Verdict::Incomplete;
-    if !forgotten.is_empty() && reasons.iter().any(is_unknown) {
+    findings.extend(submitted(plan, counts));
+    let is_unknown = |finding: &Finding| finding.kind == Kind::Unknown;
+    if !forgotten.is_empty() && findings.iter().any(is_unknown) {
         let said = super::overwritten(&ended.account);
-        reasons.extend(said.map(|text| (Verdict::Incomplete, text)));
+        findings.extend(said.map(|text| Finding::unknown(About::Events, text)));
     }
-    reasons
+    findings
 }
 
 /// The names of those events that were asked for and that records were overwritten of.
@@ -44,7 +45,7 @@ fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
 }
 
 /// With every single event.
-fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<(Verdict, String)> {
+fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<Finding> {
     let asked_for = deeds
         .iter()
         .copied()
@@ -53,21 +54,22 @@ fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<(
     let judgement = matching::judge(
         &plan.expected,
         &Scene::new(&asked_for).forgetting(forgotten),
-        "expect",
+        None,
         &Bindings::default(),
         matching::MOST_TRIES,
     );
     let of_sections = sections::judge(plan, deeds, &judgement.bindings, forgotten);
-    let of_run = judgement.findings.into_iter().map(named);
+    let of_run = judgement.findings.into_iter();
+    let of_run = of_run.map(|finding| named(finding, About::Events));
     of_run.chain(of_sections).collect()
 }
 
-/// A finding and its word: what nobody knows is not judged, and what takes too long is the harness' own failure.
-pub(super) fn named(finding: Finding) -> (Verdict, String) {
+/// What a search found: what nobody knows is not judged, and what takes too long is the harness' own failure.
+pub(super) fn named(finding: matching::Finding, about: About) -> Finding {
     match finding {
-        Finding::Failed(text) => (Verdict::Fail, text),
-        Finding::Unknown(text) => (Verdict::Incomplete, text),
-        Finding::GaveUp(text) => (Verdict::Broken, text),
+        matching::Finding::Failed(text) => Finding::missed(about, text),
+        matching::Finding::Unknown(text) => Finding::unknown(about, text),
+        matching::Finding::GaveUp(text) => Finding::new(Kind::Broken, about, text),
     }
 }
 
@@ -75,7 +77,7 @@ pub(super) fn named(finding: Finding) -> (Verdict, String) {
 fn submitted<'a>(
     plan: &'a Plan,
     counts: &'a BTreeMap<String, u64>,
-) -> impl Iterator<Item = (Verdict, String)> + 'a {
+) -> impl Iterator<Item = Finding> + 'a {
     let all = || std::iter::once(&plan.expected).chain(plan.sections.values());
     let named: BTreeSet<&str> = all()
         .flat_map(Expected::matchers)
@@ -96,7 +98,7 @@ fn submitted<'a>(
         let reason = format!(
             "`{name}` was submitted, which may do what `{call}` does, and no expectation names it"
         );
-        Some((Verdict::Incomplete, reason))
+        Some(Finding::unknown(About::Events, reason))
     })
 }
 
@@ -105,7 +107,7 @@ fn numbers(
     plan: &Plan,
     counts: &BTreeMap<String, u64>,
     forgotten: &BTreeSet<String>,
-) -> Vec<(Verdict, String)> {
+) -> Vec<Finding> {
     let counted = plan.expected.count.iter();
     let by_name = counted.filter(|(matcher, _)| matcher.fields.is_empty());
     let wrong = by_name.filter_map(|(matcher, range)| {
@@ -117,9 +119,9 @@ fn numbers(
         let is_met = count >= range.min && range.max.is_none();
         if !is_too_many && !is_met && !matcher.names.is_disjoint(forgotten) {
             let reason = reason + ", and those of earlier were overwritten";
-            return Some((Verdict::Incomplete, reason));
+            return Some(Finding::unknown(About::Events, reason));
         }
-        (!range.contains(count)).then_some((Verdict::Fail, reason))
+        (!range.contains(count)).then(|| Finding::missed(About::Events, reason))
     });
     wrong.collect()
 }

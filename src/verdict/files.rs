@@ -1,6 +1,7 @@
 //! What the run left in its working directory.
 
-use super::{Findings, excerpt};
+use super::excerpt;
+use super::finding::{About, Finding};
 use crate::matching::path_glob;
 use crate::scenario::{ExpectedOutput, FileAfter, nearest};
 use perf_live::sandbox::FileType;
@@ -22,12 +23,14 @@ pub fn reads_content(expected: &[(String, FileAfter)], path: &[u8]) -> bool {
 /// Judges what was left. A path that is written as it is stands for itself; every other one belongs to the first glob that matches it. The
 /// folders on the way to what may be there may be there as well.
 #[must_use]
-pub fn files_after(expected: &[(String, FileAfter)], left: &Left) -> Findings {
-    let mut findings = Findings::default();
+pub fn files_after(expected: &[(String, FileAfter)], left: &Left) -> Vec<Finding> {
+    let mut findings = Vec::new();
     let (globs, exact): (Vec<_>, Vec<_>) = expected.iter().partition(|(key, _)| is_glob(key));
     let is_named = |path: &[u8]| exact.iter().any(|(key, _)| key.as_bytes() == path);
     for (path, wanted) in &exact {
-        one(path, wanted, left, &mut findings);
+        let mut judged = Judged::default();
+        one(path, wanted, left, &mut judged);
+        findings.extend(judged.findings(path));
     }
     let mut of_globs: Vec<Vec<(&[u8], &LeftFile)>> = vec![Vec::new(); globs.len()];
     let mut folders: BTreeSet<&[u8]> = BTreeSet::new();
@@ -50,9 +53,29 @@ pub fn files_after(expected: &[(String, FileAfter)], left: &Left) -> Findings {
         if !wanted.exists {
             found.retain(|(path, _)| !folders.contains(path));
         }
-        many(glob, wanted, &found, left, &mut findings);
+        let mut judged = Judged::default();
+        many(glob, wanted, &found, left, &mut judged);
+        findings.extend(judged.findings(glob));
     }
     findings
+}
+
+/// What is to be said of one path that the scenario names.
+#[derive(Default)]
+struct Judged {
+    against: Vec<String>,
+    unknown: Vec<String>,
+}
+
+impl Judged {
+    fn findings(self, key: &str) -> impl Iterator<Item = Finding> {
+        let about = About::File(key.to_owned());
+        let of = about.clone();
+        let against = self.against.into_iter();
+        let against = against.map(move |text| Finding::missed(of.clone(), text));
+        let unknown = self.unknown.into_iter();
+        against.chain(unknown.map(move |text| Finding::unknown(about.clone(), text)))
+    }
 }
 
 fn is_glob(key: &str) -> bool {
@@ -66,18 +89,18 @@ fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// A path that is written as it is.
-fn one(path: &str, wanted: &FileAfter, left: &Left, findings: &mut Findings) {
+fn one(path: &str, wanted: &FileAfter, left: &Left, judged: &mut Judged) {
     match (left.files.get(path.as_bytes()), wanted.exists) {
-        (Some(file), true) => differences(path, wanted, file, findings),
+        (Some(file), true) => differences(path, wanted, file, judged),
         (Some(file), false) => {
             let what = described(file);
             let reason = format!("expected no `{path}` after the run, and there is {what}");
-            findings.against.push(reason);
+            judged.against.push(reason);
         }
         (None, exists) => match left.hides(path.as_bytes()) {
             Some(why) => {
                 let reason = format!("whether there is `{path}` cannot be told: {why}");
-                findings.unknown.push(reason);
+                judged.unknown.push(reason);
             }
             None if exists => {
                 let what = kind(wanted).map_or("something", named);
@@ -85,7 +108,7 @@ fn one(path: &str, wanted: &FileAfter, left: &Left, findings: &mut Findings) {
                 let reason = format!(
                     "expected {what} at `{path}` after the run, and there is nothing{hint}"
                 );
-                findings.against.push(reason);
+                judged.against.push(reason);
             }
             None => {}
         },
@@ -98,25 +121,24 @@ fn many(
     wanted: &FileAfter,
     found: &[(&[u8], &LeftFile)],
     left: &Left,
-    findings: &mut Findings,
+    judged: &mut Judged,
 ) {
-    let mut own = Findings::default();
     for (path, file) in found {
         let path = shown(path);
         if wanted.exists {
-            differences(&path, wanted, file, &mut own);
+            differences(&path, wanted, file, judged);
         } else {
             let what = described(file);
             let reason = format!(
                 "expected nothing like `{glob}` after the run, and there is {what}, `{path}`"
             );
-            own.against.push(reason);
+            judged.against.push(reason);
         }
     }
-    let more = own.against.len().saturating_sub(MOST_NAMED);
+    let more = judged.against.len().saturating_sub(MOST_NAMED);
     if more > 0 {
-        own.against.truncate(MOST_NAMED);
-        own.against.push(format!("and {more} more for `{glob}`"));
+        judged.against.truncate(MOST_NAMED);
+        judged.against.push(format!("and {more} more for `{glob}`"));
     }
     if let Some((place, why)) = left.unseen.first_key_value() {
         let place = match place.as_slice() {
@@ -124,14 +146,12 @@ fn many(
             path => format!("`{}`", shown(path)),
         };
         let reason = format!("whether all is seen of `{glob}` cannot be told: {place}: {why}");
-        own.unknown.push(reason);
+        judged.unknown.push(reason);
     } else if wanted.exists && found.is_empty() {
         let what = kind(wanted).map_or("something", named);
         let reason = format!("expected {what} like `{glob}` after the run, and there is nothing");
-        own.against.push(reason);
+        judged.against.push(reason);
     }
-    findings.against.append(&mut own.against);
-    findings.unknown.append(&mut own.unknown);
 }
 
 /// What a file must be, which follows from what else is expected of it.
@@ -142,8 +162,8 @@ fn kind(wanted: &FileAfter) -> Option<FileType> {
     wanted.kind.or(implied)
 }
 
-fn differences(path: &str, wanted: &FileAfter, file: &LeftFile, findings: &mut Findings) {
-    let against = &mut findings.against;
+fn differences(path: &str, wanted: &FileAfter, file: &LeftFile, judged: &mut Judged) {
+    let against = &mut judged.against;
     if let Some(kind) = kind(wanted).filter(|kind| *kind != file.kind) {
         let (kind, is) = (named(kind), described(file));
         against.push(format!(
@@ -171,15 +191,15 @@ fn differences(path: &str, wanted: &FileAfter, file: &LeftFile, findings: &mut F
         against.push(reason);
     }
     if let Some(expected) = &wanted.content {
-        content(path, expected, file, findings);
+        content(path, expected, file, judged);
     }
 }
 
-fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, findings: &mut Findings) {
+fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, judged: &mut Judged) {
     let untold = match &file.content {
         LeftContent::Whole(bytes) if expected.accepts(bytes) => return,
         LeftContent::Whole(bytes) => {
-            findings.against.push(differs(path, expected, bytes));
+            judged.against.push(differs(path, expected, bytes));
             return;
         }
         LeftContent::Start(bytes) => {
@@ -194,7 +214,7 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, findings: &mu
                 let reason = format!(
                     "expected `{path}` to have the {wanted} bytes of its text, got {size} bytes"
                 );
-                findings.against.push(reason);
+                judged.against.push(reason);
                 return;
             }
             format!(
@@ -207,7 +227,7 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, findings: &mu
         LeftContent::NotAskedFor => "nobody read it".to_owned(),
     };
     let reason = format!("what `{path}` holds cannot be judged: {untold}");
-    findings.unknown.push(reason);
+    judged.unknown.push(reason);
 }
 
 /// In which way a file is not what was expected; of text what differs, line by line.

@@ -1,64 +1,69 @@
 //! What limits say of a run.
 
 use super::Ended;
+use super::finding::{About, Finding, Kind};
 use crate::plan::Plan;
 use perf_live::units::Limit;
 
-/// The limits that it ran into and was not meant to, a sentence each, the timeout first.
-pub(super) fn unexpected(plan: &Plan, ended: &Ended) -> Vec<String> {
-    let mut reasons = Vec::new();
+/// The limits that it ran into and was not meant to, the timeout first.
+pub(super) fn unexpected(plan: &Plan, ended: &Ended) -> Vec<Finding> {
+    let mut findings = Vec::new();
     if ended.timed_out && plan.expect.limit != Some(Limit::Timeout) {
         let limit = plan.workload.timeout;
-        reasons.push(format!(
-            "the workload did not end within {limit:?} and was killed"
-        ));
+        let text = format!("the workload did not end within {limit:?} and was killed");
+        findings.push(Finding::new(Kind::TooLong, about(Limit::Timeout), text));
     }
     let struck = ended.struck.iter();
     for struck in struck.filter(|struck| plan.expect.limit != Some(struck.limit)) {
         let used = ended.usage.said(struck.limit);
         let used = used.map_or_else(String::new, |used| format!(" ({used})"));
-        reasons.push(format!(
+        let text = format!(
             "the limit of {} was reached: {}{used}",
             named(plan, struck.limit),
             struck.how
-        ));
+        );
+        let kind = match struck.limit {
+            Limit::Timeout | Limit::Cpu => Kind::TooLong,
+            _ => Kind::Missed,
+        };
+        findings.push(Finding::new(kind, about(struck.limit), text));
     }
-    reasons
+    findings
 }
 
-/// Adds what is to be said of a limit that it was meant to run into: that it did not, or why that is not known.
-pub(super) fn missed(
-    plan: &Plan,
-    ended: &Ended,
-    reasons: &mut Vec<String>,
-    unknown: &mut Vec<String>,
-) {
+fn about(limit: Limit) -> About {
+    About::Limit(limit.word().to_owned())
+}
+
+/// What is to be said of a limit that it was meant to run into: that it did not, or why that is not known.
+pub(super) fn missed(plan: &Plan, ended: &Ended) -> Option<Finding> {
     let wanted = plan.expect.limit;
-    let Some(wanted) = wanted.filter(|wanted| !reached(ended, *wanted)) else {
-        return;
-    };
+    let wanted = wanted.filter(|wanted| !reached(ended, *wanted))?;
     let used = ended.usage.said(wanted);
     let used = used.map_or_else(String::new, |used| format!(" ({used})"));
     let name = named(plan, wanted);
-    match untold(ended, wanted) {
-        Some(why) => unknown.push(format!(
-            "whether the limit of {name} was reached cannot be told: {why}"
-        )),
-        None => reasons.push(format!(
-            "expected the limit of {name} to be reached, and it was not{used}"
-        )),
-    }
+    Some(match untold(ended, wanted) {
+        Some(why) => {
+            let text = format!("whether the limit of {name} was reached cannot be told: {why}");
+            Finding::unknown(about(wanted), text)
+        }
+        None => {
+            let text = format!("expected the limit of {name} to be reached, and it was not{used}");
+            Finding::missed(about(wanted), text)
+        }
+    })
 }
 
 /// What may have been the reason of a failure, and nobody can tell.
-pub(super) fn unknown(plan: &Plan, ended: &Ended) -> Vec<String> {
+pub(super) fn unknown(plan: &Plan, ended: &Ended) -> Vec<Finding> {
     let limits = ended.untold.iter();
     let limits =
         limits.filter(|(limit, _)| plan.expect.limit != Some(*limit) && !reached(ended, *limit));
     limits
         .map(|(limit, why)| {
             let name = named(plan, *limit);
-            format!("whether the limit of {name} was reached cannot be told: {why}")
+            let text = format!("whether the limit of {name} was reached cannot be told: {why}");
+            Finding::remark(about(*limit), text)
         })
         .collect()
 }

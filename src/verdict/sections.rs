@@ -1,13 +1,13 @@
 //! What is expected of sections.
 
-use super::Verdict;
 use super::events::named;
+use super::finding::{About, Finding};
 use crate::matching::{self, Bindings, Mark, Scene, Unmarked};
 use crate::plan::Plan;
 use crate::trace::{Deed, Stretch};
 use std::collections::BTreeSet;
 
-/// A reason for each expectation of a section that was not met, and for each mark that is not there once, and the word for it. What the
+/// The expectations of sections that were not met or of which that is not known, and the marks that are not there once. What the
 /// expectations of the whole run have bound is bound here as well.
 ///
 /// Of these names, deeds of before were overwritten.
@@ -16,27 +16,27 @@ pub(super) fn judge(
     deeds: &[&Deed],
     outer: &Bindings,
     forgotten: &BTreeSet<String>,
-) -> Vec<(Verdict, String)> {
+) -> Vec<Finding> {
     if plan.marks.sections.is_empty() {
         return Vec::new();
     }
     let whole = Scene::new(deeds);
-    let mut reasons = Vec::new();
+    let mut findings = Vec::new();
     for (name, marks) in &plan.marks.sections {
+        let about = || About::Section(name.clone());
         let stretch = match stretch(marks, &whole) {
             Ok(stretch) => stretch,
             Err(missing) => {
                 let named = |unmarked| match unmarked {
                     // It may have been there.
-                    Unmarked::Not(why) if !forgotten.is_empty() => {
-                        (Verdict::Incomplete, format!("section `{name}`: {why}"))
+                    Unmarked::Not(why) if forgotten.is_empty() => {
+                        Finding::missed(about(), format!("section `{name}`: {why}"))
                     }
-                    Unmarked::Not(why) => (Verdict::Fail, format!("section `{name}`: {why}")),
-                    Unmarked::Unknown(why) => {
-                        (Verdict::Incomplete, format!("section `{name}`: {why}"))
+                    Unmarked::Not(why) | Unmarked::Unknown(why) => {
+                        Finding::unknown(about(), format!("section `{name}`: {why}"))
                     }
                 };
-                reasons.extend(missing.into_iter().map(named));
+                findings.extend(missing.into_iter().map(named));
                 continue;
             }
         };
@@ -45,23 +45,17 @@ pub(super) fn judge(
         };
         let held = deeds.iter().copied().filter(|deed| stretch.has(deed));
         let held: Vec<&Deed> = held.filter(|deed| asks_for(plan, deed)).collect();
-        let label = format!("expect.sections.{name}");
         let judgement = matching::judge(
             expected,
             &Scene::new(&held).forgetting(forgotten),
-            &label,
+            Some(name),
             outer,
             matching::MOST_TRIES,
         );
-        let of_section = judgement.findings.into_iter().map(named);
-        reasons.extend(
-            of_section.map(|(verdict, text)| match text.contains(&label) {
-                true => (verdict, text),
-                false => (verdict, format!("section `{name}`: {text}")),
-            }),
-        );
+        let of_section = judgement.findings.into_iter();
+        findings.extend(of_section.map(|finding| named(finding, about())));
     }
-    reasons
+    findings
 }
 
 /// Whether the author asked for such deeds; others are there for the sake of marks.

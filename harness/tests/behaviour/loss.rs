@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use perf_live::host::Host;
 use serde_json::Value;
 use trace_harness::run::{Bench, Control, Fault, Options, ScenarioReport, Suite, Update, discover};
-use trace_harness::verdict::Verdict;
+use trace_harness::verdict::{Finding, Kind, Verdict};
 
 use crate::support::oracle;
 use crate::support::project::{Project, Run};
@@ -273,10 +273,11 @@ fn every_dropped_record_is_caught(bench: &Bench<'_>) {
             "record {position}: {report:?}"
         );
         assert_eq!(report.lost, 1, "record {position}: {report:?}");
-        let [reason] = report.reasons.as_slice() else {
+        let [Finding { kind, text, .. }] = report.findings.as_slice() else {
             panic!("{report:?}")
         };
-        assert!(reason.starts_with("`raw_syscalls:sys_"), "{reason}");
+        assert_eq!(*kind, Kind::Lost);
+        assert!(text.starts_with("`raw_syscalls:sys_"), "{text}");
         position += 1;
     };
     // All calls have two halves in the ring, but for the first, which is entered before its events
@@ -309,10 +310,8 @@ fn a_kernel_that_does_not_count_losses_hides_neither_kind() {
     assert!(report.lost > 0);
     for event in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {
         let start = format!("`{event}`: ");
-        let reason = report
-            .reasons
-            .iter()
-            .find_map(|reason| reason.strip_prefix(start.as_str()));
+        let mut findings = report.findings.iter();
+        let reason = findings.find_map(|it| it.text.strip_prefix(start.as_str()));
         let reason = reason.unwrap_or_else(|| panic!("nothing about `{event}`: {report:?}"));
         assert!(reason.ends_with(" missing"), "{reason}");
     }

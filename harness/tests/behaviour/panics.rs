@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use perf_live::host::Host;
 use perf_live::sandbox::Running;
 use trace_harness::run::{Bench, Control, Fault, Next, Options, Suite, Update, discover};
-use trace_harness::verdict::Verdict;
+use trace_harness::verdict::{Finding, Verdict};
 
 use crate::support::fifo::Fifo;
 use crate::support::oracle;
@@ -95,7 +95,8 @@ fn a_panic_ends_the_workload_removes_its_directory_and_spares_the_others() {
         ("c", Verdict::Pass),
     ];
     assert_eq!(verdicts, expected, "{reports:?}");
-    assert_eq!(reports[0].reasons, ["the harness panicked"]);
+    let panicked = Finding::broken("the harness panicked");
+    assert_eq!(reports[0].findings, [panicked]);
     let mut fifo = fifo
         .into_inner()
         .unwrap_or_else(std::sync::PoisonError::into_inner);

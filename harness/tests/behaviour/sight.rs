@@ -13,7 +13,7 @@ use trace_harness::plan::{self, Counting, Facts, MemoryReader, Reach, Resolved};
 use trace_harness::run::{Bench, Control, Extras, Next, Subject, attempt, lay_out};
 use trace_harness::scenario;
 use trace_harness::snapshot::Place;
-use trace_harness::verdict::Verdict;
+use trace_harness::verdict::{Verdict, joined};
 
 use crate::support::oracle;
 use crate::support::project::Project;
@@ -190,7 +190,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         let subject = Subject { file, stored };
         let outcome = attempt(&bench, &plan, subject, &mut Nobody, Extras::default(), &dir);
         let outcome = outcome.expect("a run");
-        (outcome.verdict, outcome.reasons.join("\n"))
+        (outcome.verdict, joined(&outcome.findings, "\n"))
     };
     let blind = WithoutIoUring(&host);
     for subcommand in ["io-uring", "io-uring-polled"] {

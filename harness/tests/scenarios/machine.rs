@@ -10,7 +10,7 @@ use trace_harness::report;
 use trace_harness::run::{
     Bench, Control, Fault, Item, Options, ScenarioReport, Suite, SuiteError, Update,
 };
-use trace_harness::verdict::Verdict;
+use trace_harness::verdict::{Verdict, joined};
 
 use crate::interrupt::Interrupt;
 use crate::is_nextest;
@@ -85,7 +85,7 @@ impl Machine {
         match report.verdict {
             Verdict::Pass => Ok(Completion::Completed),
             Verdict::Fail if is_forgiven => Ok(Completion::Completed),
-            Verdict::Skipped => self.skip(&report.reasons.join("; ")),
+            Verdict::Skipped => self.skip(&joined(&report.findings, "; ")),
             _ => Err(failure(&report)),
         }
     }
@@ -127,7 +127,7 @@ fn look() -> Result<Bench<'static>, String> {
 
 /// Why the only scenario of this suite will be skipped, if it will.
 fn unmet(suite: &Suite<'_>) -> Option<String> {
-    let mut reasons = suite.items().map(|(_, reasons)| reasons.join("; "));
+    let mut reasons = suite.items().map(|(_, findings)| joined(findings, "; "));
     reasons.next().filter(|reasons| !reasons.is_empty())
 }
 

@@ -80,8 +80,8 @@ const TRACE_HARNESS: Rooms = &[
     ("plan", &["matching", "scenario", "trace"]),
     ("verdict", &["matching", "plan", "scenario", "trace"]),
     ("snapshot", &[]),
-    ("upgrade", &[]),
-    ("suggest", &["scenario", "trace"]),
+    ("upgrade", &["verdict"]),
+    ("suggest", &["scenario", "trace", "verdict"]),
     ("matrix", &["scenario", "snapshot", "upgrade", "verdict"]),
     (
         "run",

@@ -98,7 +98,10 @@ impl Explainer<'_, '_> {
         bindings: &Bindings,
     ) -> String {
         let (step, count) = (words::of_matcher(matcher), deeds.len());
-        let mut lines = vec![format!("expected {range} of `{step}`, got {count}")];
+        let mut lines = vec![format!(
+            "{} {range} of `{step}`, got {count}",
+            self.expected()
+        )];
         let near = nearest(self.scene, matcher, bindings, None);
         if let Some(near) = near.first().filter(|_| count == 0) {
             lines.push(format!("  nearest: {}", self.deed(near.deed)));

@@ -27,7 +27,10 @@ impl Explainer<'_, '_> {
         least: u64,
     ) -> String {
         let step = words::of_matcher(matcher);
-        format!("expected {range} of `{step}`, got {least}, and those of earlier were overwritten")
+        format!(
+            "{} {range} of `{step}`, got {least}, and those of earlier were overwritten",
+            self.expected()
+        )
     }
 
     /// Of what must not lie between the steps of a sequence.

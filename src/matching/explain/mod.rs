@@ -17,8 +17,10 @@ use crate::trace::{Deed, Part, Value};
 /// Says why.
 pub(super) struct Explainer<'s, 'a> {
     pub(super) scene: &'s Scene<'a>,
-    /// Whose expectations these are: `expect`, `expect.sections.save`.
+    /// In front of a key: `expect`, `expect.sections.save`.
     pub(super) label: &'s str,
+    /// Whose deeds they are, where they are not those of the whole run.
+    pub(super) section: Option<&'s str>,
 }
 
 /// The longest that a line of the trace may be here, in letters.
@@ -33,6 +35,12 @@ impl Explainer<'_, '_> {
             "sequence"
         };
         format!("{}.{key}", self.label)
+    }
+
+    /// In front of a number that is expected: "section `save`: expected 2".
+    pub(super) fn expected(&self) -> String {
+        let of = self.section.map(|name| format!("section `{name}`: "));
+        of.unwrap_or_default() + "expected"
     }
 
     /// A step and the line that it stands in: "`expect.sequence`, step 2 of 3 (line 13)".

@@ -118,7 +118,8 @@ impl Explainer<'_, '_> {
     ) -> String {
         let (step, more) = (words::of_matcher(matcher), unknown.len());
         let head = format!(
-            "expected {range} of `{step}`, got {least}, and {more} of which it was not read"
+            "{} {range} of `{step}`, got {least}, and {more} of which it was not read",
+            self.expected()
         );
         self.listed(head, &[matcher], unknown, bindings)
     }

@@ -89,7 +89,7 @@ fn what_takes_too_long_is_neither_met_nor_missed() {
     let judgement = judge(
         &expected(steps),
         &Scene::new(&deeds),
-        "expect",
+        None,
         &Bindings::default(),
         50,
     );

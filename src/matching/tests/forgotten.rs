@@ -20,7 +20,7 @@ fn check(text: &str, answer: &[&str]) {
     let judgement = judge(
         &expected(text),
         &scene,
-        "expect",
+        None,
         &Bindings::default(),
         MOST_TRIES,
     );

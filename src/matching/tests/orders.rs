@@ -332,10 +332,33 @@ fn a_section_sees_what_the_run_has_bound() {
     let deeds = super::super::notation::deeds(SAVE);
     let section: Vec<&Deed> = deeds.iter().skip(2).collect();
     let expected = expected("sequence: [ write: {fd: $fd}, fsync: {fd: $fd} ]");
-    let judge = |outer| judge(&expected, &Scene::new(&section), "save", outer, MOST_TRIES);
+    let judge = |outer| {
+        judge(
+            &expected,
+            &Scene::new(&section),
+            Some("save"),
+            outer,
+            MOST_TRIES,
+        )
+    };
     assert_eq!(judge(&run.bindings).findings, []);
     let other = judgement("sequence: [ openat: {path: lock, returns: $fd} ]", SAVE);
     assert_eq!(judge(&other.bindings).findings.len(), 1);
+    let counted = super::expected("count: { fsync: 7 }");
+    let counted = super::super::judge(
+        &counted,
+        &Scene::new(&section),
+        Some("save"),
+        &run.bindings,
+        MOST_TRIES,
+    );
+    let [Finding::Failed(text)] = counted.findings.as_slice() else {
+        panic!("{counted:?}");
+    };
+    assert!(
+        text.starts_with("section `save`: expected 7 of `fsync`, got "),
+        "{text}"
+    );
     // Where the run has not bound it, that is said of the run, and nothing here.
     let none = judgement("sequence: [ openat: {path: none, returns: $fd} ]", SAVE);
     assert_eq!(none.findings.len(), 1);

@@ -159,7 +159,7 @@ fn judged_with(rule: &SpanRule, text: &str, wanted: &str) -> Vec<&'static str> {
     let judgement = judge(
         &expected(wanted),
         &scene,
-        "expect",
+        None,
         &Bindings::default(),
         MOST_TRIES,
     );

@@ -140,7 +140,9 @@ fn what_cannot_be_counted_is_refused_or_skips() {
         assert!(message.starts_with(said), "{message}");
     }
     match resolve_text("trace: { events: [{ count: 'cpu/cycles/' }] }") {
-        Resolved::Unmet(reasons) => assert_eq!(reasons, ["needs a source of events `cpu`"]),
+        Resolved::Unmet(reasons) => {
+            assert_eq!(texts(reasons), ["needs a source of events `cpu`"]);
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -493,7 +493,7 @@ fn a_field_that_cannot_be_read_here_is_an_unmet_requirement() {
         let text = scenario(&format!("  never: [ {{ {step} }} ]"));
         let kernel = Kernel::with_io_uring();
         match resolved_by(MemoryReader::Nobody, &kernel, None, &text) {
-            Ok(Resolved::Unmet(reasons)) => reasons.join("; "),
+            Ok(Resolved::Unmet(reasons)) => texts(reasons).join("; "),
             Ok(Resolved::Plan(_)) => "nothing".to_owned(),
             other => panic!("{other:?}"),
         }

@@ -74,8 +74,9 @@ fn marks_that_cannot_be_read_or_never_occur_are_told_before_anything_runs() {
     match resolved_by(MemoryReader::Nobody, &Kernel::captured(), None, &without) {
         Ok(Resolved::Unmet(reasons)) => {
             assert!(
-                reasons.concat().contains("what is written, for its marks"),
-                "{reasons:?}"
+                texts(reasons)
+                    .concat()
+                    .contains("what is written, for its marks")
             );
         }
         other => panic!("{other:?}"),

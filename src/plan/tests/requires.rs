@@ -27,11 +27,16 @@ fn what_is_not_met_skips_fails_or_is_noted() {
         "needs uprobes: there is no source",
     ];
     match resolve_text(&format!("requires: {{ {lacking} }}")) {
-        Resolved::Unmet(reasons) => assert_eq!(reasons, expected),
+        Resolved::Unmet(lacks) => {
+            let of: Vec<LackOf> = lacks.iter().map(|lack| lack.of).collect();
+            let (kernel, machine) = (LackOf::Kernel, LackOf::Machine);
+            assert_eq!(of, [kernel, kernel, machine, kernel]);
+            assert_eq!(texts(lacks), expected);
+        }
         other => panic!("{other:?}"),
     }
     match resolve_text(&format!("requires: {{ hard: {{ {lacking} }} }}")) {
-        Resolved::Refused(reasons) => assert_eq!(reasons, expected),
+        Resolved::Refused(lacks) => assert_eq!(texts(lacks), expected),
         other => panic!("{other:?}"),
     }
     let plan = planned(&format!("requires: {{ best_effort: {{ {lacking} }} }}"));
@@ -124,7 +129,7 @@ fn a_scenario_that_would_record_nothing_is_skipped() {
     match resolve_text(only) {
         Resolved::Unmet(reasons) => {
             assert_eq!(
-                reasons,
+                texts(reasons),
                 ["needs one of its tracepoints, to record anything"]
             );
         }

@@ -6,18 +6,23 @@ use super::text::{escape, lines, words as text};
 use super::{chip, column, place, traces};
 use crate::matrix::{Cell, Column, Step};
 use crate::report::matrix::{Found, MatrixReport, both, evidence, plural, words};
+use crate::upgrade::Within;
 use crate::verdict::Verdict;
 use std::fmt::Write;
 
 pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>) {
     let _always_fits = writeln!(out, "<details><summary>{}</summary>", summary(row));
     // What an upgrade says, as that something was skipped and for want of what, it says alone.
-    let is_told = |cell: &Cell| {
-        let what = cell.reasons.join("; ");
-        row.found.iter().any(|found| found.change.what == what)
+    let is_told = |(cell, kernels): &Group<'_>| {
+        let is_at = |kernel: &String| kernels.contains(&kernel.as_str());
+        let mut found = row.found.iter();
+        cell.verdict() == Verdict::Skipped
+            && found.any(|found| {
+                let is_of_one = is_at(&found.step.from) != is_at(&found.step.to);
+                found.change.within == Within::Skipped && is_of_one
+            })
     };
-    let (told, untold): (Vec<Group<'_>>, Vec<Group<'_>>) =
-        odd(row).into_iter().partition(|(cell, _)| is_told(cell));
+    let (told, untold): (Vec<Group<'_>>, Vec<Group<'_>>) = odd(row).into_iter().partition(is_told);
     for (cell, kernels) in &untold {
         reasons(out, report, row, cell, kernels);
     }
@@ -94,8 +99,9 @@ fn reasons(
         ": <span class=\"{verdict}\">{}</span></h4>",
         words(verdict)
     );
-    if !cell.reasons.is_empty() {
-        lines(out, cell.reasons.iter().flat_map(|reason| reason.lines()));
+    if !cell.findings.is_empty() {
+        let findings = cell.findings.iter();
+        lines(out, findings.flat_map(|finding| finding.text.lines()));
     }
     for note in &cell.notes {
         out.push_str("<p>Note: ");

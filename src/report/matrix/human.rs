@@ -3,7 +3,8 @@
 use super::super::suite::{diff_color, verdict_color};
 use super::{MatrixReport, is_of_verdict, plural, real, scenarios, words};
 use crate::matrix::{Difference, Matrix, Step};
-use crate::verdict::Verdict;
+use crate::upgrade::Within;
+use crate::verdict::{About, Verdict};
 use perf_records::units::{shown, shown_lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -25,7 +26,8 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
             continue;
         }
         head(out, &difference, color);
-        let whole = difference.reasons.iter().flat_map(|reason| reason.lines());
+        let whole = difference.findings.iter();
+        let whole = whole.flat_map(|finding| finding.text.lines());
         lines(out, whole, color);
         for note in &difference.notes {
             let _always_fits = writeln!(out, "        note: {}", shown(note));
@@ -59,19 +61,17 @@ struct Told(BTreeMap<String, Explained>);
 struct Explained {
     verdicts: BTreeMap<Verdict, BTreeSet<String>>,
     steps: BTreeSet<String>,
-    /// The first lines of the reasons and the notes, but for those that say only that the trace differs, which the upgrade shows.
+    /// The first lines of what was found, and the notes; but for the snapshot, as the upgrade shows what of the trace differs.
     said: BTreeSet<String>,
 }
 
 impl Told {
     fn add(&mut self, difference: &Difference, step: &Step) {
-        let reasons = difference.reasons.iter().filter_map(|it| it.lines().next());
+        let found = difference.findings.iter();
+        let found = found.filter(|finding| finding.about != About::Snapshot);
+        let found = found.filter_map(|finding| finding.text.lines().next());
         let notes = difference.notes.iter().map(|note| format!("note: {note}"));
-        let said = reasons
-            .filter(|line| !line.starts_with("the trace differs from"))
-            .map(str::to_owned)
-            .chain(notes);
-        let said: BTreeSet<String> = said.collect();
+        let said: BTreeSet<String> = found.map(str::to_owned).chain(notes).collect();
         for name in &difference.scenarios {
             let of = self.0.entry(name.clone()).or_default();
             let kernels = of.verdicts.entry(difference.verdict).or_default();
@@ -136,10 +136,10 @@ fn explaining<'a>(difference: &Difference, steps: &'a [Step]) -> Option<&'a Step
 
 /// Whether the step says all of it: that something was skipped, and for want of what.
 fn is_told(difference: &Difference, step: &Step) -> bool {
-    let what = difference.reasons.join("; ");
+    let mut skipped = step.changes.iter();
     difference.verdict == Verdict::Skipped
         && difference.notes.is_empty()
-        && step.changes.iter().any(|change| change.what == what)
+        && skipped.any(|change| change.within == Within::Skipped)
 }
 
 fn head(out: &mut String, difference: &Difference, color: bool) {

@@ -16,7 +16,7 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
         );
         list(out, "kernels", &difference.kernels);
         list(out, "scenarios", &difference.scenarios);
-        list(out, "reasons", &difference.reasons);
+        list(out, "reasons", &difference.findings);
         list(out, "notes", &difference.notes);
         out.push_str("}\n");
     }
@@ -33,7 +33,7 @@ fn cells(out: &mut String, matrix: &Matrix) {
             member(out, "scenario", name);
             member(out, "kernel", &column.kernel);
             let _always_fits = write!(out, ",\"verdict\":\"{}\"", cell.verdict());
-            list(out, "reasons", &cell.reasons);
+            list(out, "reasons", &cell.findings);
             list(out, "notes", &cell.notes);
             out.push_str("}\n");
         }
@@ -84,11 +84,11 @@ fn member(out: &mut String, name: &str, text: &str) {
     string(out, text);
 }
 
-fn list(out: &mut String, name: &str, texts: &[String]) {
+fn list(out: &mut String, name: &str, texts: &[impl AsRef<str>]) {
     let _always_fits = write!(out, ",\"{name}\":[");
     for (place, text) in texts.iter().enumerate() {
         out.push_str(if place > 0 { "," } else { "" });
-        string(out, text);
+        string(out, text.as_ref());
     }
     out.push(']');
 }

@@ -20,7 +20,7 @@ pub(super) fn write(report: &MatrixReport<'_>) -> Result<String, SerializeError>
             let Some((_, cell)) = cells.find(|(of, _)| of.kernel == column.kernel) else {
                 continue;
             };
-            let status = status(cell.verdict(), &cell.reasons);
+            let status = status(cell.verdict(), &cell.findings);
             let mut case = TestCase::new(shown(scenario).as_ref(), status);
             // What tells apart cases of one name.
             case.set_classname(column.kernel.as_str());

@@ -9,7 +9,7 @@ pub(super) mod tests;
 
 use super::html;
 use crate::matrix::{Explained, Matrix, Seen, Step};
-use crate::upgrade::Class;
+use crate::upgrade::{Class, Within};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -172,11 +172,7 @@ pub(super) fn evidence<'a>(change: &'a Explained, seen: &'a Seen) -> impl Iterat
 
 /// Whether all that differs is the verdict, which its reasons tell.
 pub(super) fn is_of_verdict(change: &Explained) -> bool {
-    change.seen.iter().all(|seen| {
-        let (before, after) = seen.verdicts;
-        let what = format!("{after} instead of {before}");
-        before != after && change.what.starts_with(&what)
-    })
+    change.within == Within::Verdicts
 }
 
 /// `3 differences in 5 scenarios`, `nothing differs`; noise is no difference.

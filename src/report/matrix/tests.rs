@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::matrix::Column;
+use crate::verdict::{About, Finding, Kind};
 use serde_json::{Value, json};
 
 /// A kernel of which each scenario came to a verdict, with reasons and a trace.
@@ -12,12 +13,17 @@ pub(in crate::report) fn column(kernel: &str, told: &[(&str, &str, &str, &str)])
             "" => String::new(),
             lines => format!("# trace 2, level sequence\n\nP1 x\n{lines}"),
         };
-        let reasons: Vec<&str> = Some(*reason)
-            .into_iter()
-            .filter(|it| !it.is_empty())
-            .collect();
+        let finding = match (*verdict, *reason) {
+            (_, "") => None,
+            ("skipped", text) => Some(Finding::new(Kind::Unmet, About::Kernel, text)),
+            (_, text) if text.contains("trace differs") => {
+                Some(Finding::missed(About::Snapshot, text))
+            }
+            (_, text) => Some(Finding::missed(About::Exit, text)),
+        };
+        let findings: Vec<Finding> = finding.into_iter().collect();
         let line = json!({
-            "type": "scenario", "name": name, "verdict": verdict, "reasons": reasons, "kernel": format!("{kernel}.0-amd64"), "trace": trace
+            "type": "scenario", "name": name, "verdict": verdict, "findings": findings, "kernel": format!("{kernel}.0-amd64"), "trace": trace
         });
         assert!(column.line(&line.to_string()), "{line}");
     }

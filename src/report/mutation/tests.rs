@@ -1,6 +1,7 @@
 use super::*;
 use crate::mutate::Operator;
 use crate::trace::StableName;
+use crate::verdict::Finding;
 use std::time::Duration;
 
 fn survivor(operator: Operator, field: Option<&str>, now: Option<&str>) -> Survivor {
@@ -33,7 +34,7 @@ fn survey() -> Survey {
     }
 }
 
-fn report(result: Result<Survey, (Verdict, Vec<String>)>) -> MutationReport {
+fn report(result: Result<Survey, (Verdict, Vec<Finding>)>) -> MutationReport {
     MutationReport {
         name: "files/x".to_owned(),
         file: "scenarios/files/x.yaml".into(),
@@ -42,7 +43,7 @@ fn report(result: Result<Survey, (Verdict, Vec<String>)>) -> MutationReport {
     }
 }
 
-fn human(result: Result<Survey, (Verdict, Vec<String>)>) -> String {
+fn human(result: Result<Survey, (Verdict, Vec<Finding>)>) -> String {
     let mut out = String::new();
     mutation_human(&mut out, &report(result), false);
     out
@@ -107,7 +108,7 @@ fn a_lenient_scenario_that_needs_no_excuse_is_told_so() {
 
 #[test]
 fn a_run_without_mutants_has_its_verdict_and_reasons() {
-    let reasons = |text: &str| vec![text.to_owned()];
+    let reasons = |text: &str| vec![Finding::broken(text)];
     assert_eq!(
         human(Err((Verdict::Skipped, reasons("no `sqlite3`")))),
         "   skipped  files/x: no `sqlite3`\n"
@@ -126,7 +127,7 @@ fn a_scenario_is_one_json_line_with_every_survivor() {
     mutation_json(&mut out, &report(Ok(few)));
     mutation_json(
         &mut out,
-        &report(Err((Verdict::Skipped, vec!["no".to_owned()]))),
+        &report(Err((Verdict::Skipped, vec![Finding::broken("no")]))),
     );
     assert_eq!(
         out,

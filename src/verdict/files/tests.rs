@@ -1,5 +1,6 @@
 //! Judging of what was left.
 
+use super::super::finding::Kind;
 use super::*;
 use crate::scenario::CountRange;
 
@@ -44,7 +45,7 @@ fn directory() -> LeftFile {
     }
 }
 
-fn judged(expected: &[(&str, FileAfter)], left: &Left) -> Findings {
+fn judged(expected: &[(&str, FileAfter)], left: &Left) -> Vec<Finding> {
     let expected: Vec<_> = expected
         .iter()
         .map(|(key, wanted)| ((*key).to_owned(), wanted.clone()))
@@ -54,9 +55,12 @@ fn judged(expected: &[(&str, FileAfter)], left: &Left) -> Findings {
 
 /// What speaks against, where nothing is unknown.
 fn against(expected: &[(&str, FileAfter)], left: &Left) -> Vec<String> {
-    let findings = judged(expected, left);
-    assert_eq!(findings.unknown, [""; 0]);
-    findings.against
+    let findings = judged(expected, left).into_iter();
+    let text = |finding: Finding| {
+        assert_eq!(finding.kind, Kind::Missed, "{finding}");
+        finding.text
+    };
+    findings.map(text).collect()
 }
 
 #[test]
@@ -212,32 +216,40 @@ fn what_was_not_seen_or_read_is_neither_a_pass_nor_a_failure() {
         ..there()
     };
     let found = |key, wanted| judged(&[(key, wanted)], &left);
-    assert_eq!(found("big", contains("bc")), Findings::default());
-    let unknown = |reason: &str| Findings {
-        unknown: vec![reason.to_owned()],
-        ..Findings::default()
-    };
+    assert_eq!(found("big", contains("bc")), []);
+    let unknown = |key: &str, reason: &str| [Finding::unknown(About::File(key.to_owned()), reason)];
     assert_eq!(
         found("big", contains("x")),
-        unknown("what `big` holds cannot be judged: it has 100 bytes, of which 3 were read")
+        unknown(
+            "big",
+            "what `big` holds cannot be judged: it has 100 bytes, of which 3 were read"
+        )
     );
     assert_eq!(
-        found("big", holds("abc")).unknown,
-        [""; 0],
+        against(&[("big", holds("abc"))], &left).len(),
+        1,
         "its size tells"
     );
-    assert_eq!(found("big", holds("abc")).against.len(), 1);
     assert_eq!(
         found("secret", contains("x")),
-        unknown("what `secret` holds cannot be judged: permission denied")
+        unknown(
+            "secret",
+            "what `secret` holds cannot be judged: permission denied"
+        )
     );
     assert_eq!(
         found("deep/x", FileAfter::default()),
-        unknown("whether there is `deep/x` cannot be told: its path is too long")
+        unknown(
+            "deep/x",
+            "whether there is `deep/x` cannot be told: its path is too long"
+        )
     );
     assert_eq!(
         found("*.tmp", FileAfter::default()),
-        unknown("whether all is seen of `*.tmp` cannot be told: `deep`: its path is too long")
+        unknown(
+            "*.tmp",
+            "whether all is seen of `*.tmp` cannot be told: `deep`: its path is too long"
+        )
     );
 }
 

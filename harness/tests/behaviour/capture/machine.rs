@@ -286,6 +286,6 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
     let without = trace(&bench().without_kernel_types());
     assert_eq!(without.text.expect("a trace"), with);
     let unread = trace(&bench().with_strings(StringSource::None));
-    assert_eq!(unread.verdict, Verdict::Incomplete, "{:?}", unread.reasons);
+    assert_eq!(unread.verdict, Verdict::Incomplete, "{:?}", unread.findings);
     assert_eq!((unread.text, unread.only_snapshot), (None, false));
 }

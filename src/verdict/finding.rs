@@ -1,0 +1,259 @@
+//! What is found of a run, as data. The words are for people; nothing reads them again.
+
+use super::Verdict;
+use crate::plan::{Lack, LackOf};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a finding means for the verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// An expectation was not met.
+    Missed,
+    /// Whether an expectation was met is not known.
+    Unknown,
+    /// Records are missing, so that nothing follows from those that are there.
+    Lost,
+    /// The workload took longer than it may, and the scenario does not expect that.
+    TooLong,
+    /// A process outlived the main process, where the scenario forbids that.
+    Outlived,
+    /// This machine lacks what the scenario needs.
+    Unmet,
+    /// The harness could not do its work.
+    Broken,
+    /// The run failed as it is known to fail.
+    KnownFailure,
+    /// The run is known to fail, and passed.
+    UnexpectedPass,
+    /// It explains other findings, and has no verdict of its own.
+    Remark,
+}
+
+/// What of a run a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "about", content = "name", rename_all = "snake_case")]
+pub enum About {
+    /// The run as a whole.
+    Run,
+    /// Its calls and events.
+    Events,
+    /// A section of it.
+    Section(String),
+    /// The numbers of a counter.
+    Counter(String),
+    /// How the main process ended.
+    Exit,
+    /// What it wrote to standard output.
+    Stdout,
+    /// What it wrote to standard error.
+    Stderr,
+    /// A limit, by its word in a scenario.
+    Limit(String),
+    /// Processes that lived on.
+    Processes,
+    /// A path of `files_after`, as the scenario has it.
+    File(String),
+    /// What differs from the stored snapshot.
+    Snapshot,
+    /// That no snapshot is stored.
+    NoSnapshot,
+    /// The run that it is compared with.
+    Baseline,
+    /// The kernel, its events and features.
+    Kernel,
+    /// The machine apart from its kernel: programs, rights, settings.
+    Machine,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Finding {
+    /// What it means.
+    pub kind: Kind,
+    /// What it is about.
+    #[serde(flatten)]
+    pub about: About,
+    /// What a person is told.
+    pub text: String,
+}
+
+impl Finding {
+    /// A finding in these words.
+    pub fn new(kind: Kind, about: About, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            about,
+            text: text.into(),
+        }
+    }
+
+    /// An expectation that was not met.
+    pub fn missed(about: About, text: impl Into<String>) -> Self {
+        Self::new(Kind::Missed, about, text)
+    }
+
+    /// An expectation of which nobody can tell.
+    pub fn unknown(about: About, text: impl Into<String>) -> Self {
+        Self::new(Kind::Unknown, about, text)
+    }
+
+    /// What the harness could not do.
+    pub fn broken(text: impl Into<String>) -> Self {
+        Self::new(Kind::Broken, About::Run, text)
+    }
+
+    /// What explains other findings.
+    pub fn remark(about: About, text: impl Into<String>) -> Self {
+        Self::new(Kind::Remark, about, text)
+    }
+}
+
+impl From<Lack> for Finding {
+    fn from(lack: Lack) -> Self {
+        let about = match lack.of {
+            LackOf::Kernel => About::Kernel,
+            LackOf::Machine => About::Machine,
+        };
+        Self::new(Kind::Unmet, about, lack.text)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl AsRef<str> for Finding {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// What people are told, with something between each and the next.
+#[must_use]
+pub fn joined(findings: &[Finding], between: &str) -> String {
+    let texts: Vec<&str> = findings.iter().map(AsRef::as_ref).collect();
+    texts.join(between)
+}
+
+/// All that was found of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judgement {
+    /// In the order in which a person is told of it.
+    pub findings: Vec<Finding>,
+}
+
+impl Judgement {
+    /// The only finding there is.
+    #[must_use]
+    pub fn of(finding: Finding) -> Self {
+        Self {
+            findings: vec![finding],
+        }
+    }
+
+    /// The word for it: the one place where it is decided what comes before what.
+    ///
+    /// What the harness could not do says nothing of the workload. A workload that had to be ended for its time has failed in that alone. From a
+    /// trace with a loss nothing follows, neither a failure nor a pass. Where a process that outlived the main one had to be ended, what the others
+    /// would have done is not known. Otherwise what is certain counts, whatever is not known beside it.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        const ORDER: [(Kind, Verdict); 9] = [
+            (Kind::KnownFailure, Verdict::Pass),
+            (Kind::UnexpectedPass, Verdict::UnexpectedPass),
+            (Kind::Unmet, Verdict::Skipped),
+            (Kind::TooLong, Verdict::Timeout),
+            (Kind::Lost, Verdict::Incomplete),
+            (Kind::Outlived, Verdict::Leak),
+            (Kind::Missed, Verdict::Fail),
+            (Kind::Broken, Verdict::Broken),
+            (Kind::Unknown, Verdict::Incomplete),
+        ];
+        let has = |kind| self.findings.iter().any(|finding| finding.kind == kind);
+        let first = ORDER.into_iter().find(|(kind, _)| has(*kind));
+        first.map_or(Verdict::Pass, |(_, verdict)| verdict)
+    }
+
+    /// Takes what else was found, as far as it can be judged: of a run that had to be ended nothing, of one with a loss only what is unknown.
+    pub fn add(&mut self, others: impl IntoIterator<Item = Finding>) {
+        let has = |kind| self.findings.iter().any(|finding| finding.kind == kind);
+        let is_ended = has(Kind::TooLong) || has(Kind::Outlived);
+        let is_lost = has(Kind::Lost);
+        for finding in others {
+            let is_judged = !is_ended && (!is_lost || finding.kind == Kind::Unknown);
+            if is_judged && !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(kind: Kind, text: &str) -> Finding {
+        Finding::new(kind, About::Run, text)
+    }
+
+    #[test]
+    fn what_is_certain_counts_whatever_is_not_known_beside_it() {
+        let cases: [(&[Kind], Verdict); 12] = [
+            (&[], Verdict::Pass),
+            (&[Kind::Remark], Verdict::Pass),
+            (&[Kind::Unknown], Verdict::Incomplete),
+            (&[Kind::Unknown, Kind::Missed], Verdict::Fail),
+            (&[Kind::Broken, Kind::Unknown], Verdict::Broken),
+            (&[Kind::Broken, Kind::Missed], Verdict::Fail),
+            (&[Kind::Lost, Kind::Missed], Verdict::Incomplete),
+            (&[Kind::Outlived, Kind::Missed], Verdict::Leak),
+            (&[Kind::Lost, Kind::Outlived], Verdict::Incomplete),
+            (&[Kind::TooLong, Kind::Lost], Verdict::Timeout),
+            (&[Kind::KnownFailure, Kind::Missed], Verdict::Pass),
+            (&[Kind::UnexpectedPass], Verdict::UnexpectedPass),
+        ];
+        for (kinds, verdict) in cases {
+            let findings = kinds.iter().map(|kind| found(*kind, "x")).collect();
+            let judgement = Judgement { findings };
+            assert_eq!(judgement.verdict(), verdict, "{kinds:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_run_with_a_loss_only_what_is_unknown_is_added() {
+        let after = |first: Kind, others: &[(Kind, &str)]| {
+            let mut judgement = Judgement::of(found(first, "first"));
+            judgement.add(others.iter().map(|(kind, text)| found(*kind, text)));
+            joined(&judgement.findings, " ")
+        };
+        let others = [(Kind::Missed, "m"), (Kind::Unknown, "u")];
+        assert_eq!(after(Kind::Remark, &others), "first m u");
+        assert_eq!(after(Kind::Missed, &others), "first m u");
+        assert_eq!(after(Kind::Lost, &others), "first u");
+        assert_eq!(after(Kind::Outlived, &others), "first");
+        assert_eq!(after(Kind::TooLong, &others), "first");
+        assert_eq!(after(Kind::Unknown, &[(Kind::Unknown, "first")]), "first");
+    }
+
+    #[test]
+    fn a_finding_is_one_object_of_json_with_what_it_is_about() {
+        let finding = Finding::missed(About::File("a b".to_owned()), "expected");
+        let json = serde_json::to_string(&finding).unwrap();
+        assert_eq!(
+            json,
+            r#"{"kind":"missed","about":"file","name":"a b","text":"expected"}"#
+        );
+        assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
+        let finding = Finding::unknown(About::Exit, "nobody saw it");
+        let json = serde_json::to_string(&finding).unwrap();
+        assert_eq!(
+            json,
+            r#"{"kind":"unknown","about":"exit","text":"nobody saw it"}"#
+        );
+        assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
+    }
+}
