@@ -132,10 +132,24 @@ fn strings(out: &mut String, texts: &[impl AsRef<str>]) {
     }
 }
 
-/// What was found, an object each.
-pub(super) fn findings_json(out: &mut String, findings: &[Finding]) {
-    // Findings are nothing but words and texts, of which each has its JSON.
-    out.push_str(&serde_json::to_string(findings).unwrap_or_default());
+/// What was found, an object each, with all escaped that could steer a terminal.
+fn findings_json(out: &mut String, findings: &[Finding]) {
+    out.push('[');
+    for (place, finding) in findings.iter().enumerate() {
+        out.push_str(if place > 0 { ",{" } else { "{" });
+        // A finding is nothing but words and texts.
+        let members = serde_json::to_value(finding).unwrap_or_default();
+        let keys = ["kind", "about", "name", "text"].into_iter();
+        let there = keys.filter_map(|key| Some((key, members.get(key)?.as_str()?)));
+        for (place, (key, value)) in there.enumerate() {
+            out.push_str(if place > 0 { ",\"" } else { "\"" });
+            out.push_str(key);
+            out.push_str("\":");
+            string(out, value);
+        }
+        out.push('}');
+    }
+    out.push(']');
 }
 
 /// What a run used: microseconds, bytes and numbers; null for what this machine does not tell.

@@ -118,6 +118,14 @@ impl Tables {
         let Some(kind) = self.kind(over, what, call) else {
             return;
         };
+        // Where its parameters were not read, the number may be that of a place in the task's table of rings (`IORING_SETUP_REGISTERED_FD_ONLY`).
+        // The kernel gives no number to a descriptor that is open.
+        if what == What::IoUring && ring_flags(call).is_none() {
+            let table = self.tables.get(over.at.table);
+            if !table.is_some_and(|table| matches!(table.get(number), Number::Closed)) {
+                return call.files.set_result(State::Unknown);
+            }
+        }
         match kind {
             FileKind::Object(Object::Fanotify | Object::Userfaultfd) => self.reads_open(over.at),
             FileKind::Object(Object::IoUring)
@@ -167,11 +175,7 @@ impl Tables {
             What::Signalfd => FileKind::Object(Object::Signalfd),
             What::IoUring => {
                 const REGISTERED_FD_ONLY: u32 = 1 << 15;
-                // The number may be that of a place in the task's table of rings, and no descriptor.
-                let Some(flags) = ring_flags(call) else {
-                    return Some(FileKind::Unread);
-                };
-                if flags & REGISTERED_FD_ONLY != 0 {
+                if ring_flags(call).unwrap_or(0) & REGISTERED_FD_ONLY != 0 {
                     return None;
                 }
                 FileKind::Object(Object::IoUring)

@@ -73,7 +73,8 @@ fn a_file_says_its_events_features_and_formats_before_its_first_record() {
     assert_eq!(names, ["sched:sched_process_exec", "sched:sched_switch"]);
     assert_eq!(meta.tracing.as_ref().unwrap().formats.len(), 2);
     assert_eq!(meta.text(Feature::ARCH).as_deref(), Some("x86_64"));
-    assert_eq!(meta.halves(Feature::NRCPUS), Some(vec![2, 2]));
+    let cpus = meta.halves(Feature::NRCPUS).unwrap();
+    assert!(cpus.len() == 2 && cpus[0] >= 1 && cpus[1] >= 1, "{cpus:?}");
     let words = meta.texts(Feature::CMDLINE).unwrap();
     assert_eq!(words.last().unwrap(), "/bin/true & /bin/true; wait");
     let time = meta.words(Feature::SAMPLE_TIME).unwrap();
@@ -190,5 +191,10 @@ fn records_come_by_time_and_what_has_none_where_it_stands() {
         was_out_of_order |= time > 0 && time < last;
         last = last.max(time);
     }
-    assert!(was_out_of_order, "the recording shows nothing");
+    // The rings of several CPUs are read one after the other.
+    let cpus = reader.meta().halves(Feature::NRCPUS).unwrap();
+    assert!(
+        was_out_of_order || cpus[0] == 1,
+        "the recording shows nothing"
+    );
 }

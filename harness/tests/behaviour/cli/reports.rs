@@ -52,6 +52,7 @@ fn json_lines_have_the_agreed_members_and_end_with_the_summary() {
             "verdict",
             "duration_ms",
             "reasons",
+            "findings",
             "events",
             "lost",
             "kernel",

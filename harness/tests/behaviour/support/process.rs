@@ -116,6 +116,17 @@ impl Drop for Started {
     }
 }
 
+/// Whether this process, and so what it starts, ignores a signal: `SigIgn` of `proc_pid_status(5)`.
+pub(crate) fn is_ignored(signal: Signal) -> bool {
+    let status = fs::read_to_string("/proc/self/status").expect("a process has a status");
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .expect("a mask in hexadecimal digits");
+    mask >> (signal as i32 - 1) & 1 != 0
+}
+
 /// Whether the descriptor becomes readable, or reaches its end, within that time.
 pub(crate) fn is_ready(descriptor: &impl AsFd, time: Duration) -> bool {
     any_is_ready(&[descriptor.as_fd()], time)

@@ -179,7 +179,9 @@ fn what_a_ring_may_have_done_is_unknown() {
     });
     it.open(1, "/a", 3);
     it.plain(1, "io_uring_setup", &[8, 0x1000], 4);
-    assert_eq!(it.read(1, 4), "4<?>", "it may be no descriptor");
+    assert_eq!(it.read(1, 4), "4<io_uring:1>");
+    it.plain(1, "io_uring_setup", &[8, 0x1000], 3);
+    assert_eq!(it.read(1, 3), "3</a>", "the number is no descriptor's");
     const READ: u8 = 22;
     const OPENAT: u8 = 18;
     const CLOSE: u8 = 19;
