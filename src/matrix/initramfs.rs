@@ -69,8 +69,11 @@ fn own_files(archive: &mut Archive) -> Result<String, OwnFileError> {
         path: PathBuf::from("harness"),
         source,
     })?;
-    // The file that runs, also where it was removed or replaced since: `proc_pid_exe(5)`.
-    let bytes = read(Path::new("/proc/self/exe"))?;
+    let (host, own) = (Host::running(), Pid(std::process::id()));
+    let bytes = host.program_of(own).map_err(|source| OwnFileError {
+        path: program.clone(),
+        source,
+    })?;
     let elf = Elf::new(&bytes);
     archive.file(PROGRAM, elf.map_or(bytes.as_slice(), Elf::loaded));
     let Some(loader) = elf.and_then(Elf::interpreter) else {
@@ -79,8 +82,7 @@ fn own_files(archive: &mut Archive) -> Result<String, OwnFileError> {
     let loader_bytes = read(Path::new(loader))?;
     archive.file(LOADER, &loader_bytes);
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let own = Host::running().living(Pid(std::process::id()));
-    let mapped = own.into_iter().flat_map(|own| own.code);
+    let mapped = host.living(own).into_iter().flat_map(|own| own.code);
     // The loader finds libraries by the names that they have in their folder.
     let libraries: BTreeMap<String, PathBuf> = mapped
         .map(|mapping| PathBuf::from(mapping.name))

@@ -275,22 +275,6 @@ fn complaint(text: &str) -> (usize, usize, String) {
 }
 
 #[test]
-fn requirements_that_are_not_met_are_named_all_of_them() {
-    let text = "description: d\nworkload: { run: [a] }\nrequires: { kernel: '>= 6.12', tracepoints: ['sched:gone'], commands: ['true', nonesuch] }\n";
-    match resolved(text) {
-        Ok(Resolved::Unmet(reasons)) => assert_eq!(
-            texts(reasons),
-            [
-                "needs kernel >= 6.12, this is 6.1.0-18-amd64",
-                "needs tracepoint `sched:gone`",
-                "needs command `nonesuch`"
-            ]
-        ),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
 fn what_can_never_occur_is_an_error_at_its_place() {
     let head =
         "description: d\nworkload: { run: [a] }\ntrace: { events: [{ syscalls: [close] }] }\n";

@@ -1,6 +1,7 @@
 //! Differences between kernels, told from what varies on one of them.
 
-use super::classify::{Told, compare, of_verdict};
+use super::classify::{Told, compare};
+use super::verdicts::of_verdict;
 use super::{Answer, Class, Difference, Facts};
 use std::collections::BTreeSet;
 

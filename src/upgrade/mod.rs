@@ -29,6 +29,7 @@ mod tests;
 mod tests_raw;
 #[cfg(test)]
 mod tests_rows;
+mod verdicts;
 
 pub use align::{Change, aligned};
 pub use explain::explain;

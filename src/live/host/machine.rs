@@ -156,6 +156,14 @@ impl Host {
             .collect()
     }
 
+    /// The file that a process runs, also where it was removed or replaced since: `proc_pid_exe(5)`.
+    ///
+    /// # Errors
+    /// Those of `open(2)` and `read(2)`.
+    pub fn program_of(&self, pid: Pid) -> io::Result<Vec<u8>> {
+        std::fs::read(self.root.join(format!("proc/{pid}/exe")))
+    }
+
     /// A process with its threads and its code; `None` where there is none of that id.
     #[must_use]
     pub fn living(&self, pid: Pid) -> Option<Living> {

@@ -136,3 +136,19 @@ fn a_scenario_that_would_record_nothing_is_skipped() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn requirements_that_are_not_met_are_named_all_of_them() {
+    let text = "description: d\nworkload: { run: [a] }\nrequires: { kernel: '>= 6.12', tracepoints: ['sched:gone'], commands: ['true', nonesuch] }\n";
+    match resolved(text) {
+        Ok(Resolved::Unmet(reasons)) => assert_eq!(
+            texts(reasons),
+            [
+                "needs kernel >= 6.12, this is 6.1.0-18-amd64",
+                "needs tracepoint `sched:gone`",
+                "needs command `nonesuch`"
+            ]
+        ),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,83 @@
+//! Differences of verdicts, which no line of a trace tells.
+
+use super::classify::Told;
+use super::settings::Ends;
+use super::{Answer, Class, Difference, Within};
+use crate::verdict::{About, joined};
+
+/// One of them did not run the scenario.
+pub(super) fn unmet(before: &Answer, after: &Answer) -> Option<Difference> {
+    let (sign, skipped) = match (&*before.verdict, &*after.verdict) {
+        ("skipped", "skipped") => return None,
+        ("skipped", _) => ('-', before),
+        (_, "skipped") => ('+', after),
+        _ => return None,
+    };
+    let mut about = skipped.findings.iter().map(|finding| &finding.about);
+    let class = match about.any(|about| *about == About::Kernel) {
+        true => Class::Absent,
+        false => Class::Environment,
+    };
+    let findings = skipped.findings.iter();
+    Some(Difference {
+        class,
+        within: Within::Skipped,
+        what: joined(&skipped.findings, "; "),
+        evidence: findings
+            .map(|finding| format!("{sign} {finding}"))
+            .collect(),
+    })
+}
+
+/// Verdicts differ, and the traces do not tell why. What every one of several runs came to is no matter of how slow the guest was.
+pub(super) fn of_verdict(
+    told: &Told<'_>,
+    before: &Answer,
+    after: &Answer,
+    is_steady: bool,
+) -> Difference {
+    let is_cut_short = |answer: &Answer| match &*answer.verdict {
+        "timeout" => !is_steady,
+        "incomplete" | "broken" => true,
+        _ => false,
+    };
+    let [old, new] = [before, after].map(|answer| joined(&answer.findings, "\n"));
+    let blamed = told.blamed(Ends {
+        call: "",
+        texts: (Some(&old), Some(&new)),
+    });
+    let class = if is_cut_short(before) || is_cut_short(after) || !blamed.is_empty() {
+        Class::Environment
+    } else {
+        Class::Behaviour
+    };
+    let said = |sign: char, answer: &Answer| {
+        let mut lines = vec![format!("{sign} {}", answer.verdict)];
+        let said = answer.findings.iter();
+        let said = said.flat_map(|finding| finding.text.lines());
+        lines.extend(said.map(|line| format!("{sign}   {line}")));
+        lines
+    };
+    let mut evidence = said('-', before);
+    evidence.extend(said('+', after));
+    evidence.extend(blamed);
+    let worse = if after.verdict == "pass" {
+        before
+    } else {
+        after
+    };
+    let reason = worse.findings.first();
+    let reason = reason.and_then(|finding| finding.text.lines().next());
+    let reason = reason.map(|reason| format!(": {reason}"));
+    Difference {
+        class,
+        within: Within::Verdicts,
+        what: format!(
+            "{} instead of {}{}",
+            after.verdict,
+            before.verdict,
+            reason.unwrap_or_default()
+        ),
+        evidence,
+    }
+}
