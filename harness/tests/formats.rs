@@ -117,7 +117,8 @@ fn is_bytes(field: &Field) -> bool {
     let c_type = field.c_type.trim_start_matches("__data_loc ");
     let base = c_type.split('[').next().unwrap_or_default();
     let is_buffer_of_a_call = field.name.starts_with("__") && field.c_type == "__data_loc char[]";
-    matches!(base, "u8" | "__u8" | "unsigned char" | "uuid_t")
+    matches!(base, "u8" | "__u8" | "unsigned char" | "uuid_t" | "guid_t")
+        || base.starts_with("struct ")
         || c_type == "char[][2]"
         || is_buffer_of_a_call
 }
