@@ -1,10 +1,12 @@
 //! Stored traces: insta's files, read and written in its form.
 //!
-//! A scenario below a folder `scenarios` has its snapshot at the same place below the `snapshots` beside it; any other has it in a folder
-//! `snapshots` of its own. `name.snap` is for all kernels; `name@6.1.snap` and `name@6.1.0.snap` are for those, the longest match wins. What
-//! waits for review is `name.snap.new`, where cargo-insta looks for it. A row of a `matrix` has a snapshot of its own:
-//! `name,mode=wal,sync=FULL.snap`, `name,mode=wal,sync=FULL@6.1.snap`. No shell takes these characters for a pattern, and
-//! [`Scenario::label`](crate::scenario::Scenario::label) tells how all others are written.
+//! A scenario below a folder `scenarios` has its snapshot at the same place below the `snapshots`
+//! beside it; any other has it in a folder `snapshots` of its own. `name.snap` is for all kernels;
+//! `name@6.1.snap` and `name@6.1.0.snap` are for those, the longest match wins. What waits for
+//! review is `name.snap.new`, where cargo-insta looks for it. A row of a `matrix` has a snapshot of
+//! its own: `name,mode=wal,sync=FULL.snap`, `name,mode=wal,sync=FULL@6.1.snap`. No shell takes
+//! these characters for a pattern, and [`Scenario::label`](crate::scenario::Scenario::label) tells
+//! how all others are written.
 
 mod form;
 mod together;
@@ -65,7 +67,8 @@ pub enum SnapshotError {
         /// The release that several have.
         release: String,
     },
-    /// A variant says the same as the common snapshot, so that it would hide changes of the common one.
+    /// A variant says the same as the common snapshot, so that it would hide changes of the common
+    /// one.
     #[error("the variant `{variant}` is equal to the common snapshot: remove it")]
     Redundant {
         /// The variant.
@@ -157,8 +160,9 @@ impl Place {
         self.file("")
     }
 
-    /// The file for what is right on this kernel alone, where `chosen` was compared with and said otherwise: the variant of its version, such as
-    /// 6.1, where that was the snapshot for all kernels, and else the same one. What there is no snapshot of yet is of all kernels.
+    /// The file for what is right on this kernel alone, where `chosen` was compared with and said
+    /// otherwise: the variant of its version, such as 6.1, where that was the snapshot for all
+    /// kernels, and else the same one. What there is no snapshot of yet is of all kernels.
     #[must_use]
     pub fn for_kernel(&self, chosen: &Path, release: &str) -> PathBuf {
         let numbers = version(release);
@@ -170,8 +174,8 @@ impl Place {
         }
     }
 
-    /// The snapshot that a run on a kernel is compared with. To be read before the run: a workload that may write files of the host
-    /// could change it.
+    /// The snapshot that a run on a kernel is compared with. To be read before the run: a workload
+    /// that may write files of the host could change it.
     ///
     /// # Errors
     /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
@@ -182,7 +186,8 @@ impl Place {
         Ok(Stored { file, text })
     }
 
-    /// Checks that no variant says what the common snapshot says: it would hide changes of that one.
+    /// Checks that no variant says what the common snapshot says: it would hide changes of that
+    /// one.
     ///
     /// # Errors
     /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
@@ -230,8 +235,8 @@ pub fn read(file: &Path) -> Result<Option<String>, SnapshotError> {
     Ok(Some(normal(&body.replace("\r\n", "\n"))))
 }
 
-/// Whether a trace's text is what a snapshot's text is: to the last byte, but for the line feeds at the end, which the form of the file
-/// does not keep.
+/// Whether a trace's text is what a snapshot's text is: to the last byte, but for the line feeds at
+/// the end, which the form of the file does not keep.
 #[must_use]
 pub fn matches(stored: &str, trace: &str) -> bool {
     normal(stored) == normal(trace)
@@ -368,7 +373,8 @@ pub fn files_below(root: &Path, ending: &str) -> Result<Vec<PathBuf>, SnapshotEr
     Ok(found)
 }
 
-/// The differences between two texts, as a unified diff with three lines around each; empty for equal ones.
+/// The differences between two texts, as a unified diff with three lines around each; empty for
+/// equal ones.
 #[must_use]
 pub fn diff(stored: &str, trace: &str) -> String {
     diff_of(("stored", stored), ("this run", trace))

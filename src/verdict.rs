@@ -102,7 +102,8 @@ pub struct Ended {
     pub struck: Vec<Struck>,
     /// The limits that nobody can tell whether it ran into, and why.
     pub untold: Vec<(Limit, String)>,
-    /// Who lived when everything was ended: at the timeout, or after the end of the main process where nobody may outlive it.
+    /// Who lived when everything was ended: at the timeout, or after the end of the main process
+    /// where nobody may outlive it.
     pub survivors: Vec<Survivor>,
     /// What it used.
     pub usage: Usage,
@@ -139,7 +140,8 @@ impl Ended {
         time.into_iter().chain(others).collect()
     }
 
-    /// Whether a limit was its end, at whatever point it had come to: its trace is another one in each run.
+    /// Whether a limit was its end, at whatever point it had come to: its trace is another one in
+    /// each run.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         self.timed_out || self.struck.iter().any(|struck| struck.is_end)
@@ -148,9 +150,11 @@ impl Ended {
 
 /// Judges a run by everything but its snapshot.
 ///
-/// Of a run whose workload had to be ended for its time, on the wall or on CPUs, of one with a loss, and of one in which a process that outlived
-/// the main one had to be ended, nothing else is judged. Running into a limit is a failure, unless that is what the scenario expects; then how the
-/// workload ended is judged only where the author wrote that down, and what it had done by then as ever.
+/// Of a run whose workload had to be ended for its time, on the wall or on CPUs, of one with a
+/// loss, and of one in which a process that outlived the main one had to be ended, nothing else is
+/// judged. Running into a limit is a failure, unless that is what the scenario expects; then how
+/// the workload ended is judged only where the author wrote that down, and what it had done by then
+/// as ever.
 #[must_use]
 pub fn judge(
     plan: &Plan,
@@ -297,7 +301,8 @@ fn survivors(survivors: &[Survivor], kind: Kind, did: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// A command line on one line: its words as they are, without what would be more than one line or no text.
+/// A command line on one line: its words as they are, without what would be more than one line or
+/// no text.
 fn command(words: &[String]) -> String {
     const ROOM: usize = 80;
     let text = words.join(" ");

@@ -1,8 +1,10 @@
 //! How fast a recorded stream is decoded, and in how much memory.
 //!
-//! A stream of real records is captured from a real run (`dd` with one-byte blocks), kept in memory, and replayed through the very code that
-//! a live run goes through: merge, parse, pairing and, for the last column, text. Prints records per second and the peak of resident memory
-//! (`VmHWM`) before and after, so that what decoding itself needs can be told from what the stream takes.
+//! A stream of real records is captured from a real run (`dd` with one-byte blocks), kept in
+//! memory, and replayed through the very code that a live run goes through: merge, parse, pairing
+//! and, for the last column, text. Prints records per second and the peak of resident memory
+//! (`VmHWM`) before and after, so that what decoding itself needs can be told from what the stream
+//! takes.
 
 use perf_live::events::Origin;
 use perf_live::host::Host;
@@ -126,7 +128,8 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
     (stream, table.clone())
 }
 
-/// Replays the stream until enough records have gone by; the thread that made them is the same in each round.
+/// Replays the stream until enough records have gone by; the thread that made them is the same in
+/// each round.
 fn replay(
     stream: &[u8],
     table: &LayoutTable<Origin>,

@@ -1,4 +1,5 @@
-//! Records of a perf.data in the order of their times, read and ordered in a thread of their own while others are shown.
+//! Records of a perf.data in the order of their times, read and ordered in a thread of their own
+//! while others are shown.
 //!
 //! ```text
 //! Reader --Ordered--> Batch --bounded channel--> the thread that asks
@@ -25,7 +26,8 @@ pub(crate) struct Batch {
     pub(crate) meta: Arc<Meta>,
     bytes: Vec<u8>,
     places: Vec<Place>,
-    /// What stands behind them: nothing, or why there is nothing. More records do where this is `None`.
+    /// What stands behind them: nothing, or why there is nothing. More records do where this is
+    /// `None`.
     pub(crate) end: Option<Result<(), ReadError>>,
     /// How many records had come late when the last of them was read.
     pub(crate) late: u64,
@@ -84,7 +86,8 @@ impl Batch {
     }
 }
 
-/// The thread that reads. It is not waited for by whoever has seen enough: it may itself wait for a pipe in which nothing comes.
+/// The thread that reads. It is not waited for by whoever has seen enough: it may itself wait for a
+/// pipe in which nothing comes.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     full: Receiver<Batch>,
@@ -240,7 +243,8 @@ mod tests {
     #[test]
     fn records_come_with_what_was_said_before_them() {
         let round = || record(own::FINISHED_ROUND, &[]);
-        // The first is given when the second attribute has been read, and the second belongs to a table of both.
+        // The first is given when the second attribute has been read, and the second belongs to a
+        // table of both.
         let records = [attr(), lost(5), round(), attr(), round(), lost(7)];
         let mut ahead = ahead(&records);
         let mut seen = Vec::new();

@@ -17,7 +17,8 @@ Records that were compressed have the place of the one that they were in.\n\n\
 Exit status: 0, or 2 where the input cannot be read to its end; all that comes before that place is printed."
 )]
 pub(crate) struct Arguments {
-    /// The file, or - for standard input; where standard input is a pipe that is the default, and perf.data otherwise
+    /// The file, or - for standard input; where standard input is a pipe that is the default, and
+    /// perf.data otherwise
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
 }

@@ -25,7 +25,8 @@ enum Format {
     Json,
 }
 
-/// Whether the machine counts it, found by opening it: what may not be counted is there all the same.
+/// Whether the machine counts it, found by opening it: what may not be counted is there all the
+/// same.
 fn is_there(source: Source) -> bool {
     let event = Recorded {
         name: String::new(),

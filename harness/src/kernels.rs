@@ -16,7 +16,8 @@ const USUAL: &str = "ci/kernels.yaml";
 /// The list of kernels.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Listed {
-    /// The list of kernels [default: ci/kernels.yaml, or Debian's 5.10, 6.1, 6.12 and the newest where that is not there]
+    /// The list of kernels [default: ci/kernels.yaml, or Debian's 5.10, 6.1, 6.12 and the newest
+    /// where that is not there]
     #[arg(long, value_name = "FILE")]
     pub(crate) kernels: Option<PathBuf>,
 }

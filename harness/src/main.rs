@@ -37,8 +37,9 @@ use std::process::ExitCode;
 
 /// Tests of a program's conversation with the kernel.
 ///
-/// A scenario names a workload and the kernel events to expect. The workload runs without ptrace; its events come from perf rings, every one
-/// accounted for; the trace is made the same on every run and compared with what is stored. A run that lost an event never passes.
+/// A scenario names a workload and the kernel events to expect. The workload runs without ptrace;
+/// its events come from perf rings, every one accounted for; the trace is made the same on every
+/// run and compared with what is stored. A run that lost an event never passes.
 #[derive(Debug, Parser)]
 #[command(
     name = "harness",
@@ -63,7 +64,8 @@ enum Command {
     New(new::Arguments),
     /// Trace one command, live, on the bare host
     Trace(trace::Arguments),
-    /// Record events of a command, of processes or of the machine into a file or pipe, as `perf record` does
+    /// Record events of a command, of processes or of the machine into a file or pipe, as
+    /// `perf record` does
     Record(record::Arguments),
     /// Count events of a command, of processes or of the machine, as `perf stat` does
     Stat(stat::Arguments),
@@ -81,7 +83,8 @@ enum Command {
     Review(review::Arguments),
     /// List the events of this kernel, with their fields
     Events(events::Arguments),
-    /// Run scenarios on several kernels, in virtual machines that need no rights, and say what differs
+    /// Run scenarios on several kernels, in virtual machines that need no rights, and say what
+    /// differs
     Matrix(matrix::Arguments),
     /// Compare two traces, or the events of two kernels
     Diff(diff::Arguments),
@@ -99,7 +102,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it has to do with events of this machine, and so with rights that the program's file may lend.
+    /// Whether it has to do with events of this machine, and so with rights that the program's file
+    /// may lend.
     fn traces(&self) -> bool {
         match self {
             Self::Run(_) | Self::New(_) | Self::Calibrate(_) | Self::Mutate(_) => true,
@@ -154,8 +158,8 @@ fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Prints help, or what is wrong with the command line. A wrong one is trouble of the harness where any other status could be the traced
-/// command's own.
+/// Prints help, or what is wrong with the command line. A wrong one is trouble of the harness where
+/// any other status could be the traced command's own.
 fn say(error: &clap::Error) -> u8 {
     let trouble = match is_of_a_command() {
         true => status::TRACE_TROUBLE,
@@ -198,7 +202,8 @@ fn complain(error: &(dyn std::error::Error + 'static), hint: Option<String>) {
     }
 }
 
-/// Whether this is a CI run, in which nothing is ever written: `CI` is set, and not to a word for no.
+/// Whether this is a CI run, in which nothing is ever written: `CI` is set, and not to a word for
+/// no.
 fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }

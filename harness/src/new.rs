@@ -35,17 +35,19 @@ Exit status: 0 written, 1 the command's runs are no test, 2 usage error, 77 the 
 could not do its work."
 )]
 pub(crate) struct Arguments {
-    /// What the scenario is called: `durability/save` is scenarios/durability/save.yaml; a path that ends in .yaml is itself
+    /// What the scenario is called: `durability/save` is scenarios/durability/save.yaml; a path
+    /// that ends in .yaml is itself
     #[arg(value_name = "NAME")]
     name: PathBuf,
-    /// What to record, as in `harness trace -e`: openat,%net,!close,sched:* [default: files and folders by name, writes, syncs, network,
-    /// programs]
+    /// What to record, as in `harness trace -e`: openat,%net,!close,sched:* [default: files and
+    /// folders by name, writes, syncs, network, programs]
     #[arg(short = 'e', long = "events", value_name = "EVENTS")]
     events: Vec<String>,
     /// A file or folder below the current directory to lay in besides those that the command names
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// How many runs the snapshot must be the same in [default: 300, or as many as can be begun in a minute]
+    /// How many runs the snapshot must be the same in [default: 300, or as many as can be begun in
+    /// a minute]
     #[arg(short, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     n: Option<u32>,
     /// How long a run may take, in seconds

@@ -1,9 +1,10 @@
 //! What the program says: what was asked for on standard output, all else on standard error.
 //!
-//! Where standard output is full or closed, a command ends with an error: nothing that was asked for is lost without
-//! a word. A reader that has gone away (`| head`) wants no more, and that is no error: a command that only prints ends
-//! at once, with the status of a death by SIGPIPE; one that does work besides goes on, and its status tells of that.
-//! What cannot be said on standard error is not said, unless it is the trace or the counts that were asked for.
+//! Where standard output is full or closed, a command ends with an error: nothing that was asked
+//! for is lost without a word. A reader that has gone away (`| head`) wants no more, and that is no
+//! error: a command that only prints ends at once, with the status of a death by SIGPIPE; one that
+//! does work besides goes on, and its status tells of that. What cannot be said on standard error
+//! is not said, unless it is the trace or the counts that were asked for.
 
 use crate::{complain, status};
 use nix::errno::Errno;
@@ -76,7 +77,8 @@ pub(crate) fn stderr() -> io::Result<io::Stderr> {
     Ok(io::stderr())
 }
 
-/// The status of a command that does nothing but print: `of` where all was printed, `trouble` where it could not be.
+/// The status of a command that does nothing but print: `of` where all was printed, `trouble` where
+/// it could not be.
 pub(crate) fn ended(printed: io::Result<()>, of: u8, trouble: u8) -> u8 {
     match printed {
         Ok(()) => of,
@@ -99,7 +101,8 @@ pub(crate) fn told(printed: io::Result<()>) -> bool {
     }
 }
 
-/// What a command tells piece by piece, from several threads; the first loss is complained of, and no more is told.
+/// What a command tells piece by piece, from several threads; the first loss is complained of, and
+/// no more is told.
 #[derive(Default)]
 pub(crate) struct Told(Mutex<Option<bool>>);
 

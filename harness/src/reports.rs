@@ -16,8 +16,8 @@ pub(crate) struct Reports {
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Form::Human)]
     format: Form,
-    /// Write the report to FILE as well, in the form that its ending says: .txt, .json or .jsonl (lines), .xml (JUnit), .html (one page that
-    /// stands alone); may be given several times
+    /// Write the report to FILE as well, in the form that its ending says: .txt, .json or .jsonl
+    /// (lines), .xml (JUnit), .html (one page that stands alone); may be given several times
     #[arg(long = "report", value_name = "FILE", value_parser = to_file)]
     files: Vec<(Form, PathBuf)>,
 }

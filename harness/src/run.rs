@@ -26,28 +26,31 @@ Environment: CI set means that no snapshot is ever written; HARNESS_REQUIRE=all 
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
-    /// Write new and changed snapshots; with `kernel`, what differs from a snapshot for all kernels becomes one for this kernel's version
-    /// (NAME@6.1.snap), and the other stays
+    /// Write new and changed snapshots; with `kernel`, what differs from a snapshot for all kernels
+    /// becomes one for this kernel's version (NAME@6.1.snap), and the other stays
     #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
     update: Option<UpdateFor>,
     /// Run each scenario so many times; every trace must be the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Keep the directory that each scenario was run in, and say where it is; with --repeat that of the last run
+    /// Keep the directory that each scenario was run in, and say where it is; with --repeat that of
+    /// the last run
     #[arg(long)]
     keep: bool,
-    /// Judge the run that is recorded in this file (perf.data, of `harness run --save` or of perf record) instead of making one
+    /// Judge the run that is recorded in this file (perf.data, of `harness run --save` or of perf
+    /// record) instead of making one
     #[arg(long, value_name = "FILE", conflicts_with_all = ["repeat", "keep", "update"])]
     from: Option<PathBuf>,
-    /// Keep the records of each scenario's last run in DIR/NAME.data, for `perf script`, `harness trace -i` and `harness run --from`
+    /// Keep the records of each scenario's last run in DIR/NAME.data, for `perf script`,
+    /// `harness trace -i` and `harness run --from`
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Keep the ends of runs that are no pass, where their scenarios say `on_failure: dump`, in DIR/NAME.perf.data and DIR/NAME.txt; the
-    /// default is the DIR of --save, or else harness-dumps
+    /// Keep the ends of runs that are no pass, where their scenarios say `on_failure: dump`, in
+    /// DIR/NAME.perf.data and DIR/NAME.txt; the default is the DIR of --save, or else harness-dumps
     #[arg(long, value_name = "DIR")]
     dumps: Option<PathBuf>,
-    /// Run them in a virtual machine, which takes no right to trace, on this kernel of the list [default: the first]; what is kept or
-    /// updated lands here all the same
+    /// Run them in a virtual machine, which takes no right to trace, on this kernel of the list
+    /// [default: the first]; what is kept or updated lands here all the same
     #[arg(long, value_name = "KERNEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(conflicts_with_all = ["from", "keep"])]
     vm: Option<String>,
@@ -56,8 +59,8 @@ pub(crate) struct Arguments {
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// With --format json: before all else a line for the machine, with its settings, and in the line of each scenario its trace: what the
-    /// snapshot shows, or else which calls there were
+    /// With --format json: before all else a line for the machine, with its settings, and in the
+    /// line of each scenario its trace: what the snapshot shows, or else which calls there were
     #[arg(long)]
     traces: bool,
     /// Run all of them so many times one after the other, and report on each
@@ -165,8 +168,9 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     exit_status(&verdicts)
 }
 
-/// The folders that a run may write to: those of snapshots, and those that the command line names. They are made where they are missing, as a guest
-/// can write to nothing else; which ones that were is told.
+/// The folders that a run may write to: those of snapshots, and those that the command line names.
+/// They are made where they are missing, as a guest can write to nothing else; which ones that were
+/// is told.
 fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let items = arguments.chosen.find().unwrap_or_default();
     let snapshots = items.iter().map(|item| Place::of(&item.file).root);

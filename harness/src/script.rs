@@ -26,11 +26,12 @@ Functions are named by the files that were recorded, where they are still there 
 Exit status: 0, or 2 where the input cannot be read to its end; all that comes before that place is printed."
 )]
 pub(crate) struct Arguments {
-    /// The file, or - for standard input; where standard input is a pipe that is the default, and perf.data otherwise
+    /// The file, or - for standard input; where standard input is a pipe that is the default, and
+    /// perf.data otherwise
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Fields to show, a list with commas, for some events alone with hw:, sw:, trace:, raw:, break: or other: in front; +FIELD and -FIELD
-    /// change what is shown anyway. May be repeated
+    /// Fields to show, a list with commas, for some events alone with hw:, sw:, trace:, raw:,
+    /// break: or other: in front; +FIELD and -FIELD change what is shown anyway. May be repeated
     #[arg(
         short = 'F',
         long,

@@ -20,13 +20,13 @@ const WATCHED: [Signal; 4] = [
     Signal::SIGQUIT,
 ];
 
-/// How long a signal may wait to be taken, or the end that it asks for, before it ends the harness by itself: the
-/// harness may wait in a call that nothing else ends, for a pipe's reader.
+/// How long a signal may wait to be taken, or the end that it asks for, before it ends the harness
+/// by itself: the harness may wait in a call that nothing else ends, for a pipe's reader.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Blocks the signals that ask a program to end, in this thread and all that it comes to create, and gives them as a descriptor. Workloads
-/// start with an empty mask all the same. One that is not taken off the descriptor in time ends the harness as if it were not
-/// blocked.
+/// Blocks the signals that ask a program to end, in this thread and all that it comes to create,
+/// and gives them as a descriptor. Workloads start with an empty mask all the same. One that is not
+/// taken off the descriptor in time ends the harness as if it were not blocked.
 pub(crate) fn watch() -> io::Result<SignalFd> {
     let mut set = SigSet::empty();
     WATCHED.into_iter().for_each(|signal| set.add(signal));
@@ -58,7 +58,8 @@ fn is_pending(signals: &OwnedFd, timeout: PollTimeout) -> bool {
     }
 }
 
-/// How long guests may take to end when a signal has asked for it. Whatever else is under way, a fetch, is not waited for.
+/// How long guests may take to end when a signal has asked for it. Whatever else is under way, a
+/// fetch, is not waited for.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Has guests end, and what they leave removed, when a signal asks the harness to end.
@@ -88,8 +89,8 @@ fn requests() -> SigSet {
     set
 }
 
-/// Blocks the signal that asks for a file, in this thread and all that it comes to create: whoever does not count it ignores it. Workloads start
-/// with an empty mask.
+/// Blocks the signal that asks for a file, in this thread and all that it comes to create: whoever
+/// does not count it ignores it. Workloads start with an empty mask.
 pub(crate) fn hold_back_requests() -> io::Result<()> {
     Ok(sigprocmask(SigmaskHow::SIG_BLOCK, Some(&requests()), None)?)
 }
@@ -100,8 +101,9 @@ pub(crate) struct Counted {
     wakes: UnixStream,
 }
 
-/// Counts the signals that ask for a file, each as it comes: of one that is still pending the kernel takes no second one (`legacy_queue()`,
-/// `kernel/signal.c`), and a file takes longer to write than two of them are apart.
+/// Counts the signals that ask for a file, each as it comes: of one that is still pending the
+/// kernel takes no second one (`legacy_queue()`, `kernel/signal.c`), and a file takes longer to
+/// write than two of them are apart.
 pub(crate) fn count_requests() -> io::Result<Counted> {
     let (wakes, mut waker) = UnixStream::pair()?;
     for end in [&wakes, &waker] {
@@ -113,7 +115,8 @@ pub(crate) fn count_requests() -> io::Result<Counted> {
     let count = move || {
         perf_live::sys::rights::forget();
         while set.wait().is_ok() {
-            // ORDERING: one that is counted is seen by whoever sees the byte that is sent behind it.
+            // ORDERING: one that is counted is seen by whoever sees the byte that is sent behind
+            // it.
             counter.fetch_add(1, Ordering::Release);
             // One byte that is there already wakes as well.
             waker.write_all(&[0]).ok();
@@ -146,7 +149,8 @@ impl Counted {
     }
 }
 
-/// Ends every run as soon as one signal has arrived; it is never taken off, so that all of them see it.
+/// Ends every run as soon as one signal has arrived; it is never taken off, so that all of them see
+/// it.
 pub(crate) struct EndAll<'a>(pub(crate) &'a SignalFd);
 
 impl Control for EndAll<'_> {
@@ -158,8 +162,9 @@ impl Control for EndAll<'_> {
     }
 }
 
-/// Passes signals on to the command, but for those of the terminal, which sends them to the command itself. Once the command has ended, any
-/// of them ends the tracing of what it left behind. A command in a sandbox ends by the first of them, with all that it started.
+/// Passes signals on to the command, but for those of the terminal, which sends them to the command
+/// itself. Once the command has ended, any of them ends the tracing of what it left behind. A
+/// command in a sandbox ends by the first of them, with all that it started.
 pub(crate) struct PassOn(pub(crate) SignalFd);
 
 impl Control for PassOn {
@@ -169,7 +174,8 @@ impl Control for PassOn {
     fn ready(&mut self, running: &mut Running) -> io::Result<Next> {
         const SI_KERNEL: i32 = 0x80;
         while let Some(signal) = self.0.read_signal()? {
-            // Nobody in a world of its own is reached by a signal from here or from the terminal, but by its end.
+            // Nobody in a world of its own is reached by a signal from here or from the terminal,
+            // but by its end.
             if running.has_init() {
                 return Ok(Next::Kill);
             }

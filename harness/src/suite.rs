@@ -1,4 +1,5 @@
-//! What commands that work on scenarios have in common: which scenarios are meant, what is wrong with them, and how it ends.
+//! What commands that work on scenarios have in common: which scenarios are meant, what is wrong
+//! with them, and how it ends.
 
 use crate::out::note;
 use crate::{complain, status};
@@ -26,7 +27,8 @@ pub(crate) struct Chosen {
     /// Only the scenario of this very name; may be given several times
     #[arg(long, value_name = "NAME", conflicts_with = "filter")]
     pub(crate) exact: Vec<String>,
-    /// Give each scenario so many times its `timeout`, on a machine that is slow [default: 1, in an emulated guest 6]
+    /// Give each scenario so many times its `timeout`, on a machine that is slow [default: 1, in an
+    /// emulated guest 6]
     #[arg(long, value_name = "N", env = "HARNESS_PATIENCE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) patience: Option<u32>,
 }

@@ -79,7 +79,8 @@ impl Whom {
         }
     }
 
-    /// The events of the command line, each with its filter. `command` is the name of ours that they were given to.
+    /// The events of the command line, each with its filter. `command` is the name of ours that
+    /// they were given to.
     pub(crate) fn words(&self, command: &str) -> Result<Vec<(String, Option<String>)>, Trouble> {
         words(&self.events_with_filters(command)).map_err(Trouble::Usage)
     }
@@ -127,7 +128,8 @@ impl Whom {
         Ok(Some(corked))
     }
 
-    /// Each `-e` with the filters that stand behind it, in the order of the command line, which a list of each does not tell.
+    /// Each `-e` with the filters that stand behind it, in the order of the command line, which a
+    /// list of each does not tell.
     fn events_with_filters(&self, command: &str) -> Vec<(String, Vec<String>)> {
         let line = crate::Arguments::command().try_get_matches_from(std::env::args_os());
         let places = |name: &str| -> Vec<usize> {
@@ -190,8 +192,9 @@ pub(crate) fn bench(host: &Host) -> Result<Bench<'_>, Trouble> {
     Ok(bench.for_runs(1).sparing_workloads())
 }
 
-/// Of the whole machine, and of processes that are there already, rights that the program's file lends to its user show nothing: they
-/// are given up here, unless the machine's administrator grants that.
+/// Of the whole machine, and of processes that are there already, rights that the program's file
+/// lends to its user show nothing: they are given up here, unless the machine's administrator
+/// grants that.
 pub(crate) fn keep_to_own(whose: Recording, host: &Host) {
     if whose == Recording::Command || !rights::are_lent() || host.grants(Grant::Machine) {
         return;
@@ -207,8 +210,9 @@ pub(crate) fn keep_to_own(whose: Recording, host: &Host) {
     );
 }
 
-/// Whether what happens in the kernel is left out, for want of the right to see it; says so of what is `done` with the rest. Whoever may not
-/// even read tracefs may still ask for what needs none; an event that does need it says so.
+/// Whether what happens in the kernel is left out, for want of the right to see it; says so of what
+/// is `done` with the rest. Whoever may not even read tracefs may still ask for what needs none; an
+/// event that does need it says so.
 pub(crate) fn leaves_out_kernel(bench: &Bench<'_>, done: &str) -> bool {
     let leaves_out = !matches!(bench.reach(), Ok(Reach::Everything));
     if leaves_out {

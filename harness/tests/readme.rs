@@ -240,7 +240,8 @@ fn without_times(report: &str) -> String {
     text
 }
 
-/// That it can be used is more than that it can be read: its events are there, and they have its fields.
+/// That it can be used is more than that it can be read: its events are there, and they have its
+/// fields.
 #[test]
 fn every_example_of_the_reference_can_be_used() {
     if let Some(why) = cannot_trace() {

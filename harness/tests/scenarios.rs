@@ -4,9 +4,10 @@
 //! The trials are those of `harness run scenarios`, with libtest's arguments in front. The machine
 //! is not looked at before a trial needs it, so that a mere list costs little and needs no rights.
 //!
-//! Environment: `CI` and `INSTA_UPDATE=no` keep everything from being written, `INSTA_UPDATE=always`
-//! accepts new traces; `INSTA_FORCE_PASS=1`, which `cargo insta test` sets, forgives a trace that
-//! differs from its snapshot and nothing else; `HARNESS_REQUIRE=all` makes failures of skips.
+//! Environment: `CI` and `INSTA_UPDATE=no` keep everything from being written,
+//! `INSTA_UPDATE=always` accepts new traces; `INSTA_FORCE_PASS=1`, which `cargo insta test` sets,
+//! forgives a trace that differs from its snapshot and nothing else; `HARNESS_REQUIRE=all` makes
+//! failures of skips.
 
 #[path = "scenarios/arguments.rs"]
 mod arguments;

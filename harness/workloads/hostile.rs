@@ -1,9 +1,9 @@
 //! A workload that tries to escape its sandbox, to outlive it, or to take it along.
 //!
 //! Each subcommand is one behaviour, of a careless program or of a malicious one. What a subcommand
-//! tries and is refused is no failure of it; what it needs in order to be what it is, is checked: it
-//! panics where that does not work, so that a test does not take its absence for the sandbox's merit.
-//! How each must end is in the table of `tests/behaviour/hostile.rs`.
+//! tries and is refused is no failure of it; what it needs in order to be what it is, is checked:
+//! it panics where that does not work, so that a test does not take its absence for the sandbox's
+//! merit. How each must end is in the table of `tests/behaviour/hostile.rs`.
 //!
 //! It has no Rust `main`, for the reasons that `oracle.rs` gives.
 #![no_main]

@@ -19,19 +19,22 @@ pub(super) fn blocks_of<'b>(who: &Who, run: &'b Normalised) -> Vec<&'b Block> {
     run.processes().filter(is_his).flatten().collect()
 }
 
-/// Runs of somebody, row by row: only those of a row can be compared. Each is the blocks of his threads.
+/// Runs of somebody, row by row: only those of a row can be compared. Each is the blocks of his
+/// threads.
 pub(super) struct Runs<'b> {
     pub(super) rows: Vec<Vec<Vec<&'b Block>>>,
     view: &'b View,
 }
 
-/// Whether calls vary for something else than what the threads of a process do beside each other. Where these do anything but wait in another
-/// order, sooner or later all of it comes in another order.
+/// Whether calls vary for something else than what the threads of a process do beside each other.
+/// Where these do anything but wait in another order, sooner or later all of it comes in another
+/// order.
 fn is_others(name: &&str) -> bool {
     WAITING.contains(name) || ["rt_sigreturn", "wait4", "waitid"].contains(name)
 }
 
-// So many names may have less shown of them than the rest of a process. Where more vary, it is the whole that does.
+// So many names may have less shown of them than the rest of a process. Where more vary, it is the
+// whole that does.
 const MOST_OTHERS: usize = 4;
 
 impl<'b> Runs<'b> {
@@ -52,11 +55,13 @@ impl<'b> Runs<'b> {
             .collect()
     }
 
-    /// As few names as it takes for all runs to be the same in sequence without them; `None` where that takes too many.
+    /// As few names as it takes for all runs to be the same in sequence without them; `None` where
+    /// that takes too many.
     fn apart(&self) -> Option<BTreeSet<&'b str>> {
         let mut apart: BTreeSet<&'b str> = BTreeSet::new();
         while let Some((_, candidates)) = self.first_difference(&apart) {
-            // Of two that stand at the same place in two runs the one is to blame without which they go on alike for longer.
+            // Of two that stand at the same place in two runs the one is to blame without which
+            // they go on alike for longer.
             let reach = |name: &&'b str| {
                 let mut without = apart.clone();
                 without.insert(name);
@@ -117,7 +122,8 @@ impl<'b> Runs<'b> {
         self.all().flatten().any(|block| block.task.thread > 1)
     }
 
-    /// The same with all calls about memory, if threads ask for it and any of these calls vary: the others will.
+    /// The same with all calls about memory, if threads ask for it and any of these calls vary: the
+    /// others will.
     fn with_their_like(
         &self,
         mut others: BTreeMap<String, Option<Level>>,
@@ -168,7 +174,8 @@ impl<'b> Runs<'b> {
         None
     }
 
-    /// The fewest and the most of a name in a run, and whether it is the same in all runs of each row.
+    /// The fewest and the most of a name in a run, and whether it is the same in all runs of each
+    /// row.
     fn times(&self, name: &str) -> (u64, u64, bool) {
         let count = |blocks: &Vec<&Block>| {
             let counts = blocks.iter().filter_map(|block| block.tally.get(name));

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// What a run goes through. What differs rarely on a quiet machine differs often under one of the others.
+/// What a run goes through. What differs rarely on a quiet machine differs often under one of the
+/// others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Condition {
     /// The machine as it is.

@@ -28,7 +28,8 @@ impl Form {
 }
 
 impl Evidence {
-    /// Takes a run of a row of the scenario's matrix, with the part of it that is shown, and its text in the strictest view.
+    /// Takes a run of a row of the scenario's matrix, with the part of it that is shown, and its
+    /// text in the strictest view.
     pub fn add(
         &mut self,
         row: &str,

@@ -12,7 +12,8 @@ use std::fmt;
 pub struct Calibration {
     /// It.
     pub view: View,
-    /// What varies and how it is shown for that; nothing of processes that do the same in every run.
+    /// What varies and how it is shown for that; nothing of processes that do the same in every
+    /// run.
     pub findings: Vec<Finding>,
     /// Names of files that are other ones in each run, and an example of each.
     pub temporary: Vec<(String, String)>,
@@ -42,7 +43,8 @@ pub struct Finding {
     pub level: Level,
     /// Of what less is shown of him, and how much; `None` for nothing.
     pub others: BTreeMap<String, Option<Level>>,
-    /// What varies of what he does; nothing of him who is like somebody else of whose doings something does.
+    /// What varies of what he does; nothing of him who is like somebody else of whose doings
+    /// something does.
     pub varying: Vec<Varying>,
     /// Of what less is shown for what may happen, though it did not in these runs, and why.
     pub expected: BTreeMap<String, Reason>,
@@ -103,7 +105,8 @@ impl Finding {
         }
     }
 
-    /// The conditions under which runs were unlike the most common one, each with how many runs were unlike and how many there were.
+    /// The conditions under which runs were unlike the most common one, each with how many runs
+    /// were unlike and how many there were.
     pub fn provoked_by(&self) -> impl Iterator<Item = (Condition, u32, u32)> {
         let unlike = self.unlike.iter().filter(|(_, (unlike, _))| *unlike > 0);
         unlike.map(|(condition, (unlike, all))| (*condition, *unlike, *all))

@@ -23,7 +23,8 @@ pub(super) fn all(run: &Normalised) -> BTreeSet<Hazard> {
     found
 }
 
-/// Which of several living children ends first the scheduler decides; and when the signal comes that tells of it.
+/// Which of several living children ends first the scheduler decides; and when the signal comes
+/// that tells of it.
 pub(super) fn of_children(process: &[Block]) -> BTreeSet<Hazard> {
     let mut deeds: Vec<&Deed> = process.iter().flat_map(|block| &block.deeds).collect();
     deeds.sort_by_key(|deed| deed.left);
@@ -68,7 +69,8 @@ pub(super) fn of_children(process: &[Block]) -> BTreeSet<Hazard> {
 // Up to so many bytes a pipe takes as a whole (`PIPE_BUF`, pipe(7)).
 const WHOLE: i128 = 4096;
 
-/// What was written to a pipe in several goes may come out of it in other ones, unless each was read before the next.
+/// What was written to a pipe in several goes may come out of it in other ones, unless each was
+/// read before the next.
 fn of_streams(run: &Normalised) -> BTreeSet<Hazard> {
     let mut written: BTreeMap<&str, Vec<(&Deed, i128)>> = BTreeMap::new();
     let mut read: BTreeMap<&str, Vec<&Deed>> = BTreeMap::new();
@@ -115,7 +117,8 @@ fn pipe(text: &str) -> Option<(&str, &str)> {
     name.split_once(' ')
 }
 
-/// Of two processes that make or remove the same name one is too late, unless he began when the other was done, or waited for his end.
+/// Of two processes that make or remove the same name one is too late, unless he began when the
+/// other was done, or waited for his end.
 fn of_names(run: &Normalised) -> BTreeSet<Hazard> {
     let mut births: BTreeMap<u32, u64> = BTreeMap::new();
     let mut ends: BTreeMap<(u32, u32), u64> = BTreeMap::new();

@@ -56,7 +56,8 @@ pub(super) struct Setting {
     pub(super) has_company: bool,
 }
 
-/// Calls that wait for other threads or wake them, and nothing else: how many of them there are says nothing of what a program does.
+/// Calls that wait for other threads or wake them, and nothing else: how many of them there are
+/// says nothing of what a program does.
 pub(super) const WAITING: [&str; 4] = ["futex", "futex_waitv", "sched_yield", "restart_syscall"];
 
 /// Calls by which a program gets and gives back memory.

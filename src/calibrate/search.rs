@@ -11,8 +11,9 @@ use crate::trace::{Block, By, Deed, Level, Normalised, TextPart, View};
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::Signatures;
 
-/// Finds the strictest view in which the runs of each row are the same. Of `view` is kept what it shows at all, and its temporary names; its
-/// levels are found anew. `spans` are the rules by which its events are spans.
+/// Finds the strictest view in which the runs of each row are the same. Of `view` is kept what it
+/// shows at all, and its temporary names; its levels are found anew. `spans` are the rules by which
+/// its events are spans.
 ///
 /// # Errors
 /// [`Unsettled`].
@@ -147,7 +148,8 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Where the processes differ that are still shown one by one: whoever stands at the first place at which they do.
+    /// Where the processes differ that are still shown one by one: whoever stands at the first
+    /// place at which they do.
     fn first_strangers(&self, texts: &[Vec<TextPart<'_>>]) -> Result<Difference, Unsettled> {
         let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
         for place in 0..longest {
@@ -185,7 +187,8 @@ impl<'a> Search<'a> {
         self.expected.clear();
     }
 
-    /// Shows somebody with as little less as makes his runs the same; says whether that is anything less than before.
+    /// Shows somebody with as little less as makes his runs the same; says whether that is anything
+    /// less than before.
     fn loosen(&mut self, who: Who, rows: &[Row<'_>]) -> bool {
         let now = self.treated.get(&who).cloned().unwrap_or_default();
         let base = self.base.clone();
@@ -215,7 +218,8 @@ impl<'a> Search<'a> {
         is_less
     }
 
-    /// Shows less of what was the same in all of these runs and will not be in others. Says whether that is anything less than before.
+    /// Shows less of what was the same in all of these runs and will not be in others. Says whether
+    /// that is anything less than before.
     fn expect_more(&mut self, rows: &[Row<'_>]) -> bool {
         let before = self.treated.clone();
         for (_, run) in rows.iter().flatten() {
@@ -248,8 +252,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// What varies in one process of a program will vary in another one that does the same: shows both with no more than either. Says whether
-    /// that is anything less than before.
+    /// What varies in one process of a program will vary in another one that does the same: shows
+    /// both with no more than either. Says whether that is anything less than before.
     fn treat_alike(&mut self, rows: &[Row<'_>]) -> bool {
         let mut names: BTreeMap<Who, BTreeSet<String>> = BTreeMap::new();
         let runs = rows.iter().flatten();

@@ -4,10 +4,11 @@ use crate::trace::{Deed, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use syscall_model::select::glob_matches;
 
-/// Globs for parts of paths that are other ones in each run, each with an example. `runs` are the deeds of the same process in several runs.
+/// Globs for parts of paths that are other ones in each run, each with an example. `runs` are the
+/// deeds of the same process in several runs.
 ///
-/// Such a part stands at the same place of the same line in most runs, and hardly ever comes again. A glob that a name matches which every
-/// run has is none.
+/// Such a part stands at the same place of the same line in most runs, and hardly ever comes again.
+/// A glob that a name matches which every run has is none.
 pub(super) fn find(runs: &[Vec<&Deed>]) -> Vec<(String, String)> {
     let names: Vec<HashSet<&[u8]>> = runs.iter().map(|deeds| names(deeds)).collect();
     let Some(first) = names.first() else {
@@ -62,7 +63,8 @@ fn names_in(deed: &Deed) -> impl Iterator<Item = &[u8]> {
     names.filter(|name| !name.is_empty())
 }
 
-/// The names in a deed that are not in every run: each by the line without such names, and by which of them it is.
+/// The names in a deed that are not in every run: each by the line without such names, and by which
+/// of them it is.
 fn places_in<'a>(deed: &'a Deed, lasting: &HashSet<&[u8]>) -> Vec<((String, usize), &'a [u8])> {
     let mut others: Vec<&[u8]> = Vec::new();
     for name in names_in(deed).filter(|name| !lasting.contains(name)) {

@@ -10,8 +10,8 @@ use syscall_model::{
     Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures, ThreadId,
 };
 
-/// Tells a run. Each line begins with a thread's number: `0 born`, `0 clone 1` (makes a process), `0 thread 1` (makes a thread), `1 runs sort`,
-/// or the name of a call and its result.
+/// Tells a run. Each line begins with a thread's number: `0 born`, `0 clone 1` (makes a process),
+/// `0 thread 1` (makes a thread), `1 runs sort`, or the name of a call and its result.
 fn run(story: &str) -> Trace {
     let mut builder = Builder::new(true);
     let mut leaders = vec![0_u32];
@@ -81,7 +81,8 @@ fn run(story: &str) -> Trace {
     builder.finish()
 }
 
-/// Calibrates by these runs, each under its condition, and gives the key `snapshot` for an author who said nothing.
+/// Calibrates by these runs, each under its condition, and gives the key `snapshot` for an author
+/// who said nothing.
 fn found(runs: &[(Condition, &str)]) -> Result<Calibration, Unsettled> {
     let signatures = Signatures::new(Box::new(|_| None));
     let view = View::default();
@@ -333,7 +334,8 @@ fn made(path: &str) -> Deed {
     deed("openat", (format!("{path:?}"), value), Value::Number(3))
 }
 
-/// Whether which child ends first is chance to a process that makes (`+2`), waits for any (`-2`) or for one by its id (`=2`).
+/// Whether which child ends first is chance to a process that makes (`+2`), waits for any (`-2`) or
+/// for one by its id (`=2`).
 #[track_caller]
 fn check_children(story: &str, is_chance: bool) {
     let act = |word: &str| {

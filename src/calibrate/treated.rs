@@ -24,7 +24,8 @@ impl Treated {
         }
     }
 
-    /// Shows no more than this of the calls of a name; says whether that is anything less than before.
+    /// Shows no more than this of the calls of a name; says whether that is anything less than
+    /// before.
     pub(super) fn loosen(&mut self, name: &str, how: Level) -> bool {
         let now = self.others.get(name).copied().unwrap_or(Some(self.level));
         let is_less = now.is_some_and(|now| now < how);
@@ -85,7 +86,8 @@ pub(super) fn common<'b>(mut all: impl Iterator<Item = &'b Treated>) -> Option<T
     all.all(|other| other == first).then(|| first.clone())
 }
 
-/// Treatments that are not the default: one for a program where all of its processes have the same, else for each process.
+/// Treatments that are not the default: one for a program where all of its processes have the same,
+/// else for each process.
 pub(super) fn by_program(everybody: &BTreeMap<Who, Treated>) -> Vec<Treatment> {
     let mut treatments = BTreeMap::new();
     for (who, treated) in everybody {

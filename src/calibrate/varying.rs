@@ -18,8 +18,8 @@ pub struct Varying {
     pub reason: Reason,
 }
 
-/// What of a process differs from that of the first run, by name; what only stands at another place comes with the names that have
-/// changed places first.
+/// What of a process differs from that of the first run, by name; what only stands at another place
+/// comes with the names that have changed places first.
 pub(super) fn varying(runs: &[Vec<&Block>], setting: &Setting) -> Vec<Varying> {
     let Some((first, others)) = runs.split_first() else {
         return Vec::new();

@@ -11,7 +11,8 @@ pub(super) fn constants(call: &str, index: usize) -> Option<&'static Constants> 
     known.map(|(_, _, constants)| *constants)
 }
 
-/// Call, place of the argument, names. Those that depend on another argument of the call are in `meaning`.
+/// Call, place of the argument, names. Those that depend on another argument of the call are in
+/// `meaning`.
 pub(super) static ASSIGNED: &[(&str, usize, &Constants)] = &[
     ("accept4", 3, &names::ACCEPT_FLAGS),
     ("access", 1, &names::ACCESS_MODES),

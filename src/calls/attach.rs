@@ -1,4 +1,5 @@
-//! What does not come with a call's halves, and belongs to it: what was read from memory, and the signals that interrupt it.
+//! What does not come with a call's halves, and belongs to it: what was read from memory, and the
+//! signals that interrupt it.
 
 use super::call::{Observation, Outcome};
 use super::thread::{Early, settle, signalled};
@@ -7,7 +8,8 @@ use crate::memory::{Handled, Memory, Part};
 use perf_records::units::{Pid, Tid};
 
 impl Tracker {
-    /// What was read from memory for a call; it may come before or behind the half that it belongs to.
+    /// What was read from memory for a call; it may come before or behind the half that it belongs
+    /// to.
     pub fn contents(
         &mut self,
         (pid, tid): (Pid, Tid),

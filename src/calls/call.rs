@@ -61,12 +61,14 @@ pub enum Entry {
     Seen {
         /// When.
         time: Nanos,
-        /// The six words of its arguments; how many mean something is for the call's signature to say.
+        /// The six words of its arguments; how many mean something is for the call's signature to
+        /// say.
         args: [u64; 6],
     },
     /// The workload's own first `execve`, entered before anything was recorded.
     Uncorking,
-    /// There is no entering half: the call was refused before it (seccomp, ptrace), or the half was lost.
+    /// There is no entering half: the call was refused before it (seccomp, ptrace), or the half was
+    /// lost.
     Missing,
 }
 
@@ -80,21 +82,24 @@ pub enum Outcome {
         /// The value.
         value: i64,
     },
-    /// Interrupted by a signal and made again: the program does not see this one return. The number is one of `ERESTART*`.
+    /// Interrupted by a signal and made again: the program does not see this one return. The number
+    /// is one of `ERESTART*`.
     Restarted {
         /// When it was interrupted.
         time: Nanos,
         /// 512 to 516.
         errno: i32,
     },
-    /// Interrupted by a signal: whether it is made again, or the program gets `EINTR`, is not in the records.
+    /// Interrupted by a signal: whether it is made again, or the program gets `EINTR`, is not in
+    /// the records.
     Interrupted {
         /// When.
         time: Nanos,
         /// 512 to 516.
         errno: i32,
     },
-    /// A seccomp filter refused it by `SIGSYS` (`SECCOMP_RET_TRAP`, `SECCOMP_RET_KILL_*`): it was not made, and has no result.
+    /// A seccomp filter refused it by `SIGSYS` (`SECCOMP_RET_TRAP`, `SECCOMP_RET_KILL_*`): it was
+    /// not made, and has no result.
     Refused {
         /// When.
         time: Nanos,
@@ -156,7 +161,8 @@ impl Call {
         Some(return_kind(native.first()?))
     }
 
-    /// Whether what it returned is no answer to what its relatives return: of a `shmat` by `ipc` the address is in memory.
+    /// Whether what it returned is no answer to what its relatives return: of a `shmat` by `ipc`
+    /// the address is in memory.
     pub fn returns_elsewhere(&self) -> bool {
         self.operation() == Some("ipc.shmat")
     }
@@ -234,7 +240,8 @@ pub struct Shares {
 /// Something that came out of the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A call was entered; [`Observation::Call`] follows when its end is known. Holds the place of the call in its thread's order.
+    /// A call was entered; [`Observation::Call`] follows when its end is known. Holds the place of
+    /// the call in its thread's order.
     Entered {
         /// Who.
         actor: Actor,
@@ -256,14 +263,16 @@ pub enum Observation {
         /// What it shares with that one.
         shares: Shares,
     },
-    /// The id that a thread has in its own pid namespace, by the return value of the call that made it.
+    /// The id that a thread has in its own pid namespace, by the return value of the call that made
+    /// it.
     Named {
         /// The thread.
         thread: ThreadId,
         /// Its id there.
         id: i32,
     },
-    /// The id by which the kernel's tracepoints speak of a thread, where that is not its `tid`: the harness is in a pid namespace itself.
+    /// The id by which the kernel's tracepoints speak of a thread, where that is not its `tid`: the
+    /// harness is in a pid namespace itself.
     Global {
         /// The thread.
         thread: ThreadId,
@@ -272,10 +281,12 @@ pub enum Observation {
     },
     /// A process executes another program (`PERF_RECORD_COMM` with its exec bit).
     Executed(Actor),
-    /// What the call is that a thread has just entered to the start of its program; told only where that was asked for.
+    /// What the call is that a thread has just entered to the start of its program; told only where
+    /// that was asked for.
     Starting(ThreadId, Role),
-    /// A process executed a program that its events do not follow: the kernel ends them when a task that is not root executes a
-    /// set-user-ID program (`perf_event_exit_task()` in `begin_new_exec()`), whoever opened them.
+    /// A process executed a program that its events do not follow: the kernel ends them when a task
+    /// that is not root executes a set-user-ID program (`perf_event_exit_task()` in
+    /// `begin_new_exec()`), whoever opened them.
     OutOfSight(Actor),
     /// A thread ended.
     Gone(ThreadId),

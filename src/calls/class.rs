@@ -1,15 +1,16 @@
 //! strace's classes of system calls: `%file`, `%network` and their like.
 //!
-//! Membership is measured, not copied: a program issues every number of x86_64, i386 and x32 behind a
-//! seccomp filter that answers `ENOSYS` to any call whose sixth argument is a marker (so that none of them
-//! is executed), under `strace -f -e trace=%CLASS` (strace 6.1), and the names that strace prints are the
-//! members. The three conventions agree on every name. Calls that strace 6.1 does not know stand apart, in
-//! the classes of their nearest relative: `openat` for a call with a directory descriptor and a path,
-//! `madvise` for `mseal`, `sendto` for `send`.
+//! Membership is measured, not copied: a program issues every number of x86_64, i386 and x32 behind
+//! a seccomp filter that answers `ENOSYS` to any call whose sixth argument is a marker (so that
+//! none of them is executed), under `strace -f -e trace=%CLASS` (strace 6.1), and the names that
+//! strace prints are the members. The three conventions agree on every name. Calls that strace 6.1
+//! does not know stand apart, in the classes of their nearest relative: `openat` for a call with a
+//! directory descriptor and a path, `madvise` for `mseal`, `sendto` for `send`.
 
 use super::names;
 
-/// The members of strace's class `name` (without its leading `%`), or nothing if there is no such class.
+/// The members of strace's class `name` (without its leading `%`), or nothing if there is no such
+/// class.
 ///
 /// A member is a name of some convention, not always of the native one: `%file` has `stat64` too.
 pub fn class_members(name: &str) -> Option<impl Iterator<Item = &'static str>> {

@@ -1,11 +1,12 @@
 //! The names and texts of error numbers, those included that only the kernel's own side sees.
 //!
-//! The names are those of `asm-generic/errno.h` (Linux 7.2), which x86_64 and aarch64 share; the texts are
-//! glibc 2.36's `strerror` in the C locale, as strace prints them. A tracepoint sees a call's result before
-//! the return path turns the numbers from 512 on into a restart or into `EINTR`, so that those of
-//! `include/linux/errno.h` are results that a trace must be able to name.
+//! The names are those of `asm-generic/errno.h` (Linux 7.2), which x86_64 and aarch64 share; the
+//! texts are glibc 2.36's `strerror` in the C locale, as strace prints them. A tracepoint sees a
+//! call's result before the return path turns the numbers from 512 on into a restart or into
+//! `EINTR`, so that those of `include/linux/errno.h` are results that a trace must be able to name.
 
-/// The name of an error number, such as `ENOENT` for 2; where two names share a number, strace's choice.
+/// The name of an error number, such as `ENOENT` for 2; where two names share a number, strace's
+/// choice.
 pub fn errno_name(errno: i32) -> Option<&'static str> {
     find(errno).map(|(_, name, _)| *name)
 }

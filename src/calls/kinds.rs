@@ -1,17 +1,18 @@
 //! What a value of a system call is: an address, a descriptor, a process, a number.
 //!
-//! The kernel's own declarations decide, as tracefs shows them: first what is known of one call's argument,
-//! then its C type where that says it, then its name, then its width. Every argument of every call of
-//! Linux 5.10, 6.1, 6.12, 6.18 and 7.2 on x86_64 was read against the result; the table that the test
-//! compares with is `harness/fixtures/syscall-argument-kinds.txt`. What flags and commands mean is not
-//! known here.
+//! The kernel's own declarations decide, as tracefs shows them: first what is known of one call's
+//! argument, then its C type where that says it, then its name, then its width. Every argument of
+//! every call of Linux 5.10, 6.1, 6.12, 6.18 and 7.2 on x86_64 was read against the result; the
+//! table that the test compares with is `harness/fixtures/syscall-argument-kinds.txt`. What flags
+//! and commands mean is not known here.
 
 use super::assigned;
 use super::constants::{Constants, tables as names};
 use super::pointers;
 use super::structs::StructKind;
 
-/// What an argument is, which decides how it is written and whether it means anything in another run.
+/// What an argument is, which decides how it is written and whether it means anything in another
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgKind {
     /// A signed number of 32 bits; the upper half of the register means nothing.
@@ -34,7 +35,8 @@ pub enum ArgKind {
     Address,
     /// A file descriptor, or a negative number such as `AT_FDCWD`; 32 bits, signed.
     Fd,
-    /// A process, thread or process group, or a number such as 0 and -1 in its place; 32 bits, signed.
+    /// A process, thread or process group, or a number such as 0 and -1 in its place; 32 bits,
+    /// signed.
     Pid,
     /// A pointer or a number, which only the call's command or flags can tell.
     Word,
@@ -48,7 +50,8 @@ pub enum ArgKind {
     Constants(&'static Constants),
     /// The address of a path, which names a file.
     Path,
-    /// The address of a string that is no path: the name of an attribute, of a key, of a file system's type.
+    /// The address of a string that is no path: the name of an attribute, of a key, of a file
+    /// system's type.
     Text,
     /// The address of a vector of strings: `argv`.
     Strings,
@@ -90,8 +93,8 @@ pub enum ReturnKind {
 
 /// What the argument at `index` of the call `syscall` is.
 ///
-/// `syscall` is the call's own name (`fstat`, not `newfstat`); `arg_name` and `c_type` are what the call's
-/// `format` file in tracefs says. Any text is answered, an unknown type as `Size`.
+/// `syscall` is the call's own name (`fstat`, not `newfstat`); `arg_name` and `c_type` are what the
+/// call's `format` file in tracefs says. Any text is answered, an unknown type as `Size`.
 pub fn arg_kind(syscall: &str, index: usize, arg_name: &str, c_type: &str) -> ArgKind {
     if let Some(kind) = pointers::kind(syscall, index) {
         return kind;
@@ -116,8 +119,8 @@ pub fn arg_kind(syscall: &str, index: usize, arg_name: &str, c_type: &str) -> Ar
 
 /// What the result of a call is, where it is not an error.
 ///
-/// `fcntl`, `bpf`, `seccomp` and `ioctl` return descriptors for some of their commands only: `Number`; what is known of a command is in
-/// `meaning`.
+/// `fcntl`, `bpf`, `seccomp` and `ioctl` return descriptors for some of their commands only:
+/// `Number`; what is known of a command is in `meaning`.
 pub fn return_kind(syscall: &str) -> ReturnKind {
     match syscall {
         "accept"
@@ -168,8 +171,9 @@ pub fn return_kind(syscall: &str) -> ReturnKind {
 
 /// Whether the call ends the thread, so that it has an entry and no exit.
 ///
-/// `rt_sigreturn` and `sigreturn` are not among them: they have an exit, with number -1 and with the register
-/// of the interrupted code for a result. Neither is `execve`, which returns 0 into the new program.
+/// `rt_sigreturn` and `sigreturn` are not among them: they have an exit, with number -1 and with
+/// the register of the interrupted code for a result. Neither is `execve`, which returns 0 into the
+/// new program.
 pub fn never_returns(syscall: &str) -> bool {
     matches!(syscall, "exit" | "exit_group")
 }

@@ -1,10 +1,12 @@
 //! How the words of a 32-bit call are those of the native call that it is a form of.
 //!
-//! Registers of 32 bits carry a place in a file as two words, and old calls find their arguments in memory. So the words of such a call are
-//! put where the native call has them when it is entered, and what is not in a register stays unknown: nothing is said of it.
+//! Registers of 32 bits carry a place in a file as two words, and old calls find their arguments in
+//! memory. So the words of such a call are put where the native call has them when it is entered,
+//! and what is not in a register stays unknown: nothing is said of it.
 //!
-//! i386: `arch/x86/kernel/sys_ia32.c`, `sys_llseek()`, `kernel/uid16.c`; arm: `arch/arm64/kernel/sys32.c` and its
-//! `include/asm/unistd32.h`, where two words that are one begin at an even register.
+//! i386: `arch/x86/kernel/sys_ia32.c`, `sys_llseek()`, `kernel/uid16.c`; arm:
+//! `arch/arm64/kernel/sys32.c` and its `include/asm/unistd32.h`, where two words that are one begin
+//! at an even register.
 
 use super::names::{self, Abi};
 use super::relatives;
@@ -201,7 +203,8 @@ fn by_number(abi: Abi, known: &[(&str, Layout)]) -> HashMap<u32, Layout> {
         let listed = known.iter().find(|(other, _)| *other == name);
         match listed {
             Some((_, layout)) => *layout,
-            // aarch64 has these by another name with other arguments, if they are not those of a newer form.
+            // aarch64 has these by another name with other arguments, if they are not those of a
+            // newer form.
             None if abi == Abi::Arm && is_of_old(native, name) => but_its_result(HIDDEN),
             None => SAME,
         }
@@ -218,7 +221,8 @@ fn is_of_old(native: Abi, name: &str) -> bool {
     !is_width && !relatives::natives(native, name).is_empty()
 }
 
-/// The words of a call where the native call has them; the registers of a 32-bit call have no upper half.
+/// The words of a call where the native call has them; the registers of a 32-bit call have no upper
+/// half.
 pub(super) fn native_words(abi: Abi, number: i32, words: [u64; 6]) -> [u64; 6] {
     let Some(layout) = layout(abi, number) else {
         return words;

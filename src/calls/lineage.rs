@@ -1,7 +1,8 @@
 //! Who lives in a run and who started whom, by the records of forks, execs and ends.
 //!
-//! A process is told from the thread that makes it: it lives until the last of its threads has ended. Who started it is who made the
-//! call, with the command line of that moment: not whoever adopted it later, and not what that one executed since.
+//! A process is told from the thread that makes it: it lives until the last of its threads has
+//! ended. Who started it is who made the call, with the command line of that moment: not whoever
+//! adopted it later, and not what that one executed since.
 
 use super::call::{Call, Observation, Outcome, ThreadId};
 use super::names::Abi;
@@ -55,8 +56,8 @@ pub struct Living {
     pub started: Option<Nanos>,
     /// Whether it is the main process.
     pub is_main: bool,
-    /// What it executed last, or its creator before the fork. The name in brackets where the arguments were not read, and empty where
-    /// nothing is known.
+    /// What it executed last, or its creator before the fork. The name in brackets where the
+    /// arguments were not read, and empty where nothing is known.
     pub command: Vec<String>,
     /// Who created it, with the command line of that moment; `None` for the main process.
     pub creator: Option<Creator>,
@@ -165,7 +166,8 @@ impl Lineage {
         }
     }
 
-    /// What else came out of the records: ids by the results of calls, and the arguments of programs.
+    /// What else came out of the records: ids by the results of calls, and the arguments of
+    /// programs.
     pub fn observe(&mut self, observation: &Observation) {
         match observation {
             Observation::Born { child, parent, .. } => {
@@ -185,7 +187,8 @@ impl Lineage {
                 }
             }
             Observation::Gone(thread) => {
-                // The call that made it may return when it has ended; only whoever has children is asked for by then.
+                // The call that made it may return when it has ended; only whoever has children is
+                // asked for by then.
                 let is_asked_for = |identity: &mut Rc<Identity>| Rc::strong_count(identity) > 1;
                 if !self.unnamed.get_mut(thread).is_some_and(is_asked_for) {
                     self.unnamed.remove(thread);

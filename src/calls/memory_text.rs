@@ -5,7 +5,8 @@ use super::text::{Values, address};
 use super::{Call, Outcome};
 use crate::memory::{Moment, Piece, State};
 
-/// A string that the call was given, or the mark of one that could not be read; never silently nothing.
+/// A string that the call was given, or the mark of one that could not be read; never silently
+/// nothing.
 pub(super) fn string(
     out: &mut String,
     call: &Call,
@@ -25,7 +26,8 @@ pub(super) fn string(
 /// What stands for memory that was not or could not be read.
 pub const UNREAD: &str = "<unread>";
 
-/// Whether the kernel could not read what the call was given either: then the address is all there is to it.
+/// Whether the kernel could not read what the call was given either: then the address is all there
+/// is to it.
 pub(super) fn is_bad_address(call: &Call) -> bool {
     let fault = -i64::from(libc::EFAULT);
     matches!(call.outcome, Outcome::Returned { value, .. } if value == fault)

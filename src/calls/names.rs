@@ -1,12 +1,12 @@
 //! The names of system call numbers, per calling convention.
 //!
-//! A name is the one of the kernel's user-space headers (`__NR_fstat` is `fstat`), which is also what
-//! strace prints. The table was generated from the headers `asm/unistd*.h` of Linux 7.2 (Debian's
-//! `linux-libc-dev` 7.2.13-1) by `cpp -dM` for each convention, and compared with what strace 6.1 prints
-//! for every number of x86_64, i386 and x32: no difference up to the last call strace 6.1 knows.
-//! Generated rather than taken from a crate because none at hand was right for all of them: `syscalls`
-//! 0.8.1 ends at 468 and names 64-bit-time calls that aarch64 does not have, `syscall-numbers` 4.0.3 lacks
-//! or renames eighteen calls of i386.
+//! A name is the one of the kernel's user-space headers (`__NR_fstat` is `fstat`), which is also
+//! what strace prints. The table was generated from the headers `asm/unistd*.h` of Linux 7.2
+//! (Debian's `linux-libc-dev` 7.2.13-1) by `cpp -dM` for each convention, and compared with what
+//! strace 6.1 prints for every number of x86_64, i386 and x32: no difference up to the last call
+//! strace 6.1 knows. Generated rather than taken from a crate because none at hand was right for
+//! all of them: `syscalls` 0.8.1 ends at 468 and names 64-bit-time calls that aarch64 does not
+//! have, `syscall-numbers` 4.0.3 lacks or renames eighteen calls of i386.
 
 /// A calling convention: which table the number of a system call is looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,7 +45,8 @@ impl Abi {
         }
     }
 
-    /// The name by which a report mentions the convention: `x86_64`, `i386`, `x32`, `aarch64` or `arm`.
+    /// The name by which a report mentions the convention: `x86_64`, `i386`, `x32`, `aarch64` or
+    /// `arm`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64",
@@ -90,7 +91,8 @@ pub fn name(abi: Abi, nr: u32) -> Option<&'static str> {
     row(abi, nr).map(row_name)
 }
 
-/// The same for a number as records have it, where -1 is that of a call which the kernel no longer knew.
+/// The same for a number as records have it, where -1 is that of a call which the kernel no longer
+/// knew.
 pub fn name_of(abi: Abi, number: i32) -> Option<&'static str> {
     name(abi, u32::try_from(number).ok()?)
 }
@@ -105,12 +107,13 @@ pub fn all(abi: Abi) -> impl Iterator<Item = (u32, &'static str)> {
     all_rows(abi).map(|(nr, row)| (nr, row_name(row)))
 }
 
-/// The names under which tracefs may have the call: its tracepoint is `syscalls:sys_enter_<one of these>`.
+/// The names under which tracefs may have the call: its tracepoint is
+/// `syscalls:sys_enter_<one of these>`.
 ///
-/// The first that exists is the right one. Tracepoints are named for the kernel's function, which for a
-/// few calls is not the name in the headers. Compared with the events of Linux 5.10, 6.1, 6.12, 6.18 and
-/// 7.2 on x86_64 (the list is the same in all); those of aarch64 are from the kernel's sources. A call
-/// of a 32-bit convention has no such tracepoint at all.
+/// The first that exists is the right one. Tracepoints are named for the kernel's function, which
+/// for a few calls is not the name in the headers. Compared with the events of Linux 5.10, 6.1,
+/// 6.12, 6.18 and 7.2 on x86_64 (the list is the same in all); those of aarch64 are from the
+/// kernel's sources. A call of a 32-bit convention has no such tracepoint at all.
 pub fn tracefs_names(abi_name: &str) -> impl Iterator<Item = &str> {
     TRACEFS_NAMES
         .iter()
@@ -167,7 +170,8 @@ pub(super) fn all_rows(abi: Abi) -> impl Iterator<Item = (u32, usize)> {
         })
 }
 
-/// Where the number stands in the dense table: the private range of ARM follows the ordinary numbers.
+/// Where the number stands in the dense table: the private range of ARM follows the ordinary
+/// numbers.
 fn slot(abi: Abi, nr: u32) -> Option<usize> {
     let plain = match abi {
         Abi::X32 => nr.checked_sub(X32_BIT)?,

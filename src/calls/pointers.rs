@@ -1,6 +1,7 @@
 //! What the pointers among a call's arguments point to, and what of it is to be read.
 //!
-//! One row a call. The layouts are those of 64-bit programs, so that only calls of the native convention are read.
+//! One row a call. The layouts are those of 64-bit programs, so that only calls of the native
+//! convention are read.
 
 use super::kinds::ArgKind;
 use super::names::Abi;
@@ -41,7 +42,8 @@ enum Target {
 enum Length {
     /// One.
     One,
-    /// As many as this argument says; of contents and of structures that grow from kernel to kernel, so many bytes.
+    /// As many as this argument says; of contents and of structures that grow from kernel to
+    /// kernel, so many bytes.
     By(u8),
     /// As many bytes as stands where this argument points to.
     At(u8),
@@ -55,7 +57,8 @@ const LONGEST_STRING: u16 = 4096;
 /// Of structures in a row no more is read.
 const LONGEST_STRUCT: u16 = 1024;
 
-/// What of a call's pointers is to be read, with no more than `contents` bytes of what it reads or writes; 0 for none.
+/// What of a call's pointers is to be read, with no more than `contents` bytes of what it reads or
+/// writes; 0 for none.
 ///
 /// At most five are read at the entry and four at the exit, and each argument once at each.
 #[must_use]
@@ -129,7 +132,8 @@ pub(super) fn places_by_command(call: &str) -> impl Iterator<Item = usize> {
     open.map(|(argument, _)| usize::from(*argument))
 }
 
-/// What an argument is that points to something for some commands of its call only, by the words of the call.
+/// What an argument is that points to something for some commands of its call only, by the words of
+/// the call.
 #[must_use]
 pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind> {
     // Commands are numbers of 32 bits, whatever stands in the upper half of the register.
@@ -160,7 +164,8 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
             3 | 4 => return Some(ArgKind::Path),
             _ => return None,
         },
-        // KEYCTL_JOIN_SESSION_KEYRING, and the type and description of KEYCTL_SEARCH, of linux/keyctl.h.
+        // KEYCTL_JOIN_SESSION_KEYRING, and the type and description of KEYCTL_SEARCH, of
+        // linux/keyctl.h.
         ("keyctl", 1) if command(0)? == 1 => return Some(ArgKind::Text),
         ("keyctl", 2 | 3) if command(0)? == 10 => return Some(ArgKind::Text),
         _ => return None,
@@ -200,7 +205,8 @@ mod tests {
     use super::*;
     use crate::names;
 
-    /// The declarations of every call's arguments by five kernels: `index kind type name`, parted by ` | `.
+    /// The declarations of every call's arguments by five kernels: `index kind type name`, parted
+    /// by ` | `.
     const DECLARED: &str = include_str!("../../harness/fixtures/syscall-argument-kinds.txt");
 
     /// Each argument of each call: the call, the place, the C type and the name.
@@ -260,7 +266,8 @@ mod tests {
         }
     }
 
-    /// What is declared as a string and is none: bytes, addresses, and the environment, which strace does not show either.
+    /// What is declared as a string and is none: bytes, addresses, and the environment, which
+    /// strace does not show either.
     const NO_STRINGS: &[(&str, u8)] = &[
         ("execve", 2),
         ("execveat", 3),

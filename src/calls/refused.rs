@@ -1,4 +1,5 @@
-//! Calls that a seccomp filter took away before they were entered: answered they have a result, refused by a signal they have none.
+//! Calls that a seccomp filter took away before they were entered: answered they have a result,
+//! refused by a signal they have none.
 
 use super::call::{Observation, Outcome};
 use super::sources::Sources;
@@ -6,8 +7,9 @@ use super::track::Tracker;
 use perf_records::units::{Nanos, Pid, Tid};
 
 impl Tracker {
-    /// A seccomp filter sends the thread `SIGSYS` in place of a call, which it leaves next (`force_sig_seccomp()`). Where the thread is in a
-    /// call that it was seen to enter, it sends that signal to itself.
+    /// A seccomp filter sends the thread `SIGSYS` in place of a call, which it leaves next
+    /// (`force_sig_seccomp()`). Where the thread is in a call that it was seen to enter, it sends
+    /// that signal to itself.
     pub fn refused(&mut self, (pid, tid): (Pid, Tid), out: &mut Vec<Observation>) {
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
@@ -31,8 +33,9 @@ pub(super) fn unseen_outcome(
     }
 }
 
-/// Whether the result may be none: a filter that refuses a call by `SIGSYS` leaves in the result's register what was there before
-/// (`syscall_rollback()`), which on x86 is the call's number, and on aarch64 its first argument.
+/// Whether the result may be none: a filter that refuses a call by `SIGSYS` leaves in the result's
+/// register what was there before (`syscall_rollback()`), which on x86 is the call's number, and on
+/// aarch64 its first argument.
 fn may_be_refused(number: i32, value: i64) -> bool {
     cfg!(target_arch = "aarch64") || value == i64::from(number)
 }

@@ -1,15 +1,19 @@
-//! Calls that only some conventions have, and which call of the native convention each of them is another form of.
+//! Calls that only some conventions have, and which call of the native convention each of them is
+//! another form of.
 //!
-//! A person who names a call means what it does, not the number that one convention gives it. So choosing `setuid` chooses `setuid32` of
-//! i386, too. A *relative* does the same for the caller as the native call that it is named with: it takes the same function of the kernel,
-//! with wider or narrower words (`ftruncate64`, `clock_gettime64`), an older structure (`oldstat`), or less of it (`umount` has no flags).
-//! Two calls of i386 are many: `socketcall` and `ipc` take the number of an operation first. Each operation has a name of its own here,
-//! `socketcall.socket`, and is a relative of the call that it is.
+//! A person who names a call means what it does, not the number that one convention gives it. So
+//! choosing `setuid` chooses `setuid32` of i386, too. A *relative* does the same for the caller as
+//! the native call that it is named with: it takes the same function of the kernel, with wider or
+//! narrower words (`ftruncate64`, `clock_gettime64`), an older structure (`oldstat`), or less of it
+//! (`umount` has no flags). Two calls of i386 are many: `socketcall` and `ipc` take the number of
+//! an operation first. Each operation has a name of its own here, `socketcall.socket`, and is a
+//! relative of the call that it is.
 //!
-//! The names are those of `arch/x86/entry/syscalls/syscall_32.tbl` and `arch/arm/tools/syscall.tbl` (Linux 7.2); what they do is in
-//! `arch/x86/kernel/sys_ia32.c`, `kernel/uid16.c`, `kernel/signal.c`, `fs/stat.c`, `fs/readdir.c`, `net/compat.c` (`socketcall`) and
-//! `ipc/syscall.c` (`ipc`). A row whose native call has no such name either is followed further: `stat64` of arm is `stat`, which aarch64
-//! does not have, and that is `newfstatat`.
+//! The names are those of `arch/x86/entry/syscalls/syscall_32.tbl` and `arch/arm/tools/syscall.tbl`
+//! (Linux 7.2); what they do is in `arch/x86/kernel/sys_ia32.c`, `kernel/uid16.c`,
+//! `kernel/signal.c`, `fs/stat.c`, `fs/readdir.c`, `net/compat.c` (`socketcall`) and
+//! `ipc/syscall.c` (`ipc`). A row whose native call has no such name either is followed further:
+//! `stat64` of arm is `stat`, which aarch64 does not have, and that is `newfstatat`.
 
 use super::names::{self, Abi};
 use std::sync::LazyLock;
@@ -38,7 +42,8 @@ macro_rules! operations {
     };
 }
 
-/// `SYS_SOCKET` and its like of `include/uapi/linux/net.h`; `SEMOP` and its like of `include/uapi/linux/ipc.h`.
+/// `SYS_SOCKET` and its like of `include/uapi/linux/net.h`; `SEMOP` and its like of
+/// `include/uapi/linux/ipc.h`.
 pub(super) const OPERATIONS: &[Operation] = operations! {
     "socketcall":
         1 "socket" 2 "bind" 3 "connect" 4 "listen" 5 "accept" 6 "getsockname" 7 "getpeername"
@@ -49,7 +54,8 @@ pub(super) const OPERATIONS: &[Operation] = operations! {
         14 "msgctl" 21 "shmat" 22 "shmdt" 23 "shmget" 24 "shmctl";
 };
 
-/// Each call that some convention lacks, and the calls that do the same there, of which a kernel has some.
+/// Each call that some convention lacks, and the calls that do the same there, of which a kernel
+/// has some.
 const RELATIVES: &[(&str, &[&str])] = &[
     ("_llseek", &["lseek"]),
     ("_newselect", &["select"]),
@@ -165,7 +171,8 @@ const RELATIVES: &[(&str, &[&str])] = &[
     ("waitpid", &["wait4"]),
 ];
 
-/// The native calls that a name of another convention is a form of; none for a native name, and for a call that is its convention's alone.
+/// The native calls that a name of another convention is a form of; none for a native name, and for
+/// a call that is its convention's alone.
 pub(super) fn natives(native: Abi, name: &str) -> Vec<&'static str> {
     if names::number(native, name).is_some() {
         return Vec::new();
@@ -197,7 +204,8 @@ fn in_native(native: Abi, name: &'static str) -> Vec<&'static str> {
     }
 }
 
-/// The operation that a call takes by its first word; of `ipc` the upper half of that is a version (`ipc_parse_version()`).
+/// The operation that a call takes by its first word; of `ipc` the upper half of that is a version
+/// (`ipc_parse_version()`).
 pub(super) fn operation(abi: Abi, number: i32, first: u64) -> Option<&'static Operation> {
     if abi != Abi::I386 {
         return None;
@@ -230,7 +238,8 @@ pub(super) fn place_of_operation(name: &str) -> Option<usize> {
     OPERATIONS.iter().position(|it| it.name == name)
 }
 
-/// What else is chosen with each row of the table of names: rows, and operations behind the last of them.
+/// What else is chosen with each row of the table of names: rows, and operations behind the last of
+/// them.
 pub(super) fn chosen_with(native: Abi, row: usize) -> &'static [usize] {
     static OF_X86_64: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| all_chosen(Abi::X86_64));
     static OF_AARCH64: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| all_chosen(Abi::Aarch64));
@@ -297,7 +306,8 @@ mod tests {
         ("vserver", "never had a function"),
     ];
 
-    /// The rows of a table that are neither native, nor relatives, nor operations of one call, nor reviewed.
+    /// The rows of a table that are neither native, nor relatives, nor operations of one call, nor
+    /// reviewed.
     fn unexplained(native: Abi, other: Abi) -> Vec<&'static str> {
         let is_unexplained = |name: &&str| {
             names::number(native, name).is_none()

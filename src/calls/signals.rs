@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// The name of a signal, `SIGKILL` or `SIGRT_2`, as strace writes it: those for real time by their place behind the kernel's `SIGRTMIN`, of
-/// which the C library keeps the first two for itself. `None` for a number that is no signal's.
+/// The name of a signal, `SIGKILL` or `SIGRT_2`, as strace writes it: those for real time by their
+/// place behind the kernel's `SIGRTMIN`, of which the C library keeps the first two for itself.
+/// `None` for a number that is no signal's.
 #[must_use]
 pub fn known_signal(number: i32) -> Option<Cow<'static, str>> {
     match nix::sys::signal::Signal::try_from(number) {

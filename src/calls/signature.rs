@@ -1,4 +1,5 @@
-//! The arguments of a call: their names and types are the running kernel's, by its tracepoints' formats.
+//! The arguments of a call: their names and types are the running kernel's, by its tracepoints'
+//! formats.
 
 use super::kinds::{self, ArgKind, ReturnKind};
 use super::layout::{Layout, Word, layout};
@@ -24,7 +25,8 @@ pub struct Argument {
 /// The form of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// Its arguments; six words of no known meaning where the kernel has no tracepoint for the call.
+    /// Its arguments; six words of no known meaning where the kernel has no tracepoint for the
+    /// call.
     pub arguments: Vec<Argument>,
     /// What it returns.
     pub returns: ReturnKind,
@@ -34,7 +36,8 @@ pub struct Signature {
     pub name: &'static str,
     /// The arguments that are pointers for some commands only.
     pub by_command: Vec<usize>,
-    /// Whether it has arguments that its registers do not tell: those of `socketcall` are in memory.
+    /// Whether it has arguments that its registers do not tell: those of `socketcall` are in
+    /// memory.
     pub hides: bool,
     /// Whether what it returns is not what the native call returns whose form it has.
     pub hides_result: bool,
@@ -60,7 +63,8 @@ impl Meanings {
 }
 
 impl Signature {
-    /// Where the argument stands that somebody calls by this name: the kernel's own, or else an alias, which says what the argument is.
+    /// Where the argument stands that somebody calls by this name: the kernel's own, or else an
+    /// alias, which says what the argument is.
     ///
     /// | alias | of a call that has one such argument, under whatever name |
     /// |---|---|
@@ -104,7 +108,8 @@ impl Signature {
     }
 }
 
-/// A source of formats by tracepoint name within the system `syscalls`; `None` for what is not there.
+/// A source of formats by tracepoint name within the system `syscalls`; `None` for what is not
+/// there.
 type FormatSource<'a> = dyn Fn(&str) -> Option<Arc<Format>> + Send + Sync + 'a;
 
 /// The signatures of a kernel's calls, each read when it is first asked for.
@@ -185,7 +190,8 @@ impl<'a> Signatures<'a> {
 }
 
 impl Signature {
-    /// The same for a convention in which the arguments come from elsewhere, in registers of 32 bits.
+    /// The same for a convention in which the arguments come from elsewhere, in registers of 32
+    /// bits.
     fn laid_out(mut self, layout: Layout) -> Self {
         let fallback = if layout.rest {
             None
@@ -221,7 +227,8 @@ fn nothing() -> Argument {
     }
 }
 
-/// `socketcall` and `ipc`: which operation it is stands in the name, and the rest is its own affair.
+/// `socketcall` and `ipc`: which operation it is stands in the name, and the rest is its own
+/// affair.
 fn of_many(known: Signature) -> Signature {
     Signature {
         arguments: Vec::new(),
@@ -235,7 +242,8 @@ fn of_many(known: Signature) -> Signature {
 }
 
 fn from_format(name: &'static str, format: &Format) -> Signature {
-    // Kernels from 6.19 on add the contents behind pointers as further fields, `__data_loc`, under names with two underscores.
+    // Kernels from 6.19 on add the contents behind pointers as further fields, `__data_loc`, under
+    // names with two underscores.
     let fields = format
         .fields
         .iter()

@@ -7,7 +7,8 @@ use super::Tracker;
 pub struct Sources {
     /// Whether [`Tracker::signal`] is told of the signals that come while a call returns.
     pub signals: bool,
-    /// Whether the halves come from tracepoints of each call's own: a call that leaves as -1 has no second half then.
+    /// Whether the halves come from tracepoints of each call's own: a call that leaves as -1 has no
+    /// second half then.
     pub own_tracepoints: bool,
     /// Whether [`Tracker::refused`] is told of calls that a seccomp filter refuses by a signal.
     pub refusals: bool,
@@ -30,7 +31,8 @@ pub enum Remembered {
 }
 
 impl Tracker {
-    /// From here on all calls are there, and those of before are not. Who is in a call now will leave it, and that is all that is seen of it.
+    /// From here on all calls are there, and those of before are not. Who is in a call now will
+    /// leave it, and that is all that is seen of it.
     pub fn remembers(&mut self) {
         self.sources.calls = Remembered::Rest;
     }

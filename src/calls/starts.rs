@@ -1,20 +1,26 @@
 //! Which calls a dynamic loader makes to start a program.
 //!
-//! An exec maps the program and the loader that it names (`load_elf_binary()`), and the kernel reports each mapping that is executable
-//! (`PERF_RECORD_MMAP`). What the process then does first comes from the loader's instructions: it maps the libraries, relocates, and gives way
-//! to the program. So the calls that lie in the loader and come before all others are the loader's, and the first that does not is the program's.
-//! With one exception: glibc's loader has the C library initialise itself while it is still at work (`__libc_early_init()`), which asks for the
-//! limit of the stack. The constructors of libraries run behind that and are the program's.
+//! An exec maps the program and the loader that it names (`load_elf_binary()`), and the kernel
+//! reports each mapping that is executable (`PERF_RECORD_MMAP`). What the process then does first
+//! comes from the loader's instructions: it maps the libraries, relocates, and gives way to the
+//! program. So the calls that lie in the loader and come before all others are the loader's, and
+//! the first that does not is the program's. With one exception: glibc's loader has the C library
+//! initialise itself while it is still at work (`__libc_early_init()`), which asks for the limit of
+//! the stack. The constructors of libraries run behind that and are the program's.
 //!
-//! Where an instruction lies does not tell who came to it: a constructor, or what resolves a function while the loader relocates
-//! (`STT_GNU_IFUNC`), may jump to one of the loader's. Until the first thread's memory is set up (`init_tls()`: `set_tid_address`, and on x86-64
-//! `arch_prctl(ARCH_SET_FS)` before it) nothing of the program has run, and all that finds and maps files is the loader's. From then on only
-//! what protects memory, or asks for some, is taken for the loader's. Its last deed is to unmap the cache of libraries, the only file that it
-//! mapped at no fixed place and without execution in mind (`_dl_unload_cache()`): what comes behind that is the program's, wherever it lies.
-//! So what is left out by mistake opens nothing, reads nothing and writes nothing.
+//! Where an instruction lies does not tell who came to it: a constructor, or what resolves a
+//! function while the loader relocates (`STT_GNU_IFUNC`), may jump to one of the loader's. Until
+//! the first thread's memory is set up (`init_tls()`: `set_tid_address`, and on x86-64
+//! `arch_prctl(ARCH_SET_FS)` before it) nothing of the program has run, and all that finds and maps
+//! files is the loader's. From then on only what protects memory, or asks for some, is taken for
+//! the loader's. Its last deed is to unmap the cache of libraries, the only file that it mapped at
+//! no fixed place and without execution in mind (`_dl_unload_cache()`): what comes behind that is
+//! the program's, wherever it lies. So what is left out by mistake opens nothing, reads nothing and
+//! writes nothing.
 //!
-//! A static program names no loader: nothing is the loader's. A loader that the program brings along is part of the program. musl's loader is the
-//! C library itself: its part ends with the first call that none of this explains.
+//! A static program names no loader: nothing is the loader's. A loader that the program brings
+//! along is part of the program. musl's loader is the C library itself: its part ends with the
+//! first call that none of this explains.
 
 use super::names::{self, Abi};
 use perf_records::units::Pid;
@@ -64,7 +70,8 @@ impl Starts {
         self.processes.insert(process, Start::default());
     }
 
-    /// Code was mapped from a file, or from none: then its name stands in brackets (`[vdso]`) or begins with two slashes.
+    /// Code was mapped from a file, or from none: then its name stands in brackets (`[vdso]`) or
+    /// begins with two slashes.
     pub fn mapped(&mut self, process: Pid, range: Range<u64>, name: &[u8]) {
         let Some(start) = self.processes.get_mut(&process) else {
             return;

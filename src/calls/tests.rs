@@ -1,4 +1,5 @@
-//! Pairing, on the orders of records that kernels really write: each was seen in a recording of the oracle workload.
+//! Pairing, on the orders of records that kernels really write: each was seen in a recording of the
+//! oracle workload.
 
 use super::constants::tables::OPEN_FLAGS;
 use super::kinds::{ArgKind, ReturnKind};

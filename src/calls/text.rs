@@ -1,7 +1,8 @@
 //! A call's arguments and result as text.
 //!
-//! The form is strace's. What a value *is* decides how it is written; values that mean nothing outside their run (ids of tasks, addresses)
-//! are written by [`Values`], so that the same code shows them raw to a person and normalised to a snapshot.
+//! The form is strace's. What a value *is* decides how it is written; values that mean nothing
+//! outside their run (ids of tasks, addresses) are written by [`Values`], so that the same code
+//! shows them raw to a person and normalised to a snapshot.
 
 use super::constants::{permissions, write_constants, write_signal};
 use super::files::Lookup;
@@ -18,7 +19,8 @@ pub trait Values {
     fn task(&mut self, id: i32, out: &mut String);
     /// An address of something in memory, never null.
     fn address(&mut self, address: u64, out: &mut String);
-    /// An address for its own sake, never null, and the mapping that it lies in, where that is known.
+    /// An address for its own sake, never null, and the mapping that it lies in, where that is
+    /// known.
     fn mapping(&mut self, address: u64, place: Option<&Place>, out: &mut String) {
         let _ = place;
         self.address(address, out);
@@ -33,8 +35,8 @@ pub trait Values {
     fn unread(&mut self, out: &mut String) {
         out.push_str(UNREAD);
     }
-    /// A number in a structure that is another one in another run, by its nature. True where the number itself was written, so that more
-    /// may be said of it.
+    /// A number in a structure that is another one in another run, by its nature. True where the
+    /// number itself was written, so that more may be said of it.
     fn varying(&mut self, what: Varying, number: i128, out: &mut String) -> bool {
         let _ = what;
         out.push_str(itoa::Buffer::new().format(number));
@@ -76,7 +78,8 @@ impl Values for Shown {
     }
 }
 
-/// Writes what stands between the parentheses: the arguments, `...` for the workload's own first `execve`, `?` where they were not seen.
+/// Writes what stands between the parentheses: the arguments, `...` for the workload's own first
+/// `execve`, `?` where they were not seen.
 pub fn write_arguments(
     out: &mut String,
     call: &Call,
@@ -174,7 +177,8 @@ pub(super) fn write_word(out: &mut String, kind: ArgKind, word: u64, values: &mu
         | ArgKind::Struct(_)
         | ArgKind::Buffer => address(out, word, values),
         ArgKind::Word => match word {
-            // Above 4 GiB nothing is a number that a program would pass, and below the end of user space it may be an address.
+            // Above 4 GiB nothing is a number that a program would pass, and below the end of user
+            // space it may be an address.
             0x1_0000_0000..=0x00ff_ffff_ffff_ffff => values.address(word, out),
             _ => hex_or_zero(out, word),
         },

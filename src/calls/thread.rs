@@ -1,4 +1,5 @@
-//! What is known of one thread between two records: the call that it is in, and what was read for it.
+//! What is known of one thread between two records: the call that it is in, and what was read for
+//! it.
 
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ThreadId};
 use super::files::Files;
@@ -29,9 +30,11 @@ pub(super) struct Early {
 pub(super) struct Thread {
     pub(super) actor: Actor,
     pub(super) pending: Option<Pending>,
-    /// Read for the call whose entering half comes next: which of two probes of a tracepoint fires first nobody knows.
+    /// Read for the call whose entering half comes next: which of two probes of a tracepoint fires
+    /// first nobody knows.
     pub(super) early: Option<Early>,
-    /// Returned, but what is read at its end did not come yet. It comes before the thread does anything else.
+    /// Returned, but what is read at its end did not come yet. It comes before the thread does
+    /// anything else.
     pub(super) returned: Option<Box<Call>>,
     /// Created by this thread in the call that it is in.
     pub(super) child: Option<ThreadId>,
@@ -43,12 +46,14 @@ pub(super) struct Thread {
     pub(super) fresh: bool,
     /// A seccomp filter has just sent it `SIGSYS` for a call that it has not left.
     pub(super) refused: bool,
-    /// A leader that ended while others of its process live, one of which may take its place by an exec.
+    /// A leader that ended while others of its process live, one of which may take its place by an
+    /// exec.
     pub(super) ended: bool,
 }
 
 impl Thread {
-    /// What was read for the call that is entered now. Only calls of the native convention are read.
+    /// What was read for the call that is entered now. Only calls of the native convention are
+    /// read.
     pub(super) fn early(&mut self, abi: Abi, number: i32) -> (Memory, bool) {
         let early = self.early.take();
         let early = early.filter(|early| (abi, early.number) == (Abi::native(), number));
@@ -66,8 +71,9 @@ impl Pending {
         (self.abi, self.number) == (Abi::native(), number)
     }
 
-    /// Whether a half that leaves with this number and result is this call's. One that has executed a program leaves as an `execve` of the
-    /// program's convention, whatever it was (`set_personality_64bit()`, `set_personality_ia32()`); `rt_sigreturn`, and any call whose
+    /// Whether a half that leaves with this number and result is this call's. One that has executed
+    /// a program leaves as an `execve` of the program's convention, whatever it was
+    /// (`set_personality_64bit()`, `set_personality_ia32()`); `rt_sigreturn`, and any call whose
     /// number a tracer replaced, leaves as -1.
     pub(super) fn leaves_as(&self, number: i32, value: i64) -> bool {
         number == self.number
@@ -75,8 +81,9 @@ impl Pending {
             || value == 0 && executes(self.abi, self.number) && leaves_an_exec(number)
     }
 
-    /// What was read of the call between its halves. The kernel's own name for a program that `execveat` finds by a directory begins with
-    /// `/dev/fd/` and the directory (`alloc_bprm()`), which the program did not give.
+    /// What was read of the call between its halves. The kernel's own name for a program that
+    /// `execveat` finds by a directory begins with `/dev/fd/` and the directory (`alloc_bprm()`),
+    /// which the program did not give.
     pub(super) fn add_within(&mut self, mut memory: Memory) {
         if is_one_of(self.abi, self.number, &["execveat"]) {
             let directory = format!("/dev/fd/{}", self.args[0] as i32);
@@ -93,8 +100,9 @@ impl Pending {
         self.memory.extend(memory);
     }
 
-    /// What became of it if the thread goes on and its end is not in the records. Tracepoints of calls never tell that `rt_sigreturn` was
-    /// left, as its number is gone by then (`trace_get_syscall_nr()`).
+    /// What became of it if the thread goes on and its end is not in the records. Tracepoints of
+    /// calls never tell that `rt_sigreturn` was left, as its number is gone by then
+    /// (`trace_get_syscall_nr()`).
     pub(super) fn without_end(&self, by_own_tracepoints: bool) -> Outcome {
         if by_own_tracepoints && is_one_of(self.abi, self.number, &["rt_sigreturn"]) {
             Outcome::NeverReturned
@@ -171,7 +179,8 @@ pub(super) fn settle(thread: &mut Thread, out: &mut Vec<Observation>) {
     }
 }
 
-/// A thread enters a call. One that was interrupted and is the same was made again by the kernel, without the program.
+/// A thread enters a call. One that was interrupted and is the same was made again by the kernel,
+/// without the program.
 pub(super) fn settle_before(next: &Pending, thread: &mut Thread, out: &mut Vec<Observation>) {
     if let Some(call) = &mut thread.returned
         && let Outcome::Interrupted { time, errno } = call.outcome
@@ -185,8 +194,9 @@ pub(super) fn settle_before(next: &Pending, thread: &mut Thread, out: &mut Vec<O
     settle(thread, out);
 }
 
-/// A signal came for a thread whose last call was interrupted: what the program sees of the call follows from how it handles the signal
-/// (`handle_signal()`, `arch/x86/kernel/signal.c`). Where it does not, nothing is decided yet.
+/// A signal came for a thread whose last call was interrupted: what the program sees of the call
+/// follows from how it handles the signal (`handle_signal()`, `arch/x86/kernel/signal.c`). Where it
+/// does not, nothing is decided yet.
 pub(super) fn signalled(thread: &mut Thread, handled: Handled, out: &mut Vec<Observation>) {
     // ERESTARTSYS, ERESTARTNOINTR: include/linux/errno.h.
     const RESTART_SYS: i32 = 512;
@@ -240,14 +250,16 @@ pub(super) fn executes(abi: Abi, number: i32) -> bool {
     is_one_of(abi, number, &["execve", "execveat"])
 }
 
-/// Whether a call that has executed a program leaves under this number, in whichever convention the program is.
+/// Whether a call that has executed a program leaves under this number, in whichever convention the
+/// program is.
 pub(super) fn leaves_an_exec(number: i32) -> bool {
     let conventions = [Some(Abi::native()), Abi::native().compat(), Some(Abi::X32)];
     let mut conventions = conventions.into_iter().flatten();
     conventions.any(|abi| is_one_of(abi, number, &["execve"]))
 }
 
-/// Whether a number is that of a call that creates tasks, in either convention: the child's half does not say which.
+/// Whether a number is that of a call that creates tasks, in either convention: the child's half
+/// does not say which.
 pub(super) fn makes_tasks(number: i32) -> bool {
     let makers = ["clone", "clone3", "fork", "vfork"];
     std::iter::once(Abi::native())

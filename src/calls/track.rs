@@ -1,10 +1,12 @@
-//! From halves to calls: enter and exit are paired by thread and number, and the tasks are followed through fork, exec and exit.
+//! From halves to calls: enter and exit are paired by thread and number, and the tasks are followed
+//! through fork, exec and exit.
 //!
-//! A half that has no other half is labelled as that, and never matched to a wrong one. Five cases are no loss but the way of the kernel,
-//! and are known here: the workload's own `execve`, whose entering half came before the events were enabled; the child's side of a fork,
-//! which returns from a call that its parent entered; a call refused by seccomp before its tracepoint; `rt_sigreturn` (and any call whose
-//! number a tracer replaced), which leaves under the number -1; and a successful exec, which leaves under that of an `execve` in the new
-//! program's convention.
+//! A half that has no other half is labelled as that, and never matched to a wrong one. Five cases
+//! are no loss but the way of the kernel, and are known here: the workload's own `execve`, whose
+//! entering half came before the events were enabled; the child's side of a fork, which returns
+//! from a call that its parent entered; a call refused by seccomp before its tracepoint;
+//! `rt_sigreturn` (and any call whose number a tracer replaced), which leaves under the number -1;
+//! and a successful exec, which leaves under that of an `execve` in the new program's convention.
 
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 use super::files::Files;
@@ -42,7 +44,7 @@ impl Tracker {
         }
     }
 
-    /// Who a thread id stands for now; a thread that no fork announced is taken for the workload itself.
+    /// Who a thread id stands for now; a thread that no fork announced is the workload's first.
     pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
         if let Some(gone) = self.gone_actor(tid) {
             return gone;
@@ -51,7 +53,8 @@ impl Tracker {
         self.threads[place].actor
     }
 
-    /// The id that a record gives its thread as `common_pid`, told once where it is not the thread's own.
+    /// The id that a record gives its thread as `common_pid`, told once where it is not the
+    /// thread's own.
     pub fn global(&mut self, (pid, tid): (Pid, Tid), id: i32, out: &mut Vec<Observation>) {
         if self.gone_actor(tid).is_some() {
             return;
@@ -100,7 +103,8 @@ impl Tracker {
         out.push(entered);
     }
 
-    /// The leaving half of a call, of the convention that its registers tell; of one that was seen to enter that is known.
+    /// The leaving half of a call, of the convention that its registers tell; of one that was seen
+    /// to enter that is known.
     pub fn leave(
         &mut self,
         (pid, tid): (Pid, Tid),
@@ -209,8 +213,8 @@ impl Tracker {
         });
     }
 
-    /// `PERF_RECORD_EXIT`; says whether it is the task's end. Within an execve it is that of the task's events (`perf_event_exit_task()`), and
-    /// those of a group stay.
+    /// `PERF_RECORD_EXIT`; says whether it is the task's end. Within an execve it is that of the
+    /// task's events (`perf_event_exit_task()`), and those of a group stay.
     pub fn exit(&mut self, task: &Task, out: &mut Vec<Observation>) -> bool {
         let Some(&place) = self.by_tid.get(&task.tid) else {
             return true;
@@ -270,8 +274,9 @@ impl Tracker {
         }
     }
 
-    /// After an exec the process has one thread, which has the leader's id, whichever made the call: what that one had entered is now
-    /// pending in the leader. An ended thread cannot have made it (`de_thread()`, `fs/exec.c`).
+    /// After an exec the process has one thread, which has the leader's id, whichever made the
+    /// call: what that one had entered is now pending in the leader. An ended thread cannot have
+    /// made it (`de_thread()`, `fs/exec.c`).
     fn take_over(&mut self, leader: usize, out: &mut Vec<Observation>) {
         let in_exec = |thread: &Thread| {
             thread
@@ -297,7 +302,8 @@ impl Tracker {
         self.end(caller, out);
     }
 
-    /// Who had an id that nobody has now. Never looked up for the thread that the last record was of: it lives.
+    /// Who had an id that nobody has now. Never looked up for the thread that the last record was
+    /// of: it lives.
     fn gone_actor(&self, tid: Tid) -> Option<Actor> {
         let is_last = self.last.is_some_and(|(known, _)| known == tid);
         if is_last {

@@ -1,8 +1,8 @@
 //! The operations of io_uring: what a program may submit instead of making a call.
 //!
-//! The names are those of `enum io_uring_op` in the kernel's header `linux/io_uring.h`, of Linux 7.2 (Debian's `linux-libc-dev`
-//! 7.2.13-1), in its order; the kernel only ever adds to the end. A test compares them with the header of the machine that it runs on.
-//! Made by:
+//! The names are those of `enum io_uring_op` in the kernel's header `linux/io_uring.h`, of Linux
+//! 7.2 (Debian's `linux-libc-dev` 7.2.13-1), in its order; the kernel only ever adds to the end. A
+//! test compares them with the header of the machine that it runs on. Made by:
 //!
 //! ```sh
 //! sed -n '/^enum io_uring_op {/,/IORING_OP_LAST/s/^\tIORING_OP_\(.*\),$/    "\1",/p' linux/io_uring.h | sed '/"LAST"/d'
@@ -11,7 +11,8 @@
 use super::{Call, Outcome, files};
 use std::sync::{Arc, LazyLock};
 
-/// What every operation's name in a trace begins with: the system of the kernel's tracepoints of io_uring, and the prefix of its header.
+/// What every operation's name in a trace begins with: the system of the kernel's tracepoints of
+/// io_uring, and the prefix of its header.
 pub const PREFIX: &str = "io_uring:IORING_OP_";
 
 /// The operations in order of their numbers, without `IORING_OP_`.
@@ -84,7 +85,8 @@ const OPERATIONS: [&str; 65] = [
     "URING_CMD128",
 ];
 
-/// What calls do that operations do as well (`io_issue_defs`, `io_uring/opdef.c`): the operations without `IORING_OP_`.
+/// What calls do that operations do as well (`io_issue_defs`, `io_uring/opdef.c`): the operations
+/// without `IORING_OP_`.
 const DONE_BY: [(&str, &[&str]); 34] = [
     ("READV READV_FIXED", &["readv", "preadv", "preadv2"]),
     ("WRITEV WRITEV_FIXED", &["writev", "pwritev", "pwritev2"]),
@@ -134,7 +136,8 @@ const DONE_BY: [(&str, &[&str]); 34] = [
     ),
 ];
 
-/// The calls that do what an operation does; `None` where this is not known, as of an operation of a later kernel.
+/// The calls that do what an operation does; `None` where this is not known, as of an operation of
+/// a later kernel.
 #[must_use]
 pub fn calls_of(opcode: u8) -> Option<&'static [&'static str]> {
     static CALLS: LazyLock<Vec<&[&str]>> = LazyLock::new(|| {
@@ -162,7 +165,8 @@ pub fn opcode_of(event: &str) -> Option<u8> {
     found.map(|(_, opcode)| opcode)
 }
 
-/// Whether a call hands something to a ring, or sets up one that the kernel takes things from without a call.
+/// Whether a call hands something to a ring, or sets up one that the kernel takes things from
+/// without a call.
 #[must_use]
 pub fn submits(call: &Call) -> bool {
     match (call.name(), &call.outcome) {
@@ -182,7 +186,8 @@ static EVENTS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
     (0..=u8::MAX).map(|opcode| name(opcode).into()).collect()
 });
 
-/// The name of an operation in a trace: `io_uring:IORING_OP_FSYNC`, or `io_uring:IORING_OP_200` where the table has none.
+/// The name of an operation in a trace: `io_uring:IORING_OP_FSYNC`, or `io_uring:IORING_OP_200`
+/// where the table has none.
 #[must_use]
 pub fn event_name(opcode: u8) -> Arc<str> {
     EVENTS
@@ -195,8 +200,9 @@ pub fn event_names() -> impl Iterator<Item = &'static str> {
     EVENTS.iter().take(OPERATIONS.len()).map(AsRef::as_ref)
 }
 
-/// `IOSQE_*` of the same header, in the order of their bits. `IOSQE_ASYNC` is left out: the kernel sets it too, for each operation that
-/// it has a worker do, so that it does not tell what the program asked for.
+/// `IOSQE_*` of the same header, in the order of their bits. `IOSQE_ASYNC` is left out: the kernel
+/// sets it too, for each operation that it has a worker do, so that it does not tell what the
+/// program asked for.
 const FLAGS: [(u64, &str); 6] = [
     (1 << 0, "IOSQE_FIXED_FILE"),
     (1 << 1, "IOSQE_IO_DRAIN"),
@@ -211,8 +217,8 @@ pub fn flag_names() -> impl Iterator<Item = &'static str> {
     FLAGS.iter().map(|(_, name)| *name)
 }
 
-/// A submission's flags by name, `0` for none. The kernel keeps its own in the higher bits of the same word (`REQ_F_*`,
-/// `linux/io_uring_types.h`); they are left out.
+/// A submission's flags by name, `0` for none. The kernel keeps its own in the higher bits of the
+/// same word (`REQ_F_*`, `linux/io_uring_types.h`); they are left out.
 #[must_use]
 pub fn flags_text(word: u64) -> String {
     let set = FLAGS.iter().filter(|(bit, _)| word & bit != 0);

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
-/// An error and all its causes in one line, each said once. What they quote may have lines of its own, each of which
-/// is marked; nothing in it steers a terminal.
+/// An error and all its causes in one line, each said once. What they quote may have lines of its
+/// own, each of which is marked; nothing in it steers a terminal.
 ///
 /// ```
 /// let cause = std::io::Error::from_raw_os_error(2);

@@ -1,4 +1,5 @@
-//! A ring drained forward: its records, one at a time, copied out. And rings that are overwritten, frozen to be read.
+//! A ring drained forward: its records, one at a time, copied out. And rings that are overwritten,
+//! frozen to be read.
 
 mod flight;
 
@@ -20,7 +21,8 @@ pub struct Corrupt {
 
 /// Reads one CPU's ring in the order in which it was written, gives the room back as it goes.
 ///
-/// [`refresh`](Source::refresh) looks how far the kernel has come; until the next one, what lies beyond is not seen.
+/// [`refresh`](Source::refresh) looks how far the kernel has come; until the next one, what lies
+/// beyond is not seen.
 #[derive(Debug)]
 pub struct Drain {
     ring: sys::ring::Ring,
@@ -31,7 +33,8 @@ pub struct Drain {
     fullness: Fullness,
 }
 
-/// The bytes that the longest record about tasks takes, with some to spare: `PERF_RECORD_MMAP2` with a path of `PATH_MAX` bytes.
+/// The bytes that the longest record about tasks takes, with some to spare: `PERF_RECORD_MMAP2`
+/// with a path of `PATH_MAX` bytes.
 const LONGEST_OF_TASKS: u64 = 8 << 10;
 
 /// The least room that the ring had when its last record was written, or since.
@@ -54,7 +57,8 @@ impl Fullness {
         }
     }
 
-    /// Takes in how far the kernel and the reader are. Between two looks the tail was nowhere below that of the first.
+    /// Takes in how far the kernel and the reader are. Between two looks the tail was nowhere below
+    /// that of the first.
     fn look(&mut self, head: u64, tail: u64) {
         if head != self.head {
             let taken = head.wrapping_sub(self.tail);
@@ -88,8 +92,9 @@ impl Drain {
         self.fullness = Fullness::of_empty(self.ring.capacity(), self.at);
     }
 
-    /// Whether the kernel may have dropped records about tasks after the last one that is here. A loss before that one is told by a
-    /// `PERF_RECORD_LOST`; of this one only the count tells that Linux 6.0 and later keep.
+    /// Whether the kernel may have dropped records about tasks after the last one that is here. A
+    /// loss before that one is told by a `PERF_RECORD_LOST`; of this one only the count tells that
+    /// Linux 6.0 and later keep.
     #[must_use]
     pub fn may_lack_the_last(&self) -> bool {
         self.fullness.room < LONGEST_OF_TASKS
@@ -116,7 +121,8 @@ impl Source for Drain {
             if there == 0 {
                 return Ok(None);
             }
-            // The kernel writes multiples of 8 bytes, so that a header never straddles the end of the ring.
+            // The kernel writes multiples of 8 bytes, so that a header never straddles the end of
+            // the ring.
             let mut header = [0; HEADER_SIZE];
             self.ring.copy(self.at, &mut header);
             let size = Header::from_bytes(header).size;
@@ -136,7 +142,8 @@ impl Source for Drain {
     fn pop(&mut self) {
         self.at = self.at.wrapping_add(self.record.len() as u64);
         self.record.clear();
-        // An eighth of the ring at a time: a store into the shared page costs the writer a cache miss.
+        // An eighth of the ring at a time: a store into the shared page costs the writer a cache
+        // miss.
         if self.at.wrapping_sub(self.ring.tail()) > self.ring.capacity() / 8 {
             self.ring.release(self.at);
         }

@@ -1,4 +1,5 @@
-//! What the rooms of this crate share: how a process ends, what it may use and used, what is to be counted and probed.
+//! What the rooms of this crate share: how a process ends, what it may use and used, what is to be
+//! counted and probed.
 
 mod limits;
 mod probe;

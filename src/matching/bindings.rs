@@ -5,7 +5,8 @@ use super::field::Captures;
 use super::unify::unify;
 use crate::trace::Part;
 
-/// What captures stand for, and where that was found: those of a whole run are seen in its sections.
+/// What captures stand for, and where that was found: those of a whole run are seen in its
+/// sections.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     all: Vec<Bound>,
@@ -53,7 +54,8 @@ impl Bindings {
     }
 }
 
-/// The captures of a single matcher, tried upon one deed: what is bound stays so, what is free is bound within the deed only.
+/// The captures of a single matcher, tried upon one deed: what is bound stays so, what is free is
+/// bound within the deed only.
 pub(super) struct Within<'b> {
     bindings: &'b Bindings,
     own: Vec<(String, Part)>,

@@ -38,7 +38,8 @@ pub(super) fn fits(
     answer
 }
 
-/// Whether a deed of one of the names is meant: of a call that is many and did not say which it is, nobody knows.
+/// Whether a deed of one of the names is meant: of a call that is many and did not say which it is,
+/// nobody knows.
 fn may_mean(deed: &Deed, matcher: &Matcher) -> Answer {
     if has_all_of(&deed.name, |name| matcher.names.contains(name)) {
         return Answer::Yes;
@@ -98,8 +99,9 @@ pub(super) fn start(scene: &Scene<'_>, deed: Place) -> u64 {
     scene.when.get(deed).map_or(0, |when| when.start)
 }
 
-/// Takes out what cannot be part of any match: what no deed of a later step can follow, and what has a file that no other step with the
-/// same capture has. Without captures nothing else is needed, and no choice is ever taken back.
+/// Takes out what cannot be part of any match: what no deed of a later step can follow, and what
+/// has a file that no other step with the same capture has. Without captures nothing else is
+/// needed, and no choice is ever taken back.
 pub(super) fn prune(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<Candidate>]) {
     same_files(scene, shape, candidates);
     for leaf in (0..shape.leaves.len()).rev() {
@@ -197,7 +199,8 @@ fn same_files(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<Candid
     }
 }
 
-/// The file that a part refers to; `Some(None)` where it is certainly no file, and `None` where it may be equal to one.
+/// The file that a part refers to; `Some(None)` where it is certainly no file, and `None` where it
+/// may be equal to one.
 fn file(scene: &Scene<'_>, deed: Place, word: &str) -> Option<Option<u64>> {
     let part = scene.deeds.get(deed)?.part(word)?;
     match &part.value {
@@ -211,7 +214,8 @@ fn file(scene: &Scene<'_>, deed: Place, word: &str) -> Option<Option<u64>> {
     }
 }
 
-/// Whether each leaf of `sequence` can have a deed of its own, and each of `any_order`, captures and order aside. One of each may share one.
+/// Whether each leaf of `sequence` can have a deed of its own, and each of `any_order`, captures
+/// and order aside. One of each may share one.
 pub(super) fn can_all_differ(shape: &Shape<'_>, candidates: &[Vec<Candidate>]) -> bool {
     let ordered = shape.leaves.iter().take_while(|leaf| !leaf.is_free).count();
     let (sequence, any_order) = candidates.split_at(ordered.min(candidates.len()));
@@ -233,7 +237,8 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Gives one more leaf a deed, if need be by giving others another one (a path that augments the matching, the shortest first).
+    /// Gives one more leaf a deed, if need be by giving others another one (a path that augments
+    /// the matching, the shortest first).
     fn add(&mut self, leaf: LeafId, candidates: &[Vec<Candidate>]) -> bool {
         let mut asked_by: HashMap<Place, LeafId> = HashMap::new();
         let mut waiting = VecDeque::from([leaf]);

@@ -104,7 +104,8 @@ pub(super) fn captures_of<'t>(test: &'t Test, into: &mut Vec<&'t str>) {
 pub(super) fn numbers(value: &Value) -> Vec<i128> {
     match value {
         Value::Number(number) => vec![*number],
-        // A constant such as `AT_FDCWD` is -100 to whoever writes its number, however wide its register is.
+        // A constant such as `AT_FDCWD` is -100 to whoever writes its number, however wide its
+        // register is.
         Value::Names(_, bits) => {
             let mut all = vec![i128::from(*bits), i128::from(*bits as i64)];
             if *bits <= u64::from(u32::MAX) {
@@ -238,7 +239,8 @@ fn contains(part: &Part, all: &[String]) -> Answer {
     })
 }
 
-/// Whether one of the texts that a value can be read as passes; a test is told whether it is the whole text.
+/// Whether one of the texts that a value can be read as passes; a test is told whether it is the
+/// whole text.
 fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
     let text = part.text.as_bytes();
     match &part.value {

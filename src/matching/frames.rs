@@ -1,12 +1,14 @@
 //! Whether the functions that led to an event are those that an author names.
 //!
-//! A frame without a name may be any, and behind a chain that is cut may be any more: of what is not found there nobody knows.
+//! A frame without a name may be any, and behind a chain that is cut may be any more: of what is
+//! not found there nobody knows.
 
 use super::answer::Answer;
 use super::glob::path_glob;
 use crate::scenario::{Literal, Test};
 
-/// Whether one of the functions is like this; of a list, whether all of them are there, in this order from the innermost outwards.
+/// Whether one of the functions is like this; of a list, whether all of them are there, in this
+/// order from the innermost outwards.
 pub(super) fn hold(test: &Test, names: &[Option<Box<str>>], is_cut: bool) -> Answer {
     match test {
         Test::Any => Answer::unless_more(names.iter().any(Option::is_some), is_cut),

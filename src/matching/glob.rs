@@ -17,7 +17,8 @@ enum Element<'p> {
 
 /// Whether the pattern matches the whole text.
 ///
-/// All ways through the pattern are followed at once, so the time is at most the product of the lengths.
+/// All ways through the pattern are followed at once, so the time is at most the product of the
+/// lengths.
 ///
 /// ```
 /// use trace_harness::matching::path_glob;

@@ -11,7 +11,8 @@ use super::{Expected, Pattern};
 /// How many deeds a search may try at most: about a second's worth.
 pub const MOST_TRIES: u64 = 2_000_000;
 
-/// What is to be said of one expectation that was not met. Its first line says it all; the others say why.
+/// What is to be said of one expectation that was not met. Its first line says it all; the others
+/// say why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// It was certainly not met.
@@ -40,8 +41,9 @@ pub struct Judgement {
     pub bindings: Bindings,
 }
 
-/// Judges what is expected of these deeds: of those of a section, or of all. Captures that stand for something in `outer` do so here; what hangs
-/// on one that does not, as what binds it was not met, is not judged.
+/// Judges what is expected of these deeds: of those of a section, or of all. Captures that stand
+/// for something in `outer` do so here; what hangs on one that does not, as what binds it was not
+/// met, is not judged.
 ///
 /// `most` is how many deeds the search may try ([`MOST_TRIES`]).
 #[must_use]
@@ -104,7 +106,8 @@ fn ordered(
         judgement.findings.push(finding);
         return;
     }
-    // What is wrong with the one by itself is said of it; otherwise it is that both do not go together.
+    // What is wrong with the one by itself is said of it; otherwise it is that both do not go
+    // together.
     match attempt(sequence, &[]).finding {
         Some(finding) => {
             let other = attempt(&[], any_order).finding;

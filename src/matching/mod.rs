@@ -1,6 +1,8 @@
-//! Patterns over the deeds of a run: whether they occur, with which captures, and what came nearest where they do not.
+//! Patterns over the deeds of a run: whether they occur, with which captures, and what came nearest
+//! where they do not.
 //!
-//! Pure. A test of a field has three answers, as a value that was not read may be the one that was meant: such a run is not judged.
+//! Pure. A test of a field has three answers, as a value that was not read may be the one that was
+//! meant: such a run is not judged.
 
 mod answer;
 mod bindings;
@@ -41,7 +43,8 @@ use crate::scenario::{CountRange, KeyPath, Test};
 use std::collections::BTreeSet;
 use syscall_model::has_all_of;
 
-/// What is expected of the events of a run, or of one of its sections; every name in it exists and is recorded.
+/// What is expected of the events of a run, or of one of its sections; every name in it exists and
+/// is recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
     /// In this order.

@@ -6,10 +6,12 @@ use super::paths::climbs;
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Reached, Value};
 
-/// Whether a part is what the author wrote, by any of its names; or by each of them, where that is what it takes.
+/// Whether a part is what the author wrote, by any of its names; or by each of them, where that is
+/// what it takes.
 ///
-/// A file has the name that the call was given, unless a `..` is in it, which may lead elsewhere than its text says, and all names that it
-/// had in the run so far. Where it is not known which file it is, no name that does not fit tells anything.
+/// A file has the name that the call was given, unless a `..` is in it, which may lead elsewhere
+/// than its text says, and all names that it had in the run so far. Where it is not known which
+/// file it is, no name that does not fit tells anything.
 pub(super) fn holds(
     test: &Test,
     part: &Part,

@@ -5,11 +5,14 @@
 //! P2.T2/sh 10-14 fsync(fd=<3 $DIR/a #1>) = 0
 //! P1 sched:sched_process_exit comm="sh"
 //! ```
-//! A line is a task, with `/` and a program if one is wanted; when it was entered and left, else each line has two moments of its own;
-//! then the call or event, whose parts are `name=value` or `name:alias=value`. Values: `12`; `A|B` for names; `ENOENT` as a result; `"text"` and
-//! `"text"...` if it is cut, `hidden"text"` if the trace does not show it; `p"path"`, resolved below `$DIR`, and `q"path"` where nobody knows below what; `<3 name #1>` for a descriptor with what
-//! it refers to and its open file description, `<3>` for one that is not open and `<3 ?>` for one that nobody knows; `P2` for a task; `["a", "b"]`;
-//! `<unread>`; `NULL` and `?` for nothing; anything else is text.
+//! A line is a task, with `/` and a program if one is wanted; when it was entered and left, else
+//! each line has two moments of its own; then the call or event, whose parts are `name=value` or
+//! `name:alias=value`. Values: `12`; `A|B` for names; `ENOENT` as a result; `"text"` and
+//! `"text"...` if it is cut, `hidden"text"` if the trace does not show it; `p"path"`, resolved
+//! below `$DIR`, and `q"path"` where nobody knows below what; `<3 name #1>` for a descriptor with
+//! what it refers to and its open file description, `<3>` for one that is not open and `<3 ?>` for
+//! one that nobody knows; `P2` for a task; `["a", "b"]`; `<unread>`; `NULL` and `?` for nothing;
+//! anything else is text.
 
 use crate::trace::{Deed, Part, StableName, Value};
 use perf_records::units::Nanos;

@@ -9,7 +9,8 @@ use syscall_model::natives_of;
 /// A deed by its place among those of the run.
 pub(super) type Place = usize;
 
-/// Calls that wait for somebody else. When they were entered says nothing: they count where they returned.
+/// Calls that wait for somebody else. When they were entered says nothing: they count where they
+/// returned.
 const WAITS: &[&str] = &[
     "accept",
     "accept4",
@@ -49,7 +50,8 @@ const WAITS: &[&str] = &[
     "waitpid",
 ];
 
-/// Calls that make a task, which may do something before they return: they count where they were entered.
+/// Calls that make a task, which may do something before they return: they count where they were
+/// entered.
 const MAKES: &[&str] = &["clone", "clone3", "fork", "vfork"];
 
 /// When a deed happened, in moments of the run.
@@ -70,7 +72,8 @@ pub(super) struct When {
 }
 
 impl When {
-    /// Whether all of it came before all of the other: in its thread's order; between threads where the one had ended when the other began.
+    /// Whether all of it came before all of the other: in its thread's order; between threads where
+    /// the one had ended when the other began.
     pub(super) fn is_before(&self, other: &Self) -> bool {
         match self.thread == other.thread {
             true => self.place < other.place,
@@ -95,7 +98,8 @@ pub(super) fn effect(deed: &Deed) -> (u64, u64) {
     }
 }
 
-/// What expectations look at: the deeds of a run or of a section, in the order in which they were entered.
+/// What expectations look at: the deeds of a run or of a section, in the order in which they were
+/// entered.
 #[derive(Debug)]
 pub struct Scene<'a> {
     pub(super) deeds: Vec<&'a Deed>,

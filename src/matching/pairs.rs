@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// Begins that wait for their ends, of each key the youngest on top: an end is that of the last begin with its key.
+/// Begins that wait for their ends, of each key the youngest on top: an end is that of the last
+/// begin with its key.
 #[derive(Debug)]
 pub struct Pairs<K, T> {
     open: HashMap<K, Vec<(u64, T)>>,

@@ -33,7 +33,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether it is the path that the author wrote, who means a relative one as it was given, or below the working directory.
+    /// Whether it is the path that the author wrote, who means a relative one as it was given, or
+    /// below the working directory.
     pub(super) fn is(&self, wanted: &[u8]) -> Answer {
         let given = clean(self.given);
         if given == clean(wanted) {
@@ -119,7 +120,8 @@ fn from_directory(path: &[u8]) -> Vec<u8> {
     clean(&below_directory(path))
 }
 
-/// The same with the working directory in front, where it is relative. What matches beginnings must keep its last slash.
+/// The same with the working directory in front, where it is relative. What matches beginnings must
+/// keep its last slash.
 fn below_directory(path: &[u8]) -> Cow<'_, [u8]> {
     match is_absolute(path) || path.starts_with(b"**") {
         true => Cow::Borrowed(path),
@@ -138,7 +140,8 @@ pub(super) fn climbs(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|part| part == b"..")
 }
 
-/// The same path with each `..` taken back. Where a symbolic link lies on the way the kernel goes elsewhere.
+/// The same path with each `..` taken back. Where a symbolic link lies on the way the kernel goes
+/// elsewhere.
 fn without_parents(path: &[u8]) -> Cow<'_, [u8]> {
     if !climbs(path) {
         return Cow::Borrowed(path);

@@ -22,8 +22,9 @@ pub(super) enum Found {
     GaveUp,
 }
 
-/// A depth-first search: each step in its order takes the first deed that fits and leaves something for the steps behind it. What was found to
-/// be in vain is not tried again, and a state is no more than what later steps depend on.
+/// A depth-first search: each step in its order takes the first deed that fits and leaves something
+/// for the steps behind it. What was found to be in vain is not tried again, and a state is no more
+/// than what later steps depend on.
 pub(super) struct Search<'s, 'a> {
     pub(super) scene: &'s Scene<'a>,
     pub(super) shape: &'s Shape<'s>,
@@ -302,7 +303,8 @@ impl<'s, 'a> Search<'s, 'a> {
         {
             return false;
         }
-        // Order alone does not always say so: an event within a call that waits is behind its entry and in front of its return.
+        // Order alone does not always say so: an event within a call that waits is behind its entry
+        // and in front of its return.
         let taken = self.chosen.iter().zip(&shape.leaves);
         let mut taken = taken.filter(|(_, other)| other.is_free == it.is_free);
         if taken.any(|(other, _)| *other == deed) {

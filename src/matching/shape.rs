@@ -76,7 +76,8 @@ impl<'e> Shape<'e> {
         shape
     }
 
-    /// Adds patterns behind those of `frontier`; gives the last of them. Gaps that are `open` end at whatever comes next.
+    /// Adds patterns behind those of `frontier`; gives the last of them. Gaps that are `open` end
+    /// at whatever comes next.
     fn sequence(
         &mut self,
         patterns: &'e [Pattern],

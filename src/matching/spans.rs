@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// What every span's name begins with.
 pub const SPAN: &str = "span:";
 
-/// A rule by which two events are one span: an end is that of the last begin with the same key that has none yet.
+/// A rule by which two events are one span: an end is that of the last begin with the same key that
+/// has none yet.
 #[derive(Clone, Debug)]
 pub struct SpanRule {
     /// `span:disk`.
@@ -98,7 +99,8 @@ pub fn add_spans(rules: &[SpanRule], trace: &mut Normalised) {
     }
 }
 
-/// Of events of these names earlier ones were overwritten: an end that nothing began in what is left may have been begun before.
+/// Of events of these names earlier ones were overwritten: an end that nothing began in what is
+/// left may have been begun before.
 pub fn forget_begins(rules: &[SpanRule], trace: &mut Normalised, forgotten: &BTreeSet<String>) {
     let is_forgotten = |span: &Deed| {
         let mut rules = rules.iter();
@@ -180,8 +182,8 @@ impl SpanRule {
         }
     }
 
-    /// The deeds that may begin or end a span, in the order in which they do. A call counts as a begin when it has had its effect, and as an
-    /// end from when on it may have one.
+    /// The deeds that may begin or end a span, in the order in which they do. A call counts as a
+    /// begin when it has had its effect, and as an end from when on it may have one.
     fn turns(&self, blocks: &[Block], is_certain: &mut bool) -> Vec<Turn> {
         let mut turns = Vec::new();
         for (block, place, deed) in blocks.iter().enumerate().flat_map(|(block, it)| {

@@ -12,7 +12,8 @@ mod marks;
 mod orders;
 mod spans;
 
-/// Steps as YAML's flow style has them, one a line or `;`: `openat: { path: a, returns: $fd }`; `next`, `never`, `any_order`, `sequence` hold lists.
+/// Steps as YAML's flow style has them, one a line or `;`: `openat: { path: a, returns: $fd }`;
+/// `next`, `never`, `any_order`, `sequence` hold lists.
 pub(super) fn expected(text: &str) -> Expected {
     steps::expected(text)
 }

@@ -5,8 +5,9 @@ use super::field::numbers;
 use super::paths::Place;
 use crate::trace::{Part, Reached, Value};
 
-/// Whether two parts, of whatever calls, are the same thing: a file by its open file description, a task by itself, a path by where it leads,
-/// a descriptor and a path by the file's path, all else by its value.
+/// Whether two parts, of whatever calls, are the same thing: a file by its open file description, a
+/// task by itself, a path by where it leads, a descriptor and a path by the file's path, all else
+/// by its value.
 pub(super) fn unify(one: &Part, other: &Part) -> Answer {
     let spelled = spelled(one, other);
     match (&one.value, &other.value) {
@@ -138,7 +139,8 @@ fn file_and_path(name: &[u8], given: &[u8], absolute: Option<&[u8]>) -> Answer {
     }
 }
 
-/// Whether two descriptors are of the same open file description: by that where it is known of both, and else only `AT_FDCWD` is itself.
+/// Whether two descriptors are of the same open file description: by that where it is known of
+/// both, and else only `AT_FDCWD` is itself.
 fn files(one: &Value, other: &Value) -> Answer {
     let parts = |value: &Value| match value {
         Value::File {

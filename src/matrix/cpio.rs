@@ -36,7 +36,8 @@ impl Archive {
         self.files = self.files.saturating_add(1);
         let length = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut head = String::from("070701");
-        // Inode, mode, user, group, links, time, length, two pairs of devices, length of the name with its end, no checksum.
+        // Inode, mode, user, group, links, time, length, two pairs of devices, length of the name
+        // with its end, no checksum.
         let numbers = [
             self.files,
             mode,

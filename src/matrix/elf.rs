@@ -1,6 +1,8 @@
-//! The little of an ELF file that is asked here: a section by its name, how much of it is loaded, and who loads it.
+//! The little of an ELF file that is asked here: a section by its name, how much of it is loaded,
+//! and who loads it.
 //!
-//! Only files of 64-bit machines with the lesser byte first are read, as kernels and programs of x86-64 and aarch64 are.
+//! Only files of 64-bit machines with the lesser byte first are read, as kernels and programs of
+//! x86-64 and aarch64 are.
 //!
 //! # References
 //! `elf(5)`.

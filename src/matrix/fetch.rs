@@ -1,7 +1,8 @@
 //! Kernels of Debian, fetched once and for any user.
 //!
-//! apt gets a configuration, sources, lists and an empty status of its own, so that the machine's are as they were and no rights are needed;
-//! what it fetches it checks with the keys that the machine has. The mirror is one that the machine itself uses, or Debian's.
+//! apt gets a configuration, sources, lists and an empty status of its own, so that the machine's
+//! are as they were and no rights are needed; what it fetches it checks with the keys that the
+//! machine has. The mirror is one that the machine itself uses, or Debian's.
 
 use super::cache::CacheError;
 use perf_records::units::shown_path;
@@ -80,7 +81,8 @@ impl FetchError {
     }
 }
 
-/// Sees to it that the packages of a kernel are unpacked in its folder. What is there is taken as it is.
+/// Sees to it that the packages of a kernel are unpacked in its folder. What is there is taken as
+/// it is.
 pub(super) fn packages(
     folder: &Path,
     suite: &str,
@@ -192,7 +194,8 @@ fn fetch(
 
 const DEBIAN: &str = "http://deb.debian.org/debian";
 
-/// The addresses that the machine has packages from, and Debian's own. Which of them has a suite shows when it is asked for it.
+/// The addresses that the machine has packages from, and Debian's own. Which of them has a suite
+/// shows when it is asked for it.
 fn mirrors() -> Vec<String> {
     let mut ask = Command::new("apt-get");
     ask.args([
@@ -232,7 +235,8 @@ impl Apt {
         for below in ["lists/partial", "cache/archives/partial", "none", "got"] {
             std::fs::create_dir_all(folder.join(below)).map_err(write)?;
         }
-        // What the machine says about fetching (proxies, methods), and nothing of what it does after an update.
+        // What the machine says about fetching (proxies, methods), and nothing of what it does
+        // after an update.
         let dumped = output(Command::new("apt-config").arg("dump"), "apt-config")?;
         let dumped = String::from_utf8_lossy(&dumped.stdout).into_owned();
         let fetching = dumped.lines().filter(|line| line.starts_with("Acquire::"));
@@ -329,7 +333,8 @@ fn keys() -> String {
     found.map_or_else(String::new, |file| format!("[signed-by={file}] "))
 }
 
-/// The parts of a kernel among what a package depends on: since 2026 image, modules and the rest are packages of their own.
+/// The parts of a kernel among what a package depends on: since 2026 image, modules and the rest
+/// are packages of their own.
 fn parts(about: &str) -> Vec<String> {
     let line = about
         .lines()

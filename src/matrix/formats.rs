@@ -141,7 +141,8 @@ pub enum FieldChange {
     Removed(EventField),
     /// It is new.
     Added(EventField),
-    /// What was the first is the second now: neither name has both kernels, and it is of the same type between the same neighbours.
+    /// What was the first is the second now: neither name has both kernels, and it is of the same
+    /// type between the same neighbours.
     Renamed(EventField, EventField),
     /// It has another place, another type, or both.
     Changed(EventField, EventField),
@@ -173,7 +174,8 @@ fn named<'a>(fields: &'a [EventField], name: &str) -> Option<&'a EventField> {
     fields.iter().find(|field| field.name == name)
 }
 
-/// The field that has taken the place of one that is gone, and of no other: of several the one that has most of its name's words.
+/// The field that has taken the place of one that is gone, and of no other: of several the one that
+/// has most of its name's words.
 fn successor<'a>(
     old: &[EventField],
     new: &'a [EventField],

@@ -49,7 +49,8 @@ impl Frame {
         to.write_all(&whole)
     }
 
-    /// Reads the next one; `None` at the end of the stream, wherever it lies: a guest may die in the middle of a word.
+    /// Reads the next one; `None` at the end of the stream, wherever it lies: a guest may die in
+    /// the middle of a word.
     ///
     /// # Errors
     /// Of the stream; `InvalidData` for what is no message.

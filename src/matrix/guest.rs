@@ -77,11 +77,13 @@ pub enum Heard<'a> {
     Err(&'a [u8]),
 }
 
-/// How long a guest may take to come up. With KVM it takes a second; where KVM does not work, it is not told by anything else.
+/// How long a guest may take to come up. With KVM it takes a second; where KVM does not work, it is
+/// not told by anything else.
 const UP_WITH_KVM: Duration = Duration::from_secs(8);
 const UP: Duration = Duration::from_secs(90);
 
-/// How much longer scenarios may take in a guest that is emulated: of its kernel's command line what it does not know becomes the environment of init.
+/// How much longer scenarios may take in a guest that is emulated: of its kernel's command line
+/// what it does not know becomes the environment of init.
 const SLOWER: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +94,8 @@ enum Accelerator {
 
 /// Runs a command in a guest with this kernel.
 ///
-/// Needs no rights: the guest reads the host's files as this user may, and writes none but below [`Job::writes`].
+/// Needs no rights: the guest reads the host's files as this user may, and writes none but below
+/// [`Job::writes`].
 ///
 /// # Errors
 /// Whatever keeps the command's end from being known. What the command itself does is no error.
@@ -249,9 +252,10 @@ impl Guest<'_> {
         let mut qemu = Command::new(QEMU);
         qemu.args(match accelerator {
             Accelerator::Kvm => ["-accel", "kvm", "-cpu", "host"],
-            // The CPUs take turns in one thread: opening an event makes Linux patch its own code (text_poke_bp_batch()), and with a thread for each CPU
-            // a guest has panicked in the midst of that. Linux does not start with the cmpxchg16b of this model, and has random numbers early with
-            // rdrand.
+            // The CPUs take turns in one thread: opening an event makes Linux patch its own code
+            // (text_poke_bp_batch()), and with a thread for each CPU a guest has panicked in the
+            // midst of that. Linux does not start with the cmpxchg16b of this model, and has random
+            // numbers early with rdrand.
             Accelerator::Tcg => [
                 "-accel",
                 "tcg,thread=single",
@@ -306,9 +310,11 @@ impl Guest<'_> {
             .arg(format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}"));
     }
 
-    /// The kernel's command line. Mitigations and the check of the clock take time and change nothing that is observed. The emulated time stamp counter
-    /// is the host's own: a kernel that finds out its rate by itself, on a busy machine, may be far off, and then all its timeouts are; and its check
-    /// of the timer, which waits for ten ticks by counting loops, takes a busy host for a machine without one (check_timer()).
+    /// The kernel's command line. Mitigations and the check of the clock take time and change
+    /// nothing that is observed. The emulated time stamp counter is the host's own: a kernel that
+    /// finds out its rate by itself, on a busy machine, may be far off, and then all its timeouts
+    /// are; and its check of the timer, which waits for ten ticks by counting loops, takes a busy
+    /// host for a machine without one (check_timer()).
     fn words(&self, accelerator: Accelerator) -> String {
         let (append, start) = (&self.kernel.append, &self.start);
         let emulated = match accelerator {
@@ -354,11 +360,13 @@ fn listen(qemu: &mut Child) -> Receiver<Frame> {
     frames
 }
 
-/// Hands this process' standard input on to a guest, to the end of either; QEMU takes no more than the guest has room for.
+/// Hands this process' standard input on to a guest, to the end of either; QEMU takes no more than
+/// the guest has room for.
 fn feed(to: &Arc<Mutex<ChildStdin>>) {
     let to = Arc::clone(to);
     std::thread::spawn(move || {
-        // In the background a terminal cannot be read: with the signal blocked that is an error, and no stop.
+        // In the background a terminal cannot be read: with the signal blocked that is an error,
+        // and no stop.
         let _never_fails = SigSet::from(Signal::SIGTTIN).thread_block();
         let mut bytes = vec![0; LONGEST];
         loop {

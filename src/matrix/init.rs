@@ -1,4 +1,5 @@
-//! What runs in a guest as pid 1: it makes the host's files the guest's, starts the command, tells what comes of it, and switches off.
+//! What runs in a guest as pid 1: it makes the host's files the guest's, starts the command, tells
+//! what comes of it, and switches off.
 //!
 //! ```text
 //! initramfs: modules -> the host's root by 9p, read-only -> a tmpfs over it for writes -> chroot -> the command
@@ -122,7 +123,8 @@ fn devices() -> Result<Port, InitError> {
             let none = io::Error::from(io::ErrorKind::NotFound);
             return Err(failed("there is no port to the host")(none));
         }
-        // The kernel makes the port when the host has named it, and says so to nobody who has no netlink.
+        // The kernel makes the port when the host has named it, and says so to nobody who has no
+        // netlink.
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -1,7 +1,9 @@
-//! What a guest starts from: this very program as pid 1, with its loader and libraries; modules; its orders.
+//! What a guest starts from: this very program as pid 1, with its loader and libraries; modules;
+//! its orders.
 //!
-//! The program is carried as it is, dynamically linked or not: nobody has to build one for guests, and the guest's harness is never
-//! another than the host's. Which libraries it has, its own mappings tell.
+//! The program is carried as it is, dynamically linked or not: nobody has to build one for guests,
+//! and the guest's harness is never another than the host's. Which libraries it has, its own
+//! mappings tell.
 
 use super::cpio::Archive;
 use super::elf::Elf;

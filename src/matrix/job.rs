@@ -5,7 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// A command that runs in a guest as it would on the host: the same paths, the same words, the same environment.
+/// A command that runs in a guest as it would on the host: the same paths, the same words, the same
+/// environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Job {
     /// The program, looked up in `PATH` unless it has a slash, and its arguments.
@@ -14,7 +15,8 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     /// The working directory, from the root.
     pub directory: PathBuf,
-    /// Files and folders that it works with. A guest has a `/tmp` of its own: what of these lies below the host's can be seen there.
+    /// Files and folders that it works with. A guest has a `/tmp` of its own: what of these lies
+    /// below the host's can be seen there.
     pub sees: Vec<PathBuf>,
     /// Folders of the host that it may write to. All other writes are lost with the guest.
     pub writes: Vec<PathBuf>,

@@ -47,7 +47,8 @@ impl Kernel {
 pub enum Place {
     /// In a guest with this kernel.
     Guest(Kernel),
-    /// On the machine itself; the program with its arguments under which all runs there, which may be empty.
+    /// On the machine itself; the program with its arguments under which all runs there, which may
+    /// be empty.
     Host(Vec<OsString>),
 }
 
@@ -103,7 +104,8 @@ impl KernelError {
 }
 
 impl Place {
-    /// Gets what a list names; a package is fetched once, and `say` is told before that. Paths are relative to the folder of the list.
+    /// Gets what a list names; a package is fetched once, and `say` is told before that. Paths are
+    /// relative to the folder of the list.
     ///
     /// # Errors
     /// [`KernelError`].
@@ -138,7 +140,8 @@ impl Place {
     }
 }
 
-/// The program under which all runs: a path begins in the list's folder, a name is looked up where it runs.
+/// The program under which all runs: a path begins in the list's folder, a name is looked up where
+/// it runs.
 fn under(spec: &KernelSpec, list: &Path) -> Result<Vec<OsString>, KernelError> {
     let mut words: Vec<OsString> = spec.under.iter().map(OsString::from).collect();
     if let Some(program) = words

@@ -7,7 +7,8 @@
 //! the host's files by 9p ------------------> init (pid 1 in the guest) -+
 //! ```
 //!
-//! No rights, no image and no KVM are needed: a guest is QEMU as any user may run it, its root is the host's, read as this user may.
+//! No rights, no image and no KVM are needed: a guest is QEMU as any user may run it, its root is
+//! the host's, read as this user may.
 
 mod cache;
 mod cpio;

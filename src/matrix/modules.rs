@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What a guest loads: its devices, the host's files, and writes that stay in the guest. What a kernel has built in has no file.
+/// What a guest loads: its devices, the host's files, and writes that stay in the guest. What a
+/// kernel has built in has no file.
 pub(super) const NEEDED: &[&str] = &[
     "virtio_pci",
     "virtio_console",
@@ -30,8 +31,9 @@ pub(super) struct Module {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The modules of these names and all that they need, each behind what it needs. The folder is `lib/modules/RELEASE` of the kernel. It need
-/// not have been through `depmod(8)`: a module says by itself which others it needs (`.modinfo`).
+/// The modules of these names and all that they need, each behind what it needs. The folder is
+/// `lib/modules/RELEASE` of the kernel. It need not have been through `depmod(8)`: a module says by
+/// itself which others it needs (`.modinfo`).
 pub(super) fn in_order(folder: &Path, names: &[&str]) -> Result<Vec<Module>, ModuleError> {
     let mut search = Search {
         files: HashMap::new(),

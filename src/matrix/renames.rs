@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Events = BTreeMap<String, Vec<EventField>>;
 
-/// Which events of the first have another name in the second. Neither kernel has both names; the system is the same or the name in it; and the
-/// fields are the same, to the byte, and those of no event that both kernels have: many calls return in the same fields. Of several
-/// that could be meant it is the one whose name has most of its words.
+/// Which events of the first have another name in the second. Neither kernel has both names; the
+/// system is the same or the name in it; and the fields are the same, to the byte, and those of no
+/// event that both kernels have: many calls return in the same fields. Of several that could be
+/// meant it is the one whose name has most of its words.
 pub(super) fn renamed<'a>(old: &'a Events, new: &'a Events) -> BTreeMap<&'a str, &'a str> {
     let in_both = old.iter().filter(|(name, _)| new.contains_key(*name));
     let common: BTreeSet<String> = in_both.map(|(_, fields)| own(fields)).collect();

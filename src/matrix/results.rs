@@ -92,8 +92,8 @@ impl Column {
         }
     }
 
-    /// Takes a line of `harness run --format json --traces`; whether it was the end of a scenario. The first time that a scenario ends is what
-    /// it came to; any other tells what varies.
+    /// Takes a line of `harness run --format json --traces`; whether it was the end of a scenario.
+    /// The first time that a scenario ends is what it came to; any other tells what varies.
     pub fn line(&mut self, text: &str) -> bool {
         let Ok(line) = serde_json::from_str::<Line>(text) else {
             return false;
@@ -126,8 +126,9 @@ impl Column {
         true
     }
 
-    /// What a scenario's trace was there, for a snapshot of it: of one that passed, or against which its snapshot alone speaks (then true).
-    /// `None` where runs on this kernel differ among themselves.
+    /// What a scenario's trace was there, for a snapshot of it: of one that passed, or against
+    /// which its snapshot alone speaks (then true). `None` where runs on this kernel differ among
+    /// themselves.
     #[must_use]
     pub fn traced(&self, scenario: &str) -> Option<(&str, bool)> {
         let (first, again) = self.answers(scenario).split_first()?;
@@ -193,7 +194,8 @@ pub struct Matrix {
     pub scenarios: Vec<String>,
 }
 
-/// Something that is not the same everywhere, or no pass anywhere; with all kernels and scenarios that it holds for.
+/// Something that is not the same everywhere, or no pass anywhere; with all kernels and scenarios
+/// that it holds for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The kernels that it holds for, in the order of the list.

@@ -34,23 +34,26 @@ pub struct Explained {
 pub struct Seen {
     /// The scenario.
     pub scenario: String,
-    /// What it came to on the older kernel and on the newer one. Two passes: the scenario allows the difference, or has a snapshot for either.
+    /// What it came to on the older kernel and on the newer one. Two passes: the scenario allows
+    /// the difference, or has a snapshot for either.
     pub verdicts: (Verdict, Verdict),
     /// What shows it, as in [`upgrade::Difference::evidence`].
     pub evidence: Vec<String>,
 }
 
 impl Matrix {
-    /// Each upgrade, in the order of the list. A kernel that broke is left out: the next is compared with the one before. Guests are compared with
-    /// guests, as the host is another machine; only where there is no earlier one of a kind are the two compared with each other.
+    /// Each upgrade, in the order of the list. A kernel that broke is left out: the next is
+    /// compared with the one before. Guests are compared with guests, as the host is another
+    /// machine; only where there is no earlier one of a kind are the two compared with each other.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pairs = self.neighbours().into_iter();
         pairs.map(|(from, to)| self.step(from, to)).collect()
     }
 
-    /// For each kernel the scenarios that have to be run again there, so that what varies anyway is told from what the kernels change: those
-    /// whose runs differ between neighbours. What did not run at all does not vary.
+    /// For each kernel the scenarios that have to be run again there, so that what varies anyway is
+    /// told from what the kernels change: those whose runs differ between neighbours. What did not
+    /// run at all does not vary.
     #[must_use]
     pub fn in_doubt(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! What becomes of snapshots when the traces of several kernels are right: one for all where they are the same, variants where they are not.
+//! What becomes of snapshots when the traces of several kernels are right: one for all where they
+//! are the same, variants where they are not.
 
 use crate::snapshot::{self, Place, SnapshotError};
 use std::collections::BTreeMap;
@@ -24,13 +25,15 @@ pub struct Settled {
     pub removed: Vec<PathBuf>,
 }
 
-/// Which of the traces that were told become which snapshots. The common one stays where it is right on any of these kernels, or where
-/// `keeps_common`; else it becomes what most of them say, and of as many the first. Whoever says otherwise has a variant of its version
-/// (6.1); of two of that version that differ the second has one of its full version (6.1.9). Snapshots of kernels that are not among
-/// these are left alone.
+/// Which of the traces that were told become which snapshots. The common one stays where it is
+/// right on any of these kernels, or where `keeps_common`; else it becomes what most of them say,
+/// and of as many the first. Whoever says otherwise has a variant of its version (6.1); of two of
+/// that version that differ the second has one of its full version (6.1.9). Snapshots of kernels
+/// that are not among these are left alone.
 ///
 /// # Errors
-/// [`SnapshotError::Read`]; [`SnapshotError::Ambiguous`] for two kernels of one version that differ.
+/// [`SnapshotError::Read`]; [`SnapshotError::Ambiguous`] for two kernels of one version that
+/// differ.
 pub fn settle(
     place: &Place,
     told: &[Told<'_>],

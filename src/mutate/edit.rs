@@ -7,7 +7,8 @@ use syscall_model::{Shown, write_string};
 
 type Other = (String, Value);
 
-/// Others in the place of an argument or field, each of the kind that it is; `constants` are the names that it is written with.
+/// Others in the place of an argument or field, each of the kind that it is; `constants` are the
+/// names that it is written with.
 pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) -> Vec<Part> {
     let others = match &part.value {
         Value::Unread | Value::Nothing | Value::Never | Value::Error(_) | Value::Frames { .. } => {
@@ -39,7 +40,8 @@ pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) 
     different(part, others)
 }
 
-/// Others in the place of a result: an error, another error, a success where it was one, less than it was.
+/// Others in the place of a result: an error, another error, a success where it was one, less than
+/// it was.
 pub(super) fn of_result(part: &Part, pool: &Pool) -> Vec<Part> {
     let error = |name: &str| (format!("-1 {name}"), Value::Error(name.into()));
     let mut others = match &part.value {
@@ -79,7 +81,8 @@ fn different(part: &Part, others: Vec<Other>) -> Vec<Part> {
     parts
 }
 
-/// Numbers written as the one was; what stands for a number that is another one in each run is not one.
+/// Numbers written as the one was; what stands for a number that is another one in each run is not
+/// one.
 fn numbers(text: &str, number: i128, others: &[i128]) -> Vec<Other> {
     let forms: [fn(i128) -> String; 3] = [
         |number| number.to_string(),
@@ -97,7 +100,8 @@ fn numbers(text: &str, number: i128, others: &[i128]) -> Vec<Other> {
     others.iter().map(write).collect()
 }
 
-/// Each flag that is there taken away, one that is not there added; where it is one of several constants, another of them.
+/// Each flag that is there taken away, one that is not there added; where it is one of several
+/// constants, another of them.
 fn named(names: &[Box<str>], number: u64, constants: &Constants) -> Vec<Other> {
     let word = number & constants.mask;
     let is_there = |name: &str| names.iter().any(|known| **known == *name);

@@ -8,7 +8,8 @@ use syscall_model::kinds::{ArgKind, ReturnKind};
 use syscall_model::names::{self, Abi};
 use syscall_model::{Argument, Shown, ThreadId};
 
-/// An event of this name as it could look: its paths and descriptors are some of the run's, everything else is none.
+/// An event of this name as it could look: its paths and descriptors are some of the run's,
+/// everything else is none.
 pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {
     let abi = Abi::native();
     let number = names::number(abi, name).and_then(|number| i32::try_from(number).ok());
@@ -123,7 +124,8 @@ fn task() -> (String, Value) {
     ("0".to_owned(), Value::Task { id: 0, task: None })
 }
 
-/// A thread for it, and the event there that it stands behind: the middle of the thread that does most.
+/// A thread for it, and the event there that it stands behind: the middle of the thread that does
+/// most.
 pub(super) fn busiest(threads: &[Thread]) -> Option<(usize, usize)> {
     let places = threads.iter().enumerate().rev();
     // The first of several that do as much.

@@ -10,7 +10,8 @@ use syscall_model::constants::Constants;
 use syscall_model::kinds::ArgKind;
 use syscall_model::names::{self, Abi};
 
-/// As many kinds of events that did not occur are inserted: with all calls asked for there are hundreds that a program does not make.
+/// As many kinds of events that did not occur are inserted: with all calls asked for there are
+/// hundreds that a program does not make.
 const MOST_FOREIGN: usize = 24;
 
 /// The mutants of a run, each of another text, in an order that depends on nothing but the run.
@@ -32,8 +33,9 @@ struct Candidate {
     stratum: String,
 }
 
-/// How a mutant's text differs: for each thread how many lines at the start are the same, how many behind these are gone, and what is there
-/// now. Two mutants of one run have the same if and only if they have the same text.
+/// How a mutant's text differs: for each thread how many lines at the start are the same, how many
+/// behind these are gone, and what is there now. Two mutants of one run have the same if and only
+/// if they have the same text.
 type Difference = Vec<(usize, usize, usize, Vec<String>)>;
 
 impl<'a> Mutants<'a> {
@@ -71,7 +73,8 @@ impl<'a> Mutants<'a> {
         }
     }
 
-    /// How many there are at most: some of them turn out to have the text of the run, or that of another.
+    /// How many there are at most: some of them turn out to have the text of the run, or that of
+    /// another.
     #[must_use]
     pub fn n_candidates(&self) -> usize {
         self.candidates.len()
@@ -305,7 +308,8 @@ impl List<'_, '_> {
         next.filter(|next| *next != thread)
     }
 
-    /// One more event of a kind that there is, with another path or file, or whatever else can be another.
+    /// One more event of a kind that there is, with another path or file, or whatever else can be
+    /// another.
     fn insert_its_like(&mut self, deed: &Deed) {
         let edits = self.edits(deed);
         let mut others = edits

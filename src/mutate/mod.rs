@@ -1,7 +1,9 @@
-//! Mutants of a recorded run: what it would look like had the program left something out, done it twice, in another order, or otherwise.
+//! Mutants of a recorded run: what it would look like had the program left something out, done it
+//! twice, in another order, or otherwise.
 //!
-//! Pure. An expectation that lets a mutant through does not look at what the mutant changed; so mutants show what a scenario does not
-//! test. A mutant is of what the run recorded and was asked for, never of the program, so there are hundreds of them for one run.
+//! Pure. An expectation that lets a mutant through does not look at what the mutant changed; so
+//! mutants show what a scenario does not test. A mutant is of what the run recorded and was asked
+//! for, never of the program, so there are hundreds of them for one run.
 //!
 //! | operator | what becomes of the run |
 //! |---|---|
@@ -16,8 +18,9 @@
 //! | `edit` | an argument, a field or a result is another |
 //! | `insert` | an event is there that was not |
 //!
-//! What makes no difference to the text of a trace at full detail is no mutant, and mutants with the same text are one. Which thread
-//! came first is the scheduler's affair and in no trace, so no mutant changes that alone.
+//! What makes no difference to the text of a trace at full detail is no mutant, and mutants with
+//! the same text are one. Which thread came first is the scheduler's affair and in no trace, so no
+//! mutant changes that alone.
 
 mod apply;
 mod edit;
@@ -54,7 +57,8 @@ pub struct Recorded<'a> {
     pub threads: &'a [Thread],
     /// The names of what would have been recorded and did not occur.
     pub absent: &'a [String],
-    /// Fields, each behind its event's name, by which the kernel chose what to record: with another value it would not have been recorded.
+    /// Fields, each behind its event's name, by which the kernel chose what to record: with another
+    /// value it would not have been recorded.
     pub chosen_by: &'a BTreeSet<(String, String)>,
     /// The forms of calls.
     pub signatures: &'a Signatures<'a>,

@@ -9,8 +9,9 @@ pub(super) fn hash(seed: u64, bytes: &[u8]) -> u64 {
         })
 }
 
-/// The places of `strata` in the order in which they are tried: the first of each stratum, then the second of each, and so on, so that what
-/// is rare is tried whatever there is of the rest. Within a stratum `seed` decides.
+/// The places of `strata` in the order in which they are tried: the first of each stratum, then the
+/// second of each, and so on, so that what is rare is tried whatever there is of the rest. Within a
+/// stratum `seed` decides.
 pub(super) fn order<S: Ord>(strata: &[S], seed: u64) -> Vec<usize> {
     let key = |place: usize| (hash(seed, &place.to_le_bytes()), place);
     let mut places: Vec<(&S, usize)> = strata.iter().zip(0..).collect();

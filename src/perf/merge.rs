@@ -1,10 +1,12 @@
 //! Many sources in time order.
 //!
-//! Each source is in order by itself. A pass delivers, across all of them, what is older than a horizon; the rest stays where it is. The
-//! horizon is a moment *before* the last look at the sources. So the events of one thread come in their order, whichever CPUs it ran on, and
-//! so do any two of which one caused the other: had the later one been seen and the earlier not, the earlier would have been written after
-//! the look, and the later one's time would lie beyond the horizon. What remains is a record of an unrelated thread that was stamped
-//! before the horizon and became visible only after the look; it is delivered at the next pass and counted as late.
+//! Each source is in order by itself. A pass delivers, across all of them, what is older than a
+//! horizon; the rest stays where it is. The horizon is a moment *before* the last look at the
+//! sources. So the events of one thread come in their order, whichever CPUs it ran on, and so do
+//! any two of which one caused the other: had the later one been seen and the earlier not, the
+//! earlier would have been written after the look, and the later one's time would lie beyond the
+//! horizon. What remains is a record of an unrelated thread that was stamped before the horizon and
+//! became visible only after the look; it is delivered at the next pass and counted as late.
 
 use crate::record::LayoutTable;
 use crate::units::Nanos;
@@ -41,8 +43,9 @@ impl Merge {
         self.late
     }
 
-    /// Delivers every record that is not younger than `horizon` (all of them where there is none), oldest first; on equal times the source
-    /// that comes first in the slice wins. `deliver` gets the source's place and the record. Returns how many were delivered.
+    /// Delivers every record that is not younger than `horizon` (all of them where there is none),
+    /// oldest first; on equal times the source that comes first in the slice wins. `deliver` gets
+    /// the source's place and the record. Returns how many were delivered.
     ///
     /// # Errors
     /// The first source's error; what was delivered before stands.
@@ -172,7 +175,8 @@ mod tests {
 
     #[test]
     fn what_is_younger_than_the_horizon_waits_for_the_next_pass() {
-        // A thread wrote 3 on the first CPU after the look at it, moved, and wrote 4 on the second before the look at that one.
+        // A thread wrote 3 on the first CPU after the look at it, moved, and wrote 4 on the second
+        // before the look at that one.
         let mut sources = [Script::new(&[&[1], &[3]]), Script::new(&[&[2, 4], &[]])];
         let (out, late) = passes(&mut sources, &[Some(2), None]);
         assert_eq!(out, [(0, 1), (1, 2), (0, 3), (1, 4)]);

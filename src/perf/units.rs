@@ -5,7 +5,8 @@ mod text;
 use std::fmt;
 pub use text::{NotText, excerpt, is_hidden, shown, shown_lines, shown_path};
 
-/// A process id (the kernel's `tgid`) as the harness sees it: in the pid namespace of whoever opened the events.
+/// A process id (the kernel's `tgid`) as the harness sees it: in the pid namespace of whoever
+/// opened the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pid(pub u32);
 
@@ -22,7 +23,8 @@ pub struct Cpu(pub u32);
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// As a length of time, in the largest unit that leaves digits in front of the point: `1.250ms`.
+    /// As a length of time, in the largest unit that leaves digits in front of the point:
+    /// `1.250ms`.
     ///
     /// ```
     /// use perf_records::units::Nanos;
@@ -69,7 +71,8 @@ pub struct TracepointName {
 }
 
 impl TracepointName {
-    /// Reads `system:event`; `None` where one of the two is missing or holds a character that no tracefs folder has.
+    /// Reads `system:event`; `None` where one of the two is missing or holds a character that no
+    /// tracefs folder has.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (system, event) = text.split_once(':')?;

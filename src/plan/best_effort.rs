@@ -1,6 +1,7 @@
 //! A scenario without the tracepoints that this machine does not have.
 //!
-//! What is left is what can still be told: whatever would hold or fail only because something is not seen is taken out, and said.
+//! What is left is what can still be told: whatever would hold or fail only because something is
+//! not seen is taken out, and said.
 
 use super::Lack;
 use crate::matching::SPAN;
@@ -89,7 +90,8 @@ impl Reduction<'_> {
             .push(format!("`{what}` is not judged, or not all of it"));
     }
 
-    /// Takes out what cannot be told, and gives the captures that nothing binds any more. `outer` are those of the whole run.
+    /// Takes out what cannot be told, and gives the captures that nothing binds any more. `outer`
+    /// are those of the whole run.
     fn reduce(
         &mut self,
         expectations: &mut Expectations,
@@ -137,7 +139,8 @@ impl Reduction<'_> {
         lost
     }
 
-    /// Whether nothing can be told of a step: it is not seen, or it hangs on a capture that nothing binds.
+    /// Whether nothing can be told of a step: it is not seen, or it hangs on a capture that nothing
+    /// binds.
     fn is_lost(&self, step: &StepSpec, lost: &BTreeSet<String>) -> bool {
         self.absent.contains(&step.event) || uses(step, lost)
     }

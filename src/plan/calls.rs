@@ -1,4 +1,5 @@
-//! Which events show the calls: `raw_syscalls` with a filter, or for a user without further rights the own tracepoints of each call.
+//! Which events show the calls: `raw_syscalls` with a filter, or for a user without further rights
+//! the own tracepoints of each call.
 
 use super::Lack;
 use super::copies::Copies;
@@ -15,16 +16,19 @@ use std::sync::Arc;
 use syscall_model::names::{self, Abi};
 use syscall_model::select::{FilterPlan, Selection, in_kernel_filter};
 
-/// How far the right to trace goes, found by opening an event and not by the number in `perf_event_paranoid`.
+/// How far the right to trace goes, found by opening an event and not by the number in
+/// `perf_event_paranoid`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// To every tracepoint.
     #[default]
     Everything,
-    /// To what one's own programs do in user mode (`exclude_kernel`): their calls, each by its own tracepoints, as these alone are handed
-    /// the registers of the program (`perf_syscall_enter()`). `raw_syscalls` can be opened then too, and never shows anything.
+    /// To what one's own programs do in user mode (`exclude_kernel`): their calls, each by its own
+    /// tracepoints, as these alone are handed the registers of the program
+    /// (`perf_syscall_enter()`). `raw_syscalls` can be opened then too, and never shows anything.
     OwnCalls,
-    /// To what a recording holds, whose calls are told by their own tracepoints, as many as there are.
+    /// To what a recording holds, whose calls are told by their own tracepoints, as many as there
+    /// are.
     Recorded,
 }
 
@@ -36,8 +40,9 @@ impl Reach {
     }
 }
 
-/// At most so many calls are recorded by tracepoints of their own, those included that tasks are followed by. Each takes two events on
-/// each CPU, and each of these makes every fork some 8 µs longer: with 200 a fork takes 3 ms on two CPUs, where it takes 0.1 ms with none.
+/// At most so many calls are recorded by tracepoints of their own, those included that tasks are
+/// followed by. Each takes two events on each CPU, and each of these makes every fork some 8 µs
+/// longer: with 200 a fork takes 3 ms on two CPUs, where it takes 0.1 ms with none.
 pub const MOST_CALLS: usize = 100;
 
 const RAW: &str = "raw_syscalls";
@@ -48,8 +53,9 @@ const REFUSAL: &str = "signal:signal_generate";
 /// `SIGSYS` with `SYS_SECCOMP` (`include/uapi/asm-generic/siginfo.h`).
 const REFUSED: &str = "sig == 31 && code == 1";
 
-/// The user registers that tell which instruction made a call: `ip` and `cx` (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall`
-/// instruction leaves the return address in `cx`; `int 0x80` leaves the program's own value there.
+/// The user registers that tell which instruction made a call: `ip` and `cx`
+/// (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall` instruction leaves the return address
+/// in `cx`; `int 0x80` leaves the program's own value there.
 const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
 
 /// Why nobody can tell what a loader does to start a program, if that is so.
@@ -112,8 +118,8 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Opens what tells of calls that are refused by a signal: they leave with a result that is none. The signal is made before the call is
-    /// left (`__seccomp_filter()`, `kernel/seccomp.c`).
+    /// Opens what tells of calls that are refused by a signal: they leave with a result that is
+    /// none. The signal is made before the call is left (`__seccomp_filter()`, `kernel/seccomp.c`).
     pub(super) fn add_refusals(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let is_of_interest = self.reach == Reach::Everything && self.selection.is_some();
         if !is_of_interest || !catalogue.may_add(REFUSAL, REFUSED) {
@@ -135,7 +141,8 @@ impl EventsPlan {
         self.meanings.contains(&Meaning::Refusal)
     }
 
-    /// Opens both tracepoints of each call. One that this kernel has none for is one that it does not have: whoever makes it gets `ENOSYS`.
+    /// Opens both tracepoints of each call. One that this kernel has none for is one that it does
+    /// not have: whoever makes it gets `ENOSYS`.
     fn add_own_calls(
         &mut self,
         recorded: &Selection,
@@ -187,7 +194,8 @@ impl EventsPlan {
     }
 }
 
-/// Why a scenario would not be judged by what it is about without the right to trace everything; `None` where it would.
+/// Why a scenario would not be judged by what it is about without the right to trace everything;
+/// `None` where it would.
 pub(super) fn unseen(
     events: &EventsPlan,
     expected: &HashSet<&str>,
@@ -204,7 +212,8 @@ pub(super) fn unseen(
     }
     let view = view.filter(|view| view.keeps_order())?;
     let mut selected = events.selection.iter().flat_map(Selection::names);
-    // Of the one the result is not seen, and what the arguments of the others stand for is not followed.
+    // Of the one the result is not seen, and what the arguments of the others stand for is not
+    // followed.
     let is_less = |name: &str| {
         name == "rt_sigreturn"
             || following::concerns_descriptors(name)
@@ -218,7 +227,8 @@ pub(super) fn unseen(
 
 const NUMBER: &str = "__syscall_nr";
 
-/// `struct syscall_trace_enter` (`include/trace/syscall.h`): the number, and as many words as the call has arguments.
+/// `struct syscall_trace_enter` (`include/trace/syscall.h`): the number, and as many words as the
+/// call has arguments.
 fn entering(format: &Format, name: &str, copies: Option<usize>) -> Result<Meaning, EventsError> {
     let id = number_field(format, name, NUMBER)?;
     let own = format.fields.iter().filter(|field| field.name != NUMBER);
@@ -276,7 +286,8 @@ fn shape(name: &str, field: &'static str) -> EventsError {
     EventsError::Shape { name, field }
 }
 
-/// Where the low four bytes of a call's number are: an `int` in the call's own tracepoints, a `long` in `raw_syscalls`.
+/// Where the low four bytes of a call's number are: an `int` in the call's own tracepoints, a
+/// `long` in `raw_syscalls`.
 fn number_field(format: &Format, name: &str, field: &'static str) -> Result<usize, EventsError> {
     let found = format.field(field).ok_or_else(|| shape(name, field))?;
     match found.size {

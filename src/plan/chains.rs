@@ -54,7 +54,8 @@ impl EventsPlan {
         self.requests.iter().any(|request| request.chain.is_some())
     }
 
-    /// Whether the call chain of this call is wanted. Calls have an event in common, so that it is there of others as well.
+    /// Whether the call chain of this call is wanted. Calls have an event in common, so that it is
+    /// there of others as well.
     #[must_use]
     pub fn wants_chain(&self, abi: Abi, number: i32) -> bool {
         let Some(chained) = &self.chained else {
@@ -66,8 +67,8 @@ impl EventsPlan {
         }
     }
 
-    /// Has the entering halves of calls come with call chains, where that is wanted: the user's part, as all of them come to the kernel by the
-    /// same way.
+    /// Has the entering halves of calls come with call chains, where that is wanted: the user's
+    /// part, as all of them come to the kernel by the same way.
     pub(super) fn add_chains(&mut self, wants: &[Wanted]) -> Result<(), EventsError> {
         let mut all: Option<(Vec<&str>, Chain)> = None;
         for (at, want) in wants.iter().enumerate() {

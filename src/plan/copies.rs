@@ -1,7 +1,9 @@
-//! What the kernel itself copies of the memory behind arguments, where no program of ours may read it.
+//! What the kernel itself copies of the memory behind arguments, where no program of ours may read
+//! it.
 //!
-//! From Linux 6.19 on a call's own tracepoint holds some of its strings: `sys_enter_openat` has `__filename_val` behind `filename`
-//! (`sys_fault_user()`, `kernel/trace/trace_syscalls.c`). What `raw_syscalls` has not, these have; but a tracepoint a call it takes.
+//! From Linux 6.19 on a call's own tracepoint holds some of its strings: `sys_enter_openat` has
+//! `__filename_val` behind `filename` (`sys_fault_user()`, `kernel/trace/trace_syscalls.c`). What
+//! `raw_syscalls` has not, these have; but a tracepoint a call it takes.
 
 use super::calls::own_tracepoint;
 use super::error::EventsError;
@@ -40,9 +42,10 @@ pub struct Copied {
 /// What is copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A string. Its zero byte is copied as well, so that an empty one differs from one that could not be read. Of a long one there are
-    /// some bytes (63, unless the kernel was built otherwise) and `...` behind them; bytes that Latin-1 has no printable character for
-    /// are replaced by dots.
+    /// A string. Its zero byte is copied as well, so that an empty one differs from one that could
+    /// not be read. Of a long one there are some bytes (63, unless the kernel was built otherwise)
+    /// and `...` behind them; bytes that Latin-1 has no printable character for are replaced by
+    /// dots.
     Text,
     /// Bytes as they are, or as many of them as the kernel copies.
     Bytes {
@@ -96,7 +99,8 @@ pub fn has_copies(catalogue: &dyn Catalogue) -> Result<bool, HostError> {
 }
 
 impl EventsPlan {
-    /// Opens the own tracepoints of those calls whose strings they have, where the kernel is to read.
+    /// Opens the own tracepoints of those calls whose strings they have, where the kernel is to
+    /// read.
     pub(super) fn add_copies(
         &mut self,
         recorded: &Selection,

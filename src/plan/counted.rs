@@ -49,7 +49,8 @@ const OF_RECORDS: &[&str] = &[
 ];
 
 impl RecordWish {
-    /// An event that neither fires nor tells of anything: its ring hangs up when the last task is gone.
+    /// An event that neither fires nor tells of anything: its ring hangs up when the last task is
+    /// gone.
     #[must_use]
     pub fn ends(&self) -> Attr {
         Attr {
@@ -60,11 +61,12 @@ impl RecordWish {
         }
     }
 
-    /// The same words as events that are only counted, one by one those of a glob of tracepoints; a word for calls is how often one of them was
-    /// entered. None means those of `perf stat`.
+    /// The same words as events that are only counted, one by one those of a glob of tracepoints; a
+    /// word for calls is how often one of them was entered. None means those of `perf stat`.
     ///
-    /// Calls are counted by their own tracepoints, which tell native calls from those of 32-bit programs and show the native ones alone; a number, which
-    /// is all that a filter of `raw_syscalls` sees, means another call there.
+    /// Calls are counted by their own tracepoints, which tell native calls from those of 32-bit
+    /// programs and show the native ones alone; a number, which is all that a filter of
+    /// `raw_syscalls` sees, means another call there.
     ///
     /// # Errors
     /// [`EventsError`], for the first word that cannot be.
@@ -188,7 +190,8 @@ impl RecordWish {
         Ok(())
     }
 
-    /// What is entered of these calls. One that this kernel has no tracepoint for is one that it does not have.
+    /// What is entered of these calls. One that this kernel has no tracepoint for is one that it
+    /// does not have.
     fn entered(
         &self,
         wanted: &Wanted<'_>,

@@ -75,7 +75,8 @@ pub(super) fn counters(
         for event in &mut events {
             event.group = spec.is_group.then_some(at);
             for part in &event.parts {
-                // Without the right to see it, what happens in the kernel would be missing from the number.
+                // Without the right to see it, what happens in the kernel would be missing from the
+                // number.
                 let sees_all = facts.reach == Reach::Everything;
                 if !sees_all && !part.attr.modes.exclude_kernel {
                     let name = &event.name;
@@ -113,7 +114,8 @@ pub(super) fn counters(
     Ok(Ok(counters))
 }
 
-/// The kernel takes events off a task that is not root at the execve of a set-user-ID program, and no counter would tell.
+/// The kernel takes events off a task that is not root at the execve of a set-user-ID program, and
+/// no counter would tell.
 fn refuse_other_users(scenario: &Scenario, counters: &Counters) -> Result<(), PlanError> {
     match &scenario.sandbox {
         SandboxSpec::Own(WorldSpec { user: Some(_), .. }) if !counters.names.is_empty() => {

@@ -1,4 +1,5 @@
-//! What is recorded so that no task gets out of sight, and no call is made where none is looked for.
+//! What is recorded so that no task gets out of sight, and no call is made where none is looked
+//! for.
 
 use super::calls::Reach;
 use super::error::EventsError;
@@ -13,9 +14,11 @@ use syscall_model::{Call, uring};
 
 const ATTACH: &str = "cgroup:cgroup_attach_task";
 
-/// The calls of the vsyscall page of x86-64, by their numbers there. Measured on Linux 6.18 with `CONFIG_LEGACY_VSYSCALL_XONLY`: a call of one
-/// faults, the kernel makes it in the fault (`emulate_vsyscall()`), and no tracepoint of calls fires. Without the emulation such a program dies.
-/// The page of today (vDSO) makes them without the kernel: there is nothing to be seen, and where it gives way to the kernel it makes a call.
+/// The calls of the vsyscall page of x86-64, by their numbers there. Measured on Linux 6.18 with
+/// `CONFIG_LEGACY_VSYSCALL_XONLY`: a call of one faults, the kernel makes it in the fault
+/// (`emulate_vsyscall()`), and no tracepoint of calls fires. Without the emulation such a program
+/// dies. The page of today (vDSO) makes them without the kernel: there is nothing to be seen, and
+/// where it gives way to the kernel it makes a call.
 pub const LEGACY_CALLS: [&str; 3] = ["gettimeofday", "time", "getcpu"];
 
 const LEGACY: &str = "vsyscall:emulate_vsyscall";
@@ -36,8 +39,9 @@ fn parse(words: &[&str]) -> Option<Selection> {
     Selection::parse(words, Abi::native()).ok()
 }
 
-/// The calls, as tracefs has their names, whose own tracepoints are wanted (`syscalls:sys_enter_openat`): these show native calls alone
-/// (`perf_syscall_enter()`, `kernel/trace/trace_syscalls.c`).
+/// The calls, as tracefs has their names, whose own tracepoints are wanted
+/// (`syscalls:sys_enter_openat`): these show native calls alone (`perf_syscall_enter()`,
+/// `kernel/trace/trace_syscalls.c`).
 fn own_tracepoints(wants: &[Wanted]) -> impl Iterator<Item = &str> {
     wants.iter().filter_map(|want| match want {
         Wanted::Event(wanted) => {
@@ -72,8 +76,9 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Sees to it that nobody comes back unseen, where a task that left the group is not seen to do so: the tracepoint of moves fires when it is
-    /// gone already. That it did not come back is known from its end, which is not seen.
+    /// Sees to it that nobody comes back unseen, where a task that left the group is not seen to do
+    /// so: the tracepoint of moves fires when it is gone already. That it did not come back is
+    /// known from its end, which is not seen.
     fn watch_machine(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let found = self.meanings.iter_mut().zip(&mut self.requests);
         let mut found = found.filter(|(meaning, _)| **meaning == Meaning::LeavesGroup);
@@ -87,7 +92,8 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Sees to it that no wanted call is made by the page for the oldest programs without the run saying so.
+    /// Sees to it that no wanted call is made by the page for the oldest programs without the run
+    /// saying so.
     pub(super) fn watch_legacy(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let native = Abi::native();
         let is_wanted = self.selection.as_ref().is_some_and(|selection| {
@@ -137,7 +143,8 @@ impl EventsPlan {
             })
     }
 
-    /// Calls that were asked for and that operations of io_uring do as well which are not recorded, in the order of these operations.
+    /// Calls that were asked for and that operations of io_uring do as well which are not recorded,
+    /// in the order of these operations.
     #[must_use]
     pub fn unseen_as_operations(&self) -> Vec<&'static str> {
         let selected: BTreeSet<_> = self.selection.iter().flat_map(Selection::names).collect();

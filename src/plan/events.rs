@@ -55,21 +55,25 @@ pub enum Meaning {
     Copies(usize),
     /// A seccomp filter refuses a call by `SIGSYS`.
     Refusal,
-    /// A task of the workload moves a task to another control group: what is counted for the group no longer sees it.
+    /// A task of the workload moves a task to another control group: what is counted for the group
+    /// no longer sees it.
     LeavesGroup,
-    /// A task of the machine moves a task to a control group: where that is the workload's, it comes from where no event saw it.
+    /// A task of the machine moves a task to a control group: where that is the workload's, it
+    /// comes from where no event saw it.
     JoinsGroup {
         /// Where in the raw record the place of the group's path is: a `__data_loc`.
         path: usize,
     },
     /// A call by the page for the oldest programs.
     LegacyCall {
-        /// Where in the raw record its number is, which is one of [`LEGACY_CALLS`](super::LEGACY_CALLS).
+        /// Where in the raw record its number is, which is one of
+        /// [`LEGACY_CALLS`](super::LEGACY_CALLS).
         number: usize,
     },
 }
 
-/// Whether tracepoints are to be counted for a control group around the workload, instead of being inherited from task to task.
+/// Whether tracepoints are to be counted for a control group around the workload, instead of being
+/// inherited from task to task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
     /// They are few: inherited.
@@ -78,8 +82,8 @@ pub enum Grouping {
     Faster,
     /// One of them is not delivered to the events of a task by every kernel.
     Needed,
-    /// The workload is not root's, and may execute set-user-ID programs, which the events of a task do not survive: all of them are counted
-    /// for the group, where the host can.
+    /// The workload is not root's, and may execute set-user-ID programs, which the events of a task
+    /// do not survive: all of them are counted for the group, where the host can.
     Members,
 }
 
@@ -103,7 +107,8 @@ pub struct EventsPlan {
     pub requests: Vec<EventRequest>,
     /// What each of them is.
     pub meanings: Vec<Meaning>,
-    /// The calls that are wanted; more are recorded, as following the tasks takes those that create and replace them.
+    /// The calls that are wanted; more are recorded, as following the tasks takes those that create
+    /// and replace them.
     pub selection: Option<Selection>,
     /// All calls that are recorded.
     pub recorded: Selection,
@@ -131,19 +136,22 @@ pub struct EventsPlan {
     pub reach: Reach,
     /// Of which calls the call chain is wanted.
     pub chained: Option<Selection>,
-    /// Calls that are not seen, as this kernel has no tracepoint for them: where each call has its own, it does not have these calls.
+    /// Calls that are not seen, as this kernel has no tracepoint for them: where each call has its
+    /// own, it does not have these calls.
     pub without_tracepoint: Vec<&'static str>,
     /// Calls whose own tracepoints are wanted, which show native calls alone.
     pub named_calls: Option<Selection>,
-    /// The paths that expectations write out: what they lead to when the run begins is meant by them as well.
+    /// The paths that expectations write out: what they lead to when the run begins is meant by
+    /// them as well.
     pub exact_paths: Vec<String>,
 }
 
-// Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times as slow, 200 of them 48 times.
+// Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times
+// as slow, 200 of them 48 times.
 const INHERITED: usize = 6;
 
-// do_exit() of Linux 6.1 to 6.12 leaves the task's events before this tracepoint: a task never delivers it, and no counter tells. A
-// control group does on every kernel.
+// do_exit() of Linux 6.1 to 6.12 leaves the task's events before this tracepoint: a task never
+// delivers it, and no counter tells. A control group does on every kernel.
 /// The tracepoint that only a control group delivers on every kernel.
 pub const NOT_OF_TASKS: &str = "sched:sched_process_exit";
 
@@ -221,8 +229,8 @@ pub fn events_within(
     Ok(plan)
 }
 
-/// All wants for calls as one selection, as if they stood in one list (none where only tracepoints are wanted); and the same with the
-/// calls that following tasks and descriptors takes.
+/// All wants for calls as one selection, as if they stood in one list (none where only tracepoints
+/// are wanted); and the same with the calls that following tasks and descriptors takes.
 fn selections(
     wants: &[Wanted],
     memory: MemoryPlan,
@@ -262,7 +270,8 @@ fn selections(
 }
 
 impl EventsPlan {
-    /// Whether the author asked for this call; following the tasks records some that nobody asked for.
+    /// Whether the author asked for this call; following the tasks records some that nobody asked
+    /// for.
     #[must_use]
     pub fn wants(&self, call: &Call) -> bool {
         self.selection
@@ -270,7 +279,8 @@ impl EventsPlan {
             .is_some_and(|selection| selection.has(call))
     }
 
-    /// The names of all that the author asked for, as a trace has them; those of a call's relatives go without saying.
+    /// The names of all that the author asked for, as a trace has them; those of a call's relatives
+    /// go without saying.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
         let calls = self.selection.iter().flat_map(Selection::own_names);

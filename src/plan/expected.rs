@@ -1,4 +1,5 @@
-//! What is expected of single events, in the names and values of a trace; whatever could never be told from nothing is refused.
+//! What is expected of single events, in the names and values of a trace; whatever could never be
+//! told from nothing is refused.
 
 use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
 use super::fields::{Field, FieldKind, Fields};
@@ -95,7 +96,8 @@ pub(super) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// What is expected of the whole run or of a section; `at` is what holds `sequence` and the others.
+    /// What is expected of the whole run or of a section; `at` is what holds `sequence` and the
+    /// others.
     fn expected(&self, expectations: &Expectations, at: &KeyPath) -> Result<Expected, PlanError> {
         let count = expectations.count.iter();
         let count = count.map(|spec| Ok((self.matcher(&spec.step)?, spec.times)));
@@ -211,7 +213,8 @@ impl Resolver<'_> {
         patterns.iter().map(one).collect()
     }
 
-    /// The test of a field, which at least one of the events must have and which it must be able to pass.
+    /// The test of a field, which at least one of the events must have and which it must be able to
+    /// pass.
     fn field(
         &self,
         step: &StepSpec,
@@ -260,7 +263,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Those of the names whose fields are known: relatives of a call have its fields, as far as they have any.
+    /// Those of the names whose fields are known: relatives of a call have its fields, as far as
+    /// they have any.
     fn own_names<'n>(&self, names: &'n BTreeSet<String>) -> Vec<&'n String> {
         let is_relative = |name: &&String| {
             let natives = natives_of(name);

@@ -20,7 +20,8 @@ pub struct Facts<'a> {
     pub reach: Reach,
     /// The size of a page in bytes.
     pub page_size: usize,
-    /// `kernel.io_uring_disabled`, 2 where nobody may use io_uring; `None` where the kernel has no such switch (before Linux 6.6).
+    /// `kernel.io_uring_disabled`, 2 where nobody may use io_uring; `None` where the kernel has no
+    /// such switch (before Linux 6.6).
     pub io_uring_disabled: Option<i64>,
     /// Who reads the memory of workloads.
     pub reader: MemoryReader,

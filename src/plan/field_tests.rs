@@ -1,4 +1,5 @@
-//! Whether a field can be what the author wants it to be, in the form that patterns are matched with.
+//! Whether a field can be what the author wants it to be, in the form that patterns are matched
+//! with.
 
 use super::field_words::RANGE_OF_TIME;
 use super::fields::{Field, FieldKind};

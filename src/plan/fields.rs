@@ -169,7 +169,8 @@ impl Fields<'_> {
         key.chain(own.map(str::to_owned)).collect()
     }
 
-    /// All that one may call the fields of the events of this name: each name, and its alias behind it where it has one.
+    /// All that one may call the fields of the events of this name: each name, and its alias behind
+    /// it where it has one.
     pub(super) fn all(&self, event: &str) -> Vec<(String, Option<&'static str>)> {
         let plain = |name: &str| (name.to_owned(), None);
         let span = self.spans.iter().find(|rule| *rule.name == *event);

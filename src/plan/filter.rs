@@ -1,4 +1,5 @@
-//! Checking a tracepoint filter before the kernel does: for perf events the kernel says `EINVAL` and nothing more.
+//! Checking a tracepoint filter before the kernel does: for perf events the kernel says `EINVAL`
+//! and nothing more.
 //!
 //! ```text
 //! or        = and { "||" and }

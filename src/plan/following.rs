@@ -1,4 +1,5 @@
-//! What is recorded for the sake of what was asked for: the calls that tasks, descriptors and mappings are followed by, and what is read from memory.
+//! What is recorded for the sake of what was asked for: the calls that tasks, descriptors and
+//! mappings are followed by, and what is read from memory.
 
 use super::calls::Reach;
 use super::events::EventsPlan;
@@ -16,11 +17,13 @@ use syscall_model::{Call, Entry};
 /// Without these tasks could not be followed.
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
 
-/// By which a program may send itself the signal by which a call is refused (`do_rt_sigqueueinfo()`): who is in one of these is not refused.
+/// By which a program may send itself the signal by which a call is refused
+/// (`do_rt_sigqueueinfo()`): who is in one of these is not refused.
 const SIGNALS: [&str; 3] = ["pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo"];
 
-/// The words for what is recorded beside a selection (none where only tracepoints are wanted), and what following descriptors can rely on.
-/// Absolute paths take that wherever a call is wanted. Where each call takes events of its own, only tasks are followed.
+/// The words for what is recorded beside a selection (none where only tracepoints are wanted), and
+/// what following descriptors can rely on. Absolute paths take that wherever a call is wanted.
+/// Where each call takes events of its own, only tasks are followed.
 pub(super) fn beside(
     selection: Option<&Selection>,
     memory: MemoryPlan,
@@ -107,7 +110,8 @@ pub(super) fn wanted(recorded: &Selection, contents: u16) -> Fetches {
 }
 
 impl EventsPlan {
-    /// Whether something is read from memory for a call: one of the native convention that was seen to enter.
+    /// Whether something is read from memory for a call: one of the native convention that was seen
+    /// to enter.
     #[must_use]
     pub fn reads(&self, call: &Call) -> bool {
         let number = u32::try_from(call.number);
@@ -116,7 +120,8 @@ impl EventsPlan {
             && number.is_ok_and(|number| self.fetches.contains_key(&number))
     }
 
-    /// The operation that a record of this tracepoint submits to an io_uring, where it is one of those.
+    /// The operation that a record of this tracepoint submits to an io_uring, where it is one of
+    /// those.
     #[must_use]
     pub fn operation(&self, tracepoint: usize, record: &[u8]) -> Option<u8> {
         let planned = self.named.get(tracepoint)?;

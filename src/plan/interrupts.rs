@@ -2,8 +2,9 @@
 
 use super::EventsPlan;
 
-// What a device has done with a request, and what a timer does when its time has come. The kernel hits these where the interrupt came, whoever runs
-// there: a task's events and a control group's see only those that came to interrupt them.
+// What a device has done with a request, and what a timer does when its time has come. The kernel
+// hits these where the interrupt came, whoever runs there: a task's events and a control group's
+// see only those that came to interrupt them.
 const IN_INTERRUPTS: [&str; 13] = [
     "ata:ata_qc_complete_done",
     "ata:ata_qc_complete_failed",

@@ -4,7 +4,8 @@ use super::{Facts, PlanError, invalid};
 use crate::scenario::{KeyPath, SandboxSpec, Scenario};
 use perf_live::units::{Limit, Limits};
 
-/// Complains of the first limit that cannot be set, and of one that is to be reached and is not there.
+/// Complains of the first limit that cannot be set, and of one that is to be reached and is not
+/// there.
 pub(super) fn check(scenario: &Scenario, facts: &Facts<'_>) -> Result<(), PlanError> {
     let limits = match &scenario.sandbox {
         SandboxSpec::None => Limits::NONE,

@@ -9,24 +9,29 @@ use perf_records::format::Format;
 use perf_records::units::TracepointName;
 use std::sync::Arc;
 
-/// The layouts of ftrace's own records, of which `perf_event_open(2)` takes those alone that have something to be registered with
-/// (`event_create_dir()`, `kernel/trace/trace_events.c`, gives these an `id`).
+/// The layouts of ftrace's own records, of which `perf_event_open(2)` takes those alone that have
+/// something to be registered with (`event_create_dir()`, `kernel/trace/trace_events.c`, gives
+/// these an `id`).
 const OF_FTRACE: (&str, [&str; 2]) = ("ftrace", ["function", "print"]);
 
 /// An event that may be named wherever events are.
 #[derive(Clone, Debug)]
 pub enum ListedEvent {
-    /// One that has no fields of its own: a software event, a hardware event, an event of a source that sysfs describes (`msr/tsc/`).
+    /// One that has no fields of its own: a software event, a hardware event, an event of a source
+    /// that sysfs describes (`msr/tsc/`).
     Plain(String),
-    /// A tracepoint; without a format where the kernel has none to show (`ftrace:function` and its like).
+    /// A tracepoint; without a format where the kernel has none to show (`ftrace:function` and its
+    /// like).
     Tracepoint(TracepointName, Option<Arc<Format>>),
 }
 
-/// The events whose names match one of these patterns, in which `*` stands for anything; all of them without any. In the order of their names,
-/// software events first, then hardware events of which `is_there` says that the machine has them, then those that other sources name.
+/// The events whose names match one of these patterns, in which `*` stands for anything; all of
+/// them without any. In the order of their names, software events first, then hardware events of
+/// which `is_there` says that the machine has them, then those that other sources name.
 ///
 /// # Errors
-/// [`EventsError::Tracepoint`] or [`EventsError::Unknown`] for the first pattern that matches none; where the host cannot be asked.
+/// [`EventsError::Tracepoint`] or [`EventsError::Unknown`] for the first pattern that matches none;
+/// where the host cannot be asked.
 pub fn listed(
     patterns: &[String],
     catalogue: &dyn Catalogue,

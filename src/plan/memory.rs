@@ -11,7 +11,8 @@ use syscall_model::{class, files, pointers};
 /// Who reads the strings that calls are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StringSource {
-    /// A BPF program; where none is allowed the kernel's own tracepoints, as far as they hold strings; else nobody.
+    /// A BPF program; where none is allowed the kernel's own tracepoints, as far as they hold
+    /// strings; else nobody.
     #[default]
     Auto,
     /// A BPF program, or the run is refused.
@@ -28,7 +29,8 @@ pub enum MemoryReader {
     /// A BPF program, which reads all that pointers point to.
     #[default]
     Bpf,
-    /// The kernel, which copies the strings of some calls into their own tracepoints ([`Copies`](super::Copies)).
+    /// The kernel, which copies the strings of some calls into their own tracepoints
+    /// ([`Copies`](super::Copies)).
     Kernel,
     /// Nobody.
     Nobody,
@@ -41,9 +43,11 @@ pub struct MemoryPlan {
     pub reader: MemoryReader,
     /// How many bytes of the buffers of `read(2)`, `write(2)` and their like, at most; 0 for none.
     pub contents: u16,
-    /// Whether calls get the absolute paths that they name, which takes following of working directories.
+    /// Whether calls get the absolute paths that they name, which takes following of working
+    /// directories.
     pub paths: bool,
-    /// Whether they get the files that these and their descriptors lead to, which takes following of all names.
+    /// Whether they get the files that these and their descriptors lead to, which takes following
+    /// of all names.
     pub names: bool,
 }
 
@@ -74,10 +78,12 @@ fn points(call: &str, contents: u16) -> bool {
     !pointers::fetches(Abi::native(), call, contents).is_empty()
 }
 
-/// Why a trace would not be what its snapshot is, which was recorded where BPF reads; `None` where it would.
+/// Why a trace would not be what its snapshot is, which was recorded where BPF reads; `None` where
+/// it would.
 ///
-/// What is read decides what the shown calls' own arguments say, and to what their descriptors refer. What the kernel copies by itself is
-/// less than that, and what is cut or unread must not be compared at all.
+/// What is read decides what the shown calls' own arguments say, and to what their descriptors
+/// refer. What the kernel copies by itself is less than that, and what is cut or unread must not be
+/// compared at all.
 pub(super) fn unread(events: &EventsPlan, view: &View, without_bpf: Option<&str>) -> Option<Lack> {
     if events.memory.reader == MemoryReader::Bpf || !view.keeps_order() {
         return None;

@@ -1,7 +1,8 @@
-//! What is to be done, decided before anything is done: scenario and host facts in, [`Plan`] or the unmet requirements out.
+//! What is to be done, decided before anything is done: scenario and host facts in, [`Plan`] or the
+//! unmet requirements out.
 //!
-//! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and nothing is a name that may turn out not
-//! to exist.
+//! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and
+//! nothing is a name that may turn out not to exist.
 
 mod baseline;
 mod best_effort;
@@ -121,7 +122,8 @@ pub struct Plan {
     pub baseline: Option<Baseline>,
     /// Why mutants of its trace may survive.
     pub lenient: Option<String>,
-    /// Whether every single event is kept although neither expectations nor the snapshot look at it.
+    /// Whether every single event is kept although neither expectations nor the snapshot look at
+    /// it.
     pub keeps_all: bool,
 }
 
@@ -135,7 +137,8 @@ pub struct WorldPlan {
 }
 
 impl Plan {
-    /// Gives it so many times its time, and its baseline, for a machine that is that much slower than the author's.
+    /// Gives it so many times its time, and its baseline, for a machine that is that much slower
+    /// than the author's.
     #[must_use]
     pub fn with_patience(mut self, times: u32) -> Self {
         self.workload.timeout = self.workload.timeout.saturating_mul(times);

@@ -14,10 +14,12 @@ use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use syscall_model::uring;
 
-/// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it selects.
+/// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it
+/// selects.
 ///
 /// # Errors
-/// With `all`, where the word also stands for a call that is not traced: how often that one occurs nobody knows.
+/// With `all`, where the word also stands for a call that is not traced: how often that one occurs
+/// nobody knows.
 pub(super) fn names_of(
     word: &str,
     events: &EventsPlan,
@@ -61,7 +63,8 @@ pub(super) fn names_of(
     Ok(names)
 }
 
-/// The same for tracepoints. A glob is one that stands among the events, too, so that all that it means is recorded.
+/// The same for tracepoints. A glob is one that stands among the events, too, so that all that it
+/// means is recorded.
 fn tracepoints_of(
     word: &str,
     events: &EventsPlan,
@@ -192,7 +195,8 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
     Ok(Some(view))
 }
 
-/// Software events that nobody asked to see: how often there are some, and where, is the machine's affair, another one in each run.
+/// Software events that nobody asked to see: how often there are some, and where, is the machine's
+/// affair, another one in each run.
 fn unsteady(events: &EventsPlan, view: &View) -> Vec<String> {
     let mut names = events.names();
     names.retain(|name| {

@@ -1,4 +1,5 @@
-//! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that shows them.
+//! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that
+//! shows them.
 
 use super::error::EventsError;
 use super::events::EventsPlan;
@@ -16,7 +17,8 @@ use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
 use syscall_model::uring;
 
-/// The tracepoint of a submission: its name was the second one when Linux 6.1 came out, and the first one when 6.12 did.
+/// The tracepoint of a submission: its name was the second one when Linux 6.1 came out, and the
+/// first one when 6.12 did.
 pub(super) const TRACEPOINTS: [&str; 2] = [
     "io_uring:io_uring_submit_req",
     "io_uring:io_uring_submit_sqe",
@@ -27,8 +29,9 @@ pub(super) const TRACEPOINTS: [&str; 2] = [
 pub struct Operations {
     /// The operations that are recorded, by number.
     pub recorded: BTreeSet<u8>,
-    /// Submissions belong to what was asked for, and this kernel has no tracepoint for them, or none for this user. A kernel without io_uring has none, and
-    /// nothing is amiss; that a ring is set up or entered all the same is looked for during the run.
+    /// Submissions belong to what was asked for, and this kernel has no tracepoint for them, or
+    /// none for this user. A kernel without io_uring has none, and nothing is amiss; that a ring is
+    /// set up or entered all the same is looked for during the run.
     pub is_blind: bool,
 }
 
@@ -65,8 +68,9 @@ pub(super) fn tracepoint(
 }
 
 impl EventsPlan {
-    /// Opens the tracepoint of submissions where `io_uring_enter` is among the calls, for all of them, and where operations are asked
-    /// for by name, for these. One event serves all that is asked for without a filter.
+    /// Opens the tracepoint of submissions where `io_uring_enter` is among the calls, for all of
+    /// them, and where operations are asked for by name, for these. One event serves all that is
+    /// asked for without a filter.
     pub(super) fn add_operations(
         &mut self,
         wants: &[Wanted],

@@ -238,8 +238,9 @@ impl EventsPlan {
         names
     }
 
-    /// What occurred more often than the trace of a run shows, by the names that it would have there: records of it were overwritten, or it is
-    /// sampled. Where the counters say that there were none, there was nothing to overwrite.
+    /// What occurred more often than the trace of a run shows, by the names that it would have
+    /// there: records of it were overwritten, or it is sampled. Where the counters say that there
+    /// were none, there was nothing to overwrite.
     #[must_use]
     pub fn overwritten(&self, account: &Account) -> BTreeSet<String> {
         let all = account.events.iter();

@@ -18,7 +18,8 @@ use perf_records::units::TracepointName;
 pub(super) struct ProbeWord<'a> {
     /// With the path and the symbol.
     pub(super) target: &'a str,
-    /// What stands from its first slash behind the symbol on, to the second one; open where that is missing.
+    /// What stands from its first slash behind the symbol on, to the second one; open where that is
+    /// missing.
     pub(super) terms: Option<&'a str>,
     /// All behind.
     arguments: &'a str,

@@ -17,10 +17,11 @@ const FREQUENCY: u64 = 4000;
 /// What is to be recorded.
 #[derive(Clone, Debug, Default)]
 pub struct RecordWish {
-    /// Events, each with its terms and its filter: calls, globs and classes of them; tracepoints, `sys:*`; software events. None means
-    /// `cpu-clock`.
+    /// Events, each with its terms and its filter: calls, globs and classes of them; tracepoints,
+    /// `sys:*`; software events. None means `cpu-clock`.
     pub words: Vec<(String, Option<String>)>,
-    /// When there is a sample; `None` for what perf does: every occurrence of a tracepoint, else 4000 a second.
+    /// When there is a sample; `None` for what perf does: every occurrence of a tracepoint, else
+    /// 4000 a second.
     pub sampling: Option<Sampling>,
     /// The call chains that samples come with.
     pub call_chain: Option<Chain>,
@@ -88,10 +89,12 @@ impl RecordWish {
         terms.overwrite.unwrap_or(self.overwrite)
     }
 
-    /// The event that tells of names, forks, exits, mappings of code and namespaces, and never fires. What it tells is never overwritten.
+    /// The event that tells of names, forks, exits, mappings of code and namespaces, and never
+    /// fires. What it tells is never overwritten.
     #[must_use]
     pub fn side_band(&self) -> Attr {
-        // By the words alone: what they mean is found out with the events, and more mappings than are needed do no harm.
+        // By the words alone: what they mean is found out with the events, and more mappings than
+        // are needed do no harm.
         let is_copied =
             |word: &str| word.contains("call-graph=dwarf") || word.contains("stack-size=");
         let copies_stacks = self.call_chain.is_some_and(|chain| chain.user_stack > 0)

@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 pub enum LackOf {
     /// In the kernel: its version, its events, its features.
     Kernel,
-    /// In the machine apart from its kernel: programs, rights, settings, processors; or in a recording.
+    /// In the machine apart from its kernel: programs, rights, settings, processors; or in a
+    /// recording.
     Machine,
 }
 

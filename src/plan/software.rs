@@ -32,8 +32,9 @@ impl Plan {
     }
 }
 
-// Of whoever is woken the kernel counts these as well as of the waker (__perf_task() in include/trace/events/sched.h). Linux 5.10 writes a record of
-// that, later ones do not, so that counter and records of a task's events do not agree. Those of a group are the waker's alone.
+// Of whoever is woken the kernel counts these as well as of the waker (__perf_task() in
+// include/trace/events/sched.h). Linux 5.10 writes a record of that, later ones do not, so that
+// counter and records of a task's events do not agree. Those of a group are the waker's alone.
 const OF_TWO: [&str; 7] = [
     "sched:sched_wakeup",
     "sched:sched_wakeup_new",
@@ -119,7 +120,8 @@ impl EventsPlan {
             let why = source::SAME_ID;
             return Err(EventsError::Mode { at, name, why });
         }
-        // With the period in its samples the kernel makes one of each occurrence (perf_swevent_event(), kernel/events/core.c).
+        // With the period in its samples the kernel makes one of each occurrence
+        // (perf_swevent_event(), kernel/events/core.c).
         let has_no_period = matches!(sampling, Sampling::Period(2..)) && !kind.is_clock();
         let extra = match has_no_period {
             true => SampleType::IP,

@@ -1,5 +1,5 @@
-//! What stands between slashes behind an event's name: how this one is recorded, whatever holds for the others
-//! (`tools/perf/Documentation/perf-record.txt`, "a comma separated list of terms").
+//! What stands between slashes behind an event's name: how this one is recorded, whatever holds for
+//! the others (`tools/perf/Documentation/perf-record.txt`, "a comma separated list of terms").
 //!
 //! ```text
 //! event = name [ "/" [ term { "," term } ] "/" ]
@@ -158,7 +158,8 @@ fn stack_size(bytes: u64) -> Option<u32> {
     (size <= Chain::MOST_STACK).then_some(size)
 }
 
-/// Reads `fp`, `dwarf` or `dwarf,BYTES`, as perf's `--call-graph` takes them; `None` for anything else.
+/// Reads `fp`, `dwarf` or `dwarf,BYTES`, as perf's `--call-graph` takes them; `None` for anything
+/// else.
 #[must_use]
 pub fn call_graph(text: &str) -> Option<Chain> {
     let user_stack = match text.split_once(',') {
@@ -222,7 +223,8 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     TERMS.iter().map(|term| term.name)
 }
 
-/// Calls `add` with each term of a text that begins at this character, and with the place of the term.
+/// Calls `add` with each term of a text that begins at this character, and with the place of the
+/// term.
 pub(super) fn each(
     mut at: usize,
     text: &str,
@@ -238,8 +240,8 @@ pub(super) fn each(
 }
 
 impl Terms {
-    /// The event's call chain, where `default` is that of all events. As perf has it: who says how deep a chain is, or how much of the stack
-    /// is copied, wants one.
+    /// The event's call chain, where `default` is that of all events. As perf has it: who says how
+    /// deep a chain is, or how much of the stack is copied, wants one.
     pub(super) fn chain(&self, default: Option<Chain>) -> Option<Chain> {
         let mut chain = match (self.call_chain, self.stack_size, self.max_stack) {
             (Some(ChainTerm::No), ..) => return None,

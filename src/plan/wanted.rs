@@ -10,18 +10,22 @@ use perf_records::attr::{Chain, Sampling};
 pub enum Wanted {
     /// System calls: names, globs, classes, each possibly taken away by `!`.
     Syscalls(Vec<String>),
-    /// `system:name`, where the name may hold `*`; or operations of io_uring, `io_uring:IORING_OP_FSYNC`.
+    /// `system:name`, where the name may hold `*`; or operations of io_uring,
+    /// `io_uring:IORING_OP_FSYNC`.
     Event(WantedEvent),
-    /// To tell apart what a dynamic loader does to start a program. The first call that is not the loader's may be any, so all are recorded.
+    /// To tell apart what a dynamic loader does to start a program. The first call that is not the
+    /// loader's may be any, so all are recorded.
     Starts,
     /// To see what is written, which may be a mark of the author's.
     Marks,
-    /// To see where what is asked for may have been done out of sight: by way of an io_uring, or by a 32-bit call where the native
-    /// tracepoint of the call is named.
+    /// To see where what is asked for may have been done out of sight: by way of an io_uring, or by
+    /// a 32-bit call where the native tracepoint of the call is named.
     Evasions,
-    /// When each thread comes onto a CPU, which no tracepoint tells of the thread's own events: `sched:sched_switch` is of whoever leaves.
+    /// When each thread comes onto a CPU, which no tracepoint tells of the thread's own events:
+    /// `sched:sched_switch` is of whoever leaves.
     Turns,
-    /// Call chains of calls: of those that the words name (none: of all). There is one kind of them for all calls.
+    /// Call chains of calls: of those that the words name (none: of all). There is one kind of them
+    /// for all calls.
     Chains(Vec<String>, Chain),
 }
 
@@ -47,7 +51,8 @@ impl Wanted {
             EventSpec::Syscalls(words) | EventSpec::Chained(words, _) => {
                 Self::Syscalls(words.clone())
             }
-            // Of what is recorded it asks for nothing, and leaves the places of the others as they are.
+            // Of what is recorded it asks for nothing, and leaves the places of the others as they
+            // are.
             EventSpec::Counted(_) => Self::Syscalls(Vec::new()),
             EventSpec::Event(EventWish {
                 name,

@@ -2,8 +2,9 @@
 
 use super::probes::ProbeWord;
 
-/// The words of a list: it is split at commas that are within neither slashes nor braces. A word that begins with a slash is a regular
-/// expression, and one that begins with `mem:` a place of memory: no slash ends those.
+/// The words of a list: it is split at commas that are within neither slashes nor braces. A word
+/// that begins with a slash is a regular expression, and one that begins with `mem:` a place of
+/// memory: no slash ends those.
 #[must_use]
 pub fn event_words(list: &str) -> Vec<&str> {
     let mut words = Vec::new();

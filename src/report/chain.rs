@@ -8,7 +8,8 @@ use std::fmt::Write;
 /// Where the frames stand under a line, as `perf trace` has them.
 const INDENT: &str = "                                       ";
 
-/// Appends a line for each function, the innermost first: `fsync (/usr/lib/libc.so.6)`, or `(inlined)`.
+/// Appends a line for each function, the innermost first: `fsync (/usr/lib/libc.so.6)`, or
+/// `(inlined)`.
 pub fn chain_lines(out: &mut String, stack: &Stack) {
     for frame in &stack.frames {
         out.push_str(INDENT);

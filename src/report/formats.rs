@@ -71,8 +71,8 @@ fn retyped(old: &EventField, new: &EventField) -> String {
     }
 }
 
-/// Appends what differs, an object a line: `what` is `removed`, `added`, `renamed` (then with `new_name`) or `changed`, and so it is of each
-/// of the fields.
+/// Appends what differs, an object a line: `what` is `removed`, `added`, `renamed` (then with
+/// `new_name`) or `changed`, and so it is of each of the fields.
 pub fn formats_json(out: &mut String, changes: &[EventChange]) {
     for EventChange { event, what } in changes {
         let (word, fields): (_, Vec<_>) = match what {

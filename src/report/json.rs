@@ -11,9 +11,11 @@ use syscall_model::{Actor, Call, Entry, Outcome, Signatures, Values, errno, writ
 
 /// Appends a call as a JSON object and a line feed.
 ///
-/// `ret` is null where the call did not return to the program; `errno` then names an interruption (`ERESTARTSYS`), or is null. A call by
-/// another convention than the native one has the member `abi`. Without its entering half a call has no arguments and no duration; where
-/// arguments are not all told, `args_complete` is false. A call that a seccomp filter refused by a signal has the member `refused`.
+/// `ret` is null where the call did not return to the program; `errno` then names an interruption
+/// (`ERESTARTSYS`), or is null. A call by another convention than the native one has the member
+/// `abi`. Without its entering half a call has no arguments and no duration; where arguments are
+/// not all told, `args_complete` is false. A call that a seccomp filter refused by a signal has the
+/// member `refused`.
 pub fn call_json(
     out: &mut String,
     call: &Call,
@@ -159,7 +161,8 @@ pub fn exit_json(exit: ExitKind) -> String {
     }
 }
 
-/// Appends the last line of a trace. A run may be incomplete although no record was lost: programs that no event follows.
+/// Appends the last line of a trace. A run may be incomplete although no record was lost: programs
+/// that no event follows.
 pub fn summary_json(
     out: &mut String,
     events: u64,

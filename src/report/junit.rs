@@ -5,7 +5,8 @@ use crate::verdict::{Finding, Verdict, joined};
 use perf_records::units::{shown, shown_lines, shown_path};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// The whole suite as one XML document. A scenario that could not be run is an error, one that was is a failure; a skip is a skip.
+/// The whole suite as one XML document. A scenario that could not be run is an error, one that was
+/// is a failure; a skip is a skip.
 ///
 /// # Errors
 /// What `quick-junit` cannot serialise.

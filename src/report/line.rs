@@ -8,10 +8,11 @@ use syscall_model::{
     Actor, Call, Outcome, Signatures, UNREAD, Values, errno, returns, write_arguments, write_result,
 };
 
-/// Appends `1234 openat(AT_FDCWD, 0x7f.., 0x80000, 0) = 3` and a line feed; the number is the thread's id.
+/// Appends `1234 openat(AT_FDCWD, 0x7f.., 0x80000, 0) = 3` and a line feed; the number is the
+/// thread's id.
 ///
-/// A call by another convention than the native one starts with that one's name in brackets; an error ends with its text; a call whose
-/// entering half was not seen has a `?` for its arguments.
+/// A call by another convention than the native one starts with that one's name in brackets; an
+/// error ends with its text; a call whose entering half was not seen has a `?` for its arguments.
 pub fn call_line(
     out: &mut String,
     call: &Call,

@@ -4,7 +4,8 @@ use super::json::{number, string};
 use crate::plan::ListedEvent;
 use perf_records::format::Field;
 
-/// Appends an event as a line: its name, and in brackets its own fields with their types. Those that every tracepoint has are left out.
+/// Appends an event as a line: its name, and in brackets its own fields with their types. Those
+/// that every tracepoint has are left out.
 pub fn listed_line(out: &mut String, event: &ListedEvent) {
     match event {
         ListedEvent::Plain(name) => out.push_str(name),

@@ -1,5 +1,5 @@
-//! What a person or a script reads: calls and events as text and as JSON lines, calls added up, runs as a report, JSON lines
-//! and JUnit.
+//! What a person or a script reads: calls and events as text and as JSON lines, calls added up,
+//! runs as a report, JSON lines and JUnit.
 //!
 //! Everything here appends to a `String`; printing is the command line's.
 

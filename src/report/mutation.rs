@@ -10,7 +10,8 @@ use std::fmt::Write;
 /// So many kinds of survivors are shown to a person; JSON has each of them.
 const MOST_KINDS: usize = 20;
 
-/// The word for what came of a scenario's mutants: a standing's, or the verdict's on a run that there are no mutants of.
+/// The word for what came of a scenario's mutants: a standing's, or the verdict's on a run that
+/// there are no mutants of.
 fn word(report: &MutationReport) -> &'static str {
     match &report.result {
         Ok(survey) => survey.standing().word(),
@@ -18,8 +19,9 @@ fn word(report: &MutationReport) -> &'static str {
     }
 }
 
-/// Appends a scenario's lines: what is to be said of it, its name, how many mutants were killed; then what was let through, by kind with an example
-/// of each. Coloured with ANSI sequences on request.
+/// Appends a scenario's lines: what is to be said of it, its name, how many mutants were killed;
+/// then what was let through, by kind with an example of each. Coloured with ANSI sequences on
+/// request.
 pub fn mutation_human(out: &mut String, report: &MutationReport, color: bool) {
     let paint = |style: &'static str| if color { style } else { "" };
     let style = match &report.result {
@@ -80,7 +82,8 @@ fn remarks(out: &mut String, survey: &Survey) {
     }
 }
 
-/// The survivors by operator, event and field, those first of which there are most, each kind with its first as an example.
+/// The survivors by operator, event and field, those first of which there are most, each kind with
+/// its first as an example.
 fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'static str) {
     let mut kinds: BTreeMap<_, Vec<&Survivor>> = BTreeMap::new();
     for survivor in &survey.survivors {

@@ -27,7 +27,8 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    /// Whether it ends the process (`sig_kernel_ignore()`, `sig_kernel_stop()` in `include/linux/signal.h`).
+    /// Whether it ends the process (`sig_kernel_ignore()`, `sig_kernel_stop()` in
+    /// `include/linux/signal.h`).
     #[must_use]
     pub fn kills(&self) -> bool {
         let is_harmless = matches!(
@@ -50,8 +51,10 @@ impl Delivered {
     }
 }
 
-/// Appends `1234 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1} ---` and a line feed; `si_pid` where the sender is known. Of one that ends the
-/// process `1234 +++ killed by SIGTERM +++` stands in a line behind; of `SIGKILL`, as in strace, that alone.
+/// Appends `1234 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1} ---` and a line feed;
+/// `si_pid` where the sender is known. Of one that ends the process
+/// `1234 +++ killed by SIGTERM +++` stands in a line behind; of `SIGKILL`, as in strace, that
+/// alone.
 pub fn signal_line(out: &mut String, signal: &Delivered) {
     let name = signal_name(signal.signal);
     if signal.signal != libc::SIGKILL {

@@ -61,8 +61,8 @@ impl Span {
     }
 }
 
-/// Appends `1234 span:disk dev=8388608 sector=2048 <0.001250>` and a line feed: seconds, as `strace -T` has them. `unfinished` and `unbegun` stand in
-/// place of a time that is not known.
+/// Appends `1234 span:disk dev=8388608 sector=2048 <0.001250>` and a line feed: seconds, as
+/// `strace -T` has them. `unfinished` and `unbegun` stand in place of a time that is not known.
 pub fn span_line(out: &mut String, span: &Span) {
     if let Some(actor) = span.actor() {
         thread(out, actor);
@@ -80,8 +80,8 @@ pub fn span_line(out: &mut String, span: &Span) {
     };
 }
 
-/// Appends a span as a JSON object and a line feed. `begin_ns`, `end_ns` and `duration_ns` are null where an end is not known, and so are the fields of
-/// that end.
+/// Appends a span as a JSON object and a line feed. `begin_ns`, `end_ns` and `duration_ns` are null
+/// where an end is not known, and so are the fields of that end.
 pub fn span_json(out: &mut String, span: &Span) {
     out.push_str("{\"type\":\"span\",\"name\":");
     string(out, &span.name);

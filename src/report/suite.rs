@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Appends a scenario's lines: the verdict, its name, what it took; then its reasons, indented. Coloured with ANSI sequences on request.
+/// Appends a scenario's lines: the verdict, its name, what it took; then its reasons, indented.
+/// Coloured with ANSI sequences on request.
 pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
     let (start, end) = if color {
         (verdict_color(report.verdict), "\u{1b}[0m")
@@ -175,7 +176,8 @@ fn usage_json(out: &mut String, usage: &Usage) {
     out.push('}');
 }
 
-/// Appends the line that stands before all others where traces are wanted: the kernel's release and settings.
+/// Appends the line that stands before all others where traces are wanted: the kernel's release and
+/// settings.
 pub fn machine_json(out: &mut String, release: &str, settings: &BTreeMap<String, String>) {
     out.push_str("{\"type\":\"machine\",\"release\":");
     string(out, release);

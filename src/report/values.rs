@@ -1,4 +1,5 @@
-//! How `harness trace` writes values: as they are, and buffers with their first bytes where those were asked for.
+//! How `harness trace` writes values: as they are, and buffers with their first bytes where those
+//! were asked for.
 
 use syscall_model::files::Lookup;
 use syscall_model::{Shown, Values};

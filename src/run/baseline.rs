@@ -10,8 +10,8 @@ use crate::verdict::{self, Counted, Ended, Finding, Judgement, Verdict};
 use perf_live::sandbox::LaunchError;
 use std::path::{Path, PathBuf};
 
-/// Runs a baseline in a directory of its own, of which nothing is left, and gives its trace; or the outcome of the scenario where it did not end
-/// as it should, as there is nothing to compare with.
+/// Runs a baseline in a directory of its own, of which nothing is left, and gives its trace; or the
+/// outcome of the scenario where it did not end as it should, as there is nothing to compare with.
 ///
 /// # Errors
 /// [`RunError`], where the harness could not do its work.
@@ -41,7 +41,8 @@ pub(super) fn run(
     }
 }
 
-/// Where the baseline's records are whose scenario's own are in this file: `x.baseline.data` beside `x.data`.
+/// Where the baseline's records are whose scenario's own are in this file: `x.baseline.data` beside
+/// `x.data`.
 pub(super) fn recorded_in(file: &Path) -> PathBuf {
     file.with_extension("baseline.data")
 }

@@ -20,7 +20,8 @@ use syscall_model::select::Selection;
 pub struct Calibrating {
     /// How many complete runs of it there are to be, of each row of its matrix.
     pub n_runs: u32,
-    /// For how long runs are begun, of all rows together, once there were some under each condition; `None`: until there are `n_runs`.
+    /// For how long runs are begun, of all rows together, once there were some under each
+    /// condition; `None`: until there are `n_runs`.
     pub patience: Option<Duration>,
     /// The conditions, which take turns.
     pub conditions: Vec<Condition>,
@@ -92,12 +93,14 @@ pub enum CalibrateError {
     Unsettled(#[from] Unsettled),
 }
 
-// So many runs are made of a condition before the next has its turn: what else goes on on the machine comes and goes.
+// So many runs are made of a condition before the next has its turn: what else goes on on the
+// machine comes and goes.
 const BATCH: u32 = 4;
 
 impl Suite<'_> {
-    /// Runs the scenarios of this suite, the rows of one file, again and again, and finds out how strict their snapshots can be. `progress`
-    /// is told how many runs are done, of how many. Nothing is written.
+    /// Runs the scenarios of this suite, the rows of one file, again and again, and finds out how
+    /// strict their snapshots can be. `progress` is told how many runs are done, of how many.
+    /// Nothing is written.
     ///
     /// # Errors
     /// [`CalibrateError`].
@@ -171,7 +174,8 @@ impl Suite<'_> {
     }
 }
 
-// By which a program learns on how many CPUs it may run. What it does on one may be another thing in every run, and not by chance.
+// By which a program learns on how many CPUs it may run. What it does on one may be another thing
+// in every run, and not by chance.
 const ASKS_FOR_CPUS: &str = "sched_getaffinity";
 
 /// Whether it can be told of a run that nobody asked for the CPUs.
@@ -264,7 +268,8 @@ impl Runs<'_, '_> {
         trial(self.bench, &self.plan, &mut *control, &dir)
     }
 
-    /// What a run did, if that says anything: an incomplete one does not, and others have to take its place.
+    /// What a run did, if that says anything: an incomplete one does not, and others have to take
+    /// its place.
     fn judge(
         &mut self,
         condition: Condition,

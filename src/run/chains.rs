@@ -1,4 +1,5 @@
-//! The functions that led to calls and events, named while the run goes on: the mappings are those of the moment, and who is gone cannot be asked.
+//! The functions that led to calls and events, named while the run goes on: the mappings are those
+//! of the moment, and who is gone cannot be asked.
 
 use super::Setting;
 use super::faults::{Mapping, Scene};
@@ -154,7 +155,8 @@ impl Chains {
         let mut stack = Stack::default();
         let mut before = None;
         for (mode, address) in addresses(misc, words) {
-            // Behind the innermost of its kind stands where a call returns to, which may be in the next function already.
+            // Behind the innermost of its kind stands where a call returns to, which may be in the
+            // next function already.
             let is_caller = before.replace(mode) == Some(mode);
             self.frame(&mut stack, pid, mode, address, u64::from(is_caller));
         }

@@ -37,8 +37,9 @@ fn piece(copied: &Copied, record: &[u8]) -> Result<Piece, DecodeError> {
     })
 }
 
-/// A string without its zero byte. Behind one that was too long stand three dots, which may just as well be the string's own: in doubt it
-/// is said to be cut, as it does begin with the bytes before them and goes on.
+/// A string without its zero byte. Behind one that was too long stand three dots, which may just as
+/// well be the string's own: in doubt it is said to be cut, as it does begin with the bytes before
+/// them and goes on.
 fn text(copy: &[u8]) -> (State, &[u8]) {
     let Some(text) = copy.strip_suffix(b"\0") else {
         return (State::Unread, &[]);

@@ -48,8 +48,8 @@ pub struct Count {
     pub value: u64,
     /// How long it was enabled, over all that it was counted on, in nanoseconds.
     pub enabled: u64,
-    /// How much of that it was being counted, in nanoseconds: less only where events share a counter of the hardware. The value is what was
-    /// counted then, and nothing else.
+    /// How much of that it was being counted, in nanoseconds: less only where events share a
+    /// counter of the hardware. The value is what was counted then, and nothing else.
     pub running: u64,
     /// What the value is in, if its source says so.
     pub unit: Option<Unit>,
@@ -181,7 +181,8 @@ impl Bench<'_> {
         }
     }
 
-    /// Opens what a plan has counted of a corked workload, from its exec on and of all that it comes to start.
+    /// Opens what a plan has counted of a corked workload, from its exec on and of all that it
+    /// comes to start.
     pub(super) fn count(&self, plan: &Plan, corked: &Corked) -> Result<CounterSet, RunError> {
         let events = &plan.counters.events;
         self.hold_tracepoints(events);
@@ -236,7 +237,8 @@ impl Count {
         self.absent.is_none() && self.running == 0
     }
 
-    /// What it would be if things had gone on as they did while it was counted; `None` where nothing is known.
+    /// What it would be if things had gone on as they did while it was counted; `None` where
+    /// nothing is known.
     #[must_use]
     pub fn scaled(&self) -> Option<u64> {
         let whole = u128::from(self.value) * u128::from(self.enabled);

@@ -53,7 +53,8 @@ impl Preface {
     }
 }
 
-/// The place of an event in the file: the requests in their order, then the side-band, last what programs write.
+/// The place of an event in the file: the requests in their order, then the side-band, last what
+/// programs write.
 fn place(origin: Origin) -> (u8, usize) {
     match origin {
         Origin::Request(place) => (0, place),

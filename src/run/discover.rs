@@ -27,7 +27,8 @@ impl Item {
     }
 }
 
-/// The scenarios that paths stand for: a file for itself or for the rows of its `matrix`, a folder for every `.yaml` and `.yml` below it.
+/// The scenarios that paths stand for: a file for itself or for the rows of its `matrix`, a folder
+/// for every `.yaml` and `.yml` below it.
 ///
 /// A file that is no scenario is one item: what is wrong with it is said when it is read for good.
 ///
@@ -35,7 +36,8 @@ impl Item {
 /// For the first path that cannot be read, with that path.
 pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
     let mut items = Vec::new();
-    // Each folder is gone through once, by whichever path it is found first: those of links come last.
+    // Each folder is gone through once, by whichever path it is found first: those of links come
+    // last.
     let mut seen = BTreeSet::new();
     for path in paths {
         let mut waiting = vec![path.clone()];

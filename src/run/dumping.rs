@@ -24,7 +24,8 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Runs a scenario as [`attempt`] does, and keeps the end of the run if that is asked for and it is no pass; gives the file.
+/// Runs a scenario as [`attempt`] does, and keeps the end of the run if that is asked for and it is
+/// no pass; gives the file.
 ///
 /// # Errors
 /// [`RunError`].
@@ -118,8 +119,8 @@ enum KeepError {
     Saved(String),
 }
 
-/// Copies the last of a recording. All that tells of tasks and mappings goes with it, from the start: so the names of what is in there are known.
-/// What is left out counts as overwritten.
+/// Copies the last of a recording. All that tells of tasks and mappings goes with it, from the
+/// start: so the names of what is in there are known. What is left out counts as overwritten.
 fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
     let refused = |source| KeepError::Write {
         to: to.to_owned(),

@@ -1,4 +1,5 @@
-//! What overwritten rings held at one moment: the same span of time on all CPUs, and what became of the rest.
+//! What overwritten rings held at one moment: the same span of time on all CPUs, and what became of
+//! the rest.
 
 mod alive;
 mod dumps;
@@ -41,15 +42,18 @@ pub struct FlightAccount {
     pub n_records: u64,
     /// How many occurrences these tell of.
     pub delivered: u64,
-    /// How many occurrences were read that are of another time than the span: of one of which not all rings tell.
+    /// How many occurrences were read that are of another time than the span: of one of which not
+    /// all rings tell.
     pub outside: u64,
-    /// How many the kernel refused while the rings were frozen; `None` before Linux 6.0, which does not count them.
+    /// How many the kernel refused while the rings were frozen; `None` before Linux 6.0, which does
+    /// not count them.
     pub fallen: Option<u64>,
 }
 
 impl FlightAccount {
-    /// How many were overwritten by younger ones: all that is neither here nor fallen. Exact when the events have been stopped; while they run
-    /// one that fires between the reading of the two counts may be missing here.
+    /// How many were overwritten by younger ones: all that is neither here nor fallen. Exact when
+    /// the events have been stopped; while they run one that fires between the reading of the two
+    /// counts may be missing here.
     #[must_use]
     pub fn overwritten(&self) -> Option<u64> {
         let others = self.delivered + self.outside + self.fallen.unwrap_or(0);
@@ -79,7 +83,8 @@ pub struct Dump {
     stretches: Vec<Stretch>,
     /// By time: which stretch, and which of its records.
     order: Vec<(Nanos, usize, usize)>,
-    /// From the oldest moment of which all rings remember everything to the one at which they were frozen.
+    /// From the oldest moment of which all rings remember everything to the one at which they were
+    /// frozen.
     pub span: (Nanos, Nanos),
     /// Whether something before that was overwritten.
     pub is_cut: bool,
@@ -200,8 +205,8 @@ impl Sums {
     }
 }
 
-/// The oldest moment of which all rings remember everything: that of the youngest record that is the oldest of a ring, or that from which on
-/// rings remember of which nothing was overwritten.
+/// The oldest moment of which all rings remember everything: that of the youngest record that is
+/// the oldest of a ring, or that from which on rings remember of which nothing was overwritten.
 fn common_start(stretches: &[Stretch], table: &LayoutTable<Origin>, since: Nanos) -> Nanos {
     let cut = stretches.iter().filter(|stretch| stretch.overwritten() > 0);
     let oldest = cut.filter_map(|stretch| stretch.records().find_map(|record| table.time(record)));

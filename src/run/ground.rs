@@ -1,4 +1,5 @@
-//! What lay under each name before a run: its directory as it was laid out, and the machine's files where it cannot change them.
+//! What lay under each name before a run: its directory as it was laid out, and the machine's files
+//! where it cannot change them.
 
 use perf_live::host::{Lying, lying};
 use perf_live::sandbox::{Part, World};
@@ -10,7 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use syscall_model::{Found, Ground};
 
-/// What is known of the files before a run, and whom to ask for more; all that hold a copy know the same.
+/// What is known of the files before a run, and whom to ask for more; all that hold a copy know the
+/// same.
 #[derive(Clone, Debug, Default)]
 pub struct Names(Arc<Mutex<Known>>);
 

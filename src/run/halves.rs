@@ -17,8 +17,9 @@ pub(super) fn number(raw: &[u8], at: usize) -> Option<i32> {
 
 /// By which convention a call was made, as its number alone does not say.
 ///
-/// On x86 the `syscall` instruction leaves its return address in `cx`, so that it equals `ip` when the call is entered; `int 0x80` from
-/// 64-bit code leaves the program's own value there, and 32-bit code is told by the registers' own mark.
+/// On x86 the `syscall` instruction leaves its return address in `cx`, so that it equals `ip` when
+/// the call is entered; `int 0x80` from 64-bit code leaves the program's own value there, and
+/// 32-bit code is told by the registers' own mark.
 pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     const ABI_32: u64 = 1;
     const X32_BIT: i32 = 1 << 30;
@@ -37,7 +38,8 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     }
 }
 
-/// The same of a call that is left. The number -1 is that of no table, and its registers are those of another place.
+/// The same of a call that is left. The number -1 is that of no table, and its registers are those
+/// of another place.
 pub(super) fn left_by(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     match number {
         -1 => Abi::native(),

@@ -1,7 +1,8 @@
 //! Build ids, put into what was recorded without them.
 //!
-//! Who recorded may have had no time to look into the programs that were run, or may be a pipe that knows them at its end alone. perf's own
-//! refuses pipes with tracepoints ("tracing data size mismatch", perf 6.1 and 7.2); here what follows a record outside of its size goes with it.
+//! Who recorded may have had no time to look into the programs that were run, or may be a pipe that
+//! knows them at its end alone. perf's own refuses pipes with tracepoints ("tracing data size
+//! mismatch", perf 6.1 and 7.2); here what follows a record outside of its size goes with it.
 
 use super::store::build_id_of;
 use perf_live::host::Host;
@@ -63,7 +64,8 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// The record of the build id of the file whose code this record maps, if it is the first that does.
+    /// The record of the build id of the file whose code this record maps, if it is the first that
+    /// does.
     fn of(&mut self, item: &Item<'_>) -> Option<Vec<u8>> {
         let (_, layout) = item.event()?;
         let map = match record::parse(item.bytes, layout).ok()? {
@@ -95,7 +97,8 @@ impl<'a> Ids<'a> {
     }
 }
 
-/// Copies a file, with the build ids of all whose code was mapped among its features; to a file, or as a pipe's stream.
+/// Copies a file, with the build ids of all whose code was mapped among its features; to a file, or
+/// as a pipe's stream.
 ///
 /// # Errors
 /// [`InjectError`].

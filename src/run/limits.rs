@@ -1,7 +1,8 @@
 //! What holds a run to its limits, and what tells which of them it ran into.
 //!
-//! The kernel does by its control group what that has a controller for. What is on single processes is set with `setrlimit(2)`, and a call
-//! that such a limit made fail is known by counting calls with that error. The rest is watched ([`super::Watch`]).
+//! The kernel does by its control group what that has a controller for. What is on single processes
+//! is set with `setrlimit(2)`, and a call that such a limit made fail is known by counting calls
+//! with that error. The rest is watched ([`super::Watch`]).
 
 use super::{Bench, RunError, Watch};
 use crate::plan::Plan;
@@ -34,8 +35,9 @@ pub(super) struct Limiter {
 
 /// The limits that a plan's processes start with.
 ///
-/// That of processes binds who is not root, and since Linux 5.14 counts only what is in the namespace of users that the workload has for its
-/// own; before, it counts all that its user runs on the machine, so that it is not set there.
+/// That of processes binds who is not root, and since Linux 5.14 counts only what is in the
+/// namespace of users that the workload has for its own; before, it counts all that its user runs
+/// on the machine, so that it is not set there.
 pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit> {
     // Nobody in a user namespace can have more than the harness.
     let one = |resource, soft: u64, hard: u64| {
@@ -65,7 +67,8 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
         .open_files
         .map(|most| both(Resource::RLIMIT_NOFILE, most));
     [
-        // A file has no room with 1, and the kernel starts no program for core dumps (`|` in core(5)), as it does with 0.
+        // A file has no room with 1, and the kernel starts no program for core dumps (`|` in
+        // core(5)), as it does with 0.
         Some(both(Resource::RLIMIT_CORE, 1)),
         open_files.or(bench.own_limits().pop()),
         limits
@@ -205,7 +208,8 @@ impl Limiter {
         }
     }
 
-    /// One reason a limit is enough, and none for one that was not set: a group below others has their limits too.
+    /// One reason a limit is enough, and none for one that was not set: a group below others has
+    /// their limits too.
     fn add(&self, ended: &mut Ended, struck: Struck) {
         let is_known = ended.struck.iter().any(|known| known.limit == struck.limit);
         if !is_known && self.limits.said(struck.limit).is_some() {
@@ -238,7 +242,8 @@ impl Bench<'_> {
         own.into_iter().collect()
     }
 
-    /// Counts the calls that a limit makes fail; without a task only to see whether that can be done. Or why not.
+    /// Counts the calls that a limit makes fail; without a task only to see whether that can be
+    /// done. Or why not.
     fn counter(&self, limit: Limit, task: Option<Pid>) -> Result<Counter, String> {
         let filter = failures(limit).unwrap_or_default();
         let name = TracepointName::parse(LEAVE).ok_or_else(|| LEAVE.to_owned())?;

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-// The longest that a CPU is taken away or left alone at a time: some rounds of that fall into a workload of a few milliseconds.
+// The longest that a CPU is taken away or left alone at a time: some rounds of that fall into a
+// workload of a few milliseconds.
 const LONGEST_BURST: Duration = Duration::from_millis(2);
 
 /// A condition that lasts until this is dropped.
@@ -22,7 +23,8 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Brings it about. What a machine does not grant (a turn before the others, a thread) makes it a weaker one.
+    /// Brings it about. What a machine does not grant (a turn before the others, a thread) makes it
+    /// a weaker one.
     pub(super) fn start(condition: Condition, cpus: &[Cpu]) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let body: Option<fn(&AtomicBool)> = match condition {
@@ -68,8 +70,9 @@ fn compute(over: &AtomicBool) {
     }
 }
 
-/// Takes the CPU away from all that is not urgent, again and again. A quarter of the time on average: the kernel gives 5% of it back by
-/// force, which would come in pieces that are much longer.
+/// Takes the CPU away from all that is not urgent, again and again. A quarter of the time on
+/// average: the kernel gives 5% of it back by force, which would come in pieces that are much
+/// longer.
 fn burst(over: &AtomicBool) {
     let _refused = process::make_urgent(None);
     let mut dice = Dice::new();

@@ -6,9 +6,11 @@ use crate::trace::{Deed, Normalised, Stretch, Trace, View};
 use crate::verdict::{About, Finding};
 use syscall_model::Signatures;
 
-/// Leaves out what lies before the mark that a trace starts behind, and has the view show the section that the snapshot is of.
+/// Leaves out what lies before the mark that a trace starts behind, and has the view show the
+/// section that the snapshot is of.
 ///
-/// A mark that is not there speaks against the run; one of a section does so where the section is judged.
+/// A mark that is not there speaks against the run; one of a section does so where the section is
+/// judged.
 pub(super) fn apply(
     marks: &Marks,
     trace: &mut Trace,

@@ -137,7 +137,8 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Looks at the machine, and raises the soft limit of open files to the hard one: each event takes a descriptor for each CPU.
+    /// Looks at the machine, and raises the soft limit of open files to the hard one: each event
+    /// takes a descriptor for each CPU.
     ///
     /// # Errors
     /// [`HostError`].
@@ -192,14 +193,16 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// As above, with so many times the time for each scenario: what its author takes for too long is not that on a slow machine.
+    /// As above, with so many times the time for each scenario: what its author takes for too long
+    /// is not that on a slow machine.
     #[must_use]
     pub fn with_patience(mut self, times: u32) -> Self {
         self.patience = times;
         self
     }
 
-    /// As above, but the memory of workloads is read by the one who is asked for here, and else by nobody.
+    /// As above, but the memory of workloads is read by the one who is asked for here, and else by
+    /// nobody.
     #[must_use]
     pub fn with_strings(mut self, strings: StringSource) -> Self {
         self.strings = strings;
@@ -227,7 +230,8 @@ impl<'a> Bench<'a> {
         Ok(Arc::clone(base.insert(made)))
     }
 
-    /// The programs that read the memory of workloads, started when they are first asked for; `None` where they are not wanted.
+    /// The programs that read the memory of workloads, started when they are first asked for;
+    /// `None` where they are not wanted.
     ///
     /// # Errors
     /// [`CaptureError`], each time the same.
@@ -258,7 +262,8 @@ impl<'a> Bench<'a> {
         self.has_lost
     }
 
-    /// Opens the events of a plan on a corked workload; for its control group, where the plan wants that and it was born in one.
+    /// Opens the events of a plan on a corked workload; for its control group, where the plan wants
+    /// that and it was born in one.
     ///
     /// # Errors
     /// [`OpenError`], [`CgroupError`](perf_live::sandbox::CgroupError).
@@ -335,8 +340,8 @@ impl<'a> Bench<'a> {
         self.host.online_cpus().is_ok_and(|now| now == self.cpus)
     }
 
-    /// Closes a run's events and keeps their rings for the next. After a loss a ring owes a record of it, which would come in the next
-    /// run: such rings are given up.
+    /// Closes a run's events and keeps their rings for the next. After a loss a ring owes a record
+    /// of it, which would come in the next run: such rings are given up.
     pub fn recycle(&self, events: EventSet, account: &Account) {
         if let (true, Some(rings), Ok(mut kept)) =
             (account.is_complete(), events.into_rings(), self.kept.lock())
@@ -345,8 +350,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A control group for a run, where the host has the version 2 hierarchy and lets us: for its limits, and to count events for. It must
-    /// outlive the workload.
+    /// A control group for a run, where the host has the version 2 hierarchy and lets us: for its
+    /// limits, and to count events for. It must outlive the workload.
     #[must_use]
     pub fn group(&self) -> Option<Arc<Cgroup>> {
         let group = Cgroup::below(self.base().ok()?.groups()?).ok()?;
@@ -355,8 +360,8 @@ impl<'a> Bench<'a> {
         accepted.then(|| Arc::new(group))
     }
 
-    /// The group to count events for, where there are many or one that tasks do not deliver. Many events without a group are inherited:
-    /// slower, and just as complete.
+    /// The group to count events for, where there are many or one that tasks do not deliver. Many
+    /// events without a group are inherited: slower, and just as complete.
     fn counted<'g>(
         &self,
         plan: &EventsPlan,

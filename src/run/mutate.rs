@@ -49,7 +49,8 @@ pub struct MutationReport {
     pub file: PathBuf,
     /// How long it took.
     pub duration: Duration,
-    /// What came of them; or the verdict on a run that no mutants can be made of, and what was found of it.
+    /// What came of them; or the verdict on a run that no mutants can be made of, and what was
+    /// found of it.
     pub result: Result<Survey, (Verdict, Vec<Finding>)>,
 }
 
@@ -166,7 +167,8 @@ impl From<Mutant> for Survivor {
 }
 
 impl Suite<'_> {
-    /// Runs each scenario once and makes mutants of the run, so many side by side; hands each report over as it is done. Nothing is written.
+    /// Runs each scenario once and makes mutants of the run, so many side by side; hands each
+    /// report over as it is done. Nothing is written.
     pub fn mutate<'c>(
         &self,
         options: &MutationOptions,

@@ -47,7 +47,8 @@ pub(super) fn once(
     Ok((ended, trace, findings))
 }
 
-/// The same with the trace as it is, but for what lies before its beginning, and the view that the plan has of it.
+/// The same with the trace as it is, but for what lies before its beginning, and the view that the
+/// plan has of it.
 pub(super) fn record(
     bench: &Bench<'_>,
     plan: &Plan,
@@ -175,8 +176,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The trace, but for what lies before its beginning, and the view that the plan has of it; with the working directory as the workload saw
-    /// it.
+    /// The trace, but for what lies before its beginning, and the view that the plan has of it;
+    /// with the working directory as the workload saw it.
     pub(super) fn finish(
         mut self,
         main_pid: Option<i32>,

@@ -12,7 +12,8 @@ pub enum Update {
     Pending,
     /// It becomes the snapshot.
     Accept,
-    /// It becomes the snapshot of this kernel's version (`name@6.1.snap`); the one for all kernels stays as it is.
+    /// It becomes the snapshot of this kernel's version (`name@6.1.snap`); the one for all kernels
+    /// stays as it is.
     Variant,
 }
 
@@ -31,9 +32,11 @@ pub struct Options {
     pub keep: bool,
     /// A planted defect.
     pub fault: Fault,
-    /// A folder for the records of each scenario's last run, and what is said in the files of who made them.
+    /// A folder for the records of each scenario's last run, and what is said in the files of who
+    /// made them.
     pub save: Option<(PathBuf, StoreOptions)>,
-    /// A folder for the ends of runs that are no pass, where their scenarios ask for that, and what is said there of who made them.
+    /// A folder for the ends of runs that are no pass, where their scenarios ask for that, and what
+    /// is said there of who made them.
     pub dumps: Option<(PathBuf, StoreOptions)>,
 }
 

@@ -1,4 +1,5 @@
-//! A run whose newest records overwrite the oldest: what is kept while it goes on, and what is added to that when it is over.
+//! A run whose newest records overwrite the oldest: what is kept while it goes on, and what is
+//! added to that when it is over.
 
 use super::flight::FlightLog;
 use super::saving::Saving;
@@ -10,8 +11,8 @@ use perf_live::events::{Account, EventAccount, EventSet, Origin};
 pub(super) const OVERWRITTEN: &str =
     "its rings are overwritten (`flight`), so that the trace of each run begins at another place";
 
-/// What the rings of a run hold that are overwritten, added to its records, and what became of the others, to its account. Its events have been
-/// stopped: so the numbers are exact.
+/// What the rings of a run hold that are overwritten, added to its records, and what became of the
+/// others, to its account. Its events have been stopped: so the numbers are exact.
 ///
 /// # Errors
 /// [`SessionError`].
@@ -51,7 +52,8 @@ pub(super) fn conclude(
     Ok(())
 }
 
-/// Where something was overwritten, that is all of what is missing but what the kernel says it dropped.
+/// Where something was overwritten, that is all of what is missing but what the kernel says it
+/// dropped.
 fn settle(event: &mut EventAccount, is_cut: bool) {
     let missing = event.missing().saturating_sub(event.said_lost.unwrap_or(0));
     event.overwritten = if is_cut { missing } else { 0 };

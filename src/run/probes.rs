@@ -86,7 +86,8 @@ impl Bench<'_> {
     }
 }
 
-/// The machine's, and probes: each is an event from the moment on that it is asked for, to the end of the process.
+/// The machine's, and probes: each is an event from the moment on that it is asked for, to the end
+/// of the process.
 impl Catalogue for Bench<'_> {
     fn source_names(&self) -> Vec<String> {
         self.host.source_names()
@@ -139,7 +140,8 @@ impl Probed<'_> {
     }
 }
 
-/// Makes events of a plan's probes, in the files as they lie now: those of the sandbox are other files for every run.
+/// Makes events of a plan's probes, in the files as they lie now: those of the sandbox are other
+/// files for every run.
 ///
 /// # Errors
 /// [`RunError::Plan`].
@@ -181,7 +183,8 @@ pub(super) fn in_directory<'p>(
     Ok(probed)
 }
 
-/// What a scenario is planned with: the machine, and programs that lie where its `files` are taken from.
+/// What a scenario is planned with: the machine, and programs that lie where its `files` are taken
+/// from.
 pub(super) struct Foreseen<'a> {
     pub(super) bench: &'a Bench<'a>,
     pub(super) scenario: &'a Scenario,
@@ -233,7 +236,8 @@ fn is_here(component: &Component<'_>) -> bool {
     *component == Component::CurDir
 }
 
-/// The program or library of a probe: a name without a slash is looked for in the search path, another is relative to this directory.
+/// The program or library of a probe: a name without a slash is looked for in the search path,
+/// another is relative to this directory.
 pub(super) fn file(probe: &Probe, directory: &Path, path: &OsStr) -> Option<PathBuf> {
     if !probe.kind.is_of_user() {
         return None;

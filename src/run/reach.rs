@@ -15,8 +15,9 @@ const OWN_CALLS: &str = "syscalls:sys_exit_execve";
 pub const LIMITS_OF_OWN_CALLS: &str = "descriptors and mappings are not followed, and calls of 32-bit programs and through int 0x80 are not seen";
 
 impl Bench<'_> {
-    /// Gives up for good what the program's file lent for the opening of events: the command has not started yet. What BPF programs count is
-    /// read when it has ended, and the forms of calls are read before.
+    /// Gives up for good what the program's file lent for the opening of events: the command has
+    /// not started yet. What BPF programs count is read when it has ended, and the forms of calls
+    /// are read before.
     pub fn has_opened(&self) {
         if !rights::are_lent() {
             return;
@@ -30,8 +31,8 @@ impl Bench<'_> {
         rights::forget_all_but(&[Right::Bpf]);
     }
 
-    /// How far this user's right to trace goes, found by opening an event and closing it. Worth a look before a suite, so that a missing
-    /// right is said once.
+    /// How far this user's right to trace goes, found by opening an event and closing it. Worth a
+    /// look before a suite, so that a missing right is said once.
     ///
     /// # Errors
     /// [`AccessError`], with a hint that works, where not even one's own programs can be traced.
@@ -77,8 +78,8 @@ impl Bench<'_> {
         refused.map(|(request, _)| request.name.as_str())
     }
 
-    /// The size of each CPU's ring where nobody asks for another one, in bytes: the best, or what a user without the right to lock memory
-    /// may map on all CPUs.
+    /// The size of each CPU's ring where nobody asks for another one, in bytes: the best, or what a
+    /// user without the right to lock memory may map on all CPUs.
     #[must_use]
     pub fn default_ring(&self) -> u64 {
         let best = plan::default_ring(self.cpus.len());
@@ -124,7 +125,8 @@ impl AccessError {
         match self {
             Self::Host(error) => error.hint(),
             Self::Open(error) => error.hint(),
-            // 3 and more is not in the kernel's own sources; distributions have it, and it leaves nothing to an ordinary user.
+            // 3 and more is not in the kernel's own sources; distributions have it, and it leaves
+            // nothing to an ordinary user.
             Self::Nothing {
                 source,
                 paranoid: Some(3..),

@@ -68,7 +68,8 @@ impl Bench<'_> {
     /// Who reads the memory of workloads.
     ///
     /// # Errors
-    /// [`UnreadError`], where the one who is asked for cannot. Where that is nobody in particular, it is the best that there is.
+    /// [`UnreadError`], where the one who is asked for cannot. Where that is nobody in particular,
+    /// it is the best that there is.
     pub fn reading(&self) -> Result<Reading<'_>, UnreadError> {
         let has_copies = || plan::has_copies(self.host).unwrap_or(false);
         let mut without_bpf = None;

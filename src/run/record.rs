@@ -80,8 +80,8 @@ pub enum RecordingError {
     Store(#[from] StoreError),
 }
 
-/// Records until the command has ended, and all that it started if they are what is followed; without a command until those who are followed
-/// have ended, or a signal arrives.
+/// Records until the command has ended, and all that it started if they are what is followed;
+/// without a command until those who are followed have ended, or a signal arrives.
 ///
 /// # Errors
 /// [`RecordingError`]; the command is dead then.

@@ -27,7 +27,8 @@ pub enum RecordError {
 }
 
 impl Suite<'_> {
-    /// Runs the only scenario of this suite once, and tells what came of it, however it ended by itself. Nothing is written.
+    /// Runs the only scenario of this suite once, and tells what came of it, however it ended by
+    /// itself. Nothing is written.
     ///
     /// # Errors
     /// [`RecordError`].

@@ -9,7 +9,8 @@ use crate::plan::Plan;
 use crate::trace::Normalised;
 use crate::verdict::{self, About, Finding, Kind};
 
-/// Judges a recorded run as [`attempt`](super::attempt) judges one that takes place. What the recording does not say is neither met nor failed.
+/// Judges a recorded run as [`attempt`](super::attempt) judges one that takes place. What the
+/// recording does not say is neither met nor failed.
 ///
 /// # Errors
 /// [`RunError`].

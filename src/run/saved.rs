@@ -1,6 +1,7 @@
 //! What a recording says of its run besides the records: what only the one knows who ran it.
 //!
-//! A file holds it as JSON behind all that perf reads ([`Feature::BESIDES`]). A recording of perf has none, nor a pipe; then it is not known.
+//! A file holds it as JSON behind all that perf reads ([`Feature::BESIDES`]). A recording of perf
+//! has none, nor a pipe; then it is not known.
 
 use super::lay::Lay;
 use super::sum::Sum;
@@ -216,7 +217,8 @@ impl Saved {
         }
     }
 
-    /// So many occurrences of an event, all before this moment, are left out as if they had been overwritten; `before` as in [`Account::of`].
+    /// So many occurrences of an event, all before this moment, are left out as if they had been
+    /// overwritten; `before` as in [`Account::of`].
     pub(super) fn forgets(&mut self, (name, before): (&str, usize), many: u64, until: u64) {
         let mut events = self.account.events.iter_mut();
         let mut events = events.by_ref().filter(|event| event.name == name);
@@ -354,7 +356,8 @@ impl Saved {
         Selection::parse(&words, wanted.native()).is_ok_and(|recorded| recorded.covers(wanted))
     }
 
-    /// The filters that an event was recorded with, `None` for all of it; none for an event that was not.
+    /// The filters that an event was recorded with, `None` for all of it; none for an event that
+    /// was not.
     pub(super) fn filters<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Option<&'a str>> {
         let requests = self.requests.iter();
         requests

@@ -20,7 +20,8 @@ impl Bench<'_> {
     }
 }
 
-/// Takes the records in the order in which they are delivered. A regular file is there under its name when it is whole.
+/// Takes the records in the order in which they are delivered. A regular file is there under its
+/// name when it is whole.
 #[derive(Debug)]
 pub struct Saving {
     store: Store,
@@ -73,7 +74,8 @@ impl Saving {
         }
     }
 
-    /// Adds what the counters say and what is known of the run besides, and gives the file its name.
+    /// Adds what the counters say and what is known of the run besides, and gives the file its
+    /// name.
     ///
     /// # Errors
     /// [`StoreError`], also for a record that could not be written.

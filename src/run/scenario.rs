@@ -37,8 +37,8 @@ pub struct Outcome {
     pub struck: Vec<Limit>,
     /// The trace's text, where there is a snapshot to it.
     pub text: Option<String>,
-    /// What kernels are compared by, of a run that came to its end: the text that a snapshot shows or would show; of a scenario without one
-    /// only which calls and events there were.
+    /// What kernels are compared by, of a run that came to its end: the text that a snapshot shows
+    /// or would show; of a scenario without one only which calls and events there were.
     pub shown: Option<String>,
     /// What came of the comparison with the stored one.
     pub snapshot: SnapshotOutcome,
@@ -84,7 +84,8 @@ pub struct Subject<'a> {
     pub stored: &'a Stored,
 }
 
-/// The snapshot that runs of a plan are compared with; where there is none to be, no file is looked at.
+/// The snapshot that runs of a plan are compared with; where there is none to be, no file is looked
+/// at.
 pub(super) fn stored(bench: &Bench<'_>, plan: &Plan, item: &Item) -> Result<Stored, RunError> {
     match plan.view {
         Some(_) => Ok(item.place().stored(&bench.release)?),
@@ -92,7 +93,8 @@ pub(super) fn stored(bench: &Bench<'_>, plan: &Plan, item: &Item) -> Result<Stor
     }
 }
 
-/// Runs a planned scenario in the directory that was laid out for it, and judges it; before it, its baseline. Nothing is written.
+/// Runs a planned scenario in the directory that was laid out for it, and judges it; before it, its
+/// baseline. Nothing is written.
 ///
 /// # Errors
 /// [`RunError`], where the harness could not do its work; the workload is dead by then.
@@ -126,8 +128,8 @@ pub fn attempt(
     Ok(Outcome { run, ..outcome })
 }
 
-/// Runs a planned scenario as [`attempt`] does, and judges it but for its snapshot; with its trace as it is, and the view that the plan has
-/// of it.
+/// Runs a planned scenario as [`attempt`] does, and judges it but for its snapshot; with its trace
+/// as it is, and the view that the plan has of it.
 pub(super) fn trial(
     bench: &Bench<'_>,
     plan: &Plan,
@@ -279,7 +281,8 @@ fn compare(stored: &Stored, text: &str) -> SnapshotOutcome {
     }
 }
 
-/// A workload that could not be executed did not fail its expectations: it is reported as just that.
+/// A workload that could not be executed did not fail its expectations: it is reported as just
+/// that.
 pub(super) fn not_executed(error: &NotExecuted) -> Outcome {
     let hint = error
         .hint()

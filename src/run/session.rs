@@ -94,17 +94,18 @@ pub struct Patience {
     pub watch: Option<Watch>,
 }
 
-// How long after its time stamp a record may become visible: stamps are taken before the record is written, a microsecond at most, or
-// the length of a pause of a virtual CPU.
+// How long after its time stamp a record may become visible: stamps are taken before the record is
+// written, a microsecond at most, or the length of a pause of a virtual CPU.
 const SETTLING: u64 = 50_000;
 
-// How long the end of what was killed may take: thousands of tasks on a busy machine take more than a second to die. What is there after
-// that hangs in the kernel.
+// How long the end of what was killed may take: thousands of tasks on a busy machine take more than
+// a second to die. What is there after that hangs in the kernel.
 const ENDING: Duration = Duration::from_secs(10);
 
 /// Follows a run from its uncorking to its end.
 ///
-/// The end is the hang-up of every ring: no task of the workload is left. Then what remains is drained, and then the counters are read.
+/// The end is the hang-up of every ring: no task of the workload is left. Then what remains is
+/// drained, and then the counters are read.
 ///
 /// # Errors
 /// [`SessionError`]; the workload is dead then.
@@ -135,7 +136,8 @@ pub fn follow(
     let (mut timed_out, mut leaked, mut next) = (false, false, Next::Follow);
     let watch = patience.watch;
     let mut struck = None;
-    // Not the rings alone: those of a workload whose events the kernel has ended hang up while it lives.
+    // Not the rings alone: those of a workload whose events the kernel has ended hang up while it
+    // lives.
     let hang_up = events.hang_up();
     while (hang_up && hung_up.contains(&false)) || !running.is_gone() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -193,7 +195,8 @@ pub fn follow(
             deadline = Some(Instant::now() + ENDING);
         }
     }
-    // A control group's events still fire for tasks that are dead, and those of a workload that is left alone for living ones.
+    // A control group's events still fire for tasks that are dead, and those of a workload that is
+    // left alone for living ones.
     events.disable().map_err(system("stop the events"))?;
     reader.drain(&mut merge, events, None)?;
     reader.finish();
@@ -224,7 +227,8 @@ pub(super) fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError 
     move |source| SessionError::System { doing, source }
 }
 
-/// Waits until something is there; marks the rings that hung up, and says whether `control` is ready.
+/// Waits until something is there; marks the rings that hung up, and says whether `control` is
+/// ready.
 pub(super) fn wait_for<'a>(
     events: &'a EventSet,
     others: impl Iterator<Item = BorrowedFd<'a>>,

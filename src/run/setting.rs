@@ -22,11 +22,13 @@ pub trait Observer {
     fn observe(&mut self, observation: &Observation);
     /// An event that is no call.
     fn event(&mut self, fired: &Fired<'_>);
-    /// Whether the function is of interest in which a software event fired: to know it takes the symbols of files.
+    /// Whether the function is of interest in which a software event fired: to know it takes the
+    /// symbols of files.
     fn wants_functions(&self) -> bool {
         true
     }
-    /// A thread comes onto a CPU, or ends; both are told where [`Wanted::Turns`](crate::plan::Wanted::Turns) is wanted, and the end always.
+    /// A thread comes onto a CPU, or ends; both are told where
+    /// [`Wanted::Turns`](crate::plan::Wanted::Turns) is wanted, and the end always.
     fn turn(&mut self, _turn: Turn) {}
     /// A record as it lies in its ring, before anything is made of it.
     fn record(&mut self, _table: &LayoutTable<Origin>, _bytes: &[u8]) {}
@@ -151,13 +153,16 @@ pub struct Setting {
     pub of_group: bool,
     /// The name of the workload's control group, where it has one.
     pub group: Option<String>,
-    /// Whether the records are of what was there already, instead of a program that begins with its execve.
+    /// Whether the records are of what was there already, instead of a program that begins with its
+    /// execve.
     pub attached: bool,
     /// How much of the calls is in the records, to begin with.
     pub calls: Remembered,
-    /// Whether processes that outlive the main one are looked for and ended, after [`GRACE`](super::GRACE).
+    /// Whether processes that outlive the main one are looked for and ended, after
+    /// [`GRACE`](super::GRACE).
     pub forbids_survivors: bool,
-    /// Whether the end of a run on the bare host is the end of all its processes: nobody may leave some of them alone.
+    /// Whether the end of a run on the bare host is the end of all its processes: nobody may leave
+    /// some of them alone.
     pub ends_all: bool,
     /// What the workload knows by the first path lies at the second.
     pub moved: Option<(PathBuf, PathBuf)>,

@@ -6,8 +6,8 @@ use perf_live::files;
 use perf_records::units::{shown, shown_path};
 use std::path::Path;
 
-/// A complaint about the first `from:` that names nothing, with what is there by a similar name, or no regular file, which would be
-/// waited for.
+/// A complaint about the first `from:` that names nothing, with what is there by a similar name, or
+/// no regular file, which would be waited for.
 pub(super) fn complaint(scenario: &Scenario, file: &Path) -> Option<Diagnostic> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let workloads = [
@@ -38,7 +38,8 @@ fn sources(workload: &Workload) -> impl Iterator<Item = (String, &Path)> {
         })
 }
 
-/// The entry beside it whose name is nearest to its own; where there is no such folder, what that is relative to.
+/// The entry beside it whose name is nearest to its own; where there is no such folder, what that
+/// is relative to.
 fn near(folder: &Path, from: &Path) -> Option<String> {
     let whole = folder.join(from);
     if whole.exists() {

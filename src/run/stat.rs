@@ -11,7 +11,8 @@ use perf_records::merge::Source as _;
 use perf_records::units::Cpu;
 use std::io;
 
-/// Pages of the rings that tell when the last task is gone; what else comes through them is of no interest, and may be lost.
+/// Pages of the rings that tell when the last task is gone; what else comes through them is of no
+/// interest, and may be lost.
 const PAGES: usize = 1;
 
 /// Events that are counted, each in as many places as it takes.
@@ -23,7 +24,8 @@ pub struct Counters {
 }
 
 impl Bench<'_> {
-    /// Opens what is to be counted of the tasks, wherever they are or on these CPUs alone, or of everybody on these.
+    /// Opens what is to be counted of the tasks, wherever they are or on these CPUs alone, or of
+    /// everybody on these.
     ///
     /// # Errors
     /// [`RunError::Plan`], [`RunError::Open`].
@@ -77,7 +79,8 @@ impl Bench<'_> {
     }
 }
 
-/// Where these are opened: some sources count for all of a package on one of its CPUs, and for nobody alone.
+/// Where these are opened: some sources count for all of a package on one of its CPUs, and for
+/// nobody alone.
 fn places_of(
     events: &[CountedEvent],
     subject: &Subject,

@@ -86,12 +86,15 @@ pub struct Stored {
     pub length: u64,
     /// What the kernel counted of each event, against its samples.
     pub events: Vec<EventAccount>,
-    /// Which events the kernel had stand still for the rest of a tick, and how often, as they had more samples than `kernel.perf_event_max_sample_rate`
-    /// allows. What happens then is no sample, and is not lost either: of a sampled event nobody can say how many there would have been.
+    /// Which events the kernel had stand still for the rest of a tick, and how often, as they had
+    /// more samples than `kernel.perf_event_max_sample_rate` allows. What happens then is no
+    /// sample, and is not lost either: of a sampled event nobody can say how many there would have
+    /// been.
     pub throttled: Vec<(String, u64)>,
     /// Names, forks, exits and mappings that found no room.
     pub side_band_lost: u64,
-    /// How many rings were full at their end, on a kernel that does not count what it drops: some of these may be missing there.
+    /// How many rings were full at their end, on a kernel that does not count what it drops: some
+    /// of these may be missing there.
     pub full_rings: u64,
 }
 
@@ -170,7 +173,8 @@ impl Store {
         })
     }
 
-    /// Tells of what was there before the events began: the kernel's code and that of its modules, and these processes.
+    /// Tells of what was there before the events began: the kernel's code and that of its modules,
+    /// and these processes.
     ///
     /// # Errors
     /// Those of the output.
@@ -265,8 +269,8 @@ impl Store {
         self.writer.round()
     }
 
-    /// Writes what the counters say, when nothing more will come, and what a file has at its end; among it the features that are made
-    /// with the sum of all records, 0 without one.
+    /// Writes what the counters say, when nothing more will come, and what a file has at its end;
+    /// among it the features that are made with the sum of all records, 0 without one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -312,7 +316,8 @@ impl Store {
         })
     }
 
-    /// Writes what a file has at its end, these features among it, and gives the number of its samples and its length.
+    /// Writes what a file has at its end, these features among it, and gives the number of its
+    /// samples and its length.
     ///
     /// # Errors
     /// Those of the output.

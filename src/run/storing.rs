@@ -58,8 +58,8 @@ impl Suite<'_> {
 }
 
 impl Suite<'_> {
-    /// Writes what a calibration came to: the changed text of the scenario and the snapshots that belong to it, all
-    /// or none.
+    /// Writes what a calibration came to: the changed text of the scenario and the snapshots that
+    /// belong to it, all or none.
     ///
     /// # Errors
     /// [`SnapshotError`](snapshot::SnapshotError), of the first file that cannot be written.

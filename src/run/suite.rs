@@ -49,7 +49,8 @@ pub struct ScenarioReport {
     pub kernel: String,
     /// Where the directory of the (last) run was kept.
     pub kept: Option<PathBuf>,
-    /// The file with the end of the (last) run, where it was no pass and its scenario asks for that.
+    /// The file with the end of the (last) run, where it was no pass and its scenario asks for
+    /// that.
     pub dumped: Option<PathBuf>,
     /// Whether the only thing against it is its snapshot.
     pub only_snapshot: bool,
@@ -75,7 +76,8 @@ impl<'a> Suite<'a> {
         Self::with(bench, None, items, HashMap::new())
     }
 
-    /// Reads and resolves a scenario for a run that was recorded: what the recording holds is what there is.
+    /// Reads and resolves a scenario for a run that was recorded: what the recording holds is what
+    /// there is.
     ///
     /// # Errors
     /// As above; [`SuiteError::ManyOfOne`] for more than one scenario.
@@ -206,7 +208,8 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// What is to be done for each, with the row of its file's matrix and the file; or why one of them would be skipped.
+    /// What is to be done for each, with the row of its file's matrix and the file; or why one of
+    /// them would be skipped.
     pub(super) fn plans(&self) -> Result<Vec<(String, &Path, &Plan)>, Vec<Finding>> {
         let scenarios = self.scenarios.iter();
         let plans = scenarios.map(|(item, ready)| match ready {
@@ -225,7 +228,8 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// Runs them all, so many side by side, and hands each report over as its scenario ends. A panic in one is that one's verdict.
+    /// Runs them all, so many side by side, and hands each report over as its scenario ends. A
+    /// panic in one is that one's verdict.
     pub fn run<'c>(
         &self,
         options: &Options,

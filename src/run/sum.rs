@@ -3,8 +3,9 @@
 use perf_records::perfdata::{ATTR_SIZE, EventDesc, TracingData};
 use perf_records::record::{Header, kind};
 
-/// A sum over the parts of a recording, FNV-1a of 64 bits each. A changed byte changes it, as does a part that is missing or there twice. The
-/// order of the parts does not: by time, records come in another than they were written in. It is against accidents, not against a forger.
+/// A sum over the parts of a recording, FNV-1a of 64 bits each. A changed byte changes it, as does
+/// a part that is missing or there twice. The order of the parts does not: by time, records come in
+/// another than they were written in. It is against accidents, not against a forger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum(u64);
 

@@ -3,7 +3,7 @@
 use super::setting::Setting;
 use perf_live::host::{Host, ProcessStatus};
 use perf_live::sandbox::Running;
-use perf_live::sys::{self, process};
+use perf_live::sys::{self, pidfd};
 use perf_live::units::Survivor;
 use perf_records::units::Pid;
 use std::collections::HashMap;
@@ -12,8 +12,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use syscall_model::{Lineage, Living};
 
-/// How long after the main process' end the others may take for theirs: one that was just killed, or whose pipe was just closed, is no
-/// survivor.
+/// How long after the main process' end the others may take for theirs: one that was just killed,
+/// or whose pipe was just closed, is no survivor.
 pub const GRACE: Duration = Duration::from_millis(200);
 
 // When to look again where somebody is left, but nobody who is not dying already.
@@ -25,7 +25,8 @@ const PATIENT_LOOKS: u32 = 10;
 // How long command lines may take to be read, which lie in the memory of their processes.
 const READING: Duration = Duration::from_millis(100);
 
-// How far the time of a fork's record may lie from the start that procfs tells. No id comes round again as fast.
+// How far the time of a fork's record may lie from the start that procfs tells. No id comes round
+// again as fast.
 const SAME: Duration = Duration::from_secs(1);
 
 /// Watches over the end of one run.
@@ -68,7 +69,8 @@ impl Survivors {
         otherwise.min(look.unwrap_or(otherwise))
     }
 
-    /// Whether somebody has outlived the main process and may not. Called as long as the run is not over.
+    /// Whether somebody has outlived the main process and may not. Called as long as the run is not
+    /// over.
     pub(super) fn outlive(&mut self, running: &Running, lineage: &Lineage) -> bool {
         let now = Instant::now();
         if self.next_look.is_none_or(|look| now < look) {
@@ -96,7 +98,8 @@ impl Survivors {
         self.found = self.look(lineage.living()).alive;
     }
 
-    /// Ends whoever lives on the bare host, where no namespace does that; a group of theirs has its own end.
+    /// Ends whoever lives on the bare host, where no namespace does that; a group of theirs has its
+    /// own end.
     pub(super) fn end(&self, lineage: &Lineage) {
         if !self.ends_all {
             return;
@@ -104,13 +107,13 @@ impl Survivors {
         let host = Host::running();
         for living in lineage.living().iter().filter(|living| !living.is_main) {
             // The descriptor first, then the look: the id may have changed hands in between.
-            if let Ok(Some(descriptor)) = process::open(living.pid)
+            if let Ok(Some(descriptor)) = pidfd::open(living.pid)
                 && living.started.is_some()
                 && host
                     .process(living.pid)
                     .is_some_and(|now| self.is(living, &now))
             {
-                let _killed = process::signal(descriptor.as_fd(), libc::SIGKILL);
+                let _killed = pidfd::signal(descriptor.as_fd(), libc::SIGKILL);
             }
         }
     }
@@ -126,7 +129,8 @@ impl Survivors {
         self.found
     }
 
-    /// Those of whom no record tells: they follow a program that took its events off, or records were lost.
+    /// Those of whom no record tells: they follow a program that took its events off, or records
+    /// were lost.
     fn add_unrecorded(&self, running: &Running, others: &mut Vec<Living>) {
         let seen = match self.init {
             Some(init) => Host::running().descendants(init),
@@ -214,8 +218,9 @@ fn survivor(living: Living) -> Survivor {
     }
 }
 
-/// The command lines of these processes, as far as they can be read in time: to read one means to wait for whoever handles the page faults
-/// of its process, which may be the process itself. A thread that waits so goes on when the process is dead.
+/// The command lines of these processes, as far as they can be read in time: to read one means to
+/// wait for whoever handles the page faults of its process, which may be the process itself. A
+/// thread that waits so goes on when the process is dead.
 fn commands(of: Vec<Pid>) -> HashMap<Pid, Vec<String>> {
     let mut commands = HashMap::new();
     if of.is_empty() {

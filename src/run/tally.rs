@@ -104,8 +104,8 @@ impl Tally {
         self.0.iter().map(|tallied| tallied.n).sum()
     }
 
-    /// An event of which every occurrence is a sample must have as many as its counter says. Of others the kernel alone knows what it lost.
-    /// What is overwritten is not accounted for here.
+    /// An event of which every occurrence is a sample must have as many as its counter says. Of
+    /// others the kernel alone knows what it lost. What is overwritten is not accounted for here.
     pub(super) fn accounts(&self, opened: &[Opened<'_>]) -> Vec<EventAccount> {
         let account = |(place, tallied): (usize, &Tallied)| {
             let origin = Origin::Request(place);

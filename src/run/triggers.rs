@@ -61,9 +61,10 @@ impl Bench<'_> {
         self.alarm(wish, subject, cpus, 1)
     }
 
-    /// Has every signal of that number counted that anybody sends to this process. The process itself learns of one only where several come
-    /// while the first is still pending (`legacy_queue()`, `kernel/signal.c`). `None` without the right to see everybody, or where the
-    /// kernel's number of this process is not known.
+    /// Has every signal of that number counted that anybody sends to this process. The process
+    /// itself learns of one only where several come while the first is still pending
+    /// (`legacy_queue()`, `kernel/signal.c`). `None` without the right to see everybody, or where
+    /// the kernel's number of this process is not known.
     #[must_use]
     pub fn open_requests(&self, signal: i32) -> Option<Alarm> {
         if self.host.has_own_pid_namespace() {

@@ -2,7 +2,7 @@
 
 use perf_live::host::Host;
 use perf_live::sandbox::{Cgroup, Running};
-use perf_live::sys::process;
+use perf_live::sys::{pidfd, process};
 use perf_live::units::{Limit, Limits, Struck, Usage};
 use perf_records::units::Pid;
 use std::io;
@@ -14,12 +14,14 @@ use std::time::{Duration, Instant};
 
 // In this time a program touches some ten MiB, and a bomb forks some tens of times on each CPU.
 const OFTEN: Duration = Duration::from_millis(5);
-// For the limit of processes that nobody wrote down: it is there to spare the machine, and need not be exact.
+// For the limit of processes that nobody wrote down: it is there to spare the machine, and need not
+// be exact.
 const SELDOM: Duration = Duration::from_millis(20);
 // A look takes this part of the time at most.
 const SHARE: u32 = 8;
 
-/// Looks after the limits of one run, in a thread of its own: whoever reads the records may be busy with those of a bomb.
+/// Looks after the limits of one run, in a thread of its own: whoever reads the records may be busy
+/// with those of a bomb.
 #[derive(Debug)]
 pub struct Watch {
     output: Option<u64>,
@@ -40,7 +42,8 @@ impl Shared {
 }
 
 impl Watch {
-    /// Starts to look after what the group does not enforce; `base` is the CPU time that it used before the workload runs.
+    /// Starts to look after what the group does not enforce; `base` is the CPU time that it used
+    /// before the workload runs.
     ///
     /// # Errors
     /// Those of `pidfd_open(2)` and of making a thread.
@@ -70,7 +73,7 @@ impl Watch {
         let shared = Arc::new(Shared::default());
         let mut thread = None;
         if looker.pause(Duration::ZERO).is_some()
-            && let Some(process) = process::open(init)?
+            && let Some(process) = pidfd::open(init)?
         {
             let shared = Arc::clone(&shared);
             let watch = std::thread::Builder::new().name("watch".to_owned());
@@ -143,10 +146,11 @@ impl Looker {
             let is_end = struck.is_some();
             *shared.found() = (self.seen, struck);
             if is_end {
-                // Init has to kill the others (zap_pid_ns_processes()), for which it needs its turn, too.
+                // Init has to kill the others (zap_pid_ns_processes()), for which it needs its
+                // turn, too.
                 let _refused = process::make_urgent(Some(self.init));
                 // One that is gone already needs no end.
-                let _ended = process::signal(process.as_fd(), libc::SIGKILL);
+                let _ended = pidfd::signal(process.as_fd(), libc::SIGKILL);
                 return;
             }
         }
@@ -219,7 +223,8 @@ impl Looker {
         self.seen = self.seen.and(usage);
     }
 
-    /// The time to the next look, which may take as long as the last; `None` where there is nothing to look after.
+    /// The time to the next look, which may take as long as the last; `None` where there is nothing
+    /// to look after.
     fn pause(&self, look: Duration) -> Option<Duration> {
         let limits = &self.limits;
         // CPU time passes on all CPUs at a time, and no faster.

@@ -8,7 +8,8 @@ use serde::de::SeqAccess;
 /// One event, or several that are counted at the same times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedSpec {
-    /// Their names, in the syntax of perf: `page-faults:u`, `msr/tsc/`, `sched:sched_switch`; calls.
+    /// Their names, in the syntax of perf: `page-faults:u`, `msr/tsc/`, `sched:sched_switch`;
+    /// calls.
     pub names: Vec<String>,
     /// Whether they are a group.
     pub is_group: bool,

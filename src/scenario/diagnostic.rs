@@ -113,7 +113,8 @@ impl Diagnostic {
         self
     }
 
-    /// The message, the place, the line of the file with the fault underlined, and the advice; no newline at the end.
+    /// The message, the place, the line of the file with the fault underlined, and the advice; no
+    /// newline at the end.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         let renderer = if color {
@@ -150,7 +151,8 @@ impl std::error::Error for Diagnostic {}
 
 /// The part of `at` that stands on its first line, blanks at its end left out.
 ///
-/// The end of the file, and any range outside of the text, is the end of the last line that holds something.
+/// The end of the file, and any range outside of the text, is the end of the last line that holds
+/// something.
 fn first_line(text: &str, at: Range<usize>) -> Range<usize> {
     let last = text.trim_end().len();
     match text.get(at.clone()) {

@@ -16,13 +16,16 @@ use mapping::{Edit, Mapping};
 
 const SNAPSHOT: &str = "snapshot";
 
-/// The text of a scenario with `wanted` under its key `snapshot`: the key is changed, added, or taken out where it says nothing.
+/// The text of a scenario with `wanted` under its key `snapshot`: the key is changed, added, or
+/// taken out where it says nothing.
 ///
-/// All else stays to the byte: comments, quotes, the ends of lines, and what `snapshot` already says as it is wanted.
+/// All else stays to the byte: comments, quotes, the ends of lines, and what `snapshot` already
+/// says as it is wanted.
 ///
 /// # Errors
 ///
-/// What keeps the text from being read, or from being edited: an alias under the key, say. It points at the key.
+/// What keeps the text from being read, or from being edited: an alias under the key, say. It
+/// points at the key.
 pub fn with_snapshot(file: &Path, text: &str, wanted: &SnapshotSpec) -> Result<String, Diagnostic> {
     let before = Draft::read(file, text)?;
     let found = before.snapshot()?;
@@ -100,7 +103,8 @@ impl Draft {
         rest
     }
 
-    /// The ways to say `wanted`, the best first. Not all of them need be sound: what comes out is read again.
+    /// The ways to say `wanted`, the best first. Not all of them need be sound: what comes out is
+    /// read again.
     fn edited(&self, found: &SnapshotSpec, wanted: &SnapshotSpec) -> Vec<Self> {
         let root = self.mapping(&[]);
         let place = root.and_then(|root| root.position(SNAPSHOT));
@@ -123,7 +127,8 @@ impl Draft {
         drafts.into_iter().flatten().collect()
     }
 
-    /// Where the snapshot is a mapping and will be one: changes those of its keys that say something else.
+    /// Where the snapshot is a mapping and will be one: changes those of its keys that say
+    /// something else.
     fn key_by_key(&self, found: &SnapshotSpec, wanted: &SnapshotSpec) -> Option<Self> {
         let found = write::snapshot_keys(found);
         let wanted = write::snapshot_keys(wanted);

@@ -32,9 +32,11 @@ pub struct Expect {
     pub events: Expectations,
     /// What is expected of the events of a section, by its name.
     pub sections: BTreeMap<String, Expectations>,
-    /// How many more of each (fewer, below zero) there must be than in the run of `baseline`, both ends included.
+    /// How many more of each (fewer, below zero) there must be than in the run of `baseline`, both
+    /// ends included.
     pub delta: Vec<DeltaSpec>,
-    /// What must be in the working directory after the run, by path or by a glob for all that is not named; in the order of the file.
+    /// What must be in the working directory after the run, by path or by a glob for all that is
+    /// not named; in the order of the file.
     pub files_after: Vec<(String, FileAfter)>,
 }
 

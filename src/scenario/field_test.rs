@@ -26,13 +26,16 @@ pub enum Test {
     Glob(String),
     /// A match of this somewhere; it does not match the empty string.
     Regex(Regex),
-    /// Of flags: all of these. Of anything else: its text holds each of these. Never empty, nor is one of them.
+    /// Of flags: all of these. Of anything else: its text holds each of these. Never empty, nor is
+    /// one of them.
     Contains(Vec<String>),
-    /// A number within, both ends included; `None` where there is no end. One end at least is there.
+    /// A number within, both ends included; `None` where there is no end. One end at least is
+    /// there.
     Range(Option<i128>, Option<i128>),
     /// Not this, which is not `Any`.
     Not(Box<Test>),
-    /// Of a path or a descriptor: this is so of how it is spelled, wherever that leads. It holds neither captures nor `Any`.
+    /// Of a path or a descriptor: this is so of how it is spelled, wherever that leads. It holds
+    /// neither captures nor `Any`.
     Spelled(Box<Test>),
 }
 
@@ -46,7 +49,8 @@ pub enum Literal {
 }
 
 impl Test {
-    /// Every name of a capture in it, with whether meeting it there could bind it: not below `not`, nor as one of several.
+    /// Every name of a capture in it, with whether meeting it there could bind it: not below `not`,
+    /// nor as one of several.
     #[must_use]
     pub fn captures(&self) -> Vec<(&str, bool)> {
         match self {
@@ -69,7 +73,8 @@ impl Test {
         }
     }
 
-    /// A range of numbers, `1..=4`, `-3..` or `..=0`: what the short form of a test means where the field is a number.
+    /// A range of numbers, `1..=4`, `-3..` or `..=0`: what the short form of a test means where the
+    /// field is a number.
     ///
     /// `None` where `text` is no range; an error where it is one that no number is in.
     ///
@@ -123,7 +128,8 @@ pub(super) struct WrittenTest {
     range: Option<Range>,
     /// Not this.
     not: Option<Box<Test>>,
-    /// A path, or what a descriptor refers to: this is so of how it is spelled, whichever file it leads to.
+    /// A path, or what a descriptor refers to: this is so of how it is spelled, whichever file it
+    /// leads to.
     text: Option<Box<Test>>,
     /// `true`: anything that is there at all.
     any: Option<Anything>,

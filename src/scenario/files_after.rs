@@ -14,7 +14,8 @@ use perf_live::sandbox::FileType;
 /// What a file must be after the run.
 #[derive(Clone, Debug, Default)]
 pub struct FileAfter {
-    /// Whether it must be there; where a glob says `true`, at least one must. Where `false`, nothing else is said.
+    /// Whether it must be there; where a glob says `true`, at least one must. Where `false`,
+    /// nothing else is said.
     pub exists: bool,
     /// What a regular file must hold.
     pub content: Option<ExpectedOutput>,

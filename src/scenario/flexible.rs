@@ -14,7 +14,8 @@ use super::schema::entries_of;
 
 /// A type that a string, a number, a truth value, a list or a mapping may stand for.
 ///
-/// Each way that a type does not take is `None`. A complaint may end in a newline and a line of advice.
+/// Each way that a type does not take is `None`. A complaint may end in a newline and a line of
+/// advice.
 pub(super) trait Flexible: Sized {
     /// What may stand here, behind "must be".
     const EXPECTED: &'static str;

@@ -17,7 +17,8 @@ pub struct KernelVersion {
     pub patch: u32,
 }
 
-/// A range of kernel versions with at least one end, written `>= 5.10`, `< 6.12` or `>= 5.10, < 6.12`.
+/// A range of kernel versions with at least one end, written `>= 5.10`, `< 6.12` or
+/// `>= 5.10, < 6.12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelRange {
     /// The first version within.
@@ -27,7 +28,8 @@ pub struct KernelRange {
 }
 
 impl KernelVersion {
-    /// Reads the numbers at the start of a release as `uname(2)` tells it: `6.1.0-18-amd64` is 6.1.0.
+    /// Reads the numbers at the start of a release as `uname(2)` tells it: `6.1.0-18-amd64` is
+    /// 6.1.0.
     ///
     /// `None` where it does not start with two numbers.
     ///

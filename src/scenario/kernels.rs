@@ -20,8 +20,8 @@ pub struct KernelSpec {
     pub source: KernelSource,
     /// More words for its command line; empty for the kernel that runs.
     pub append: String,
-    /// A program with its arguments under which whatever runs there runs; may be empty. A program with a slash is a path from the list's
-    /// folder on, any other is looked up there.
+    /// A program with its arguments under which whatever runs there runs; may be empty. A program
+    /// with a slash is a path from the list's folder on, any other is looked up there.
     pub under: Vec<String>,
 }
 
@@ -174,7 +174,8 @@ fn word(text: &str, what: &str) -> Result<(), String> {
     ))
 }
 
-/// Reads a list of kernels: a mapping from their names to where they come from. `file` is only its name in messages.
+/// Reads a list of kernels: a mapping from their names to where they come from. `file` is only its
+/// name in messages.
 ///
 /// # Errors
 ///

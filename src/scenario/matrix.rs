@@ -1,7 +1,8 @@
 //! The key `matrix`: one file, several scenarios.
 //!
-//! The names are replaced in the values before anything is read from them, and in the names of the places, so that each row is read as
-//! if it stood in a file of its own and is complained about where it stands in this one.
+//! The names are replaced in the values before anything is read from them, and in the names of the
+//! places, so that each row is read as if it stood in a file of its own and is complained about
+//! where it stands in this one.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -64,8 +65,9 @@ pub(super) struct Substitution {
 
 /// A row as names of reports and of files have it: `mode=wal,sync=FULL`; empty without a matrix.
 ///
-/// What is neither a letter nor a digit nor one of `._+-` is written as `%` and two hexadecimal digits a byte, so that no two rows have
-/// the same label and each is part of a file's name. A value of more than 40 bytes is cut, and told from others by a hash.
+/// What is neither a letter nor a digit nor one of `._+-` is written as `%` and two hexadecimal
+/// digits a byte, so that no two rows have the same label and each is part of a file's name. A
+/// value of more than 40 bytes is cut, and told from others by a hash.
 pub(super) fn label(row: &[(String, String)]) -> String {
     let cells = row.iter().map(|(name, text)| {
         let mut value = String::new();

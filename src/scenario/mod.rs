@@ -1,7 +1,8 @@
-//! What the author wrote: the scenario file, read strictly, each complaint with its place in the file.
+//! What the author wrote: the scenario file, read strictly, each complaint with its place in the
+//! file.
 //!
-//! This is the only room that knows YAML. Reading is pure and total: no file is opened, no input makes it panic, and
-//! what it allocates is bounded by the length of the text.
+//! This is the only room that knows YAML. Reading is pure and total: no file is opened, no input
+//! makes it panic, and what it allocates is bounded by the length of the text.
 //!
 //! ```text
 //! text -> Places (saphyr-parser: where every key and value stands; limits, duplicates, tags)

@@ -15,9 +15,11 @@ use super::steps::StepSpec;
 use super::trace::TraceSpec;
 use super::workload::Workload;
 
-/// One scenario file as its author wrote it, checked as far as a file can be checked without a machine to run on.
+/// One scenario file as its author wrote it, checked as far as a file can be checked without a
+/// machine to run on.
 ///
-/// Where the reference names a default it is filled in; an `Option` means that the author wrote nothing.
+/// Where the reference names a default it is filled in; an `Option` means that the author wrote
+/// nothing.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// What the scenario shows, in the author's words; never blank.
@@ -42,15 +44,18 @@ pub struct Scenario {
     pub on_failure: Option<Last>,
     /// Why the scenario is known to fail, never blank; a pass is then a failure.
     pub expect_failure: Option<String>,
-    /// Why expectations and snapshot may let many changes of the trace through (`harness mutate`), never blank.
+    /// Why expectations and snapshot may let many changes of the trace through (`harness mutate`),
+    /// never blank.
     pub lenient: Option<String>,
-    /// Which row of `matrix` this is: each of its names and the value as text, in the order of the file; empty without a matrix.
+    /// Which row of `matrix` this is: each of its names and the value as text, in the order of the
+    /// file; empty without a matrix.
     pub row: Vec<(String, String)>,
     pub(super) source: Source,
     pub(super) places: Places,
 }
 
-/// A stretch of the run: what happened, in any task, after the one mark and before the other. Each mark is there exactly once.
+/// A stretch of the run: what happened, in any task, after the one mark and before the other. Each
+/// mark is there exactly once.
 #[derive(Clone, Debug)]
 pub struct SectionSpec {
     /// Where it begins.
@@ -62,23 +67,27 @@ pub struct SectionSpec {
 /// A moment of the run.
 #[derive(Clone, Debug)]
 pub enum Mark {
-    /// A write of exactly this, a line feed at its end left out, to any descriptor, whether it succeeds or not.
+    /// A write of exactly this, a line feed at its end left out, to any descriptor, whether it
+    /// succeeds or not.
     Written(String),
     /// An event.
     Step(StepSpec),
 }
 
 impl Scenario {
-    /// Its row of `matrix` as names of reports and of files have it: `mode=wal,sync=FULL`; empty without a matrix.
+    /// Its row of `matrix` as names of reports and of files have it: `mode=wal,sync=FULL`; empty
+    /// without a matrix.
     #[must_use]
     pub fn label(&self) -> String {
         label(&self.row)
     }
 
-    /// A complaint about what stands at `at`, found after reading: an unknown syscall, a filter on an absent field.
+    /// A complaint about what stands at `at`, found after reading: an unknown syscall, a filter on
+    /// an absent field.
     ///
-    /// It points at the value, or at its key after [`KeyPath::key_itself`]; where the file has no such path, at the
-    /// nearest ancestor, so that one path serves a value that may be written in a short and in a long form.
+    /// It points at the value, or at its key after [`KeyPath::key_itself`]; where the file has no
+    /// such path, at the nearest ancestor, so that one path serves a value that may be written in a
+    /// short and in a long form.
     #[must_use]
     pub fn complaint(
         &self,

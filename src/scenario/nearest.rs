@@ -1,9 +1,10 @@
 //! "Did you mean".
 
-/// The known word that `word` is most likely a slip of, if any is near enough; the first of several equally near ones.
+/// The known word that `word` is most likely a slip of, if any is near enough; the first of several
+/// equally near ones.
 ///
-/// Near enough is a third of the word's length in insertions, deletions, replacements and swaps of neighbours, upper
-/// and lower case taken as the same, and one such slip always.
+/// Near enough is a third of the word's length in insertions, deletions, replacements and swaps of
+/// neighbours, upper and lower case taken as the same, and one such slip always.
 ///
 /// ```
 /// use trace_harness::scenario::nearest;
@@ -17,7 +18,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let limit = (length / 3).max(1);
     let mut best = None;
     for candidate in known {
-        // A distance is never smaller than the difference of the lengths: this keeps long words cheap.
+        // A distance is never smaller than the difference of the lengths: this keeps long words
+        // cheap.
         if candidate.chars().count().abs_diff(length) > limit {
             continue;
         }

@@ -9,7 +9,8 @@ use super::key_path::{KeyPath, Part, Segment};
 mod builder;
 mod faults;
 
-/// The tree of a file's keys and values with their places; an alias is a second edge to the same node.
+/// The tree of a file's keys and values with their places; an alias is a second edge to the same
+/// node.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     nodes: Vec<Node>,
@@ -56,13 +57,14 @@ impl Places {
     ///
     /// # Errors
     ///
-    /// What no scenario may hold, whatever its keys are: broken YAML, no document or several, a tag, a duplicate key, a
-    /// key that is not a scalar, too many values or too deep a nesting.
+    /// What no scenario may hold, whatever its keys are: broken YAML, no document or several, a
+    /// tag, a duplicate key, a key that is not a scalar, too many values or too deep a nesting.
     pub(super) fn parse(source: &Source) -> Result<Self, Diagnostic> {
         builder::build(source)
     }
 
-    /// The bytes to point at for `path`; for a path that the file does not have, the value of its nearest ancestor.
+    /// The bytes to point at for `path`; for a path that the file does not have, the value of its
+    /// nearest ancestor.
     pub(super) fn range_of(&self, source: &Source, path: &KeyPath) -> Range<usize> {
         if path.part() == Part::Key
             && let Some(key) = self.key_range(path)
@@ -94,7 +96,8 @@ impl Places {
         }
     }
 
-    /// The text of the unquoted scalar at `path`, if one stands there that holds at least one character.
+    /// The text of the unquoted scalar at `path`, if one stands there that holds at least one
+    /// character.
     pub(super) fn plain_text<'a>(&self, source: &'a Source, path: &KeyPath) -> Option<&'a str> {
         let node = self.nodes.get(self.find(path, true)?.node)?;
         match node.kind {
@@ -159,8 +162,8 @@ impl Places {
         }
     }
 
-    /// The bytes from the first character of a value to its last, in which a block ends with the last value in it and not with the
-    /// blanks and comments behind it.
+    /// The bytes from the first character of a value to its last, in which a block ends with the
+    /// last value in it and not with the blanks and comments behind it.
     pub(super) fn content(&self, source: &Source, node: NodeId) -> Option<Range<usize>> {
         let found = self.nodes.get(node)?;
         let text = source.text().get(found.span.clone())?;
@@ -181,7 +184,8 @@ impl Places {
         (found.span.start <= end).then_some(found.span.start..end)
     }
 
-    /// The bytes to point at for a value. Where it stands below its key, as blocks do, the key says more.
+    /// The bytes to point at for a value. Where it stands below its key, as blocks do, the key says
+    /// more.
     pub(super) fn value_range(
         &self,
         source: &Source,
@@ -198,7 +202,8 @@ impl Places {
         }
     }
 
-    /// Follows `path`; where it ends early, `None` if it must be `whole`, else the last node on the way.
+    /// Follows `path`; where it ends early, `None` if it must be `whole`, else the last node on the
+    /// way.
     fn find(&self, path: &KeyPath, whole: bool) -> Option<Found> {
         let mut found = Found {
             node: self.root,

@@ -72,8 +72,8 @@ impl Flexible for ByteSize {
 }
 
 impl Test {
-    /// A range of lengths of time, `..=10ms`, `1s..` or `200us..=1ms`, in nanoseconds. `None` where `text` is none; an error where it is one that
-    /// nothing is in, or everything.
+    /// A range of lengths of time, `..=10ms`, `1s..` or `200us..=1ms`, in nanoseconds. `None` where
+    /// `text` is none; an error where it is one that nothing is in, or everything.
     ///
     /// ```
     /// use trace_harness::scenario::Test;

@@ -42,7 +42,8 @@ pub(super) struct WrittenScenario {
     pub(super) trace: WrittenTrace,
     /// Stretches of the run that expectations and the snapshot may speak of, by their names.
     pub(super) sections: Option<Entries<WrittenSection>>,
-    /// A second workload, whose events `expect.delta` compares with; what is not written is as in `workload`.
+    /// A second workload, whose events `expect.delta` compares with; what is not written is as in
+    /// `workload`.
     pub(super) baseline: Option<WrittenWorkload>,
     /// What must come out of the run.
     #[serde(default)]
@@ -91,19 +92,21 @@ pub fn text(file: &Path, bytes: &[u8]) -> Result<String, Diagnostic> {
     Err(Source::new(file, &shown).diagnostic(at..end, message))
 }
 
-/// Reads the text of a scenario file; `file` is only its name in messages. Of a file with a `matrix` it gives the first row.
+/// Reads the text of a scenario file; `file` is only its name in messages. Of a file with a
+/// `matrix` it gives the first row.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong, with its place: broken YAML, an unknown or a duplicate key, a value of the wrong type
-/// or out of range, keys that exclude each other.
+/// The first thing that is wrong, with its place: broken YAML, an unknown or a duplicate key, a
+/// value of the wrong type or out of range, keys that exclude each other.
 pub fn read(file: &Path, text: &str) -> Result<Scenario, Diagnostic> {
     let all = read_all(file, text)?;
     let nothing = || Source::new(file, text).diagnostic(0..0, "the file has no scenario");
     all.into_iter().next().ok_or_else(nothing)
 }
 
-/// Reads the text of a scenario file that may have a `matrix`: a scenario for each of its rows, at least one.
+/// Reads the text of a scenario file that may have a `matrix`: a scenario for each of its rows, at
+/// least one.
 ///
 /// # Errors
 ///
@@ -124,8 +127,8 @@ pub fn read_all(file: &Path, text: &str) -> Result<Vec<Scenario>, Diagnostic> {
     Ok(scenarios)
 }
 
-/// The labels of the rows of a file, as [`Scenario::label`] has them, without reading the rows themselves: a single empty one where there
-/// is no `matrix`.
+/// The labels of the rows of a file, as [`Scenario::label`] has them, without reading the rows
+/// themselves: a single empty one where there is no `matrix`.
 ///
 /// # Errors
 ///
@@ -202,7 +205,8 @@ impl Parsed {
     }
 }
 
-/// A complaint of `serde_yaml` about a text that the parser of the places took: they read YAML 1.1 and 1.2.
+/// A complaint of `serde_yaml` about a text that the parser of the places took: they read YAML 1.1
+/// and 1.2.
 fn second_opinion(source: &Source, error: &serde_yaml::Error) -> Diagnostic {
     let message = format!("not valid YAML: {error}");
     match error.location() {

@@ -12,7 +12,8 @@ use perf_records::units::TracepointName;
 /// What the machine must offer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requires {
-    /// Else the scenario is skipped. It is asked for first: where the scenario makes no sense, nothing else is of interest.
+    /// Else the scenario is skipped. It is asked for first: where the scenario makes no sense,
+    /// nothing else is of interest.
     pub soft: Needs,
     /// Else the scenario fails.
     pub hard: Needs,

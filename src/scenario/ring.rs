@@ -35,7 +35,8 @@ impl RingMode {
 /// The rings of each CPU, as far as the author chose them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingSpec {
-    /// Bytes of each CPU's ring, above zero: of the one that is overwritten, where [`mode`](Self::mode) is that.
+    /// Bytes of each CPU's ring, above zero: of the one that is overwritten, where
+    /// [`mode`](Self::mode) is that.
     pub size: Option<u64>,
     /// What becomes of the records of events that say nothing else.
     pub mode: RingMode,

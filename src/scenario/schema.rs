@@ -1,8 +1,9 @@
 //! The JSON schema of scenario files, from the types that they are read with.
 //!
-//! What can be told from keys and types is derived; a type that may be written in more than one way says so beside what it expects
-//! ([`Flexible::schema`](super::flexible::Flexible::schema)). A schema cannot tell everything: which keys exclude each other and which names
-//! a kernel has is said by the reader.
+//! What can be told from keys and types is derived; a type that may be written in more than one way
+//! says so beside what it expects ([`Flexible::schema`](super::flexible::Flexible::schema)). A
+//! schema cannot tell everything: which keys exclude each other and which names a kernel has is
+//! said by the reader.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -42,7 +43,8 @@ pub fn schema() -> String {
     text
 }
 
-/// What is so everywhere: a key that may be left out has a value where it is there, and a value that is no free text may come from `matrix`.
+/// What is so everywhere: a key that may be left out has a value where it is there, and a value
+/// that is no free text may come from `matrix`.
 fn refine(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(refine),

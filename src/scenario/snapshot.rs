@@ -21,16 +21,18 @@ pub enum SnapshotSpec {
         level: SnapshotLevel,
         /// Names to leave out, spelt as in `trace.events`.
         hide: Vec<String>,
-        /// The only names to keep, spelt as in `trace.events`; empty where the author wrote nothing, which keeps all.
+        /// The only names to keep, spelt as in `trace.events`; empty where the author wrote
+        /// nothing, which keeps all.
         show: Vec<String>,
         /// How many bytes of what is read and written to show; 0 for none.
         contents: u16,
         /// Names of files that are other ones in each run, as globs.
         temporary: Vec<String>,
-        /// The section that is shown; `None` where the author wrote nothing, which shows the whole run.
+        /// The section that is shown; `None` where the author wrote nothing, which shows the whole
+        /// run.
         section: Option<String>,
-        /// What is otherwise for some processes: a glob for the name of a program (`cc1`), or for a process with its number (`P3 sh`). The first
-        /// that matches counts.
+        /// What is otherwise for some processes: a glob for the name of a program (`cc1`), or for a
+        /// process with its number (`P3 sh`). The first that matches counts.
         levels: Vec<(String, LevelSpec)>,
         /// What is told apart.
         by: SnapshotBy,

@@ -50,7 +50,8 @@ pub enum PatternSpec {
     Step(StepSpec),
     /// An event that the thread of the step before makes next, with none between.
     Next(StepSpec),
-    /// In a `sequence`: none of these between the step before and the step behind (or the end of all).
+    /// In a `sequence`: none of these between the step before and the step behind (or the end of
+    /// all).
     Never(Vec<StepSpec>),
     /// All of these in this order.
     Sequence(Vec<PatternSpec>),
@@ -96,7 +97,8 @@ pub struct StepSpec {
 }
 
 impl StepSpec {
-    /// Where the value of the field `name` stands in the file; [`KeyPath::key_itself`] makes of it where its name does.
+    /// Where the value of the field `name` stands in the file; [`KeyPath::key_itself`] makes of it
+    /// where its name does.
     #[must_use]
     pub fn field_at(&self, name: &str) -> KeyPath {
         self.at.clone().key(name)

@@ -12,7 +12,8 @@ use super::places::{NodeId, Places};
 pub(super) struct Survey {
     /// A key that is a number, a truth value or nothing.
     pub(super) odd_key: Option<Range<usize>>,
-    /// A key or an element without a value, which serde would take for an absent key; and its name in a message.
+    /// A key or an element without a value, which serde would take for an absent key; and its name
+    /// in a message.
     pub(super) no_value: Option<(String, Range<usize>)>,
 }
 

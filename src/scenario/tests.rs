@@ -78,7 +78,8 @@ fn read_text(text: &str) -> Result<Scenario, Diagnostic> {
     read(Path::new("x.yaml"), text)
 }
 
-/// Reading `text` must fail, and its complaint must be shown as `expected`, which starts and ends with a newline.
+/// Reading `text` must fail, and its complaint must be shown as `expected`, which starts and ends
+/// with a newline.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let complaint = read_text(text).expect_err("the text must be refused");

@@ -43,7 +43,8 @@ pub enum Since {
 /// One element of `trace.events`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventSpec {
-    /// Syscalls: names, globs (`rename*`), strace's classes (`%file`), `/regex`, and any of them taken away (`!futex`).
+    /// Syscalls: names, globs (`rename*`), strace's classes (`%file`), `/regex`, and any of them
+    /// taken away (`!futex`).
     Syscalls(Vec<String>),
     /// The same, and how the functions are found that led to them.
     Chained(Vec<String>, CallChain),
@@ -95,10 +96,12 @@ pub(super) struct WrittenEvent {
     count: Option<CountedSpec>,
     /// A filter in the kernel's language.
     filter: Option<Filter>,
-    /// Whether the newest records of this event overwrite the oldest, whatever `trace.ring.mode` says.
+    /// Whether the newest records of this event overwrite the oldest, whatever `trace.ring.mode`
+    /// says.
     ring: Option<RingMode>,
-    /// A place in a program or library, `./bin/save:commit`: a path in the working directory, an absolute one, or a name that is looked for
-    /// in the search path; a function, bytes behind it, or an offset in the file.
+    /// A place in a program or library, `./bin/save:commit`: a path in the working directory, an
+    /// absolute one, or a name that is looked for in the search path; a function, bytes behind it,
+    /// or an offset in the file.
     uprobe: Option<UserPlace>,
     /// A function of a program or library: when it returns.
     uretprobe: Option<UserPlace>,
@@ -106,11 +109,13 @@ pub(super) struct WrittenEvent {
     kprobe: Option<KernelPlace>,
     /// A function of the kernel: when it returns.
     kretprobe: Option<KernelPlace>,
-    /// What a probe reads: names of parameters, or the kernel's language: `path=+0(%di):ustring`, `$retval`.
+    /// What a probe reads: names of parameters, or the kernel's language: `path=+0(%di):ustring`,
+    /// `$retval`.
     args: Option<Vec<Argument>>,
     /// What the events of a probe are called behind the colon, if not as the function.
     name: Option<ProbeName>,
-    /// Whether the functions that led to it are recorded: `fp`, as frame pointers tell (also `true`); `dwarf`, in a copy of the stack.
+    /// Whether the functions that led to it are recorded: `fp`, as frame pointers tell (also
+    /// `true`); `dwarf`, in a copy of the stack.
     callchain: Option<WrittenChain>,
     /// Of a software event: a sample each time that there were so many; of a clock, nanoseconds.
     period: Option<NonZeroU64>,

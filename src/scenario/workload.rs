@@ -17,11 +17,13 @@ use perf_live::sandbox::UserSpec;
 pub struct Workload {
     /// What is executed.
     pub command: Command,
-    /// Variables beside those that every workload has; names hold neither `=` nor NUL and are not empty.
+    /// Variables beside those that every workload has; names hold neither `=` nor NUL and are not
+    /// empty.
     pub env: BTreeMap<String, String>,
     /// The bytes on standard input.
     pub stdin: Option<String>,
-    /// What lies in the working directory before the run: relative paths of plain components, none inside of a file.
+    /// What lies in the working directory before the run: relative paths of plain components, none
+    /// inside of a file.
     pub files: BTreeMap<PathBuf, FileSpec>,
     /// How long the run may take, above zero; 10 s where the author wrote nothing.
     pub timeout: Duration,

@@ -15,7 +15,8 @@ pub(super) fn list<'a>(items: impl IntoIterator<Item = &'a String>) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// The keys of `snapshot` in the order of the reference and what stands under each; `None` under a key that can be left out.
+/// The keys of `snapshot` in the order of the reference and what stands under each; `None` under a
+/// key that can be left out.
 pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<String>)> {
     let SnapshotSpec::On {
         level,

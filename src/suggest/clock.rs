@@ -2,10 +2,11 @@
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// Whether `text` seems to hold a time or a date of the moment `now`, in seconds since 1970: its date, its minute, or its seconds.
+/// Whether `text` seems to hold a time or a date of the moment `now`, in seconds since 1970: its
+/// date, its minute, or its seconds.
 ///
-/// In most places of the world the minute is the same, whatever the hour. A wrong yes costs an expectation that the author can write
-/// himself, a wrong no a test that fails on the next day.
+/// In most places of the world the minute is the same, whatever the hour. A wrong yes costs an
+/// expectation that the author can write himself, a wrong no a test that fails on the next day.
 #[must_use]
 pub fn tells_time(text: &str, now: u64) -> bool {
     // The runs took a while, and the clock of a place is at most a day from another's.

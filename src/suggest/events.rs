@@ -40,8 +40,8 @@ const COUNTED: &[&str] = &[
 /// More than so many of a call are a loop's.
 const MOST: u64 = 20;
 
-/// Expectations that hold in these runs, each key of `expect` at most once. Of what is opened nothing is said where the program is one that
-/// loads modules, unless it replaces a file.
+/// Expectations that hold in these runs, each key of `expect` at most once. Of what is opened
+/// nothing is said where the program is one that loads modules, unless it replaces a file.
 pub(super) fn suggestions(runs: &[Seen], given: &Given, is_loading: bool) -> Vec<Suggestion> {
     let replacement = replacement(runs);
     let has_opens = !is_loading || replacement.is_some();
@@ -244,7 +244,8 @@ fn description(deed: &Deed, word: &str) -> Option<u64> {
     }
 }
 
-/// A path as one would write it: below the working directory where it is there, else as the call was given it.
+/// A path as one would write it: below the working directory where it is there, else as the call
+/// was given it.
 fn path(deed: &Deed, word: &str) -> Option<String> {
     let part = deed.part(word)?;
     let Value::Path {

@@ -9,7 +9,8 @@ use std::path::Path;
 /// Where a run leaves more than this, the list is none that a person reads.
 const MOST: usize = 12;
 
-/// What every run left that was not there before, or was another, and what is gone; or how many there are, where that is much.
+/// What every run left that was not there before, or was another, and what is gone; or how many
+/// there are, where that is much.
 pub(super) fn after(runs: &[Seen], given: &Given) -> Result<Vec<(String, FileAfter)>, usize> {
     let Some((first, others)) = runs.split_first() else {
         return Ok(Vec::new());
@@ -56,7 +57,8 @@ fn is_still(file: &LeftFile, known: &[u8]) -> bool {
     matches!(&file.content, LeftContent::Whole(bytes) if bytes == known)
 }
 
-/// What is the same in all runs of a file; of what is no short text, that it is there and holds something.
+/// What is the same in all runs of a file; of what is no short text, that it is there and holds
+/// something.
 fn expected(file: &LeftFile, others: &[&LeftFile], now: u64) -> FileAfter {
     let mut after = FileAfter {
         exists: true,

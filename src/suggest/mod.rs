@@ -1,8 +1,9 @@
 //! What a few runs of a program suggest to expect of it.
 //!
-//! What all of them have in common becomes an expectation where it is short and no clock can change it: the end, the outputs, the files that
-//! were left. What their calls have in common is offered, each expectation with the reason why one would want it, for the author to take
-//! or to leave: only he knows what the program promises.
+//! What all of them have in common becomes an expectation where it is short and no clock can change
+//! it: the end, the outputs, the files that were left. What their calls have in common is offered,
+//! each expectation with the reason why one would want it, for the author to take or to leave: only
+//! he knows what the program promises.
 
 mod clock;
 mod events;
@@ -54,9 +55,10 @@ pub struct NoEnd {
     pub other: ExitKind,
 }
 
-/// What a new scenario records: what a program does to files and folders by name, what it writes and syncs, the network, who it becomes and
-/// which programs it runs. Its memory, its reading, its signal handlers and its waiting are its own affair, and how it looks at files is that
-/// of its C library.
+/// What a new scenario records: what a program does to files and folders by name, what it writes
+/// and syncs, the network, who it becomes and which programs it runs. Its memory, its reading, its
+/// signal handlers and its waiting are its own affair, and how it looks at files is that of its C
+/// library.
 pub const EVENTS: [&str; 24] = [
     "%file",
     "!*stat*",
@@ -122,7 +124,8 @@ pub fn fill(draft: &mut Draft, runs: &[Seen], given: &Given) -> Result<(), NoEnd
     Ok(())
 }
 
-/// Takes out of a draft what was not met in a later run; `false` where nothing of the draft is among that.
+/// Takes out of a draft what was not met in a later run; `false` where nothing of the draft is
+/// among that.
 #[must_use]
 pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
     let is_missed = |about: &About| {
@@ -159,8 +162,9 @@ fn most_opened(runs: &[Seen]) -> u64 {
     runs.iter().map(n_opened).max().unwrap_or(0)
 }
 
-/// Leaves out what a program opens, where that is much: what an interpreter loads on its way is none of its program's. Where expectations
-/// are suggested that speak of it, the snapshot alone leaves it out.
+/// Leaves out what a program opens, where that is much: what an interpreter loads on its way is
+/// none of its program's. Where expectations are suggested that speak of it, the snapshot alone
+/// leaves it out.
 fn leave_opens_out(draft: &mut Draft) {
     let is_asked_for = draft
         .suggestions

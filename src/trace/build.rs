@@ -48,7 +48,8 @@ struct Start {
 }
 
 impl Builder {
-    /// A builder for traces of which every deed is of interest, or else only how many there are of each.
+    /// A builder for traces of which every deed is of interest, or else only how many there are of
+    /// each.
     #[must_use]
     pub fn new(keeps_order: bool) -> Self {
         Self {
@@ -76,7 +77,8 @@ impl Builder {
         self.stack = Some(stack);
     }
 
-    /// Takes an observation; `keep` says whether a call is of interest (the tracker needs more of them than the author asked for).
+    /// Takes an observation; `keep` says whether a call is of interest (the tracker needs more of
+    /// them than the author asked for).
     pub fn observe(&mut self, observation: &Observation, keep: impl Fn(&Call) -> bool) {
         self.moment += 1;
         match observation {
@@ -291,7 +293,8 @@ impl Log {
     }
 }
 
-/// Whether a call makes threads: one of the kernel's own making comes in the midst of another call, or of none.
+/// Whether a call makes threads: one of the kernel's own making comes in the midst of another call,
+/// or of none.
 fn makes_tasks(abi: Abi, number: i32) -> bool {
     matches!(
         names::name_of(abi, number),

@@ -1,4 +1,5 @@
-//! What a thread did once, by the meaning of its parts: the form in which expectations look at a run.
+//! What a thread did once, by the meaning of its parts: the form in which expectations look at a
+//! run.
 
 use super::people::StableName;
 use perf_records::units::Nanos;
@@ -9,7 +10,8 @@ use syscall_model::ThreadId;
 /// A call, an event that is none, or a span from one of these to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deed {
-    /// The call's name (that of its convention), or `system:event`, or `io_uring:IORING_OP_FSYNC`, or `span:name`.
+    /// The call's name (that of its convention), or `system:event`, or `io_uring:IORING_OP_FSYNC`,
+    /// or `span:name`.
     pub name: Arc<str>,
     /// Who did it: `P1`, `P2.T2`.
     pub task: StableName,
@@ -19,12 +21,13 @@ pub struct Deed {
     pub program: Arc<str>,
     /// Where it was entered in the order of the run, over all threads.
     pub entered: u64,
-    /// Where it ended in the same order: for a call that never returned at the thread's end, or where it was entered if it is that end; for
-    /// an event that is no call where it was entered.
+    /// Where it ended in the same order: for a call that never returned at the thread's end, or
+    /// where it was entered if it is that end; for an event that is no call where it was entered.
     pub left: u64,
     /// The times of these two, by the clock of the events.
     pub clock: (Nanos, Nanos),
-    /// What stands in front of the name where the call was made by another convention than the native: `i386`.
+    /// What stands in front of the name where the call was made by another convention than the
+    /// native: `i386`.
     pub convention: Option<&'static str>,
     /// Of a call its arguments, of an event its fields, in their order.
     pub fields: Vec<Part>,
@@ -32,8 +35,8 @@ pub struct Deed {
     pub returns: Option<Part>,
     /// The functions that led to it, where they were recorded: no part of its line.
     pub stack: Option<Box<Part>>,
-    /// What stands for arguments that were not seen: `...` behind those of the workload's own first `execve` and where some are not in
-    /// registers, `?` for all of them.
+    /// What stands for arguments that were not seen: `...` behind those of the workload's own first
+    /// `execve` and where some are not in registers, `?` for all of them.
     pub unseen: Option<&'static str>,
     /// Of a span its two ends; `None` for all else.
     pub ends: Option<Box<Ends>>,
@@ -46,7 +49,8 @@ pub struct Ends {
     pub begin: Option<Deed>,
     /// `None` where it did not end.
     pub end: Option<Deed>,
-    /// Whether these two certainly belong together: not where a value was not read by which spans are told.
+    /// Whether these two certainly belong together: not where a value was not read by which spans
+    /// are told.
     pub is_known: bool,
 }
 
@@ -107,8 +111,9 @@ pub struct Part {
 
 impl Deed {
     /// The part that somebody calls by this name: the kernel's own name for it, or else an alias
-    /// ([`Signature::place_of`](syscall_model::Signature::place_of)), or `returns`, `process` (a task) or `program`. Of a span also `state`,
-    /// `duration` in nanoseconds, and `begin.word` and `end.word` for the parts of its ends.
+    /// ([`Signature::place_of`](syscall_model::Signature::place_of)), or `returns`, `process` (a
+    /// task) or `program`. Of a span also `state`, `duration` in nanoseconds, and `begin.word` and
+    /// `end.word` for the parts of its ends.
     #[must_use]
     pub fn part(&self, word: &str) -> Option<Cow<'_, Part>> {
         let by_name = self.fields.iter().find(|part| *part.name == *word);
@@ -268,13 +273,15 @@ pub enum Value {
     Unread,
     /// It is not there: the result of a call that did not return, a null pointer.
     Nothing,
-    /// There never was any: the result of a call that was refused by a signal. No test of it is passed, not even of what it is not.
+    /// There never was any: the result of a call that was refused by a signal. No test of it is
+    /// passed, not even of what it is not.
     Never,
     /// Of no more meaning than its text: a structure, an address.
     Text,
     /// The same of a structure in which a snapshot leaves something out: the text with it.
     Raw(Box<str>),
-    /// An address in a tracepoint's record: of no meaning outside of the run, and in it the name of some object.
+    /// An address in a tracepoint's record: of no meaning outside of the run, and in it the name of
+    /// some object.
     Address(u64),
     /// A number.
     Number(i128),
@@ -318,7 +325,8 @@ pub enum Value {
     UnknownFile {
         /// Its number.
         number: i32,
-        /// Which open file description it referred to, where that alone is known: not whether it is one of another name.
+        /// Which open file description it referred to, where that alone is known: not whether it is
+        /// one of another name.
         description: Option<u64>,
     },
     /// A task.

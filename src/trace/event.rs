@@ -12,11 +12,13 @@ use syscall_model::{signal_code, uring};
 pub enum Naming {
     /// Events of this name, with the fields of the tracepoint's format.
     Own(Arc<str>),
-    /// Submissions to an io_uring (`io_uring:io_uring_submit_req`): each is named after its operation.
+    /// Submissions to an io_uring (`io_uring:io_uring_submit_req`): each is named after its
+    /// operation.
     Operations,
 }
 
-/// The fields of a submission's tracepoint that its events are made of. What else there is are the kernel's own pointers.
+/// The fields of a submission's tracepoint that its events are made of. What else there is are the
+/// kernel's own pointers.
 pub const SUBMISSION: [&str; 4] = ["opcode", "user_data", "flags", "sq_thread"];
 
 impl TracedEvent {
@@ -31,7 +33,8 @@ impl TracedEvent {
         }
     }
 
-    /// `io_uring:IORING_OP_FSYNC user_data=0x7f.. flags=IOSQE_IO_LINK`; `sq_thread=1` where a thread of the kernel's took it from the ring.
+    /// `io_uring:IORING_OP_FSYNC user_data=0x7f.. flags=IOSQE_IO_LINK`; `sq_thread=1` where a
+    /// thread of the kernel's took it from the ring.
     fn submission(format: &Format, payload: &[u8]) -> Result<Self, DecodeError> {
         let mut words = [0; SUBMISSION.len()];
         for (name, word) in SUBMISSION.iter().zip(&mut words) {
@@ -100,8 +103,8 @@ fn is_shown_in_hex(format: &Format, field: &Field) -> bool {
     format.print_fmt.contains(&shown)
 }
 
-/// Whether a probe could not read a string: then it says so in its place (`FAULT_STRING`, `kernel/trace/trace_probe_kernel.h`), or before
-/// Linux 5.15 nothing at all, not even a NUL.
+/// Whether a probe could not read a string: then it says so in its place (`FAULT_STRING`,
+/// `kernel/trace/trace_probe_kernel.h`), or before Linux 5.15 nothing at all, not even a NUL.
 fn is_unread(payload: &[u8], field: &Field) -> bool {
     matches!(field.shape, Shape::Block(Extent::DataLoc, Content::Text))
         && decode::content(payload, field).is_ok_and(|bytes| matches!(bytes, b"" | b"(fault)\0"))
@@ -134,7 +137,8 @@ impl FieldValue {
         match value {
             Value::Signed(number) if field.is_pid() => Self::Task(number as i32),
             Value::Signed(number) => Self::Number(number.into()),
-            // What the kernel keeps in an `unsigned long` is a number that fits 32 bits, or an address.
+            // What the kernel keeps in an `unsigned long` is a number that fits 32 bits, or an
+            // address.
             Value::Unsigned(address)
                 if field.c_type == "unsigned long" && address > u64::from(u32::MAX) =>
             {

@@ -30,7 +30,8 @@ impl Writer<'_> {
                     Value::Address(*address)
                 }
                 FieldValue::Function { address, name, .. } => {
-                    // How far into it, and what the compiler made of it (`.isra.0`), is another in each build.
+                    // How far into it, and what the compiler made of it (`.isra.0`), is another in
+                    // each build.
                     let name = name.split('.').next().unwrap_or(name);
                     text.push_str(name);
                     Value::Names(vec![name.into()], *address)

@@ -11,7 +11,8 @@ pub(super) fn frames(stack: &Stack) -> Part {
         .iter()
         .map(|name| name.as_deref().unwrap_or("[unknown]"));
     let mut text = words.collect::<Vec<_>>().join(" < ");
-    // Where the kernel follows frame pointers, it cannot tell a function without one: there may be more than it found.
+    // Where the kernel follows frame pointers, it cannot tell a function without one: there may be
+    // more than it found.
     let by_pointers = stack.end.is_none() && stack.frames.iter().any(|frame| !frame.is_kernel);
     let is_cut = stack.is_cut() || by_pointers;
     if stack.is_cut() {

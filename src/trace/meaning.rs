@@ -196,8 +196,8 @@ fn is_in_unknown_file(place: Option<&Place>) -> bool {
     })
 }
 
-/// Whether a structure is not shown because there was none: the kernel fills in nothing where a call fails, and reads nothing from a bad
-/// address.
+/// Whether a structure is not shown because there was none: the kernel fills in nothing where a
+/// call fails, and reads nothing from a bad address.
 fn is_nothing_there(call: &Call, place: usize) -> bool {
     let is_given = call.memory.piece(place, Moment::Enter).is_some();
     let is_filled = call.memory.is_read() && !is_given;

@@ -18,9 +18,10 @@
 //! span       = "span:" name { " " field "=" value } [ " unfinished" | " unbegun" | " unknown" ]        behind what begins it
 //! process    = "P" number          thread = process ".T" number
 //! ```
-//! Processes are numbered along the tree of creation (a process, then each of its children with all that descends from it), which
-//! scheduling cannot change; a thread's calls stand in its own order. Threads that the kernel makes for a process on its own account (for
-//! io_uring) are numbered behind those of the program. Rules act on typed values, never on text:
+//! Processes are numbered along the tree of creation (a process, then each of its children with all
+//! that descends from it), which scheduling cannot change; a thread's calls stand in its own order.
+//! Threads that the kernel makes for a process on its own account (for io_uring) are numbered
+//! behind those of the program. Rules act on typed values, never on text:
 //!
 //! | rule | what becomes what |
 //! |---|---|
@@ -37,10 +38,12 @@
 //! | `machine` | what is so on the machine at the moment, such as free blocks and free memory, becomes `<machine>` |
 //! | `cookies` | what a program keeps in the kernel for itself, and is no small number, becomes `<cookie>` |
 //!
-//! Pipes, sockets and other files without a name are numbered, each class by itself, in the order in which the text names them. A second
-//! description of a path that is open in the same table is `</etc/hostname:2>`. A descriptor that nothing is known of keeps its number, with
-//! `<?>`; one that is not open is its number alone. A string that could not be read is `<unread>`, one that was cut ends in `...`. The
-//! contents of buffers are shown only where the view asks for them. Times, durations and CPU numbers of the calls themselves are left out.
+//! Pipes, sockets and other files without a name are numbered, each class by itself, in the order
+//! in which the text names them. A second description of a path that is open in the same table is
+//! `</etc/hostname:2>`. A descriptor that nothing is known of keeps its number, with `<?>`; one
+//! that is not open is its number alone. A string that could not be read is `<unread>`, one that
+//! was cut ends in `...`. The contents of buffers are shown only where the view asks for them.
+//! Times, durations and CPU numbers of the calls themselves are left out.
 
 mod build;
 mod deed;
@@ -214,7 +217,8 @@ impl Shown<'_> {
 /// An event that is no system call, decoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracedEvent {
-    /// `system:name`, where `system` and `name` are a tracepoint's, or `io_uring` and an operation's (`IORING_OP_FSYNC`).
+    /// `system:name`, where `system` and `name` are a tracepoint's, or `io_uring` and an
+    /// operation's (`IORING_OP_FSYNC`).
     pub name: std::sync::Arc<str>,
     /// Its fields in the order of its format.
     pub fields: Vec<(std::sync::Arc<str>, FieldValue)>,
@@ -291,7 +295,8 @@ pub(crate) struct Log {
     pub(crate) thread: ThreadId,
     pub(crate) parent: Option<ThreadId>,
     pub(crate) is_leader: bool,
-    /// A thread that the kernel made for the process on its own account: its creator was in no call that makes one.
+    /// A thread that the kernel made for the process on its own account: its creator was in no call
+    /// that makes one.
     pub(crate) is_kernels: bool,
     pub(crate) name: Arc<str>,
     /// How often it did what.

@@ -1,4 +1,5 @@
-//! What a run did, normalised: by deeds where the order was kept, by numbers in any case, and as the text of a snapshot.
+//! What a run did, normalised: by deeds where the order was kept, by numbers in any case, and as
+//! the text of a snapshot.
 
 use super::people::StableName;
 use super::{By, Deed, Level, Shown, VERSION, View};
@@ -9,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Normalised {
     /// A block for each thread, in the order of their names.
     pub blocks: Vec<Block>,
-    /// How often the text says of something in memory that it was not read. Such a text is that of another workload just as well.
+    /// How often the text says of something in memory that it was not read. Such a text is that of
+    /// another workload just as well.
     pub unread: u64,
     /// What is shown of it.
     pub view: View,
@@ -25,9 +27,11 @@ pub struct Block {
     pub task: StableName,
     /// What its process runs at the end.
     pub program: String,
-    /// Who created its process; `None` for the workload's first, and for a further thread of a process.
+    /// Who created its process; `None` for the workload's first, and for a further thread of a
+    /// process.
     pub parent: Option<StableName>,
-    /// Its deeds in its own order, what the view hides among them; empty where the order was not kept.
+    /// Its deeds in its own order, what the view hides among them; empty where the order was not
+    /// kept.
     pub deeds: Vec<Deed>,
     /// How often it did what.
     pub tally: BTreeMap<String, u64>,
@@ -94,7 +98,8 @@ impl Normalised {
         }
     }
 
-    /// The text below its header, in its order: a part for each process, and behind them one for each program whose processes are one.
+    /// The text below its header, in its order: a part for each process, and behind them one for
+    /// each program whose processes are one.
     #[must_use]
     pub fn parts(&self) -> Vec<TextPart<'_>> {
         let mut parts = Vec::new();
@@ -113,8 +118,10 @@ impl Normalised {
                 Level::Sequence => sequence(process, shown),
                 Level::Counts | Level::Set => tallies(process, shown),
             };
-            // An event of a process is also recorded where it happens in another's name (`__perf_task()`, include/trace/perf.h): an interrupt
-            // of a stranger that wakes it. Such a one is no process of the run; of it only what it is shown to do says something.
+            // An event of a process is also recorded where it happens in another's name
+            // (`__perf_task()`, include/trace/perf.h): an interrupt of a stranger that wakes it.
+            // Such a one is no process of the run; of it only what it is shown to do says
+            // something.
             let is_stranger = leader.parent.is_none() && leader.task.process > 1;
             if is_stranger && body.is_empty() {
                 continue;
@@ -179,7 +186,8 @@ pub struct TextPart<'a> {
     pub text: String,
 }
 
-/// The lines of a process' threads, without the heading of the first; and behind them what is not shown in its place.
+/// The lines of a process' threads, without the heading of the first; and behind them what is not
+/// shown in its place.
 fn sequence(process: &[Block], shown: Shown<'_>) -> String {
     let mut text = String::new();
     for block in process {
@@ -188,7 +196,8 @@ fn sequence(process: &[Block], shown: Shown<'_>) -> String {
         };
         let mut deeds = block.deeds.iter().filter(is_shown).peekable();
         if block.task.thread > 1 {
-            // Workers that the kernel makes on its own account (io_uring) have nothing to show, and how many there are is its affair.
+            // Workers that the kernel makes on its own account (io_uring) have nothing to show, and
+            // how many there are is its affair.
             if deeds.peek().is_none() {
                 continue;
             }

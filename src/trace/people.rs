@@ -8,9 +8,11 @@ use syscall_model::ThreadId;
 /// Which thread an id stood for, and when: ids are used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
-    /// As the harness sees them, which is how tracepoints speak of tasks, unless it is in a pid namespace itself.
+    /// As the harness sees them, which is how tracepoints speak of tasks, unless it is in a pid
+    /// namespace itself.
     outer: HashMap<i32, Vec<ThreadId>>,
-    /// As tracepoints speak of them where that differs; if any does, `outer` means nothing to a tracepoint.
+    /// As tracepoints speak of them where that differs; if any does, `outer` means nothing to a
+    /// tracepoint.
     global: HashMap<i32, Vec<ThreadId>>,
     /// As the tasks themselves see them, which is how calls do.
     inner: HashMap<i32, Vec<ThreadId>>,
@@ -46,7 +48,8 @@ impl Ids {
         self.latest(known.get(&id)?, moment)
     }
 
-    /// The last of them that was born by then; an event may speak of a child before its birth is told.
+    /// The last of them that was born by then; an event may speak of a child before its birth is
+    /// told.
     fn latest(&self, threads: &[ThreadId], moment: u64) -> Option<ThreadId> {
         let born_by =
             |thread: &&ThreadId| self.birth.get(thread).is_some_and(|birth| *birth <= moment);
@@ -88,7 +91,8 @@ pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
         |thread: Option<ThreadId>| children.get(&thread).map(Vec::as_slice).unwrap_or_default();
     let mut names = HashMap::new();
     let mut processes = 0;
-    // Explicit, as a chain of forks may be longer than our stack is deep. The next process is on top.
+    // Explicit, as a chain of forks may be longer than our stack is deep. The next process is on
+    // top.
     let mut waiting: Vec<&Log> = of(None).iter().rev().copied().collect();
     while let Some(leader) = waiting.pop() {
         processes += 1;
@@ -113,8 +117,8 @@ pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
     names
 }
 
-/// A process' threads: each, then those that it created. Behind them come those of the kernel's making; how many of these only work and
-/// have nothing to show is its affair, so they come last.
+/// A process' threads: each, then those that it created. Behind them come those of the kernel's
+/// making; how many of these only work and have nothing to show is its affair, so they come last.
 fn threads_of<'a>(
     leader: &'a Log,
     of: &impl Fn(Option<ThreadId>) -> &'a [&'a Log],

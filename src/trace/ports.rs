@@ -1,9 +1,11 @@
 //! Which ports the kernel chose.
 //!
-//! A socket that is bound to port 0, or that connects, listens or sends without having been bound, gets one that is another in each run. The
-//! program learns of it from the kernel (`getsockname(2)`, `accept(2)`, ...) before it can name it. So a port is the kernel's where it was told
-//! before a program named it, and the program's own where it was not. Of one that is named by a call whose memory was not read nobody knows:
-//! what is told from then on may be the program's, and is shown as it is.
+//! A socket that is bound to port 0, or that connects, listens or sends without having been bound,
+//! gets one that is another in each run. The program learns of it from the kernel
+//! (`getsockname(2)`, `accept(2)`, ...) before it can name it. So a port is the kernel's where it
+//! was told before a program named it, and the program's own where it was not. Of one that is named
+//! by a call whose memory was not read nobody knows: what is told from then on may be the
+//! program's, and is shown as it is.
 
 use perf_records::units::Nanos;
 use std::collections::HashMap;
@@ -11,7 +13,8 @@ use syscall_model::memory::{Moment, State};
 use syscall_model::names::{self, Abi};
 use syscall_model::{Call, Entry};
 
-/// The ports that Linux gives to sockets that ask for none (`net.ipv4.ip_local_port_range`), unless the machine is set up otherwise.
+/// The ports that Linux gives to sockets that ask for none (`net.ipv4.ip_local_port_range`), unless
+/// the machine is set up otherwise.
 const CHOSEN: std::ops::RangeInclusive<u16> = 32768..=60999;
 
 /// When which port was named first, and told first.
@@ -33,7 +36,8 @@ enum Use {
 }
 
 impl Ports {
-    /// Takes a call that ended at this time, from a program that may have been the first to name a port.
+    /// Takes a call that ended at this time, from a program that may have been the first to name a
+    /// port.
     pub(super) fn take(&mut self, call: &Call, left: Nanos) {
         let Some(what) = use_of(call) else { return };
         let entered = match call.entry {
@@ -104,7 +108,8 @@ fn given(call: &Call, place: usize) -> Option<&[u8]> {
     is_read.then_some(&*piece.bytes)
 }
 
-/// What the kernel wrote there: no more than there was room for, behind which the program's own bytes are.
+/// What the kernel wrote there: no more than there was room for, behind which the program's own
+/// bytes are.
 fn filled(call: &Call, place: usize) -> Option<&[u8]> {
     let room = given(call, place + 1)?.first_chunk()?;
     let piece = call.memory.piece(place, Moment::Exit)?;

@@ -16,7 +16,8 @@ use syscall_model::{
 };
 
 impl Trace {
-    /// Gives everything that differs from run to run a stable name. Deeds are there if the trace has kept the order.
+    /// Gives everything that differs from run to run a stable name. Deeds are there if the trace
+    /// has kept the order.
     #[must_use]
     pub fn normalise(&self, view: &View, signatures: &Signatures<'_>) -> Normalised {
         let names = people::number(&self.logs);
@@ -42,7 +43,8 @@ impl Trace {
             .filter_map(|log| Some((*writer.names.get(&log.thread)?, log)))
             .collect();
         logs.sort_unstable_by_key(|(name, _)| *name);
-        // Things are numbered as the text names them: first what it shows, then what only expectations look at.
+        // Things are numbered as the text names them: first what it shows, then what only
+        // expectations look at.
         let is_text = |shown: Shown<'_>, name: &str, order: (u64, u64)| {
             shown.keeps_order_of(name) && shown.holds(order)
         };
@@ -76,7 +78,8 @@ impl Trace {
         }
     }
 
-    /// The place of each moment in time in the order of the run: of equal ones the end of a call stands in front of the entry of another.
+    /// The place of each moment in time in the order of the run: of equal ones the end of a call
+    /// stands in front of the entry of another.
     fn order(&self) -> HashMap<(ThreadId, u64), (u64, u64)> {
         let mut marks = Vec::new();
         for log in &self.logs {
@@ -166,7 +169,8 @@ impl Item {
     }
 }
 
-/// Writes a trace, with the values that mean nothing outside their run replaced; [`super::values`] says by what.
+/// Writes a trace, with the values that mean nothing outside their run replaced; [`super::values`]
+/// says by what.
 pub(super) struct Writer<'a> {
     pub(super) trace: &'a Trace,
     pub(super) view: &'a View,
@@ -310,7 +314,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The text of an argument with the ports in it that the kernel chose, where such were left out.
+    /// The text of an argument with the ports in it that the kernel chose, where such were left
+    /// out.
     fn with_ports(&mut self, call: &Call, place: usize, kind: ArgKind) -> Option<Box<str>> {
         if !std::mem::take(&mut self.hides_ports) {
             return None;
@@ -326,14 +331,16 @@ impl Writer<'_> {
         let returns = returns(call, signature);
         let (mut text, mut value) = (String::new(), Value::Nothing);
         match call.name() {
-            // It goes back to the interrupted place and returns nothing: the register that the record shows is that place's own.
+            // It goes back to the interrupted place and returns nothing: the register that the
+            // record shows is that place's own.
             Some("rt_sigreturn" | "sigreturn") => text.push('?'),
             _ => {
                 let unread = self.unread;
                 write_result(&mut text, call, returns, self);
                 value = match call.outcome {
                     Outcome::Returned { .. } if self.unread > unread => Value::Unread,
-                    // Whether the program saw `EINTR`, or the call was made again, is not in the records.
+                    // Whether the program saw `EINTR`, or the call was made again, is not in the
+                    // records.
                     Outcome::Missing | Outcome::Untold { .. } | Outcome::Interrupted { .. } => {
                         Value::Unread
                     }

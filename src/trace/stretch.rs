@@ -22,7 +22,8 @@ impl Stretch {
         }
     }
 
-    /// Whether something that was entered and left then is part of it: it ended behind the beginning, and began before the end.
+    /// Whether something that was entered and left then is part of it: it ended behind the
+    /// beginning, and began before the end.
     #[must_use]
     pub fn holds(self, entered: u64, left: u64) -> bool {
         left > self.after && self.before.is_none_or(|before| entered < before)
@@ -36,7 +37,8 @@ impl Stretch {
 }
 
 impl Trace {
-    /// Leaves out what is no part of a stretch; `whole` is the trace before, normalised. Nothing is where the order was not kept.
+    /// Leaves out what is no part of a stretch; `whole` is the trace before, normalised. Nothing is
+    /// where the order was not kept.
     pub fn cut(&mut self, stretch: Stretch, whole: &Normalised) {
         let mut kept = HashMap::new();
         for block in &whole.blocks {

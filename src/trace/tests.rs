@@ -30,7 +30,8 @@ fn entered_as(thread: u32, name: &str) -> Observation {
     }
 }
 
-/// A run, told observation by observation. Host ids start at 1000 and differ from run to run; ids in the namespace start at 2.
+/// A run, told observation by observation. Host ids start at 1000 and differ from run to run; ids
+/// in the namespace start at 2.
 struct Story {
     builder: Builder,
     base: u32,
@@ -262,7 +263,8 @@ fn tracepoints_speak_of_tasks_by_their_global_ids() {
 
 #[test]
 fn a_returned_id_is_that_of_the_child_just_born_whoever_else_has_it() {
-    // The child is in a pid namespace below, where it has the number that the main process has in its own.
+    // The child is in a pid namespace below, where it has the number that the main process has in
+    // its own.
     let mut story = Story::new(500);
     story.born(0, 0, None);
     story.builder.main_process(2);
@@ -377,7 +379,8 @@ fn threads_of_the_kernels_making_do_not_change_the_numbers_of_the_others() {
     let text = |n_workers: u32| {
         let mut story = Story::new(500);
         story.born(0, 0, None);
-        // Made in the midst of no call that makes threads: workers of io_uring, and its polling thread.
+        // Made in the midst of no call that makes threads: workers of io_uring, and its polling
+        // thread.
         for worker in 10..10 + n_workers {
             story.born(worker, 0, Some(0));
         }

@@ -153,7 +153,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a string begins with what the text has for the working directory, with any number of dollars: it gets one more.
+/// Whether a string begins with what the text has for the working directory, with any number of
+/// dollars: it gets one more.
 fn is_like_directory(bytes: &[u8]) -> bool {
     let dollars = bytes.iter().take_while(|byte| **byte == b'$').count();
     let rest = bytes
@@ -170,7 +171,8 @@ fn write_name(out: &mut String, name: &[u8], is_quoted: bool) {
     }
 }
 
-/// Whether a name that a program chose reads like one with a number behind it, or like what has no path.
+/// Whether a name that a program chose reads like one with a number behind it, or like what has no
+/// path.
 fn is_like_another(kind: &FileKind, name: &[u8]) -> bool {
     let is_delimited = name.iter().any(|byte| matches!(byte, b'<' | b'>' | b'"'));
     let is_free = match kind {
@@ -241,7 +243,8 @@ impl Values for Writer<'_> {
         out.push('>');
     }
 
-    /// What it refers to; the number as well where it means something by itself, or nothing else is known.
+    /// What it refers to; the number as well where it means something by itself, or nothing else is
+    /// known.
     fn descriptor(&mut self, number: i32, file: Lookup<'_>, out: &mut String) {
         match file {
             Lookup::Open(file) => {

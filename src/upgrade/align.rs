@@ -20,8 +20,9 @@ pub enum Change<'a> {
     Other(&'a str, Line<'a>, Line<'a>),
 }
 
-/// In what the second trace differs from the first. Processes are matched by program and descent, whatever their numbers are; in a process
-/// lines by their names. Of all the ways to match them it is one that leaves the fewest lines that differ.
+/// In what the second trace differs from the first. Processes are matched by program and descent,
+/// whatever their numbers are; in a process lines by their names. Of all the ways to match them it
+/// is one that leaves the fewest lines that differ.
 #[must_use]
 pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<'a>> {
     let all = laid_out(first, second);
@@ -110,7 +111,8 @@ pub(super) fn laid_out<'t, 'a>(
         .collect()
 }
 
-/// Pairs of places with all that is between them: first what is alone in the first, then what is in the second.
+/// Pairs of places with all that is between them: first what is alone in the first, then what is in
+/// the second.
 fn steps(
     pairs: &[(usize, usize)],
     first: usize,
@@ -200,7 +202,8 @@ fn blocks(first: &[Block<'_>], second: &[Block<'_>], is_turned: bool) -> Vec<(us
 }
 
 impl Gist {
-    /// At most so many lines less differ if the two are of the same task, heads included; 0 if they are not.
+    /// At most so many lines less differ if the two are of the same task, heads included; 0 if they
+    /// are not.
     fn weight(&self, other: &Self) -> u32 {
         let (texts, names) = (
             common(&self.texts, &other.texts),
@@ -236,7 +239,8 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// A text of the second in the names of the first. What only the second has gets a name that the first has not.
+    /// A text of the second in the names of the first. What only the second has gets a name that
+    /// the first has not.
     fn translated(&self, text: &str) -> String {
         renamed(text, |task| {
             let alone = |task: &str| self.known.contains(task).then(|| format!("+{task}"));
@@ -252,8 +256,9 @@ impl Names<'_> {
     }
 }
 
-/// The line that is the same weighs twice as much as the same call otherwise, and among these what has more of its text in common is
-/// before what has less, but never before a line more that is the same.
+/// The line that is the same weighs twice as much as the same call otherwise, and among these what
+/// has more of its text in common is before what has less, but never before a line more that is the
+/// same.
 const LINE: u32 = 1 << 16;
 
 fn lines<'a>(

@@ -107,7 +107,8 @@ fn task_of<'a>(change: &Change<'a>) -> &'a str {
     }
 }
 
-/// A call that only one of the kernels refuses, or each with an error of its own: what the task does from there on is another thing.
+/// A call that only one of the kernels refuses, or each with an error of its own: what the task
+/// does from there on is another thing.
 fn is_refused(change: &Change<'_>) -> bool {
     let Change::Other(_, before, after) = change else {
         return false;
@@ -275,7 +276,8 @@ impl Told<'_> {
         }
     }
 
-    /// What the formats say of the fields in which two lines of an event differ, where they do not say the same.
+    /// What the formats say of the fields in which two lines of an event differ, where they do not
+    /// say the same.
     fn moved(&self, before: &Line<'_>, after: &Line<'_>) -> Option<Vec<String>> {
         let old = self.base.events.get(before.name)?;
         let new = self.other.events.get(before.name)?;
@@ -297,7 +299,8 @@ impl Told<'_> {
     }
 }
 
-/// The fields of an event's line with their values. A value with a blank is cut there, on both sides at the same place.
+/// The fields of an event's line with their values. A value with a blank is cut there, on both
+/// sides at the same place.
 fn fields(text: &str) -> BTreeSet<(&str, &str)> {
     let words = text.split(' ').skip(1);
     words.filter_map(|word| word.split_once('=')).collect()

@@ -28,7 +28,8 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// What differs between runs on this kernel, such as the names of temporary files: whichever way round.
+    /// What differs between runs on this kernel, such as the names of temporary files: whichever
+    /// way round.
     fn variations(&self) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         for (place, one) in self.answers.iter().enumerate() {
@@ -43,9 +44,10 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// In what the answers of `other` differ from those of `base`, each difference once. Several answers of a kernel are those of several runs: what
-/// every run on the one has otherwise than every run on the other is a difference; what only some have, or what differs between runs on one kernel
-/// as well, is noise.
+/// In what the answers of `other` differ from those of `base`, each difference once. Several
+/// answers of a kernel are those of several runs: what every run on the one has otherwise than
+/// every run on the other is a difference; what only some have, or what differs between runs on one
+/// kernel as well, is noise.
 #[must_use]
 pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Difference> {
     let runs = (Runs::of(base), Runs::of(other));
@@ -100,7 +102,8 @@ pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Dif
     all
 }
 
-/// Where one of the kernels is the host's and the other a guest's, nobody can tell what the kernel does from what the machine does.
+/// Where one of the kernels is the host's and the other a guest's, nobody can tell what the kernel
+/// does from what the machine does.
 fn blame_machine(difference: &mut Difference, base: &Facts, other: &Facts) {
     let is_open = matches!(difference.class, Class::Behaviour | Class::Path);
     if !is_open || base.on_host == other.on_host {

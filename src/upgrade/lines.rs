@@ -31,7 +31,8 @@ impl<'a> Line<'a> {
         self.name.contains(':')
     }
 
-    /// What the call returned, with the error's name; `None` for an event and for a call that has none.
+    /// What the call returned, with the error's name; `None` for an event and for a call that has
+    /// none.
     #[must_use]
     pub fn result(&self) -> Option<&'a str> {
         if self.is_event() {

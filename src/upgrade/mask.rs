@@ -7,7 +7,8 @@ use syscall_model::kinds::{ReturnKind, return_kind};
 /// What tasks are called, by their ids.
 pub(super) type Ids<'a> = HashMap<&'a str, String>;
 
-/// The numbers of what has no path, in the order in which they are told: `<pipe:[13150164]>` is `<pipe:[1]>`, and each class has its own.
+/// The numbers of what has no path, in the order in which they are told: `<pipe:[13150164]>` is
+/// `<pipe:[1]>`, and each class has its own.
 #[derive(Default)]
 pub(super) struct Inodes(HashMap<String, Vec<String>>);
 
@@ -47,7 +48,8 @@ pub fn numbered(text: &str) -> String {
     out
 }
 
-/// From so many hexadecimal digits on a number behind `0x` is an address, and from so many on one without.
+/// From so many hexadecimal digits on a number behind `0x` is an address, and from so many on one
+/// without.
 const DIGITS: usize = 7;
 const BARE_DIGITS: usize = 9;
 /// From here on a number is an address, and from there on a negative one.

@@ -1,8 +1,10 @@
 //! What differs between the answers of two kernels to the same scenario, and why.
 //!
-//! An answer is a verdict, what was found and the trace. Two of them are compared as a person would: processes are matched by program and descent,
-//! lines by the names of calls and events, and only what is left then is a difference. Each has a class, found from evidence and not from the
-//! versions' numbers: what else differs between the kernels ([`Facts`]), and what differs between runs on one kernel.
+//! An answer is a verdict, what was found and the trace. Two of them are compared as a person
+//! would: processes are matched by program and descent, lines by the names of calls and events, and
+//! only what is left then is a difference. Each has a class, found from evidence and not from the
+//! versions' numbers: what else differs between the kernels ([`Facts`]), and what differs between
+//! runs on one kernel.
 //!
 //! | class | what is seen | evidence |
 //! |---|---|---|
@@ -73,9 +75,11 @@ impl Answer {
 pub struct Facts {
     /// Its release.
     pub release: String,
-    /// Whether it is the machine's own, and does not run in a guest: processors, files and memory are others there.
+    /// Whether it is the machine's own, and does not run in a guest: processors, files and memory
+    /// are others there.
     pub on_host: bool,
-    /// Its events, each with the lines by which its fields are described; none where it was not asked.
+    /// Its events, each with the lines by which its fields are described; none where it was not
+    /// asked.
     pub events: BTreeMap<String, BTreeSet<String>>,
     /// Settings by their names, as `fs.protected_symlinks` or `Seccomp`.
     pub settings: BTreeMap<String, String>,

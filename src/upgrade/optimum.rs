@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// So many pairs are weighed against each other, 4 bytes each; of longer stretches what is unique in both is matched first.
+/// So many pairs are weighed against each other, 4 bytes each; of longer stretches what is unique
+/// in both is matched first.
 const MOST: usize = 1 << 22;
 
 /// What a pair weighs; 0 for what does not belong together.
@@ -16,8 +17,9 @@ pub(super) struct Lists<'a> {
 }
 
 impl Lists<'_> {
-    /// The pairs, ascending in both, whose weights add up to the most. An item weighs with nothing more than with what is the same. Stretches
-    /// of more than [`MOST`] pairs are parted: what is found there may be less than the most.
+    /// The pairs, ascending in both, whose weights add up to the most. An item weighs with nothing
+    /// more than with what is the same. Stretches of more than [`MOST`] pairs are parted: what is
+    /// found there may be less than the most.
     pub(super) fn matched(&self, weight: Weight<'_>) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         self.stretch(
@@ -151,7 +153,8 @@ impl Lists<'_> {
 
 /// Of pairs that ascend in the first, the longest row that ascends in the second.
 fn ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // ends[n]: the pair with the least second place at which a row of n + 1 ends; before[i]: the pair before the i-th in its row.
+    // ends[n]: the pair with the least second place at which a row of n + 1 ends; before[i]: the
+    // pair before the i-th in its row.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::new();
     let second = |place: &usize| pairs.get(*place).map_or(0, |pair| pair.1);

@@ -2,7 +2,8 @@
 
 use super::{Class, lines::Line};
 
-/// What of these files is the machine's or a setting, and not what the kernel does: its processors, what is mounted, what is built in or loaded.
+/// What of these files is the machine's or a setting, and not what the kernel does: its processors,
+/// what is mounted, what is built in or loaded.
 const OF_MACHINE: &[&str] = &[
     "/sys/",
     "/proc/cpuinfo",
@@ -15,7 +16,8 @@ const OF_MACHINE: &[&str] = &[
     "/proc/PID/mount",
 ];
 
-/// Of such a file, where both lines are about the same: its path, with `PID` for a process, and why it would read otherwise.
+/// Of such a file, where both lines are about the same: its path, with `PID` for a process, and why
+/// it would read otherwise.
 pub(super) fn told_otherwise(before: &Line<'_>, after: &Line<'_>) -> Option<(String, Class)> {
     let path = file_of(before).filter(|path| file_of(after).as_ref() == Some(path))?;
     let class = match OF_MACHINE.iter().any(|start| path.starts_with(start)) {

@@ -1,5 +1,6 @@
-//! Text of traces in which everything is as it was: what `harness trace -o` and `harness script` write. In it ids of tasks, addresses and times are
-//! others in every run; it is put into the grammar of normalised traces (`crate::trace`) as far as text allows: a number is an id where the
+//! Text of traces in which everything is as it was: what `harness trace -o` and `harness script`
+//! write. In it ids of tasks, addresses and times are others in every run; it is put into the
+//! grammar of normalised traces (`crate::trace`) as far as text allows: a number is an id where the
 //! call or the field is known to give one, an address where it is too big for anything else.
 
 use super::mask::{Ids, Inodes, masked};
@@ -36,7 +37,8 @@ impl Entry<'_> {
             return Some((id, false));
         }
         let (call, id) = self.text.rsplit_once(" = ")?;
-        // The numbers of the calls are those of x86-64 and of arm64; another id than a task's is not asked for.
+        // The numbers of the calls are those of x86-64 and of arm64; another id than a task's is
+        // not asked for.
         let is_of_script = ["NR 56", "NR 57", "NR 58", "NR 220", "NR 435"]
             .iter()
             .any(|it| call.ends_with(it));

@@ -27,8 +27,9 @@ pub enum Part {
     Line,
 }
 
-/// All lines of two traces, as a person would lay them side by side: what [`super::aligned`] takes for the same process stands together, in it
-/// the same calls and events. What only one has stands alone. Empty lines are left out.
+/// All lines of two traces, as a person would lay them side by side: what [`super::aligned`] takes
+/// for the same process stands together, in it the same calls and events. What only one has stands
+/// alone. Empty lines are left out.
 #[must_use]
 pub fn side_by_side<'a>(first: &'a str, second: &'a str) -> Vec<Row<'a>> {
     let mut rows = Vec::new();

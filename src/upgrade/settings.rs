@@ -47,7 +47,8 @@ impl<'a> Differing<'a> {
                 (Some(old), Some(new)) => {
                     (shows.0 && !is_wider(old, new)) || (shows.1 && !is_wider(new, old))
                 }
-                // One that only one kernel has is new there; it is to blame where it is set to something and the call fails there.
+                // One that only one kernel has is new there; it is to blame where it is set to
+                // something and the call fails there.
                 (Some(value), None) => shows.0 && is_set(value),
                 (None, Some(value)) => shows.1 && is_set(value),
                 (None, None) => false,
@@ -81,8 +82,8 @@ fn is_set(value: &str) -> bool {
     !matches!(value, "" | "0" | "-1")
 }
 
-/// Whether what may be had is as much as on the other kernel, or nearly: many settings come from the size of the memory, which no two kernels
-/// take to be the same.
+/// Whether what may be had is as much as on the other kernel, or nearly: many settings come from
+/// the size of the memory, which no two kernels take to be the same.
 fn is_wider(value: &str, other: &str) -> bool {
     let number = |text: &str| -> Option<u64> { text.split(' ').next()?.parse().ok() };
     match (number(value), number(other)) {
@@ -100,7 +101,8 @@ impl Rule {
     }
 }
 
-/// What settings begin with, the calls whose ends they decide (none: any), and what their lines show then (none: anything else).
+/// What settings begin with, the calls whose ends they decide (none: any), and what their lines
+/// show then (none: anything else).
 struct Rule(
     &'static str,
     &'static [&'static str],
@@ -133,7 +135,8 @@ const LOCKING: &[&str] = &[
 ];
 const REFUSED: &[&str] = &["EACCES", "EPERM"];
 
-// sysctl(8)'s names by Documentation/admin-guide/sysctl of Linux 7.2, each with where the kernel looks at it.
+// sysctl(8)'s names by Documentation/admin-guide/sysctl of Linux 7.2, each with where the kernel
+// looks at it.
 const RULES: &[Rule] = &[
     // seccomp(2): a filter may give any error; these are the usual ones, and the signal.
     Rule(

@@ -1,6 +1,7 @@
 use super::*;
 
-/// What `harness trace -o` says of a shell with a child and a thread, with these ids and this address.
+/// What `harness trace -o` says of a shell with a child and a thread, with these ids and this
+/// address.
 fn traced(shell: u32, child: u32, thread: u32, address: &str) -> String {
     format!(
         "{shell} execve(\"/usr/bin/sh\", [\"sh\"], ...) = 0\n\

@@ -29,7 +29,8 @@ pub(super) fn unmet(before: &Answer, after: &Answer) -> Option<Difference> {
     })
 }
 
-/// Verdicts differ, and the traces do not tell why. What every one of several runs came to is no matter of how slow the guest was.
+/// Verdicts differ, and the traces do not tell why. What every one of several runs came to is no
+/// matter of how slow the guest was.
 pub(super) fn of_verdict(
     told: &Told<'_>,
     before: &Answer,

@@ -4,7 +4,8 @@ use super::finding::{About, Finding};
 use crate::matching::Matcher;
 use crate::plan::Delta;
 
-/// How many deeds of a run a matcher means: so many for certain, and so many at most, where not all was read.
+/// How many deeds of a run a matcher means: so many for certain, and so many at most, where not all
+/// was read.
 pub type Counted = (u64, u64);
 
 /// Compares how often what occurred in the two runs.

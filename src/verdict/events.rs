@@ -64,7 +64,8 @@ fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<F
     of_run.chain(of_sections).collect()
 }
 
-/// What a search found: what nobody knows is not judged, and what takes too long is the harness' own failure.
+/// What a search found: what nobody knows is not judged, and what takes too long is the harness'
+/// own failure.
 pub(super) fn named(finding: matching::Finding, about: About) -> Finding {
     match finding {
         matching::Finding::Failed(text) => Finding::missed(about, text),
@@ -73,7 +74,8 @@ pub(super) fn named(finding: matching::Finding, about: About) -> Finding {
     }
 }
 
-/// Operations of io_uring that do what some expectation forbids or counts, where none speaks of the operation.
+/// Operations of io_uring that do what some expectation forbids or counts, where none speaks of the
+/// operation.
 fn submitted<'a>(
     plan: &'a Plan,
     counts: &'a BTreeMap<String, u64>,

@@ -20,8 +20,9 @@ pub fn reads_content(expected: &[(String, FileAfter)], path: &[u8]) -> bool {
     all.any(|(key, _)| key.as_bytes() == path || is_glob(key) && path_glob(key.as_bytes(), path))
 }
 
-/// Judges what was left. A path that is written as it is stands for itself; every other one belongs to the first glob that matches it. The
-/// folders on the way to what may be there may be there as well.
+/// Judges what was left. A path that is written as it is stands for itself; every other one belongs
+/// to the first glob that matches it. The folders on the way to what may be there may be there as
+/// well.
 #[must_use]
 pub fn files_after(expected: &[(String, FileAfter)], left: &Left) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -232,7 +233,8 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, judged: &mut 
 
 /// In which way a file is not what was expected; of text what differs, line by line.
 fn differs(path: &str, expected: &ExpectedOutput, got: &[u8]) -> String {
-    // So much text is compared line by line, in bytes of both, and so much of what differs is shown, in lines.
+    // So much text is compared line by line, in bytes of both, and so much of what differs is
+    // shown, in lines.
     const MOST_TEXT: usize = 64 << 10;
     const MOST_LINES: usize = 60;
     let wanted = match expected {

@@ -157,9 +157,11 @@ impl Judgement {
 
     /// The word for it: the one place where it is decided what comes before what.
     ///
-    /// What the harness could not do says nothing of the workload. A workload that had to be ended for its time has failed in that alone. From a
-    /// trace with a loss nothing follows, neither a failure nor a pass. Where a process that outlived the main one had to be ended, what the others
-    /// would have done is not known. Otherwise what is certain counts, whatever is not known beside it.
+    /// What the harness could not do says nothing of the workload. A workload that had to be ended
+    /// for its time has failed in that alone. From a trace with a loss nothing follows, neither a
+    /// failure nor a pass. Where a process that outlived the main one had to be ended, what the
+    /// others would have done is not known. Otherwise what is certain counts, whatever is not known
+    /// beside it.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         const ORDER: [(Kind, Verdict); 9] = [
@@ -178,7 +180,8 @@ impl Judgement {
         first.map_or(Verdict::Pass, |(_, verdict)| verdict)
     }
 
-    /// Takes what else was found, as far as it can be judged: of a run that had to be ended nothing, of one with a loss only what is unknown.
+    /// Takes what else was found, as far as it can be judged: of a run that had to be ended
+    /// nothing, of one with a loss only what is unknown.
     pub fn add(&mut self, others: impl IntoIterator<Item = Finding>) {
         let has = |kind| self.findings.iter().any(|finding| finding.kind == kind);
         let is_ended = has(Kind::TooLong) || has(Kind::Outlived);

@@ -1,6 +1,7 @@
 //! What is known of a run, and why the rest is not.
 
-/// A fact of a run, or why it is not known. No default stands in for what is not known: what depends on it is not judged.
+/// A fact of a run, or why it is not known. No default stands in for what is not known: what
+/// depends on it is not judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known<T> {
     /// It is known.

@@ -35,7 +35,8 @@ fn about(limit: Limit) -> About {
     About::Limit(limit.word().to_owned())
 }
 
-/// What is to be said of a limit that it was meant to run into: that it did not, or why that is not known.
+/// What is to be said of a limit that it was meant to run into: that it did not, or why that is not
+/// known.
 pub(super) fn missed(plan: &Plan, ended: &Ended) -> Option<Finding> {
     let wanted = plan.expect.limit;
     let wanted = wanted.filter(|wanted| !reached(ended, *wanted))?;

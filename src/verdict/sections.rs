@@ -7,8 +7,8 @@ use crate::plan::Plan;
 use crate::trace::{Deed, Stretch};
 use std::collections::BTreeSet;
 
-/// The expectations of sections that were not met or of which that is not known, and the marks that are not there once. What the
-/// expectations of the whole run have bound is bound here as well.
+/// The expectations of sections that were not met or of which that is not known, and the marks that
+/// are not there once. What the expectations of the whole run have bound is bound here as well.
 ///
 /// Of these names, deeds of before were overwritten.
 pub(super) fn judge(

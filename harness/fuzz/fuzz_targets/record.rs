@@ -1,4 +1,5 @@
-//! A record of any layout, as it is and of the other byte order: sample_type, read_format, then the record.
+//! A record of any layout, as it is and of the other byte order: sample_type, read_format, then the
+//! record.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -17,7 +17,8 @@ enum Shown<'r, 'a> {
     Same(usize),
 }
 
-/// What differs, with what stands around it and the head of its process; nothing where nothing differs.
+/// What differs, with what stands around it and the head of its process; nothing where nothing
+/// differs.
 fn shown<'r, 'a>(rows: &'r [Row<'a>]) -> Vec<Shown<'r, 'a>> {
     let mut is_shown = vec![false; rows.len()];
     let mut head = None;
@@ -111,7 +112,8 @@ pub(super) fn unified(names: [&str; 2], rows: &[Row<'_>]) -> String {
     out
 }
 
-/// Both beside each other in so many columns: `|` between lines that differ, `<` and `>` beside one that stands alone.
+/// Both beside each other in so many columns: `|` between lines that differ, `<` and `>` beside one
+/// that stands alone.
 pub(super) fn columns(names: [&str; 2], rows: &[Row<'_>], width: usize) -> String {
     let all = shown(rows);
     let mut out = String::new();

@@ -1,4 +1,5 @@
-//! The guests of `harness matrix`: what runs in each, once for all scenarios and again for those that are in doubt.
+//! The guests of `harness matrix`: what runs in each, once for all scenarios and again for those
+//! that are in doubt.
 
 use crate::formats;
 use crate::kernels::Kernels;
@@ -16,8 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use trace_harness::matrix::{self, Column, Heard, Kernel, Machine, Matrix, Place};
 
-/// How often a scenario is run again whose answers differ: something that comes up in every second run is missed on neither of two kernels
-/// but once in 128 times.
+/// How often a scenario is run again whose answers differ: something that comes up in every second
+/// run is missed on neither of two kernels but once in 128 times.
 const ROUNDS: u32 = 3;
 
 /// The same scenarios, to be run on several kernels.
@@ -32,8 +33,8 @@ pub(super) struct Suite<'a> {
 }
 
 impl Suite<'_> {
-    /// Runs all scenarios on each of these kernels. Those whose answers differ from a kernel to the next are run again there: what
-    /// varies on one kernel is no difference between two.
+    /// Runs all scenarios on each of these kernels. Those whose answers differ from a kernel to the
+    /// next are run again there: what varies on one kernel is no difference between two.
     pub(super) fn on_each(&self, kernels: &[String]) -> Matrix {
         let work = Work {
             suite: self,

@@ -10,8 +10,8 @@ use trace_harness::run::Item;
 use trace_harness::scenario;
 use trace_harness::snapshot::{self, Provenance, SnapshotError};
 
-/// Writes the snapshots of all scenarios, says which, and has those pass that differed in nothing else; the status to end with where
-/// that cannot be done.
+/// Writes the snapshots of all scenarios, says which, and has those pass that differed in nothing
+/// else; the status to end with where that cannot be done.
 pub(super) fn accept(matrix: &mut Matrix, items: &[Item], keeps_common: bool) -> Result<(), u8> {
     for item in items {
         let accepted = of_item(matrix, item, keeps_common).map_err(|error| {

@@ -80,8 +80,8 @@ impl Laid {
     }
 }
 
-/// What may be a path in a command: each argument, what stands behind its `=`, and the words of a text for a shell. The name of a program
-/// without a slash is looked for elsewhere.
+/// What may be a path in a command: each argument, what stands behind its `=`, and the words of a
+/// text for a shell. The name of a program without a slash is looked for elsewhere.
 fn words(command: &[String]) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     if let Some((program, arguments)) = command.split_first() {

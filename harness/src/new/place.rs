@@ -43,7 +43,8 @@ impl Target {
         }
     }
 
-    /// The schema's path from the file, where `schema.json` lies in its folder or one above, up to `scenarios`.
+    /// The schema's path from the file, where `schema.json` lies in its folder or one above, up to
+    /// `scenarios`.
     pub(super) fn schema(&self) -> Option<String> {
         let folders = self.file.ancestors().skip(1);
         let mut up = String::new();

@@ -46,16 +46,19 @@ pub(crate) struct Arguments {
     /// So many samples a second, or `max` for as many as kernel.perf_event_max_sample_rate allows
     #[arg(short = 'F', long, value_name = "N|max", value_parser = frequency)]
     freq: Option<Frequency>,
-    /// Size of each CPU's ring: pages, or bytes with a unit (64KiB, 4M); rounded up to a power of two of pages
+    /// Size of each CPU's ring: pages, or bytes with a unit (64KiB, 4M); rounded up to a power of
+    /// two of pages
     #[arg(short, long, value_name = "PAGES|SIZE", value_parser = pages)]
     mmap_pages: Option<u64>,
-    /// Samples come with call chains: fp, as frame pointers tell; dwarf, from a copy of the stack, of so many bytes (8192)
+    /// Samples come with call chains: fp, as frame pointers tell; dwarf, from a copy of the stack,
+    /// of so many bytes (8192)
     #[arg(long, value_name = "fp|dwarf[,SIZE]", value_parser = crate::trace::options::call_graph)]
     call_graph: Option<Chain>,
     /// The same as --call-graph fp
     #[arg(short = 'g', conflicts_with = "call_graph")]
     frame_pointers: bool,
-    /// Write to this file, and keep an older one as FILE.old; `-` for a pipe: the command's output then goes to standard error
+    /// Write to this file, and keep an older one as FILE.old; `-` for a pipe: the command's output
+    /// then goes to standard error
     #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
     output: OsString,
     /// Compress by zstd, at this level
@@ -264,7 +267,8 @@ fn say(stored: &Stored, output: &OsString) {
     note!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
 }
 
-/// Whoever was throttled has fewer samples than it would have had: no loss, as nobody can say how many.
+/// Whoever was throttled has fewer samples than it would have had: no loss, as nobody can say how
+/// many.
 fn say_throttled(stored: &Stored, host: &Host) {
     let rate = host.perf_event_max_sample_rate().unwrap_or_default();
     for (name, times) in &stored.throttled {

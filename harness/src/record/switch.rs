@@ -15,14 +15,15 @@ const SIGNAL: &str = "signal";
 
 #[derive(Debug, Args)]
 pub(super) struct Files {
-    /// Keep the newest records in memory, over the oldest, and write them at the end or when asked to (--switch-output)
+    /// Keep the newest records in memory, over the oldest, and write them at the end or when asked
+    /// to (--switch-output)
     #[arg(long, overrides_with = "no_overwrite")]
     pub(super) overwrite: bool,
     /// Write all records as they come; that is what is done where nobody says --overwrite
     #[arg(long, overrides_with = "overwrite")]
     no_overwrite: bool,
-    /// Files with names FILE.YYYYmmddHHMMSSnnnnnnnnn: one for each SIGUSR2, and one after so many bytes of records (64K, 100M) or so long
-    /// (30s, 5m, 1h, 1d); the last one at the end
+    /// Files with names FILE.YYYYmmddHHMMSSnnnnnnnnn: one for each SIGUSR2, and one after so many
+    /// bytes of records (64K, 100M) or so long (30s, 5m, 1h, 1d); the last one at the end
     #[arg(long, value_name = "signal|SIZE|TIME", num_args = 0..=1, default_missing_value = SIGNAL, require_equals = true, value_parser = switch)]
     switch_output: Option<Switch>,
     /// A file each time that one of these events comes, too; those that come together ask for one
@@ -31,7 +32,8 @@ pub(super) struct Files {
     /// Keep so many files of this recording, and remove the oldest
     #[arg(long, value_name = "N")]
     switch_max_files: Option<std::num::NonZeroUsize>,
-    /// As perf has it. A file of --overwrite tells who lived when its span began in any case, also of those who are dead since
+    /// As perf has it. A file of --overwrite tells who lived when its span began in any case, also
+    /// of those who are dead since
     #[arg(long, requires = "overwrite")]
     tail_synthesize: bool,
 }

@@ -12,7 +12,8 @@ use trace_harness::trace::{FieldValue, TracedEvent};
 const DELIVER: &str = "signal:signal_deliver";
 const GENERATE: &str = "signal:signal_generate";
 
-/// The words of `-e` without those that name signals, and what these want: nothing where they name none, or where nothing names any.
+/// The words of `-e` without those that name signals, and what these want: nothing where they name
+/// none, or where nothing names any.
 pub(super) fn split(sets: &[String]) -> Result<(Vec<String>, Vec<Wanted>), String> {
     let (mut rest, mut wanted) = (Vec::new(), Vec::new());
     for set in sets {
@@ -133,7 +134,8 @@ impl Signals {
                     code: number("code"),
                     number: self.n_sent,
                 };
-                // What is ignored never arrives (TRACE_SIGNAL_IGNORED), and of what is pending already there is no second one.
+                // What is ignored never arrives (TRACE_SIGNAL_IGNORED), and of what is pending
+                // already there is no second one.
                 if number("result") == 0 {
                     self.sent.insert((number("pid"), signal), sent);
                 }
@@ -141,8 +143,9 @@ impl Signals {
             }
             DELIVER => {
                 let ids = [actor.tid.0 as i32, actor.pid.0 as i32];
-                // Of a signal that ends a process the kernel makes SIGKILL for all of its threads (complete_signal(), kernel/signal.c). Where
-                // nothing was sent, they end for another reason: one of them called exit_group(2) or execve(2).
+                // Of a signal that ends a process the kernel makes SIGKILL for all of its threads
+                // (complete_signal(), kernel/signal.c). Where nothing was sent, they end for
+                // another reason: one of them called exit_group(2) or execve(2).
                 let signal = match signal {
                     libc::SIGKILL => match self.last_sent(ids) {
                         Some(signal) => signal,
@@ -169,7 +172,8 @@ impl Signals {
                     signal,
                     code,
                     errno: number("errno"),
-                    // What the kernel sends by itself is in nobody's name, whoever was running then.
+                    // What the kernel sends by itself is in nobody's name, whoever was running
+                    // then.
                     sender: sender.filter(|_| is_somebodys(signal, code)),
                     is_default,
                 })
@@ -189,7 +193,8 @@ impl Signals {
     }
 }
 
-/// Whether a signal with such a code has a sender: a process that sent it, or a child that changed its state.
+/// Whether a signal with such a code has a sender: a process that sent it, or a child that changed
+/// its state.
 fn is_somebodys(signal: i32, code: i32) -> bool {
     let of_child = signal == libc::SIGCHLD && code > 0 && code < 0x80;
     matches!(code, 0 | -1 | -6) || of_child

@@ -11,7 +11,8 @@ use trace_harness::plan::{self, Wanted, WantedEvent};
 /// # Errors
 /// A qualifier other than `trace=`, with what there is instead.
 ///
-/// Terms stand behind a name between slashes, `openat/call-graph=fp/`; `chain` is the call chain of all that say nothing of theirs.
+/// Terms stand behind a name between slashes, `openat/call-graph=fp/`; `chain` is the call chain of
+/// all that say nothing of theirs.
 pub(super) fn wanted(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted>, String> {
     let mut calls = Vec::new();
     let mut tracepoints = Vec::new();
@@ -68,7 +69,8 @@ impl Chained {
         }
     }
 
-    /// The same as the plan wants it, where `all` is for those that say nothing of theirs, and there are calls.
+    /// The same as the plan wants it, where `all` is for those that say nothing of theirs, and
+    /// there are calls.
     fn wanted(self, all: Option<Chain>, has_calls: bool) -> Vec<Wanted> {
         let of_all = all.filter(|_| has_calls);
         let of_all = of_all.map(|chain| Wanted::Chains(self.without, chain));

@@ -49,21 +49,27 @@ pub(crate) struct Arguments {
     /// Events to trace, a list with commas; may be repeated. `trace=` in front of it is accepted
     #[arg(short = 'e', long = "events", alias = "trace", value_name = "EVENTS")]
     events: Vec<String>,
-    /// Page faults as well as calls (-e none: alone), each with its instruction and with what is mapped where it led
+    /// Page faults as well as calls (-e none: alone), each with its instruction and with what is
+    /// mapped where it led
     #[arg(short = 'F', long = "pf", value_name = "KIND", value_enum)]
     faults: Option<Faults>,
-    /// At the end, of each thread, from its birth or exec to its exit: how long it was on a CPU, how long it could have been and was not, how long it
-    /// slept (state S), waited undisturbed (D) and was stopped (T), the longest time off, how often, and which threads woke it, by themselves or by an
-    /// interrupt in their turn. Wakings by others than the command's threads are counted and not seen: then the time to the next turn counts as sleep
+    /// At the end, of each thread, from its birth or exec to its exit: how long it was on a CPU,
+    /// how long it could have been and was not, how long it slept (state S), waited undisturbed (D)
+    /// and was stopped (T), the longest time off, how often, and which threads woke it, by
+    /// themselves or by an interrupt in their turn. Wakings by others than the command's threads
+    /// are counted and not seen: then the time to the next turn counts as sleep
     #[arg(long)]
     sched: bool,
-    /// Pair two events that share a key, and print the time from the one to the other as a line of its own; may be repeated. Written
-    /// NAME=BEGIN,END followed by any number of ,KEY, where a KEY is a field that both have, or FIELD=FIELD where the two call it differently; `process` is the
-    /// process; without a KEY the two are of one thread. Both events are traced. An END belongs to the last BEGIN with its key
+    /// Pair two events that share a key, and print the time from the one to the other as a line of
+    /// its own; may be repeated. Written NAME=BEGIN,END followed by any number of ,KEY, where a KEY
+    /// is a field that both have, or FIELD=FIELD where the two call it differently; `process` is
+    /// the process; without a KEY the two are of one thread. Both events are traced. An END belongs
+    /// to the last BEGIN with its key
     #[arg(long = "span", value_name = "RULE", value_parser = spans::rule)]
     spans: Vec<spans::Rule>,
-    /// Only calls that name this path, or use a descriptor that refers to it; may be repeated. Calls of which that cannot be known are
-    /// shown too. Paths are compared as text, without `.` and `..`: other symbolic links to the file are not found
+    /// Only calls that name this path, or use a descriptor that refers to it; may be repeated.
+    /// Calls of which that cannot be known are shown too. Paths are compared as text, without `.`
+    /// and `..`: other symbolic links to the file are not found
     #[arg(short = 'P', long = "path", alias = "trace-path", value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only calls that returned an error or were interrupted
@@ -77,12 +83,13 @@ pub(crate) struct Arguments {
     /// Only calls that returned without an error
     #[arg(short = 'z', long)]
     successful_only: bool,
-    /// In a world of its own, as a scenario with no key `sandbox` has: an empty working directory, the host's files read-only, no network, a
-    /// fixed environment, no descriptors but the standard ones. All of it ends with the command and what it started
+    /// In a world of its own, as a scenario with no key `sandbox` has: an empty working directory,
+    /// the host's files read-only, no network, a fixed environment, no descriptors but the standard
+    /// ones. All of it ends with the command and what it started
     #[arg(long)]
     sandbox: bool,
-    /// Instead of lines, tables of the calls: how many, how many failed, with which errors, and how long they took by the clock, waiting
-    /// included. Of a run that lost events they say INCOMPLETE
+    /// Instead of lines, tables of the calls: how many, how many failed, with which errors, and how
+    /// long they took by the clock, waiting included. Of a run that lost events they say INCOMPLETE
     #[arg(short = 'c', long, alias = "summary-only")]
     summary: bool,
     /// Lines, and at the end the tables of --summary
@@ -101,16 +108,17 @@ pub(crate) struct Arguments {
     /// Whom the tables are of
     #[arg(long, value_name = "WHOM", value_enum, default_value_t = By::Total)]
     summary_by: By,
-    /// Show so many bytes of what is read, written, sent and received, instead of the buffer's address alone. Paths and other strings are
-    /// not cut by it
+    /// Show so many bytes of what is read, written, sent and received, instead of the buffer's
+    /// address alone. Paths and other strings are not cut by it
     #[arg(short, long, value_name = "BYTES", default_value_t = 0)]
     string_limit: u16,
     /// Who reads the strings that calls are given
     #[arg(long, value_name = "SOURCE", value_enum, default_value_t = Strings::Auto)]
     strings: Strings,
-    /// Show the functions that led to each call and event: fp, as frame pointers tell; dwarf, from a copy of the stack, of so many bytes
-    /// (8192). Of one alone, or not of one, with terms: -e 'fsync/call-graph=dwarf/,sched:sched_switch/max-stack=8/'. Of calls the program's
-    /// functions are shown
+    /// Show the functions that led to each call and event: fp, as frame pointers tell; dwarf, from
+    /// a copy of the stack, of so many bytes (8192). Of one alone, or not of one, with terms: -e
+    /// 'fsync/call-graph=dwarf/,sched:sched_switch/max-stack=8/'. Of calls the program's functions
+    /// are shown
     #[arg(long, value_name = "fp|dwarf[,SIZE]", value_parser = options::call_graph)]
     call_graph: Option<Chain>,
     /// The same as --call-graph dwarf
@@ -121,11 +129,12 @@ pub(crate) struct Arguments {
         conflicts_with = "call_graph"
     )]
     stack_trace: bool,
-    /// Write the trace to this file instead of standard error: one that was not there grows as the command runs, one that was is
-    /// replaced at the end
+    /// Write the trace to this file instead of standard error: one that was not there grows as the
+    /// command runs, one that was is replaced at the end
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Keep the very records in this file, for `perf script` and `harness trace -i`; a pipe or device gets them as a pipe's stream
+    /// Keep the very records in this file, for `perf script` and `harness trace -i`; a pipe or
+    /// device gets them as a pipe's stream
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Follow the command's descendants: the default, accepted for those whose fingers know it
@@ -137,8 +146,8 @@ pub(crate) struct Arguments {
     /// Size of each CPU's ring (64KiB, 4MiB), rounded up to a power of two of pages
     #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = options::size)]
     ring_size: Option<u64>,
-    /// Instead of a command's, the calls and events that are recorded in this file: perf.data, of --save, harness record or perf record.
-    /// Without -e all that was asked for then
+    /// Instead of a command's, the calls and events that are recorded in this file: perf.data, of
+    /// --save, harness record or perf record. Without -e all that was asked for then
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["command", "sandbox", "strings", "ring_size"])]
     input: Option<PathBuf>,
     /// The command and its arguments
@@ -300,7 +309,8 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     printer.finish(&ended.account, ended.exit.yes().copied())
 }
 
-/// Says once what the trace says at each string, where strings are not read by what reads them best.
+/// Says once what the trace says at each string, where strings are not read by what reads them
+/// best.
 fn say_unread(reading: &Reading<'_>, plan: &EventsPlan, is_read: bool) {
     let (why, hint) = match reading.without_bpf {
         Some(error) => (chain(error), error.hint()),

@@ -133,8 +133,8 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a size above zero".to_owned())
 }
 
-/// The paths of `-P`, each as it is written and as it resolves to: a call may name it either way, and a descriptor too. One that is not
-/// there yet is as good as one that is.
+/// The paths of `-P`, each as it is written and as it resolves to: a call may name it either way,
+/// and a descriptor too. One that is not there yet is as good as one that is.
 pub(super) fn paths(written: &[PathBuf]) -> io::Result<Paths> {
     use std::os::unix::ffi::OsStrExt;
     let mut paths = Paths::default();

@@ -192,7 +192,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes what is left and what is to be said of all; gives the exit status, which is the workload's where that is known.
+    /// Writes what is left and what is to be said of all; gives the exit status, which is the
+    /// workload's where that is known.
     pub(super) fn finish(
         mut self,
         account: &Account,

@@ -1,9 +1,11 @@
 //! `--sched`: of each thread, how long it was on a CPU and how long off, why, and who woke it.
 //!
-//! A thread leaves its CPU with `sched:sched_switch`, which says in which state. It comes back with a record of its own (`PERF_RECORD_SWITCH`), as
-//! that tracepoint is of whoever leaves, and of the workload's threads alone is recorded. Between the two it sleeps until `sched:sched_waking`, which
-//! fires where somebody wakes it, and then waits for a CPU. `sched:sched_wakeup` fires when it is put to a CPU, which may be done there by an
-//! interrupt, in nobody's name (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
+//! A thread leaves its CPU with `sched:sched_switch`, which says in which state. It comes back with
+//! a record of its own (`PERF_RECORD_SWITCH`), as that tracepoint is of whoever leaves, and of the
+//! workload's threads alone is recorded. Between the two it sleeps until `sched:sched_waking`,
+//! which fires where somebody wakes it, and then waits for a CPU. `sched:sched_wakeup` fires when
+//! it is put to a CPU, which may be done there by an interrupt, in nobody's name
+//! (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
 
 use perf_records::units::shown;
 use std::collections::{BTreeMap, HashMap};
@@ -34,7 +36,8 @@ pub(super) fn wants() -> impl Iterator<Item = Wanted> {
 #[derive(Debug, Default)]
 pub(super) struct View {
     threads: BTreeMap<ThreadId, Thread>,
-    /// The living by the ids that records give them, and by those of tracepoints where these are others.
+    /// The living by the ids that records give them, and by those of tracepoints where these are
+    /// others.
     by_tid: HashMap<u32, ThreadId>,
     by_global: HashMap<i32, ThreadId>,
 }
@@ -72,7 +75,8 @@ struct Thread {
 struct Waker {
     tid: u32,
     comm: String,
-    /// Whether an interrupt did it, be it by what that one asked for (a packet to the machine itself) or by what is nobody's there (a timer).
+    /// Whether an interrupt did it, be it by what that one asked for (a packet to the machine
+    /// itself) or by what is nobody's there (a timer).
     by_interrupt: bool,
 }
 
@@ -90,7 +94,8 @@ enum Why {
 }
 
 impl Why {
-    /// By the field `prev_state`: `TASK_REPORT` of include/linux/sched.h, and a bit above these for what is taken off while it could run.
+    /// By the field `prev_state`: `TASK_REPORT` of include/linux/sched.h, and a bit above these for
+    /// what is taken off while it could run.
     fn of(state: i128) -> Self {
         match state & 0xff {
             0 => Self::Runnable,
@@ -163,7 +168,8 @@ impl View {
         };
         match &*event.name {
             SWITCH => {
-                // One that has ended is dead to the account as well: what it still does to its end is not told whole.
+                // One that has ended is dead to the account as well: what it still does to its end
+                // is not told whole.
                 if let Some(thread) = self.named(number("prev_pid")) {
                     thread.is_called(actor);
                     thread.leave(time);
@@ -185,7 +191,8 @@ impl View {
                 }
             }
             WAKEUP => {
-                // It was about to sleep, and does not (ttwu_runnable()). One that has decided to is woken before it is off, and put to a CPU then.
+                // It was about to sleep, and does not (ttwu_runnable()). One that has decided to is
+                // woken before it is off, and put to a CPU then.
                 if let Some(thread) = self.named(number("pid"))
                     && thread.out.is_none()
                 {
@@ -354,8 +361,9 @@ fn name_of(actor: &Actor) -> String {
     String::from_utf8_lossy(actor.comm.as_bytes()).into_owned()
 }
 
-/// Whether a tracepoint fired in an interrupt, whatever was running then: TRACE_FLAG_HARDIRQ, _SOFTIRQ or _NMI of `common_flags`, the third byte of
-/// every record (`struct trace_entry`, include/linux/trace_events.h).
+/// Whether a tracepoint fired in an interrupt, whatever was running then: TRACE_FLAG_HARDIRQ,
+/// _SOFTIRQ or _NMI of `common_flags`, the third byte of every record (`struct trace_entry`,
+/// include/linux/trace_events.h).
 fn is_of_interrupt(payload: &[u8]) -> bool {
     let flags = payload.get(2).copied().unwrap_or_default();
     flags & (0x08 | 0x10 | 0x40) != 0

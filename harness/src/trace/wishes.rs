@@ -3,8 +3,8 @@
 use super::{Arguments, Trouble, call_chain, delivered, events, options, sched, spans};
 use trace_harness::plan::Wanted;
 
-/// What all options together want, and whether signals are among it. As strace and perf trace do, signals and faults come beside all calls where
-/// nothing else is named.
+/// What all options together want, and whether signals are among it. As strace and perf trace do,
+/// signals and faults come beside all calls where nothing else is named.
 pub(super) fn wanted(arguments: &Arguments) -> Result<(Vec<Wanted>, bool), Trouble> {
     let (words, signals) = delivered::split(&arguments.events).map_err(Trouble::Usage)?;
     let mut wanted = events::wanted(&words, call_chain(arguments)).map_err(Trouble::Usage)?;

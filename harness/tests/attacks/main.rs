@@ -1,18 +1,19 @@
-//! Attacks on a pass: scenarios of programs that do what the scenario forbids, or do not do what it demands, in a way that is meant to
-//! stay unseen. None of them may pass.
+//! Attacks on a pass: scenarios of programs that do what the scenario forbids, or do not do what it
+//! demands, in a way that is meant to stay unseen. None of them may pass.
 //!
-//! Each `NAME.yaml` beside this file is one trial. Its first line says which verdicts are right, and a second one, if any, what
-//! the report has to say:
+//! Each `NAME.yaml` beside this file is one trial. Its first line says which verdicts are right,
+//! and a second one, if any, what the report has to say:
 //!
 //! ```yaml
 //! # verdict: fail
 //! # says: never `ftruncate`
 //! ```
 //!
-//! A word behind the verdicts that starts with `needs:` names a program without which the trial tells nothing (`needs:python3`).
-//! Where there is a `NAME.snap`, it is the stored snapshot of the scenario.
-//! Programs in C stand in `programs`: `x.c` becomes `programs/x`, static; `x.i386.c` becomes the 32-bit `programs/x.i386`, without a
-//! library, so that no 32-bit library is needed. The folder is copied before, and its scenarios run in the copy.
+//! A word behind the verdicts that starts with `needs:` names a program without which the trial
+//! tells nothing (`needs:python3`). Where there is a `NAME.snap`, it is the stored snapshot of the
+//! scenario. Programs in C stand in `programs`: `x.c` becomes `programs/x`, static; `x.i386.c`
+//! becomes the 32-bit `programs/x.i386`, without a library, so that no 32-bit library is needed.
+//! The folder is copied before, and its scenarios run in the copy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +68,8 @@ fn stem(file: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// A copy of the folder, with its programs compiled and its snapshots where the harness looks for them.
+/// A copy of the folder, with its programs compiled and its snapshots where the harness looks for
+/// them.
 fn prepare() -> Result<TempDir, String> {
     let place = TempDir::with_prefix("attacks-").map_err(|error| error.to_string())?;
     for name in ["scenarios/programs", "snapshots"] {

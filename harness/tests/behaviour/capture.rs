@@ -1,5 +1,6 @@
-//! What calls point to is read by BPF programs: whose strings they are under every circumstance, what is said of one that is not whole
-//! or not there, and that the programs neither disturb others nor outlive the harness.
+//! What calls point to is read by BPF programs: whose strings they are under every circumstance,
+//! what is said of one that is not whole or not there, and that the programs neither disturb others
+//! nor outlive the harness.
 
 mod contents;
 mod machine;

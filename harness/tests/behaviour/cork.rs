@@ -26,7 +26,8 @@ use crate::support::process::{Watched, any_is_ready, is_ready};
 use crate::support::project::PATH;
 use crate::support::require::{require, right_to_trace};
 
-/// The bare host, and a world of one's own, in which the programs of the tests are where they are outside.
+/// The bare host, and a world of one's own, in which the programs of the tests are where they are
+/// outside.
 pub(crate) fn worlds() -> [World; 2] {
     let spec = WorldSpec {
         root: Root::Host,

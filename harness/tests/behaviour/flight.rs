@@ -31,7 +31,8 @@ fn attr(source: Source) -> Attr {
     }
 }
 
-/// The calls of this thread to `prctl(2)`, in rings of so many pages that are overwritten; with `tells_names` also its names.
+/// The calls of this thread to `prctl(2)`, in rings of so many pages that are overwritten; with
+/// `tells_names` also its names.
 fn opened(pages: usize, tells_names: bool) -> EventSet {
     let host = Host::running();
     let name = TracepointName::parse(PRCTL).expect("a name");

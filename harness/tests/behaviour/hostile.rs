@@ -1,9 +1,9 @@
-//! Programs that try to outlive their sandbox, to break out of it or to take it along: each run ends with
-//! the word that it deserves, and nothing of it is left.
+//! Programs that try to outlive their sandbox, to break out of it or to take it along: each run
+//! ends with the word that it deserves, and nothing of it is left.
 //!
-//! Environment: `HARNESS_HOSTILE_ROUNDS` is how often each program runs, 2 unless told. Where it is set, to
-//! 50 before a release, each run must also end within its timeout and a second, by the clock of a machine
-//! that has nothing else to do; the longest is told.
+//! Environment: `HARNESS_HOSTILE_ROUNDS` is how often each program runs, 2 unless told. Where it is
+//! set, to 50 before a release, each run must also end within its timeout and a second, by the
+//! clock of a machine that has nothing else to do; the longest is told.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -24,7 +24,8 @@ enum End {
     Passes(&'static str),
     /// By itself, and others of its making live on.
     Leaks,
-    /// The same; or by the limit of processes, where the CPUs are so busy that its dead go slower than new ones come.
+    /// The same; or by the limit of processes, where the CPUs are so busy that its dead go slower
+    /// than new ones come.
     Hurries,
     /// By its time.
     TimesOut,
@@ -171,7 +172,8 @@ fn end_of(report: &Value) -> End {
     known.expect("a program").1
 }
 
-/// What the run took beyond the time that its program had; one that ends by itself and leaves others needs less.
+/// What the run took beyond the time that its program had; one that ends by itself and leaves
+/// others needs less.
 fn beyond(report: &Value) -> Duration {
     let took = Duration::from_millis(report["duration_ms"].as_u64().expect("a duration"));
     let end = end_of(report);

@@ -1,4 +1,5 @@
-//! Which descriptors a command on the bare host has: those that a shell hands to any command, and none of the harness' own.
+//! Which descriptors a command on the bare host has: those that a shell hands to any command, and
+//! none of the harness' own.
 
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};

@@ -1,5 +1,5 @@
-//! What the program writes is what cargo-insta reads: the same files are pending, and accepting them
-//! by either hand comes to the same.
+//! What the program writes is what cargo-insta reads: the same files are pending, and accepting
+//! them by either hand comes to the same.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! What a sandbox keeps from its workload, proved by what is seen from outside, beside what the workload says.
+//! What a sandbox keeps from its workload, proved by what is seen from outside, beside what the
+//! workload says.
 
 mod reach;
 mod world;

@@ -1,5 +1,5 @@
-//! A harness that is killed by `SIGKILL`, at any moment, leaves no process, no directory, no control
-//! group and no mount.
+//! A harness that is killed by `SIGKILL`, at any moment, leaves no process, no directory, no
+//! control group and no mount.
 
 use std::ffi::{CString, OsStr};
 use std::fs;
@@ -19,8 +19,8 @@ use crate::support::process::{self, Started, Watched};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
-/// A mount namespace in which a group of its own stands for the hierarchy of control groups: what is
-/// found in it was made there.
+/// A mount namespace in which a group of its own stands for the hierarchy of control groups: what
+/// is found in it was made there.
 struct Groups {
     group: PathBuf,
     namespace: String,
@@ -126,7 +126,8 @@ impl Numbers {
 const SIDE_BY_SIDE: u64 = 5;
 const KILLS: usize = 60;
 
-/// When the last process is gone nobody is left who could remove anything: what is there then, stays.
+/// When the last process is gone nobody is left who could remove anything: what is there then,
+/// stays.
 fn kill_at_random_moments(seed: u64) {
     let groups = require!(Groups::new());
     let project = Project::new();

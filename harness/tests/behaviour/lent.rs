@@ -1,4 +1,5 @@
-//! Rights that the program's file lends to ordinary users (`setcap`), by the very line that doctor recommends.
+//! Rights that the program's file lends to ordinary users (`setcap`), by the very line that doctor
+//! recommends.
 
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
@@ -14,7 +15,8 @@ const NOBODY: [&str; 4] = [
     "--clear-groups",
 ];
 
-/// A project with a copy of the program to which doctor's line was applied, and a file that is root's alone.
+/// A project with a copy of the program to which doctor's line was applied, and a file that is
+/// root's alone.
 struct Lent {
     project: Project,
 }

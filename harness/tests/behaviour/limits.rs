@@ -1,4 +1,5 @@
-//! What a run may use: whoever enforces a limit, to reach it is a failure unless it is expected, and what was used is told.
+//! What a run may use: whoever enforces a limit, to reach it is a failure unless it is expected,
+//! and what was used is told.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Planted loss: records that find no room, records that the reader drops. Every one is caught, with
-//! its number, and nothing is concluded from a trace that lacks one.
+//! Planted loss: records that find no room, records that the reader drops. Every one is caught,
+//! with its number, and nothing is concluded from a trace that lacks one.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::RangeInclusive;
@@ -40,8 +40,8 @@ fn account(said: &str, event: &str) -> (u64, u64, u64) {
 
 const GETPPID: &str = "syscalls:sys_enter_getppid";
 
-/// How many records are missing by the complaint's own lines, those of tasks included, which no event
-/// counts.
+/// How many records are missing by the complaint's own lines, those of tasks included, which no
+/// event counts.
 fn missing(said: &str) -> u64 {
     let lines = said.lines().map(str::trim);
     let lines =
@@ -186,8 +186,8 @@ fn loss_at_the_end_of_a_ring_that_nobody_reads_is_caught() {
     );
 }
 
-/// A flood from more processes than there are CPUs. A reader that shares the CPU of a single one may wake up for each few records in time
-/// to lose none: it cannot do so on all of them.
+/// A flood from more processes than there are CPUs. A reader that shares the CPU of a single one
+/// may wake up for each few records in time to lose none: it cannot do so on all of them.
 fn flood(extra: &str) -> Project {
     let oracle = oracle::path();
     let flood = format!("{oracle} flood 20000");

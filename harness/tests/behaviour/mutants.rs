@@ -1,5 +1,6 @@
-//! The promises of `scenarios/promises`: each holds of the program that makes it, and fails at the step that a program leaves out
-//! which breaks it. No snapshot is compared: the expectations alone must tell.
+//! The promises of `scenarios/promises`: each holds of the program that makes it, and fails at the
+//! step that a program leaves out which breaks it. No snapshot is compared: the expectations alone
+//! must tell.
 
 #[path = "mutants/files.rs"]
 mod files;
@@ -50,7 +51,8 @@ fn promises() -> BTreeMap<String, String> {
     promises
 }
 
-/// A scenario in parts: what stands in front of a top-level key, what is below the key, and what follows.
+/// A scenario in parts: what stands in front of a top-level key, what is below the key, and what
+/// follows.
 fn parts<'a>(yaml: &'a str, key: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let mut place = 0;
     let mut start = None;
@@ -93,8 +95,8 @@ fn workloads() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The scenario with the mutant in place of its program, and the files that it is laid out from. Each edit is one of the workload: of its
-/// key or of a file that it names, and there of one place.
+/// The scenario with the mutant in place of its program, and the files that it is laid out from.
+/// Each edit is one of the workload: of its key or of a file that it names, and there of one place.
 fn mutate(mutant: &Mutant, yaml: &str) -> (String, BTreeMap<String, String>) {
     let (before, workload, after) = parts(yaml, "workload").expect("a workload");
     let mut workload = workload.to_owned();

@@ -3,7 +3,8 @@
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 
-/// Far more calls than the rings hold, each loop with a file of its own, and something rare at the end.
+/// Far more calls than the rings hold, each loop with a file of its own, and something rare at the
+/// end.
 const MANY: &str = "workload: { shell: \"i=0; while [ $i -lt 3000 ]; do : > f$i; i=$((i+1)); done; rm f7\", timeout: 60s }\nsnapshot: false";
 const FLIGHT: &str = "ring: { size: 64KiB, mode: flight }";
 

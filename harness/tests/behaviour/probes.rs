@@ -14,7 +14,8 @@ use crate::support::process::{self, Started, Watched};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
-/// A function that is called five times, with arguments of every kind that a probe reads and some that none does.
+/// A function that is called five times, with arguments of every kind that a probe reads and some
+/// that none does.
 const SOURCE: &str = r#"
 #include <stdio.h>
 #include <stdbool.h>
@@ -330,7 +331,8 @@ fn what_a_probe_could_not_read_makes_a_run_incomplete() {
     assert!(run.stdout.contains("incomplete"), "{run:?}");
 }
 
-/// Whether the kernel was built with probes in itself: no package brings them, so that without them there is nothing to be tested.
+/// Whether the kernel was built with probes in itself: no package brings them, so that without them
+/// there is nothing to be tested.
 fn has_kprobes() -> bool {
     let sources = Host::running().event_sources();
     sources.iter().any(|source| source == "kprobe")

@@ -1,4 +1,5 @@
-//! `harness record --overwrite` and `--switch-output`: who asks gets a file, and each file is a whole one.
+//! `harness record --overwrite` and `--switch-output`: who asks gets a file, and each file is a
+//! whole one.
 
 mod files;
 mod requests;
@@ -18,11 +19,13 @@ use crate::support::PATIENCE;
 use crate::support::process::is_ready;
 use crate::support::project::Project;
 
-/// Whoever is recorded: for each line that it reads it makes so many calls, whose first argument goes on from where it was, and says so.
+/// Whoever is recorded: for each line that it reads it makes so many calls, whose first argument
+/// goes on from where it was, and says so.
 const COUNTER: &str = "$| = 1; my $next = 100000; while (<STDIN>) { \
     if (/^unlink/) { syscall(87, my $path = '/nonexistent') } else { syscall(3, $next++) for 1..$_ } print \"$next\\n\" }";
 
-/// The number of close(2) on x86-64, which the counter makes with descriptors that nobody has; that of unlink(2) is 87.
+/// The number of close(2) on x86-64, which the counter makes with descriptors that nobody has; that
+/// of unlink(2) is 87.
 const CLOSE: u64 = 3;
 const FIRST: u64 = 100_000;
 
@@ -65,7 +68,8 @@ impl Drop for Counter {
     }
 }
 
-/// Whether the process is the harness, and has blocked the signals that ask for files, and those that end it.
+/// Whether the process is the harness, and has blocked the signals that ask for files, and those
+/// that end it.
 fn blocks_signals(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
     if !status.starts_with("Name:\tharness\n") {

@@ -1,4 +1,5 @@
-//! What is kept of a ring and read again is what lay in the ring: in a file and in a pipe's stream, plain and compressed.
+//! What is kept of a ring and read again is what lay in the ring: in a file and in a pipe's stream,
+//! plain and compressed.
 
 use std::fs::File;
 use std::io::Cursor;

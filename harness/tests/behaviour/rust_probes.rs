@@ -1,4 +1,5 @@
-//! Probes in a program of Rust, whose functions have a name in the source and another one in the file.
+//! Probes in a program of Rust, whose functions have a name in the source and another one in the
+//! file.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! `harness script` on files that perf recorded: what it prints, in which forms, and what it does of bad ones.
+//! `harness script` on files that perf recorded: what it prints, in which forms, and what it does
+//! of bad ones.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,7 +47,8 @@ fn a_file_is_printed_in_the_columns_of_perf() {
     );
 }
 
-/// JSON lines without the names of functions, which are there where this machine has the very files; any other text as it is.
+/// JSON lines without the names of functions, which are there where this machine has the very
+/// files; any other text as it is.
 fn unnamed(text: &str) -> String {
     let without = |line: &str| match serde_json::from_str::<Value>(line) {
         Ok(Value::Object(mut object)) => {

@@ -1,4 +1,5 @@
-//! What the events of a workload do not see is never taken for absence: each of these was once a pass.
+//! What the events of a workload do not see is never taken for absence: each of these was once a
+//! pass.
 
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
@@ -28,7 +29,8 @@ fn verdict(yaml: &str) -> (String, String) {
     verdict
 }
 
-/// The verdict on a scenario whose workload writes its `/proc/self/cgroup` to the file that `{}` stands for; its group is gone afterwards.
+/// The verdict on a scenario whose workload writes its `/proc/self/cgroup` to the file that `{}`
+/// stands for; its group is gone afterwards.
 fn verdict_in_a_group(yaml: &str) -> (String, String) {
     let project = Project::new();
     let file = project.join("group");

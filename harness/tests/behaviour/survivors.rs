@@ -1,5 +1,5 @@
-//! Who outlives the main process: named, ended, and a verdict of its own; and that every run ends as
-//! a whole, whatever its processes do about it.
+//! Who outlives the main process: named, ended, and a verdict of its own; and that every run ends
+//! as a whole, whatever its processes do about it.
 
 use serde_json::Value;
 
@@ -43,8 +43,8 @@ fn run(script: &str, sandbox: &str, keys: &str) -> (Project, Vec<Value>) {
     (project, lines)
 }
 
-/// The verdict and the reasons, with letters for the numbers of processes in the order in which they
-/// are named.
+/// The verdict and the reasons, with letters for the numbers of processes in the order in which
+/// they are named.
 fn verdict(script: &str, sandbox: &str, keys: &str) -> (String, Vec<String>) {
     let (_project, lines) = run(script, sandbox, keys);
     let report = lines.first().expect("a report");
@@ -287,8 +287,8 @@ os._exit(0)";
     }
 }
 
-/// One is killed and one sees the end of its pipe, just before or at the main process' end, again and
-/// again.
+/// One is killed and one sees the end of its pipe, just before or at the main process' end, again
+/// and again.
 #[test]
 fn who_is_dying_when_the_main_process_ends_is_no_survivor() {
     require!(needs());

@@ -1,12 +1,13 @@
-//! What a workload or a recording says of itself reaches a person as text: it neither steers the terminal nor makes lines
-//! of its own among those of the program.
+//! What a workload or a recording says of itself reaches a person as text: it neither steers the
+//! terminal nor makes lines of its own among those of the program.
 
 use std::fs;
 
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 
-/// Clears the screen, says that all is well, orders something of a CI system, turns the direction of writing.
+/// Clears the screen, says that all is well, orders something of a CI system, turns the direction
+/// of writing.
 const HOSTILE: &str = "\\033[2J\\033[H\\n      pass  everything\\n::error::x\\rpass  everything\\n\\342\\200\\256\\302\\233";
 
 /// Nothing of it came through.

@@ -1,6 +1,6 @@
-//! The trials of `cargo test`, one for each scenario: how they are listed, selected, judged, and what
-//! they write. The test program is the one that runs the repository's own scenarios, pointed at
-//! others.
+//! The trials of `cargo test`, one for each scenario: how they are listed, selected, judged, and
+//! what they write. The test program is the one that runs the repository's own scenarios, pointed
+//! at others.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -102,7 +102,8 @@ fn an_ordinary_user_has_the_same_world() {
     assert!(said.contains(&expected), "{said}");
 }
 
-/// In a process of its own: other tests start programs in ways that know nothing of what is laid out here.
+/// In a process of its own: other tests start programs in ways that know nothing of what is laid
+/// out here.
 #[test]
 fn a_program_that_was_just_laid_out_can_be_executed_whatever_starts_beside_it() {
     let this = std::env::current_exe().expect("this program");
@@ -119,8 +120,8 @@ fn a_program_that_was_just_laid_out_can_be_executed_whatever_starts_beside_it() 
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// A child that another thread makes has a copy of what is open here, for as long as it takes to close it: a program that is open for
-/// writing in anybody cannot be executed.
+/// A child that another thread makes has a copy of what is open here, for as long as it takes to
+/// close it: a program that is open for writing in anybody cannot be executed.
 #[test]
 #[ignore = "a part of another test, which runs it as a process of its own"]
 fn lays_programs_out_and_executes_them() {

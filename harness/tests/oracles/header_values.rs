@@ -8,7 +8,8 @@ use syscall_model::constants::tables;
 use super::support::command::PATH;
 use super::support::require::{self, require};
 
-/// Reads `set name value` lines; the command is the one that makes the tables, which here only asks the compiler.
+/// Reads `set name value` lines; the command is the one that makes the tables, which here only asks
+/// the compiler.
 fn of_the_headers() -> BTreeMap<(String, String), u64> {
     let command = concat!(env!("CARGO_MANIFEST_DIR"), "/../ci/capture-constants");
     let output = Command::new("python3")

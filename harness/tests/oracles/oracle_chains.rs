@@ -1,8 +1,11 @@
-//! Call chains: a program of known structure shows exactly it, and of recordings `harness script` names the functions that `perf script` names.
+//! Call chains: a program of known structure shows exactly it, and of recordings `harness script`
+//! names the functions that `perf script` names.
 //!
-//! Three things that perf does are not compared. Where debug information calls a function otherwise than its symbol, perf 6.1 says that the one
-//! is inlined into the other: so both are asked without inlined functions. perf 7.2 takes any name for one that is encoded (`f` is `float`): the
-//! functions here have longer names. A version that the linker wrote behind a name (`@@GLIBC_2.34`) is no part of it.
+//! Three things that perf does are not compared. Where debug information calls a function otherwise
+//! than its symbol, perf 6.1 says that the one is inlined into the other: so both are asked without
+//! inlined functions. perf 7.2 takes any name for one that is encoded (`f` is `float`): the
+//! functions here have longer names. A version that the linker wrote behind a name (`@@GLIBC_2.34`)
+//! is no part of it.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -14,7 +17,8 @@ use super::support::require::{self, require};
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 
-/// `main` calls `outermost`, which calls `middle`, into which `inlined` is put, which calls `innermost`, which calls `fsync`.
+/// `main` calls `outermost`, which calls `middle`, into which `inlined` is put, which calls
+/// `innermost`, which calls `fsync`.
 const PROGRAM: &str = r#"
 #include <fcntl.h>
 #include <unistd.h>
@@ -201,8 +205,9 @@ fn functions_of_our_files_are_those_that_perf_names() {
     let place = Place::new();
     let file = place.beside("ours.data");
     let path = file.to_str().expect("a path of letters");
-    // Not where a task is taken off its CPU: amid an exec perf names the old program's `execve` by mappings that are gone, and stubs (`@plt`) by names
-    // that it makes up; and in the midst of a function a chain by frame pointers may stop.
+    // Not where a task is taken off its CPU: amid an exec perf names the old program's `execve` by
+    // mappings that are gone, and stubs (`@plt`) by names that it makes up; and in the midst of a
+    // function a chain by frame pointers may stop.
     for (graph, event) in [
         ("fp", "syscalls:sys_enter_wait4"),
         ("dwarf", "syscalls:sys_enter_wait4"),

@@ -1,5 +1,5 @@
-//! Events by the names that perf has for them, in groups and with modifiers: counted as `perf stat` counts them, and as often as a program
-//! says that it does a thing.
+//! Events by the names that perf has for them, in groups and with modifiers: counted as `perf stat`
+//! counts them, and as often as a program says that it does a thing.
 
 use std::fs;
 
@@ -11,7 +11,8 @@ use perf_live::host::Host;
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 
-/// A place at an address of its choice, to which it stores as often as it is told, and its child once more; each load is one of the child's.
+/// A place at an address of its choice, to which it stores as often as it is told, and its child
+/// once more; each load is one of the child's.
 const STORES: &str = "
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -102,7 +103,8 @@ fn stores_to_a_place_of_memory_are_counted_in_a_tree_of_processes() {
         ours
     };
     let (one, thousand) = (counts("1"), counts("1000"));
-    // The program, which stores and loads, says how often. An emulated processor may miss an access that follows another.
+    // The program, which stores and loads, says how often. An emulated processor may miss an access
+    // that follows another.
     let sees_all = (one == ["2", "3"]).then_some(());
     require!(sees_all.ok_or_else(|| format!("of 2 stores and 3 accesses perf counts {one:?}")));
     assert_eq!(thousand, ["1001", "1002"]);
@@ -187,7 +189,8 @@ fn what_the_machine_does_not_count_is_said_where_perf_says_it() {
     let lacking: Vec<bool> = of_perf.iter().map(lacks).collect();
     let is_null = |counter: &serde_json::Value| counter["value"].is_null();
     let ours: Vec<bool> = counters.iter().map(is_null).collect();
-    // perf takes a group apart of which the machine lacks one; here it is counted whole or not at all.
+    // perf takes a group apart of which the machine lacks one; here it is counted whole or not at
+    // all.
     assert_eq!(ours[..2], lacking[..2]);
     assert_eq!(ours[2..], [lacking[3]; 2]);
     for counter in counters.iter().filter(|counter| is_null(counter)) {
@@ -213,7 +216,8 @@ int main(int argc, char **argv) {
 fn a_scenario_counts_a_page_fault_more_for_each_page_more() {
     require!(require::right_to_trace());
     let place = Place::new();
-    // Without a loader there are no files to map, which come in fewer faults or more by what the page cache holds.
+    // Without a loader there are no files to map, which come in fewer faults or more by what the
+    // page cache holds.
     let program = require!(compiler::compiled(&place, "touch.c", &["-static"], TOUCH));
     let file = place.beside("touch.yaml");
     let verdict = |more: &str, options: &[&str]| {

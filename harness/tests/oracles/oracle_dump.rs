@@ -1,4 +1,5 @@
-//! What `perf report -D` lists, `harness dump` lists as well: each record's place, size, bytes and meaning, in the same order.
+//! What `perf report -D` lists, `harness dump` lists as well: each record's place, size, bytes and
+//! meaning, in the same order.
 
 use std::path::Path;
 use std::process::Command;
@@ -78,7 +79,8 @@ fn compare(file: &Path, is_pipe: bool, of_what: &str) {
     if perf::version() < perf::NEW {
         ours.iter_mut().flatten().for_each(unmark);
     }
-    // perf shows what is in compressed records, and not themselves; and of a pipe not the first attribute, which tells it how.
+    // perf shows what is in compressed records, and not themselves; and of a pipe not the first
+    // attribute, which tells it how.
     let is_compressed = |head: &str| head.ends_with("event: 81") || head.ends_with("event: 83");
     ours.retain(|record| !is_compressed(&record[0]));
     let header = if is_pipe { 16 } else { 0 };

@@ -1,4 +1,5 @@
-//! The events that `harness events` lists are those that perf lists, with the fields of their formats.
+//! The events that `harness events` lists are those that perf lists, with the fields of their
+//! formats.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -90,7 +91,8 @@ fn the_fields_are_those_of_the_format() {
     }
 }
 
-/// What a machine counts without tracepoints. perf's own tools (`duration_time`) are no events of the kernel, and it has some by two names.
+/// What a machine counts without tracepoints. perf's own tools (`duration_time`) are no events of
+/// the kernel, and it has some by two names.
 #[test]
 fn the_events_without_fields_are_those_that_perf_lists() {
     require!(require::right_to_trace());

@@ -36,12 +36,14 @@ fn who_touches_pages_has_so_many_faults_in_its_own_memory() {
         let of_buffer = |line: &&String| line.contains("//anon@") && line.ends_with("(dk)");
         lines.iter().filter(of_buffer).count()
     };
-    // Both buffers have mappings of their own; the first page of one may be written before (the C library's head of it).
+    // Both buffers have mappings of their own; the first page of one may be written before (the C
+    // library's head of it).
     let (few, many) = (faults("1M"), faults("2M"));
     assert_eq!(many - few, 256, "{few} {many}");
 }
 
-/// The signals of a trace, without what only one of the two knows: who sent them, and with which rest.
+/// The signals of a trace, without what only one of the two knows: who sent them, and with which
+/// rest.
 fn signals(lines: &[String]) -> Vec<String> {
     let told = lines.iter().filter_map(|line| {
         let (_, told) = line

@@ -1,4 +1,5 @@
-//! perf reads each file of the flight recorder without a word, knows by name whoever is in it, and finds as many samples as were said.
+//! perf reads each file of the flight recorder without a word, knows by name whoever is in it, and
+//! finds as many samples as were said.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,8 @@ use super::support::require::{self, require};
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 
-/// A shell whose children are dead when its files are read, and that asks for one each time it has had some.
+/// A shell whose children are dead when its files are read, and that asks for one each time it has
+/// had some.
 const ASKS: &str =
     "for i in 1 2 3; do ls / > ls.txt; (exec sort ls.txt) | wc > wc.txt; kill -USR2 $PPID; done";
 

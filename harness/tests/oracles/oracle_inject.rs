@@ -1,4 +1,5 @@
-//! What `harness inject -b` puts in, perf finds, and `readelf` says the same; all else stays as it was.
+//! What `harness inject -b` puts in, perf finds, and `readelf` says the same; all else stays as it
+//! was.
 
 use std::collections::BTreeMap;
 use std::process::Output;

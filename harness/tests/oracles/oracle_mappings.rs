@@ -1,7 +1,7 @@
 //! Where an address lies is what `/proc/PID/maps` says of it.
 //!
-//! The programs write their own map down, so that both witnesses speak of the same moment: that of the
-//! `read(2)` which gave the line.
+//! The programs write their own map down, so that both witnesses speak of the same moment: that of
+//! the `read(2)` which gave the line.
 
 use std::ffi::{CString, OsStr};
 use std::io;
@@ -135,7 +135,8 @@ fn file(place: &Place) -> PathBuf {
     std::fs::canonicalize(&name).unwrap_or_else(|_| name.into())
 }
 
-/// Compares what one read gave with what is known at that moment; tells how many lines of files agreed.
+/// Compares what one read gave with what is known at that moment; tells how many lines of files
+/// agreed.
 fn compare(lines: &str, own: &Path, look_up: impl Fn(u64) -> Option<Place>) -> usize {
     let lines: Vec<Line<'_>> = lines.lines().map(Line::parse).collect();
     let mut n_files = 0;

@@ -1,4 +1,5 @@
-//! Events of one mode of the processor, recorded: asked of the kernel in perf's words, as many as perf counts, and all from that mode.
+//! Events of one mode of the processor, recorded: asked of the kernel in perf's words, as many as
+//! perf counts, and all from that mode.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,7 +82,8 @@ fn all_samples_are_of_the_mode_that_is_named() {
     }
 }
 
-/// How many faults a program has depends on what the page cache holds, so perf counts those of the very run that we trace.
+/// How many faults a program has depends on what the page cache holds, so perf counts those of the
+/// very run that we trace.
 #[test]
 fn a_trace_has_each_fault_of_the_mode_that_is_named() {
     require!(require::right_to_trace());
@@ -102,7 +104,8 @@ fn a_trace_has_each_fault_of_the_mode_that_is_named() {
     let text = fs::read_to_string(&said).expect("a trace");
     let counts = fs::read_to_string(&counted).expect("counts");
     for event in events.split(',') {
-        // perf counts from the moment that its child executes the command, which names the process anew.
+        // perf counts from the moment that its child executes the command, which names the process
+        // anew.
         let name = format!("\"software:{event}\"");
         let is_commands = |line: &&str| {
             let comms = ["\"comm\":\"setarch\"", "\"comm\":\"true\""];

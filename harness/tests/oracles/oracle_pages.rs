@@ -1,7 +1,9 @@
-//! Page faults one by one against perf trace, which counts the same faults at the same time: it runs the harness that runs the program.
+//! Page faults one by one against perf trace, which counts the same faults at the same time: it
+//! runs the harness that runs the program.
 //!
-//! All of it takes place on one CPU: perf trace reads ring after ring, and a fault before the mapping that it is in, where the two are in two rings. Of
-//! what the kernel touches before it tells of the mapping perf gives the address alone.
+//! All of it takes place on one CPU: perf trace reads ring after ring, and a fault before the
+//! mapping that it is in, where the two are in two rings. Of what the kernel touches before it
+//! tells of the mapping perf gives the address alone.
 
 use super::support::command::Place;
 use super::support::harness::PATH;
@@ -11,7 +13,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The name and the place in it; nothing where there is no name. Versions of symbols and entries of a linkage table perf names, according to its own.
+/// The name and the place in it; nothing where there is no name. Versions of symbols and entries of
+/// a linkage table perf names, according to its own.
 fn function(text: &str) -> String {
     let (name, offset) = text.rsplit_once('+').unwrap_or((text, ""));
     let bare = name.split('@').next().unwrap_or_default();
@@ -50,7 +53,8 @@ fn theirs(text: &str) -> BTreeMap<u64, Vec<[String; 3]>> {
     all
 }
 
-/// What the harness says of a fault: the same, with its place as an address and as one in what is mapped there.
+/// What the harness says of a fault: the same, with its place as an address and as one in what is
+/// mapped there.
 fn ours(line: &Value) -> [[String; 3]; 2] {
     let kind = match line["name"].as_str() {
         Some("software:minor-faults") => "min",
@@ -76,7 +80,8 @@ fn one_cpu() -> String {
     first.expect("a CPU").to_owned()
 }
 
-/// The faults that the harness tells of, each of which perf trace tells as well, and of how many both name the function; and what the program printed.
+/// The faults that the harness tells of, each of which perf trace tells as well, and of how many
+/// both name the function; and what the program printed.
 fn compared(place: &Place, kinds: &str, command: &[&str]) -> (Vec<Value>, usize, String) {
     let (said, witness) = (place.beside("said"), place.beside("witness"));
     let path = |path: &std::path::Path| path.to_str().expect("a path of letters").to_owned();
@@ -109,7 +114,8 @@ fn compared(place: &Place, kinds: &str, command: &[&str]) -> (Vec<Value>, usize,
         };
         n_named += usize::from(!left.swap_remove(found)[1].is_empty());
     }
-    // Those of others are the harness' own, and perf has those of the command from before its exec as well.
+    // Those of others are the harness' own, and perf has those of the command from before its exec
+    // as well.
     let tid = |fault: &Value| fault["tid"].as_u64();
     let children =
         |id: u64| tid(&faults[0]) != Some(id) && faults.iter().any(|it| tid(it) == Some(id));
@@ -128,7 +134,8 @@ fn every_fault_is_one_that_perf_trace_sees_in_the_same_function_at_the_same_addr
     assert!(n_named > 100, "{n_named}");
 }
 
-/// It is no scenario: in a directory on a tmpfs, where there is no disk to read from, nothing is dropped.
+/// It is no scenario: in a directory on a tmpfs, where there is no disk to read from, nothing is
+/// dropped.
 #[test]
 fn each_page_that_was_dropped_from_the_cache_is_one_major_fault() {
     require!(require::perf_and_right_to_trace());

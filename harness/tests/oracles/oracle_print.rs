@@ -95,7 +95,8 @@ fn the_text_of_every_event_is_that_of_perf() {
         .enumerate()
         .flat_map(|(at, (_, format, _))| {
             let flavours = FLAVOURS.into_iter();
-            // `REC->total_time == 0 ? 0 : ... / REC->total_time`: perf 6.1 divides all the same, and dies of that.
+            // `REC->total_time == 0 ? 0 : ... / REC->total_time`: perf 6.1 divides all the same,
+            // and dies of that.
             let divides = format.print_fmt.contains("/ REC->");
             let flavours = flavours.filter(move |flavour| !divides || *flavour != Flavour::Zero);
             flavours.map(move |flavour| (at, payload(format, flavour)))
@@ -152,7 +153,8 @@ fn the_text_of_every_event_is_that_of_perf() {
     for (why, events) in &known {
         println!("{} events, {why}", events.len());
     }
-    // A sample in five has every bit set, another bits at random: those show most of what is perf's fault.
+    // A sample in five has every bit set, another bits at random: those show most of what is perf's
+    // fault.
     assert!(
         equal * 100 >= samples.len() * 94,
         "{equal} of {} samples",
@@ -165,7 +167,8 @@ fn the_text_of_every_event_is_that_of_perf() {
     );
 }
 
-/// What no text can be made of: perf takes 0 for the variables of the kernel, and fails at the rest.
+/// What no text can be made of: perf takes 0 for the variables of the kernel, and fails at the
+/// rest.
 const BY_FIELDS: [&str; 5] = [
     "a call of `jiffies_to_msecs`",
     "a call of `mc_event_error_type`",

@@ -1,5 +1,5 @@
-//! What `harness record`, `harness trace --save` and `harness run --save` write perf reads without a word, and it holds each sample that the
-//! kernel counted.
+//! What `harness record`, `harness trace --save` and `harness run --save` write perf reads without
+//! a word, and it holds each sample that the kernel counted.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -144,7 +144,8 @@ fn the_whole_machine_and_one_process() {
     let place = Place::new();
     let file = place.beside("perf.data");
     let path = file.to_str().expect("a path of letters");
-    // The process waits for a reader of what it writes, which the command is: it has written before the command ends.
+    // The process waits for a reader of what it writes, which the command is: it has written before
+    // the command ends.
     let line = format!(
         "mkfifo f g; cat f > g & {HARNESS} record -e all -o {path} -p $! -- sh -c 'cat g & echo x > f; wait'; wait"
     );

@@ -1,4 +1,5 @@
-//! Calls that a filter of the program's own answers or refuses, against a text written by hand and against strace, by both gates.
+//! Calls that a filter of the program's own answers or refuses, against a text written by hand and
+//! against strace, by both gates.
 
 use super::support::command::Place;
 use super::support::compiler::compiled;
@@ -12,7 +13,8 @@ const FILTERED: &str = include_str!("../attacks/programs/filtered.c");
 /// `socket` of x86_64 and of i386, and what stands in front of it in a trace.
 const GATES: [(&str, &[&str], &str); 2] = [("41", &[], ""), ("359", &["i386"], "[i386] ")];
 
-/// The text behind the thread's id, where `NR` is the call's number; and the result that strace tells, where it tells one.
+/// The text behind the thread's id, where `NR` is the call's number; and the result that strace
+/// tells, where it tells one.
 const CASES: [(&str, &str, &str); 11] = [
     (
         "errno",

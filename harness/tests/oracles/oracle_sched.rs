@@ -1,8 +1,10 @@
-//! `trace --sched` against perf, which records the same run at the same time, on all CPUs and whoever runs there.
+//! `trace --sched` against perf, which records the same run at the same time, on all CPUs and
+//! whoever runs there.
 //!
-//! Of its own records the harness must have made what perf's reading of them comes to, to the nanosecond. What a thread did by perf's own records is
-//! the same in number, state and waker; its times are other readings of the clock at the same moments, so that there what is compared is that each time
-//! off a CPU overlaps with its counterpart and no other.
+//! Of its own records the harness must have made what perf's reading of them comes to, to the
+//! nanosecond. What a thread did by perf's own records is the same in number, state and waker; its
+//! times are other readings of the clock at the same moments, so that there what is compared is
+//! that each time off a CPU overlaps with its counterpart and no other.
 
 use super::support::command::Place;
 use super::support::harness::PATH;
@@ -97,8 +99,8 @@ fn number(line: &str, word: &str) -> u64 {
     number.unwrap_or_else(|error| panic!("{error} behind `{word}`: {line}"))
 }
 
-/// What perf's records say of these threads, from the exec of each process and the birth of each thread to its end, or to the end
-/// that is given.
+/// What perf's records say of these threads, from the exec of each process and the birth of each
+/// thread to its end, or to the end that is given.
 fn witnessed(
     text: &str,
     threads: &BTreeSet<u64>,
@@ -180,7 +182,8 @@ fn witnessed(
     all
 }
 
-/// What the harness says of each thread: numbers by their names, and by whom of the run it was woken how often.
+/// What the harness says of each thread: numbers by their names, and by whom of the run it was
+/// woken how often.
 type Said = BTreeMap<u64, (BTreeMap<String, u64>, BTreeMap<u64, u64>)>;
 
 fn said(text: &str) -> Said {
@@ -226,7 +229,8 @@ fn check(n_threads: usize, program: &str) {
         script.display()
     );
     let events = "sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new";
-    // Of mappings and BPF programs perf has nothing to say here; of what is gone meanwhile it complains.
+    // Of mappings and BPF programs perf has nothing to say here; of what is gone meanwhile it
+    // complains.
     let options = format!(
         "-a -m 4096 -k CLOCK_MONOTONIC --switch-events --synth=task --no-bpf-event -e {events}"
     );
@@ -243,7 +247,8 @@ fn check(n_threads: usize, program: &str) {
         witnessed(&perf::said_of(&words, file), &threads, ends)
     };
     let own = seen(&saved, &BTreeMap::new());
-    // A thread's own events end with a PERF_RECORD_EXIT before those of the CPUs have theirs: perf_event_exit_task().
+    // A thread's own events end with a PERF_RECORD_EXIT before those of the CPUs have theirs:
+    // perf_event_exit_task().
     let ends: BTreeMap<u64, u64> = own
         .iter()
         .filter_map(|(tid, thread)| Some((*tid, thread.end?)))

@@ -1,8 +1,11 @@
-//! What `perf script` says of the files and pipes that perf records, `harness script` says as well: event by event, field by field.
+//! What `perf script` says of the files and pipes that perf records, `harness script` says as well:
+//! event by event, field by field.
 //!
-//! The two differ in the widths of columns, which are those of perf 7.2 in all versions of `harness`, and in the user's addresses of call
-//! chains, which perf 6.1 shows as places in the file. So runs of spaces are one, and of an address in a chain its place in the page counts.
-//! perf 7.2 forgets the name of a thread at its end, though its last samples are yet to come; the kernel and we do not.
+//! The two differ in the widths of columns, which are those of perf 7.2 in all versions of
+//! `harness`, and in the user's addresses of call chains, which perf 6.1 shows as places in the
+//! file. So runs of spaces are one, and of an address in a chain its place in the page counts. perf
+//! 7.2 forgets the name of a thread at its end, though its last samples are yet to come; the kernel
+//! and we do not.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,7 +28,8 @@ fn ours(file: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
 }
 
 fn theirs(file: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
-    // A function that stands inside of another is known from what debuggers read, and not from what was recorded.
+    // A function that stands inside of another is known from what debuggers read, and not from what
+    // was recorded.
     let more: Vec<&str> = more.iter().copied().chain(["--no-inline"]).collect();
     lines(&perf::program(), file, fields, &more)
 }

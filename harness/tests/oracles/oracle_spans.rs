@@ -1,4 +1,5 @@
-//! Spans against perf: of the same records, perf script gives the same ends, and so the same times between them.
+//! Spans against perf: of the same records, perf script gives the same ends, and so the same times
+//! between them.
 
 use super::support::command::Place;
 use super::support::harness::PATH;
@@ -8,7 +9,8 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;
 
-/// The lengths of what perf sees begin and end, in the order in which they end; each thread ends what it began last.
+/// The lengths of what perf sees begin and end, in the order in which they end; each thread ends
+/// what it began last.
 fn witnessed(text: &str, begin: &str, end: &str) -> Vec<(u64, u64)> {
     let mut open: HashMap<u64, Vec<u64>> = HashMap::new();
     let mut lengths = Vec::new();
@@ -135,7 +137,8 @@ fn a_span_of_a_calls_halves_is_that_call() {
     assert!(calls.len() >= 4, "{text}");
     for (key, calls) in &calls {
         for (call, span) in calls.iter().zip(&spans[key]) {
-            // Each half has two tracepoints, one after the other: so one call's meet each other and no other call's.
+            // Each half has two tracepoints, one after the other: so one call's meet each other and
+            // no other call's.
             assert!(
                 call.0 <= span.1 && span.0 <= call.1,
                 "{key:?}: {call:?} {span:?}"
@@ -144,7 +147,8 @@ fn a_span_of_a_calls_halves_is_that_call() {
     }
 }
 
-/// A timer of the program's own ends a span in an interrupt; one of which nobody knows that it does is told of when no end came.
+/// A timer of the program's own ends a span in an interrupt; one of which nobody knows that it does
+/// is told of when no end came.
 #[test]
 fn a_span_that_ends_in_nobodys_name_is_refused_or_said() {
     require!(require::right_to_trace());

@@ -1,4 +1,5 @@
-//! What `harness stat` counts is what `perf stat` counts of the same program, and what the program does.
+//! What `harness stat` counts is what `perf stat` counts of the same program, and what the program
+//! does.
 
 use std::fs;
 
@@ -98,7 +99,8 @@ int main(int argc, char **argv) {
 }
 ";
 
-/// That program without a loader: of files to map, how many pages are there at once depends on what the page cache holds.
+/// That program without a loader: of files to map, how many pages are there at once depends on what
+/// the page cache holds.
 fn touching(place: &Place) -> Result<String, String> {
     compiler::compiled(place, "touch.c", &["-static"], TOUCH)
 }

@@ -1,5 +1,6 @@
-//! strace as the witness of what words mean: calls with chosen words, which a filter refuses, so that any call can be made. What strace prints
-//! of the words is compared with what the library writes of the same words; nothing is traced for that.
+//! strace as the witness of what words mean: calls with chosen words, which a filter refuses, so
+//! that any call can be made. What strace prints of the words is compared with what the library
+//! writes of the same words; nothing is traced for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -31,10 +32,12 @@ use super::support::require::{self, require};
 /// Calls by number with their words.
 type Words = (&'static str, [u64; 6]);
 
-/// What the arguments are that a call is not made for: nothing, and a number that is also an address of nothing.
+/// What the arguments are that a call is not made for: nothing, and a number that is also an
+/// address of nothing.
 const OTHERS: [u64; 2] = [0, 0x1234];
 
-/// The formats of the running kernel's calls cannot be read without rights; these are the same on every machine.
+/// The formats of the running kernel's calls cannot be read without rights; these are the same on
+/// every machine.
 fn signatures() -> Signatures<'static> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/formats/6.18.44-fc-v669.txt.gz");
@@ -104,7 +107,8 @@ fn values(set: &Constants) -> BTreeSet<u64> {
     values
 }
 
-/// Every call with named arguments, each of them with every value; where a value changes what others are, those too.
+/// Every call with named arguments, each of them with every value; where a value changes what
+/// others are, those too.
 fn tried(signature: &Signature, name: &'static str, tried: &mut BTreeSet<Words>) {
     for other in OTHERS {
         vary(signature, name, [other; 6], &[], tried);
@@ -187,7 +191,8 @@ fn identifiers(line: &str) -> impl Iterator<Item = &str> {
         })
 }
 
-/// Whether all that strace has by name is in the text as well; `_IOC()` is how it writes a request without a name.
+/// Whether all that strace has by name is in the text as well; `_IOC()` is how it writes a request
+/// without a name.
 fn has_no_other_name(ours: &str, theirs: &str) -> bool {
     let mut names = identifiers(theirs).filter(|name| !name.starts_with("_IOC"));
     names.all(|name| identifiers(ours).any(|ours| ours == name))

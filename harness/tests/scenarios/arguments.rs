@@ -1,5 +1,5 @@
-//! The arguments that libtest takes and libtest-mimic does not: several filters, `--no-capture`, and
-//! the number of threads from the environment.
+//! The arguments that libtest takes and libtest-mimic does not: several filters, `--no-capture`,
+//! and the number of threads from the environment.
 
 use std::ffi::OsString;
 

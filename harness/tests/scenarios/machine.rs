@@ -25,8 +25,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Reads the environment. To be made before any thread is: the signals are watched from here on,
-    /// and end what runs instead of leaving its directories behind.
+    /// Reads the environment. To be made before any thread is: the signals are watched from here
+    /// on, and end what runs instead of leaving its directories behind.
     pub(crate) fn new() -> Self {
         let options = Options {
             update: update(),

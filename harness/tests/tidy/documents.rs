@@ -101,6 +101,65 @@ fn links_between_documents_lead_somewhere() {
     expect_one_at("harness/NOTES.md:2", &dead_links(&bad));
 }
 
+/// The widest that a line of prose may be, in characters.
+const WIDEST: usize = 100;
+
+/// The text of a line that is prose: of a document, or of a comment that fills its line.
+fn prose<'a>(source: &Source, line: &'a str) -> Option<&'a str> {
+    if !source.is_rust() {
+        return source.path.ends_with(".md").then_some(line);
+    }
+    let comment = line.trim_start().strip_prefix("//")?;
+    Some(comment.trim_start_matches(['/', '!']))
+}
+
+/// Prose that is wider; not what is shown as it is, between fences, and no rows of tables.
+fn wide_prose(sources: &[&Source]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    for source in sources {
+        let mut is_fenced = false;
+        for (number, line) in source.text.lines().enumerate() {
+            let Some(text) = prose(source, line).map(str::trim_start) else {
+                is_fenced = false;
+                continue;
+            };
+            if text.starts_with("```") {
+                is_fenced = !is_fenced;
+            }
+            let width = line.chars().count();
+            if width > WIDEST && !is_fenced && !text.starts_with(['|', '`']) {
+                let path = &source.path;
+                complaints.push(format!(
+                    "{path}:{}: {width} characters: break the line at {WIDEST}",
+                    number + 1
+                ));
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn prose_has_lines_of_a_hundred_characters() {
+    expect_none(&wide_prose(&repository::all()));
+    let wide = "word ".repeat(21);
+    for (path, text) in [
+        ("README.md", format!("a\n{wide}")),
+        ("src/lib.rs", format!("fn f() {{}}\n    /// {wide}")),
+    ] {
+        expect_one_at(&format!("{path}:2"), &wide_prose(&planted(path, &text)));
+    }
+    for (path, text) in [
+        ("README.md", format!("```\n{wide}\n```\n| {wide}")),
+        (
+            "src/lib.rs",
+            format!("let text = \"{wide}\";\n//! ```\n//! {wide}"),
+        ),
+    ] {
+        expect_none(&wide_prose(&planted(path, &text)));
+    }
+}
+
 /// The map is read whole, so it stays short.
 const LONGEST_MAP: usize = 150;
 

@@ -5,8 +5,9 @@ use super::source::Source;
 use super::{expect_none, expect_one_at, planted, repository};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A crate below the root: its name, its folder, and its rooms with those that each may name, which stand above it. What a crate may
-/// name of another, the compiler holds. A new edge is a change of the architecture: say so in the subject of the commit that adds it here.
+/// A crate below the root: its name, its folder, and its rooms with those that each may name, which
+/// stand above it. What a crate may name of another, the compiler holds. A new edge is a change of
+/// the architecture: say so in the subject of the commit that adds it here.
 struct Crate {
     name: &'static str,
     folder: &'static str,

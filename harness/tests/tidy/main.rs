@@ -1,8 +1,8 @@
 //! The walls of `src/ARCHITECTURE.md`, enforced by reading the sources.
 //!
-//! Each rule is a function from sources to complaints; a complaint names file and line and says what
-//! to do. Beside the repository itself every rule is shown a planted violation, so that no rule can
-//! fall asleep.
+//! Each rule is a function from sources to complaints; a complaint names file and line and says
+//! what to do. Beside the repository itself every rule is shown a planted violation, so that no
+//! rule can fall asleep.
 
 mod documents;
 mod graph;

@@ -119,7 +119,8 @@ fn blanked(text: &str, ranges: &[Range<usize>]) -> String {
     String::from_utf8(bytes).expect("ranges of whole characters")
 }
 
-/// What is no code: comments, and what stands between the quotes of strings (marked) and characters.
+/// What is no code: comments, and what stands between the quotes of strings (marked) and
+/// characters.
 fn masked(text: &str) -> Vec<(Range<usize>, bool)> {
     let mut found = Vec::new();
     let mut at = 0;

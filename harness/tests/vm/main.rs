@@ -1,7 +1,8 @@
-//! Commands and scenarios on other kernels, in virtual machines: what comes out of them is compared with what the kernels say of themselves.
+//! Commands and scenarios on other kernels, in virtual machines: what comes out of them is compared
+//! with what the kernels say of themselves.
 //!
-//! Kernels are fetched by the program under test, once, into the usual cache; without a network and without them in the cache these tests
-//! can tell nothing.
+//! Kernels are fetched by the program under test, once, into the usual cache; without a network and
+//! without them in the cache these tests can tell nothing.
 
 mod input;
 mod kprobes;
@@ -18,8 +19,8 @@ const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 const OLD: &str = "5.10";
 const NEW: &str = "6.1";
 
-/// A guest takes a CPU, and there are as many threads of tests as CPUs: a test with one guest runs beside such others, one with
-/// more guests runs alone.
+/// A guest takes a CPU, and there are as many threads of tests as CPUs: a test with one guest runs
+/// beside such others, one with more guests runs alone.
 static GUESTS: RwLock<()> = RwLock::new(());
 
 fn one_guest() -> RwLockReadGuard<'static, ()> {

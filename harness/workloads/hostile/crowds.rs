@@ -118,7 +118,8 @@ pub(crate) fn ends_while_others_fork() -> i32 {
     static FORKED: AtomicU32 = AtomicU32::new(0);
     for _ in 0..4 {
         thread::spawn(|| {
-            // Fewer in all than the limit, which a busy machine would otherwise let them reach before the end.
+            // Fewer in all than the limit, which a busy machine would otherwise let them reach
+            // before the end.
             for _ in 0..16 {
                 if try_fork(|| wait_for_ever()).is_ok() {
                     FORKED.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Ways out of a sandbox. Each prints a line for whatever it achieved that nobody in a sandbox may, and
-//! nothing where there was no way; a test looks from outside whether that is true.
+//! Ways out of a sandbox. Each prints a line for whatever it achieved that nobody in a sandbox may,
+//! and nothing where there was no way; a test looks from outside whether that is true.
 
 #[path = "escapes/network.rs"]
 pub(crate) mod network;

@@ -111,7 +111,8 @@ pub(crate) fn removed_program() -> i32 {
     i32::from(!path.as_os_str().as_bytes().ends_with(b" (deleted)"))
 }
 
-/// `/dev/full` is full, the others are what they are everywhere, and the machine's own are not there.
+/// `/dev/full` is full, the others are what they are everywhere, and the machine's own are not
+/// there.
 pub(crate) fn uses_devices() -> i32 {
     let open = |path: &str| File::options().write(true).open(path);
     let write = |path: &str| open(path)?.write_all(&[0; 4096]);

@@ -52,8 +52,8 @@ pub(crate) fn plays_with_limits() -> i32 {
     0
 }
 
-/// Limits are set by whoever has the same user: those of process 1 too. Not that of its time on a CPU, by
-/// which the kernel would end it at its next tick there, and with it the caller.
+/// Limits are set by whoever has the same user: those of process 1 too. Not that of its time on a
+/// CPU, by which the kernel would end it at its next tick there, and with it the caller.
 pub(crate) fn limits_init() -> i32 {
     let none = libc::rlimit64 {
         rlim_cur: 0,

@@ -92,7 +92,8 @@ fn tmpfs(on: &CStr) -> nix::Result<()> {
     )
 }
 
-/// Mounts in a namespace of its own: over its directory, the root in its directory, and on themselves.
+/// Mounts in a namespace of its own: over its directory, the root in its directory, and on
+/// themselves.
 pub(crate) fn mounts() -> i32 {
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS).expect("unshare");
     fs::create_dir("root").expect("mkdir");
@@ -105,7 +106,8 @@ pub(crate) fn mounts() -> i32 {
     0
 }
 
-/// Mounts without a namespace of its own: whoever removes the directory then removes what it leads to.
+/// Mounts without a namespace of its own: whoever removes the directory then removes what it leads
+/// to.
 pub(crate) fn binds_the_root() -> i32 {
     fs::create_dir("root").expect("mkdir");
     let _refused = bind(c"/", c"root");
@@ -132,7 +134,8 @@ pub(crate) fn unmounts() -> i32 {
     0
 }
 
-/// Makes control groups below its own, moves into one, and sees whether it could lift the limits of its own.
+/// Makes control groups below its own, moves into one, and sees whether it could lift the limits of
+/// its own.
 pub(crate) fn makes_control_groups() -> i32 {
     let flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS;
     unshare(flags).expect("unshare");

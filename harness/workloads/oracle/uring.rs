@@ -59,14 +59,16 @@ const IORING_ENTER_SQ_WAKEUP: u32 = 1 << 1;
 const IORING_OFF_SQES: i64 = 0x1000_0000;
 const ENTRIES: u32 = 8;
 
-/// How many milliseconds the kernel's thread looks for work before it sleeps: longer than the whole workload takes.
+/// How many milliseconds the kernel's thread looks for work before it sleeps: longer than the whole
+/// workload takes.
 const IDLE: u32 = 60_000;
 
 const PATH: &CStr = c"uring.txt";
 const TEXT: &[u8; 6] = b"hello\n";
 
-/// Opens, writes, syncs, reads and closes a file, one operation after the other, and then submits three linked ones that do nothing
-/// together. `polled`: a thread of the kernel's takes the submissions, and no call is made for them.
+/// Opens, writes, syncs, reads and closes a file, one operation after the other, and then submits
+/// three linked ones that do nothing together. `polled`: a thread of the kernel's takes the
+/// submissions, and no call is made for them.
 pub(crate) fn uring(polled: bool) -> i32 {
     let flags = if polled { IORING_SETUP_SQPOLL } else { 0 };
     let mut ring = match Ring::new(flags) {
@@ -147,11 +149,13 @@ impl Ring {
 
     /// A word of the mapping that both sides change.
     fn shared(&self, offset: u32) -> &AtomicU32 {
-        // SAFETY: the kernel gave the offset, which lies in the mapping and is aligned; the mapping is never taken away.
+        // SAFETY: the kernel gave the offset, which lies in the mapping and is aligned; the mapping
+        // is never taken away.
         unsafe { AtomicU32::from_ptr(self.rings.add(offset as usize).cast()) }
     }
 
-    /// Submits the operations together, waits for all of them, says what was submitted, and returns the last one's result.
+    /// Submits the operations together, waits for all of them, says what was submitted, and returns
+    /// the last one's result.
     fn run(&mut self, name: &str, operations: &[Sqe]) -> i32 {
         let [_, tail, mask, _, flags, _, array, _] = self.params.sq_off;
         let mask = self.shared(mask).load(Ordering::Relaxed);
@@ -164,7 +168,8 @@ impl Ring {
                 user_data: u64::from(self.submitted),
                 ..*operation
             };
-            // SAFETY: the place is below the number of entries, and the kernel has taken what stood there.
+            // SAFETY: the place is below the number of entries, and the kernel has taken what stood
+            // there.
             unsafe { self.sqes.add(place as usize).write(sqe) };
             self.shared(array + place * 4)
                 .store(place, Ordering::Relaxed);

@@ -5,7 +5,8 @@ use super::kinds::ArgKind;
 use super::{Call, Entry, Outcome, Signature};
 use crate::memory::{Moment, State};
 
-/// Which calls are shown. What cannot be known of a call does not exclude it: it is shown, and says itself what is unknown.
+/// Which calls are shown. What cannot be known of a call does not exclude it: it is shown, and says
+/// itself what is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// How they ended.
@@ -49,8 +50,9 @@ impl Ending {
 
 /// Paths that calls may name.
 ///
-/// They are compared by their text, made absolute, without `.` and `..`: that a path leads to a file by a symbolic link is not known. So
-/// of a wanted path both its forms belong here, as written and resolved.
+/// They are compared by their text, made absolute, without `.` and `..`: that a path leads to a
+/// file by a symbolic link is not known. So of a wanted path both its forms belong here, as written
+/// and resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paths {
     wanted: Vec<Vec<u8>>,
@@ -71,7 +73,8 @@ impl Paths {
         self.wanted.is_empty()
     }
 
-    /// Whether a call names one of them, by a path or by a descriptor that refers to it; `None` where that cannot be known.
+    /// Whether a call names one of them, by a path or by a descriptor that refers to it; `None`
+    /// where that cannot be known.
     #[must_use]
     pub fn are_named_by(&self, call: &Call, signature: &Signature) -> Option<bool> {
         let Entry::Seen { args, .. } = &call.entry else {
@@ -118,7 +121,8 @@ impl Paths {
         match &file.kind {
             FileKind::Path(path) => self.is_one(path),
             FileKind::Given(name) if name.starts_with(b"/") => self.is_one(name),
-            // `pipe:[4026]`, as the kernel names what has no path; any other name tells nothing of one.
+            // `pipe:[4026]`, as the kernel names what has no path; any other name tells nothing of
+            // one.
             FileKind::Given(name) => name.ends_with(b"]").then_some(false),
             FileKind::Unread => None,
             FileKind::Unnamed(_)

@@ -1,7 +1,8 @@
 //! Named numbers: flags, modes and commands.
 //!
-//! The names and values are the kernel's, by its own headers; `ci/capture-constants` makes the tables of them. The form is that of `strace
-//! -X abbrev`, without its comments: a value without a name is a bare number.
+//! The names and values are the kernel's, by its own headers; `ci/capture-constants` makes the
+//! tables of them. The form is that of `strace -X abbrev`, without its comments: a value without a
+//! name is a bare number.
 
 mod own;
 #[rustfmt::skip]
@@ -33,7 +34,8 @@ enum Part {
     Field(u64, &'static [Row]),
     /// One name for the whole; a signed decimal number without one.
     Decimal(&'static [Row]),
-    /// Names for bits and groups of bits, the first that fits wins; what is left in hexadecimal. A first row of 0 is the name of no bits.
+    /// Names for bits and groups of bits, the first that fits wins; what is left in hexadecimal. A
+    /// first row of 0 is the name of no bits.
     Bits(&'static [Row]),
     /// A signal in these bits; nothing where there is none.
     Signal(u64),
@@ -63,7 +65,8 @@ impl fmt::Debug for Constants {
 }
 
 impl Constants {
-    /// The value of a name, for tables that are made of other tables; none has the value of all bits.
+    /// The value of a name, for tables that are made of other tables; none has the value of all
+    /// bits.
     pub(super) const fn value(&self, name: &str) -> u64 {
         let mut parts = self.parts;
         while let [part, others @ ..] = parts {
@@ -79,12 +82,14 @@ impl Constants {
         u64::MAX
     }
 
-    /// Every name of the set with its value, as far as the names are listed: kinds of arguments that combine sets have none of their own.
+    /// Every name of the set with its value, as far as the names are listed: kinds of arguments
+    /// that combine sets have none of their own.
     pub fn names(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.parts.iter().flat_map(|part| part.rows()).copied()
     }
 
-    /// Whether a value may be written with this word, which is no number: as far as words follow a rule, they are right if they follow it.
+    /// Whether a value may be written with this word, which is no number: as far as words follow a
+    /// rule, they are right if they follow it.
     pub fn knows(&self, word: &str) -> bool {
         self.names().any(|(name, _)| name == word)
             || self.parts.iter().any(|part| match part {
@@ -99,7 +104,8 @@ impl Constants {
             })
     }
 
-    /// The bits of a flag that others have as well, so that its name is not shown where theirs is: those of `O_DSYNC` are in `O_SYNC`.
+    /// The bits of a flag that others have as well, so that its name is not shown where theirs is:
+    /// those of `O_DSYNC` are in `O_SYNC`.
     pub fn shared_bits(&self, word: &str) -> Option<u64> {
         self.parts.iter().find_map(|part| {
             let Part::Bits(rows) = part else { return None };

@@ -68,7 +68,8 @@ fn device(out: &mut String, word: u64) {
     out.push(')');
 }
 
-/// A negative clock is the inverted id of a task, or a descriptor, above three bits that say what it measures.
+/// A negative clock is the inverted id of a task, or a descriptor, above three bits that say what
+/// it measures.
 fn clock(out: &mut String, clock: i32, values: &mut impl Values) {
     const DESCRIPTOR: i32 = 3;
     const OF_THREAD: i32 = 4;

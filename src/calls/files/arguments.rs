@@ -1,14 +1,16 @@
 //! Which arguments of a call are descriptors and paths.
 
-/// A path among the arguments, and the descriptor that it is relative to; `None` is the working directory.
+/// A path among the arguments, and the descriptor that it is relative to; `None` is the working
+/// directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PathArgument {
     pub(super) directory: Option<u8>,
     pub(super) path: u8,
 }
 
-/// Calls by which of their arguments are descriptors, a bit for each: the kernel's own names for them, as [`kinds`](super::super::kinds) has them, and the calls that only
-/// 32-bit conventions have.
+/// Calls by which of their arguments are descriptors, a bit for each: the kernel's own names for
+/// them, as [`kinds`](super::super::kinds) has them, and the calls that only 32-bit conventions
+/// have.
 const DESCRIPTORS: &[(u8, &[&str])] = &[
     (
         0b1,

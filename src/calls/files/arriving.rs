@@ -1,6 +1,7 @@
 //! Descriptors that come otherwise than by a call which says what it opens.
 //!
-//! Every way by which a number can come to mean something, or something else, and what is made of it:
+//! Every way by which a number can come to mean something, or something else, and what is made of
+//! it:
 //!
 //! | way | followed as |
 //! |---|---|
@@ -17,8 +18,9 @@
 //! | a tracer that has a task make calls (`ptrace`) | the task's own calls: they are seen where it makes them, with the arguments that the kernel uses |
 //! | `kcmp` and procfs | nothing changes by looking; `/proc/PID/fd/N` is opened like a path |
 //!
-//! Not seen: the program that an `exec` opens for its interpreter (`binfmt_misc` with the flag `O`), and what a security module closes at an
-//! `exec` (`flush_unauthorized_files()`). Both take a machine that is set up so; no workload in a sandbox can do that.
+//! Not seen: the program that an `exec` opens for its interpreter (`binfmt_misc` with the flag
+//! `O`), and what a security module closes at an `exec` (`flush_unauthorized_files()`). Both take a
+//! machine that is set up so; no workload in a sandbox can do that.
 
 use super::super::Call;
 use super::effects::Over;
@@ -47,7 +49,8 @@ impl Tables {
         self.ring_works(at, true, true);
     }
 
-    /// A call that installs a descriptor in another task's table is over; it returned the number, or failed.
+    /// A call that installs a descriptor in another task's table is over; it returned the number,
+    /// or failed.
     pub(super) fn installed_elsewhere(&mut self, at: At, number: Option<u32>) {
         self.installing.retain(|thread| *thread != at.thread);
         let Some(number) = number else { return };

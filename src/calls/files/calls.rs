@@ -125,7 +125,8 @@ pub(super) fn plan(abi: Abi, number: i32) -> Plan {
     let Some((row, plan)) = PLANS.get(abi, number) else {
         return NOTHING;
     };
-    // In 32-bit conventions the mask of fanotify_mark() takes two words, and mmap() of i386 has its arguments in memory.
+    // In 32-bit conventions the mask of fanotify_mark() takes two words, and mmap() of i386 has its
+    // arguments in memory.
     let is_displaced = plan.descriptors & !0b111 != 0
         && matches!(abi, Abi::I386 | Abi::Arm)
         && Some(row) != mmap2();

@@ -17,7 +17,8 @@ pub(super) struct Directory {
     pub(super) version: u64,
     /// Who is in such a call.
     pub(super) changing: Vec<ThreadId>,
-    /// Directories of the same group may be one: nobody knows whether they were shared when a task was made.
+    /// Directories of the same group may be one: nobody knows whether they were shared when a task
+    /// was made.
     pub(super) group: Option<u32>,
 }
 
@@ -75,8 +76,8 @@ impl Directory {
     }
 }
 
-/// Appends a path, without empty parts and `.`; `..` stays, as the part in front of it may be a symbolic link, but for those that would
-/// leave the root.
+/// Appends a path, without empty parts and `.`; `..` stays, as the part in front of it may be a
+/// symbolic link, but for those that would leave the root.
 pub(super) fn join(base: &[u8], path: &[u8], root: &[u8]) -> Vec<u8> {
     let mut joined = if base == b"/" {
         Vec::new()

@@ -240,7 +240,8 @@ impl Tables {
         } = over;
         match (effect, pending.undo.as_deref()) {
             _ if installs_elsewhere(effect, args) => self.installed_elsewhere(at, None),
-            // The descriptors of a message are there before the kernel fails to write the rest of what it has to say.
+            // The descriptors of a message are there before the kernel fails to write the rest of
+            // what it has to say.
             (Effect::Receives | Effect::Multiplexed, _) if error == -i64::from(libc::EFAULT) => {
                 self.received(at);
             }
@@ -272,7 +273,8 @@ impl Tables {
         }
     }
 
-    /// Puts a description under a number that a call of this thread opened; other threads may have used the number before that was seen.
+    /// Puts a description under a number that a call of this thread opened; other threads may have
+    /// used the number before that was seen.
     pub(super) fn install(&mut self, at: At, number: u32, held: Held, disturbed: &[Range]) {
         let Some(table) = self.tables.get(at.table) else {
             return;
@@ -320,7 +322,8 @@ impl Tables {
         if matches!(pending.first, Some(Number::Open(_))) {
             return;
         }
-        // It closed something that was not known as open: what another thread has opened there since, or is about to be seen opening.
+        // It closed something that was not known as open: what another thread has opened there
+        // since, or is about to be seen opening.
         let Some(table) = self.tables.get_mut(at.table) else {
             return;
         };

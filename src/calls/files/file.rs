@@ -13,8 +13,9 @@ pub struct OpenFile {
     pub id: u64,
     /// What is counted by [`OpenFile::ordinal`]: the same for both ends of a pipe.
     pub thing: u64,
-    /// Of a path: which one this is among the descriptions of that path that were open in the table when it was opened, from 1. Of
-    /// anything else: how many of its class were there before it, from 1; that depends on scheduling where several threads make some.
+    /// Of a path: which one this is among the descriptions of that path that were open in the table
+    /// when it was opened, from 1. Of anything else: how many of its class were there before it,
+    /// from 1; that depends on scheduling where several threads make some.
     pub ordinal: u32,
     /// What it is.
     pub kind: FileKind,
@@ -25,8 +26,8 @@ pub struct OpenFile {
 /// What an open file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A file that was opened by this path: absolute, or as the call had it where its directory is unknown. Symbolic links and `..`
-    /// are as they were given.
+    /// A file that was opened by this path: absolute, or as the call had it where its directory is
+    /// unknown. Symbolic links and `..` are as they were given.
     Path(Box<[u8]>),
     /// A file without a name, made in this directory (`O_TMPFILE`).
     Unnamed(Box<[u8]>),
@@ -158,8 +159,8 @@ impl Socket {
 }
 
 impl OpenFile {
-    /// The word that stands in front of its number, where it is told by one: [`OpenFile::ordinal`], or whatever number a writer gives to
-    /// its [`OpenFile::thing`].
+    /// The word that stands in front of its number, where it is told by one: [`OpenFile::ordinal`],
+    /// or whatever number a writer gives to its [`OpenFile::thing`].
     #[must_use]
     pub fn class(&self) -> Option<&'static str> {
         match &self.kind {
@@ -184,7 +185,8 @@ impl OpenFile {
         }
     }
 
-    /// The name, with its own ordinal: `/etc/hostname`, `/etc/hostname:2`, `pipe:1 read`, `tcp:2`, `memfd:cache`, `?`.
+    /// The name, with its own ordinal: `/etc/hostname`, `/etc/hostname:2`, `pipe:1 read`, `tcp:2`,
+    /// `memfd:cache`, `?`.
     #[must_use]
     pub fn name(&self) -> Vec<u8> {
         self.name_as(self.ordinal)

@@ -38,7 +38,8 @@ impl State {
     }
 }
 
-/// What the descriptors of one call referred to: those of its arguments when it was entered, and that of its result.
+/// What the descriptors of one call referred to: those of its arguments when it was entered, and
+/// that of its result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
     known: Option<Box<Known>>,
@@ -69,7 +70,8 @@ impl Files {
         self.argument(RESULT)
     }
 
-    /// Of a number that the call wrote into memory for what it opened: the ends of a pipe, a pair of sockets.
+    /// Of a number that the call wrote into memory for what it opened: the ends of a pipe, a pair
+    /// of sockets.
     #[must_use]
     pub fn opened(&self, number: i32) -> Lookup<'_> {
         let opened = self.known.iter().flat_map(|known| &known.opened);
@@ -79,7 +81,8 @@ impl Files {
             .map_or(Lookup::Untracked, |(_, state)| state.lookup())
     }
 
-    /// The absolute path that an argument names, where paths were asked for and this one and its directory are known.
+    /// The absolute path that an argument names, where paths were asked for and this one and its
+    /// directory are known.
     #[must_use]
     pub fn path(&self, place: usize) -> Option<&[u8]> {
         let paths = &self.known.as_ref()?.paths;

@@ -1,18 +1,22 @@
 //! What descriptors refer to, from the calls alone.
 //!
-//! [`Tables`] follows every process' table of descriptors, and its working directory, through the stream of observations, and looks a
-//! call's descriptors up when the call is *entered*: what another thread does to them later does not change what this call was given.
-//! Nothing is asked of procfs, which would answer for the time of asking. What cannot be known is told as unknown, never guessed; what
-//! is open nowhere is told as that.
+//! [`Tables`] follows every process' table of descriptors, and its working directory, through the
+//! stream of observations, and looks a call's descriptors up when the call is *entered*: what
+//! another thread does to them later does not change what this call was given. Nothing is asked of
+//! procfs, which would answer for the time of asking. What cannot be known is told as unknown,
+//! never guessed; what is open nowhere is told as that.
 //!
-//! A call takes effect somewhere between its two halves. Where threads share a table that matters, and each case is decided for what
-//! is certain:
+//! A call takes effect somewhere between its two halves. Where threads share a table that matters,
+//! and each case is decided for what is certain:
 //!
-//! - `close(2)` frees the number before it returns, and another thread may have it again before that return is seen. So it is applied
-//!   when it is entered, whatever it returns: afterwards the number is free or has been taken anew.
+//! - `close(2)` frees the number before it returns, and another thread may have it again before
+//!   that return is seen. So it is applied when it is entered, whatever it returns: afterwards the
+//!   number is free or has been taken anew.
 //! - What opens is applied when it returns; until then nobody but a guess could use the number.
-//! - `dup2(2)` changes its target at some moment in between, for which the target is unknown to the other threads.
-//! - A copy of a table (`fork`, exec, `unshare`) is taken at some moment in between: what others changed meanwhile is unknown in it.
+//! - `dup2(2)` changes its target at some moment in between, for which the target is unknown to the
+//!   other threads.
+//! - A copy of a table (`fork`, exec, `unshare`) is taken at some moment in between: what others
+//!   changed meanwhile is unknown in it.
 
 mod arguments;
 mod arriving;

@@ -12,7 +12,8 @@ use super::table::{Held, Number};
 use super::tables::{At, Pending, Tables};
 use crate::memory::{Moment, State as Read};
 
-/// `BPF_PROG_TEST_RUN`: a program of type `BPF_PROG_TYPE_SYSCALL` makes calls of `bpf(2)` itself, and closes descriptors.
+/// `BPF_PROG_TEST_RUN`: a program of type `BPF_PROG_TYPE_SYSCALL` makes calls of `bpf(2)` itself,
+/// and closes descriptors.
 pub(super) const BPF_RUN: u32 = 10;
 /// The first command that is not known here.
 const BPF_NEW: u32 = 39;
@@ -39,9 +40,11 @@ pub(super) fn creates(effect: Effect, args: &[u64; 6]) -> bool {
         Effect::Commands => !is_harmless(second as u32),
         // SOL_SOCKET, SO_PEERPIDFD; other levels have options of their own.
         Effect::AsksSocket => second as u32 == 1 && third as u32 == 77,
-        // A later kernel's requests may do anything. IORING_REGISTER_USE_REGISTERED_RING is no part of the number.
+        // A later kernel's requests may do anything. IORING_REGISTER_USE_REGISTERED_RING is no part
+        // of the number.
         Effect::SetsRing => second as u32 & !(1 << 31) > 35,
-        // SYS_SOCKET, SYS_ACCEPT, SYS_SOCKETPAIR, SYS_GETSOCKOPT, SYS_RECVMSG, SYS_ACCEPT4, SYS_RECVMMSG.
+        // SYS_SOCKET, SYS_ACCEPT, SYS_SOCKETPAIR, SYS_GETSOCKOPT, SYS_RECVMSG, SYS_ACCEPT4,
+        // SYS_RECVMMSG.
         Effect::Multiplexed => matches!(first as u32, 1 | 5 | 8 | 15 | 17..=19),
         Effect::Opens(..)
         | Effect::Duplicates
@@ -52,8 +55,8 @@ pub(super) fn creates(effect: Effect, args: &[u64; 6]) -> bool {
     }
 }
 
-/// Whether a request of `ioctl(2)` opens no descriptor: those of terminals, sockets, block devices and file systems, by their letter, less
-/// the few that do.
+/// Whether a request of `ioctl(2)` opens no descriptor: those of terminals, sockets, block devices
+/// and file systems, by their letter, less the few that do.
 pub(super) fn is_harmless(request: u32) -> bool {
     const TIOCGPTPEER: u32 = 0x5441;
     const SIOCGSKNS: u32 = 0x894c;
@@ -71,8 +74,9 @@ pub(super) fn is_harmless(request: u32) -> bool {
     }
 }
 
-/// Whether a request of `ioctl(2)` installs a descriptor in the table of another task: `SECCOMP_IOCTL_NOTIF_ADDFD`, of whatever size its
-/// argument is (`EA_IOCTL()`, `kernel/seccomp.c`).
+/// Whether a request of `ioctl(2)` installs a descriptor in the table of another task:
+/// `SECCOMP_IOCTL_NOTIF_ADDFD`, of whatever size its argument is (`EA_IOCTL()`,
+/// `kernel/seccomp.c`).
 pub(super) fn installs_elsewhere(effect: Effect, args: &[u64; 6]) -> bool {
     effect == Effect::Commands && args[1] & 0xffff == 0x2103
 }
@@ -89,7 +93,8 @@ pub(super) fn may_receive(effect: Effect, first: Option<&Number>) -> bool {
     }
 }
 
-/// Whether a received message is known to have come without descriptors: `msg_controllen` of its `struct msghdr`, before or after.
+/// Whether a received message is known to have come without descriptors: `msg_controllen` of its
+/// `struct msghdr`, before or after.
 pub(super) fn is_bare(call: &Call) -> bool {
     const CONTROL_LENGTH: std::ops::Range<usize> = 40..48;
     call.name() == Some("recvmsg")
@@ -118,8 +123,9 @@ impl Tables {
         let Some(kind) = self.kind(over, what, call) else {
             return;
         };
-        // Where its parameters were not read, the number may be that of a place in the task's table of rings (`IORING_SETUP_REGISTERED_FD_ONLY`).
-        // The kernel gives no number to a descriptor that is open.
+        // Where its parameters were not read, the number may be that of a place in the task's table
+        // of rings (`IORING_SETUP_REGISTERED_FD_ONLY`). The kernel gives no number to a descriptor
+        // that is open.
         if what == What::IoUring && ring_flags(call).is_none() {
             let table = self.tables.get(over.at.table);
             if !table.is_some_and(|table| matches!(table.get(number), Number::Closed)) {
@@ -209,7 +215,8 @@ impl Tables {
         }
     }
 
-    /// The absolute path of an argument. The directory was looked up when the call was entered, and must have stayed the same since.
+    /// The absolute path of an argument. The directory was looked up when the call was entered, and
+    /// must have stayed the same since.
     pub(super) fn path(
         &self,
         at: At,
@@ -383,8 +390,8 @@ fn ring_flags(call: &Call) -> Option<u32> {
     Some(u32::from_ne_bytes(*params.get(8..)?.first_chunk()?))
 }
 
-/// Whether a thread of the kernel takes what a ring is to do, without a call (`IORING_SETUP_SQPOLL`); `None` where the parameters of
-/// `io_uring_setup(2)` were not read.
+/// Whether a thread of the kernel takes what a ring is to do, without a call
+/// (`IORING_SETUP_SQPOLL`); `None` where the parameters of `io_uring_setup(2)` were not read.
 #[must_use]
 pub fn polls_itself(call: &Call) -> Option<bool> {
     const SQPOLL: u32 = 1 << 1;

@@ -27,7 +27,8 @@ const FIRST_PATH: PathArgument = PathArgument {
 pub(super) type Walks = Vec<(u8, Walked)>;
 
 impl Tables {
-    /// Follows the names of files as well, over what was there before. What these paths lead to has them for names.
+    /// Follows the names of files as well, over what was there before. What these paths lead to has
+    /// them for names.
     #[must_use]
     pub fn over(mut self, ground: Box<dyn Ground>, aliases: &[Vec<u8>]) -> Self {
         let directory = self.initial.directory.clone().unwrap_or_default();
@@ -109,7 +110,8 @@ impl Tables {
             Entry::Uncorking => [u64::MAX; 6],
             Entry::Missing => return unknown(Why::Unread),
         };
-        // The workload's own first execve was entered before anything was read, and tells its path in the end.
+        // The workload's own first execve was entered before anything was read, and tells its path
+        // in the end.
         let told = || {
             let mut strings = call.memory.strings(usize::from(argument.path));
             let first = strings.next().filter(|piece| piece.state == Read::Whole)?;
@@ -120,7 +122,8 @@ impl Tables {
             _ => whole(call, usize::from(argument.path), Moment::Enter),
         };
         let Some(path) = path else {
-            // A null pointer is the file of the descriptor to some calls, and no file to all others.
+            // A null pointer is the file of the descriptor to some calls, and no file to all
+            // others.
             return match args.get(usize::from(argument.path)) {
                 Some(0) => self.of_descriptor(&args, argument, call),
                 _ => unknown(Why::Unread),
@@ -299,8 +302,9 @@ fn reached_by(tree: &mut Tree, thread: ThreadId, walked: &Walked, is_name: bool)
     }
 }
 
-/// Where a path led, if its text alone tells another place: by what the run made, by `..` into the run's directory, or from another folder
-/// than that. Where a `..` among the machine's own folders leads is the machine's affair, as its links are.
+/// Where a path led, if its text alone tells another place: by what the run made, by `..` into the
+/// run's directory, or from another folder than that. Where a `..` among the machine's own folders
+/// leads is the machine's affair, as its links are.
 fn shown(tree: &Tree, walked: &Walked, names: &[Box<[u8]>]) -> Option<Arc<[u8]>> {
     let (plain, is_elsewhere) = walked.plain.as_ref()?;
     let is_of_run = names.first().is_some_and(|name| tree.is_of_run(name));

@@ -37,7 +37,8 @@ pub(super) fn makes_pidfd(
 }
 
 impl Tables {
-    /// Records were lost: nothing is known any more of what was open until then, nor of where anybody is.
+    /// Records were lost: nothing is known any more of what was open until then, nor of where
+    /// anybody is.
     pub fn lost(&mut self) {
         for (_, table) in self.tables.iter_mut() {
             table.forget_all();
@@ -50,7 +51,8 @@ impl Tables {
         }
     }
 
-    /// What a number of a thread refers to now, for what a call names otherwise than by an argument.
+    /// What a number of a thread refers to now, for what a call names otherwise than by an
+    /// argument.
     #[must_use]
     pub fn look_up(&self, thread: ThreadId, number: i32) -> super::Files {
         let mut files = super::Files::default();
@@ -61,7 +63,8 @@ impl Tables {
         files
     }
 
-    /// The absolute path of what a thread would name now by a path and the descriptor of a directory, or `AT_FDCWD`.
+    /// The absolute path of what a thread would name now by a path and the descriptor of a
+    /// directory, or `AT_FDCWD`.
     #[must_use]
     pub fn resolve(&self, thread: ThreadId, directory: i32, path: &[u8]) -> Option<Vec<u8>> {
         let at = self.at(thread).filter(|_| self.watched.complete)?;
@@ -77,7 +80,8 @@ impl Tables {
         known.resolve(base.as_ref().and_then(|file| file.path()), path)
     }
 
-    /// Tells that a thread gave a ring something to do: the operation's code (`IORING_OP_*`), as `io_uring:io_uring_submit_req` has it.
+    /// Tells that a thread gave a ring something to do: the operation's code (`IORING_OP_*`), as
+    /// `io_uring:io_uring_submit_req` has it.
     ///
     /// It is done at any time from now on, and nothing tells when or under which numbers.
     pub fn submitted(&mut self, thread: ThreadId, operation: u8) {

@@ -61,7 +61,8 @@ pub(super) enum Doing {
 pub(super) struct Flight {
     pub(super) thread: ThreadId,
     pub(super) doing: Doing,
-    /// What other threads changed meanwhile. Of one that opens: what they may have closed without it having been known as open.
+    /// What other threads changed meanwhile. Of one that opens: what they may have closed without
+    /// it having been known as open.
     pub(super) disturbed: Vec<Range>,
 }
 
@@ -72,7 +73,8 @@ pub(super) struct Table {
     /// A number without a slot is closed from here on; below it nobody knows.
     closed_from: u32,
     pub(super) flights: Vec<Flight>,
-    /// Tables of the same group may be one: nobody knows whether they were shared when a task was made.
+    /// Tables of the same group may be one: nobody knows whether they were shared when a task was
+    /// made.
     pub(super) group: Option<u32>,
     /// Reading opens descriptors: events of `fanotify(7)` and `userfaultfd(2)` have some.
     pub(super) reads_open: bool,
@@ -131,7 +133,8 @@ impl Table {
         }
     }
 
-    /// Notes that a call of a thread changed these numbers, for the calls of others that have not returned.
+    /// Notes that a call of a thread changed these numbers, for the calls of others that have not
+    /// returned.
     pub(super) fn disturb(&mut self, range: Range, thread: ThreadId) {
         for flight in self.flights.iter_mut().filter(|it| it.thread != thread) {
             let concerns = match flight.doing {
@@ -279,7 +282,8 @@ impl Table {
             .retain(|number, slot| *number < closed_from || !matches!(slot, Number::Closed));
     }
 
-    /// The smallest number by which a description is told from those of the same name that are open.
+    /// The smallest number by which a description is told from those of the same name that are
+    /// open.
     pub(super) fn ordinal(&self, kind: &FileKind) -> u32 {
         let hash = name_hash(kind);
         let held = self.slots.values().filter_map(|slot| match slot {

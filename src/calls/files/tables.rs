@@ -28,14 +28,16 @@ pub struct Initial {
 /// What the observations tell, and what is asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Watched {
-    /// Whether every call of [`needed`](super::needed) is among the observations; else every look-up is unknown.
+    /// Whether every call of [`needed`](super::needed) is among the observations; else every
+    /// look-up is unknown.
     pub complete: bool,
-    /// Whether [`Tables::submitted`] is told what rings are given to do; else a ring may open and close whatever it likes.
+    /// Whether [`Tables::submitted`] is told what rings are given to do; else a ring may open and
+    /// close whatever it likes.
     pub submissions: bool,
     /// Whether calls get the absolute paths of their arguments ([`Files::path`]).
     pub paths: bool,
-    /// Whether they get the files that these and their descriptors lead to ([`Files::reached`]), for which every call of
-    /// [`naming`](super::naming) is among the observations.
+    /// Whether they get the files that these and their descriptors lead to ([`Files::reached`]),
+    /// for which every call of [`naming`](super::naming) is among the observations.
     pub names: bool,
 }
 
@@ -262,7 +264,8 @@ impl Tables {
         if is_doubtful { Number::Unknown } else { slot }
     }
 
-    /// A new description. A path has the ordinal that is free in its table; both ends of a pipe are one thing.
+    /// A new description. A path has the ordinal that is free in its table; both ends of a pipe are
+    /// one thing.
     pub(super) fn describe(
         &mut self,
         kind: FileKind,

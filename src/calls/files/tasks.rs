@@ -92,8 +92,8 @@ impl Tables {
             .flights
             .retain(|it| it.thread != at.thread || it.doing != Doing::Copies);
         if shared.is_none() {
-            // Either they share it or they do not. Each is right about what it changes itself, and wrong only about what the other
-            // changes: that becomes unknown.
+            // Either they share it or they do not. Each is right about what it changes itself, and
+            // wrong only about what the other changes: that becomes unknown.
             copy.group = Some(*table.group.get_or_insert(group));
         }
         self.tables.add(copy)

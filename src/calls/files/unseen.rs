@@ -67,7 +67,8 @@ impl Tables {
         }
     }
 
-    /// Of a call whose entering half is not there only the result is known. One that was refused before it has an error.
+    /// Of a call whose entering half is not there only the result is known. One that was refused
+    /// before it has an error.
     pub(super) fn unseen_entry(&mut self, at: At, effect: Effect, call: &mut Call) {
         match (effect, Ended::of(&call.outcome)) {
             (_, Ended::Without(_)) | (Effect::Executes | Effect::MakesTask, _) => {}

@@ -51,7 +51,8 @@ static PLANS: LazyLock<ByRow<Plan>> = LazyLock::new(|| {
 static NEEDED: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| PLANS.names(|plan| !matches!(plan.effect, Effect::None | Effect::MakesTask)));
 
-/// The calls that must be recorded for the places to be right, beside those that tasks are followed by; sorted by name.
+/// The calls that must be recorded for the places to be right, beside those that tasks are followed
+/// by; sorted by name.
 #[must_use]
 pub fn needed() -> &'static [&'static str] {
     &NEEDED

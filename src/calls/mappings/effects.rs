@@ -18,7 +18,8 @@ const SHM_REMAP: u64 = libc::SHM_REMAP as u64;
 const SHMAT: u64 = 21;
 const SHMDT: u64 = 22;
 
-/// With these `mmap(2)` fails before it takes away what was there; with others it may have done that (`mmap_region()`).
+/// With these `mmap(2)` fails before it takes away what was there; with others it may have done
+/// that (`mmap_region()`).
 const HARMLESS: [i64; 5] = [
     libc::EBADF as i64,
     libc::EACCES as i64,

@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// Follows the address spaces of all processes of one run.
 #[derive(Debug)]
 pub struct Maps {
-    /// Whether every call of [`needed`](super::needed) is among the observations; else every place is unknown.
+    /// Whether every call of [`needed`](super::needed) is among the observations; else every place
+    /// is unknown.
     complete: bool,
     page_size: u64,
     pub(super) spaces: Pool<Space>,
@@ -38,8 +39,9 @@ pub(super) struct Pending {
 }
 
 impl Maps {
-    /// Spaces for one run. `complete` says whether every call of [`needed`](super::needed) will be observed; without that nothing is known
-    /// of any address. Sizes are rounded up to pages of so many bytes, a power of two.
+    /// Spaces for one run. `complete` says whether every call of [`needed`](super::needed) will be
+    /// observed; without that nothing is known of any address. Sizes are rounded up to pages of so
+    /// many bytes, a power of two.
     #[must_use]
     pub fn new(complete: bool, page_size: u64) -> Self {
         Self {
@@ -170,7 +172,8 @@ impl Maps {
         }
     }
 
-    /// A copy, or perhaps the same: then each is right about what it changes itself, and what the other changes becomes unknown.
+    /// A copy, or perhaps the same: then each is right about what it changes itself, and what the
+    /// other changes becomes unknown.
     fn copy(&mut self, space: Key, is_unsure: bool) -> Key {
         let (id, group) = (self.n_spaces, self.n_groups);
         let Some(original) = self.spaces.get_mut(space) else {

@@ -37,7 +37,8 @@ impl Mapping {
         Self { id, source, size }
     }
 
-    /// What it is called, without the number that tells it from others of that name: a path, `memfd:cache`, `heap`, `map`.
+    /// What it is called, without the number that tells it from others of that name: a path,
+    /// `memfd:cache`, `heap`, `map`.
     #[must_use]
     pub fn name(&self) -> Vec<u8> {
         let word = match &self.source {
@@ -54,7 +55,8 @@ impl Mapping {
         word.into()
     }
 
-    /// Whether the name alone tells it, unless there is another of that name: so does a path, but not a `map`.
+    /// Whether the name alone tells it, unless there is another of that name: so does a path, but
+    /// not a `map`.
     #[must_use]
     pub fn is_named(&self) -> bool {
         match &self.source {
@@ -68,7 +70,8 @@ impl Mapping {
 /// An address as a mapping and a distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The address space, one for each of the run: a fork makes another one with the same mappings, and an exec an empty one.
+    /// The address space, one for each of the run: a fork makes another one with the same mappings,
+    /// and an exec an empty one.
     pub space: u64,
     /// What it lies in.
     pub mapping: Arc<Mapping>,
@@ -76,7 +79,8 @@ pub struct Place {
     pub offset: u64,
 }
 
-/// Where the addresses of one call lay: those of its arguments when it was entered, and its result when it was left.
+/// Where the addresses of one call lay: those of its arguments when it was entered, and its result
+/// when it was left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     known: Option<Box<[Option<Place>; RESULT + 1]>>,

@@ -30,7 +30,8 @@ impl Range {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) end: u64,
-    /// Where the mapping begins, or would begin if all of it were there: an address' offset counts from here.
+    /// Where the mapping begins, or would begin if all of it were there: an address' offset counts
+    /// from here.
     pub(super) base: u64,
     /// `None` where something may be mapped and nobody knows what.
     pub(super) mapping: Option<Arc<Mapping>>,

@@ -28,7 +28,8 @@ pub(super) static ARCH_PRCTL: Commands = Commands::at(
     Some(&[Hex]),
 );
 
-/// The last two arguments, from Linux 7.0 on, are looked at only where a flag among the command's bits says so.
+/// The last two arguments, from Linux 7.0 on, are looked at only where a flag among the command's
+/// bits says so.
 pub(super) static BPF: Commands = Commands {
     mask: 1 << 16,
     ..Commands::at(

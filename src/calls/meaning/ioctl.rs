@@ -1,4 +1,5 @@
-//! `ioctl`, by its request. What is not listed is a pointer or a number, and shown as what it looks like.
+//! `ioctl`, by its request. What is not listed is a pointer or a number, and shown as what it looks
+//! like.
 
 use super::{ArgKind, Case, Commands, case};
 use crate::constants::tables as names;

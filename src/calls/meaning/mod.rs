@@ -1,7 +1,8 @@
-//! What the arguments of a call are that depend on other arguments of it: on its command, on its flags.
+//! What the arguments of a call are that depend on other arguments of it: on its command, on its
+//! flags.
 //!
-//! Which call depends on what is found when its signature is made, so that all others pay nothing. What the kernel does not look at is
-//! not shown, as strace does.
+//! Which call depends on what is found when its signature is made, so that all others pay nothing.
+//! What the kernel does not look at is not shown, as strace does.
 
 mod commands;
 mod ioctl;
@@ -38,7 +39,8 @@ pub enum Depends {
         /// The place of the mode; the device follows.
         mode: usize,
     },
-    /// `preadv` and its like: on machines of 64 bits the upper half of the place in the file is not looked at.
+    /// `preadv` and its like: on machines of 64 bits the upper half of the place in the file is not
+    /// looked at.
     SplitOffset,
     /// `membarrier`, on its flags.
     BarrierFlags,

@@ -8,7 +8,8 @@ use crate::text::{Shown, write_word};
 /// One call a line: its name, then its arguments, each `index kind type name`, parted by ` | `.
 const REVIEWED: &str = include_str!("../../../harness/fixtures/syscall-argument-kinds.txt");
 
-/// The signature of a call by the review of all kernels, as the running kernel's format would give it.
+/// The signature of a call by the review of all kernels, as the running kernel's format would give
+/// it.
 fn signature(call: &str) -> Signature {
     let mut lines = REVIEWED.lines().filter_map(|line| line.split_once(": "));
     let (_, line) = lines.find(|(name, _)| *name == call).expect("a call");
@@ -121,7 +122,8 @@ fn a_command_decides_what_follows_it() {
     );
 }
 
-/// The order of clone's last two arguments is that of `CONFIG_CLONE_BACKWARDS` on aarch64, as its `format` file shows.
+/// The order of clone's last two arguments is that of `CONFIG_CLONE_BACKWARDS` on aarch64, as its
+/// `format` file shows.
 #[test]
 fn clone_is_read_in_the_order_of_its_kernel() {
     check("clone", &[0x11, 0], "SIGCHLD, NULL");

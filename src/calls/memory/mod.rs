@@ -1,7 +1,7 @@
 //! What a task's memory held when it made a call: which bytes are to be read, and what came of it.
 //!
-//! A record of a call has six words; what the pointers among them point to must be read while the call is made, as the memory may hold
-//! something else a moment later.
+//! A record of a call has six words; what the pointers among them point to must be read while the
+//! call is made, as the memory may hold something else a moment later.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,8 @@ pub enum Extent {
         /// The size of each in bytes.
         unit: u16,
     },
-    /// As many bytes as the 32-bit number says that an argument points to (`socklen_t *`), read at the same moment.
+    /// As many bytes as the 32-bit number says that an argument points to (`socklen_t *`), read at
+    /// the same moment.
     Sized {
         /// That argument.
         at: u8,

@@ -1,7 +1,7 @@
 //! What the pointers of each call point to.
 //!
-//! By the declarations in the kernel's include/linux/syscalls.h and what the calls do with them, Linux 5.10 to 7.2. Calls that are not
-//! here have no pointer, or none whose target is shown.
+//! By the declarations in the kernel's include/linux/syscalls.h and what the calls do with them,
+//! Linux 5.10 to 7.2. Calls that are not here have no pointer, or none whose target is shown.
 
 use super::Length::{At, By, One, Result};
 use super::Target::{

@@ -14,22 +14,25 @@ pub enum FilterPlan {
     Only(String),
 }
 
-/// Filters longer than this many bytes are not used; Linux 6.18 takes 4095 (a page with its final zero).
+/// Filters longer than this many bytes are not used; Linux 6.18 takes 4095 (a page with its final
+/// zero).
 const MAX_FILTER: usize = 4000;
 
-/// The shortest filter on the field `id` of `raw_syscalls:sys_enter` (`enter`) or `sys_exit` that lets every
-/// call of the set through.
+/// The shortest filter on the field `id` of `raw_syscalls:sys_enter` (`enter`) or `sys_exit` that
+/// lets every call of the set through.
 ///
-/// The event does not tell the convention, so that a number passes when it belongs to the set in the native
-/// or in the 32-bit table. What passes beyond the set is exactly: native calls whose number is that of a
-/// chosen 32-bit call and the reverse; any x32 call where one is chosen; and exits with number -1, which a
-/// call has whose number was rewritten on its way (`rt_sigreturn`, a skip by ptrace).
+/// The event does not tell the convention, so that a number passes when it belongs to the set in
+/// the native or in the 32-bit table. What passes beyond the set is exactly: native calls whose
+/// number is that of a chosen 32-bit call and the reverse; any x32 call where one is chosen; and
+/// exits with number -1, which a call has whose number was rewritten on its way (`rt_sigreturn`, a
+/// skip by ptrace).
 pub fn in_kernel_filter(selection: &Selection, enter: bool) -> FilterPlan {
     filter(selection, enter, |nr| selection.admits(nr))
 }
 
-/// The same by the native table alone, for records that nobody can tell by convention later. What passes beyond the set is then a 32-bit call whose
-/// number is that of a chosen native one; other 32-bit calls of the set do not pass.
+/// The same by the native table alone, for records that nobody can tell by convention later. What
+/// passes beyond the set is then a 32-bit call whose number is that of a chosen native one; other
+/// 32-bit calls of the set do not pass.
 pub fn native_filter(selection: &Selection, enter: bool) -> FilterPlan {
     filter(selection, enter, |nr| {
         selection.contains(selection.native, nr)
@@ -225,8 +228,8 @@ mod tests {
         }
     }
 
-    /// A number passes exactly when it is chosen in the native or the 32-bit table, is an x32 call of a
-    /// set that has any, or is the -1 of an exit.
+    /// A number passes exactly when it is chosen in the native or the 32-bit table, is an x32 call
+    /// of a set that has any, or is the -1 of an exit.
     fn check_filter(selection: &Selection, enter: bool) {
         let plan = in_kernel_filter(selection, enter);
         let mut filter = match &plan {
@@ -288,7 +291,8 @@ mod tests {
         }
     }
 
-    /// The words of set number `seed`: as many calls as `one_in` leaves, the first negated in odd sets.
+    /// The words of set number `seed`: as many calls as `one_in` leaves, the first negated in odd
+    /// sets.
     fn arbitrary_words(native: Abi, seed: u64, one_in: u64) -> Vec<String> {
         let mut state = seed;
         let negation = if seed % 2 == 1 { "!" } else { "" };

@@ -1,6 +1,7 @@
 //! Globs, as a shell has them.
 
-/// Whether the pattern matches the whole text: `*`, `?`, `[a-c]`, `[!a]`; an unclosed `[` matches nothing.
+/// Whether the pattern matches the whole text: `*`, `?`, `[a-c]`, `[!a]`; an unclosed `[` matches
+/// nothing.
 ///
 /// Goes back to the last `*` only, so that the time is at most the product of the lengths.
 pub fn glob_matches(pattern: &[u8], text: &[u8]) -> bool {

@@ -1,5 +1,5 @@
-//! Which system calls are meant: from words (`openat`, `rename*`, `%file`, `!futex`) to a set of numbers,
-//! and from the set to the filter that the kernel applies.
+//! Which system calls are meant: from words (`openat`, `rename*`, `%file`, `!futex`) to a set of
+//! numbers, and from the set to the filter that the kernel applies.
 
 mod filter;
 mod glob;
@@ -15,10 +15,10 @@ use words::{is_match_all, nearest, rows_of_word, served_operations, served_rows}
 
 /// A set of system calls, chosen by name and asked by number.
 ///
-/// A name stands for the call in every convention that the kernel serves: choosing `openat` on x86_64
-/// chooses 257 of x86_64, 295 of i386 and 257 of x32. It stands for the call's relatives as well, which
-/// do the same under another name (`relatives`): choosing `setuid` chooses `setuid32` of
-/// i386, and choosing `socket` the `socketcall` of i386 whose first word says so.
+/// A name stands for the call in every convention that the kernel serves: choosing `openat` on
+/// x86_64 chooses 257 of x86_64, 295 of i386 and 257 of x32. It stands for the call's relatives as
+/// well, which do the same under another name (`relatives`): choosing `setuid` chooses `setuid32`
+/// of i386, and choosing `socket` the `socketcall` of i386 whose first word says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     native: Abi,
@@ -66,16 +66,17 @@ impl Selection {
         }
     }
 
-    /// Reads words from left to right: names, globs (`*`, `?`, `[a-c]`, `[!a]`) and strace's `%classes`, each
-    /// taken away instead of added where it starts with `!`.
+    /// Reads words from left to right: names, globs (`*`, `?`, `[a-c]`, `[!a]`) and strace's
+    /// `%classes`, each taken away instead of added where it starts with `!`.
     ///
-    /// Of strace's further words there are `all`, `none`, its seven classes without `%` (`file`), `/regex`, which
-    /// matches anywhere in a name, and `?name`, which is no error where nothing has that name.
+    /// Of strace's further words there are `all`, `none`, its seven classes without `%` (`file`),
+    /// `/regex`, which matches anywhere in a name, and `?name`, which is no error where nothing has
+    /// that name.
     ///
-    /// Starts from nothing, or from everything where the first word is a negation or there is no word. A
-    /// name that is not one of `native` may be tracefs's name for one (`newfstat`) or the name of a 32-bit
-    /// call (`fstat64`), which is then chosen alone, as is an operation (`socketcall.bind`). `=name` is that
-    /// name without its relatives.
+    /// Starts from nothing, or from everything where the first word is a negation or there is no
+    /// word. A name that is not one of `native` may be tracefs's name for one (`newfstat`) or the
+    /// name of a 32-bit call (`fstat64`), which is then chosen alone, as is an operation
+    /// (`socketcall.bind`). `=name` is that name without its relatives.
     ///
     /// # Errors
     /// The first word that matches nothing, with the nearest names.
@@ -116,14 +117,14 @@ impl Selection {
         Ok(selection)
     }
 
-    /// Whether call `nr` of convention `abi` may belong to the set; takes constant time. Of a call that is
-    /// many it may where one of its operations does.
+    /// Whether call `nr` of convention `abi` may belong to the set; takes constant time. Of a call
+    /// that is many it may where one of its operations does.
     pub fn contains(&self, abi: Abi, nr: u32) -> bool {
         names::row(abi, nr).map_or(self.others, |row| self.holds(row))
     }
 
-    /// Whether a call belongs to the set. One whose operation was not seen does if any does; one without a
-    /// number may be any call.
+    /// Whether a call belongs to the set. One whose operation was not seen does if any does; one
+    /// without a number may be any call.
     pub fn has(&self, call: &Call) -> bool {
         let Ok(number) = u32::try_from(call.number) else {
             return self.is_everything();
@@ -147,7 +148,8 @@ impl Selection {
         !self.others && !self.known().any(|slot| self.rows.contains(slot))
     }
 
-    /// The known numbers of `abi` in the set, in order; of the set's unknown numbers there is no list.
+    /// The known numbers of `abi` in the set, in order; of the set's unknown numbers there is no
+    /// list.
     pub fn numbers(&self, abi: Abi) -> impl Iterator<Item = u32> {
         names::all_rows(abi)
             .filter(|(_, row)| self.holds(*row))
@@ -202,7 +204,8 @@ impl Selection {
         self.native
     }
 
-    /// The slots of every call that the native kernel serves: its row, or that of its operation behind all rows.
+    /// The slots of every call that the native kernel serves: its row, or that of its operation
+    /// behind all rows.
     fn known(&self) -> impl Iterator<Item = usize> {
         served_rows(self.native).chain(served_operations(self.native))
     }

@@ -5,7 +5,8 @@ use crate::class;
 use crate::names::{self, Abi};
 use crate::relatives::{self, OPERATIONS};
 
-/// The rows that one word without its `!` stands for; for a word that means nothing what to do about it, where that is known.
+/// The rows that one word without its `!` stands for; for a word that means nothing what to do
+/// about it, where that is known.
 pub(super) fn rows_of_word(word: &str, native: Abi) -> Result<Vec<usize>, Option<String>> {
     if word == "none" {
         return Ok(Vec::new());
@@ -38,14 +39,16 @@ pub(super) fn rows_of_word(word: &str, native: Abi) -> Result<Vec<usize>, Option
     Ok(rows)
 }
 
-/// strace's mark of a call that may be unknown, `?name`; a `?` in front of a pattern is part of that.
+/// strace's mark of a call that may be unknown, `?name`; a `?` in front of a pattern is part of
+/// that.
 fn optional(word: &str) -> Option<&str> {
     let rest = word.strip_prefix('?')?;
     let is_pattern = rest.starts_with('/') || rest.contains(['*', '?', '[']);
     (!rest.is_empty() && !is_pattern).then_some(rest)
 }
 
-/// The classes that strace also knows without their `%`, where that is not the name of a native call.
+/// The classes that strace also knows without their `%`, where that is not the name of a native
+/// call.
 fn bare_class(word: &str, native: Abi) -> Option<&str> {
     const BARE: [&str; 7] = [
         "desc", "file", "ipc", "memory", "network", "process", "signal",

@@ -10,7 +10,8 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 /// The size of `struct sockaddr_storage`; the kernel takes no longer address.
 const LONGEST: usize = 128;
 
-/// An address that the kernel filled in is no longer than the room that the program had for it: the kernel tells the true length.
+/// An address that the kernel filled in is no longer than the room that the program had for it: the
+/// kernel tells the true length.
 pub(super) fn address<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = match site.given() {
         Some(given) => given,
@@ -101,14 +102,16 @@ fn internet6<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     }
     pen.text(", sin6_scope_id=");
     match bytes.u32(24)? {
-        // The loopback device is the first in every network namespace (LOOPBACK_IFINDEX); the names of others are not known here.
+        // The loopback device is the first in every network namespace (LOOPBACK_IFINDEX); the names
+        // of others are not known here.
         1 if address.is_unicast_link_local() => pen.text("if_nametoindex(\"lo\")"),
         scope => pen.number(scope),
     }
     Some(())
 }
 
-/// As inet_ntop(3) writes it, which differs from Rust's form for addresses that embed one of version 4 without a mark.
+/// As inet_ntop(3) writes it, which differs from Rust's form for addresses that embed one of
+/// version 4 without a mark.
 fn text_of(address: Ipv6Addr) -> String {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, high, _] if high != 0 => {
@@ -146,7 +149,8 @@ pub(super) fn length<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
     Some(())
 }
 
-/// `struct msghdr`: where its parts are. recvmsg(2) shows what the kernel left there, as strace does.
+/// `struct msghdr`: where its parts are. recvmsg(2) shows what the kernel left there, as strace
+/// does.
 pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let given = site.given()?;
     let room = given.i32(8)?;

@@ -105,7 +105,8 @@ pub(super) fn statfs<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
     Some(())
 }
 
-/// `struct open_how`; a mode where there is one or should be one, and what a newer kernel may know as bytes.
+/// `struct open_how`; a mode where there is one or should be one, and what a newer kernel may know
+/// as bytes.
 pub(super) fn open_how<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     // OPEN_HOW_SIZE_VER0.
     let bytes = site.given()?;
@@ -186,7 +187,8 @@ pub(super) fn lock<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, is_told: b
     Some(())
 }
 
-/// `[0] => [5]`: a place in a file, and where the call left it. Only sendfile(2) shows the latter, as in strace.
+/// `[0] => [5]`: a place in a file, and where the call left it. Only sendfile(2) shows the latter,
+/// as in strace.
 pub(super) fn offset<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     pen.text("[");
     pen.number(site.given()?.i64(0)?);

@@ -1,7 +1,8 @@
 //! What stands in memory behind the arguments of calls.
 //!
-//! The form is that of `strace -X abbrev`, and the layouts are those of the native 64-bit convention. What the kernel fills in is there
-//! only when the call has filled it in; where it has not, and where bytes are too few, the address is shown instead, as strace does.
+//! The form is that of `strace -X abbrev`, and the layouts are those of the native 64-bit
+//! convention. What the kernel fills in is there only when the call has filled it in; where it has
+//! not, and where bytes are too few, the address is shown instead, as strace does.
 
 use super::Call;
 use super::text::Values;
@@ -181,22 +182,27 @@ impl StructKind {
 /// What a number is that varies from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Varying {
-    /// A point in time, by any clock: seconds, or the fraction of a second. Of clocks, of files, of timeouts that are none of length.
+    /// A point in time, by any clock: seconds, or the fraction of a second. Of clocks, of files, of
+    /// timeouts that are none of length.
     Time,
-    /// A length of time that the kernel measured: what was left of a timeout, how long a process ran.
+    /// A length of time that the kernel measured: what was left of a timeout, how long a process
+    /// ran.
     Duration,
     /// The size of a file in bytes (`st_size`, `stx_size`).
     Size,
     /// A port, given by the program or chosen by the kernel.
     Port,
-    /// What is so on this machine now: of a file system its blocks, files and id, of the memory how much is free.
+    /// What is so on this machine now: of a file system its blocks, files and id, of the memory how
+    /// much is free.
     Machine,
-    /// Eight bytes that the program keeps in the kernel for itself (`epoll_event.data`), of which more than four are not zero: an
-    /// address, or four bytes beside which the stack held something.
+    /// Eight bytes that the program keeps in the kernel for itself (`epoll_event.data`), of which
+    /// more than four are not zero: an address, or four bytes beside which the stack held
+    /// something.
     Cookie,
 }
 
-/// Writes what an argument points to, in strace's form; false, and nothing written, where it is not known.
+/// Writes what an argument points to, in strace's form; false, and nothing written, where it is not
+/// known.
 ///
 /// What the kernel fills in is known only when the call succeeded.
 pub fn write_struct(
@@ -209,7 +215,8 @@ pub fn write_struct(
     whole_or_nothing(out, values, |pen| write(pen, kind, site))
 }
 
-/// Writes what strace shows behind a result: what happened at the descriptors that a call waited for.
+/// Writes what strace shows behind a result: what happened at the descriptors that a call waited
+/// for.
 pub(super) fn write_result_details(out: &mut String, call: &Call, values: &mut impl Values) {
     let site = Site { call, argument: 0 };
     whole_or_nothing(out, values, |pen| polling::outcome(pen, site));

@@ -1,7 +1,7 @@
 //! The names of values inside structures.
 //!
-//! In the order in which strace writes them, as far as it knows them. Those that are arguments of calls as well are in
-//! `syscall::constants`.
+//! In the order in which strace writes them, as far as it knows them. Those that are arguments of
+//! calls as well are in `syscall::constants`.
 
 /// Names of bits.
 pub(super) struct Flags {

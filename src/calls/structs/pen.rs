@@ -106,7 +106,8 @@ impl<V: Values> Pen<'_, V> {
         write_signal(self.out, number);
     }
 
-    /// Elements in brackets, parted by commas, and dots where not all are there; nothing where one of them cannot be written.
+    /// Elements in brackets, parted by commas, and dots where not all are there; nothing where one
+    /// of them cannot be written.
     pub(super) fn list<T>(
         &mut self,
         elements: impl IntoIterator<Item = T>,

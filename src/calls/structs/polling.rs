@@ -46,14 +46,16 @@ pub(super) fn epoll_control<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> 
     epoll_event(pen, site.given().filter(|_| !is_deleted)?)
 }
 
-/// `{events=EPOLLIN, data={u32=7, u64=7}}`. What the program puts into the data is its own: a descriptor, or an address.
+/// `{events=EPOLLIN, data={u32=7, u64=7}}`. What the program puts into the data is its own: a
+/// descriptor, or an address.
 fn epoll_event<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     let offset = usize::from(StructKind::EpollEvent.size() - 8);
     pen.text("{events=");
     pen.flags(&names::EPOLL, bytes.u32(0)?.into());
     let data = bytes.u64(offset)?;
     pen.text(", data={u32=");
-    // An upper half is part of an address, or what the stack held before: 32 bits are often all that was set.
+    // An upper half is part of an address, or what the stack held before: 32 bits are often all
+    // that was set.
     if data > u64::from(u32::MAX) {
         pen.varying(Varying::Cookie, data as u32);
         pen.text(", u64=");
@@ -100,7 +102,8 @@ fn write_members<V: Values>(pen: &mut Pen<'_, V>, members: &mut dyn Iterator<Ite
     pen.text("]");
 }
 
-/// What strace writes behind the result of calls that wait for descriptors, in parentheses; nothing where that was not read.
+/// What strace writes behind the result of calls that wait for descriptors, in parentheses; nothing
+/// where that was not read.
 pub(super) fn outcome<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let result = site.result()?;
     let is_select = matches!(site.name(), "select" | "pselect6");

@@ -7,7 +7,8 @@ use super::site::{Bytes, Site};
 use super::time::{self, Sense, Unit};
 use crate::text::Values;
 
-/// `struct clone_args`: what its flags make of it, and the id that the kernel writes for the parent.
+/// `struct clone_args`: what its flags make of it, and the id that the kernel writes for the
+/// parent.
 pub(super) fn clone_arguments<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let has = |flags: u64, wanted: i32| flags & u64::from(wanted as u32) != 0;
     // CLONE_ARGS_SIZE_VER0.
@@ -72,7 +73,8 @@ pub(super) fn clone_arguments<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -
 
 const CLONE_INTO_CGROUP: u64 = 1 << 33;
 
-/// What wait4(2) tells of a child, when it tells of one: its result is 0 where there was nothing to tell.
+/// What wait4(2) tells of a child, when it tells of one: its result is 0 where there was nothing to
+/// tell.
 pub(super) fn wait_status<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     site.result().filter(|child| *child > 0)?;
     let status = site.filled()?.i32(0)?;

@@ -44,7 +44,8 @@ pub(super) fn set_argument<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> O
     Some(())
 }
 
-/// The kernel's `struct sigaction`: the handler, the flags, the restorer and the mask, eight bytes each.
+/// The kernel's `struct sigaction`: the handler, the flags, the restorer and the mask, eight bytes
+/// each.
 pub(super) fn action<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     const SA_RESTORER: u64 = 0x0400_0000;
     let bytes = site.known()?;

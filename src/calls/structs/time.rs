@@ -90,7 +90,8 @@ fn is_point(site: Site<'_>) -> bool {
     }
 }
 
-/// What was left of a sleep; the kernel says so only when a signal interrupted it, and never for a point in time.
+/// What was left of a sleep; the kernel says so only when a signal interrupted it, and never for a
+/// point in time.
 pub(super) fn remaining<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let is_interrupted = matches!(site.call.outcome, crate::Outcome::Interrupted { .. });
     let bytes = site.left().filter(|_| is_interrupted && !is_point(site))?;
@@ -156,8 +157,8 @@ fn comment<V: Values>(pen: &mut Pen<'_, V>, seconds: i64, fraction: i64, unit: U
     pen.text("+0000 */");
 }
 
-/// The day of the Gregorian calendar so many days after 1970-01-01, counted in eras of 400 years that begin in March; `None` for years
-/// of more than five digits, which no clock has.
+/// The day of the Gregorian calendar so many days after 1970-01-01, counted in eras of 400 years
+/// that begin in March; `None` for years of more than five digits, which no clock has.
 fn date(days: i64) -> Option<(i64, i64, i64)> {
     const DAYS_OF_ERA: i64 = 146_097;
     if days.abs() > 36_500_000 {

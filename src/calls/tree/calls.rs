@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-/// Whether a call follows a link at the end of a path of its own, and what an empty path means to it.
+/// Whether a call follows a link at the end of a path of its own, and what an empty path means to
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Looks {
     pub(crate) follows: bool,
@@ -42,7 +43,8 @@ impl Change {
         }
     }
 
-    /// Whether it is about the name in its folder, and not about the file: what else that file is called is as it was.
+    /// Whether it is about the name in its folder, and not about the file: what else that file is
+    /// called is as it was.
     pub(crate) fn is_of_name(self, path: u8) -> bool {
         match self {
             Self::MakesFolder | Self::MakesNode | Self::MakesLink(_) | Self::Renames(..) => true,

@@ -46,7 +46,8 @@ pub enum Reached {
     Known {
         /// Them.
         names: Arc<[Box<[u8]>]>,
-        /// Whether it was led there by something that the run or its files made: a link, a mount, a root, `..`.
+        /// Whether it was led there by something that the run or its files made: a link, a mount, a
+        /// root, `..`.
         is_led: bool,
         /// Where it led, where the text of its path does not say that by itself.
         shown: Option<Arc<[u8]>>,
@@ -58,7 +59,8 @@ pub enum Reached {
 }
 
 impl Reached {
-    /// Where a path led that does not say so by itself; an error where that is not known, `None` where nothing needs to be said.
+    /// Where a path led that does not say so by itself; an error where that is not known, `None`
+    /// where nothing needs to be said.
     #[must_use]
     pub fn shown(&self) -> Option<Result<&[u8], &Why>> {
         match (self.names()?, self) {

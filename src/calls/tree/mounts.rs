@@ -63,7 +63,8 @@ impl Tree {
         Space(self.mounts.spaces.len() as u32 - 1)
     }
 
-    /// What is seen at a spot, through all that is mounted there; `None` where nobody knows. And whether something is.
+    /// What is seen at a spot, through all that is mounted there; `None` where nobody knows. And
+    /// whether something is.
     pub(super) fn through(&self, mut spot: Spot, space: Space) -> Option<(Spot, bool)> {
         let covers = self.mounts.spaces.get(space.0 as usize)?;
         let mut is_covered = false;
@@ -125,7 +126,8 @@ impl Tree {
         }
     }
 
-    /// Takes the uppermost mount away from where a path led, which is the root of it; `None` where the run did not mount it.
+    /// Takes the uppermost mount away from where a path led, which is the root of it; `None` where
+    /// the run did not mount it.
     pub(crate) fn unmount(&mut self, spot: Spot, space: Space, moment: u64) -> Option<Keys> {
         let on = self.covered(spot)?;
         self.cover(on, Cover::Nothing, space);

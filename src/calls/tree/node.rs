@@ -109,7 +109,8 @@ impl Spot {
 }
 
 impl Tree {
-    /// What was there before a run that works in this directory. Files that these paths lead to have them as names.
+    /// What was there before a run that works in this directory. Files that these paths lead to
+    /// have them as names.
     pub(crate) fn new(ground: Box<dyn Ground>, directory: &[u8], aliases: &[Vec<u8>]) -> Self {
         let root = Node {
             kind: Kind::Folder {

@@ -152,7 +152,8 @@ pub(super) struct Walker<'w> {
     pub(super) root: Spot,
     pub(super) limits: Limits,
     pub(super) at: Spot,
-    /// What is still to go, the next last; with whether it is of the call or of a link that the run made.
+    /// What is still to go, the next last; with whether it is of the call or of a link that the run
+    /// made.
     pub(super) todo: Vec<(Box<[u8]>, bool)>,
     pub(super) links: u32,
     pub(super) is_folder: bool,
@@ -218,7 +219,8 @@ impl Tree {
         walked
     }
 
-    /// The absolute names of what a walk ended at, or of the name itself, whatever else its file is called; `None` where there are too many.
+    /// The absolute names of what a walk ended at, or of the name itself, whatever else its file is
+    /// called; `None` where there are too many.
     pub(crate) fn names_of(&self, walked: &Walked, is_name: bool) -> Option<Vec<Box<[u8]>>> {
         let node = match &walked.target {
             Target::At(_) if is_name && walked.last.is_some() => None,

@@ -1,8 +1,10 @@
 //! An assembler for the little that our programs need: one method an instruction, labels for jumps.
 //!
-//! Instructions are those of `Documentation/bpf/standardization/instruction-set.rst`. Whether a program is right, the kernel's verifier says.
+//! Instructions are those of `Documentation/bpf/standardization/instruction-set.rst`. Whether a
+//! program is right, the kernel's verifier says.
 
-/// A register: 0 is the result of calls, 1 to 5 their arguments (lost in a call), 6 to 9 are kept, 10 points behind the stack.
+/// A register: 0 is the result of calls, 1 to 5 their arguments (lost in a call), 6 to 9 are kept,
+/// 10 points behind the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reg(pub u8);
 
@@ -174,7 +176,8 @@ impl Asm {
         self.put(0, R0, R0, 0, 0);
     }
 
-    /// Returns this number. A program on an event must return 1: with 0 the record is kept from every event of the machine.
+    /// Returns this number. A program on an event must return 1: with 0 the record is kept from
+    /// every event of the machine.
     pub(super) fn exit(&mut self, number: i32) {
         self.mov(R0, number);
         self.put(0x95, R0, R0, 0, 0);

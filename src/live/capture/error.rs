@@ -30,7 +30,8 @@ pub enum CaptureError {
     /// A tracepoint that is needed.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// A tracepoint's record lacks a field, or a program does not fit: not a kernel that this build knows.
+    /// A tracepoint's record lacks a field, or a program does not fit: not a kernel that this build
+    /// knows.
     #[error("cannot read memory with BPF on this kernel: {what}")]
     Shape {
         /// What is wrong.

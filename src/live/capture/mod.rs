@@ -1,10 +1,13 @@
-//! Reading the memory of the workload at the time of its calls: BPF programs, what tells them what to read, and their records.
+//! Reading the memory of the workload at the time of its calls: BPF programs, what tells them what
+//! to read, and their records.
 //!
-//! The programs write into the rings of the runs, so that what they read has its place in the order of the events. One set of programs
-//! serves all runs of a process: a run has a slot, which says whose memory is read and into which rings it goes. The programs are gone
-//! with the process, however it ends: nothing of them is pinned.
+//! The programs write into the rings of the runs, so that what they read has its place in the order
+//! of the events. One set of programs serves all runs of a process: a run has a slot, which says
+//! whose memory is read and into which rings it goes. The programs are gone with the process,
+//! however it ends: nothing of them is pinned.
 //!
-//! A task becomes one of a slot by asking for it while it is still corked, with a token; what it creates then follows.
+//! A task becomes one of a slot by asking for it while it is still corked, with a token; what it
+//! creates then follows.
 
 mod asm;
 mod error;
@@ -35,7 +38,8 @@ fn system(doing: &'static str) -> impl Fn(io::Error) -> CaptureError {
     move |source| CaptureError::System { doing, source }
 }
 
-/// The tracepoints that programs are attached to. While an event of another descriptor holds them, programs come and go in no time.
+/// The tracepoints that programs are attached to. While an event of another descriptor holds them,
+/// programs come and go in no time.
 pub const TRACEPOINTS: [&str; 6] = [
     "raw_syscalls:sys_enter",
     "raw_syscalls:sys_exit",
@@ -70,8 +74,9 @@ struct Kernel {
 }
 
 impl Capture {
-    /// Loads and attaches the programs, for so many runs at a time. `types` is the kernel's description of its types (BTF);
-    /// `may_preempt` says whether it may preempt a program on a tracepoint of calls (Linux 6.19 and later).
+    /// Loads and attaches the programs, for so many runs at a time. `types` is the kernel's
+    /// description of its types (BTF); `may_preempt` says whether it may preempt a program on a
+    /// tracepoint of calls (Linux 6.19 and later).
     ///
     /// # Errors
     /// [`CaptureError`]; `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or under lockdown.
@@ -137,8 +142,9 @@ impl Capture {
         }))
     }
 
-    /// A slot for a run, whose records go to these rings (one for each CPU). `for_keeping` is whether other tools are to read them:
-    /// `perf script` refuses samples of a software event without an address. With `overwrites` they go to rings that are overwritten, and that
+    /// A slot for a run, whose records go to these rings (one for each CPU). `for_keeping` is
+    /// whether other tools are to read them: `perf script` refuses samples of a software event
+    /// without an address. With `overwrites` they go to rings that are overwritten, and that
     /// whoever opens the events of a run maps to [those of the slot](Slot::events).
     ///
     /// # Errors
@@ -192,7 +198,8 @@ impl Capture {
     }
 }
 
-/// Before Linux 5.11 maps and programs count against `RLIMIT_MEMLOCK`: it is lifted for as long as `start` takes, as workloads get the old one.
+/// Before Linux 5.11 maps and programs count against `RLIMIT_MEMLOCK`: it is lifted for as long as
+/// `start` takes, as workloads get the old one.
 fn with_locked_memory<T>(start: impl Fn() -> Result<T, CaptureError>) -> Result<T, CaptureError> {
     use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit, setrlimit};
     let refused = match start() {
@@ -270,8 +277,9 @@ fn attach_raw(
     bpf::attach_raw(c_name, program.as_fd()).map_err(system("attach a program"))
 }
 
-/// Without a description of the kernel's types only the records of events tell the new ids. To detach these programs takes a tenth of a
-/// second since Linux 6.13, which waits for a grace period (`perf_event_detach_bpf_prog()`).
+/// Without a description of the kernel's types only the records of events tell the new ids. To
+/// detach these programs takes a tenth of a second since Linux 6.13, which waits for a grace period
+/// (`perf_event_detach_bpf_prog()`).
 fn attach_to_events(
     names: &Names,
     catalogue: &dyn Catalogue,
@@ -313,8 +321,8 @@ fn load(
     })
 }
 
-/// The event that programs write to. Their records have the fields of all others, but for the address; without it all have their time at one
-/// place, and are faster to merge.
+/// The event that programs write to. Their records have the fields of all others, but for the
+/// address; without it all have their time at one place, and are faster to merge.
 fn output_attr(with_address: bool) -> Attr {
     let address = if with_address {
         SampleType::IP

@@ -47,7 +47,8 @@ impl Slot {
     /// Begins a run: says what is to be read, and lets the task in that knows the token.
     ///
     /// # Errors
-    /// [`CaptureError::System`]; [`CaptureError::Shape`] for more than the programs can read of one call.
+    /// [`CaptureError::System`]; [`CaptureError::Shape`] for more than the programs can read of one
+    /// call.
     pub fn begin(&mut self, wanted: &Arc<Fetches>, token: u64) -> Result<(), CaptureError> {
         self.end();
         self.tell(wanted)?;

@@ -1,7 +1,7 @@
 //! Where the kernel's structures have their members, from its own description of its types (BTF).
 //!
-//! Only as much of it is read as two members take: structures that stand in the description themselves, and members that stand in the
-//! structure itself.
+//! Only as much of it is read as two members take: structures that stand in the description
+//! themselves, and members that stand in the structure itself.
 //!
 //! # References
 //! `Documentation/bpf/btf.rst`.
@@ -12,7 +12,8 @@ const STRUCT: u32 = 4;
 const HEAD: usize = 12;
 const MEMBER: usize = 12;
 
-/// The offset in bytes of a member of a structure; `None` where the description does not say it, or makes no sense.
+/// The offset in bytes of a member of a structure; `None` where the description does not say it, or
+/// makes no sense.
 pub(super) fn offset_of(btf: &[u8], structure: &str, member: &str) -> Option<i32> {
     let magic = u16::from_ne_bytes(*btf.first_chunk()?);
     if magic != MAGIC {
@@ -82,7 +83,8 @@ fn size_behind(kind: u32, n: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// `int`, then `struct task { int flags:3; int pid; }`, by hand from `Documentation/bpf/btf.rst`.
+    /// `int`, then `struct task { int flags:3; int pid; }`, by hand from
+    /// `Documentation/bpf/btf.rst`.
     fn description() -> Vec<u8> {
         let names = b"\0int\0task\0flags\0pid\0";
         let types: [u32; 13] = [

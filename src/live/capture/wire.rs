@@ -18,9 +18,11 @@ pub(super) const MAX_STRINGS: i32 = 64;
 pub(super) const MAX_PIECE: i32 = 4096;
 /// Where in a record's body the last piece may start.
 pub(super) const BODY: i32 = 11 << 10;
-/// The size of the buffer in which a record is made: the head, a body, one piece more. A per-CPU value may have 32 KiB at most.
+/// The size of the buffer in which a record is made: the head, a body, one piece more. A per-CPU
+/// value may have 32 KiB at most.
 pub(super) const SCRATCH: usize = (BODY + PIECE_MASK) as usize + 64;
-/// Lengths of pieces are masked with this, which changes none: a comparison would give the verifier two ways to follow.
+/// Lengths of pieces are masked with this, which changes none: a comparison would give the verifier
+/// two ways to follow.
 pub(super) const PIECE_MASK: i32 = 0x1fff;
 
 /// A task that is followed; the key is its thread id in the initial namespace.
@@ -192,7 +194,8 @@ fn one_piece(bytes: &[u8]) -> Option<(Piece, usize)> {
     Some((piece, end.checked_next_multiple_of(8)?))
 }
 
-/// The value of the map of what is to be read, for one call; `None` where it is more than the programs can do.
+/// The value of the map of what is to be read, for one call; `None` where it is more than the
+/// programs can do.
 pub(super) fn specification(fetches: &[Fetch]) -> Option<[u8; spec::SIZE]> {
     let mut value = [0; spec::SIZE];
     for moment in [Moment::Enter, Moment::Exit] {
@@ -227,7 +230,8 @@ fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
         Extent::Sized { at } => (spec::SIZED, at, 0),
         Extent::Returned { unit } => (spec::RETURNED, 0, unit),
     };
-    // Of a string one byte more is asked for, so that one that is longer can be told from one that fits.
+    // Of a string one byte more is asked for, so that one that is longer can be told from one that
+    // fits.
     let more = u16::from(fetch.extent == Extent::String);
     let limit = fetch.limit.saturating_add(more).to_ne_bytes();
     let unit: [u8; 2] = unit.to_ne_bytes();

@@ -11,16 +11,19 @@ pub struct EventAccount {
     pub name: String,
     /// How often it fired, by the kernel's counter.
     pub counted: u64,
-    /// How much of that was read as records: their number, or the sum of their periods for an event that counts by more than one.
+    /// How much of that was read as records: their number, or the sum of their periods for an event
+    /// that counts by more than one.
     pub delivered: u64,
-    /// How many found no room, by the kernel's own count; `None` where it keeps none (before Linux 6.0). The counter is the witness
-    /// then: it counts an occurrence whether or not its record found room.
+    /// How many found no room, by the kernel's own count; `None` where it keeps none (before Linux
+    /// 6.0). The counter is the witness then: it counts an occurrence whether or not its record
+    /// found room.
     pub said_lost: Option<u64>,
     /// How many were overwritten by younger ones, as they were meant to be. These are not lost.
     #[serde(default)]
     pub overwritten: u64,
-    /// Whether its records are samples, each of which stands for a period. How many there should be nobody knows then: what was counted since the
-    /// last of a task has none, and a clock's come with interrupts, of which the kernel leaves out those of an event that comes too often.
+    /// Whether its records are samples, each of which stands for a period. How many there should be
+    /// nobody knows then: what was counted since the last of a task has none, and a clock's come
+    /// with interrupts, of which the kernel leaves out those of an event that comes too often.
     #[serde(default)]
     pub sampled: bool,
 }
@@ -127,34 +130,41 @@ pub struct Account {
     pub events: Vec<EventAccount>,
     /// Names, forks and exits that found no room.
     pub side_band_lost: u64,
-    /// How many rings were full at their end, on a kernel that does not count what it drops (before Linux 6.0): names, forks and exits may
-    /// be missing there.
+    /// How many rings were full at their end, on a kernel that does not count what it drops (before
+    /// Linux 6.0): names, forks and exits may be missing there.
     #[serde(default)]
     pub full_rings: u64,
     /// How many programs ran on after the kernel had ended their events.
     pub out_of_sight: u64,
-    /// Of how many processes the end was not seen, though the run was followed to its end: they went where no event looks.
+    /// Of how many processes the end was not seen, though the run was followed to its end: they
+    /// went where no event looks.
     #[serde(default)]
     pub unended: u64,
-    /// How many calls were made by the page for the oldest programs (vsyscall), of which nothing but the number is seen.
+    /// How many calls were made by the page for the oldest programs (vsyscall), of which nothing
+    /// but the number is seen.
     #[serde(default)]
     pub legacy_calls: u64,
-    /// How many calls set up an io_uring or submitted to one, on a kernel that shows no submissions though they were asked for.
+    /// How many calls set up an io_uring or submitted to one, on a kernel that shows no submissions
+    /// though they were asked for.
     pub blind_rings: u64,
-    /// How many calls no program read the memory of, though it was to be read: the kernel skipped the program.
+    /// How many calls no program read the memory of, though it was to be read: the kernel skipped
+    /// the program.
     pub unread: u64,
-    /// Whether not even the return of the workload's own `execve(2)` was seen: whatever it did, it did where no event looks, or a BPF
-    /// program of somebody else keeps the records from everybody.
+    /// Whether not even the return of the workload's own `execve(2)` was seen: whatever it did, it
+    /// did where no event looks, or a BPF program of somebody else keeps the records from
+    /// everybody.
     pub never_started: bool,
     /// Whether the machine's CPUs are others than those that events were opened on.
     pub other_cpus: bool,
     /// The sum of the `PERF_RECORD_LOST` records: a second witness, which misses losses at the end.
     pub lost_records: u64,
-    /// In nanoseconds of the events' clock, the moment from which on everything is remembered, where records of before were overwritten.
+    /// In nanoseconds of the events' clock, the moment from which on everything is remembered,
+    /// where records of before were overwritten.
     #[serde(default)]
     pub remembers_from: Option<u64>,
-    /// How often an event was stopped for the rest of a tick, as it had more samples than `kernel.perf_event_max_sample_rate` allows
-    /// (`PERF_RECORD_THROTTLE`). What happens then is no sample, and none that was lost.
+    /// How often an event was stopped for the rest of a tick, as it had more samples than
+    /// `kernel.perf_event_max_sample_rate` allows (`PERF_RECORD_THROTTLE`). What happens then is no
+    /// sample, and none that was lost.
     #[serde(default)]
     pub throttled: u64,
     /// What was counted without records.

@@ -9,7 +9,8 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// A group of counters. The kernel has all of them count, or none of them, and they are read at one moment.
+/// A group of counters. The kernel has all of them count, or none of them, and they are read at one
+/// moment.
 #[derive(Debug)]
 pub struct CounterGroup {
     /// The counters and their ids; the first one leads.
@@ -19,8 +20,9 @@ pub struct CounterGroup {
 /// How long a task may take to give its events back.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// Reads a group that tasks may be leaving. While one gives back its copies one by one, the kernel has no sum of them, and says `ECHILD`
-/// (`__perf_read_group_add()`, kernel/events/core.c): it has one when the task is gone.
+/// Reads a group that tasks may be leaving. While one gives back its copies one by one, the kernel
+/// has no sum of them, and says `ECHILD` (`__perf_read_group_add()`, kernel/events/core.c): it has
+/// one when the task is gone.
 fn settled<T>(mut read: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let deadline = Instant::now() + SETTLING;
     loop {

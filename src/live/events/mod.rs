@@ -1,8 +1,9 @@
 //! Opening events on the corked task, and the account that is drawn up at the end.
 //!
-//! For each CPU one ring, owned by a side-band event that tells of names, forks and exits; every other event of that CPU writes into the
-//! same ring; those that overwrite (`write_backward`) into a second one, so that names, forks and exits are never overwritten. What is
-//! refused is said with the event's name; nothing is left out and no attribute bit is cleared in silence.
+//! For each CPU one ring, owned by a side-band event that tells of names, forks and exits; every
+//! other event of that CPU writes into the same ring; those that overwrite (`write_backward`) into
+//! a second one, so that names, forks and exits are never overwritten. What is refused is said with
+//! the event's name; nothing is left out and no attribute bit is cleared in silence.
 
 mod account;
 mod counter;
@@ -75,8 +76,8 @@ pub struct EventSet {
 
 /// Opens the requested events on every CPU.
 ///
-/// The workload must still be corked: what it created before is not followed. `maps` is which mappings of code are told of, `switches`
-/// whether threads that come onto a CPU are.
+/// The workload must still be corked: what it created before is not followed. `maps` is which
+/// mappings of code are told of, `switches` whether threads that come onto a CPU are.
 ///
 /// # Errors
 /// [`OpenError`], for the first thing that was refused; what was open is closed again.
@@ -147,7 +148,8 @@ pub fn record(
 }
 
 impl EventSet {
-    /// Has the memory of the task read that knows the token, and of what it creates. Without rings that programs write to, nothing is read.
+    /// Has the memory of the task read that knows the token, and of what it creates. Without rings
+    /// that programs write to, nothing is read.
     ///
     /// # Errors
     /// [`CaptureError`].
@@ -171,7 +173,8 @@ impl EventSet {
         self.reads_memory
     }
 
-    /// Starts those events that no `execve(2)` starts: the ones of a control group, and of everybody beside it.
+    /// Starts those events that no `execve(2)` starts: the ones of a control group, and of
+    /// everybody beside it.
     ///
     /// # Errors
     /// [`OpenError::Enable`].
@@ -216,7 +219,8 @@ impl EventSet {
         leader.is_some_and(|leader| !leader.of_group)
     }
 
-    /// Stops all events, those of descendants as well: what is in the rings then is all there will be.
+    /// Stops all events, those of descendants as well: what is in the rings then is all there will
+    /// be.
     ///
     /// # Errors
     /// Those of `ioctl(2)`.
@@ -226,8 +230,8 @@ impl EventSet {
             .try_for_each(|event| perf::disable(event.fd.as_fd()))
     }
 
-    /// One descriptor for each ring and task that is followed: readable when a quarter is full, hung up when the last task that it follows is
-    /// gone, if it [follows tasks](Self::hang_up).
+    /// One descriptor for each ring and task that is followed: readable when a quarter is full,
+    /// hung up when the last task that it follows is gone, if it [follows tasks](Self::hang_up).
     #[must_use]
     pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         self.leaders
@@ -271,8 +275,8 @@ impl EventSet {
         self.at_most.len()
     }
 
-    /// Draws up the account after the last drain: what the kernel counted, against the records that arrived (one number a request, and
-    /// last that of what programs read).
+    /// Draws up the account after the last drain: what the kernel counted, against the records that
+    /// arrived (one number a request, and last that of what programs read).
     ///
     /// # Errors
     /// Those of `read(2)`.
@@ -311,7 +315,8 @@ impl EventSet {
         })
     }
 
-    /// How many rings may lack records about tasks at their end, on a kernel that does not count what it drops.
+    /// How many rings may lack records about tasks at their end, on a kernel that does not count
+    /// what it drops.
     #[must_use]
     pub fn full_rings(&self) -> u64 {
         if self.has_lost {
@@ -344,8 +349,8 @@ impl EventSet {
     }
 }
 
-/// Tries to open a tracepoint's event on the calling thread, and closes it again: whether this user may trace it, in user mode alone if
-/// so asked.
+/// Tries to open a tracepoint's event on the calling thread, and closes it again: whether this user
+/// may trace it, in user mode alone if so asked.
 ///
 /// # Errors
 /// [`OpenError::Open`].

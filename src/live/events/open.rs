@@ -126,7 +126,8 @@ fn open_each(
     all_but_gone(targets.iter().map(open))
 }
 
-/// What could be opened of several. Who is gone does nothing more; that all of them are is an error.
+/// What could be opened of several. Who is gone does nothing more; that all of them are is an
+/// error.
 pub(super) fn all_but_gone<T>(
     opened: impl Iterator<Item = Result<T, OpenError>>,
 ) -> Result<Vec<T>, OpenError> {

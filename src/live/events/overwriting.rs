@@ -31,7 +31,8 @@ impl<'a> Overwriting<'a> {
         self.table
     }
 
-    /// The session's request of that place with what it counted so far, if it is one of those that overwrite.
+    /// The session's request of that place with what it counted so far, if it is one of those that
+    /// overwrite.
     ///
     /// # Errors
     /// Those of `read(2)`.

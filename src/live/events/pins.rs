@@ -1,8 +1,8 @@
 //! Keeping tracepoints registered for the length of a suite.
 //!
-//! The last close of a tracepoint's event unregisters it, which waits for all CPUs: 40 ms and more. While another descriptor holds the
-//! same tracepoint a close is free. So one disabled event a tracepoint is held by the process, and at the end handed to a child that
-//! nobody waits for.
+//! The last close of a tracepoint's event unregisters it, which waits for all CPUs: 40 ms and more.
+//! While another descriptor holds the same tracepoint a close is free. So one disabled event a
+//! tracepoint is held by the process, and at the end handed to a child that nobody waits for.
 
 use crate::sys::{perf, process};
 use perf_records::attr::Attr;
@@ -17,8 +17,8 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// Holds a tracepoint, if it is not held yet. A refusal costs time at the end and nothing else, so it is no error: opening the real
-    /// event says what is wrong.
+    /// Holds a tracepoint, if it is not held yet. A refusal costs time at the end and nothing else,
+    /// so it is no error: opening the real event says what is wrong.
     pub fn hold(&self, tracepoint: u16) {
         let Ok(mut held) = self.held.lock() else {
             return;
@@ -35,7 +35,8 @@ impl Drop for Pins {
     fn drop(&mut self) {
         let held = self.held.get_mut().map(std::mem::take).unwrap_or_default();
         if !held.is_empty() {
-            // Where no child can be had the descriptors are closed here, which takes longer and is just as right.
+            // Where no child can be had the descriptors are closed here, which takes longer and is
+            // just as right.
             let _in_background = process::close_in_background(held.into_values().collect());
         }
     }

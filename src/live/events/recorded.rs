@@ -56,7 +56,8 @@ pub struct Opened<'a> {
     pub cpu: Cpu,
     /// What the kernel was given.
     pub attr: Attr,
-    /// What it counted so far. Of what programs write to, one tells it for all CPUs, and the others nothing.
+    /// What it counted so far. Of what programs write to, one tells it for all CPUs, and the others
+    /// nothing.
     pub counts: Option<Counts>,
 }
 
@@ -67,7 +68,8 @@ impl EventSet {
         self.at_most.get(place).copied().flatten()
     }
 
-    /// Stops one request, also of those that its tasks have created. Some of its records may still come.
+    /// Stops one request, also of those that its tasks have created. Some of its records may still
+    /// come.
     ///
     /// # Errors
     /// Those of `ioctl(2)`.

@@ -16,21 +16,26 @@ pub struct EventRequest {
     pub source: Source,
     /// Which occurrences have a record.
     pub sampling: Sampling,
-    /// What each sample has besides what all have ([`SAMPLE_TYPE`]). With [`SampleType::PERIOD`] it says by how much it moved the counter: most
-    /// tracepoints count by one, those of scheduler statistics count nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only the
-    /// sum of their periods equals the counter.
+    /// What each sample has besides what all have ([`SAMPLE_TYPE`]). With [`SampleType::PERIOD`] it
+    /// says by how much it moved the counter: most tracepoints count by one, those of scheduler
+    /// statistics count nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only
+    /// the sum of their periods equals the counter.
     pub extra: SampleType,
     /// The in-kernel filter, if any.
     pub filter: Option<String>,
     /// User registers wanted with each record, as a mask.
     pub user_registers: u64,
-    /// Whether it shows what happens in user mode alone, which is what a user may ask for who has no right to more.
+    /// Whether it shows what happens in user mode alone, which is what a user may ask for who has
+    /// no right to more.
     pub exclude_kernel: bool,
-    /// Whether it is counted for the control group, where there is one. Calls never are: a workload may leave the group, not its tasks.
+    /// Whether it is counted for the control group, where there is one. Calls never are: a workload
+    /// may leave the group, not its tasks.
     pub of_group: bool,
-    /// Whether it is recorded of every task of the machine where all else is counted for a control group.
+    /// Whether it is recorded of every task of the machine where all else is counted for a control
+    /// group.
     pub of_everybody: bool,
-    /// Where its newest records overwrite the oldest: the data pages of that ring on each CPU, a power of two. `None` where nothing is overwritten.
+    /// Where its newest records overwrite the oldest: the data pages of that ring on each CPU, a
+    /// power of two. `None` where nothing is overwritten.
     pub overwrites: Option<usize>,
     /// The call chain of each record, where one is wanted.
     pub chain: Option<Chain>,
@@ -60,12 +65,15 @@ pub enum Origin {
 /// How the events follow the workload.
 #[derive(Clone, Copy, Debug)]
 pub enum Follow<'a> {
-    /// Inherited from task to task and enabled by its first `execve(2)`. Cheap for few events, quadratic in their number at every fork.
+    /// Inherited from task to task and enabled by its first `execve(2)`. Cheap for few events,
+    /// quadratic in their number at every fork.
     Tasks(Pid),
-    /// As above for the side-band; the requests are counted for a control group, whose cost does not grow with the tasks.
+    /// As above for the side-band; the requests are counted for a control group, whose cost does
+    /// not grow with the tasks.
     Group(Pid, BorrowedFd<'a>),
-    /// Everything is counted for a control group that no task can leave, the side-band included: so a set-user-ID program is followed too, at
-    /// whose execve the kernel takes the events off a task that is not root (`begin_new_exec()`, `fs/exec.c`).
+    /// Everything is counted for a control group that no task can leave, the side-band included: so
+    /// a set-user-ID program is followed too, at whose execve the kernel takes the events off a
+    /// task that is not root (`begin_new_exec()`, `fs/exec.c`).
     Members(BorrowedFd<'a>),
 }
 
@@ -138,8 +146,9 @@ fn lost_format(has_lost: bool) -> ReadFormat {
     }
 }
 
-/// Whether events can be counted for a control group, found by opening one. In a version 2 hierarchy whose root never had a controller
-/// enabled for its children, groups have none for perf events either (`cgroup_calc_subtree_ss_mask()`, `kernel/cgroup/cgroup.c`).
+/// Whether events can be counted for a control group, found by opening one. In a version 2
+/// hierarchy whose root never had a controller enabled for its children, groups have none for perf
+/// events either (`cgroup_calc_subtree_ss_mask()`, `kernel/cgroup/cgroup.c`).
 #[must_use]
 pub fn can_count_for(group: BorrowedFd<'_>, cpu: Cpu) -> bool {
     let mut attr = side_band_attr(0, false);

@@ -124,7 +124,8 @@ impl From<InputError> for io::Error {
     }
 }
 
-/// Opens a regular file. Nothing else is even opened: that alone would wake who writes to a FIFO, and rewind a tape.
+/// Opens a regular file. Nothing else is even opened: that alone would wake who writes to a FIFO,
+/// and rewind a tape.
 ///
 /// # Errors
 /// [`InputError::Kind`], [`InputError::System`].

@@ -1,8 +1,8 @@
 //! Writing what people name.
 //!
-//! A regular file is replaced whole or not at all, by another one in its folder, which takes over its owner and mode.
-//! What is no regular file is written in place, and so is an open descriptor (`/dev/stdout`). Symbolic links are
-//! followed, also where they lead to nothing yet.
+//! A regular file is replaced whole or not at all, by another one in its folder, which takes over
+//! its owner and mode. What is no regular file is written in place, and so is an open descriptor
+//! (`/dev/stdout`). Symbolic links are followed, also where they lead to nothing yet.
 
 mod place;
 
@@ -116,7 +116,8 @@ impl Output {
         Self::open(path, access, false)
     }
 
-    /// The same for one that people look at while it grows: one that was not there is there at once.
+    /// The same for one that people look at while it grows: one that was not there is there at
+    /// once.
     ///
     /// # Errors
     /// [`OutputError`].
@@ -230,7 +231,8 @@ impl Output {
         self.name().map(drop)
     }
 
-    /// The same, where the name of what is there and holds something becomes another first, by these letters more.
+    /// The same, where the name of what is there and holds something becomes another first, by
+    /// these letters more.
     ///
     /// # Errors
     /// Those of `rename(2)`.

@@ -1,4 +1,5 @@
-//! Opens what `perf record` leaves by the name that it is told: a file, or a directory (`--threads`, `--kcore`; `tools/perf/util/data.c`).
+//! Opens what `perf record` leaves by the name that it is told: a file, or a directory
+//! (`--threads`, `--kcore`; `tools/perf/util/data.c`).
 
 use super::{open, open_stream};
 use perf_records::perfdata::Files;
@@ -79,7 +80,8 @@ mod tests {
         }
     }
 
-    /// A recording in a directory, and records of which two are in each of the files of its threads.
+    /// A recording in a directory, and records of which two are in each of the files of its
+    /// threads.
     fn directory(threads: &[u32]) -> (TempDir, Vec<u8>) {
         let mut reader = Reader::file(Cursor::new(EVENTS)).unwrap();
         let record = reader.next().unwrap().unwrap().bytes.to_vec();

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-/// Where the formats of tracepoints come from; the running host, a captured one, or a table in a test.
+/// Where the formats of tracepoints come from; the running host, a captured one, or a table in a
+/// test.
 pub trait Catalogue {
     /// The format of one tracepoint.
     ///
@@ -25,7 +26,8 @@ pub trait Catalogue {
     /// # Errors
     /// [`HostError::Tracefs`], [`HostError::Read`].
     fn events(&self, system: &str) -> Result<Vec<String>, HostError>;
-    /// The names of the other sources of events, sorted; none where they are not known, as in a recording.
+    /// The names of the other sources of events, sorted; none where they are not known, as in a
+    /// recording.
     fn source_names(&self) -> Vec<String> {
         Vec::new()
     }
@@ -33,7 +35,8 @@ pub trait Catalogue {
     fn source(&self, _name: &str) -> Option<EventSource> {
         None
     }
-    /// Whether an event may be recorded with this filter beside all others; in a recording it was, or it was not.
+    /// Whether an event may be recorded with this filter beside all others; in a recording it was,
+    /// or it was not.
     fn may_add(&self, _name: &str, _filter: &str) -> bool {
         true
     }

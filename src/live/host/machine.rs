@@ -1,4 +1,5 @@
-//! What a recording says of the machine that it was made on, and of the processes that lived when it began.
+//! What a recording says of the machine that it was made on, and of the processes that lived when
+//! it began.
 
 use super::process::value;
 use super::{Host, HostError};
@@ -47,7 +48,8 @@ pub struct CodeMapping {
     pub device: (u32, u32),
     /// The file's inode.
     pub inode: u64,
-    /// The file, or what the kernel calls it: `[vdso]`; `//anon` for what has no name, as perf has it.
+    /// The file, or what the kernel calls it: `[vdso]`; `//anon` for what has no name, as perf has
+    /// it.
     pub name: String,
 }
 
@@ -156,7 +158,8 @@ impl Host {
             .collect()
     }
 
-    /// The file that a process runs, also where it was removed or replaced since: `proc_pid_exe(5)`.
+    /// The file that a process runs, also where it was removed or replaced since:
+    /// `proc_pid_exe(5)`.
     ///
     /// # Errors
     /// Those of `open(2)` and `read(2)`.
@@ -190,8 +193,8 @@ impl Host {
     }
 }
 
-/// Reads a file by reads of 64 KiB: of its two headers tracefs gives what the first read has room for, and then nothing more
-/// (`show_header_page_file()`, `kernel/trace/trace_events.c`).
+/// Reads a file by reads of 64 KiB: of its two headers tracefs gives what the first read has room
+/// for, and then nothing more (`show_header_page_file()`, `kernel/trace/trace_events.c`).
 fn whole(path: &Path) -> io::Result<String> {
     let mut file = super::tracefs::reader(path)?;
     let (mut bytes, mut length) = (Vec::new(), 0);

@@ -1,7 +1,8 @@
 //! The only reader of procfs, tracefs and sysfs.
 //!
-//! [`Host::running`] is this machine; [`Host::at`] is a captured tree of one, for which nothing is ever mounted. Whatever is read once is
-//! kept: a host's tracepoints do not change while it is looked at.
+//! [`Host::running`] is this machine; [`Host::at`] is a captured tree of one, for which nothing is
+//! ever mounted. Whatever is read once is kept: a host's tracepoints do not change while it is
+//! looked at.
 
 mod catalogue;
 mod files;
@@ -39,12 +40,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use tracefs::Tracefs;
 
-/// What gives a user the rights to trace: these are what BPF programs, tracefs, its files of mode 0440, events and rings of the default size
-/// take. They are permitted and not in effect: what the program does with them, and when, is in [`crate::sys::rights`].
+/// What gives a user the rights to trace: these are what BPF programs, tracefs, its files of mode
+/// 0440, events and rings of the default size take. They are permitted and not in effect: what the
+/// program does with them, and when, is in [`crate::sys::rights`].
 pub const HOW_TO_GET_RIGHTS: &str = "run as root, or once as root: \
     setcap cap_bpf,cap_dac_read_search,cap_ipc_lock,cap_perfmon,cap_sys_admin+p PATH_OF_HARNESS";
 
-/// The same for probes, whose list is root's to write (mode 0640), whoever may read tracefs. A probe can read all of the kernel's memory.
+/// The same for probes, whose list is root's to write (mode 0640), whoever may read tracefs. A
+/// probe can read all of the kernel's memory.
 pub const HOW_TO_GET_PROBES: &str = "probes are root's: run as root, or once as root: \
     setcap cap_bpf,cap_dac_override,cap_ipc_lock,cap_perfmon,cap_sys_admin+p PATH_OF_HARNESS, \
     and to let its users read all of the kernel's memory: a line `probes` in /etc/harness/rights";
@@ -141,13 +144,15 @@ impl Host {
         }
     }
 
-    /// What the kernel calls the file behind a descriptor of this process; `None` for one that is closed.
+    /// What the kernel calls the file behind a descriptor of this process; `None` for one that is
+    /// closed.
     #[must_use]
     pub fn own_descriptor(&self, number: i32) -> Option<PathBuf> {
         std::fs::read_link(self.root.join(format!("proc/self/fd/{number}"))).ok()
     }
 
-    /// The descriptors of this process that a program has as well which it executes, but for the standard ones; sorted.
+    /// The descriptors of this process that a program has as well which it executes, but for the
+    /// standard ones; sorted.
     ///
     /// # Errors
     /// [`HostError::Read`].
@@ -209,22 +214,24 @@ impl Host {
         self.number("proc/sys/kernel/perf_event_mlock_kb")
     }
 
-    /// `kernel.perf_event_max_sample_rate`: how often in a second the kernel lets an event have samples. It lowers that by itself where they take it
-    /// too much time (`kernel.perf_cpu_time_max_percent`).
+    /// `kernel.perf_event_max_sample_rate`: how often in a second the kernel lets an event have
+    /// samples. It lowers that by itself where they take it too much time
+    /// (`kernel.perf_cpu_time_max_percent`).
     #[must_use]
     pub fn perf_event_max_sample_rate(&self) -> Option<u64> {
         let rate = self.number("proc/sys/kernel/perf_event_max_sample_rate")?;
         u64::try_from(rate).ok()
     }
 
-    /// `kernel.io_uring_disabled`: 0 for nobody, 1 for those without a right to it, 2 for all; `None` where the kernel has no such switch.
+    /// `kernel.io_uring_disabled`: 0 for nobody, 1 for those without a right to it, 2 for all;
+    /// `None` where the kernel has no such switch.
     #[must_use]
     pub fn io_uring_disabled(&self) -> Option<i64> {
         self.number("proc/sys/kernel/io_uring_disabled")
     }
 
-    /// Why a user namespace cannot be made, as far as the kernel's switches tell: `user_namespaces(7)`, and those of Debian and of Ubuntu for
-    /// whoever is not root.
+    /// Why a user namespace cannot be made, as far as the kernel's switches tell:
+    /// `user_namespaces(7)`, and those of Debian and of Ubuntu for whoever is not root.
     #[must_use]
     pub fn without_user_namespaces(&self, is_root: bool) -> Option<String> {
         if !self.root.join("proc/self/ns/user").exists() {
@@ -267,7 +274,8 @@ impl Host {
             .map(|point| self.below_root(&point))
     }
 
-    /// Whether performance events can be counted for a group of that hierarchy: not where a version 1 hierarchy has taken the controller.
+    /// Whether performance events can be counted for a group of that hierarchy: not where a version
+    /// 1 hierarchy has taken the controller.
     #[must_use]
     pub fn cgroup2_has_perf_events(&self) -> bool {
         let Ok(controllers) = self.read("proc/cgroups") else {

@@ -16,8 +16,9 @@ pub struct Module {
 }
 
 impl Host {
-    /// The loaded modules by their addresses. There are none where the kernel has no modules, and where this user may not know addresses
-    /// (`kptr_restrict` in proc_sys_kernel(5)): then all of them are 0.
+    /// The loaded modules by their addresses. There are none where the kernel has no modules, and
+    /// where this user may not know addresses (`kptr_restrict` in proc_sys_kernel(5)): then all of
+    /// them are 0.
     #[must_use]
     pub fn modules(&self) -> Vec<Module> {
         let loaded = self.read("proc/modules").unwrap_or_default();
@@ -30,7 +31,8 @@ impl Host {
         modules
     }
 
-    /// The files of all modules by the modules' names: what depmod(8) has written down, or where it has not been run, what lies there.
+    /// The files of all modules by the modules' names: what depmod(8) has written down, or where it
+    /// has not been run, what lies there.
     fn module_files(&self) -> HashMap<String, String> {
         let Ok(release) = self.kernel_release() else {
             return HashMap::new();
@@ -54,7 +56,8 @@ impl Host {
         named.collect()
     }
 
-    /// All files below a folder of this host, by their paths there. Links (`build`, `source`) are not followed.
+    /// All files below a folder of this host, by their paths there. Links (`build`, `source`) are
+    /// not followed.
     fn files_below(&self, folder: &str, files: &mut Vec<PathBuf>) {
         let entries = std::fs::read_dir(self.root.join(folder));
         for entry in entries.into_iter().flatten().flatten() {

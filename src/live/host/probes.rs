@@ -1,6 +1,7 @@
 //! The files of tracefs by which probes are made.
 //!
-//! To open one of them for writing without `O_APPEND`, as the shell's `>` does, removes the probes of everybody.
+//! To open one of them for writing without `O_APPEND`, as the shell's `>` does, removes the probes
+//! of everybody.
 
 use super::{Grant, Host, HostError, tracefs};
 use crate::sys::rights::{self, Right};
@@ -43,13 +44,15 @@ impl Host {
     /// Adds a line to a list.
     ///
     /// # Errors
-    /// [`HostError::NoProbes`], [`HostError::Tracefs`], [`HostError::Read`]; and, within, what the kernel says to the line.
+    /// [`HostError::NoProbes`], [`HostError::Tracefs`], [`HostError::Read`]; and, within, what the
+    /// kernel says to the line.
     pub fn add_probe(&self, list: ProbeList, line: &str) -> Result<io::Result<()>, HostError> {
         let mut file = self.open_list(list.file())?;
         Ok(file.write_all(line.as_bytes()))
     }
 
-    /// What the kernel complained of a line: what it said, and how many characters of the line stand before the place.
+    /// What the kernel complained of a line: what it said, and how many characters of the line
+    /// stand before the place.
     #[must_use]
     pub fn probe_complaint(&self, line: &str) -> Option<(String, usize)> {
         let log = tracefs::text(&self.trace_file("error_log").ok()?).ok()?;
@@ -77,7 +80,8 @@ impl Host {
         })
     }
 
-    /// The path by which the kernel finds the file of a descriptor of this process, whatever its name.
+    /// The path by which the kernel finds the file of a descriptor of this process, whatever its
+    /// name.
     #[must_use]
     pub fn path_of_descriptor(number: i32) -> PathBuf {
         Path::new("/proc/self/fd").join(number.to_string())
@@ -106,7 +110,8 @@ impl Host {
     }
 }
 
-/// Looks for the complaint about a line, which the log repeats between words that are each behind one blank, with a caret below the place:
+/// Looks for the complaint about a line, which the log repeats between words that are each behind
+/// one blank, with a caret below the place:
 ///
 /// ```text
 /// [57637.911255] trace_uprobe: error: Invalid register name

@@ -5,14 +5,17 @@ use perf_records::units::Pid;
 use std::io::Read;
 use std::time::Duration;
 
-// `USER_HZ`, the unit of times in `/proc/PID/stat`, is 100 on all architectures that are followed here (include/asm-generic/param.h).
+// `USER_HZ`, the unit of times in `/proc/PID/stat`, is 100 on all architectures that are followed
+// here (include/asm-generic/param.h).
 pub(super) const TICK_IN_MILLISECONDS: u64 = 10;
 
-// include/linux/sched.h: getting shut down; killed by a signal, which may take long where it dumps its memory.
+// include/linux/sched.h: getting shut down; killed by a signal, which may take long where it dumps
+// its memory.
 const PF_EXITING: u64 = 0x4;
 const PF_SIGNALED: u64 = 0x400;
 
-// How much of a command line is read: nobody wants to see more, and a program can make it as long as its memory.
+// How much of a command line is read: nobody wants to see more, and a program can make it as long
+// as its memory.
 const LONGEST_COMMAND: u64 = 4096;
 
 /// A process at one moment.
@@ -22,9 +25,11 @@ pub struct ProcessStatus {
     pub name: String,
     /// Its ids, from the namespace of the asking process inwards to its own.
     pub ids: Vec<i32>,
-    /// When it was created, counted from the start of the machine as `CLOCK_BOOTTIME` does, to 10 ms.
+    /// When it was created, counted from the start of the machine as `CLOCK_BOOTTIME` does, to 10
+    /// ms.
     pub started: Duration,
-    /// Whether it is dead, on its way out, or has been killed and cannot but go: so is each of its threads.
+    /// Whether it is dead, on its way out, or has been killed and cannot but go: so is each of its
+    /// threads.
     pub is_ending: bool,
 }
 
@@ -46,8 +51,8 @@ impl Host {
 
     /// A process' command line; `None` where it has none or is gone.
     ///
-    /// It lies in the process' own memory: one that handles its page faults itself (`userfaultfd(2)`) makes the caller wait, until it is
-    /// killed.
+    /// It lies in the process' own memory: one that handles its page faults itself
+    /// (`userfaultfd(2)`) makes the caller wait, until it is killed.
     #[must_use]
     pub fn command_line(&self, pid: Pid) -> Option<Vec<String>> {
         let file = std::fs::File::open(self.root.join(format!("proc/{pid}/cmdline"))).ok()?;
@@ -59,7 +64,8 @@ impl Host {
         (!text.is_empty()).then(|| words.collect())
     }
 
-    /// Whether this process is numbered otherwise than tracepoints number it: they know the first namespace of pids alone.
+    /// Whether this process is numbered otherwise than tracepoints number it: they know the first
+    /// namespace of pids alone.
     #[must_use]
     pub fn has_own_pid_namespace(&self) -> bool {
         // PROC_PID_INIT_INO, include/linux/proc_ns.h.
@@ -68,8 +74,8 @@ impl Host {
         !link.is_ok_and(|link| link.as_os_str() == FIRST)
     }
 
-    /// The processes below one, whoever started them: the kernel gives orphans to the init of their namespace. Empty where the kernel does
-    /// not tell of children (`CONFIG_PROC_CHILDREN`).
+    /// The processes below one, whoever started them: the kernel gives orphans to the init of their
+    /// namespace. Empty where the kernel does not tell of children (`CONFIG_PROC_CHILDREN`).
     #[must_use]
     pub fn descendants(&self, of: Pid) -> Vec<Pid> {
         self.tree(of, u64::MAX).processes
@@ -101,7 +107,8 @@ impl Host {
     }
 }
 
-/// A killed task has its `SIGKILL` pending until it next leaves the kernel, and then [`PF_SIGNALED`].
+/// A killed task has its `SIGKILL` pending until it next leaves the kernel, and then
+/// [`PF_SIGNALED`].
 fn is_thread_ending(stat: &str, status: &str) -> bool {
     let flags = stat_field(stat, 9).unwrap_or(0);
     let is_killed = ["SigPnd:", "ShdPnd:"].iter().any(|set| {
@@ -111,7 +118,8 @@ fn is_thread_ending(stat: &str, status: &str) -> bool {
     flags & (PF_EXITING | PF_SIGNALED) != 0 || is_killed
 }
 
-/// A number in `/proc/PID/stat`, counted from 1 as in `proc_pid_stat(5)`; behind the name, which may hold anything.
+/// A number in `/proc/PID/stat`, counted from 1 as in `proc_pid_stat(5)`; behind the name, which
+/// may hold anything.
 pub(super) fn stat_field(stat: &str, number: usize) -> Option<u64> {
     let (_, behind) = stat.rsplit_once(')')?;
     let mut fields = behind.split_whitespace();

@@ -1,4 +1,5 @@
-//! What the machine's administrator lets users do with capabilities that the program's file lends them.
+//! What the machine's administrator lets users do with capabilities that the program's file lends
+//! them.
 
 use super::Host;
 use std::io::Read;
@@ -7,12 +8,15 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 // What is longer is no list of words.
 const LONGEST: u64 = 4096;
 
-/// What is granted by nothing else than that file, as it reaches further than to programs of the user's own.
+/// What is granted by nothing else than that file, as it reaches further than to programs of the
+/// user's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// Events of the whole machine, and of processes that are there already, whoever they belong to.
+    /// Events of the whole machine, and of processes that are there already, whoever they belong
+    /// to.
     Machine,
-    /// Probes of programs and of the kernel: they are the whole machine's, and one of the kernel reads all of its memory.
+    /// Probes of programs and of the kernel: they are the whole machine's, and one of the kernel
+    /// reads all of its memory.
     Probes,
 }
 
@@ -31,7 +35,8 @@ impl Host {
     /// Where the grants stand: a line for each, `#` begins a comment.
     pub const RIGHTS: &str = "/etc/harness/rights";
 
-    /// Whether the administrator grants it to users of a file with capabilities: by a file that is root's and that nobody else may write.
+    /// Whether the administrator grants it to users of a file with capabilities: by a file that is
+    /// root's and that nobody else may write.
     #[must_use]
     pub fn grants(&self, grant: Grant) -> bool {
         let mut options = std::fs::File::options();

@@ -3,7 +3,8 @@
 use super::Host;
 use std::collections::BTreeMap;
 
-/// Folders of `/proc/sys`, and whether those below them are meant too: of a network there is one for each of its devices.
+/// Folders of `/proc/sys`, and whether those below them are meant too: of a network there is one
+/// for each of its devices.
 const FOLDERS: &[(&str, bool)] = &[
     ("fs", true),
     ("kernel", true),
@@ -13,7 +14,8 @@ const FOLDERS: &[(&str, bool)] = &[
     ("net/ipv4", false),
 ];
 
-/// What tells how the machine is doing and not what it is set to; and what does something when it is read.
+/// What tells how the machine is doing and not what it is set to; and what does something when it
+/// is read.
 const NO_SETTINGS: &[&str] = &[
     "fs.aio-nr",
     "fs.binfmt_misc.",
@@ -43,8 +45,9 @@ const OF_STATUS: &[&str] = &[
 const LONGEST: usize = 200;
 
 impl Host {
-    /// Settings by their names: those of `sysctl(8)`; rights and filters of the asking process as `proc_pid_status(5)` calls them; its limits
-    /// as in `limit Max open files`, soft and hard; and `lsm`, the security modules. What cannot be read is left out.
+    /// Settings by their names: those of `sysctl(8)`; rights and filters of the asking process as
+    /// `proc_pid_status(5)` calls them; its limits as in `limit Max open files`, soft and hard; and
+    /// `lsm`, the security modules. What cannot be read is left out.
     #[must_use]
     pub fn settings(&self) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();

@@ -16,7 +16,8 @@ pub struct EventSource {
     pub name: String,
     /// Its number, which is another on each machine: `perf_event_attr.type`.
     pub kind: u32,
-    /// Where the numbers stand that tell its events from each other: `config:0-7`, by the name of each.
+    /// Where the numbers stand that tell its events from each other: `config:0-7`, by the name of
+    /// each.
     pub format: BTreeMap<String, String>,
     /// Its events, by their names.
     pub events: BTreeMap<String, SourceEvent>,
@@ -40,7 +41,8 @@ pub struct SourceEvent {
 }
 
 impl Host {
-    /// The sources of events: `tracepoint` and `software`, which every kernel has, `uprobe`, `kprobe`, `cpu`. Empty where it is not known.
+    /// The sources of events: `tracepoint` and `software`, which every kernel has, `uprobe`,
+    /// `kprobe`, `cpu`. Empty where it is not known.
     #[must_use]
     pub fn event_sources(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.root.join(SOURCES));
@@ -88,7 +90,8 @@ impl Host {
         })
     }
 
-    /// Whether one of those counts the cycles of a processor: `cpu-cycles` on x86, `cpu_cycles` on aarch64.
+    /// Whether one of those counts the cycles of a processor: `cpu-cycles` on x86, `cpu_cycles` on
+    /// aarch64.
     #[must_use]
     pub fn counts_cycles(&self) -> bool {
         let mut sources = self.event_sources().into_iter();
@@ -102,7 +105,8 @@ impl Host {
     }
 }
 
-/// What the files of a folder `events` say: `NAME`, and of some `NAME.scale`, `NAME.unit` and others.
+/// What the files of a folder `events` say: `NAME`, and of some `NAME.scale`, `NAME.unit` and
+/// others.
 fn events(files: BTreeMap<String, String>) -> BTreeMap<String, SourceEvent> {
     let mut events: BTreeMap<String, SourceEvent> = BTreeMap::new();
     for (name, value) in files {

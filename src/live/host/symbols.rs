@@ -4,13 +4,15 @@ use super::Host;
 use std::os::unix::fs::FileExt;
 
 impl Host {
-    /// The kernel's symbols (`/proc/kallsyms`); all addresses are 0 where this user may not know them.
+    /// The kernel's symbols (`/proc/kallsyms`); all addresses are 0 where this user may not know
+    /// them.
     #[must_use]
     pub fn kernel_symbols(&self) -> Option<String> {
         self.read("proc/kallsyms").ok()
     }
 
-    /// The library that the kernel maps into each program (`vdso(7)`), from this process; `None` where it is not the running host.
+    /// The library that the kernel maps into each program (`vdso(7)`), from this process; `None`
+    /// where it is not the running host.
     #[must_use]
     pub fn vdso(&self) -> Option<Vec<u8>> {
         // A library of two pages; what has more than this is none.

@@ -1,7 +1,8 @@
 //! Getting at tracefs without changing the machine.
 //!
-//! Where it is mounted, that mount is used. Where it is not (a fresh Debian), it is mounted *nowhere*: the new mount interface gives a
-//! descriptor to its root that no mount table shows and that goes with the process.
+//! Where it is mounted, that mount is used. Where it is not (a fresh Debian), it is mounted
+//! *nowhere*: the new mount interface gives a descriptor to its root that no mount table shows and
+//! that goes with the process.
 
 use crate::sys::mount;
 use crate::sys::rights::{self, Right};
@@ -16,11 +17,12 @@ use std::sync::Arc;
 // `TRACEFS_MAGIC`, include/uapi/linux/magic.h.
 const TRACEFS: FsType = FsType(0x7472_6163);
 
-/// What lets others than root read there. The right to write holds the right to read, and a file that lends the one need not lend the other.
+/// What lets others than root read there. The right to write holds the right to read, and a file
+/// that lends the one need not lend the other.
 const TO_READ: [Right; 2] = [Right::DacReadSearch, Right::DacOverride];
 
-/// Opens a file or folder of tracefs, which is root's: with rights that were lent to the harness, if any were. A name that leads out of tracefs
-/// is not to be had by them.
+/// Opens a file or folder of tracefs, which is root's: with rights that were lent to the harness,
+/// if any were. A name that leads out of tracefs is not to be had by them.
 pub(super) fn open(path: &Path, options: &OpenOptions, needed: &[Right]) -> io::Result<File> {
     if !rights::are_lent() {
         return options.open(path);
@@ -100,7 +102,8 @@ impl TracefsError {
     }
 }
 
-/// What makes it readable. Its files have the mode 0440, so that to open its folders to all (`mode=755`) is not enough.
+/// What makes it readable. Its files have the mode 0440, so that to open its folders to all
+/// (`mode=755`) is not enough.
 pub(super) fn how_to_read(path: &Path) -> String {
     format!(
         "{}; or, to trace the calls of your own programs and nothing else: mount -o remount,mode=750,gid=GROUP {}",
@@ -165,7 +168,8 @@ impl Tracefs {
     }
 }
 
-/// The mount points of a file system type, from `/proc/self/mountinfo` (`proc_pid_mountinfo(5)`): the fifth field, spaces as `\040`.
+/// The mount points of a file system type, from `/proc/self/mountinfo` (`proc_pid_mountinfo(5)`):
+/// the fifth field, spaces as `\040`.
 pub(super) fn mount_points<'a>(
     mountinfo: &'a str,
     fs_type: &'a str,

@@ -49,16 +49,18 @@ impl Host {
         tree
     }
 
-    /// The memory that a process has of its own or shares with others that have it too, in bytes: what it maps of files is not counted.
-    /// Pages that it shares with its relatives since a fork are counted for each of them.
+    /// The memory that a process has of its own or shares with others that have it too, in bytes:
+    /// what it maps of files is not counted. Pages that it shares with its relatives since a fork
+    /// are counted for each of them.
     #[must_use]
     pub fn memory_of(&self, pid: Pid) -> u64 {
         self.kibibytes(&format!("proc/{pid}/status"), &["RssAnon:", "RssShmem:"])
             .unwrap_or(0)
     }
 
-    /// The same with each page divided by the number of processes that map it (Linux 5.2): exact, and slow, as the kernel walks all
-    /// pages. `None` where the kernel does not tell, or the process has no memory any more.
+    /// The same with each page divided by the number of processes that map it (Linux 5.2): exact,
+    /// and slow, as the kernel walks all pages. `None` where the kernel does not tell, or the
+    /// process has no memory any more.
     #[must_use]
     pub fn share_of_memory(&self, pid: Pid) -> Option<u64> {
         let file = format!("proc/{pid}/smaps_rollup");

@@ -42,7 +42,8 @@ impl Host {
         Ok(text.lines().filter_map(line).collect())
     }
 
-    /// What procfs holds beside the processes and the links: the parts by which root changes the machine.
+    /// What procfs holds beside the processes and the links: the parts by which root changes the
+    /// machine.
     ///
     /// # Errors
     /// [`HostError`].
@@ -91,7 +92,8 @@ impl Host {
         })
     }
 
-    /// Where the words of the harness' command line and of its environment lie in its memory: first address and length in bytes.
+    /// Where the words of the harness' command line and of its environment lie in its memory: first
+    /// address and length in bytes.
     ///
     /// # References
     /// `arg_start` and `env_end` in `proc_pid_stat(5)`.

@@ -1,7 +1,8 @@
 //! Where the arguments of a function are when it begins: the calling convention.
 //!
-//! The reference is "Parameter Passing" in the System V ABI, AMD64 supplement, section 3.2.3; that of Rust differs where it says so. Where a
-//! compiler tells the register it is taken from there, as it may do as it likes with a function that nobody else calls.
+//! The reference is "Parameter Passing" in the System V ABI, AMD64 supplement, section 3.2.3; that
+//! of Rust differs where it says so. Where a compiler tells the register it is taken from there, as
+//! it may do as it likes with a function that nobody else calls.
 
 use super::error::ArgumentError;
 use crate::units::ProbeArgument;
@@ -24,7 +25,8 @@ pub(super) enum Type {
         size: u64,
         /// Each number in it: where, and whether it is a float; `None` where that is not known.
         leaves: Option<Vec<(u64, bool)>>,
-        /// Whether its copy is nobody's but its constructor's, so that what is passed is its address.
+        /// Whether its copy is nobody's but its constructor's, so that what is passed is its
+        /// address.
         by_reference: bool,
     },
     Nothing,
@@ -64,7 +66,8 @@ const NUMBERED: &[&str] = match cfg!(target_arch = "aarch64") {
 /// Bytes in a register, and in each place on the stack.
 const WORD: u64 = 8;
 
-/// The register of the argument at this place, from 1, where all before it are integers or addresses.
+/// The register of the argument at this place, from 1, where all before it are integers or
+/// addresses.
 pub(super) fn passing(place: usize) -> Option<&'static str> {
     PASSING.get(place.checked_sub(1)?).copied()
 }

@@ -51,7 +51,8 @@ fn function(elf: &Elf<'_>, address: u64) -> gimli::Result<Option<Function>> {
     Ok(None)
 }
 
-/// The bytes of a section, as they were before they were compressed; none where there is no such section.
+/// The bytes of a section, as they were before they were compressed; none where there is no such
+/// section.
 fn section<'d>(elf: &Elf<'d>, name: &str) -> Cow<'d, [u8]> {
     let found = elf.section_by_name(name);
     let Some(data) = found.and_then(|section| section.compressed_data().ok()) else {
@@ -256,7 +257,8 @@ fn is_char<'d>(unit: Unit<'_, 'd>, pointer: &Entry<'d>, depth: usize) -> gimli::
     Ok(false)
 }
 
-/// Where the numbers and addresses lie that a structure is made of, and which of them are floats. Says whether all are known.
+/// Where the numbers and addresses lie that a structure is made of, and which of them are floats.
+/// Says whether all are known.
 fn leaves_of(
     unit: Unit<'_, '_>,
     at: Offset,
@@ -298,7 +300,8 @@ fn leaves_of(
     Ok(true)
 }
 
-/// The register that a parameter is in where the function begins, where a compiler that optimises says so.
+/// The register that a parameter is in where the function begins, where a compiler that optimises
+/// says so.
 fn register<'d>(unit: Unit<'_, 'd>, entry: &Entry<'d>, address: u64) -> gimli::Result<Option<u16>> {
     let Some(value) = entry.attr_value(gimli::DW_AT_location) else {
         return Ok(None);

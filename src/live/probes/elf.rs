@@ -262,7 +262,8 @@ fn choose(name: &str, elf: &Elf<'_>, mut found: Vec<Candidate>) -> Result<Candid
         });
     }
     found.retain(|candidate| candidate.kind == Kind::Function);
-    // Of several versions the one that is linked with; of several functions that a name stands for the one that is called just that.
+    // Of several versions the one that is linked with; of several functions that a name stands for
+    // the one that is called just that.
     if found.iter().any(|candidate| !candidate.is_old) {
         found.retain(|candidate| !candidate.is_old);
     }

@@ -13,8 +13,8 @@ pub(super) fn demangled(name: &str) -> Option<String> {
     symbol.demangle().ok()
 }
 
-/// Whether a symbol is meant by a name: its own, with its version or without, or that which it stands for, with what the function takes or
-/// without.
+/// Whether a symbol is meant by a name: its own, with its version or without, or that which it
+/// stands for, with what the function takes or without.
 pub(super) fn is_meant(wanted: &str, symbol: &str) -> bool {
     let symbol = without_clone(symbol);
     if wanted == symbol {
@@ -40,8 +40,9 @@ pub(super) fn ends(wanted: &str, symbol: &str) -> Option<String> {
     before.ends_with("::").then_some(written)
 }
 
-/// A function's path as the source of a Rust program has it: `save::Log::commit` of `<save::Log>::commit` and `<save::Log as save::Save>::commit`,
-/// `save::twice` of `save::twice::<u8>`. Of others what is in front of their parameters.
+/// A function's path as the source of a Rust program has it: `save::Log::commit` of
+/// `<save::Log>::commit` and `<save::Log as save::Save>::commit`, `save::twice` of
+/// `save::twice::<u8>`. Of others what is in front of their parameters.
 fn as_written(symbol: &str, plain: &str) -> String {
     if rustc_demangle::try_demangle(symbol).is_err() {
         return without_parameters(plain).to_owned();
@@ -54,7 +55,8 @@ fn as_written(symbol: &str, plain: &str) -> String {
     of_type.unwrap_or_else(|| without_types(plain))
 }
 
-/// Each character with how many `<` are open before it; the arrow of a function's type is no bracket.
+/// Each character with how many `<` are open before it; the arrow of a function's type is no
+/// bracket.
 fn depths(text: &str) -> impl Iterator<Item = (usize, usize, char)> + '_ {
     let mut depth = 0_usize;
     let mut last = ' ';
@@ -103,7 +105,8 @@ fn without_types(text: &str) -> String {
     out
 }
 
-/// `commit` of `commit.constprop.0` and `commit.isra.0`, which a compiler makes of it and has called in its place.
+/// `commit` of `commit.constprop.0` and `commit.isra.0`, which a compiler makes of it and has
+/// called in its place.
 pub(super) fn without_clone(symbol: &str) -> &str {
     let clone = [".constprop.", ".isra."]
         .iter()

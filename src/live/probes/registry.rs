@@ -24,10 +24,12 @@ use std::time::Duration;
 /// What the groups of all harnesses begin with; a number follows.
 const PREFIX: &str = "harness_";
 
-/// How long an event may still be open somewhere: in a child that has just been made and closes what it has copies of.
+/// How long an event may still be open somewhere: in a child that has just been made and closes
+/// what it has copies of.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many returns of a kernel's function may be waited for at a time: what is more is not seen (`KRETPROBE_MAXACTIVE_MAX`).
+/// How many returns of a kernel's function may be waited for at a time: what is more is not seen
+/// (`KRETPROBE_MAXACTIVE_MAX`).
 const MOST_RETURNS: u32 = 4096;
 
 /// The group of one harness' probes.
@@ -35,8 +37,9 @@ const MOST_RETURNS: u32 = 4096;
 /// ```text
 /// dynamic_events    p:harness_<number>/p0 /bin/save:0x1139 path=+0(%di):ustring
 /// ```
-/// Whoever uses a group holds the lock of the byte of that number in the list of all probes: the harness and its janitor, so that it takes the
-/// death of both to leave one behind. Who makes the next removes those without a lock.
+/// Whoever uses a group holds the lock of the byte of that number in the list of all probes: the
+/// harness and its janitor, so that it takes the death of both to leave one behind. Who makes the
+/// next removes those without a lock.
 #[derive(Debug)]
 pub struct Registry {
     list: File,
@@ -163,7 +166,8 @@ fn in_kernel(probe: &Probe, host: &Host) -> String {
     }
 }
 
-/// The place in the file as the kernel takes it. The file stays open: so it is the very one that was read, whatever its path has in it.
+/// The place in the file as the kernel takes it. The file stays open: so it is the very one that
+/// was read, whatever its path has in it.
 ///
 /// Arguments that name parameters become what the kernel is to fetch.
 fn in_file(

@@ -1,8 +1,10 @@
 //! The flight recorder: rings in which the newest records overwrite the oldest, frozen to be read.
 //!
-//! Its states are those of perf (`enum bkw_mmap_state`, `tools/perf/util/evlist.h`), as types. What is not mapped is no [`Flight`]; one that is,
-//! runs, and cannot be read. [`freeze`](Flight::freeze) makes it [`Frozen`], with its data pending; to [read](Frozen::read) that leaves it
-//! [`Empty`], and to [resume](Empty::resume) gives it back. So neither a ring that is being written nor the same records twice can be read:
+//! Its states are those of perf (`enum bkw_mmap_state`, `tools/perf/util/evlist.h`), as types. What
+//! is not mapped is no [`Flight`]; one that is, runs, and cannot be read.
+//! [`freeze`](Flight::freeze) makes it [`Frozen`], with its data pending; to [read](Frozen::read)
+//! that leaves it [`Empty`], and to [resume](Empty::resume) gives it back. So neither a ring that
+//! is being written nor the same records twice can be read:
 //!
 //! ```compile_fail,E0599
 //! fn read(flight: &mut perf_live::ring::Flight) {
@@ -108,14 +110,15 @@ impl Flight {
         }
     }
 
-    /// How many bytes have come since they were last read, on all CPUs, those included that are overwritten.
+    /// How many bytes have come since they were last read, on all CPUs, those included that are
+    /// overwritten.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.rings.iter().map(Backward::written).sum()
     }
 
-    /// Has the rings refuse records until they are [resumed](Empty::resume), or what this gives is dropped. What is refused meanwhile the
-    /// kernel counts as lost.
+    /// Has the rings refuse records until they are [resumed](Empty::resume), or what this gives is
+    /// dropped. What is refused meanwhile the kernel counts as lost.
     ///
     /// # Errors
     /// Those of [`perf::pause_output`] and [`sys::wait_for_all_cpus`]; the rings run on then.
@@ -193,7 +196,8 @@ pub struct Empty<'a> {
 }
 
 impl Empty<'_> {
-    /// Has them take records again. The first that a ring takes is preceded by a `PERF_RECORD_LOST` of those that it refused.
+    /// Has them take records again. The first that a ring takes is preceded by a `PERF_RECORD_LOST`
+    /// of those that it refused.
     ///
     /// # Errors
     /// Those of [`perf::pause_output`].
@@ -219,7 +223,8 @@ impl Stretch {
         self.cpu
     }
 
-    /// How many bytes of records that came before it were overwritten unread: with 0 it reaches back to the last reading.
+    /// How many bytes of records that came before it were overwritten unread: with 0 it reaches
+    /// back to the last reading.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         self.overwritten

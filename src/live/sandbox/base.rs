@@ -1,4 +1,5 @@
-//! Where all runs of one harness have their directories and their control groups, watched by a janitor.
+//! Where all runs of one harness have their directories and their control groups, watched by a
+//! janitor.
 //!
 //! ```text
 //! TMPDIR/harness-base-XXXXXX/run-XXXXXX      a run's directory
@@ -6,8 +7,9 @@
 //! cgroup2/harness-base-XXXXXX/harness-XXXXXX a run's control group
 //! ```
 //!
-//! Whoever uses a base holds a lock on its directory and on its group (`flock(2)`): the harness and its janitor, so that it takes the death
-//! of both to leave one behind. The next base that is made removes those without a lock.
+//! Whoever uses a base holds a lock on its directory and on its group (`flock(2)`): the harness and
+//! its janitor, so that it takes the death of both to leave one behind. The next base that is made
+//! removes those without a lock.
 
 use super::WorkDirError;
 use crate::sys::process::{Duty, Janitor};
@@ -26,7 +28,8 @@ const PREFIX: &str = "harness-base-";
 /// How long the kernel may take to let go of the dead.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The place of one harness, removed with all that is in it when this value goes, or when the harness is killed.
+/// The place of one harness, removed with all that is in it when this value goes, or when the
+/// harness is killed.
 #[derive(Debug)]
 pub struct Base {
     directory: PathBuf,
@@ -36,8 +39,9 @@ pub struct Base {
 }
 
 impl Base {
-    /// Makes a base in the folder for temporary files and below the version 2 hierarchy, where one is named and may be written. `members`
-    /// says what becomes of the processes in its groups when the harness is killed. Removes the abandoned bases that it finds.
+    /// Makes a base in the folder for temporary files and below the version 2 hierarchy, where one
+    /// is named and may be written. `members` says what becomes of the processes in its groups when
+    /// the harness is killed. Removes the abandoned bases that it finds.
     ///
     /// # Errors
     /// [`WorkDirError::Make`].
@@ -134,7 +138,8 @@ pub(super) fn remove_tree(directory: &Path) -> io::Result<()> {
     removal::remove_tree(&folder, &name, PATIENCE)
 }
 
-/// Removes a control group and those that the workload made below it. Its members are left alone, and it with them.
+/// Removes a control group and those that the workload made below it. Its members are left alone,
+/// and it with them.
 ///
 /// # Errors
 /// Those of [`removal::remove_group`].
@@ -143,7 +148,8 @@ pub(super) fn remove_group(group: &Path) -> io::Result<()> {
     removal::remove_group(&folder, &name, Members::Spare, PATIENCE / 10)
 }
 
-/// Removes the bases in a folder that are ours and locked by nobody. What cannot be removed is left to whoever can.
+/// Removes the bases in a folder that are ours and locked by nobody. What cannot be removed is left
+/// to whoever can.
 fn remove_abandoned(folder: &Path, remove: impl Fn(&CStr, &CStr) -> io::Result<()>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

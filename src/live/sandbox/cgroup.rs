@@ -1,4 +1,5 @@
-//! A control group (version 2) around the workload: for events that are counted per group, and for its limits.
+//! A control group (version 2) around the workload: for events that are counted per group, and for
+//! its limits.
 
 mod members;
 

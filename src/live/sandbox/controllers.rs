@@ -1,7 +1,9 @@
 //! What a control group limits and counts.
 //!
-//! Two controllers are asked for, memory and processes; CPU time every group of version 2 counts. Which files there are depends on the kernel
-//! and on who has the controllers (`Documentation/admin-guide/cgroup-v2.rst`): what is missing is unlimited or unknown, and no error.
+//! Two controllers are asked for, memory and processes; CPU time every group of version 2 counts.
+//! Which files there are depends on the kernel and on who has the controllers
+//! (`Documentation/admin-guide/cgroup-v2.rst`): what is missing is unlimited or unknown, and no
+//! error.
 
 use super::{Cgroup, CgroupError};
 use crate::units::{Limit, Limits, Struck, Usage};
@@ -14,11 +16,12 @@ const WANTED: [(&str, Limit, &str); 2] = [
     ("pids", Limit::Processes, "pids.max"),
 ];
 
-/// Gives the groups below a group the wanted controllers, from the top of the hierarchy down. What is refused stays as it is: the group
-/// then has other ways to be limited.
+/// Gives the groups below a group the wanted controllers, from the top of the hierarchy down. What
+/// is refused stays as it is: the group then has other ways to be limited.
 ///
-/// In a group that has processes of its own, and is not the top, the kernel refuses the memory controller (`EBUSY`). It would give that of
-/// processes alone, but only to groups of threads, so that is not tried.
+/// In a group that has processes of its own, and is not the top, the kernel refuses the memory
+/// controller (`EBUSY`). It would give that of processes alone, but only to groups of threads, so
+/// that is not tried.
 pub(super) fn enable(group: &Path) {
     let words = |group: &Path, file: &str| -> Vec<String> {
         let text = std::fs::read_to_string(group.join(file)).unwrap_or_default();
@@ -55,7 +58,8 @@ impl Cgroup {
             .any(|(_, wanted, file)| *wanted == limit && self.file(file).exists())
     }
 
-    /// Sets the limits that it enforces. One process more than may be has room: the namespace's init.
+    /// Sets the limits that it enforces. One process more than may be has room: the namespace's
+    /// init.
     ///
     /// # Errors
     /// [`CgroupError::Limit`].

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// What laid-in files say of when they were last changed and read: 2000-01-01 00:00:00 UTC. Programs behave as that time tells them to: one
-/// that finds a file as young as its own notes about it reads it again (git's index), which would be so in some runs and not in others.
+/// What laid-in files say of when they were last changed and read: 2000-01-01 00:00:00 UTC.
+/// Programs behave as that time tells them to: one that finds a file as young as its own notes
+/// about it reads it again (git's index), which would be so in some runs and not in others.
 const LAID_AT: Duration = Duration::from_secs(946_684_800);
 
 /// A file to lay into the working directory.
@@ -89,7 +90,8 @@ pub struct WorkDir {
 }
 
 impl WorkDir {
-    /// Makes the directory, and the folders in it, as `owner`'s (user and group; `None` for the harness'), and lays the files into it.
+    /// Makes the directory, and the folders in it, as `owner`'s (user and group; `None` for the
+    /// harness'), and lays the files into it.
     ///
     /// # Errors
     /// [`WorkDirError`], which names the file; nothing is left behind.
@@ -156,7 +158,8 @@ impl WorkDir {
             .prefix("harness-kept-")
             .tempdir_in(below)
             .and_then(|place| {
-                // What the workload has made with the rights of a user, set-user-ID perhaps, is for nobody else to run.
+                // What the workload has made with the rights of a user, set-user-ID perhaps, is for
+                // nobody else to run.
                 std::fs::set_permissions(&self.path, std::fs::Permissions::from_mode(0o700))?;
                 // In the place of an empty directory, which rename(2) replaces.
                 std::fs::rename(&self.path, place.path())?;
@@ -173,7 +176,8 @@ impl WorkDir {
 impl Drop for WorkDir {
     fn drop(&mut self) {
         if !self.is_done {
-            // There is an error to be reported already, or a panic; and the end of the base is the next try.
+            // There is an error to be reported already, or a panic; and the end of the base is the
+            // next try.
             let _left = base::remove_tree(&self.path);
         }
     }

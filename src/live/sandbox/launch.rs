@@ -43,7 +43,8 @@ pub struct Workload {
     pub fixed_addresses: bool,
     /// The limits of single processes to start it with; those of the harness otherwise.
     pub limits: Vec<ResourceLimit>,
-    /// The control group that it is born in; `None` for that of the harness. It must be dead when the last of these goes.
+    /// The control group that it is born in; `None` for that of the harness. It must be dead when
+    /// the last of these goes.
     pub group: Option<Arc<Cgroup>>,
 }
 
@@ -77,7 +78,8 @@ pub struct Exited {
     pub stdout: Captured,
     /// And to standard error.
     pub stderr: Captured,
-    /// What it and all that it waited for used; in a namespace what all used, unless they were killed.
+    /// What it and all that it waited for used; in a namespace what all used, unless they were
+    /// killed.
     pub usage: Usage,
 }
 
@@ -166,19 +168,22 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
 }
 
 impl Corked {
-    /// The task to open events on, with `inherit`: the parked process itself, or the namespace's init that will fork it.
+    /// The task to open events on, with `inherit`: the parked process itself, or the namespace's
+    /// init that will fork it.
     #[must_use]
     pub fn pid(&self) -> Pid {
         self.process.pid
     }
 
-    /// The number by which it asks to be followed when it is let go ([`CLAIM`](crate::sys::process::CLAIM)).
+    /// The number by which it asks to be followed when it is let go
+    /// ([`CLAIM`](crate::sys::process::CLAIM)).
     #[must_use]
     pub fn token(&self) -> u64 {
         self.token
     }
 
-    /// Makes a control group, which it has joined, end with it: whatever it creates is then ended as one, on the bare host, too.
+    /// Makes a control group, which it has joined, end with it: whatever it creates is then ended
+    /// as one, on the bare host, too.
     pub fn end_with(&mut self, group: Members) {
         self.process.group = Some(group);
     }
@@ -202,7 +207,8 @@ impl Corked {
     /// Lets it go and waits until its program runs.
     ///
     /// # Errors
-    /// The stage that failed and why; the process is gone then. [`LaunchError::TimedOut`] after `patience`.
+    /// The stage that failed and why; the process is gone then. [`LaunchError::TimedOut`] after
+    /// `patience`.
     pub fn uncork(self, patience: std::time::Duration) -> Result<Running, LaunchError> {
         let Self {
             mut process,
@@ -221,7 +227,8 @@ impl Corked {
                 host::map_ids(process.pid, maps).map_err(LaunchError::Map)?;
             }
         }
-        // A child that has failed already has closed its end (SIGPIPE is ignored in a Rust program): its message is in the status pipe.
+        // A child that has failed already has closed its end (SIGPIPE is ignored in a Rust
+        // program): its message is in the status pipe.
         match nix::unistd::write(&go, b"g") {
             Ok(_) | Err(nix::Error::EPIPE) => drop(go),
             Err(error) => return Err(LaunchError::Pipe(error.into())),
@@ -317,14 +324,15 @@ impl Running {
         self.process.killed
     }
 
-    /// Whether nothing is left of it: on the host the main process reaped and the group empty that ends with it, in a namespace all of it dead but for an init on its way out.
+    /// Whether nothing is left of it: on the host the main process reaped and the group empty that
+    /// ends with it, in a namespace all of it dead but for an init on its way out.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.process.is_over()
     }
 
-    /// Sends a signal to the main process on the host; in a namespace to its init, for which only `SIGKILL` counts, and ends everything.
-    /// `SIGKILL` ends the members of its group, too.
+    /// Sends a signal to the main process on the host; in a namespace to its init, for which only
+    /// `SIGKILL` counts, and ends everything. `SIGKILL` ends the members of its group, too.
     ///
     /// # Errors
     /// Those of `pidfd_send_signal(2)`.
@@ -332,8 +340,9 @@ impl Running {
         self.process.signal(signal)
     }
 
-    /// Waits for the end of a workload that is dead or dying, takes the rest of its output, and says how the main process ended: as
-    /// killed where everything was killed before it could end by itself.
+    /// Waits for the end of a workload that is dead or dying, takes the rest of its output, and
+    /// says how the main process ended: as killed where everything was killed before it could end
+    /// by itself.
     ///
     /// # Errors
     /// Those of `read(2)` and `waitid(2)`.

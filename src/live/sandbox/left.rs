@@ -1,8 +1,9 @@
 //! What a run left in its working directory.
 //!
-//! The tree is the workload's work and may be meant to harm: so nothing in it is followed, and nothing is opened but folders and regular
-//! files. Each is opened by its path below the directory with `openat2(2)`, which passes through no link and crosses no mount (what is
-//! mounted there may never answer). How much is looked at has bounds; what lies beyond them is said to be unseen.
+//! The tree is the workload's work and may be meant to harm: so nothing in it is followed, and
+//! nothing is opened but folders and regular files. Each is opened by its path below the directory
+//! with `openat2(2)`, which passes through no link and crosses no mount (what is mounted there may
+//! never answer). How much is looked at has bounds; what lies beyond them is said to be unseen.
 
 use nix::dir::Dir;
 use nix::errno::Errno;
@@ -69,7 +70,8 @@ const MOST_OF_ALL: u64 = 64 << 20;
 pub struct Left {
     /// What was found.
     pub files: BTreeMap<Vec<u8>, LeftFile>,
-    /// What was not looked into and why: the path of a folder, which is empty for the working directory itself, or of what may be one.
+    /// What was not looked into and why: the path of a folder, which is empty for the working
+    /// directory itself, or of what may be one.
     pub unseen: BTreeMap<Vec<u8>, String>,
 }
 
@@ -103,8 +105,8 @@ pub enum LeftContent {
 }
 
 impl Left {
-    /// Looks at what is below a directory, and reads the regular files that `is_read` says of their paths. The directory may be gone: then there
-    /// is nothing in it.
+    /// Looks at what is below a directory, and reads the regular files that `is_read` says of their
+    /// paths. The directory may be gone: then there is nothing in it.
     #[must_use]
     pub fn below(directory: &Path, is_read: &dyn Fn(&[u8]) -> bool) -> Self {
         Self::within(directory, is_read, MOST_NAMES)

@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// How many bytes of an output are kept; the rest is read, counted and dropped, so that the workload never blocks on us.
+/// How many bytes of an output are kept; the rest is read, counted and dropped, so that the
+/// workload never blocks on us.
 const KEPT: usize = 8 << 20;
 
 /// How often a pipe is read before somebody else has their turn.
@@ -35,8 +36,8 @@ impl Reader {
         })
     }
 
-    /// Takes what is there, without waiting, and says whether there may be more: a writer may be as fast as we are. Closes the pipe at its
-    /// end.
+    /// Takes what is there, without waiting, and says whether there may be more: a writer may be as
+    /// fast as we are. Closes the pipe at its end.
     pub(super) fn take(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 1 << 16];
         for _ in 0..AT_A_TIME {

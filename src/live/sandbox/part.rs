@@ -20,7 +20,8 @@ pub enum Part {
 }
 
 impl World {
-    /// What lies under a path there when the workload begins, but for its directory and what is told of processes.
+    /// What lies under a path there when the workload begins, but for its directory and what is
+    /// told of processes.
     #[must_use]
     pub fn part(&self, path: &Path) -> Part {
         if !self.has_own_tmp() || path.starts_with(INSIDE) {

@@ -2,6 +2,7 @@
 
 use super::cgroup::Members;
 use super::output::Reader;
+use crate::sys::pidfd;
 use crate::sys::process::{self, Reaped};
 use crate::units::{ExitKind, Usage};
 use nix::fcntl::OFlag;
@@ -59,7 +60,8 @@ impl Process {
         Ok(())
     }
 
-    /// In a namespace init closes its pipe when it has reaped everybody else. One that was killed closes it before the others are dead.
+    /// In a namespace init closes its pipe when it has reaped everybody else. One that was killed
+    /// closes it before the others are dead.
     pub(super) fn is_over(&self) -> bool {
         let init_has_ended = self.has_init && self.obituary.is_none();
         let is_empty = || self.group.as_ref().is_none_or(Members::is_empty);
@@ -72,13 +74,15 @@ impl Process {
             group.kill();
         }
         if signal == libc::SIGKILL && self.has_init {
-            // It has to kill the others (zap_pid_ns_processes()), who may leave it no time. Without the right to it that takes longer.
+            // It has to kill the others (zap_pid_ns_processes()), who may leave it no time. Without
+            // the right to it that takes longer.
             let _refused = process::make_urgent(Some(self.pid));
         }
-        process::signal(self.pidfd.as_fd(), signal)
+        pidfd::signal(self.pidfd.as_fd(), signal)
     }
 
-    /// Leaves init to a thread: to take a namespace and its mounts down costs the kernel some milliseconds, for which nobody need wait.
+    /// Leaves init to a thread: to take a namespace and its mounts down costs the kernel some
+    /// milliseconds, for which nobody need wait.
     pub(super) fn reap_in_background(&mut self) -> io::Result<()> {
         use nix::sys::wait::{Id, WaitPidFlag, waitid};
         if !std::mem::replace(&mut self.reaped, true) {
@@ -96,7 +100,8 @@ impl Process {
             && let Some(Reaped { exit, usage }) = process::reap(self.pidfd.as_fd(), wait)?
         {
             self.reaped = true;
-            // Init tells of the others itself. One that is killed never knows what they used: they are reaped unseen.
+            // Init tells of the others itself. One that is killed never knows what they used: they
+            // are reaped unseen.
             if !self.has_init {
                 (self.exit, self.usage) = (Some(exit), usage);
             }
@@ -111,9 +116,11 @@ impl Drop for Process {
             group.kill();
         }
         if !self.reaped {
-            // Errors have nobody to go to here, and a process that cannot be signalled is dead already.
-            let _ended = process::signal(self.pidfd.as_fd(), libc::SIGKILL);
-            // A second, no more: what not even SIGKILL ends at once (a frozen group, a device that hangs) must not hang the harness.
+            // Errors have nobody to go to here, and a process that cannot be signalled is dead
+            // already.
+            let _ended = pidfd::signal(self.pidfd.as_fd(), libc::SIGKILL);
+            // A second, no more: what not even SIGKILL ends at once (a frozen group, a device that
+            // hangs) must not hang the harness.
             let mut end = [PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN)];
             let _waited = poll(&mut end, PollTimeout::from(1000_u16));
             let _reaped = self.reap(false);

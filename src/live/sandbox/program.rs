@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program(PathBuf);
 
-/// Why a program did not run: the four cases of `execve(2)` that a person can do something about, and the rest.
+/// Why a program did not run: the four cases of `execve(2)` that a person can do something about,
+/// and the rest.
 #[derive(Debug, thiserror::Error)]
 pub enum NotExecuted {
     /// There is no such file (or it is nowhere in `PATH`).
@@ -66,7 +67,8 @@ pub enum NotExecuted {
 }
 
 impl NotExecuted {
-    /// The status that a shell gives for it: 127 where there is no such file, 126 where there is one.
+    /// The status that a shell gives for it: 127 where there is no such file, 126 where there is
+    /// one.
     #[must_use]
     pub fn shell_status(&self) -> i32 {
         if matches!(self, Self::Missing { .. }) {
@@ -96,11 +98,12 @@ impl NotExecuted {
 }
 
 impl Program {
-    /// Looks a program up as the workload would from `directory`: a name with a slash stands for itself, any other is the first executable
-    /// file of that name in `path`.
+    /// Looks a program up as the workload would from `directory`: a name with a slash stands for
+    /// itself, any other is the first executable file of that name in `path`.
     ///
     /// # Errors
-    /// [`NotExecuted::Missing`], or [`NotExecuted::Permission`] where only files without the permission were found.
+    /// [`NotExecuted::Missing`], or [`NotExecuted::Permission`] where only files without the
+    /// permission were found.
     pub fn find(name: &OsStr, path: &OsStr, directory: &Path) -> Result<Self, NotExecuted> {
         if name.as_bytes().contains(&b'/') {
             return Ok(Self(name.into()));
@@ -133,7 +136,8 @@ impl Program {
         &self.0
     }
 
-    /// Tells apart what `execve(2)` folds into one errno, by a look at the file as seen from `directory` in `world`.
+    /// Tells apart what `execve(2)` folds into one errno, by a look at the file as seen from
+    /// `directory` in `world`.
     #[must_use]
     pub fn explain(&self, error: io::Error, directory: &Path, world: &World) -> NotExecuted {
         let program = self.0.to_string_lossy().into_owned();

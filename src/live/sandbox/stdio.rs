@@ -13,7 +13,8 @@ pub enum Stdio {
     Inherited,
     /// The same, but its output goes where its errors go.
     OutputToError,
-    /// Input from these bytes (as a file, so that reads are never short; none at all is `/dev/null`), outputs captured.
+    /// Input from these bytes (as a file, so that reads are never short; none at all is
+    /// `/dev/null`), outputs captured.
     Captured {
         /// What standard input holds.
         input: Option<Vec<u8>>,

@@ -1,9 +1,11 @@
 //! The world of a workload: which namespaces it has, and the steps in which its init lays it out.
 //!
-//! As root, init does the mounts with the rights of the host and then moves into a user namespace, and into copies of its mounts there. In
-//! such copies nothing can be unmounted or made writable again (`mount_namespaces(7)`), and the ids are those of the host, so that files have
-//! their owners and set-user-ID programs work; but root there has no power over anything that the world does not hold. An ordinary user is
-//! in a user namespace from the start, in which nobody but him is, and has no capability after the execve.
+//! As root, init does the mounts with the rights of the host and then moves into a user namespace,
+//! and into copies of its mounts there. In such copies nothing can be unmounted or made writable
+//! again (`mount_namespaces(7)`), and the ids are those of the host, so that files have their
+//! owners and set-user-ID programs work; but root there has no power over anything that the world
+//! does not hold. An ordinary user is in a user namespace from the start, in which nobody but him
+//! is, and has no capability after the execve.
 
 use super::LaunchError;
 use super::spec::{Network, Root, WorldSpec};
@@ -31,8 +33,9 @@ pub(super) const LINKS: [(&str, &str); 6] = [
     ("stdin", "/proc/self/fd/0"),
     ("stdout", "/proc/self/fd/1"),
 ];
-// It names the numbers by which keys and keyrings of the host's root are read and changed: the kernel asks for the user's id alone there
-// (`keyctl(2)`), and has no namespaces of keys but of their names.
+// It names the numbers by which keys and keyrings of the host's root are read and changed: the
+// kernel asks for the user's id alone there (`keyctl(2)`), and has no namespaces of keys but of
+// their names.
 const KEYS: &str = "/proc/keys";
 const LOCALTIME: &str = "/etc/localtime";
 const UTC: [&str; 3] = [
@@ -41,7 +44,8 @@ const UTC: [&str; 3] = [
     "/dev/null",
 ];
 
-// Where the working directory, the new /dev and the limits of namespaces are kept while all else is made read-only.
+// Where the working directory, the new /dev and the limits of namespaces are kept while all else is
+// made read-only.
 const DIRECTORY: u8 = 0;
 const NEW_DEV: u8 = 1;
 const NAMESPACES: u8 = 2;
@@ -104,7 +108,8 @@ impl World {
         }
     }
 
-    /// The folder of the host that a path leads to, where the world has one of its own in its place.
+    /// The folder of the host that a path leads to, where the world has one of its own in its
+    /// place.
     #[must_use]
     pub fn hides(&self, path: &Path) -> Option<&'static str> {
         let own = EMPTY.into_iter().filter(|_| self.has_own_tmp());
@@ -195,7 +200,8 @@ impl Worlds {
         if self.is_root {
             steps.0.push(Step::Unshare(others | libc::CLONE_NEWNS));
         }
-        // Whoever may make namespaces of control groups may mount those that he is in, and root may then change what limits him.
+        // Whoever may make namespaces of control groups may mount those that he is in, and root may
+        // then change what limits him.
         let kept = FIRST_SLOT + i32::from(NAMESPACES);
         let file = format!("/proc/self/fd/{kept}/max_cgroup_namespaces");
         steps.write(&file, "0");
@@ -213,7 +219,8 @@ impl Worlds {
         }
     }
 
-    /// The host's files, read-only; `/tmp`, `/run`, `/dev` and `/proc` of its own, the time zone UTC, and the working directory.
+    /// The host's files, read-only; `/tmp`, `/run`, `/dev` and `/proc` of its own, the time zone
+    /// UTC, and the working directory.
     fn own_root(&self, steps: &mut Steps, spec: &WorldSpec, directory: Option<&Path>) {
         if let Some(directory) = directory {
             steps.take(DIRECTORY, directory.as_os_str());
@@ -242,7 +249,8 @@ impl Worlds {
             }
         }
         steps.new_proc();
-        // Root's writes there need no capability: proc_sys_permission() asks for his number alone. An ordinary user's do not get through.
+        // Root's writes there need no capability: proc_sys_permission() asks for his number alone.
+        // An ordinary user's do not get through.
         for part in self.machine_wide.iter().filter(|_| self.is_root) {
             steps.bind(part, part);
             self.write_protect(steps, part, PLAIN);
@@ -252,7 +260,8 @@ impl Worlds {
         }
     }
 
-    /// A `/dev` with the usual nodes, those of the host. Root's ids are the host's: he could change their modes and owners.
+    /// A `/dev` with the usual nodes, those of the host. Root's ids are the host's: he could change
+    /// their modes and owners.
     fn new_dev(&self, steps: &mut Steps, at: &Path, size: &str) {
         let place = |name: &str| at.join(name);
         let options = "mode=755,size=64k";
@@ -378,7 +387,8 @@ impl Steps {
     }
 }
 
-/// A path or a word that the kernel gave or the scenario's reader has let pass: it holds no zero byte.
+/// A path or a word that the kernel gave or the scenario's reader has let pass: it holds no zero
+/// byte.
 fn text(words: impl AsRef<OsStr>) -> CString {
     CString::new(words.as_ref().as_bytes()).unwrap_or_default()
 }

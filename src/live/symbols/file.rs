@@ -32,7 +32,8 @@ pub(super) enum FileError {
 pub(super) struct Binary {
     pub(super) build_id: Option<Vec<u8>>,
     pub(super) table: Table,
-    /// Pieces of the file and where they are in memory, before they are moved: the offset in the file, the address, the length.
+    /// Pieces of the file and where they are in memory, before they are moved: the offset in the
+    /// file, the address, the length.
     segments: Vec<(u64, u64, u64)>,
     pub(super) call_frames: CallFrames,
     /// Which file has source lines, if one has.
@@ -175,7 +176,8 @@ fn debug_file(id: &[u8]) -> Option<PathBuf> {
     Some(path.join(folder).join(file))
 }
 
-/// What a compiler at run time says of its code (`tools/perf/Documentation/jit-interface.txt`): `START SIZE NAME` in each line, in hexadecimal.
+/// What a compiler at run time says of its code (`tools/perf/Documentation/jit-interface.txt`):
+/// `START SIZE NAME` in each line, in hexadecimal.
 pub(super) fn compiled(text: &[u8]) -> Table {
     let text = String::from_utf8_lossy(text);
     let symbols = text.lines().filter_map(|line| {

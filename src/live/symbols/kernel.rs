@@ -16,7 +16,8 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// Of the text of `/proc/kallsyms`; `None` where it has no addresses, as this user may not know them.
+    /// Of the text of `/proc/kallsyms`; `None` where it has no addresses, as this user may not know
+    /// them.
     pub(super) fn new(kallsyms: &str) -> Option<Self> {
         let mut symbols: Vec<Symbol> = kallsyms.lines().filter_map(symbol).collect();
         if symbols.iter().all(|symbol| symbol.address == 0) {
@@ -27,8 +28,9 @@ impl Kernel {
             Some(found.address)
         };
         let (text, stext) = (place("_text"), place("_stext"));
-        // Of several names of one address the last alone has an end when perf chooses, and so is the one that it takes (symbols__fixup_end() before
-        // symbols__fixup_duplicate(), tools/perf/util/symbol.c).
+        // Of several names of one address the last alone has an end when perf chooses, and so is
+        // the one that it takes (symbols__fixup_end() before symbols__fixup_duplicate(),
+        // tools/perf/util/symbol.c).
         symbols.sort_by_key(|symbol| symbol.address);
         symbols.reverse();
         symbols.dedup_by_key(|symbol| symbol.address);
@@ -78,7 +80,8 @@ fn symbol(line: &str) -> Option<Symbol> {
 }
 
 impl Book {
-    /// The name of a function of the running kernel, where `address` is its beginning or is in it; `None` where it is not known.
+    /// The name of a function of the running kernel, where `address` is its beginning or is in it;
+    /// `None` where it is not known.
     pub fn kernel_function(&mut self, address: u64) -> Option<&str> {
         let kernel = self.kernel()?;
         let (symbol, _) = kernel.find(address)?;

@@ -1,12 +1,14 @@
-//! Names of addresses: functions by the symbols of their files, source lines and inlined functions by debug information, the kernel's by
-//! what it tells of itself; and callers, by the copy of a stack.
+//! Names of addresses: functions by the symbols of their files, source lines and inlined functions
+//! by debug information, the kernel's by what it tells of itself; and callers, by the copy of a
+//! stack.
 //!
 //! ```text
 //! space::Place --Book--> Binary: symbols, call frames | Kernel: symbols | Reader: lines --> space::Frame
 //! ```
 //!
-//! A name is never guessed. A file that is not the one that was recorded, and a kernel that is another, name nothing, and say so once
-//! ([`Book::notes`]). Of the names of one address the one is taken that perf takes.
+//! A name is never guessed. A file that is not the one that was recorded, and a kernel that is
+//! another, name nothing, and say so once ([`Book::notes`]). Of the names of one address the one is
+//! taken that perf takes.
 
 mod file;
 mod kernel;

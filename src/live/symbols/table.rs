@@ -65,7 +65,8 @@ impl Table {
     }
 }
 
-/// How good a name is among those of one address; the greatest is taken (`choose_best_symbol()`, `tools/perf/util/symbol.c`).
+/// How good a name is among those of one address; the greatest is taken (`choose_best_symbol()`,
+/// `tools/perf/util/symbol.c`).
 fn rank(symbol: &Symbol) -> (bool, bool, bool, bool, Reverse<usize>, usize, bool) {
     let name = &*symbol.name;
     let n_underscores = name.bytes().take_while(|byte| *byte == b'_').count();
@@ -81,16 +82,19 @@ fn rank(symbol: &Symbol) -> (bool, bool, bool, bool, Reverse<usize>, usize, bool
     )
 }
 
-/// A name as its author wrote it: of C++ and Rust. Others are not touched: `f` is no encoded `float`.
+/// A name as its author wrote it: of C++ and Rust. Others are not touched: `f` is no encoded
+/// `float`.
 pub(super) fn readable(name: &str) -> Arc<str> {
-    // A symbol of a library has the version behind it that it was linked with; it is no part of the name.
+    // A symbol of a library has the version behind it that it was linked with; it is no part of the
+    // name.
     let bare = name.split_once('@').map_or(name, |(bare, _)| bare);
     let bare = if bare.is_empty() { name } else { bare };
     if let Ok(rust) = rustc_demangle::try_demangle(bare) {
         return format!("{rust:#}").into();
     }
     if bare.starts_with("_Z") {
-        // What the compiler made of a function stands behind a dot: `_Z1fi.isra.0`. As perf has it, neither that nor the parameters are shown.
+        // What the compiler made of a function stands behind a dot: `_Z1fi.isra.0`. As perf has it,
+        // neither that nor the parameters are shown.
         let encoded = bare.split_once('.').map_or(bare, |(encoded, _)| encoded);
         let options = DemangleOptions::new().no_params().no_return_type();
         let parsed = cpp_demangle::Symbol::new(encoded).ok();

@@ -1,7 +1,7 @@
 //! From a frame to its caller, as the compiler says where that is (`.eh_frame`; DWARF 5, 6.4).
 //!
-//! All registers are kept, as some functions find their caller by one that is no pointer to a frame. Nothing is guessed: where nothing says
-//! where the caller is, the way ends.
+//! All registers are kept, as some functions find their caller by one that is no pointer to a
+//! frame. Nothing is guessed: where nothing says where the caller is, the way ends.
 
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Evaluation, EvaluationResult,
@@ -257,7 +257,8 @@ impl<'a> State<'a> {
 }
 
 impl CallFrames {
-    /// What holds at an address of the file: the row of its table, the register of the return address, and whether it is a signal's frame.
+    /// What holds at an address of the file: the row of its table, the register of the return
+    /// address, and whether it is a signal's frame.
     fn row<'a, 'c>(
         &'a self,
         address: u64,

@@ -83,7 +83,8 @@ struct RawTracepointAttr {
 }
 
 /// # Safety
-/// `attr` must be what the command expects, and every pointer in it must be good for what the command does with it.
+/// `attr` must be what the command expects, and every pointer in it must be good for what the
+/// command does with it.
 unsafe fn bpf<T>(command: libc::c_int, attr: &T) -> io::Result<libc::c_long> {
     let attr: *const T = attr;
     // SAFETY: the kernel reads `size` bytes of attr; the caller answers for the pointers in it.
@@ -137,8 +138,9 @@ impl Map {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let attr = self.element(key, value.as_ptr() as u64);
-        // SAFETY: the kernel reads key_size and value_size bytes, which the slices have. (A per-CPU map's value would be larger:
-        // `get` and `set` are for the others, and nobody sets one of those.)
+        // SAFETY: the kernel reads key_size and value_size bytes, which the slices have. (A per-CPU
+        // map's value would be larger: `get` and `set` are for the others, and nobody sets one of
+        // those.)
         unsafe { bpf(MAP_UPDATE_ELEM, &attr) }.map(drop)
     }
 
@@ -151,7 +153,8 @@ impl Map {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let attr = self.element(key, value.as_mut_ptr() as u64);
-        // SAFETY: the kernel reads key_size bytes and writes value_size bytes, which the slices have.
+        // SAFETY: the kernel reads key_size bytes and writes value_size bytes, which the slices
+        // have.
         match unsafe { bpf(MAP_LOOKUP_ELEM, &attr) } {
             Ok(_) => Ok(true),
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(false),
@@ -254,13 +257,15 @@ fn try_load(kind: ProgramKind, instructions: &[u64], log: &mut [u8]) -> io::Resu
             log.as_mut_ptr() as u64
         },
     };
-    // SAFETY: the kernel reads n_instructions instructions of 8 bytes and the string, and writes at most log_size bytes to the log.
+    // SAFETY: the kernel reads n_instructions instructions of 8 bytes and the string, and writes at
+    // most log_size bytes to the log.
     let fd = unsafe { bpf(PROG_LOAD, &attr) }?;
     // SAFETY: a new descriptor.
     Ok(unsafe { own(fd) })
 }
 
-/// Attaches a program to a tracepoint itself, beside whatever else is attached there; detached with the last copy of the descriptor.
+/// Attaches a program to a tracepoint itself, beside whatever else is attached there; detached with
+/// the last copy of the descriptor.
 ///
 /// # Errors
 /// `ENOENT` for a name that is no tracepoint.

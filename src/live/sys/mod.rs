@@ -1,11 +1,13 @@
 //! The only unsafe code: one function per system call, without policy.
 //!
-//! What leaves this room is safe to use: descriptors are [`std::os::fd::OwnedFd`], no slice into a live ring gets out (records are
-//! copied), and what runs between `clone3(2)` and `execve(2)` calls nothing but system calls.
+//! What leaves this room is safe to use: descriptors are [`std::os::fd::OwnedFd`], no slice into a
+//! live ring gets out (records are copied), and what runs between `clone3(2)` and `execve(2)` calls
+//! nothing but system calls.
 
 pub mod bpf;
 pub mod mount;
 pub mod perf;
+pub mod pidfd;
 pub mod process;
 pub mod removal;
 pub mod rights;
@@ -23,7 +25,8 @@ pub fn page_size() -> usize {
     usize::try_from(size).unwrap_or(4096)
 }
 
-/// How many characters fit on a line of standard output; `None` where it is no terminal, or one that does not know.
+/// How many characters fit on a line of standard output; `None` where it is no terminal, or one
+/// that does not know.
 ///
 /// # References
 /// `TIOCGWINSZ`, `ioctl_tty(2)`.
@@ -43,7 +46,8 @@ pub fn columns() -> Option<u16> {
 /// Whether this process may use io_uring; no ring is made.
 ///
 /// # Errors
-/// `ENOSYS` where the kernel has none, `EPERM` where it is forbidden (`kernel.io_uring_disabled`, or a filter of calls).
+/// `ENOSYS` where the kernel has none, `EPERM` where it is forbidden (`kernel.io_uring_disabled`,
+/// or a filter of calls).
 ///
 /// # References
 /// `io_uring_setup(2)`; the right is looked at before the parameters are (`io_uring_allowed()`).
@@ -60,15 +64,17 @@ pub fn io_uring() -> io::Result<()> {
     }
 }
 
-/// Waits until every CPU has passed a point where nothing in the kernel is under way that may not be preempted: what was being written
-/// into a ring has been written then.
+/// Waits until every CPU has passed a point where nothing in the kernel is under way that may not
+/// be preempted: what was being written into a ring has been written then.
 ///
 /// # Errors
-/// `ENOSYS` where the kernel was built without, `EINVAL` where a CPU is free of ticks (`nohz_full`).
+/// `ENOSYS` where the kernel was built without, `EINVAL` where a CPU is free of ticks
+/// (`nohz_full`).
 ///
 /// # References
-/// `MEMBARRIER_CMD_GLOBAL`, `membarrier(2)`, which is `synchronize_rcu()`; it waits for regions with preemption disabled as well
-/// (`Documentation/RCU/whatisRCU.rst`), and `perf_output_begin()` to `perf_output_end()` is one.
+/// `MEMBARRIER_CMD_GLOBAL`, `membarrier(2)`, which is `synchronize_rcu()`; it waits for regions
+/// with preemption disabled as well (`Documentation/RCU/whatisRCU.rst`), and `perf_output_begin()`
+/// to `perf_output_end()` is one.
 pub fn wait_for_all_cpus() -> io::Result<()> {
     // SAFETY: membarrier takes numbers.
     let done = unsafe {
@@ -91,8 +97,8 @@ pub fn monotonic_now() -> perf_records::units::Nanos {
     now(libc::CLOCK_MONOTONIC)
 }
 
-/// Now, on `CLOCK_BOOTTIME`, in nanoseconds: the clock by which procfs says when a process was created. It counts while the machine
-/// sleeps.
+/// Now, on `CLOCK_BOOTTIME`, in nanoseconds: the clock by which procfs says when a process was
+/// created. It counts while the machine sleeps.
 ///
 /// # References
 /// `clock_gettime(2)`; `starttime` in `proc_pid_stat(5)`.

@@ -10,12 +10,14 @@ const FSOPEN_CLOEXEC: libc::c_uint = 1;
 const FSCONFIG_CMD_CREATE: libc::c_uint = 6;
 const FSMOUNT_CLOEXEC: libc::c_uint = 1;
 
-/// Mounts a file system of the given type nowhere: the descriptor is its root, and its close takes it away again.
+/// Mounts a file system of the given type nowhere: the descriptor is its root, and its close takes
+/// it away again.
 ///
 /// No mount table shows it, so nothing changes for anybody else.
 ///
 /// # Errors
-/// `EPERM` without `CAP_SYS_ADMIN`, `ENODEV` where the kernel lacks the type, `ENOSYS` before Linux 5.2.
+/// `EPERM` without `CAP_SYS_ADMIN`, `ENODEV` where the kernel lacks the type, `ENOSYS` before Linux
+/// 5.2.
 ///
 /// # References
 /// `fsopen`, `fsconfig`, `fsmount`: `fs/fsopen.c`, `fs/namespace.c`.

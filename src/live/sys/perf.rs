@@ -23,8 +23,8 @@ pub enum Target<'a> {
 /// Opens an event; the descriptor is close-on-exec.
 ///
 /// # Errors
-/// The kernel's own: `EACCES`/`EPERM` without the right, `ESRCH` for a task that is gone, `EINVAL` for an attribute it does not know,
-/// `E2BIG` for one from its future, `EMFILE` out of descriptors.
+/// The kernel's own: `EACCES`/`EPERM` without the right, `ESRCH` for a task that is gone, `EINVAL`
+/// for an attribute it does not know, `E2BIG` for one from its future, `EMFILE` out of descriptors.
 ///
 /// # References
 /// `perf_event_open(2)`.
@@ -39,7 +39,8 @@ pub fn open(
 /// Opens an event as [`open`] does. With a leader it counts when that one does, and never else.
 ///
 /// # Errors
-/// As above; `EINVAL` where the leader follows somebody else, or where no counters are there for all of the group.
+/// As above; `EINVAL` where the leader follows somebody else, or where no counters are there for
+/// all of the group.
 pub fn open_beside(
     attr: &bindings::perf_event_attr,
     target: Target<'_>,
@@ -55,8 +56,8 @@ pub fn open_beside(
     let cpu = cpu.map_or(-1, |cpu| cpu.0 as libc::c_int);
     let flags = u64::from(flags | bindings::PERF_FLAG_FD_CLOEXEC);
     let attr: *const bindings::perf_event_attr = attr;
-    // SAFETY: attr points to a whole perf_event_attr whose `size` says its length; the kernel only reads it (E2BIG writes `size`, which
-    // the kernel does through the same pointer: see below).
+    // SAFETY: attr points to a whole perf_event_attr whose `size` says its length; the kernel only
+    // reads it (E2BIG writes `size`, which the kernel does through the same pointer: see below).
     let opened = rights::with(&[Right::Perfmon], || unsafe {
         check(libc::syscall(
             libc::SYS_perf_event_open,
@@ -99,8 +100,9 @@ pub fn set_output(event: BorrowedFd<'_>, ring_owner: BorrowedFd<'_>) -> io::Resu
     check(unsafe { ioctls::SET_OUTPUT(event.as_raw_fd(), ring_owner.as_raw_fd()) }.into()).map(drop)
 }
 
-/// Has the ring that the event writes to refuse records, or take them again: `PERF_EVENT_IOC_PAUSE_OUTPUT`. What is refused is counted as
-/// lost; who was about to write when it was paused still does.
+/// Has the ring that the event writes to refuse records, or take them again:
+/// `PERF_EVENT_IOC_PAUSE_OUTPUT`. What is refused is counted as lost; who was about to write when
+/// it was paused still does.
 ///
 /// # Errors
 /// `EINVAL` where the event has no ring.
@@ -115,15 +117,18 @@ pub fn pause_output(event: BorrowedFd<'_>, paused: bool) -> io::Result<()> {
 /// Sets the event's filter, once in its life: `PERF_EVENT_IOC_SET_FILTER`.
 ///
 /// # Errors
-/// `EINVAL` for a filter that the kernel does not understand (it does not say why), `EEXIST` for a second one.
+/// `EINVAL` for a filter that the kernel does not understand (it does not say why), `EEXIST` for a
+/// second one.
 pub fn set_filter(event: BorrowedFd<'_>, filter: &CStr) -> io::Result<()> {
-    // SAFETY: the string is NUL-terminated, outlives the call, and the kernel only reads it (strndup_user in perf_event_set_filter()).
+    // SAFETY: the string is NUL-terminated, outlives the call, and the kernel only reads it
+    // (strndup_user in perf_event_set_filter()).
     check(unsafe { ioctls::SET_FILTER(event.as_raw_fd(), filter.as_ptr().cast_mut()) }.into())
         .map(drop)
 }
 
-/// Attaches a BPF program to the tracepoint of an event, for every task of the machine, whomever the event follows:
-/// `PERF_EVENT_IOC_SET_BPF`. A program that returns 0 hides the tracepoint's records from all events of the machine.
+/// Attaches a BPF program to the tracepoint of an event, for every task of the machine, whomever
+/// the event follows: `PERF_EVENT_IOC_SET_BPF`. A program that returns 0 hides the tracepoint's
+/// records from all events of the machine.
 ///
 /// # Errors
 /// `EINVAL` for a program of another kind, `E2BIG` where 64 programs are attached already.
@@ -133,7 +138,8 @@ pub fn set_bpf(event: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()>
         .map(drop)
 }
 
-/// The event's id, which its records and those of its inherited children carry: `PERF_EVENT_IOC_ID`.
+/// The event's id, which its records and those of its inherited children carry:
+/// `PERF_EVENT_IOC_ID`.
 ///
 /// # Errors
 /// Those of `ioctl(2)`.
@@ -149,10 +155,11 @@ pub fn id(event: BorrowedFd<'_>) -> io::Result<u64> {
 pub struct Counts {
     /// How often it fired and passed its filter, inherited children included.
     pub value: u64,
-    /// How many of its records found no room in the ring; `None` before Linux 6.0 (no `PERF_FORMAT_LOST`).
+    /// How many of its records found no room in the ring; `None` before Linux 6.0 (no
+    /// `PERF_FORMAT_LOST`).
     pub lost: Option<u64>,
-    /// How long it was enabled, and how long it counted, in nanoseconds; `None` where that was not asked for. They differ where events had
-    /// to share a counter of the hardware.
+    /// How long it was enabled, and how long it counted, in nanoseconds; `None` where that was not
+    /// asked for. They differ where events had to share a counter of the hardware.
     pub times: Option<(u64, u64)>,
 }
 
@@ -165,8 +172,8 @@ pub struct GroupCounts {
     pub values: Vec<(u64, u64)>,
 }
 
-/// Reads the counters of a group of so many events by their leader, which was opened with `PERF_FORMAT_GROUP`, both times and `PERF_FORMAT_ID`
-/// and nothing else.
+/// Reads the counters of a group of so many events by their leader, which was opened with
+/// `PERF_FORMAT_GROUP`, both times and `PERF_FORMAT_ID` and nothing else.
 ///
 /// # Errors
 /// Those of `read(2)`; a short answer is `UnexpectedEof`.

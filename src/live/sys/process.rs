@@ -6,8 +6,10 @@
 //!         <--- obituary pipe (namespace only: the main process' pid there, its wait status, what was used) --- the namespace's init
 //! ```
 //!
-//! The child closes whatever it inherited of the harness *before* it parks, so that corks waiting side by side never hold each other's ends open: the
-//! end of file that cancels one arrives whatever the others do. A harness that dies closes its end as well, and the child leaves by itself.
+//! The child closes whatever it inherited of the harness *before* it parks, so that corks waiting
+//! side by side never hold each other's ends open: the end of file that cancels one arrives
+//! whatever the others do. A harness that dies closes its end as well, and the child leaves by
+//! itself.
 
 mod child;
 mod descriptors;
@@ -32,11 +34,14 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-// `CLONE_INTO_CGROUP`, include/uapi/linux/sched.h: too large for the type that the libc crate gives it.
+// `CLONE_INTO_CGROUP`, include/uapi/linux/sched.h: too large for the type that the libc crate gives
+// it.
 const INTO_CGROUP: u64 = 1 << 33;
 
-/// What a parked child says to `prctl(2)` when it is let go, with its token, which the kernel refuses and a BPF program hears: the child asks
-/// to be followed ([`crate::capture`](../../capture/index.html)), whichever pid namespaces there are between it and the program.
+/// What a parked child says to `prctl(2)` when it is let go, with its token, which the kernel
+/// refuses and a BPF program hears: the child asks to be followed
+/// ([`crate::capture`](../../capture/index.html)), whichever pid namespaces there are between it
+/// and the program.
 pub const CLAIM: i32 = 0x6872_6e73;
 
 /// Where the workload lives.
@@ -44,8 +49,9 @@ pub const CLAIM: i32 = 0x6872_6e73;
 pub enum World<'a> {
     /// On the bare host, as the direct child of the harness.
     Host,
-    /// In namespaces of its own, under an init that reaps whatever is orphaned there. The end of that init is the end of everything in its
-    /// pid namespace (`zap_pid_ns_processes()`), and init ends when the harness does.
+    /// In namespaces of its own, under an init that reaps whatever is orphaned there. The end of
+    /// that init is the end of everything in its pid namespace (`zap_pid_ns_processes()`), and init
+    /// ends when the harness does.
     Own(Own<'a>),
 }
 
@@ -58,8 +64,9 @@ pub struct Own<'a> {
     pub steps: &'a [Step],
     /// Who the workload runs as; `None` for who the harness runs as.
     pub user: Option<&'a User>,
-    /// Where the words of the harness' command line and its environment lie in its memory, of which init has a copy: their beginning and
-    /// length in bytes. They are blotted out there, as `/proc/1/cmdline` shows them to everybody.
+    /// Where the words of the harness' command line and its environment lie in its memory, of which
+    /// init has a copy: their beginning and length in bytes. They are blotted out there, as
+    /// `/proc/1/cmdline` shows them to everybody.
     pub words: Option<(usize, usize)>,
 }
 
@@ -88,7 +95,8 @@ pub fn end_with_us(command: &mut std::process::Command) {
     unsafe { std::os::unix::process::CommandExt::pre_exec(command, ask) };
 }
 
-/// Everything the child needs, laid out beforehand: between `clone3(2)` and `execve(2)` nothing may be allocated.
+/// Everything the child needs, laid out beforehand: between `clone3(2)` and `execve(2)` nothing may
+/// be allocated.
 #[derive(Debug)]
 pub struct Spawn<'a> {
     /// The file to execute; no search in `PATH` happens.
@@ -105,17 +113,19 @@ pub struct Spawn<'a> {
     pub inherited: &'a [i32],
     /// Where it lives.
     pub world: World<'a>,
-    /// Whether it leads a session of its own on the bare host, as it always does in a namespace: what it sends to its process group and
-    /// what a terminal sends to the harness' then stay apart.
+    /// Whether it leads a session of its own on the bare host, as it always does in a namespace:
+    /// what it sends to its process group and what a terminal sends to the harness' then stay
+    /// apart.
     pub own_session: bool,
     /// The file mode creation mask; `None` keeps the harness'.
     pub umask: Option<u32>,
-    /// Whether address space randomisation is switched off for it (`personality(2)`, `ADDR_NO_RANDOMIZE`).
+    /// Whether address space randomisation is switched off for it (`personality(2)`,
+    /// `ADDR_NO_RANDOMIZE`).
     pub fixed_addresses: bool,
     /// The limits of single processes to start it with; those of the harness otherwise.
     pub limits: &'a [ResourceLimit],
-    /// The control group to be born in, open for reading; `None` for that of the harness. To be moved there later costs milliseconds
-    /// (`cgroup_threadgroup_rwsem`).
+    /// The control group to be born in, open for reading; `None` for that of the harness. To be
+    /// moved there later costs milliseconds (`cgroup_threadgroup_rwsem`).
     pub group: Option<BorrowedFd<'a>>,
 }
 
@@ -133,8 +143,8 @@ pub struct ResourceLimit {
 /// A child that waits for its go.
 #[derive(Debug)]
 pub struct Parked {
-    /// Its pid, as the harness sees it: of the main process on the host, of init in a namespace. Events opened on it with `inherit`
-    /// follow all that it comes to create.
+    /// Its pid, as the harness sees it: of the main process on the host, of init in a namespace.
+    /// Events opened on it with `inherit` follow all that it comes to create.
     pub pid: perf_records::units::Pid,
     /// The same process as a descriptor, which no reuse of pids can confuse.
     pub pidfd: OwnedFd,
@@ -151,8 +161,9 @@ pub struct Parked {
 /// Starts the child and leaves it parked.
 ///
 /// # Errors
-/// Those of `pipe2(2)` and `clone3(2)`: `EPERM` for a namespace without the right to it, `EAGAIN` at a process limit. What fails later,
-/// in the child, comes as a [`Message`] through the status pipe.
+/// Those of `pipe2(2)` and `clone3(2)`: `EPERM` for a namespace without the right to it, `EAGAIN`
+/// at a process limit. What fails later, in the child, comes as a [`Message`] through the status
+/// pipe.
 ///
 /// # References
 /// `clone3` in `clone(2)`; `pid_namespaces(7)`.
@@ -196,17 +207,20 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     };
     let mut pidfd: libc::c_int = -1;
     let flags = libc::CLONE_PIDFD | namespaces;
-    // Some machines let no ordinary user have a user namespace. In it the child's capabilities are those of that namespace, and no others.
+    // Some machines let no ordinary user have a user namespace. In it the child's capabilities are
+    // those of that namespace, and no others.
     let needed: &[Right] = match namespaces & libc::CLONE_NEWUSER {
         0 => &[],
         _ => &[Right::SysAdmin],
     };
     let raised = Raised::new(needed);
-    // SAFETY: the child runs only child::main, which makes nothing but system calls on memory laid out above and never returns.
+    // SAFETY: the child runs only child::main, which makes nothing but system calls on memory laid
+    // out above and never returns.
     let pid = unsafe { fork(spawn.group, flags, &raw mut pidfd, libc::SIGCHLD) }?;
     if pid == 0 {
         raised.leave();
-        // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared` point into that copy.
+        // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared`
+        // point into that copy.
         unsafe { child::main(&prepared) }
     }
     // SAFETY: the kernel has just stored a new descriptor there.
@@ -224,11 +238,13 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
 /// Whether a process can be born into a control group: tried with one that ends at once.
 ///
 /// # Errors
-/// Those of `clone3(2)` with `CLONE_INTO_CGROUP`: `EACCES` where the harness' own group and this one have no common parent that the user may
-/// write to, `EOPNOTSUPP` for a group that takes threads only.
+/// Those of `clone3(2)` with `CLONE_INTO_CGROUP`: `EACCES` where the harness' own group and this
+/// one have no common parent that the user may write to, `EOPNOTSUPP` for a group that takes
+/// threads only.
 ///
 /// # References
-/// `CLONE_INTO_CGROUP` in `clone(2)`; "Delegation Containment" in `Documentation/admin-guide/cgroup-v2.rst`.
+/// `CLONE_INTO_CGROUP` in `clone(2)`; "Delegation Containment" in
+/// `Documentation/admin-guide/cgroup-v2.rst`.
 pub fn try_group(group: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: the child ends at once.
     let pid = unsafe { fork(Some(group), 0, std::ptr::null_mut(), libc::SIGCHLD) }?;
@@ -240,52 +256,11 @@ pub fn try_group(group: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends a signal to the process behind a pidfd; one that is gone already is no error.
+/// Leaves the event descriptors to a child that nobody waits for, whose end closes them, and
+/// returns at once.
 ///
-/// # Errors
-/// `EPERM`.
-///
-/// # References
-/// `pidfd_send_signal(2)`.
-pub fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
-    let no_info = std::ptr::null::<libc::siginfo_t>();
-    // SAFETY: a null siginfo is allowed.
-    let sent = unsafe {
-        libc::syscall(
-            libc::SYS_pidfd_send_signal,
-            pidfd.as_raw_fd(),
-            signal,
-            no_info,
-            0,
-        )
-    };
-    match check(sent) {
-        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
-        other => other.map(drop),
-    }
-}
-
-/// A descriptor of a process that is not a child; `None` where it is gone.
-///
-/// # Errors
-/// `EMFILE`, `ENFILE`, `ENOMEM`.
-///
-/// # References
-/// `pidfd_open(2)`.
-pub fn open(pid: perf_records::units::Pid) -> io::Result<Option<OwnedFd>> {
-    // SAFETY: numbers only.
-    match check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.0, 0) }) {
-        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
-        Err(error) => Err(error),
-        // SAFETY: the kernel has just made it, and nobody else knows it.
-        Ok(descriptor) => Ok(Some(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })),
-    }
-}
-
-/// Leaves the event descriptors to a child that nobody waits for, whose end closes them, and returns at once.
-///
-/// The last close of a tracepoint's event waits for the kernel's other CPUs, 40 ms and more each. The child is in a session of its own,
-/// holds nothing else of ours, and ends by itself.
+/// The last close of a tracepoint's event waits for the kernel's other CPUs, 40 ms and more each.
+/// The child is in a session of its own, holds nothing else of ours, and ends by itself.
 ///
 /// # Errors
 /// Those of `clone3(2)`.
@@ -303,16 +278,19 @@ pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
     Ok(())
 }
 
-// Held for writing while a child is made: it has copies of all descriptors for as long as it takes to close them.
+// Held for writing while a child is made: it has copies of all descriptors for as long as it takes
+// to close them.
 static FORKS: RwLock<()> = RwLock::new(());
 
-/// Keeps other threads from making children as long as it lives. A file that is open for writing cannot be executed (`ETXTBSY`,
-/// `deny_write_access()`), and a child that was made meanwhile would hold it open when it is closed here.
+/// Keeps other threads from making children as long as it lives. A file that is open for writing
+/// cannot be executed (`ETXTBSY`, `deny_write_access()`), and a child that was made meanwhile would
+/// hold it open when it is closed here.
 pub fn without_forks() -> RwLockReadGuard<'static, ()> {
     FORKS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As [`clone3_into`], when nobody in this process has a file open for writing that is to be executed.
+/// As [`clone3_into`], when nobody in this process has a file open for writing that is to be
+/// executed.
 ///
 /// # Safety
 /// As there.
@@ -327,11 +305,13 @@ unsafe fn fork(
     check(unsafe { clone3_into(group, flags, pidfd, exit_signal) })
 }
 
-/// A plain fork with flags, without libc's handlers, which would take its locks; 0 in the child, -1 and `errno` on failure.
+/// A plain fork with flags, without libc's handlers, which would take its locks; 0 in the child, -1
+/// and `errno` on failure.
 ///
 /// # Safety
-/// Without `CLONE_VM`, which no caller passes, the child has a copy of our memory. It has one of our threads and all our locks: it must make
-/// system calls only, and not return. `pidfd` is null, or a place for the descriptor that `CLONE_PIDFD` gives.
+/// Without `CLONE_VM`, which no caller passes, the child has a copy of our memory. It has one of
+/// our threads and all our locks: it must make system calls only, and not return. `pidfd` is null,
+/// or a place for the descriptor that `CLONE_PIDFD` gives.
 unsafe fn clone3(flags: i32, pidfd: *mut libc::c_int, exit_signal: i32) -> libc::c_long {
     // SAFETY: the caller's promises.
     unsafe { clone3_into(None, flags, pidfd, exit_signal) }
@@ -361,7 +341,8 @@ unsafe fn clone3_into(
     unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size) }
 }
 
-/// A parent that ignores `SIGCHLD` (as some supervisors make their children do) never learns how a child ended: the kernel reaps it.
+/// A parent that ignores `SIGCHLD` (as some supervisors make their children do) never learns how a
+/// child ended: the kernel reaps it.
 fn keep_children() -> io::Result<()> {
     // SAFETY: sigaction is plain numbers, for which all zeroes is valid: the default disposition.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -1,10 +1,12 @@
-//! Removing a directory or a control group, whatever is in it, in a way that a child without an allocator can go as well.
+//! Removing a directory or a control group, whatever is in it, in a way that a child without an
+//! allocator can go as well.
 //!
-//! A tree may be deeper than any stack and its paths longer than `PATH_MAX`. So nothing is descended into but the entries of the root: a
-//! folder in one of them that is not empty is first moved up into the root, under a number. No `..` is followed and no path walked, hence
-//! what a living process moves about meanwhile cannot lead out of the tree, and `openat2(2)` does not cross a mount (not even of the same
-//! file system, which `st_dev` would not tell). What stands in the way is taken out of it: permissions, the immutable and the append-only
-//! attribute, mounts.
+//! A tree may be deeper than any stack and its paths longer than `PATH_MAX`. So nothing is
+//! descended into but the entries of the root: a folder in one of them that is not empty is first
+//! moved up into the root, under a number. No `..` is followed and no path walked, hence what a
+//! living process moves about meanwhile cannot lead out of the tree, and `openat2(2)` does not
+//! cross a mount (not even of the same file system, which `st_dev` would not tell). What stands in
+//! the way is taken out of it: permissions, the immutable and the append-only attribute, mounts.
 
 mod groups;
 mod probes;
@@ -32,8 +34,9 @@ static NAP: libc::timespec = libc::timespec {
 };
 const NO_XDEV: ResolveFlag = ResolveFlag::RESOLVE_NO_XDEV;
 
-/// Removes the directory `name` of the directory `folder`, whose path is absolute, with all that is in it. Tries again until nothing could
-/// be removed for as long as `patience`: processes that are dying may still write into it. One that is not there is no error.
+/// Removes the directory `name` of the directory `folder`, whose path is absolute, with all that is
+/// in it. Tries again until nothing could be removed for as long as `patience`: processes that are
+/// dying may still write into it. One that is not there is no error.
 ///
 /// # Errors
 /// That of the first entry that could not be removed in the last try.
@@ -64,7 +67,7 @@ pub(super) fn open_folder(path: &CStr) -> nix::Result<OwnedFd> {
     open(path, flags, Mode::empty())
 }
 
-/// Tries until it succeeds, or nothing has changed for too long. Each try says whether it has changed anything.
+/// Tries until it succeeds, or nothing has changed for too long, as each try says.
 fn until_gone(
     patience: Duration,
     mut attempt: impl FnMut() -> (nix::Result<()>, bool),
@@ -103,7 +106,8 @@ struct Tree<'a> {
     number: u64,
 }
 
-/// An entry of a directory: its place for calls that take descriptors, and its path for `umount2(2)`, which takes none.
+/// An entry of a directory: its place for calls that take descriptors, and its path for
+/// `umount2(2)`, which takes none.
 struct Entry<'a> {
     dir: BorrowedFd<'a>,
     /// The last is its name.
@@ -137,7 +141,8 @@ impl Entry<'_> {
         }
     }
 
-    /// The same by `openat(2)`, which crosses mounts: where it did, that shows behind it. A name without a slash leads nowhere else.
+    /// The same by `openat(2)`, which crosses mounts: where it did, that shows behind it. A name
+    /// without a slash leads nowhere else.
     fn open_and_look(&self, flags: OFlag) -> nix::Result<OwnedFd> {
         let opened = openat(self.dir, self.name(), flags, Mode::empty())?;
         if mount_of(opened.as_fd())? == mount_of(self.dir)? {
@@ -309,8 +314,8 @@ impl Tree<'_> {
     }
 }
 
-/// Does something to each entry, those included that have come meanwhile, until there is none left or one resists; a thousand times, lest
-/// somebody who makes them as fast keeps us here.
+/// Does something to each entry, those included that have come meanwhile, until there is none left
+/// or one resists; a thousand times, lest somebody who makes them as fast keeps us here.
 fn each_entry(
     dir: BorrowedFd<'_>,
     act: &mut dyn FnMut(&CStr) -> nix::Result<()>,

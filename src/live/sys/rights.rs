@@ -1,12 +1,16 @@
-//! Capabilities that the program's file lends to whoever runs it (`setcap(8)`), raised for single calls.
+//! Capabilities that the program's file lends to whoever runs it (`setcap(8)`), raised for single
+//! calls.
 //!
-//! A user who starts such a file has its capabilities for everything that the process does: each path that he names would be opened with
-//! them. So [`settle`] takes them out of the effective set before anything else happens, and [`with`] puts those that one call needs back for
-//! that call, in its thread alone. The permitted set keeps them until [`forget`]. Where nothing was lent (root, an ordinary user, ambient
-//! capabilities, which their holder has in any program) all of this does nothing.
+//! A user who starts such a file has its capabilities for everything that the process does: each
+//! path that he names would be opened with them. So [`settle`] takes them out of the effective set
+//! before anything else happens, and [`with`] puts those that one call needs back for that call, in
+//! its thread alone. The permitted set keeps them until [`forget`]. Where nothing was lent (root,
+//! an ordinary user, ambient capabilities, which their holder has in any program) all of this does
+//! nothing.
 //!
-//! The process is not dumpable while anything is lent, and stays so: nobody but root may trace it, take its descriptors or read its memory
-//! (`__ptrace_may_access()`), also when some of its threads have forgotten.
+//! The process is not dumpable while anything is lent, and stays so: nobody but root may trace it,
+//! take its descriptors or read its memory (`__ptrace_may_access()`), also when some of its threads
+//! have forgotten.
 
 use super::check;
 use std::io;
@@ -26,11 +30,13 @@ pub enum Right {
     SysAdmin = 21,
     /// To open events that show the kernel.
     Perfmon = 38,
-    /// To load BPF programs, together with [`Perfmon`](Self::Perfmon), and to read their maps before Linux 5.19.
+    /// To load BPF programs, together with [`Perfmon`](Self::Perfmon), and to read their maps
+    /// before Linux 5.19.
     Bpf = 39,
 }
 
-/// The program's file has a set-user-ID or set-group-ID bit: whatever its caller names would be opened as somebody else.
+/// The program's file has a set-user-ID or set-group-ID bit: whatever its caller names would be
+/// opened as somebody else.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "the program's file has a set-user-ID or set-group-ID bit, and it does nothing with the rights of another user"
@@ -59,15 +65,16 @@ struct Data {
 
 type Sets = [Data; 2];
 
-/// Takes the capabilities that the file lends out of the effective set. To be called first of all, while there is one thread: capabilities are
-/// a thread's.
+/// Takes the capabilities that the file lends out of the effective set. To be called first of all,
+/// while there is one thread: capabilities are a thread's.
 ///
 /// # Errors
 /// [`SetIdError`].
 ///
 /// # References
-/// `AT_SECURE` in `getauxval(3)`; "Transformation of capabilities during execve()" in `capabilities(7)`: the kernel clears the ambient set for
-/// such a file. The inheritable set is the user's own, with the file or without it.
+/// `AT_SECURE` in `getauxval(3)`; "Transformation of capabilities during execve()" in
+/// `capabilities(7)`: the kernel clears the ambient set for such a file. The inheritable set is the
+/// user's own, with the file or without it.
 pub fn settle() -> Result<(), SetIdError> {
     let (user, group) = (nix::unistd::getuid(), nix::unistd::getgid());
     if user != nix::unistd::geteuid() || group != nix::unistd::getegid() {
@@ -147,7 +154,8 @@ impl Raised {
         Self(Some(before))
     }
 
-    /// Leaves them as they are: for a child that is in another user namespace, where they are others.
+    /// Leaves them as they are: for a child that is in another user namespace, where they are
+    /// others.
     pub(super) fn leave(self) {
         std::mem::forget(self);
     }
@@ -170,7 +178,8 @@ fn sets() -> io::Result<Sets> {
     Ok(sets)
 }
 
-/// Sets no more than the thread may have, which the kernel never refuses. Were it to refuse to take rights away, nothing may go on.
+/// Sets no more than the thread may have, which the kernel never refuses. Were it to refuse to take
+/// rights away, nothing may go on.
 fn set_effective(mut sets: Sets, effective: [u32; 2]) {
     for (half, effective) in sets.iter_mut().zip(effective) {
         half.effective = effective;

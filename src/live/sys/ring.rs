@@ -21,7 +21,8 @@ struct Pages {
     mask: u64,
 }
 
-// SAFETY: the mapping is shared memory that stays where it is; all access goes through the atomics and copies below.
+// SAFETY: the mapping is shared memory that stays where it is; all access goes through the atomics
+// and copies below.
 unsafe impl Send for Pages {}
 
 impl Pages {
@@ -66,14 +67,15 @@ impl Pages {
     }
 
     fn counter(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: the control page is mapped for as long as self lives, the counter is 8-aligned (asserted above), and the kernel and
-        // we both treat it as one 64-bit word.
+        // SAFETY: the control page is mapped for as long as self lives, the counter is 8-aligned
+        // (asserted above), and the kernel and we both treat it as one 64-bit word.
         unsafe { AtomicU64::from_ptr(self.base.as_ptr().add(offset).cast()) }
     }
 
     fn head(&self) -> u64 {
-        // ORDERING: pairs with the smp_wmb() before the store of data_head in perf_output_put_handle(), kernel/events/ring_buffer.c: what
-        // has been written up to there is whole.
+        // ORDERING: pairs with the smp_wmb() before the store of data_head in
+        // perf_output_put_handle(), kernel/events/ring_buffer.c: what has been written up to there
+        // is whole.
         self.counter(offset_of!(perf_event_mmap_page, data_head))
             .load(Ordering::Acquire)
     }
@@ -83,8 +85,9 @@ impl Pages {
         let start = (at & self.mask) as usize;
         let length = out.len().min(capacity);
         let first = length.min(capacity - start);
-        // SAFETY: both pieces lie within the data pages; `out` is our own memory and cannot overlap a mapping that only we hold privately.
-        // The kernel does not write where the callers read (see there), so the bytes do not change under the copy.
+        // SAFETY: both pieces lie within the data pages; `out` is our own memory and cannot overlap
+        // a mapping that only we hold privately. The kernel does not write where the callers read
+        // (see there), so the bytes do not change under the copy.
         unsafe {
             let data = self.base.as_ptr().add(self.data_offset);
             std::ptr::copy_nonoverlapping(data.add(start), out.as_mut_ptr(), first);
@@ -95,15 +98,17 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: exactly what new() mapped; no reference into it is left, as none leaves this type.
+        // SAFETY: exactly what new() mapped; no reference into it is left, as none leaves this
+        // type.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.mapped) };
     }
 }
 
 /// A forward-written ring, mapped for reading and consuming.
 ///
-/// Head and tail are free-running byte counters; the place in the ring is the counter modulo its size. The kernel never overwrites what
-/// lies between tail and head: where there is no room it drops the new record and counts it as lost.
+/// Head and tail are free-running byte counters; the place in the ring is the counter modulo its
+/// size. The kernel never overwrites what lies between tail and head: where there is no room it
+/// drops the new record and counts it as lost.
 #[derive(Debug)]
 pub struct Ring(Pages);
 
@@ -111,8 +116,8 @@ impl Ring {
     /// Maps the ring of an event: one control page and `data_pages` (a power of two) of records.
     ///
     /// # Errors
-    /// `EPERM` beyond `perf_event_mlock_kb` and `RLIMIT_MEMLOCK`, `EINVAL` for a size that is no power of two or for an inherited event
-    /// that is not bound to a CPU, `ENOMEM`.
+    /// `EPERM` beyond `perf_event_mlock_kb` and `RLIMIT_MEMLOCK`, `EINVAL` for a size that is no
+    /// power of two or for an inherited event that is not bound to a CPU, `ENOMEM`.
     ///
     /// # References
     /// `perf_mmap()`, `kernel/events/core.c`.
@@ -143,17 +148,18 @@ impl Ring {
 
     /// Gives the room below `tail` back to the kernel.
     pub fn release(&self, tail: u64) {
-        // ORDERING: our copies out of the ring happen before this store; pairs with the control dependency on data_tail in
-        // __perf_output_begin(), kernel/events/ring_buffer.c.
+        // ORDERING: our copies out of the ring happen before this store; pairs with the control
+        // dependency on data_tail in __perf_output_begin(), kernel/events/ring_buffer.c.
         self.0
             .counter(offset_of!(perf_event_mmap_page, data_tail))
             .store(tail, Ordering::Release);
     }
 
-    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has to.
+    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has
+    /// to.
     ///
-    /// The caller keeps to what lies between [`tail`](Self::tail) and [`head`](Self::head), where the kernel does not write; elsewhere the
-    /// bytes are whatever is there.
+    /// The caller keeps to what lies between [`tail`](Self::tail) and [`head`](Self::head), where
+    /// the kernel does not write; elsewhere the bytes are whatever is there.
     ///
     /// # Panics
     /// Never; what exceeds the ring's size is left untouched.
@@ -164,8 +170,9 @@ impl Ring {
 
 /// A backward-written ring, mapped for reading alone: the kernel overwrites the oldest records.
 ///
-/// Head is a free-running byte counter that starts at 0 and goes *down*: it is where the newest record starts, the one before lies behind it.
-/// The event must have been opened with `write_backward`.
+/// Head is a free-running byte counter that starts at 0 and goes *down*: it is where the newest
+/// record starts, the one before lies behind it. The event must have been opened with
+/// `write_backward`.
 #[derive(Debug)]
 pub struct Overwritable(Pages);
 
@@ -176,7 +183,8 @@ impl Overwritable {
     /// As those of [`Ring::map`].
     ///
     /// # References
-    /// `rb->overwrite` in `rb_alloc()`, `kernel/events/ring_buffer.c`: what is not mapped for writing is overwritten.
+    /// `rb->overwrite` in `rb_alloc()`, `kernel/events/ring_buffer.c`: what is not mapped for
+    /// writing is overwritten.
     pub fn map(event: BorrowedFd<'_>, data_pages: usize) -> io::Result<Self> {
         Pages::new(event, data_pages, libc::PROT_READ).map(Self)
     }
@@ -193,10 +201,12 @@ impl Overwritable {
         self.0.head()
     }
 
-    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has to.
+    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has
+    /// to.
     ///
-    /// The caller has [paused](super::perf::pause_output) the ring and [waited](super::wait_for_all_cpus) for who was writing, so that the
-    /// kernel does not write; otherwise the bytes are whatever is there, some of them of other records than others.
+    /// The caller has [paused](super::perf::pause_output) the ring and
+    /// [waited](super::wait_for_all_cpus) for who was writing, so that the kernel does not write;
+    /// otherwise the bytes are whatever is there, some of them of other records than others.
     ///
     /// # Panics
     /// Never; what exceeds the ring's size is left untouched.

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// Which of the first three were closed, a bit each.
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
-// Before `main`, and so before the standard library opens /dev/null in the place of those that are closed.
+// Before `main`, and so before the standard library opens /dev/null in the place of those that are
+// closed.
 #[used]
-// SAFETY: the C library calls what stands there once, in the only thread, and the function needs nothing of Rust's.
+// SAFETY: the C library calls what stands there once, in the only thread, and the function needs
+// nothing of Rust's.
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
 
@@ -23,8 +25,8 @@ extern "C" fn look() {
     }
 }
 
-/// Whether standard input (0), output (1) or error (2) was closed when the program was started. What is written there
-/// now goes nowhere, and nothing says so.
+/// Whether standard input (0), output (1) or error (2) was closed when the program was started.
+/// What is written there now goes nowhere, and nothing says so.
 #[must_use]
 pub fn was_closed(number: u8) -> bool {
     CLOSED.load(Ordering::Relaxed) & (1 << number) != 0
@@ -38,8 +40,8 @@ pub fn close_on_exec() {
     }
 }
 
-/// A second descriptor for what a program has inherited under this number. All that it opens by itself is closed on
-/// `execve(2)`, and is no one else's to name.
+/// A second descriptor for what a program has inherited under this number. All that it opens by
+/// itself is closed on `execve(2)`, and is no one else's to name.
 ///
 /// # Errors
 /// `EBADF`, those of `fcntl(2)`.

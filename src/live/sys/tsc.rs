@@ -8,7 +8,8 @@ const WINDOW: Duration = Duration::from_millis(50);
 /// How often an end is read anew because something came between the two clocks.
 const ATTEMPTS: usize = 20;
 
-/// The rate of the time stamp counter in kHz, measured against `CLOCK_MONOTONIC` within 50 ms; `None` on a processor that has none.
+/// The rate of the time stamp counter in kHz, measured against `CLOCK_MONOTONIC` within 50 ms;
+/// `None` on a processor that has none.
 #[must_use]
 pub fn tsc_khz() -> Option<u64> {
     let begun = both()?;
@@ -35,8 +36,8 @@ fn both() -> Option<(u64, Instant)> {
 
 #[cfg(target_arch = "x86_64")]
 fn ticks() -> Option<u64> {
-    // SAFETY: every x86-64 processor has the instruction, and it touches no memory. Where it is forbidden (prctl(PR_SET_TSC)), so is the clock of
-    // the vDSO, which has been read before.
+    // SAFETY: every x86-64 processor has the instruction, and it touches no memory. Where it is
+    // forbidden (prctl(PR_SET_TSC)), so is the clock of the vDSO, which has been read before.
     Some(unsafe { std::arch::x86_64::_rdtsc() })
 }
 

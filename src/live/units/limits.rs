@@ -56,7 +56,8 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The limits of a run; `None` for what is not limited. The timeout stands elsewhere, as every run has one.
+/// The limits of a run; `None` for what is not limited. The timeout stands elsewhere, as every run
+/// has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Time on CPUs, of all processes together.
@@ -74,8 +75,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How many processes and threads a run may have at a time where its scenario says nothing: more than any test needs, and too few to take
-    /// a machine down.
+    /// How many processes and threads a run may have at a time where its scenario says nothing:
+    /// more than any test needs, and too few to take a machine down.
     pub const PROCESSES: u64 = 1024;
     /// The least memory in bytes that a program can be started in.
     pub const LEAST_MEMORY: u64 = 1 << 20;
@@ -131,7 +132,8 @@ impl Default for Limits {
 pub struct Usage {
     /// Time on CPUs, of all processes together.
     pub cpu: Option<Duration>,
-    /// The most memory at a time in bytes, of all processes together (`memory.peak` of the control group).
+    /// The most memory at a time in bytes, of all processes together (`memory.peak` of the control
+    /// group).
     pub memory_peak: Option<u64>,
     /// The most memory that one process had in its address space at a time, in bytes (`ru_maxrss`).
     pub largest_process: Option<u64>,
@@ -168,7 +170,8 @@ impl Usage {
     }
 }
 
-/// `1.20s of CPU, 64 MiB of memory, 60.2 MiB in the largest process, 4 processes and threads at a time, 120 context switches`: what is known of it.
+/// `1.20s of CPU, 64 MiB of memory, 60.2 MiB in the largest process, 4 processes and threads at a time, 120 context switches`:
+/// what is known of it.
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
@@ -194,7 +197,8 @@ pub struct Struck {
     pub limit: Limit,
     /// How that showed, in words: "the kernel killed it".
     pub how: String,
-    /// Whether it was the end of the run, wherever that was just then; otherwise a call failed, or one process was ended by a signal.
+    /// Whether it was the end of the run, wherever that was just then; otherwise a call failed, or
+    /// one process was ended by a signal.
     pub is_end: bool,
 }
 

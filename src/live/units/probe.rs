@@ -8,8 +8,9 @@
 //! argument = [ name "=" ] value [ ":" type ]
 //! value    = what the kernel fetches: %di, +8(%si), $retval, @symbol | the name of a parameter
 //! ```
-//! Values and types are in the kernel's own language (`Documentation/trace/kprobetrace.rst`, `uprobetracer.rst`). The path ends at the last
-//! colon that has no other beside it, as the names of C++ and Rust have two.
+//! Values and types are in the kernel's own language (`Documentation/trace/kprobetrace.rst`,
+//! `uprobetracer.rst`). The path ends at the last colon that has no other beside it, as the names
+//! of C++ and Rust have two.
 
 mod argument;
 
@@ -209,8 +210,9 @@ impl Probe {
         Ok(Self { name, ..self })
     }
 
-    /// The probe that perf's `trace` looks for to know the paths that calls are given, by another way: where perf takes a line of a function,
-    /// which needs the kernel's debugging information, this takes the function's return.
+    /// The probe that perf's `trace` looks for to know the paths that calls are given, by another
+    /// way: where perf takes a line of a function, which needs the kernel's debugging information,
+    /// this takes the function's return.
     #[must_use]
     pub fn vfs_getname() -> Self {
         let [_, _, function] = GETNAME;
@@ -231,8 +233,9 @@ impl Probe {
     }
 }
 
-/// The functions of the kernel's that copy a path, the one that does it for all others first: of Linux 6.19 and later; what gcc makes of the
-/// last, which inlines its beginning into others; as it is written.
+/// The functions of the kernel's that copy a path, the one that does it for all others first: of
+/// Linux 6.19 and later; what gcc makes of the last, which inlines its beginning into others; as it
+/// is written.
 pub const GETNAME: [&str; 3] = ["do_getname", "getname_flags.part.0", "getname_flags"];
 
 /// What perf calls its probe of the kernel's `getname_flags()`.

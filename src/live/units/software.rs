@@ -1,7 +1,7 @@
 //! Software events.
 
-/// An event that the kernel counts in its own code, and that has a record for each time, or a clock, which is sampled; in some mode of the
-/// processor or in all of them.
+/// An event that the kernel counts in its own code, and that has a record for each time, or a
+/// clock, which is sampled; in some mode of the processor or in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SoftwareEvent {
     /// What it counts.
@@ -48,7 +48,8 @@ pub enum Rate {
 }
 
 impl SoftwareEvent {
-    /// Reads perf's name or its short one, with or without `software:` in front, and with perf's letters of modes behind it.
+    /// Reads perf's name or its short one, with or without `software:` in front, and with perf's
+    /// letters of modes behind it.
     ///
     /// ```
     /// use perf_live::units::{Mode, SoftwareEvent, SoftwareKind};
@@ -158,7 +159,8 @@ impl SoftwareKind {
         }
     }
 
-    /// Whether it goes on all the time, so that it is sampled or counted, and never fires by itself.
+    /// Whether it goes on all the time, so that it is sampled or counted, and never fires by
+    /// itself.
     #[must_use]
     pub fn is_clock(self) -> bool {
         matches!(self, Self::CpuClock | Self::TaskClock)

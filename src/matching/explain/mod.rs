@@ -1,7 +1,9 @@
-//! Why an expectation was not met: a sentence, then what is near, and the stretch of the trace around it.
+//! Why an expectation was not met: a sentence, then what is near, and the stretch of the trace
+//! around it.
 //!
-//! An explanation is plain text. The first letter of a line says what it is, for whoever has colours: `+` what is met, `-` what is not, or is there
-//! and must not be, `~` what is near, `@@` where in the trace the lines below it are.
+//! An explanation is plain text. The first letter of a line says what it is, for whoever has
+//! colours: `+` what is met, `-` what is not, or is there and must not be, `~` what is near, `@@`
+//! where in the trace the lines below it are.
 
 mod closed;
 mod forgotten;

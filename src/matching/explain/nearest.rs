@@ -18,7 +18,8 @@ pub(super) struct Near {
     pub(super) wrong: Vec<usize>,
 }
 
-/// The deeds of a matcher's names, those first that differ in the fewest fields; of equal ones that which stands nearest to `to`.
+/// The deeds of a matcher's names, those first that differ in the fewest fields; of equal ones that
+/// which stands nearest to `to`.
 pub(super) fn nearest(
     scene: &Scene<'_>,
     matcher: &Matcher,
@@ -103,7 +104,8 @@ fn wanted(word: &str, test: &Test, bindings: &Bindings, got: Option<&str>) -> St
     }
 }
 
-/// A value as the trace shows it; a relative path with where it leads, if that is elsewhere than below the working directory.
+/// A value as the trace shows it; a relative path with where it leads, if that is elsewhere than
+/// below the working directory.
 fn got(part: &Part) -> String {
     match &part.value {
         Value::Path {

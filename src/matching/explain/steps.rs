@@ -239,7 +239,8 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// The step that is not met, and above it those of the last that are which can be seen in the trace below.
+/// The step that is not met, and above it those of the last that are which can be seen in the trace
+/// below.
 fn steps(shape: &Shape<'_>, leaf: &Leaf<'_>, end: &End, marks: &[Mark]) -> Vec<String> {
     let width = leaf.number.len();
     let met = shape.leaves.iter().zip(&end.met);
@@ -263,7 +264,8 @@ fn mark(deed: Place, sign: char, note: &str) -> Mark {
     }
 }
 
-/// What is marked in the trace: what lies in the way, the steps that are met and bear on the one that is not, what is near.
+/// What is marked in the trace: what lies in the way, the steps that are met and bear on the one
+/// that is not, what is near.
 fn marks(shape: &Shape<'_>, leaf: &Leaf<'_>, end: &End) -> Vec<Mark> {
     const MOST: usize = 3;
     let captures = |matcher: &Matcher| {

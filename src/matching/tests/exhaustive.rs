@@ -89,7 +89,8 @@ fn steps(numbers: &mut Numbers) -> String {
     }
 }
 
-/// Whether some choice of deeds is what is sought, if what is not known is what is wanted, or is not.
+/// Whether some choice of deeds is what is sought, if what is not known is what is wanted, or is
+/// not.
 fn occurs(scene: &Scene<'_>, shape: &Shape<'_>, is_lenient: bool, chosen: &mut Vec<Place>) -> bool {
     if chosen.len() == shape.leaves.len() {
         return is_right(scene, shape, is_lenient, chosen);

@@ -1,4 +1,5 @@
-//! Of some names only the last deeds are there: what is found holds, and what is absent is not known.
+//! Of some names only the last deeds are there: what is found holds, and what is absent is not
+//! known.
 
 use super::*;
 use std::collections::BTreeSet;

@@ -4,7 +4,8 @@ use super::*;
 use regex::bytes::Regex;
 use serde_yaml::{Mapping, Value};
 
-/// What the keys `sequence`, `any_order`, `never`, `only` and `count` say; an event's names are its word's, parted by `|`.
+/// What the keys `sequence`, `any_order`, `never`, `only` and `count` say; an event's names are its
+/// word's, parted by `|`.
 pub(super) fn expected(text: &str) -> Expected {
     let value: Mapping = serde_yaml::from_str(text).unwrap();
     let mut line = 0;

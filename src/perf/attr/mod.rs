@@ -1,6 +1,7 @@
 //! `perf_event_attr` as a value, and the layout of the records that it asks the kernel for.
 //!
-//! One attribute gives both: what [`Attr::raw`] puts into the kernel is what [`Layout`] expects to come out, so that the two cannot drift.
+//! One attribute gives both: what [`Attr::raw`] puts into the kernel is what [`Layout`] expects to
+//! come out, so that the two cannot drift.
 
 mod source;
 mod stored;
@@ -12,7 +13,8 @@ pub use stored::{AttrError, AttrFlags, StoredAttr};
 
 use perf_event_open_sys::bindings;
 
-/// Bits of `perf_event_attr.sample_type`: which fields a sample has (`enum perf_event_sample_format`).
+/// Bits of `perf_event_attr.sample_type`: which fields a sample has
+/// (`enum perf_event_sample_format`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampleType(pub u64);
 
@@ -89,7 +91,8 @@ pub const SAMPLE_TYPE: SampleType = SampleType::IDENTIFIER
     .and(SampleType::TIME)
     .and(SampleType::RAW);
 
-/// Bits of `perf_event_attr.read_format`: what a counter says of itself (`enum perf_event_read_format`).
+/// Bits of `perf_event_attr.read_format`: what a counter says of itself
+/// (`enum perf_event_read_format`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadFormat(pub u64);
 
@@ -147,7 +150,8 @@ pub enum Maps {
 /// How the chain of calls is recorded that leads to a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
-    /// How many bytes of the user's stack are copied, for who finds the callers in there later; 0 where the kernel follows frame pointers.
+    /// How many bytes of the user's stack are copied, for who finds the callers in there later; 0
+    /// where the kernel follows frame pointers.
     pub user_stack: u32,
     /// How many frames it has at most; 0 for `kernel.perf_event_max_stack`.
     pub max_stack: u16,
@@ -177,7 +181,8 @@ impl Chain {
     pub fn user_registers(self) -> u64 {
         match self.user_stack {
             0 => 0,
-            // All but the segments that the kernel refuses (`PERF_REG_X86_RESERVED` and `REG_NOSUPPORT`, arch/x86/kernel/perf_regs.c).
+            // All but the segments that the kernel refuses (`PERF_REG_X86_RESERVED` and
+            // `REG_NOSUPPORT`, arch/x86/kernel/perf_regs.c).
             _ if cfg!(target_arch = "x86_64") => 0xff_0fff,
             // X0 to X29, LR, SP and PC.
             _ => 0x1_ffff_ffff,
@@ -194,7 +199,8 @@ pub struct Attr {
     pub sampling: Sampling,
     /// The fields of its samples.
     pub sample_type: SampleType,
-    /// User registers to copy, as the architecture's bit mask (`asm/perf_regs.h`); only with [`SampleType::REGS_USER`].
+    /// User registers to copy, as the architecture's bit mask (`asm/perf_regs.h`); only with
+    /// [`SampleType::REGS_USER`].
     pub user_registers: u64,
     /// What its counter says when read.
     pub read_format: ReadFormat,
@@ -210,15 +216,18 @@ pub struct Attr {
     pub namespaces: bool,
     /// Whether it reports when a task comes onto a CPU and leaves it.
     pub switches: bool,
-    /// Whether occurrences in kernel mode are left out. More than this a user without further rights cannot ask for.
+    /// Whether occurrences in kernel mode are left out. More than this a user without further
+    /// rights cannot ask for.
     pub exclude_kernel: bool,
     /// What else is left out, and how near to what happened the instruction pointer of a sample is.
     pub modes: Modes,
     /// How many bytes of records wake the reader; 0 leaves it to the kernel (half the ring).
     pub wakeup_bytes: u32,
-    /// Whether its records go from the end of the ring to the start, so that the newest of a ring that is overwritten can be found.
+    /// Whether its records go from the end of the ring to the start, so that the newest of a ring
+    /// that is overwritten can be found.
     pub write_backward: bool,
-    /// How many frames a call chain has at most; 0 for `kernel.perf_event_max_stack`, beyond which the kernel says `EOVERFLOW`.
+    /// How many frames a call chain has at most; 0 for `kernel.perf_event_max_stack`, beyond which
+    /// the kernel says `EOVERFLOW`.
     pub max_stack: u16,
     /// What call chains are made of; only with the fields of [`Chain::sample_type`].
     pub chain: Chain,
@@ -249,7 +258,8 @@ impl Attr {
         }
     }
 
-    /// An event that is counted and leaves no record: for a task and all that it comes to create, from the `execve(2)` of each on.
+    /// An event that is counted and leaves no record: for a task and all that it comes to create,
+    /// from the `execve(2)` of each on.
     #[must_use]
     pub fn counting(source: Source) -> Self {
         Self {
@@ -357,7 +367,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Where a sample has its time, in bytes from the start of the record: fixed by the bits before it.
+    /// Where a sample has its time, in bytes from the start of the record: fixed by the bits before
+    /// it.
     #[must_use]
     pub fn sample_time_offset(&self) -> Option<usize> {
         let kind = self.sample_type;
@@ -368,7 +379,8 @@ impl Layout {
         kind.has(SampleType::TIME).then_some(words * 8)
     }
 
-    /// Where the other records have theirs, in bytes back from the end: fixed by the bits behind it.
+    /// Where the other records have theirs, in bytes back from the end: fixed by the bits behind
+    /// it.
     #[must_use]
     pub fn trailer_time_offset(&self) -> Option<usize> {
         let kind = self.sample_type;

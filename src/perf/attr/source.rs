@@ -1,4 +1,5 @@
-//! What an event measures, in the kernel's numbers, and how a source of events says where such a number stands.
+//! What an event measures, in the kernel's numbers, and how a source of events says where such a
+//! number stands.
 
 use super::{Attr, Sampling, StoredAttr};
 use perf_event_open_sys::bindings;
@@ -41,7 +42,8 @@ pub enum Access {
     Execute,
 }
 
-/// In which modes of the processor an event is left out, beside the kernel's of [`Attr::exclude_kernel`].
+/// In which modes of the processor an event is left out, beside the kernel's of
+/// [`Attr::exclude_kernel`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
     /// In user mode.
@@ -50,7 +52,8 @@ pub struct Modes {
     pub exclude_kernel: bool,
     /// In a hypervisor, where the processor tells it from the kernel.
     pub exclude_hypervisor: bool,
-    /// How far the instruction pointer of a sample may be from what happened: `perf_event_attr.precise_ip`, 0 (anyhow) to 3 (exact).
+    /// How far the instruction pointer of a sample may be from what happened:
+    /// `perf_event_attr.precise_ip`, 0 (anyhow) to 3 (exact).
     pub precise: u8,
 }
 
@@ -86,7 +89,8 @@ impl Source {
         }
     }
 
-    /// An event of a source that sysfs describes. Those of the sources that every kernel has under the same number are what they are named by.
+    /// An event of a source that sysfs describes. Those of the sources that every kernel has under
+    /// the same number are what they are named by.
     #[must_use]
     pub fn of_kind(kind: u32, config: [u64; 4]) -> Self {
         let is_plain = config.iter().skip(1).all(|word| *word == 0);
@@ -194,15 +198,17 @@ impl Modes {
 }
 
 impl Attr {
-    /// Whether each occurrence is counted and has a record, so that the one tells how many of the other are missing.
+    /// Whether each occurrence is counted and has a record, so that the one tells how many of the
+    /// other are missing.
     #[must_use]
     pub fn records_each(&self) -> bool {
         self.sampling == Sampling::Period(1) && self.source.counts_by_one()
     }
 }
 
-/// Where a number stands in an event's words, as a file of a source's folder `format` says it: `config:0-7,32-35`. The number's low bits go to
-/// the range that is named first (`pmu_format_value()`, `tools/perf/util/pmu.c`).
+/// Where a number stands in an event's words, as a file of a source's folder `format` says it:
+/// `config:0-7,32-35`. The number's low bits go to the range that is named first
+/// (`pmu_format_value()`, `tools/perf/util/pmu.c`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bits {
     /// `config`, `config1`, `config2` or `config3`, from 0.

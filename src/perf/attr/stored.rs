@@ -1,4 +1,5 @@
-//! `perf_event_attr` as files and pipes carry it: of any size that a kernel has had, every member kept.
+//! `perf_event_attr` as files and pipes carry it: of any size that a kernel has had, every member
+//! kept.
 
 use super::{Layout, ReadFormat, SampleType};
 use perf_event_open_sys::bindings;
@@ -171,7 +172,8 @@ impl From<&bindings::perf_event_attr> for StoredAttr {
 }
 
 impl StoredAttr {
-    /// Reads one, all of whose bytes are given; `is_foreign` where they are of the other byte order.
+    /// Reads one, all of whose bytes are given; `is_foreign` where they are of the other byte
+    /// order.
     ///
     /// # Errors
     /// [`AttrError`].
@@ -217,7 +219,8 @@ impl StoredAttr {
         attr.config3 = members.u64();
         attr.rest = members.rest.to_vec();
         if is_foreign {
-            // Bit fields are given out from the other end of the word as well (perf_event__attr_swap(), tools/perf/util/session.c).
+            // Bit fields are given out from the other end of the word as well
+            // (perf_event__attr_swap(), tools/perf/util/session.c).
             attr.flags = AttrFlags(attr.flags.0.reverse_bits());
         }
         Ok(attr)

@@ -89,7 +89,8 @@ fn typedef(word: &str) -> Known {
     }
 }
 
-/// The width of the numbers of a C type and whether they have a sign, where its name alone says it; an address is unsigned.
+/// The width of the numbers of a C type and whether they have a sign, where its name alone says it;
+/// an address is unsigned.
 ///
 /// ```
 /// use perf_records::format::{Width, integer_type};

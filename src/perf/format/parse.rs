@@ -35,7 +35,8 @@ pub fn parse(text: &str) -> Result<Format, FormatError> {
     lines.value("format:", "`format:`")?;
     let mut common = lines.fields()?;
     let mut fields = lines.fields()?;
-    // What all probes have, before the arguments of one (`FIELD_STRING_IP`, `kernel/trace/trace_probe.h`).
+    // What all probes have, before the arguments of one (`FIELD_STRING_IP`,
+    // `kernel/trace/trace_probe.h`).
     let is_of_all = |field: &Field| PROBES.contains(&field.name.as_str());
     common.extend(fields.extract_if(.., |field| is_of_all(field)));
     let print_fmt = lines.rest("print fmt: ", "a field, or `print fmt: `")?;

@@ -37,7 +37,8 @@ pub fn in_notes(notes: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The build id of a program or library of this machine's byte order; `None` for what has none or is something else.
+/// The build id of a program or library of this machine's byte order; `None` for what has none or
+/// is something else.
 ///
 /// # Errors
 /// Those of `file`.

@@ -1,9 +1,11 @@
-//! Records into `COMPRESSED` records: one stream of zstd over all of them, whole at the end of each.
+//! Records into `COMPRESSED` records: one stream of zstd over all of them, whole at the end of
+//! each.
 
 use std::io;
 use zstd::stream::raw::{Encoder, InBuffer, Operation, OutBuffer};
 
-/// How much goes into one record at most: what zstd makes of bytes that cannot be compressed still fits the 16 bits of its size.
+/// How much goes into one record at most: what zstd makes of bytes that cannot be compressed still
+/// fits the 16 bits of its size.
 pub(super) const CHUNK: usize = 48 << 10;
 
 /// Room for what zstd makes of a chunk (`ZSTD_compressBound()`).
@@ -49,7 +51,8 @@ impl Compressor {
             while input.pos() < chunk.len() {
                 self.encoder.run(&mut input, &mut output)?;
             }
-            // A reader of perf's looks at each record by itself: nothing may stay behind in the stream.
+            // A reader of perf's looks at each record by itself: nothing may stay behind in the
+            // stream.
             if self.encoder.flush(&mut output)? != 0 {
                 return Err(io::ErrorKind::OutOfMemory.into());
             }

@@ -1,7 +1,8 @@
-//! What `perf record` leaves by the name that it is told: a file, or a directory (`--threads`, `--kcore`; `tools/perf/util/data.c`).
+//! What `perf record` leaves by the name that it is told: a file, or a directory (`--threads`,
+//! `--kcore`; `tools/perf/util/data.c`).
 //!
-//! In a directory the file `data` is a recording, and each `data.N` has the records that a thread of perf's has read besides, and nothing
-//! else: no header, and no ends of rounds.
+//! In a directory the file `data` is a recording, and each `data.N` has the records that a thread
+//! of perf's has read besides, and nothing else: no header, and no ends of rounds.
 
 use std::fs::File;
 use std::path::PathBuf;

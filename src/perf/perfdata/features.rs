@@ -83,14 +83,15 @@ pub fn kernel_build_id(id: &[u8]) -> Vec<u8> {
     )
 }
 
-/// A record that tells the build id of a program or library, by its path; of the feature `BUILD_ID` one for each. What is longer than the
-/// room for an id is cut.
+/// A record that tells the build id of a program or library, by its path; of the feature `BUILD_ID`
+/// one for each. What is longer than the room for an id is cut.
 #[must_use]
 pub fn build_id(id: &[u8], path: &[u8]) -> Vec<u8> {
     build_id_record(id, path, MISC_BUILD_ID)
 }
 
-/// The first of the records of build ids: the name, the id, and what is behind it; nothing where there is none, or what is there is none.
+/// The first of the records of build ids: the name, the id, and what is behind it; nothing where
+/// there is none, or what is there is none.
 #[must_use]
 pub fn first_build_id(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     const ID: usize = 8 + 4;
@@ -133,7 +134,8 @@ fn build_id_record(id: &[u8], path: &[u8], misc: u16) -> Vec<u8> {
     // Of the host, not of a guest.
     let of_whom = (-1_i32).to_ne_bytes();
     let length = [8, of_whom.len(), body.len()].iter().sum::<usize>();
-    // perf 7.2 refuses a pipe's record that is not a multiple of eight bytes long, which its own was before.
+    // perf 7.2 refuses a pipe's record that is not a multiple of eight bytes long, which its own
+    // was before.
     let size = length.next_multiple_of(8);
     let mut out = own::BUILD_ID.to_ne_bytes().to_vec();
     out.extend_from_slice(&misc.to_ne_bytes());

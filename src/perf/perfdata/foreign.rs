@@ -1,5 +1,5 @@
-//! Records of a tool on a machine of the other byte order, turned to this one's in place (`perf_event__swap_ops`,
-//! `tools/perf/util/session.c`).
+//! Records of a tool on a machine of the other byte order, turned to this one's in place
+//! (`perf_event__swap_ops`, `tools/perf/util/session.c`).
 
 use super::own;
 use crate::attr::StoredAttr;
@@ -8,7 +8,8 @@ use crate::record::{
     turn::{Rest, Turn},
 };
 
-/// Turns a record of the tool's own behind its header, which has been turned. A feature stays as it is.
+/// Turns a record of the tool's own behind its header, which has been turned. A feature stays as it
+/// is.
 ///
 /// Gives `None` where a field reaches beyond its end.
 pub(super) fn own(record: &mut [u8]) -> Option<()> {

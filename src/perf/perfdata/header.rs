@@ -1,4 +1,5 @@
-//! What a file has around its records: the header in front, attributes and ids, and the features behind.
+//! What a file has around its records: the header in front, attributes and ids, and the features
+//! behind.
 
 use super::meta::{Meta, tracing};
 use super::{BESIDES_MAGIC, FILE_HEADER, Feature, MAGIC, PIPE_HEADER, ReadError};
@@ -70,7 +71,8 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads one. `bytes` are the first of the input, as many as there are, up to [`FILE_HEADER`] of a file and [`PIPE_HEADER`] of a pipe.
+    /// Reads one. `bytes` are the first of the input, as many as there are, up to [`FILE_HEADER`]
+    /// of a file and [`PIPE_HEADER`] of a pipe.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
         let magic = bytes.first_chunk().copied().map(u64::from_ne_bytes);
         let is_foreign = match magic {
@@ -128,8 +130,8 @@ impl Header {
     }
 }
 
-/// The bits of features: an array of `unsigned long`. A foreign machine's may have 32 bits; every file has HOSTNAME, which tells
-/// (`perf_file_header__read()`).
+/// The bits of features: an array of `unsigned long`. A foreign machine's may have 32 bits; every
+/// file has HOSTNAME, which tells (`perf_file_header__read()`).
 fn bits(bytes: &[u8], numbers: Numbers) -> [u64; 4] {
     let words = [72, 80, 88, 96].map(|at| numbers.u64(bytes, at));
     let has_host = |words: &[u64; 4]| words.first().is_some_and(|word| word & (1 << 3) != 0);
@@ -140,11 +142,13 @@ fn bits(bytes: &[u8], numbers: Numbers) -> [u64; 4] {
     words
 }
 
-/// A file whose parts are read by their places, none of which is allocated before it is known to be there.
+/// A file whose parts are read by their places, none of which is allocated before it is known to be
+/// there.
 struct Parts<'a, R> {
     input: &'a mut R,
     length: u64,
-    /// How much more may be read: parts that lie over each other could be larger than the file many times over.
+    /// How much more may be read: parts that lie over each other could be larger than the file many
+    /// times over.
     left: u64,
 }
 
@@ -179,8 +183,8 @@ impl<R: Read + Seek> Parts<'_, R> {
     }
 }
 
-/// Reads what is around the records of a file. The second of what is given back is why not all features could be read: they stand behind
-/// the records, which are there all the same.
+/// Reads what is around the records of a file. The second of what is given back is why not all
+/// features could be read: they stand behind the records, which are there all the same.
 pub(super) fn around<R: Read + Seek>(
     input: &mut R,
     header: &Header,

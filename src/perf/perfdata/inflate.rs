@@ -1,4 +1,5 @@
-//! What is compressed: one stream of zstd over all records of that kind (`zstd_decompress_stream()`, `tools/perf/util/zstd.c`).
+//! What is compressed: one stream of zstd over all records of that kind
+//! (`zstd_decompress_stream()`, `tools/perf/util/zstd.c`).
 
 use super::ReadError;
 use std::io;
@@ -32,8 +33,8 @@ impl std::fmt::Debug for Inflated {
 }
 
 impl Inflated {
-    /// Takes what the compressed record at this place holds. What came before has been given out, but for the beginning of a record that
-    /// ends in this one.
+    /// Takes what the compressed record at this place holds. What came before has been given out,
+    /// but for the beginning of a record that ends in this one.
     pub(super) fn feed(&mut self, packed: &[u8], at: u64) {
         self.packed.clear();
         self.packed.extend_from_slice(packed);

@@ -53,8 +53,8 @@ impl<R> Input<R> {
 }
 
 impl<R: Read> Input<R> {
-    /// Reads until the window has this many bytes or the input is over; says whether it has them. What is allocated is at most twice what
-    /// came.
+    /// Reads until the window has this many bytes or the input is over; says whether it has them.
+    /// What is allocated is at most twice what came.
     pub(super) fn fill(&mut self, length: usize, what: &'static str) -> Result<bool, ReadError> {
         while self.bytes().len() < length && !self.is_over {
             self.read(what)?;

@@ -1,4 +1,5 @@
-//! What records of the tool's own say: in a pipe they take the place of a file's attributes and features.
+//! What records of the tool's own say: in a pipe they take the place of a file's attributes and
+//! features.
 
 use super::header::Numbers;
 use super::meta::{Meta, tracing};

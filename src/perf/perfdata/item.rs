@@ -8,7 +8,8 @@ use crate::units::Nanos;
 /// Where a record stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The place in the input, in bytes: of the record, or of the compressed one that its last byte came out of.
+    /// The place in the input, in bytes: of the record, or of the compressed one that its last byte
+    /// came out of.
     pub at: u64,
     /// Of one that was compressed: its place in all that was decompressed, in bytes.
     pub inside: Option<u64>,
@@ -23,7 +24,8 @@ pub struct Item<'a> {
     pub place: Place,
     /// The record in this machine's byte order, header included.
     pub bytes: &'a [u8],
-    /// What follows a record of type [`own::TRACING_DATA`](super::own::TRACING_DATA) or [`own::AUXTRACE`](super::own::AUXTRACE) outside of its size, as it is.
+    /// What follows a record of type [`own::TRACING_DATA`](super::own::TRACING_DATA) or
+    /// [`own::AUXTRACE`](super::own::AUXTRACE) outside of its size, as it is.
     pub trailing: &'a [u8],
     /// What the input has said of itself so far.
     pub meta: &'a Meta,
@@ -37,7 +39,8 @@ impl<'a> Item<'a> {
         Header::from_bytes(first)
     }
 
-    /// The event of a record of the kernel's, by its place in [`Meta::events`]; `None` for an id of nobody here.
+    /// The event of a record of the kernel's, by its place in [`Meta::events`]; `None` for an id of
+    /// nobody here.
     #[must_use]
     pub fn event(&self) -> Option<(usize, &'a Layout)> {
         self.meta.event(self.bytes)

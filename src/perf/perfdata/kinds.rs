@@ -1,6 +1,7 @@
 //! The numbers of what is in a file or pipe.
 
-/// Types of records that are the tool's own (`enum perf_user_event_type`, `tools/lib/perf/include/perf/event.h`). The kernel's are below 64.
+/// Types of records that are the tool's own (`enum perf_user_event_type`,
+/// `tools/lib/perf/include/perf/event.h`). The kernel's are below 64.
 pub mod own {
     /// An attribute and its ids.
     pub const ATTR: u32 = 64;
@@ -83,8 +84,9 @@ impl Feature {
     pub const DIR_FORMAT: Self = Self(24);
     /// What it is compressed by: five u32.
     pub const COMPRESSED: Self = Self(27);
-    /// None of perf's: what only a file of ours holds. It stands behind all that perf reads, where nothing points to, as programs of perf that
-    /// copy features end in a segmentation fault at one that they do not know (`perf inject` 6.1 and 7.2); and never in a pipe.
+    /// None of perf's: what only a file of ours holds. It stands behind all that perf reads, where
+    /// nothing points to, as programs of perf that copy features end in a segmentation fault at one
+    /// that they do not know (`perf inject` 6.1 and 7.2); and never in a pipe.
     pub const BESIDES: Self = Self(u32::MAX);
 
     /// perf's name of it; `None` of one that is younger than 7.2.

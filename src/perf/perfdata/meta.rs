@@ -7,15 +7,17 @@ use crate::space::Origin;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
-/// What an input says of itself. Of a file all of it is there before the first record, of a pipe it grows.
+/// What an input says of itself. Of a file all of it is there before the first record, of a pipe it
+/// grows.
 #[derive(Clone, Debug)]
 pub struct Meta {
     /// Whether it is a pipe's stream.
     pub is_pipe: bool,
-    /// Whether it is of a machine of the other byte order. Records come in this machine's all the same, and so do the payloads
-    /// of those tracepoints whose formats are there.
+    /// Whether it is of a machine of the other byte order. Records come in this machine's all the
+    /// same, and so do the payloads of those tracepoints whose formats are there.
     pub is_foreign: bool,
-    /// Whether whoever wrote the file did not come to its end (its header says that it has no data): it has no features then.
+    /// Whether whoever wrote the file did not come to its end (its header says that it has no
+    /// data): it has no features then.
     pub is_unfinished: bool,
     /// The events.
     pub events: Vec<EventDesc>,
@@ -59,8 +61,8 @@ impl Meta {
         Some((event, layout))
     }
 
-    /// The layout of a record of the other byte order whose header has been turned. One with the id of nobody here is taken for the first
-    /// event's, as most events of a session have one layout.
+    /// The layout of a record of the other byte order whose header has been turned. One with the id
+    /// of nobody here is taken for the first event's, as most events of a session have one layout.
     pub(super) fn foreign_layout(&self, record: &[u8]) -> Option<Layout> {
         let table = self.table.as_ref().ok()?;
         match table.resolve_foreign(record) {
@@ -99,7 +101,8 @@ impl Meta {
         (0..count).map(|_| members.text()).collect()
     }
 
-    /// The words of a feature that is made of u64: [`Feature::SAMPLE_TIME`], [`Feature::TOTAL_MEM`], [`Feature::CLOCKID`].
+    /// The words of a feature that is made of u64: [`Feature::SAMPLE_TIME`],
+    /// [`Feature::TOTAL_MEM`], [`Feature::CLOCKID`].
     #[must_use]
     pub fn words(&self, feature: Feature) -> Option<Vec<u64>> {
         let mut members = self.members(feature)?;
@@ -188,7 +191,8 @@ impl Meta {
         self.revision = self.revision.wrapping_add(1);
     }
 
-    /// Takes the names of the feature: its events are those of the attributes, in their order (`evlist__set_event_name()`).
+    /// Takes the names of the feature: its events are those of the attributes, in their order
+    /// (`evlist__set_event_name()`).
     fn take_names(&mut self) {
         let names = self.members(Feature::EVENT_DESC).map(|mut members| {
             let count = members.u32().unwrap_or(0);

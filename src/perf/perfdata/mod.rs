@@ -39,7 +39,8 @@ pub use writer::{Prologue, Writer};
 
 use crate::attr::StoredAttr;
 
-/// `PERFILE2`, as a machine of little-endian order reads it: the first word of a file or pipe, and what tells its byte order.
+/// `PERFILE2`, as a machine of little-endian order reads it: the first word of a file or pipe, and
+/// what tells its byte order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
 
 /// The length of a file's header in bytes.
@@ -48,10 +49,12 @@ pub const FILE_HEADER: usize = 104;
 /// The length of a pipe's header in bytes.
 pub const PIPE_HEADER: usize = 16;
 
-/// What a file ends with that holds [`Feature::BESIDES`]: in front stand its bytes and their number.
+/// What a file ends with that holds [`Feature::BESIDES`]: in front stand its bytes and their
+/// number.
 const BESIDES_MAGIC: [u8; 8] = *b"BESIDES\0";
 
-/// The size of the attributes that are written, `PERF_ATTR_SIZE_VER7`: perf 6.1 refuses longer ones.
+/// The size of the attributes that are written, `PERF_ATTR_SIZE_VER7`: perf 6.1 refuses longer
+/// ones.
 pub const ATTR_SIZE: u32 = 128;
 
 /// An event of a file or pipe.

@@ -1,4 +1,5 @@
-//! Names of events that nothing in the input names, as perf spells them (`evsel__name()`, `tools/perf/util/evsel.c`).
+//! Names of events that nothing in the input names, as perf spells them (`evsel__name()`,
+//! `tools/perf/util/evsel.c`).
 
 use super::TracingData;
 use crate::attr::StoredAttr;
@@ -91,7 +92,8 @@ fn line<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 impl TracingData {
-    /// The format of the tracepoint with this id on the machine that it comes from: its system and its text.
+    /// The format of the tracepoint with this id on the machine that it comes from: its system and
+    /// its text.
     #[must_use]
     pub fn format_of(&self, id: u64) -> Option<(&str, &str)> {
         let is_it = |text: &str| line(text, "ID: ").and_then(|id| id.parse().ok()) == Some(id);

@@ -1,12 +1,15 @@
 //! Records in the order of their times (`tools/perf/util/ordered-events.c`).
 //!
-//! A tool reads one ring after the other, writes what it finds, and behind each such round a record of type `FINISHED_ROUND`. What is
-//! older than the newest record of a round has been written by the end of the next one: it lay in some ring when the next round began. So
-//! at the end of a round all is given that is not younger than the newest record at the end of the round before. Two rounds are held in
-//! memory, and no more; of an input without rounds, or that says so, only so much as any rings would hold.
+//! A tool reads one ring after the other, writes what it finds, and behind each such round a record
+//! of type `FINISHED_ROUND`. What is older than the newest record of a round has been written by
+//! the end of the next one: it lay in some ring when the next round began. So at the end of a round
+//! all is given that is not younger than the newest record at the end of the round before. Two
+//! rounds are held in memory, and no more; of an input without rounds, or that says so, only so
+//! much as any rings would hold.
 //!
-//! Without `sample_id_all` only samples have a time. Of a file nothing is ordered then, as perf does (`perf_session__new()`): names and
-//! mappings stand in front of the samples that they are of, which they would no longer do if the samples were moved.
+//! Without `sample_id_all` only samples have a time. Of a file nothing is ordered then, as perf
+//! does (`perf_session__new()`): names and mappings stand in front of the samples that they are of,
+//! which they would no longer do if the samples were moved.
 
 use super::{Item, Meta, Place, ReadError, Reader, own};
 use crate::attr::AttrFlags;
@@ -14,11 +17,12 @@ use crate::record::Header;
 use crate::units::Nanos;
 use std::io::Read;
 
-/// How many bytes of records are held before all of them are given, round or not. A file of a few pages could say gigabytes, compressed.
+/// How many bytes of records are held before all of them are given, round or not. A file of a few
+/// pages could say gigabytes, compressed.
 const HELD: usize = 512 << 20;
 
-/// A reader whose records come by time, unless the file's have none. Those that have none, or 0, as what a tool synthesizes, and a
-/// tool's own come where they stand.
+/// A reader whose records come by time, unless the file's have none. Those that have none, or 0, as
+/// what a tool synthesizes, and a tool's own come where they stand.
 #[derive(Debug)]
 pub struct Ordered<R> {
     reader: Reader<R>,
@@ -30,9 +34,10 @@ pub struct Ordered<R> {
     given: usize,
     /// How many of them are to be given.
     ready: usize,
-    /// The records of this round and of the one before, by turns, each behind its place in the input. What is left waiting at the end of a
-    /// round is of that round, and nothing is taken before all that is ready has been given: so the bytes of the round before are of no use
-    /// by then.
+    /// The records of this round and of the one before, by turns, each behind its place in the
+    /// input. What is left waiting at the end of a round is of that round, and nothing is taken
+    /// before all that is ready has been given: so the bytes of the round before are of no use by
+    /// then.
     bytes: [Vec<u8>; 2],
     /// Which of them is this round's.
     is_second: bool,
@@ -109,7 +114,8 @@ impl<R: Read> Ordered<R> {
         self.reader.meta()
     }
 
-    /// How many records came when a younger one had been given: the rounds did not keep their promise, or nothing was ordered.
+    /// How many records came when a younger one had been given: the rounds did not keep their
+    /// promise, or nothing was ordered.
     #[must_use]
     pub fn late(&self) -> u64 {
         self.late
@@ -203,7 +209,8 @@ impl<R: Read> Ordered<R> {
 
     /// Makes ready what is not younger than this. All that was ready has been given.
     fn deliver(&mut self, limit: Nanos) {
-        // Stable: what has the same time stays in its order. The records of one ring are in order, which makes this cheap.
+        // Stable: what has the same time stays in its order. The records of one ring are in order,
+        // which makes this cheap.
         self.records.drain(..self.ready);
         self.records.sort_by_key(|record| record.time);
         self.ready = self.records.partition_point(|record| record.time <= limit);
@@ -247,7 +254,8 @@ mod tests {
         all
     }
 
-    /// The times in the order that they are given in, ends of rounds as `None`, and how many were late; as many bytes as were held at most.
+    /// The times in the order that they are given in, ends of rounds as `None`, and how many were
+    /// late; as many bytes as were held at most.
     fn given(stream: &[u8]) -> (Vec<Option<u64>>, u64, usize) {
         given_of(Ordered::new(Reader::pipe(stream).unwrap()))
     }

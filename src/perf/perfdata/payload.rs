@@ -1,4 +1,5 @@
-//! The payload of a tracepoint of the other byte order, turned in place: its format tells what is a number, and of which width.
+//! The payload of a tracepoint of the other byte order, turned in place: its format tells what is a
+//! number, and of which width.
 
 use super::Meta;
 use crate::attr::StoredAttr;
@@ -6,7 +7,8 @@ use crate::format::{Content, Extent, Field, Format, Shape, parse};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The formats of the tracepoints that came so far, by id; `None` where there is none, or it makes no sense.
+/// The formats of the tracepoints that came so far, by id; `None` where there is none, or it makes
+/// no sense.
 #[derive(Debug, Default)]
 pub(super) struct Formats {
     by_id: BTreeMap<u64, Option<Format>>,
@@ -14,7 +16,8 @@ pub(super) struct Formats {
 }
 
 impl Formats {
-    /// Turns the payload of a sample, by the format of its event. One without a format stays as it is.
+    /// Turns the payload of a sample, by the format of its event. One without a format stays as it
+    /// is.
     pub(super) fn turn(&mut self, payload: &mut [u8], attr: &StoredAttr, meta: &Meta) {
         let Some(tracing) = meta.tracing.as_ref().filter(|_| attr.kind == TRACEPOINT) else {
             return;

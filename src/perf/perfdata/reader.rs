@@ -15,8 +15,9 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-/// A file or pipe that is read. Total: any bytes give records and then their end or a [`ReadError`]. What is held in memory are the
-/// attributes, formats and features, and a piece of the records.
+/// A file or pipe that is read. Total: any bytes give records and then their end or a
+/// [`ReadError`]. What is held in memory are the attributes, formats and features, and a piece of
+/// the records.
 #[derive(Debug)]
 pub struct Reader<R> {
     input: Input<R>,
@@ -138,8 +139,9 @@ impl<R: Read> Reader<R> {
         &self.meta
     }
 
-    /// The next record; `None` behind the last. What is compressed comes decompressed, behind the record that it was in. Records of the
-    /// tool's own are given as well, after they have been taken into [`meta`](Self::meta).
+    /// The next record; `None` behind the last. What is compressed comes decompressed, behind the
+    /// record that it was in. Records of the tool's own are given as well, after they have been
+    /// taken into [`meta`](Self::meta).
     ///
     /// # Errors
     /// [`ReadError`]; there is nothing behind it.
@@ -250,7 +252,8 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// The next of what is decompressed; `None` where it has come to its end or to the middle of a record, which goes on in the next.
+    /// The next of what is decompressed; `None` where it has come to its end or to the middle of a
+    /// record, which goes on in the next.
     fn find_inflated(&mut self) -> Result<Option<Found>, ReadError> {
         if !self.inflated.fill(HEADER_SIZE)? {
             return Ok(None);
@@ -358,7 +361,8 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// Takes what a record of the tool's own says into the meta-data, and what is compressed to be read next.
+    /// Takes what a record of the tool's own says into the meta-data, and what is compressed to be
+    /// read next.
     fn take_in(&mut self, found: Found) -> Result<(), ReadError> {
         // Not by a method: the meta-data and the stream are changed while a window is looked at.
         let is_inflated = found.place.inside.is_some();

@@ -1,4 +1,5 @@
-//! Files and pipes that are cut, or changed where nobody should: what is in front is given, then an error says where and what.
+//! Files and pipes that are cut, or changed where nobody should: what is in front is given, then an
+//! error says where and what.
 
 use super::tests::{EVENTS, Got, PIPE, kind, read, whole};
 use super::*;
@@ -10,7 +11,8 @@ fn place_of(bytes: &[u8], wanted: u32) -> usize {
     usize::try_from(found.unwrap().0.at).unwrap()
 }
 
-/// What was changed behind `length` bytes still gives all records that lie before, with what follows them outside of their size.
+/// What was changed behind `length` bytes still gives all records that lie before, with what
+/// follows them outside of their size.
 fn assert_starts_as_whole(got: &Got, whole: &[(Place, Vec<u8>)], length: usize) {
     // What was compressed stands behind the record that it was in, and is as whole as that is.
     let plain = || {

@@ -1,5 +1,6 @@
-//! Records that no kernel wrote: of what was there before the events began, and of what the counters say at the end
-//! (`tools/perf/util/synthetic-events.c`). They have the form of the kernel's own.
+//! Records that no kernel wrote: of what was there before the events began, and of what the
+//! counters say at the end (`tools/perf/util/synthetic-events.c`). They have the form of the
+//! kernel's own.
 
 use crate::attr::{ReadFormat, SampleType};
 use crate::record::kind;

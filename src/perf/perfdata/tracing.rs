@@ -1,4 +1,5 @@
-//! The formats of tracepoints as a file or pipe carries them (`tools/perf/util/trace-event-info.c`, `trace-event-read.c`).
+//! The formats of tracepoints as a file or pipe carries them (`tools/perf/util/trace-event-info.c`,
+//! `trace-event-read.c`).
 //!
 //! ```text
 //! 23 8 68 "tracing" "0.6\0" | u8 big endian | u8 size of long | u32 page size
@@ -13,7 +14,8 @@ const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 /// The version that is written; what 0.5 has less is the last part.
 const VERSION: &str = "0.6";
 
-/// The longest name of a system, in bytes: it is a folder's (`NAME_MAX`). It is kept with each of its formats.
+/// The longest name of a system, in bytes: it is a folder's (`NAME_MAX`). It is kept with each of
+/// its formats.
 const LONGEST_NAME: usize = 255;
 
 /// The formats of tracepoints, and what is needed to read their records.
@@ -153,7 +155,8 @@ impl TracingData {
         Ok((data, cursor.at))
     }
 
-    /// Their bytes, in this machine's order. Formats of a system that do not stand together come together.
+    /// Their bytes, in this machine's order. Formats of a system that do not stand together come
+    /// together.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();

@@ -25,7 +25,8 @@ pub struct Prologue {
     pub events: Vec<EventDesc>,
     /// The formats of the tracepoints among them.
     pub tracing: Option<TracingData>,
-    /// Features, but for those that follow from the rest: `TRACING_DATA`, `EVENT_DESC` and `COMPRESSED`.
+    /// Features, but for those that follow from the rest: `TRACING_DATA`, `EVENT_DESC` and
+    /// `COMPRESSED`.
     pub features: BTreeMap<Feature, Vec<u8>>,
     /// The level of zstd; `None` for records as they are.
     pub compression: Option<i32>,
@@ -48,7 +49,8 @@ impl Prologue {
 /// How to get to a place in the output; a pipe has no such thing.
 type SeekTo<W> = fn(&mut BufWriter<W>, SeekFrom) -> io::Result<u64>;
 
-/// Writes a file or a pipe's stream. What is not [finished](Self::finish) is a file without features and without a length, which nobody reads.
+/// Writes a file or a pipe's stream. What is not [finished](Self::finish) is a file without
+/// features and without a length, which nobody reads.
 pub struct Writer<W: Write> {
     out: BufWriter<W>,
     at: u64,
@@ -121,7 +123,8 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// A pipe's stream: what a file says in its features comes as records, the formats of tracepoints behind the attributes that need them.
+    /// A pipe's stream: what a file says in its features comes as records, the formats of
+    /// tracepoints behind the attributes that need them.
     ///
     /// # Errors
     /// Those of `out`; `InvalidInput` for an event whose ids do not fit one record.
@@ -177,8 +180,8 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes a record that is never compressed, as those of the tool are: a reader must understand them first. Also what follows one outside
-    /// of its size.
+    /// Writes a record that is never compressed, as those of the tool are: a reader must understand
+    /// them first. Also what follows one outside of its size.
     ///
     /// # Errors
     /// Those of the output.
@@ -187,7 +190,8 @@ impl<W: Write> Writer<W> {
         self.write(bytes)
     }
 
-    /// Ends a round: what comes behind the end of the next one is younger than all that was written before this one.
+    /// Ends a round: what comes behind the end of the next one is younger than all that was written
+    /// before this one.
     ///
     /// # Errors
     /// Those of the output.
@@ -215,7 +219,8 @@ impl<W: Write> Writer<W> {
         self.at
     }
 
-    /// Writes what is known at the end alone, and for a file its header; gives the output and its length.
+    /// Writes what is known at the end alone, and for a file its header; gives the output and its
+    /// length.
     ///
     /// # Errors
     /// Those of the output.
@@ -348,7 +353,8 @@ mod tests {
 
     const SAMPLE: u32 = 9;
 
-    /// Samples of the only event, up to the longest that there can be, of bytes that cannot be compressed.
+    /// Samples of the only event, up to the longest that there can be, of bytes that cannot be
+    /// compressed.
     fn records() -> Vec<Vec<u8>> {
         let mut state = 1_u64;
         let mut word = || {

@@ -1,4 +1,5 @@
-//! Sets of bits, as `%*pb` and `%*pbl` show them (`bitmap_string()`, `bitmap_list_string()` of `lib/vsprintf.c`).
+//! Sets of bits, as `%*pb` and `%*pbl` show them (`bitmap_string()`, `bitmap_list_string()` of
+//! `lib/vsprintf.c`).
 
 use super::digits;
 

@@ -128,7 +128,8 @@ fn names(parser: &mut Parser<'_>, are_flags: bool) -> Result<Expression> {
         if !parser.takes("{") || parser.takes("}") {
             continue;
         }
-        // A number that the format gives by a name of the kernel's is not known; such an entry names nothing.
+        // A number that the format gives by a name of the kernel's is not known; such an entry
+        // names nothing.
         let number = parser.or_skip(Parser::expression);
         parser.expect(",")?;
         let name = parser.or_skip(text);

@@ -1,7 +1,8 @@
 //! Numbers and padded text, appended to bytes.
 //!
-//! What is short is appended as a block of a fixed size and then cut to its length: that is a store, where bytes of any length are a call of
-//! `memcpy(3)`. Eight digits are computed at once, a byte of a word each.
+//! What is short is appended as a block of a fixed size and then cut to its length: that is a
+//! store, where bytes of any length are a call of `memcpy(3)`. Eight digits are computed at once, a
+//! byte of a word each.
 
 /// A one in each byte of a word.
 const EACH: u64 = 0x0101_0101_0101_0101;
@@ -71,8 +72,9 @@ fn fill(out: &mut Vec<u8>, byte: u8, count: usize) {
     }
 }
 
-/// The eight digits of a number that has no more, the first in the lowest byte. First the word is parted in two numbers of four digits, then
-/// in four of two, then in eight: a multiplication and a shift are the division by 100 and by 10 of all of them.
+/// The eight digits of a number that has no more, the first in the lowest byte. First the word is
+/// parted in two numbers of four digits, then in four of two, then in eight: a multiplication and a
+/// shift are the division by 100 and by 10 of all of them.
 #[inline]
 fn eight(number: u64) -> u64 {
     let fours = (number / 10_000) | (number % 10_000) << 32;

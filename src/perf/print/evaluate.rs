@@ -4,7 +4,8 @@ use super::expression::Expression;
 use super::number::{Number, Type, extend};
 use crate::decode;
 
-/// The number that `of` has in this record; nothing where the record is too short for it, or where it is no number.
+/// The number that `of` has in this record; nothing where the record is too short for it, or where
+/// it is no number.
 #[inline]
 pub(super) fn number(of: &Expression, payload: &[u8]) -> Option<Number> {
     match of {
@@ -61,7 +62,8 @@ pub(super) fn chosen<'e>(three: &'e [Expression; 3], payload: &[u8]) -> Option<&
 pub(super) fn bytes<'a>(of: &'a Expression, payload: &'a [u8]) -> Option<&'a [u8]> {
     match of {
         Expression::Bytes(field, _) => decode::content(payload, field).ok(),
-        // Its end, which C counts as a part of it, is what `__get_str(x)[0]` looks at where there is nothing else.
+        // Its end, which C counts as a part of it, is what `__get_str(x)[0]` looks at where there
+        // is nothing else.
         Expression::Literal(text) if text.is_empty() => Some(b"\0"),
         Expression::Literal(text) => Some(text),
         Expression::Choice(three) => bytes(chosen(three, payload)?, payload),

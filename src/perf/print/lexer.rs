@@ -75,7 +75,8 @@ fn span(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
     bytes.split_at(end)
 }
 
-/// What stands between the quote that `bytes` begins with and the next, without escapes, and what is behind it.
+/// What stands between the quote that `bytes` begins with and the next, without escapes, and what
+/// is behind it.
 pub(super) fn quoted(bytes: &[u8], quote: u8) -> Option<(Vec<u8>, &[u8])> {
     let mut text = Vec::new();
     let mut rest = bytes.get(1..)?;

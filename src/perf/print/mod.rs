@@ -1,8 +1,10 @@
-//! The `print fmt:` of a tracepoint's format: the text that the kernel makes of a record, and the tables of names in it.
+//! The `print fmt:` of a tracepoint's format: the text that the kernel makes of a record, and the
+//! tables of names in it.
 //!
-//! The invariant: any text gives a [`Text`], and any payload gives bytes. What cannot be evaluated (a call of a function of the
-//! kernel, statements, a structure's members) makes the whole event print its fields by name instead, and
-//! [`Text::why_fields`] says what it was. Expressions are computed as C does, with the types that the fields have.
+//! The invariant: any text gives a [`Text`], and any payload gives bytes. What cannot be evaluated
+//! (a call of a function of the kernel, statements, a structure's members) makes the whole event
+//! print its fields by name instead, and [`Text::why_fields`] says what it was. Expressions are
+//! computed as C does, with the types that the fields have.
 //!
 //! ```text
 //! Format --Text::new--> pieces: literals, and conversions with their expressions   once an event

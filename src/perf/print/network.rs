@@ -94,7 +94,8 @@ fn ip6(bytes: &[u8], has_colons: bool, is_compressed: bool, out: &mut Vec<u8>) -
     Some(())
 }
 
-/// As RFC 5952 has it, with the last four bytes as those of IPv4 in mapped and ISATAP addresses (`ip6_compressed_string()`).
+/// As RFC 5952 has it, with the last four bytes as those of IPv4 in mapped and ISATAP addresses
+/// (`ip6_compressed_string()`).
 fn compressed(address: &[u8; 16], out: &mut Vec<u8>) {
     let mut words = [0_u16; 8];
     for (word, pair) in words.iter_mut().zip(address.chunks_exact(2)) {
@@ -107,7 +108,8 @@ fn compressed(address: &[u8; 16], out: &mut Vec<u8>) {
     let range = if is_mapped || is_isatap { 6 } else { 8 };
     let words = words.get(..range).unwrap_or_default();
     let zeros = |at: usize| words.iter().skip(at).take_while(|word| **word == 0).count();
-    // Of runs of one length the first, which `max_by_key` finds last in reverse; a single zero is written out.
+    // Of runs of one length the first, which `max_by_key` finds last in reverse; a single zero is
+    // written out.
     let longest = (0..range)
         .rev()
         .max_by_key(|at| zeros(*at))
@@ -202,7 +204,8 @@ fn socket(
             }
             shown_port(out);
         }
-        // What the kernel writes for another family (`ip_addr_string()`); libtraceevent writes nothing.
+        // What the kernel writes for another family (`ip_addr_string()`); libtraceevent writes
+        // nothing.
         Some(_) => out.extend_from_slice(b"(einval)"),
         None => return Err("INVALIDADDRESS"),
     }

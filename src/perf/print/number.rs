@@ -155,7 +155,8 @@ impl Number {
         Self::new(bits, of)
     }
 
-    /// A shift by more than the type has bits has no meaning in C; it is what the processor makes of it.
+    /// A shift by more than the type has bits has no meaning in C; it is what the processor makes
+    /// of it.
     fn shift(self, is_left: bool, by: Self) -> Self {
         let of = self.of.promoted();
         let by = (by.bits as u32) & u32::from(of.bytes).saturating_mul(8).saturating_sub(1);

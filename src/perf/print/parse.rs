@@ -11,7 +11,8 @@ use crate::format::{Field, Format};
 /// How deep brackets and operators may stand within each other. The kernel's formats stay below 40.
 const DEEPEST: usize = 100;
 
-/// How many operators may remain once what is constant has been computed: a chain of them is as deep as it is long.
+/// How many operators may remain once what is constant has been computed: a chain of them is as
+/// deep as it is long.
 const MOST_OPERATORS: usize = 400;
 
 /// The words not yet taken, and what they speak of.
@@ -188,7 +189,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The type in brackets that stands next, if one does: nothing for a type that is not known, and whether it is a pointer's.
+    /// The type in brackets that stands next, if one does: nothing for a type that is not known,
+    /// and whether it is a pointer's.
     fn cast_type(&mut self) -> Result<Option<(Option<Type>, bool)>> {
         let Some(end) = self
             .tokens

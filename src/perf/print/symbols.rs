@@ -115,7 +115,8 @@ fn mask(of: &Expression, field: &str) -> Option<u64> {
     }
 }
 
-/// The fields that the event's text shows as functions of the kernel (`%ps`), and whether with how far into them (`%pS`).
+/// The fields that the event's text shows as functions of the kernel (`%ps`), and whether with how
+/// far into them (`%pS`).
 #[must_use]
 pub fn function_fields(format: &Format) -> Vec<(String, bool)> {
     let text = Text::new(format);

@@ -1,4 +1,5 @@
-//! Texts of records that are made here; what perf makes of real formats is in `harness/tests/oracles`.
+//! Texts of records that are made here; what perf makes of real formats is in
+//! `harness/tests/oracles`.
 
 use super::{Symbols, Text, symbols};
 use crate::format::{Format, parse};

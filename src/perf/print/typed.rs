@@ -7,7 +7,8 @@ use super::number::Type;
 use super::parse::Result;
 use crate::format::{Content, Element, Extent, Field, Shape, integer_type};
 
-/// The type of those words and whether they are a pointer's, in which case the type is what it leads to.
+/// The type of those words and whether they are a pointer's, in which case the type is what it
+/// leads to.
 pub(super) fn named_type(words: &[Token]) -> (Option<Type>, bool) {
     let is_pointer = words.contains(&Token::Mark("*"));
     let names = words.iter().filter_map(|token| match token {

@@ -76,7 +76,8 @@ fn the_strings_of_a_probes_array_have_their_locators_in_a_row() {
         "/../../harness/fixtures/payloads/harness.kprobe@6.1.txt"
     ));
     let (_, ours) = both(file).swap_remove(0);
-    // The functions are numbers here, and the kernel has `(fault)` for strings that it could not read.
+    // The functions are numbers here, and the kernel has `(fault)` for strings that it could not
+    // read.
     assert_eq!(
         ours,
         "(ffffffff96747050) path=\"/greeting\" symbol=0xffffffff96747051 words={0xffffffff9674774a,0x8000} \

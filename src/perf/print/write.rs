@@ -176,7 +176,8 @@ impl Record<'_, '_> {
         Some(usize::try_from(count).unwrap_or(0))
     }
 
-    /// As the C library has it. The kernel prints a hash instead, which nobody can tell from outside.
+    /// As the C library has it. The kernel prints a hash instead, which nobody can tell from
+    /// outside.
     fn address(self, of: &Expression, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
         let start = out.len();
         match number(of, self.payload)?.bits {

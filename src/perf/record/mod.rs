@@ -1,7 +1,8 @@
 //! THE record parser: bytes of a perf record, from a ring, a file or a pipe, to a [`Record`].
 //!
-//! Total: any bytes give a record or a [`RecordError`] that says which field did not fit. Nothing is allocated; what is variable in length
-//! stays a slice of the input. Unknown types are values, not errors.
+//! Total: any bytes give a record or a [`RecordError`] that says which field did not fit. Nothing
+//! is allocated; what is variable in length stays a slice of the input. Unknown types are values,
+//! not errors.
 //!
 //! ```text
 //! u32 type | u16 misc | u16 size | body ... | sample id trailer (all but samples)
@@ -113,7 +114,8 @@ pub enum Record<'a> {
     Fork(Task, SampleId),
     /// `PERF_RECORD_EXIT`.
     Exit(Task, SampleId),
-    /// `PERF_RECORD_LOST`: written only in front of the next record that fits, so losses at the end of a run have none.
+    /// `PERF_RECORD_LOST`: written only in front of the next record that fits, so losses at the end
+    /// of a run have none.
     Lost(Lost, SampleId),
     /// `PERF_RECORD_LOST_SAMPLES`.
     LostSamples(u64, SampleId),
@@ -128,7 +130,8 @@ pub enum Record<'a> {
     },
 }
 
-/// The sample id trailer of the records that are no samples: those fields that `sample_type` asks for.
+/// The sample id trailer of the records that are no samples: those fields that `sample_type` asks
+/// for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampleId {
     /// The thread that was running.
@@ -193,8 +196,9 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     Ok((header, body))
 }
 
-/// Parses one whole record of type [`kind::SAMPLE`] into `sample`, which is [`Sample::default`]. It is what [`parse`] does of these, without
-/// a large value that is moved: for paths that run per record.
+/// Parses one whole record of type [`kind::SAMPLE`] into `sample`, which is [`Sample::default`]. It
+/// is what [`parse`] does of these, without a large value that is moved: for paths that run per
+/// record.
 ///
 /// # Errors
 /// [`RecordError`], which names the field at fault.

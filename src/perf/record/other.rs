@@ -1,4 +1,5 @@
-//! The records that only readers of files ask for: of the machine, of its programs, of the events themselves.
+//! The records that only readers of files ask for: of the machine, of its programs, of the events
+//! themselves.
 
 use super::side_band::padded;
 use super::{Cursor, Layout, ReadValues, RecordError, kind};
@@ -7,7 +8,8 @@ use crate::units::{Nanos, Pid, Tid};
 /// What a record says that is neither a sample, nor of a task, a mapping or a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Other<'a> {
-    /// `PERF_RECORD_THROTTLE`, perf_log_throttle(): an event came too often and stands still. With `false`, it goes on.
+    /// `PERF_RECORD_THROTTLE`, perf_log_throttle(): an event came too often and stands still. With
+    /// `false`, it goes on.
     Throttle(bool, Throttle),
     /// `PERF_RECORD_READ`, perf_event_read_event(): the counter of a task that ended.
     Read(Pid, Tid, ReadValues<'a>),
@@ -22,11 +24,13 @@ pub enum Other<'a> {
     },
     /// `PERF_RECORD_ITRACE_START`, perf_log_itrace_start().
     ItraceStart(Pid, Tid),
-    /// `PERF_RECORD_SWITCH`, perf_event_switch_output(): the task of the record comes onto the CPU, or leaves it.
+    /// `PERF_RECORD_SWITCH`, perf_event_switch_output(): the task of the record comes onto the CPU,
+    /// or leaves it.
     Switch(Switched),
     /// `PERF_RECORD_SWITCH_CPU_WIDE`: the same, with the task that was or will be there.
     SwitchCpuWide(Switched, Pid, Tid),
-    /// `PERF_RECORD_NAMESPACES`, perf_event_namespaces_output(): of a task, in the order of `*_NS_INDEX`.
+    /// `PERF_RECORD_NAMESPACES`, perf_event_namespaces_output(): of a task, in the order of
+    /// `*_NS_INDEX`.
     Namespaces(Pid, Tid, Namespaces<'a>),
     /// `PERF_RECORD_KSYMBOL`, perf_event_ksymbol_output(): code came into the kernel, or left it.
     Ksymbol {
@@ -65,7 +69,8 @@ pub enum Other<'a> {
     },
     /// `PERF_RECORD_AUX_OUTPUT_HW_ID`, perf_report_aux_output_id().
     AuxOutputHardwareId(u64),
-    /// `PERF_RECORD_CALLCHAIN_DEFERRED`, perf_event_callchain_deferred(): the user's part of call chains that were taken in the kernel.
+    /// `PERF_RECORD_CALLCHAIN_DEFERRED`, perf_event_callchain_deferred(): the user's part of call
+    /// chains that were taken in the kernel.
     CallchainDeferred {
         /// What stands in those chains.
         cookie: u64,
@@ -117,7 +122,8 @@ impl Namespaces<'_> {
 const SWITCH_OUT: u16 = 1 << 13;
 const SWITCH_OUT_PREEMPT: u16 = 1 << 14;
 
-/// Reads the body of a record of `kind`, whose trailer has been taken off; `None` for a kind that is not here.
+/// Reads the body of a record of `kind`, whose trailer has been taken off; `None` for a kind that
+/// is not here.
 pub(super) fn other<'a>(
     cursor: &mut Cursor<'a>,
     kind: u32,

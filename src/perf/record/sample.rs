@@ -4,7 +4,8 @@ use super::{Cursor, RecordError};
 use crate::attr::{Layout, ReadFormat, SampleType as S};
 use crate::units::{Nanos, Pid, Tid};
 
-/// A sample: the fields that most have; the others are in its [`Tail`], which is read when it is asked for.
+/// A sample: the fields that most have; the others are in its [`Tail`], which is read when it is
+/// asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample<'a> {
     /// Event id: `IDENTIFIER`, or `ID` where that is all there is.
@@ -94,7 +95,8 @@ pub struct ReadValue {
 }
 
 impl<'a> ReadValues<'a> {
-    // perf_output_read_group() and perf_output_read_one(): a group starts with its number of members, and its times come once.
+    // perf_output_read_group() and perf_output_read_one(): a group starts with its number of
+    // members, and its times come once.
     pub(super) fn read(cursor: &mut Cursor<'a>, format: ReadFormat) -> Result<Self, RecordError> {
         let members = if format.has(ReadFormat::GROUP) {
             cursor.u64("nr")?
@@ -209,7 +211,8 @@ impl Registers<'_> {
     }
 }
 
-// perf_output_sample(), kernel/events/core.c, v7.2: the order of the fields is that of this function.
+// perf_output_sample(), kernel/events/core.c, v7.2: the order of the fields is that of this
+// function.
 pub(super) fn parse<'a>(
     cursor: &mut Cursor<'a>,
     layout: &Layout,
@@ -303,7 +306,8 @@ impl<'a> Tail<'a> {
     }
 }
 
-// perf_output_sample_ustack(): no dynamic size follows an empty stack, and of another only so much is stack.
+// perf_output_sample_ustack(): no dynamic size follows an empty stack, and of another only so much
+// is stack.
 fn user_stack<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], RecordError> {
     let size = cursor.u64("stack size")?;
     if size == 0 {
@@ -314,8 +318,8 @@ fn user_stack<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8], RecordError> {
     Ok(stack.get(..used).unwrap_or(stack))
 }
 
-// perf_output_sample(), PERF_SAMPLE_BRANCH_STACK: nr, the hardware index where asked for, three words an entry, then a word of counters
-// for each entry where asked for.
+// perf_output_sample(), PERF_SAMPLE_BRANCH_STACK: nr, the hardware index where asked for, three
+// words an entry, then a word of counters for each entry where asked for.
 fn branches<'a>(cursor: &mut Cursor<'a>, layout: &Layout) -> Result<Branches<'a>, RecordError> {
     let count = cursor.u64("branch nr")?;
     let hardware_index = layout.branch_hardware_index;

@@ -7,7 +7,8 @@ const MISC_COMM_EXEC: u16 = 1 << 13;
 const MISC_MMAP_DATA: u16 = 1 << 13;
 const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
 
-/// `PERF_RECORD_COMM`, perf_event_comm_output(): a thread has a name, because it asked for one or because of `execve(2)`.
+/// `PERF_RECORD_COMM`, perf_event_comm_output(): a thread has a name, because it asked for one or
+/// because of `execve(2)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comm<'a> {
     /// Its process.

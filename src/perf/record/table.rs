@@ -6,8 +6,9 @@ use crate::units::Nanos;
 
 /// The layouts of a session's events by id; one definition for rings, files and pipes.
 ///
-/// The id of a record is at a place that all layouts of a session must agree on, or no record could be read at all. So is its time in most
-/// sessions, which ordering needs before anything is parsed; where it is not, it is looked up by the id.
+/// The id of a record is at a place that all layouts of a session must agree on, or no record could
+/// be read at all. So is its time in most sessions, which ordering needs before anything is parsed;
+/// where it is not, it is looked up by the id.
 #[derive(Clone, Debug)]
 pub struct LayoutTable<E> {
     events: Vec<(Layout, E)>,
@@ -58,7 +59,8 @@ impl<E: Copy> LayoutTable<E> {
         )
     }
 
-    /// Builds the table from events that have any number of ids: none where there is one event and nobody asks.
+    /// Builds the table from events that have any number of ids: none where there is one event and
+    /// nobody asks.
     ///
     /// # Errors
     /// [`TableError`] where the records could not be told apart.
@@ -97,10 +99,11 @@ impl<E: Copy> LayoutTable<E> {
         })
     }
 
-    /// The layout and the event of a record, by the id that it carries; `None` for an id of nobody here. With one event nobody asks for ids.
+    /// The layout and the event of a record, by the id that it carries; `None` for an id of nobody
+    /// here. With one event nobody asks for ids.
     ///
-    /// What perf synthesizes has the id 0, and without `sample_id_all` only samples have one: both are taken for the first event's
-    /// (`evlist__event2evsel()`, `tools/perf/util/evlist.c`).
+    /// What perf synthesizes has the id 0, and without `sample_id_all` only samples have one: both
+    /// are taken for the first event's (`evlist__event2evsel()`, `tools/perf/util/evlist.c`).
     #[must_use]
     pub fn resolve(&self, record: &[u8]) -> Option<(&Layout, E)> {
         self.by_id(self.id(record))
@@ -153,7 +156,8 @@ impl<E: Copy> LayoutTable<E> {
             .map(|word| u64::from_ne_bytes(*word))
     }
 
-    /// The time of a record, read without parsing it; `None` where it has none, and for a tool's own records.
+    /// The time of a record, read without parsing it; `None` where it has none, and for a tool's
+    /// own records.
     #[must_use]
     pub fn time(&self, record: &[u8]) -> Option<Nanos> {
         let header = Header::from_bytes(*record.first_chunk()?);

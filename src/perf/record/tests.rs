@@ -3,7 +3,8 @@ use crate::attr::{ReadFormat, SampleType};
 
 const PAYLOAD: &[u8] = b"raw payload!"; // 12 bytes: with its size word a multiple of 8, as the kernel pads it
 
-/// A sample as perf_output_sample() writes it: the fields of `layout` in its order, each filled with a value that no neighbour has.
+/// A sample as perf_output_sample() writes it: the fields of `layout` in its order, each filled
+/// with a value that no neighbour has.
 fn written(layout: &Layout) -> Vec<u8> {
     let kind = layout.sample_type;
     let mut body: Vec<u8> = Vec::new();

@@ -1,5 +1,6 @@
-//! Records of a machine of the other byte order, turned to this one's in place (`evsel__parse_sample()` and `perf_event__swap_ops`,
-//! `tools/perf/util/evsel.c`, `session.c`). What [`parse`](super::parse) reads in which width is turned here in the same.
+//! Records of a machine of the other byte order, turned to this one's in place
+//! (`evsel__parse_sample()` and `perf_event__swap_ops`, `tools/perf/util/evsel.c`, `session.c`).
+//! What [`parse`](super::parse) reads in which width is turned here in the same.
 
 use super::{HEADER_SIZE, Header, kind};
 use crate::attr::{Layout, ReadFormat, SampleType as S};
@@ -102,8 +103,9 @@ pub fn header(record: &mut [u8]) -> Option<Header> {
     record.first_chunk().copied().map(Header::from_bytes)
 }
 
-/// Turns a record of the kernel's behind its header, which has been turned, and says where in it a tracepoint's payload lies. That stays as
-/// it is: its format tells what is in it. A record of a type that is not known stays as it is as well, but for its trailer.
+/// Turns a record of the kernel's behind its header, which has been turned, and says where in it a
+/// tracepoint's payload lies. That stays as it is: its format tells what is in it. A record of a
+/// type that is not known stays as it is as well, but for its trailer.
 ///
 /// Gives `None` where a field reaches beyond its end.
 pub fn record(record: &mut [u8], layout: &Layout) -> Option<Range<usize>> {

@@ -11,7 +11,8 @@ use std::sync::Arc;
 /// So many frames perf finds in a copy of the stack (`PERF_MAX_STACK_DEPTH`).
 const MOST: usize = 127;
 
-/// The addresses of a call chain, each with the mode of the CPU, and how it ended where that is known.
+/// The addresses of a call chain, each with the mode of the CPU, and how it ended where that is
+/// known.
 pub(super) type Chain = (Vec<(u16, u64)>, Option<End>);
 
 /// Who knows what is where, and how much of it is to be said.
@@ -46,10 +47,11 @@ impl<S: Symbols> Names<'_, S> {
         Some((Arc::clone(&found.name), found.into))
     }
 
-    /// The addresses of a sample's call chain, each with the mode of the CPU, and how it ended where that is known: first what the kernel
-    /// found, then what the copy of the stack tells.
-    // Where it followed frame pointers that are none, the kernel may have found what is neither a mark nor an address: perf, which then shows
-    // nothing of the chain, is followed (add_callchain_ip(), tools/perf/util/machine.c).
+    /// The addresses of a sample's call chain, each with the mode of the CPU, and how it ended
+    /// where that is known: first what the kernel found, then what the copy of the stack tells.
+    // Where it followed frame pointers that are none, the kernel may have found what is neither a
+    // mark nor an address: perf, which then shows nothing of the chain, is followed
+    // (add_callchain_ip(), tools/perf/util/machine.c).
     pub(super) fn chain(&mut self, shot: &Shot<'_>) -> Option<Chain> {
         let words = shot.sample.callchain?;
         if is_corrupt(words) {
@@ -106,7 +108,8 @@ impl<S: Symbols> At<'_, '_, S> {
         frame(out, self.fields, found, place.as_ref());
     }
 
-    // sample__fprintf_callchain(), tools/perf/util/evsel_fprintf.c. Addresses are those of the process, as in 7.2; 6.1 has places in the file.
+    // sample__fprintf_callchain(), tools/perf/util/evsel_fprintf.c. Addresses are those of the
+    // process, as in 7.2; 6.1 has places in the file.
     pub(super) fn chain(&mut self, out: &mut Vec<u8>, chain: &[(u16, u64)]) {
         for (mode, address) in chain {
             let begin = |out: &mut Vec<u8>| {
@@ -183,7 +186,8 @@ fn is_corrupt(words: &[u8]) -> bool {
     words.any(|word| matches!(word, -4095..=-1) && !matches!(word, -32 | -128 | -512 | -640))
 }
 
-/// What perf 7.2 says behind a word of a call chain that is a mark (`callchain_context_str()`, `tools/perf/util/session.c`).
+/// What perf 7.2 says behind a word of a call chain that is a mark (`callchain_context_str()`,
+/// `tools/perf/util/session.c`).
 pub(super) fn mark(word: u64) -> &'static str {
     match word.cast_signed() {
         -32 => " (PERF_CONTEXT_HV)",

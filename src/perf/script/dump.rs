@@ -1,5 +1,5 @@
-//! Every record as bytes and as what they mean: the grammar of `perf report -D` (`dump_event()`, `tools/perf/util/session.c`), with the
-//! fields of tracepoints.
+//! Every record as bytes and as what they mean: the grammar of `perf report -D` (`dump_event()`,
+//! `tools/perf/util/session.c`), with the fields of tracepoints.
 
 use super::chain::mark;
 use super::own;
@@ -214,7 +214,8 @@ impl Dump {
         let (Some(payload), Some(format)) = (sample.raw, &event.format) else {
             return;
         };
-        // The payload is a part of the record: where it begins tells where its fields are among the bytes above.
+        // The payload is a part of the record: where it begins tells where its fields are among the
+        // bytes above.
         let start = (payload.as_ptr().addr()).saturating_sub(item.bytes.as_ptr().addr());
         for (field, value) in decode::fields(payload, format) {
             let at = start.saturating_add(field.offset);
@@ -290,7 +291,8 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// Sixteen bytes a line, and what can be printed of them (`trace_event()`, `tools/perf/util/debug.c`).
+/// Sixteen bytes a line, and what can be printed of them (`trace_event()`,
+/// `tools/perf/util/debug.c`).
 fn bytes(out: &mut Vec<u8>, record: &[u8]) {
     for (place, line) in record.chunks(16).enumerate() {
         let _to_memory = write!(out, ".  {:04x}: ", place.saturating_mul(16));

@@ -115,7 +115,8 @@ impl Event {
         self.name.len()
     }
 
-    /// Whether the address of its samples is one of data, whose place is worth showing (`sample_addr_correlates_sym()`, tools/perf/util/evsel.h).
+    /// Whether the address of its samples is one of data, whose place is worth showing
+    /// (`sample_addr_correlates_sym()`, tools/perf/util/evsel.h).
     pub(super) fn has_data_address(&self) -> bool {
         self.is_fault
     }

@@ -125,7 +125,8 @@ impl Fields {
         set
     }
 
-    /// What is shown where nobody chose (`output[]`, tools/perf/builtin-script.c), call chains where there are some.
+    /// What is shown where nobody chose (`output[]`, tools/perf/builtin-script.c), call chains
+    /// where there are some.
     fn by_default(class: Class, there: Self) -> Self {
         let always = [
             Field::Comm,
@@ -201,7 +202,8 @@ fn names() -> String {
 }
 
 impl Choice {
-    /// Reads `comm,tid,time` or `+addr,-period`, for one class of events with `trace:` or `sw:` in front; each list that is given is added.
+    /// Reads `comm,tid,time` or `+addr,-period`, for one class of events with `trace:` or `sw:` in
+    /// front; each list that is given is added.
     ///
     /// # Errors
     /// [`FieldError`].

@@ -1,6 +1,7 @@
 //! A sample as a JSON object on a line: all of its fields, and those of its payload, by name.
 //!
-//! Numbers are numbers, addresses too; names end with their unit where there is one. What was not recorded is not there.
+//! Numbers are numbers, addresses too; names end with their unit where there is one. What was not
+//! recorded is not there.
 
 use super::chain::Names;
 use super::put;

@@ -5,8 +5,9 @@
 //! record in time order --Script::record--> names and mappings of tasks, loss | text, appended to a Vec<u8>
 //! ```
 //!
-//! The columns are those of perf 7.2 (`perf_sample__fprintf_start()` and `process_event()`, `tools/perf/builtin-script.c`): a task's id has
-//! seven places, where 6.1 has five. Nothing is allocated for a sample without a call chain.
+//! The columns are those of perf 7.2 (`perf_sample__fprintf_start()` and `process_event()`,
+//! `tools/perf/builtin-script.c`): a task's id has seven places, where 6.1 has five. Nothing is
+//! allocated for a sample without a call chain.
 
 mod chain;
 mod dump;
@@ -83,8 +84,9 @@ pub struct Script<S> {
     symbols: S,
     /// The events by their ids, where samples have the values of counters.
     members: HashMap<u64, usize>,
-    /// What the counters had in their last samples, of inherited events in each task. As in perf, a sample that has the values of a group is
-    /// shown as one of each member, whose period is what was counted since (deliver_sample_group(), tools/perf/util/session.c).
+    /// What the counters had in their last samples, of inherited events in each task. As in perf, a
+    /// sample that has the values of a group is shown as one of each member, whose period is what
+    /// was counted since (deliver_sample_group(), tools/perf/util/session.c).
     values: HashMap<(Option<u64>, Option<Tid>), u64>,
     counts: Counts,
 }
@@ -164,7 +166,8 @@ impl<S: Symbols> Script<S> {
         self.counts
     }
 
-    /// Takes a record of the kernel's, and appends what is to be printed of it; `meta` is what the input has said of itself so far.
+    /// Takes a record of the kernel's, and appends what is to be printed of it; `meta` is what the
+    /// input has said of itself so far.
     ///
     /// # Errors
     /// [`ScriptError`].
@@ -310,7 +313,8 @@ impl<S: Symbols> Script<S> {
         let name = self.tasks.name(about.tid);
         let mut id = about.id;
         if !event.layout.sample_id_all {
-            // As perf has it: of a record that says neither, CPU 0, and the time of the task's end or beginning.
+            // As perf has it: of a record that says neither, CPU 0, and the time of the task's end
+            // or beginning.
             id.task = about.task;
             id.cpu = Some(0);
             id.time = Some(match record {

@@ -5,8 +5,8 @@ pub(super) use crate::print::digits::{Decimal, hex, left, number, pair, right, r
 use crate::units::is_hidden;
 use std::io::Write;
 
-/// Bytes of elsewhere on one line: what a task calls itself, a path, a field. perf prints them as they are; what would
-/// end the line or steer a terminal is escaped here.
+/// Bytes of elsewhere on one line: what a task calls itself, a path, a field. perf prints them as
+/// they are; what would end the line or steer a terminal is escaped here.
 pub(super) fn foreign(out: &mut Vec<u8>, bytes: &[u8]) {
     let start = out.len();
     out.extend_from_slice(bytes);

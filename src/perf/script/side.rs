@@ -137,7 +137,8 @@ pub(super) fn text(out: &mut Vec<u8>, record: &Record<'_>, about: &About) {
     out.push(b'\n');
 }
 
-/// The same as a dump has it: there perf says of which event records were lost (`machine__process_lost_event()`, `tools/perf/util/machine.c`).
+/// The same as a dump has it: there perf says of which event records were lost
+/// (`machine__process_lost_event()`, `tools/perf/util/machine.c`).
 pub(super) fn dumped(out: &mut Vec<u8>, record: &Record<'_>, about: &About) {
     let _to_memory = match record {
         Record::Lost(Lost { id, count }, _) => {

@@ -5,11 +5,12 @@ use crate::units::Tid;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// So many tasks that ended are remembered: a task tells of its end before it leaves its CPU for the last time.
+/// So many tasks that ended are remembered: a task tells of its end before it leaves its CPU for
+/// the last time.
 const REMEMBERED: usize = 4096;
 
-/// Spreads ids by a multiplication with an odd number (2 to the 64th by the golden ratio): one is looked up for each sample. Who writes a file
-/// whose ids collide makes his own file slow to read.
+/// Spreads ids by a multiplication with an odd number (2 to the 64th by the golden ratio): one is
+/// looked up for each sample. Who writes a file whose ids collide makes his own file slow to read.
 #[derive(Debug, Default)]
 struct IdHasher(u64);
 
@@ -84,7 +85,8 @@ impl Tasks {
         self.names.insert(tid, (name, self.told));
     }
 
-    /// A task that is created has the name of its creator (thread__fork(), tools/perf/util/thread.c).
+    /// A task that is created has the name of its creator (thread__fork(),
+    /// tools/perf/util/thread.c).
     pub(super) fn fork(&mut self, task: &Task) {
         match self.names.get(&task.parent_tid) {
             Some((name, _)) => self.tell(task.tid, name.clone()),
@@ -94,7 +96,8 @@ impl Tasks {
         }
     }
 
-    /// A task ends; gives one that ended so long ago that it is forgotten, unless its id is another's by now.
+    /// A task ends; gives one that ended so long ago that it is forgotten, unless its id is
+    /// another's by now.
     pub(super) fn exit(&mut self, tid: Tid) -> Option<Tid> {
         let (_, told) = self.names.get(&tid)?;
         self.ended.push_back((tid, *told));

@@ -1,4 +1,5 @@
-//! What is mapped where: which file an address belongs to, the words of call chains, and what somebody who knows names says of an address.
+//! What is mapped where: which file an address belongs to, the words of call chains, and what
+//! somebody who knows names says of an address.
 //!
 //! ```text
 //! records of mappings, forks, execs --Maps--> Place: a file and where in it --Symbols--> Frames: functions, source lines
@@ -53,7 +54,8 @@ struct Mapped {
     reference: Option<Reference>,
 }
 
-/// A symbol of the kernel, and where it was when this was recorded: it is elsewhere after each boot.
+/// A symbol of the kernel, and where it was when this was recorded: it is elsewhere after each
+/// boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// `_text` or `_stext`.
@@ -130,7 +132,8 @@ impl Maps {
         let name = if is_kernel {
             kernel_name(map.name).into()
         } else if anonymous && is_code {
-            // The file in which a compiler at run time can say what it made (map__new(), tools/perf/util/map.c).
+            // The file in which a compiler at run time can say what it made (map__new(),
+            // tools/perf/util/map.c).
             format!("/tmp/perf-{}.map", map.pid).into_bytes().into()
         } else {
             map.name.into()
@@ -180,8 +183,8 @@ impl Maps {
         self.processes.remove(&pid);
     }
 
-    /// What is at an address that was seen in the CPU's mode `misc`. Where nothing tells of the kernel's mappings, all that is the kernel's
-    /// is in [`KERNEL_ITSELF`], as in perf.
+    /// What is at an address that was seen in the CPU's mode `misc`. Where nothing tells of the
+    /// kernel's mappings, all that is the kernel's is in [`KERNEL_ITSELF`], as in perf.
     pub fn find(&self, pid: Pid, misc: u16, address: u64) -> Option<Place<'_>> {
         let is_kernel = match misc & CPU_MODE {
             KERNEL => true,
@@ -220,7 +223,8 @@ impl Maps {
     }
 }
 
-// machine__process_kernel_mmap_event(), tools/perf/util/machine.c: the offset is the address of the symbol behind the name.
+// machine__process_kernel_mmap_event(), tools/perf/util/machine.c: the offset is the address of the
+// symbol behind the name.
 fn reference(map: &Map<'_>) -> Option<Reference> {
     let symbol = map.name.strip_prefix(KERNEL_ITSELF)?;
     let name = ["_text", "_stext"]
@@ -262,7 +266,8 @@ fn kernel_name(name: &[u8]) -> Vec<u8> {
     module
 }
 
-/// The addresses of a call chain, each with the mode of the CPU. Words from -4095 on are marks (`PERF_CONTEXT_*`) of the mode of those behind.
+/// The addresses of a call chain, each with the mode of the CPU. Words from -4095 on are marks
+/// (`PERF_CONTEXT_*`) of the mode of those behind.
 pub fn addresses(misc: u16, words: &[u8]) -> impl Iterator<Item = (u16, u64)> {
     let (words, _) = words.as_chunks::<8>();
     let mut mode = misc & CPU_MODE;
@@ -352,11 +357,12 @@ pub trait Symbols {
     /// What is asked for from now on was recorded there. Without it, it is of this machine, now.
     fn recorded(&mut self, origin: Origin);
 
-    /// The functions at an address, the innermost first: those that were inlined there, and the one that they were put into. None where it
-    /// is not known.
+    /// The functions at an address, the innermost first: those that were inlined there, and the one
+    /// that they were put into. None where it is not known.
     fn frames(&mut self, place: &Place<'_>, address: u64, depth: Depth) -> &[Frame];
 
-    /// Appends the addresses of a thread's frames, from the innermost on; of a caller the last byte of its call.
+    /// Appends the addresses of a thread's frames, from the innermost on; of a caller the last byte
+    /// of its call.
     fn unwind(
         &mut self,
         maps: &Maps,

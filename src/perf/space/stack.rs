@@ -8,14 +8,16 @@ use std::sync::Arc;
 pub struct Stack {
     /// The frames.
     pub frames: Vec<StackFrame>,
-    /// How it ended, where it was found in a copy of the stack. The kernel, which follows frame pointers, does not say.
+    /// How it ended, where it was found in a copy of the stack. The kernel, which follows frame
+    /// pointers, does not say.
     pub end: Option<End>,
 }
 
 /// One function of a call chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackFrame {
-    /// The address, as it was recorded; in a copy of the stack, of a caller the last byte of its call.
+    /// The address, as it was recorded; in a copy of the stack, of a caller the last byte of its
+    /// call.
     pub address: u64,
     /// Whether it is the kernel's.
     pub is_kernel: bool,

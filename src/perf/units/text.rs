@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-/// A text of elsewhere on one line, in which nothing steers a terminal: what a program printed or is called, a path, a
-/// field of a recording.
+/// A text of elsewhere on one line, in which nothing steers a terminal: what a program printed or
+/// is called, a path, a field of a recording.
 ///
-/// What cannot be seen, ends a line or makes other characters stand elsewhere is written as Rust's literals have it;
-/// a tab stays. So are the words at the start of a line by which CI systems take orders (`::error`, `##[group]`).
+/// What cannot be seen, ends a line or makes other characters stand elsewhere is written as Rust's
+/// literals have it; a tab stays. So are the words at the start of a line by which CI systems take
+/// orders (`::error`, `##[group]`).
 ///
 /// ```
 /// use perf_records::units::shown;
@@ -47,8 +48,9 @@ pub fn shown_path(path: impl AsRef<Path>) -> String {
     shown(&path.as_ref().to_string_lossy()).into_owned()
 }
 
-/// Whether it is no character of a line, cannot be seen, or changes where others stand: controls, zero widths, marks
-/// and overrides of direction, separators of lines, tags, what is no character at all.
+/// Whether it is no character of a line, cannot be seen, or changes where others stand: controls,
+/// zero widths, marks and overrides of direction, separators of lines, tags, what is no character
+/// at all.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     match c {
@@ -68,8 +70,8 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Where a line begins with what a CI system takes for an order to it, blanks in front of it left out, or, of GitHub's
-/// older ones, has one anywhere.
+/// Where a line begins with what a CI system takes for an order to it, blanks in front of it left
+/// out, or, of GitHub's older ones, has one anywhere.
 fn order(line: &str) -> Option<usize> {
     let start = line.len() - line.trim_start().len();
     let word = line.get(start..).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `mem:ADDRESS[/LENGTH][:ACCESS]`: what is done to a place of memory (`tools/perf/util/parse-events.y`, `event_legacy_mem`).
+//! `mem:ADDRESS[/LENGTH][:ACCESS]`: what is done to a place of memory
+//! (`tools/perf/util/parse-events.y`, `event_legacy_mem`).
 
 use super::Letters;
 use perf_records::attr::{Access, Source};

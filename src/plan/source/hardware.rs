@@ -1,4 +1,5 @@
-//! The names that perf has for events of a processor, whichever that is (`event_symbols_hw` and `evsel__hw_cache`, `tools/perf/util/`).
+//! The names that perf has for events of a processor, whichever that is (`event_symbols_hw` and
+//! `evsel__hw_cache`, `tools/perf/util/`).
 
 use perf_records::attr::Source;
 
@@ -25,7 +26,8 @@ const READ: u32 = 0;
 const WRITE: u32 = 1;
 const PREFETCH: u32 = 2;
 
-/// A cache by its `PERF_COUNT_HW_CACHE_*`, its names and what can be done with it. perf lists the first name.
+/// A cache by its `PERF_COUNT_HW_CACHE_*`, its names and what can be done with it. perf lists the
+/// first name.
 const CACHES: &[(u32, &[&str], &[u32])] = &[
     (
         0,
@@ -73,7 +75,8 @@ pub(in crate::plan) fn named(name: &str) -> Option<Source> {
     }
 }
 
-/// `CACHE[-OPERATION][-RESULT]`; loads are meant where no operation is named, and all of them where no result is.
+/// `CACHE[-OPERATION][-RESULT]`; loads are meant where no operation is named, and all of them where
+/// no result is.
 fn cache(name: &str) -> Option<Source> {
     let rest_of = |text: &str, words: &[&str]| {
         let mut rests = words.iter().filter_map(|word| text.strip_prefix(word));
@@ -127,7 +130,8 @@ mod tests {
 
     #[test]
     fn caches_are_named_as_perf_names_them() {
-        // What perf puts into `config`: the cache, the operation in the second byte, the result in the third.
+        // What perf puts into `config`: the cache, the operation in the second byte, the result in
+        // the third.
         for (name, cache, operation, result) in [
             ("L1-dcache-loads", 0, 0, 0),
             ("L1-dcache-load-misses", 0, 0, 1),

@@ -1,5 +1,5 @@
-//! What a word on the command line or in a scenario names that is neither a tracepoint nor a call, in the syntax of perf
-//! (`tools/perf/util/parse-events.y`).
+//! What a word on the command line or in a scenario names that is neither a tracepoint nor a call,
+//! in the syntax of perf (`tools/perf/util/parse-events.y`).
 //!
 //! ```text
 //! event     = name [ "/" terms "/" ] [ [ ":" ] modifiers ]
@@ -26,7 +26,8 @@ use std::borrow::Cow;
 use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
 
-/// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and their `PERF_COUNT_SW_*`.
+/// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and
+/// their `PERF_COUNT_SW_*`.
 pub(super) const SOFTWARE: &[(&str, u32)] = &[
     ("cpu-clock", CPU_CLOCK),
     ("task-clock", TASK_CLOCK),
@@ -108,7 +109,8 @@ impl From<TermError> for Unreadable {
     }
 }
 
-/// Takes a word apart. `group` is what the letters behind a group say, which hold for each of its members.
+/// Takes a word apart. `group` is what the letters behind a group say, which hold for each of its
+/// members.
 pub(super) fn read<'a>(
     word: &'a str,
     group: &str,
@@ -315,7 +317,8 @@ fn parts(word: &str) -> Result<Parts<'_>, TermError> {
             source: None,
         });
     }
-    // What has a colon is a tracepoint; behind that may be letters, or behind an event of another kind.
+    // What has a colon is a tracepoint; behind that may be letters, or behind an event of another
+    // kind.
     match word.rsplit_once(':') {
         Some((name, letters)) if name.contains(':') || plain(name).is_some() => {
             Ok(bare(name, Some((place(name) + 1, letters))))
@@ -333,8 +336,9 @@ fn mean_something(name: &str, of: Option<&NamedSource>, modes: Modes) -> Result<
             Err("only a counter of the processor has an address more precise than another")
         }
         Some(Source::Software(number)) => software_means(number, modes),
-        // Without the kernel's part the kernel gives of tracepoints those alone that it fires with the registers of user mode: of single calls,
-        // and uprobes; it asks for nothing else (perf_tp_event_match(), kernel/events/core.c).
+        // Without the kernel's part the kernel gives of tracepoints those alone that it fires with
+        // the registers of user mode: of single calls, and uprobes; it asks for nothing else
+        // (perf_tp_event_match(), kernel/events/core.c).
         None | Some(Source::Tracepoint(_) | Source::Breakpoint { .. }) => Ok(()),
     }
 }
@@ -354,8 +358,9 @@ pub(super) fn software_means(number: u32, modes: Modes) -> Result<(), &'static s
 /// What is wrong with two software events that the same occurrence makes a record of.
 pub(super) const SAME_ID: &str = "one occurrence makes a record of both, and from Linux 6.3 on both have the same id: name one of them, or `:u` and `:k`";
 
-/// Whether one occurrence makes a record of each of two events, in which case the kernel prepares its data once and leaves the id of the one in the
-/// other's record (`do_perf_sw_event()`, kernel/events/core.c). A clock has a timer of its own.
+/// Whether one occurrence makes a record of each of two events, in which case the kernel prepares
+/// its data once and leaves the id of the one in the other's record (`do_perf_sw_event()`,
+/// kernel/events/core.c). A clock has a timer of its own.
 pub(super) fn share_records(one: (Source, Modes), other: (Source, Modes)) -> bool {
     let is_clock = matches!(one.0, Source::Software(CPU_CLOCK | TASK_CLOCK));
     let is_software = matches!(one.0, Source::Software(_));
@@ -365,7 +370,8 @@ pub(super) fn share_records(one: (Source, Modes), other: (Source, Modes)) -> boo
     is_software && !is_clock && one.0 == other.0 && in_one_mode
 }
 
-/// Whether a clock is asked for in some modes alone: its counter goes on in all of them, only its samples are chosen.
+/// Whether a clock is asked for in some modes alone: its counter goes on in all of them, only its
+/// samples are chosen.
 pub(super) fn is_clock_of_modes(source: Source, modes: Modes) -> bool {
     modes != Modes::default() && matches!(source, Source::Software(CPU_CLOCK | TASK_CLOCK))
 }

@@ -1,8 +1,10 @@
-//! The letters behind an event's name: `cycles:u` (`tools/perf/Documentation/perf-list.txt`, "EVENT MODIFIERS").
+//! The letters behind an event's name: `cycles:u` (`tools/perf/Documentation/perf-list.txt`, "EVENT
+//! MODIFIERS").
 
 use perf_records::attr::Modes;
 
-/// What a processor can be that keeps no more precise address: `perf_event_attr.precise_ip` has two bits.
+/// What a processor can be that keeps no more precise address: `perf_event_attr.precise_ip` has two
+/// bits.
 const MOST_PRECISE: u8 = 3;
 
 /// The others that perf knows, and why they are not taken.

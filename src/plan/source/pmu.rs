@@ -1,5 +1,6 @@
-//! The terms of an event of a source that sysfs describes: `msr/tsc/`, `cpu/event=0x3c,umask=1/` (`tools/perf/Documentation/perf-list.txt`,
-//! "PARAMETERIZED EVENTS" and "RAW HARDWARE EVENT DESCRIPTOR").
+//! The terms of an event of a source that sysfs describes: `msr/tsc/`, `cpu/event=0x3c,umask=1/`
+//! (`tools/perf/Documentation/perf-list.txt`, "PARAMETERIZED EVENTS" and "RAW HARDWARE EVENT
+//! DESCRIPTOR").
 
 use super::{NamedSource, Unit, number};
 use crate::plan::terms::{self, TermError, Terms};
@@ -17,7 +18,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("uprobe", "a probe is `uprobe:PATH:SYMBOL`"),
 ];
 
-/// Reads the terms, which begin at this character. Those that are not about numbers are left in `others`.
+/// Reads the terms, which begin at this character. Those that are not about numbers are left in
+/// `others`.
 pub(super) fn read(
     of: &EventSource,
     at: usize,

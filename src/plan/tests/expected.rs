@@ -1,4 +1,5 @@
-//! Expectations of single events: what they become, and what is refused as it could never be told from nothing.
+//! Expectations of single events: what they become, and what is refused as it could never be told
+//! from nothing.
 
 use super::*;
 use crate::matching::Pattern;
@@ -92,7 +93,8 @@ fn refusal(expect: &str) -> Diagnostic {
     }
 }
 
-/// `expect` must be refused on its first line, which is line 6 of the file, where it has an `@`, which is taken out.
+/// `expect` must be refused on its first line, which is line 6 of the file, where it has an `@`,
+/// which is taken out.
 #[track_caller]
 fn refused(expect: &str, message: &str, help: Option<&str>) {
     let column = expect.find('@').expect("a place") + 1;

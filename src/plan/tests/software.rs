@@ -1,4 +1,5 @@
-//! Software events in a trace: how they are asked of the kernel, and what of them nobody can be told.
+//! Software events in a trace: how they are asked of the kernel, and what of them nobody can be
+//! told.
 
 use super::super::software::modes_of;
 use super::*;

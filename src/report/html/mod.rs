@@ -1,4 +1,5 @@
-//! What several kernels came to, as one page: no script, nothing from a network, folded by `<details>` alone.
+//! What several kernels came to, as one page: no script, nothing from a network, folded by
+//! `<details>` alone.
 //!
 //! What is equal is not in it: its size goes with what differs.
 

@@ -1,4 +1,5 @@
-//! What is folded below a scenario's verdicts: why it is no pass, and what differs from each kernel to the next.
+//! What is folded below a scenario's verdicts: why it is no pass, and what differs from each kernel
+//! to the next.
 
 use super::summary::arrow;
 use super::table::Line;

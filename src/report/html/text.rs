@@ -3,7 +3,8 @@
 use perf_records::units::is_hidden;
 use std::fmt::Write;
 
-/// Appends a text in which no character is markup. What cannot be seen, or makes other characters stand elsewhere, is written as what it is.
+/// Appends a text in which no character is markup. What cannot be seen, or makes other characters
+/// stand elsewhere, is written as what it is.
 pub(super) fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

@@ -61,7 +61,8 @@ struct Told(BTreeMap<String, Explained>);
 struct Explained {
     verdicts: BTreeMap<Verdict, BTreeSet<String>>,
     steps: BTreeSet<String>,
-    /// The first lines of what was found, and the notes; but for the snapshot, as the upgrade shows what of the trace differs.
+    /// The first lines of what was found, and the notes; but for the snapshot, as the upgrade shows
+    /// what of the trace differs.
     said: BTreeSet<String>,
 }
 
@@ -120,7 +121,8 @@ fn is_untold(difference: &Difference, report: &MatrixReport<'_>) -> bool {
     })
 }
 
-/// The step over which these scenarios came to this or left it, where it tells why of each of them: what it shows is not said twice.
+/// The step over which these scenarios came to this or left it, where it tells why of each of them:
+/// what it shows is not said twice.
 fn explaining<'a>(difference: &Difference, steps: &'a [Step]) -> Option<&'a Step> {
     let holds = |kernel: &String| difference.kernels.contains(kernel);
     let mut crossing = steps

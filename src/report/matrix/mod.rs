@@ -38,15 +38,15 @@ impl<'a> MatrixReport<'a> {
         }
     }
 
-    /// Appends the table, what is no plain pass, what kept kernels from being told of, then each upgrade. Coloured with ANSI sequences on
-    /// request.
+    /// Appends the table, what is no plain pass, what kept kernels from being told of, then each
+    /// upgrade. Coloured with ANSI sequences on request.
     pub fn human(&self, out: &mut String, color: bool) {
         human::write(out, self, color);
         steps::write(out, self, color);
     }
 
-    /// Appends an object for each scenario on each kernel, for each difference, for each change from a kernel to the next, and at the end one
-    /// for each kernel, each with a line feed.
+    /// Appends an object for each scenario on each kernel, for each difference, for each change
+    /// from a kernel to the next, and at the end one for each kernel, each with a line feed.
     pub fn json(&self, out: &mut String) {
         json::write(out, self);
     }
@@ -83,7 +83,8 @@ impl<'a> MatrixReport<'a> {
         counted(&self.matrix.verdicts())
     }
 
-    /// How much was compared and what it came to, as half a sentence; `None` where there is but one kernel.
+    /// How much was compared and what it came to, as half a sentence; `None` where there is but one
+    /// kernel.
     pub(super) fn compared(&self) -> Option<String> {
         if self.steps.is_empty() {
             let is_one = self.matrix.columns.len() < 2;
@@ -111,7 +112,8 @@ impl<'a> MatrixReport<'a> {
         })
     }
 
-    /// Whether nothing is known of a scenario there because the kernel came to no end, which is said once for all of them.
+    /// Whether nothing is known of a scenario there because the kernel came to no end, which is
+    /// said once for all of them.
     pub(super) fn is_untold(&self, kernel: &str, scenario: &str) -> bool {
         let mut columns = self.matrix.columns.iter();
         let column = columns.find(|column| column.kernel == kernel);
@@ -158,8 +160,8 @@ pub(super) fn scenarios(change: &Explained) -> impl Iterator<Item = &str> {
     change.seen.iter().map(|seen| seen.scenario.as_str())
 }
 
-/// What shows a change in a scenario, but for what only says again what differs, and for the reasons of a verdict where it is the verdict that
-/// differs.
+/// What shows a change in a scenario, but for what only says again what differs, and for the
+/// reasons of a verdict where it is the verdict that differs.
 pub(super) fn evidence<'a>(change: &'a Explained, seen: &'a Seen) -> impl Iterator<Item = &'a str> {
     let is_told = is_of_verdict(change);
     let lines = seen.evidence.iter().flat_map(|text| text.lines());

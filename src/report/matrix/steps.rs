@@ -7,7 +7,8 @@ use crate::upgrade::Class;
 use perf_records::units::{shown, shown_lines};
 use std::fmt::Write;
 
-/// How many scenarios are named, how many lines of evidence are shown, how many kinds of noise are told.
+/// How many scenarios are named, how many lines of evidence are shown, how many kinds of noise are
+/// told.
 const NAMES: usize = 5;
 const LINES: usize = 8;
 const KINDS: usize = 3;

@@ -31,7 +31,8 @@ pub(in crate::report) fn column(kernel: &str, told: &[(&str, &str, &str, &str)])
     column
 }
 
-/// Three kernels: a scenario is skipped on the first, a call ends otherwise on the last, so that one scenario fails and another does not.
+/// Three kernels: a scenario is skipped on the first, a call ends otherwise on the last, so that
+/// one scenario fails and another does not.
 pub(in crate::report) fn matrix() -> Matrix {
     const OLD: &str = "  fchmod(3, 0640) = 0\n";
     const NEW: &str = "  fchmod(3, 0640) = -1 EIO\n";

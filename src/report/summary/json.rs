@@ -6,8 +6,9 @@ use std::fmt::Write;
 use syscall_model::Actor;
 
 impl Summary {
-    /// Appends an object a row: `summary_row` for a call, `summary_event` for an event that is no call. Of each thread where the summary
-    /// is; `timed` calls have a time, and where none has, `min_ns`, `avg_ns` and `max_ns` are null.
+    /// Appends an object a row: `summary_row` for a call, `summary_event` for an event that is no
+    /// call. Of each thread where the summary is; `timed` calls have a time, and where none has,
+    /// `min_ns`, `avg_ns` and `max_ns` are null.
     pub fn json(&self, out: &mut String, order: SummaryOrder) {
         for group in self.groups() {
             for row in self.rows(group, order) {

@@ -1,7 +1,8 @@
 //! Calls added up: how many, how many failed, how long they took.
 //!
-//! Times are those of the clock, from the entering half of a call to its leaving half, waiting included. A call that never returned, or of
-//! which a half is not there, is counted and has no time.
+//! Times are those of the clock, from the entering half of a call to its leaving half, waiting
+//! included. A call that never returned, or of which a half is not there, is counted and has no
+//! time.
 
 mod json;
 mod text;

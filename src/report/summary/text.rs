@@ -10,8 +10,9 @@ const HEADS: &str =
 const RULE: &str = "------ ------------ ----------- ----------- ----------- --------- ---------  ----------------\n";
 
 impl Summary {
-    /// Appends the tables: the calls, their errors, the events that are no calls. `missing` is what is wrong with a run that is not
-    /// complete: how many records were lost, and the complaints. Its tables have a heading that says so.
+    /// Appends the tables: the calls, their errors, the events that are no calls. `missing` is what
+    /// is wrong with a run that is not complete: how many records were lost, and the complaints.
+    /// Its tables have a heading that says so.
     pub fn text(&self, out: &mut String, order: SummaryOrder, missing: Option<(u64, &[String])>) {
         if let Some((lost, complaints)) = missing {
             let _always_fits = writeln!(

@@ -1,4 +1,5 @@
-//! Who lives, with which name, threads and code: what the records of names, forks, exits and mappings come to.
+//! Who lives, with which name, threads and code: what the records of names, forks, exits and
+//! mappings come to.
 
 use perf_live::host::{CodeMapping, Living, LivingThread};
 use perf_records::record::{Comm, Map, MappedFile, Record, Task};
@@ -6,15 +7,18 @@ use perf_records::units::{Pid, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// How many mappings of code are kept of a process. That one was removed nobody tells, and a program that makes code as it goes would have
-/// ever more of them; more than this none has at a time (`vm.max_map_count`).
+/// How many mappings of code are kept of a process. That one was removed nobody tells, and a
+/// program that makes code as it goes would have ever more of them; more than this none has at a
+/// time (`vm.max_map_count`).
 const MOST_MAPPINGS: usize = 65_536;
 
-/// How many of the threads that ended last are remembered. The kernel tells of an exit before the thread has done its last: it wakes its
-/// parent and gives up its CPU after that (`perf_event_exit_task()` in `do_exit()`), which samples tell of.
+/// How many of the threads that ended last are remembered. The kernel tells of an exit before the
+/// thread has done its last: it wakes its parent and gives up its CPU after that
+/// (`perf_event_exit_task()` in `do_exit()`), which samples tell of.
 const MOST_ENDED: usize = 256;
 
-/// What lives at a moment. Of the dead only the last few are remembered, so that it grows with what lives and not with what ever did.
+/// What lives at a moment. Of the dead only the last few are remembered, so that it grows with what
+/// lives and not with what ever did.
 #[derive(Debug, Default)]
 pub(super) struct Alive {
     processes: BTreeMap<Pid, Process>,
@@ -153,7 +157,8 @@ impl Alive {
 
     fn name(&mut self, comm: &Comm<'_>) {
         if comm.exec {
-            // All other threads are dead, and the one that called it has the leader's id now, whose it was not before.
+            // All other threads are dead, and the one that called it has the leader's id now, whose
+            // it was not before.
             let old = self.processes.get(&comm.pid);
             let threads: Vec<Tid> = old.iter().flat_map(|old| old.threads.clone()).collect();
             let parent = old.map_or(Pid(0), |old| old.parent);

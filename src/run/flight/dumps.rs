@@ -22,7 +22,8 @@ pub struct Dumps {
     kept: VecDeque<PathBuf>,
 }
 
-/// A file that is being written, in the folder where it will be found. It goes with this value unless it is [kept](Dumps::keep).
+/// A file that is being written, in the folder where it will be found. It goes with this value
+/// unless it is [kept](Dumps::keep).
 #[derive(Debug)]
 pub struct Unnamed {
     path: PathBuf,

@@ -9,7 +9,8 @@ use std::io;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-/// After how many records a reader of the file may forget their order, and others may be looked after.
+/// After how many records a reader of the file may forget their order, and others may be looked
+/// after.
 const ROUND: usize = 1 << 14;
 
 /// A record of a forward ring.
@@ -25,7 +26,8 @@ pub(super) struct Filling<'a> {
 impl<'a> Filling<'a> {
     /// `told` is in order of time.
     pub(super) fn new(dump: &'a Dump, told: Vec<Told>) -> Self {
-        // A ring that is overwritten refuses records while it is frozen alone: what it says of that was before the span.
+        // A ring that is overwritten refuses records while it is frozen alone: what it says of that
+        // was before the span.
         let is_of_span = |bytes: &&[u8]| kind(bytes) != record::kind::LOST;
         Self {
             remembered: Box::new(dump.records().filter(is_of_span)),

@@ -1,4 +1,5 @@
-//! What was told of tasks, as far back as it may be wanted: who lived at a moment, and the records since.
+//! What was told of tasks, as far back as it may be wanted: who lived at a moment, and the records
+//! since.
 
 use super::alive::Alive;
 use super::filling::Told;
@@ -13,9 +14,10 @@ const OVERHEAD: usize = 64;
 
 /// The records of forward rings, in order of time, on top of who lived before the first of them.
 ///
-/// A recording that begins at any moment that is not [before](Self::reaches_back) the log can so be complete in itself: it begins with who
-/// lived then, and goes on with the records since. Records that are older than anybody will ask for go into who lives, by
-/// [`ForwardLog::fold_until`]; beyond its limit of bytes the oldest do so at once.
+/// A recording that begins at any moment that is not [before](Self::reaches_back) the log can so be
+/// complete in itself: it begins with who lived then, and goes on with the records since. Records
+/// that are older than anybody will ask for go into who lives, by [`ForwardLog::fold_until`];
+/// beyond its limit of bytes the oldest do so at once.
 #[derive(Debug)]
 pub struct ForwardLog {
     alive: Alive,

@@ -24,7 +24,8 @@ use std::time::{Duration, SystemTime};
 /// How many bytes are kept of what forward rings told, while nobody asks for a file.
 const MOST_BYTES: usize = 16 << 20;
 
-/// How often the forward rings are looked after where nobody waits for what is in them; a quarter of one that is full wakes as well.
+/// How often the forward rings are looked after where nobody waits for what is in them; a quarter
+/// of one that is full wakes as well.
 const SLOW_TICK: Duration = Duration::from_secs(1);
 
 /// Where files go.
@@ -38,8 +39,9 @@ pub enum Destination {
 
 /// Takes the records of a session.
 ///
-/// Where events overwrite, nothing is written until somebody [asks](Triggers) for it; a file then holds the span that all rings remember. Where
-/// none does, all that comes is written, and whoever asks begins the next file.
+/// Where events overwrite, nothing is written until somebody [asks](Triggers) for it; a file then
+/// holds the span that all rings remember. Where none does, all that comes is written, and whoever
+/// asks begins the next file.
 pub struct Recorder<'a> {
     bench: &'a Bench<'a>,
     preface: Preface,
@@ -153,7 +155,8 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Writes the last file when the events have been stopped, and draws up the account of what does not overwrite: of all files together.
+    /// Writes the last file when the events have been stopped, and draws up the account of what
+    /// does not overwrite: of all files together.
     ///
     /// # Errors
     /// [`RecordingError`], for what has no other file beside it.
@@ -224,7 +227,8 @@ impl<'a> Recorder<'a> {
         self.written(taken)
     }
 
-    /// That a file could not be written ends the recording only if there is no other: what was written of it goes.
+    /// That a file could not be written ends the recording only if there is no other: what was
+    /// written of it goes.
     fn written(&mut self, result: io::Result<()>) -> Result<(), RecordingError> {
         match (result, &self.to) {
             (Ok(()), _) => Ok(()),

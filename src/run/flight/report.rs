@@ -25,7 +25,8 @@ pub struct FileReport {
     pub keeping: Vec<KeptAccount>,
     /// Names, forks, exits and mappings that found no room since the last file.
     pub side_band_lost: u64,
-    /// Whether who lived at the begin of the span could not be told from who lived later: so much had been told since.
+    /// Whether who lived at the begin of the span could not be told from who lived later: so much
+    /// had been told since.
     pub forgot: bool,
     /// Why an older one could not be removed.
     pub not_removed: Option<io::Error>,

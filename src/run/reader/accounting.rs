@@ -31,7 +31,8 @@ impl Reader<'_> {
         self.unended = self.lineage.living().len() as u64;
     }
 
-    /// Whether a record of `cgroup:cgroup_attach_task` says that a task came into the workload's group: until then it was elsewhere.
+    /// Whether a record of `cgroup:cgroup_attach_task` says that a task came into the workload's
+    /// group: until then it was elsewhere.
     pub(super) fn joins(&self, path: usize, raw: &[u8]) -> bool {
         let Some(group) = &self.group else {
             return false;
@@ -62,7 +63,8 @@ impl Reader<'_> {
         self.legacy_calls += u64::from(is_wanted);
     }
 
-    /// A task that is born into another control group: none of its events is counted for the workload's.
+    /// A task that is born into another control group: none of its events is counted for the
+    /// workload's.
     pub(super) fn is_born_elsewhere(observation: &Observation) -> bool {
         const CLONE_INTO_CGROUP: u64 = 1 << 33;
         let Observation::Call(call) = observation else {
@@ -90,7 +92,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The same of records that come from a file, and how many of each request there are; the last number is that of what programs read.
+    /// The same of records that come from a file, and how many of each request there are; the last
+    /// number is that of what programs read.
     pub(in crate::run) fn recorded(&self) -> (Account, &[u64]) {
         (self.own_account(self.out_of_sight), &self.delivered)
     }

@@ -26,7 +26,7 @@ use syscall_model::files::Tables;
 use syscall_model::mappings::Maps;
 use syscall_model::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
 
-// Where every tracepoint's record has `common_pid` (`struct trace_entry`, include/linux/trace_events.h).
+// Where a tracepoint's record has `common_pid` (`struct trace_entry`, linux/trace_events.h).
 const COMMON_PID: usize = 4;
 
 /// Turns the records of one run, in their order, into what an [`Observer`] sees, and counts them.
@@ -56,7 +56,8 @@ pub struct Reader<'a> {
     delivered: Vec<u64>,
     lost_records: u64,
     n_samples: u64,
-    /// Whether the workload's program runs yet. Events of a control group see what the cork does before it; those of tasks do not.
+    /// Whether the workload's program runs yet. Events of a control group see what the cork does
+    /// before it; those of tasks do not.
     started: bool,
     /// The workload's living threads, and the most that ever were.
     pub(super) threads: (u64, u64),
@@ -201,7 +202,7 @@ impl<'a> Reader<'a> {
                     self.sample(cpu, place, (&sample, bytes), stack)?;
                 }
             }
-            // Events of a control group are there while init names itself and forks the main process.
+            // A group's events are there while init names itself and forks the main process.
             Record::Comm(comm, _) if !(self.started || comm.exec) => {}
             Record::Fork(..) | Record::Exit(..) if !self.started => {}
             Record::Comm(comm, id) => {
@@ -310,7 +311,7 @@ impl<'a> Reader<'a> {
         let common = |raw: &[u8]| raw.get(COMMON_PID..)?.first_chunk().copied();
         let common = sample.raw.and_then(common).map(i32::from_ne_bytes);
         if let (u32::MAX, Some(common)) = (tid.0, common) {
-            // The task is dead and reaped: it has no id any more but the one in the tracepoint's own record.
+            // The task is reaped: it has no id any more but that in the tracepoint's record.
             (pid, tid) = (Pid(common as u32), Tid(common as u32));
         }
         if !(self.started || self.starts(place)) || Some(pid) == self.init {

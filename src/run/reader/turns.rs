@@ -16,7 +16,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Tells what a dynamic loader does to start a program, by the instruction behind the one that made a call.
+    /// Tells what a dynamic loader does to start a program, by the instruction behind the one that
+    /// made a call.
     pub(super) fn starting(
         &mut self,
         (pid, tid): (Pid, Tid),

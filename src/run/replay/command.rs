@@ -1,7 +1,8 @@
 //! What a recorder's command line says of what it left out: its attributes do not.
 
-/// Options that leave out nothing that a program did and take in nothing that others did, and the next word is their value. Whatever is not
-/// known to be such may be one that does: `--filter`, `--cpu`, `--pid`, `--all-cpus`, `--delay` and more.
+/// Options that leave out nothing that a program did and take in nothing that others did, and the
+/// next word is their value. Whatever is not known to be such may be one that does: `--filter`,
+/// `--cpu`, `--pid`, `--all-cpus`, `--delay` and more.
 const WITH_VALUE: &[&str] = &[
     "branch-filter",
     "call-graph",
@@ -54,9 +55,11 @@ const PLAIN_LETTERS: &str = "bBdgiInNPqRsTvWz";
 /// What a recorder was told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Told<'a> {
-    /// The option of `perf record` or `harness record` by which something was left out, or which nobody here knows.
+    /// The option of `perf record` or `harness record` by which something was left out, or which
+    /// nobody here knows.
     pub(super) selecting: Option<&'a str>,
-    /// The program that it ran and what it gave it; nothing where it ran none, or where that cannot be told.
+    /// The program that it ran and what it gave it; nothing where it ran none, or where that cannot
+    /// be told.
     pub(super) ran: &'a [String],
 }
 
@@ -104,7 +107,8 @@ pub(super) fn told(words: &[String]) -> Told<'_> {
     }
 }
 
-/// Whether two command lines are of one program that is given the same; it may be found by another path.
+/// Whether two command lines are of one program that is given the same; it may be found by another
+/// path.
 pub(super) fn is_same(one: &[String], other: &[&str]) -> bool {
     let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
     match (one.split_first(), other.split_first()) {
@@ -113,7 +117,8 @@ pub(super) fn is_same(one: &[String], other: &[&str]) -> bool {
     }
 }
 
-/// Whether any of the letters of a word selects or is unknown, and whether the next word is the value of the last.
+/// Whether any of the letters of a word selects or is unknown, and whether the next word is the
+/// value of the last.
 fn letters(option: &str) -> (bool, bool) {
     for (at, letter) in option.char_indices() {
         if VALUE_LETTERS.contains(letter) {

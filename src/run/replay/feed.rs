@@ -176,13 +176,15 @@ impl RecordedRun {
         }
     }
 
-    /// Whether its events began with a program that the recorder executed; else they show what was there already.
+    /// Whether its events began with a program that the recorder executed; else they show what was
+    /// there already.
     fn is_from_exec(&self) -> bool {
         let mut events = self.events.iter();
         events.any(|event| event.attr.flags.has(AttrFlags::ENABLE_ON_EXEC))
     }
 
-    /// Which request of the plan each event is; `None` for one that the plan has no use for. Several of a name are in the same order in both.
+    /// Which request of the plan each event is; `None` for one that the plan has no use for.
+    /// Several of a name are in the same order in both.
     fn origins(&self, plan: &EventsPlan) -> Vec<Option<Origin>> {
         let mut used = vec![false; plan.requests.len()];
         let mut origin = |event: &EventDesc| {
@@ -210,7 +212,8 @@ impl RecordedRun {
         until.filter(|_| plan.forgot_calls(account))
     }
 
-    /// Gives all records to a reader, and says what stands in the way of understanding them all, a line each.
+    /// Gives all records to a reader, and says what stands in the way of understanding them all, a
+    /// line each.
     fn feed(
         &self,
         plan: &EventsPlan,
@@ -275,8 +278,8 @@ impl RecordedRun {
     }
 }
 
-/// Whether every occurrence of a tracepoint is a sample, whatever the period: with the period in its samples the kernel makes one of each
-/// (`perf_swevent_event()`).
+/// Whether every occurrence of a tracepoint is a sample, whatever the period: with the period in
+/// its samples the kernel makes one of each (`perf_swevent_event()`).
 fn has_every_occurrence(attr: &StoredAttr) -> bool {
     let is_each = match attr.period_or_frequency {
         0 => false,
@@ -286,7 +289,8 @@ fn has_every_occurrence(attr: &StoredAttr) -> bool {
     is_each && !attr.flags.has(AttrFlags::FREQ)
 }
 
-/// The account of a recorded run: what the kernel counted then, against the records that are there now.
+/// The account of a recorded run: what the kernel counted then, against the records that are there
+/// now.
 fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: &[u64]) {
     for (place, delivered) in delivered.iter().enumerate() {
         let (name, before) = plan.name_of(place).unwrap_or((MEMORY, 0));

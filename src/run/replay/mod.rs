@@ -1,8 +1,9 @@
 //! A run that somebody recorded, read as if it took place now.
 //!
-//! The file stands in for the machine: its formats are the catalogue that a plan is made with, and an event that it does not hold is one that
-//! this machine does not have. What only the one knows who ran it comes from what our own recordings [say](super::Saved); of a recording of
-//! perf it is not known, and whoever asks for it is told so.
+//! The file stands in for the machine: its formats are the catalogue that a plan is made with, and
+//! an event that it does not hold is one that this machine does not have. What only the one knows
+//! who ran it comes from what our own recordings [say](super::Saved); of a recording of perf it is
+//! not known, and whoever asks for it is told so.
 
 mod catalogue;
 mod command;
@@ -120,7 +121,8 @@ pub struct Replayed {
 }
 
 impl RecordedRun {
-    /// Reads what a file begins with, and what it says of its events. A pipe's stream is kept in a temporary file.
+    /// Reads what a file begins with, and what it says of its events. A pipe's stream is kept in a
+    /// temporary file.
     ///
     /// # Errors
     /// [`ReplayError`].
@@ -201,7 +203,8 @@ impl RecordedRun {
         perfdata::Reader::files(files).map_err(|source| self.unreadable(source))
     }
 
-    /// Why it is no recording of a workload that is this command, where it says that another was run.
+    /// Why it is no recording of a workload that is this command, where it says that another was
+    /// run.
     #[must_use]
     pub fn of_another(&self, argv: &[&str]) -> Option<String> {
         let told = self.command.as_deref().map(command::told);

@@ -1,6 +1,7 @@
 //! Captures: each is bound by a step, and used once more at least.
 //!
-//! What `expect` itself binds is known in its sections, too; what a section binds is known in that section alone.
+//! What `expect` itself binds is known in its sections, too; what a section binds is known in that
+//! section alone.
 
 use std::collections::BTreeMap;
 

@@ -165,7 +165,8 @@ fn placed(holder: KeyPath, step: WrittenStep) -> StepSpec {
     step_of(holder, step.event, step.fields)
 }
 
-/// The step that stands in `holder`, under its name or as the name alone: [`KeyPath`] leads to both.
+/// The step that stands in `holder`, under its name or as the name alone: [`KeyPath`] leads to
+/// both.
 fn step_of(holder: KeyPath, event: String, fields: Vec<(String, Test)>) -> StepSpec {
     StepSpec {
         at: holder.key(&event).key_itself(),
@@ -178,7 +179,8 @@ fn demands_an_event(pattern: &PatternSpec) -> bool {
     !matches!(pattern, PatternSpec::Never(_))
 }
 
-/// Whether one event is the last that these patterns demand; what must not come behind it changes nothing.
+/// Whether one event is the last that these patterns demand; what must not come behind it changes
+/// nothing.
 fn ends_in_a_step(patterns: &[PatternSpec]) -> bool {
     match patterns.iter().rfind(|pattern| demands_an_event(pattern)) {
         Some(PatternSpec::Step(_) | PatternSpec::Next(_)) => true,

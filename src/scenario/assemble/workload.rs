@@ -9,7 +9,8 @@ use crate::scenario::key_path::KeyPath;
 use crate::scenario::workload::{Command, DEFAULT_TIMEOUT, FileSpec, Workload, WrittenWorkload};
 
 impl File<'_> {
-    /// The workload at `at`; what is not written of `baseline` is as in `workload`, which is `inherited`.
+    /// The workload at `at`; what is not written of `baseline` is as in `workload`, which is
+    /// `inherited`.
     pub(super) fn workload(
         &self,
         at: &KeyPath,

@@ -9,7 +9,8 @@ use super::faults::{self, MAX_DEPTH};
 use super::{Entry, Kind, Node, NodeId, Places};
 use crate::scenario::diagnostic::{Diagnostic, Source};
 
-/// How many times its own length a file may grow to when each alias is replaced by what it stands for.
+/// How many times its own length a file may grow to when each alias is replaced by what it stands
+/// for.
 const MAX_GROWTH: usize = 8;
 
 /// Builds the tree of the only document in `source`.
@@ -40,7 +41,8 @@ struct Builder<'a> {
     nodes: Vec<Node>,
     /// Bytes and values in each node, aliases unfolded; zero while the node is being built.
     weights: Vec<usize>,
-    /// The weight that no value may exceed. What stands in the file without aliases weighs twice its length at most.
+    /// The weight that no value may exceed. What stands in the file without aliases weighs twice
+    /// its length at most.
     max_weight: usize,
     anchors: HashMap<usize, NodeId>,
     open: Vec<Open>,

@@ -9,7 +9,8 @@ pub(super) const MAX_DEPTH: usize = 64;
 
 /// Complains about the first character that YAML allows in escaped form only.
 pub(super) fn refuse_control_characters(source: &Source) -> Result<(), Diagnostic> {
-    // c-printable of YAML 1.2; a byte order mark may only start the file, where `Source` takes it away.
+    // c-printable of YAML 1.2; a byte order mark may only start the file, where `Source` takes it
+    // away.
     let is_odd = |c: char| match c {
         '\t' | '\n' | '\r' | '\u{85}' => false,
         '\u{feff}' | '\u{fffe}' | '\u{ffff}' => true,
@@ -45,7 +46,8 @@ pub(super) fn too_deep(source: &Source, at: Range<usize>) -> Diagnostic {
 
 /// The parser's complaint `info` about the byte `start`, with advice for the usual slips.
 ///
-/// `open` are the first bytes of the lists and mappings that have not ended yet, the outermost first.
+/// `open` are the first bytes of the lists and mappings that have not ended yet, the outermost
+/// first.
 pub(super) fn syntax_error(
     source: &Source,
     info: &str,

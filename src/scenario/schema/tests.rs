@@ -31,7 +31,8 @@ fn scenarios() -> Vec<(PathBuf, String)> {
     scenarios
 }
 
-/// As much of a validator as this schema needs. Whatever it does not know is no keyword that may be used.
+/// As much of a validator as this schema needs. Whatever it does not know is no keyword that may be
+/// used.
 struct Validator {
     root: Value,
 }

@@ -1,4 +1,5 @@
-//! What speaks of more than one event, as it is read: marks, sections, the baseline, what a run leaves.
+//! What speaks of more than one event, as it is read: marks, sections, the baseline, what a run
+//! leaves.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

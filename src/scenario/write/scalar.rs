@@ -1,7 +1,8 @@
-//! A string as a YAML scalar: plain where it cannot be taken for anything else, quoted where it can.
+//! A string as a YAML scalar: plain where it cannot be taken for anything else, quoted where it
+//! can.
 //!
-//! Files are read by YAML 1.2 here and by editors of either version elsewhere, so that whatever one of them takes for a number or a truth
-//! value is quoted.
+//! Files are read by YAML 1.2 here and by editors of either version elsewhere, so that whatever one
+//! of them takes for a number or a truth value is quoted.
 
 /// What YAML 1.1 or 1.2 takes for nothing or for a truth value, in lower case.
 const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
@@ -38,10 +39,11 @@ pub(in crate::scenario) fn line(text: &str) -> String {
     }
 }
 
-/// A text of several lines as a block scalar whose lines are indented by `indent` blanks, two more than its key; without a newline at
-/// its end.
+/// A text of several lines as a block scalar whose lines are indented by `indent` blanks, two more
+/// than its key; without a newline at its end.
 ///
-/// `None` where a block would not hold the text, or where an editor may change what nobody sees, as blanks at the end of a line.
+/// `None` where a block would not hold the text, or where an editor may change what nobody sees, as
+/// blanks at the end of a line.
 pub(in crate::scenario) fn block(text: &str, indent: usize) -> Option<String> {
     let is_sound = |line: &str| {
         line.chars().all(|c| c == '\t' || is_printable(c)) && !line.ends_with([' ', '\t'])
@@ -117,12 +119,14 @@ fn double_quoted(text: &str) -> String {
     written
 }
 
-/// Whether people see the character, and YAML takes it as it is: neither a control character, nor a line's or a word's end of Unicode.
+/// Whether people see the character, and YAML takes it as it is: neither a control character, nor a
+/// line's or a word's end of Unicode.
 fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();
     }
-    // The standard library's table, behind a letter: a mark that joins the one before it is seen there.
+    // The standard library's table, behind a letter: a mark that joins the one before it is seen
+    // there.
     let pair = String::from_iter(['a', c]);
     pair.escape_debug().nth(1) == Some(c) && !c.is_control() && !c.is_whitespace()
 }

@@ -6,7 +6,8 @@ use crate::scenario::{
 };
 use std::fmt;
 
-/// A list between brackets is no longer than this, in characters; else each of its elements has a line.
+/// A list between brackets is no longer than this, in characters; else each of its elements has a
+/// line.
 const LONGEST: usize = 90;
 
 /// The keys of these expectations that say something, each with its lines; not indented.

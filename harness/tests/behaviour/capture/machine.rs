@@ -22,7 +22,8 @@ use crate::support::process::{Started, Watched, all_in};
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 
-/// The numbers that the kernel gives to the maps which a process holds. No program can be there without its maps.
+/// The numbers that the kernel gives to the maps which a process holds. No program can be there
+/// without its maps.
 fn maps_of(pid: u32) -> Vec<u32> {
     let entries = fs::read_dir(format!("/proc/{pid}/fdinfo")).expect("procfs");
     let texts = entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok());
@@ -32,7 +33,8 @@ fn maps_of(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Whether a map of that number is there. It is not opened for that: to open one that is being taken down, as bpftool does, may keep it.
+/// Whether a map of that number is there. It is not opened for that: to open one that is being
+/// taken down, as bpftool does, may keep it.
 #[expect(unsafe_code, reason = "a call without a safe wrapper")]
 fn is_there(map: u32) -> bool {
     const BPF_MAP_GET_NEXT_ID: i32 = 12;

@@ -1,5 +1,5 @@
-//! A scenario that is wrong is refused with the place in its file and the nearest right word, before
-//! anything runs and without a trace of it.
+//! A scenario that is wrong is refused with the place in its file and the nearest right word,
+//! before anything runs and without a trace of it.
 
 use super::PASSES;
 use crate::support::project::Project;

@@ -3,7 +3,8 @@
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 
-/// Two runs of each command, as text, as script and as recordings; the project has their files `a.txt`, `b.txt`, `a.data` and so on.
+/// Two runs of each command, as text, as script and as recordings; the project has their files
+/// `a.txt`, `b.txt`, `a.data` and so on.
 fn two_runs(commands: [&[&str]; 2]) -> Project {
     let project = Project::new();
     for (name, command) in ["a", "b"].into_iter().zip(commands) {

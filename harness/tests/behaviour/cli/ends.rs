@@ -1,4 +1,5 @@
-//! Standard output and error that take nothing: every command that the program has, against each of them.
+//! Standard output and error that take nothing: every command that the program has, against each of
+//! them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,14 +11,16 @@ use super::PASSES;
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 
-/// A command: its name, the words behind it, what its standard output is, and the statuses it ends with.
+/// A command: its name, the words behind it, what its standard output is, and the statuses it ends
+/// with.
 struct Case {
     name: &'static str,
     words: &'static [&'static str],
     ends: Ends,
 }
 
-/// The statuses where all is well, where what was asked for cannot be written, and where its reader has gone away.
+/// The statuses where all is well, where what was asked for cannot be written, and where its reader
+/// has gone away.
 #[derive(Clone, Copy)]
 enum Ends {
     /// What was asked for goes to standard output.

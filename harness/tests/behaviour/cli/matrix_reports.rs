@@ -1,4 +1,5 @@
-//! The files that `harness matrix --report` writes. The kernel is the machine's own: no guest is needed.
+//! The files that `harness matrix --report` writes. The kernel is the machine's own: no guest is
+//! needed.
 
 use quick_junit::Report;
 

@@ -1,4 +1,5 @@
-//! Which calls `harness trace` shows: strace's options, and what they choose is what they choose there.
+//! Which calls `harness trace` shows: strace's options, and what they choose is what they choose
+//! there.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! `harness trace -c`: the numbers are those of `strace -c`, and those of a run that lost something say so.
+//! `harness trace -c`: the numbers are those of `strace -c`, and those of a run that lost something
+//! say so.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ pub(crate) type Counts = BTreeMap<String, (u64, u64)>;
 /// Calls that do not return: strace counts calls when they return.
 const ENDLESS: [&str; 2] = ["exit", "exit_group"];
 
-/// Processes one after the other, of programs whose calls do not depend on how fast their children are: no shell, no `xargs`.
+/// Processes one after the other, of programs whose calls do not depend on how fast their children
+/// are: no shell, no `xargs`.
 pub(crate) const CAT_EACH: [&str; 9] = [
     "find", "tree", "-name", "*.txt", "-exec", "cat", "{}", "missing", ";",
 ];

@@ -1,5 +1,5 @@
-//! What is no regular file is refused at once, where it is not a stream by design; and a signal ends the harness
-//! wherever it waits.
+//! What is no regular file is refused at once, where it is not a stream by design; and a signal
+//! ends the harness wherever it waits.
 
 use std::fs;
 use std::io::Write;
@@ -193,7 +193,8 @@ fn a_signal_ends_the_harness_while_it_waits_for_a_reader_or_a_writer() {
         &["script", "-i", "pipe"],
         &["trace", "-i", "pipe"],
     ];
-    // A shell without job control has what runs in its background ignore SIGINT, and what is started there as well.
+    // A shell without job control has what runs in its background ignore SIGINT, and what is
+    // started there as well.
     let signals = [Signal::SIGTERM, Signal::SIGINT].into_iter();
     for signal in signals.filter(|signal| !is_ignored(*signal)) {
         for words in cases {

@@ -13,7 +13,8 @@ use crate::support::leavings::Leavings;
 use crate::support::process::{Started, Watched};
 use crate::support::require::{require, right_to_trace};
 
-/// Where the hostile program tries to write, and where a private file system must not have been the host's.
+/// Where the hostile program tries to write, and where a private file system must not have been the
+/// host's.
 const FOLDERS: [&str; 17] = [
     "/",
     "/etc",

@@ -107,7 +107,8 @@ fn a_file_tells_of_all_who_live_what_procfs_tells() {
         shell,
     ];
     let mut session = Session::start(project.program(&words), project.path());
-    // Each is open when somebody reads it, and that is a program which has been executed and mapped all it needs.
+    // Each is open when somebody reads it, and that is a program which has been executed and mapped
+    // all it needs.
     let open = |name: &str| fs::File::create(project.join(name)).expect("a pipe");
     let ends = [open("first"), open("second")];
     let told = session.request();

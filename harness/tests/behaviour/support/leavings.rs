@@ -25,8 +25,9 @@ impl Leavings {
         }
     }
 
-    /// Nothing has come since: no mount, no object of System V's interprocess communication, no key, no
-    /// name of a socket, no control group. Another test's control group goes away in the end.
+    /// Nothing has come since: no mount, no object of System V's interprocess communication, no
+    /// key, no name of a socket, no control group. Another test's control group goes away in the
+    /// end.
     pub(crate) fn assert_no_more(&self) {
         let now = Self::now();
         assert_eq!(now.mounts, self.mounts, "mounts");

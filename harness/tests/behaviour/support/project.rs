@@ -150,8 +150,8 @@ impl Project {
         command.output().expect("timeout").into()
     }
 
-    /// Copies a program into the folder, to be executed there. Not by this process: what other tests start meanwhile would hold the copy
-    /// open for writing until it executes something.
+    /// Copies a program into the folder, to be executed there. Not by this process: what other
+    /// tests start meanwhile would hold the copy open for writing until it executes something.
     pub(crate) fn copy_program(&self, from: impl AsRef<OsStr>, name: &str) {
         let mut copy = Command::new("cp");
         let copied = copy.arg(from).arg(self.join(name)).status();

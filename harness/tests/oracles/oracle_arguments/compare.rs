@@ -12,8 +12,8 @@ use super::nature;
 pub(super) enum Finding {
     /// Both show the same.
     Equal,
-    /// strace shows what an address leads to, and that is left to strace: [`nature::is_left`]; or the
-    /// call never returned, and strace shows what it had filled in before.
+    /// strace shows what an address leads to, and that is left to strace: [`nature::is_left`]; or
+    /// the call never returned, and strace shows what it had filled in before.
     OnlyStrace,
     /// The tracer shows what the address leads to, and strace the address.
     OnlyOurs,

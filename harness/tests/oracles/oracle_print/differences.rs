@@ -1,12 +1,15 @@
-//! Where perf's text and ours differ, and why. The kernel's own text decides: it is the format's author.
+//! Where perf's text and ours differ, and why. The kernel's own text decides: it is the format's
+//! author.
 
 use perf_records::format::Format;
 
-/// A difference that is known: who errs and how, which formats have it, and what is done to both texts so that it does not show.
+/// A difference that is known: who errs and how, which formats have it, and what is done to both
+/// texts so that it does not show.
 type Known = (&'static str, fn(&Format) -> bool, fn(&str) -> String);
 
 const KNOWN: &[Known] = &[
-    // vsnprintf() of the kernel writes the prefix of a zero, printf(3) does not; `%#016lx` counts it.
+    // vsnprintf() of the kernel writes the prefix of a zero, printf(3) does not; `%#016lx` counts
+    // it.
     (
         "perf: no 0x before a zero of %#x",
         |format| format.print_fmt.contains("%#"),
@@ -227,7 +230,8 @@ fn without_blanks(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// With the numbers of the bits in the place of masks, which are words of eight digits with commas between them.
+/// With the numbers of the bits in the place of masks, which are words of eight digits with commas
+/// between them.
 fn with_lists(text: &str) -> String {
     let words = text.split(' ').map(|word| {
         let (name, mask) = word.split_once('=')?;

@@ -1,4 +1,5 @@
-//! The kernel as the witness: what it prints of records in a ring of ftrace, and what we make of the very same records.
+//! The kernel as the witness: what it prints of records in a ring of ftrace, and what we make of
+//! the very same records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,7 +37,8 @@ const SYSTEMS: [&str; 20] = [
     "writeback",
 ];
 
-/// Takes a ring of its own, records the events while a command runs, and leaves for each CPU the kernel's text and the raw pages.
+/// Takes a ring of its own, records the events while a command runs, and leaves for each CPU the
+/// kernel's text and the raw pages.
 const RECORD: &str = r#"
     out=$1 events=$2; shift 2
     ring=/sys/kernel/tracing/instances/print-$$
@@ -100,7 +102,8 @@ fn has_function(print_fmt: &str) -> bool {
     pointers.any(|after| after.starts_with(['S', 's', 'F', 'f', 'B']))
 }
 
-/// Without what a number may begin with: the kernel shows an address in 16 digits, the C library behind `0x`.
+/// Without what a number may begin with: the kernel shows an address in 16 digits, the C library
+/// behind `0x`.
 fn without_prefixes(text: &str) -> String {
     let text = text.replace("(nil)", "0");
     let bare = |word: &str| {

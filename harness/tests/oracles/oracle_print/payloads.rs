@@ -52,12 +52,14 @@ pub(crate) fn payload(format: &Format, flavour: Flavour) -> Vec<u8> {
             &mut dice,
         );
     }
-    // The kernel's own records are padded so that they end, behind their u32 of a size, at a multiple of 8.
+    // The kernel's own records are padded so that they end, behind their u32 of a size, at a
+    // multiple of 8.
     payload.resize((payload.len() + 4).next_multiple_of(8) - 4, 0);
     payload
 }
 
-/// Whether the text takes the field for the length of another: libtraceevent reads on behind the record then.
+/// Whether the text takes the field for the length of another: libtraceevent reads on behind the
+/// record then.
 fn is_length(format: &Format, field: &Field) -> bool {
     let measured = ["__print_hex", "__print_array(", ".*s", "*ph"];
     let is_measuring = measured.iter().any(|call| format.print_fmt.contains(call));

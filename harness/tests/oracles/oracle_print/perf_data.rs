@@ -12,8 +12,8 @@ const HEADER_PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0
     \tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\
     \tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
 
-/// The bytes of a file with these formats (system, text of `format`, id) and these records (the place of their format, payload),
-/// which are a microsecond apart, from the first on.
+/// The bytes of a file with these formats (system, text of `format`, id) and these records (the
+/// place of their format, payload), which are a microsecond apart, from the first on.
 pub(crate) fn file(formats: &[(String, String, u16)], samples: &[(usize, Vec<u8>)]) -> Vec<u8> {
     let ids: Vec<u8> = (1..=formats.len() as u64)
         .flat_map(u64::to_ne_bytes)

@@ -131,7 +131,8 @@ pub(super) const OBSCURE: &[&str] = &[
     "SOL_XDP",
 ];
 
-/// Without the result, with the names that strace puts into comments, without its comments on values that have no name.
+/// Without the result, with the names that strace puts into comments, without its comments on
+/// values that have no name.
 pub(super) fn plain(line: &str) -> String {
     let line = line
         .rsplit_once(" = ")
@@ -153,8 +154,9 @@ pub(super) fn plain(line: &str) -> String {
     out + rest
 }
 
-/// Whether two texts say the same. An address of 0 may be `NULL`; a request of several drivers has the names of all for strace; bits
-/// without a name may stand at another place where there are several kinds of bits.
+/// Whether two texts say the same. An address of 0 may be `NULL`; a request of several drivers has
+/// the names of all for strace; bits without a name may stand at another place where there are
+/// several kinds of bits.
 pub(super) fn is_same(ours: &str, theirs: &str) -> bool {
     let sorted = |argument: &str| {
         let mut left = 0;

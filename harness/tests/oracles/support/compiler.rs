@@ -1,11 +1,13 @@
-//! Programs in C and C++ that a test makes for itself, as they alone know how often they do something.
+//! Programs in C and C++ that a test makes for itself, as they alone know how often they do
+//! something.
 
 use std::fs;
 
 use super::command::{Place, clean_command};
 use super::require;
 
-/// A program with this source. Its file stands beside the place, under this name, whose ending tells the language: `touch.c`, `chain.cc`.
+/// A program with this source. Its file stands beside the place, under this name, whose ending
+/// tells the language: `touch.c`, `chain.cc`.
 pub(crate) fn compiled(
     place: &Place,
     name: &str,

@@ -28,7 +28,8 @@ pub(crate) fn version() -> (u32, u32) {
         .unwrap_or_else(|| panic!("no version in `{said}`"))
 }
 
-/// The first version with the forms of perf 7.2. Where exactly each of them came in does not matter to who has 6.1 and 7.2.
+/// The first version with the forms of perf 7.2. Where exactly each of them came in does not matter
+/// to who has 6.1 and 7.2.
 pub(crate) const NEW: (u32, u32) = (7, 0);
 
 /// What is counted.

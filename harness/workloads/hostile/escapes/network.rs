@@ -56,7 +56,8 @@ fn raw() {
     for name in names.map(str::trim).filter(|name| *name != "lo") {
         achieved(format_args!("has the interface {name}"));
     }
-    // The kernel log of the network of the host: a netlink socket of uevents is told of its devices.
+    // The kernel log of the network of the host: a netlink socket of uevents is told of its
+    // devices.
     let (family, kind) = (libc::AF_PACKET as usize, libc::SOCK_RAW as usize);
     if let Ok(socket) = call(libc::SYS_socket, &[family, kind, 0x0300]) {
         // `struct sockaddr_ll`: family, protocol, index 2, the first that is not the loopback.

@@ -82,8 +82,8 @@ fn owns_a_pipe(pid: i32) {
 /// What is read of a file at most: the rest of a larger one is memory or the like.
 const ROOM: u64 = 1 << 20;
 
-/// Looks for the words everywhere in procfs and sysfs, but in its own memory. They are given backwards, so
-/// that it does not find itself.
+/// Looks for the words everywhere in procfs and sysfs, but in its own memory. They are given
+/// backwards, so that it does not find itself.
 pub(crate) fn look_for(words: &[&str]) -> i32 {
     let words: Vec<Vec<u8>> = words
         .iter()

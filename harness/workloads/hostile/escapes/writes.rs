@@ -37,8 +37,9 @@ const FOLDERS: [&str; 14] = [
     "/proc/1",
 ];
 
-/// Tries all places, then takes away what may hinder it and tries again, then does so with the rights that
-/// a user namespace gives. The argument is a folder of the host's, with a file `bait` in it.
+/// Tries all places, then takes away what may hinder it and tries again, then does so with the
+/// rights that a user namespace gives. The argument is a folder of the host's, with a file `bait`
+/// in it.
 pub(crate) fn everywhere(bait: &str) -> i32 {
     let bait = Path::new(bait);
     once(bait);
@@ -111,7 +112,8 @@ fn once(bait: &Path) {
     }
 }
 
-/// Says which files somebody may write, and it too. It only asks: to write there could take the machine down.
+/// Says which files somebody may write, and it too. It only asks: to write there could take the
+/// machine down.
 fn writable_below(folder: &Path) {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -145,7 +147,8 @@ fn is_of_the_sandbox(path: &Path) -> bool {
             .is_some_and(|parent| parent.join("self").is_symlink())
 }
 
-/// A file by its handle, through the one folder that may be written to: the mount of that is not read-only.
+/// A file by its handle, through the one folder that may be written to: the mount of that is not
+/// read-only.
 fn by_handle(bait: &Path) {
     // `struct file_handle`: room for bytes, type, bytes.
     let mut handle = [0_u8; 136];

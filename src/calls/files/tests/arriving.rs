@@ -1,4 +1,5 @@
-//! Descriptors that come otherwise than by a call which says what it opens: one test for each way of [`super::super::arriving`].
+//! Descriptors that come otherwise than by a call which says what it opens: one test for each way
+//! of [`super::super::arriving`].
 
 use super::*;
 
@@ -87,7 +88,8 @@ fn while_a_supervisor_installs_something_nothing_is_known() {
 
 #[test]
 fn a_request_that_is_not_known_to_open_nothing_may_open_something() {
-    // TIOCGPTPEER, SIOCGSKNS, SIOCKCMCLONE, XFS_IOC_OPEN_BY_HANDLE, NS_GET_USERNS, BINDER_WRITE_READ, KVM_CREATE_VM.
+    // TIOCGPTPEER, SIOCGSKNS, SIOCKCMCLONE, XFS_IOC_OPEN_BY_HANDLE, NS_GET_USERNS,
+    // BINDER_WRITE_READ, KVM_CREATE_VM.
     let opening = [
         0x5441,
         0x894c,

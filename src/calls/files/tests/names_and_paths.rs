@@ -1,4 +1,5 @@
-//! Under which names descriptors are shown, and which paths calls name; and what is said where something was not seen.
+//! Under which names descriptors are shown, and which paths calls name; and what is said where
+//! something was not seen.
 
 use super::*;
 use std::fmt::Write as _;

@@ -1,6 +1,7 @@
 //! The calls that execute a program: a path and a vector of strings.
 //!
-//! A loop is expensive to verify, so that the vector is read by a program that reads a few strings and goes on with itself.
+//! A loop is expensive to verify, so that the vector is read by a program that reads a few strings
+//! and goes on with itself.
 
 use super::super::asm::{
     Asm, Helper, If, Label, Op, R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK, Width,
@@ -25,7 +26,8 @@ const VECTOR_AT: i16 = spec::FETCHES + spec::FETCH_SIZE * VECTOR as i16;
 /// Strings that [`strings`] reads before it goes on with itself: the kernel lets it do so 32 times.
 const AT_ONCE: usize = 3;
 
-/// More interpreters than this in front of a script the kernel does not allow, each with one argument.
+/// More interpreters than this in front of a script the kernel does not allow, each with one
+/// argument.
 const MOST_IN_FRONT: i32 = 16;
 
 /// What a copy of `enter` goes on with for a call that executes a program.
@@ -94,8 +96,8 @@ fn given_vector(a: &mut Asm, names: &Names, what: i32, none: Label) {
     go_on_with_strings(a, names, what);
 }
 
-/// After a successful exec the arguments stand on the new stack: their number, then pointers to them. A script has got others in front
-/// (its interpreter), which take the place of the first.
+/// After a successful exec the arguments stand on the new stack: their number, then pointers to
+/// them. A script has got others in front (its interpreter), which take the place of the first.
 fn new_vector(a: &mut Asm, names: &Names, none: Label) {
     // How many there are more than were given; that is known only of a vector whose end was seen.
     a.load(Width::W, R1, R6, task::STRINGS);
@@ -242,7 +244,8 @@ fn contents(a: &mut Asm, full: Label) {
     finish_piece(a, R4);
 }
 
-/// On `sched_process_exec(task, old_pid, bprm)`: the task may have another id now, and it is the place to learn the path.
+/// On `sched_process_exec(task, old_pid, bprm)`: the task may have another id now, and it is the
+/// place to learn the path.
 pub(in crate::capture) fn exec(names: &Names, place: Place) -> Option<Vec<u64>> {
     program(|a| {
         let (out, known) = (a.label(), a.label());

@@ -1,13 +1,16 @@
 //! The programs, one instruction a line.
 //!
-//! All of them run for every task of the machine, and so start with the look-up that sends the others home. Those on raw tracepoints
-//! stand beside the events of a tracepoint and cannot hide its records. Where the kernel does not describe its types, a fork and an exec
-//! must be seen through their tracepoints' records, which name the new id by a stable layout: those programs return 1.
+//! All of them run for every task of the machine, and so start with the look-up that sends the
+//! others home. Those on raw tracepoints stand beside the events of a tracepoint and cannot hide
+//! its records. Where the kernel does not describe its types, a fork and an exec must be seen
+//! through their tracepoints' records, which name the new id by a stable layout: they return 1.
 //!
-//! A read may not sleep: memory that is not resident at a call's entry (a constant that nobody touched yet) is read again when the kernel has
-//! brought it in: at the call's exit, or before that where the thread gives up its CPU within the call. What it waits for may be another
-//! thread, which can change what the kernel has read long ago. (One that runs on another CPU at the time between can change it still.) A successful `execve` has replaced the memory by then: its path comes with `sched_process_exec`, its arguments
-//! from the new program's stack.
+//! A read may not sleep: memory that is not resident at a call's entry (a constant that nobody
+//! touched yet) is read again when the kernel has brought it in: at the call's exit, or before that
+//! where the thread gives up its CPU within the call. What it waits for may be another thread,
+//! which can change what the kernel has read long ago. (One that runs on another CPU at the time
+//! between can change it still.) A successful `execve` has replaced the memory by then: its path
+//! comes with `sched_process_exec`, its arguments from the new program's stack.
 
 mod exec;
 mod other;
@@ -119,9 +122,10 @@ fn program(build: impl FnOnce(&mut Asm)) -> Option<Vec<u64>> {
     asm.finish()
 }
 
-/// Which of the copies of a program, attached one behind the other. From Linux 6.19 on a program can be preempted, and the kernel skips it
-/// for another task that comes to its tracepoint meanwhile; the next copy is there for that task. Only as many tasks as there are copies can
-/// be preempted so on one CPU at a time before one finds none.
+/// Which of the copies of a program, attached one behind the other. From Linux 6.19 on a program
+/// can be preempted, and the kernel skips it for another task that comes to its tracepoint
+/// meanwhile; the next copy is there for that task. Only as many tasks as there are copies can be
+/// preempted so on one CPU at a time before one finds none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Copy {
     First,
@@ -215,7 +219,7 @@ fn go_on_with(a: &mut Asm, names: &Names, other: Other) {
     a.call(Helper::TailCall);
 }
 
-/// On the raw tracepoint `sys_exit(regs, result)`. What one copy has done is not owed any more when the next one looks.
+/// On the raw tracepoint `sys_exit(regs, result)`. What one copy has done the next finds done.
 pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
@@ -301,7 +305,7 @@ pub(super) fn gone(names: &Names) -> Option<Vec<u64>> {
     })
 }
 
-/// On the raw tracepoint `signal_deliver(signal, info, action)`: what becomes of a call that was interrupted.
+/// On the raw tracepoint `signal_deliver(signal, info, action)`: how an interrupted call goes on.
 pub(super) fn signal(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
@@ -361,7 +365,7 @@ fn find_spec(a: &mut Asm, names: &Names, nothing: Label) {
     a.jump_if(If::Eq, R1, 0, nothing);
 }
 
-/// Copies the six words of the call to the task; calls of another convention, whose numbers mean something else, are left out.
+/// Copies the six words of a call to the task. The numbers of other conventions mean other calls.
 fn copy_arguments(a: &mut Asm, other: Label) {
     a.load(Width::D, R9, STACK, CONTEXT);
     a.load(Width::D, R9, R9, 0);
@@ -415,7 +419,7 @@ mod tests {
         },
     };
 
-    /// The buffer in which a program begins its records: what it stores in the task (`BPF_ST | BPF_MEM | BPF_W`, to `R6`).
+    /// The buffer in which a program begins its records: what it stores to `R6`, in the task.
     fn buffers(program: Option<Vec<u64>>) -> Vec<u64> {
         let program = program.expect("a program");
         let stores = program.iter().filter(|word| {

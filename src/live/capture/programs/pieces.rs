@@ -11,9 +11,10 @@ const COPIES: i32 = Copy::ALL.len() as i32;
 /// Where a piece starts in the scratch buffer, given its offset in the body.
 pub(super) const PIECES: i16 = head::SIZE;
 
-/// The buffers in which records are made, on each CPU. From Linux 6.19 on a program can be preempted by another task that comes to run
-/// one too. The same one is then not run (the kernel counts that as a miss), so that each has a buffer to itself; a program that another
-/// goes on with (`bpf_tail_call`) is not counted, and has the buffer of the one that was run.
+/// The buffers in which records are made, on each CPU. From Linux 6.19 on a program can be
+/// preempted by another task that comes to run one too. The same one is then not run (the kernel
+/// counts that as a miss), so that each has a buffer to itself; a program that another goes on with
+/// (`bpf_tail_call`) is not counted, and has the buffer of the one that was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::capture) enum Scratch {
     /// Of a copy of the program on `sys_enter`, and of what that goes on with.
@@ -52,8 +53,8 @@ pub(super) fn start_record(a: &mut Asm, names: &Names, whose: Scratch, out: Labe
     a.store_number(Width::W, R6, task::SCRATCH, whose.place());
 }
 
-/// `to = ` the next piece, as long as there is room for one. Kept on the stack in 32 bits, the offset is any number to the verifier, which
-/// makes all ways to this place equal to it.
+/// `to = ` the next piece, as long as there is room for one. Kept on the stack in 32 bits, the
+/// offset is any number to the verifier, which makes all ways to this place equal to it.
 pub(super) fn next_piece(a: &mut Asm, to: Reg, full: Label) {
     a.load(Width::W, R2, STACK, OFFSET);
     a.jump_if(If::Gt, R2, BODY, full);
@@ -147,7 +148,8 @@ pub(super) fn read_string(a: &mut Asm, at: i16, of_exit: i32, failed: Label) {
     a.here(whole);
 }
 
-/// Of an empty string older kernels say that it has no bytes, where newer ones count its zero byte as they all do for others.
+/// Of an empty string older kernels say that it has no bytes, where newer ones count its zero byte
+/// as they all do for others.
 pub(super) fn count_the_zero(a: &mut Asm) {
     let counted = a.label();
     a.jump_if(If::Ne, R0, 0, counted);
@@ -207,7 +209,8 @@ pub(super) fn size_of_bytes(a: &mut Asm, at: i16, none: Label) {
     a.here(done);
 }
 
-/// Reads again what could not be read at the entry, of what is owed by the word at `owed` on the stack; what is read is owed no more.
+/// Reads again what could not be read at the entry, of what is owed by the word at `owed` on the
+/// stack; what is read is owed no more.
 pub(super) fn early(a: &mut Asm, owed: i16, end: Label) {
     for place in 0..MAX_FETCHES {
         let (wanted, skip) = (a.label(), a.label());

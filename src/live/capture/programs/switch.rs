@@ -6,7 +6,8 @@ use super::output::send_record;
 use super::pieces::{Scratch, early, start_record};
 use super::{CONTEXT, NEW_TASK, Names, RESULT, current_task, find_spec, program};
 
-/// On the raw tracepoint `sched_switch(preempted, from, to)`: the current task gives up its CPU, perhaps in the midst of a call.
+/// On the raw tracepoint `sched_switch(preempted, from, to)`: the current task gives up its CPU,
+/// perhaps in the midst of a call.
 pub(in crate::capture) fn switch(names: &Names) -> Option<Vec<u64>> {
     const OWED: i16 = NEW_TASK;
     program(|a| {

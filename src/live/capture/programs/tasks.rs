@@ -21,7 +21,8 @@ pub(super) fn add_task(a: &mut Asm, names: &Names, id: Reg, full: Label) {
     a.jump_if(If::Ne, R0, 0, full);
 }
 
-/// A thread that is not the leader has executed a program and has the leader's id now, `R9`: what is known of `R6` is known of that.
+/// A thread that is not the leader has executed a program and has the leader's id now, `R9`: what
+/// is known of `R6` is known of that.
 pub(super) fn rename_task(a: &mut Asm, names: &Names, out: Label) {
     for at in (0..task::SIZE as i16).step_by(8) {
         a.load(Width::D, R1, R6, at);
@@ -40,7 +41,8 @@ pub(super) fn rename_task(a: &mut Asm, names: &Names, out: Label) {
     a.mov_reg(R6, R0);
 }
 
-/// A task that nobody follows may ask for it, by `prctl(CLAIM, token)` with a token that stands in the map of claims. The call number is in `R9`.
+/// A task that nobody follows may ask for it, by `prctl(CLAIM, token)` with a token that stands in
+/// the map of claims. The call number is in `R9`.
 pub(super) fn claim(a: &mut Asm, names: &Names) {
     let (out, full) = (a.label(), a.label());
     a.jump_if(If::Ne, R9, names.calls.prctl, out);

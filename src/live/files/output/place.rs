@@ -20,7 +20,8 @@ pub(super) enum Found {
     Descriptor(RawFd),
 }
 
-/// Follows the symbolic links at the end of a path. The folders on the way are followed by the kernel.
+/// Follows the symbolic links at the end of a path. The folders on the way are followed by the
+/// kernel.
 pub(super) fn found(path: &Path) -> io::Result<Found> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {

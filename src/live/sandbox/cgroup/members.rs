@@ -1,6 +1,6 @@
 //! Ending whoever is in a control group.
 
-use crate::sys::process;
+use crate::sys::pidfd;
 use perf_records::units::Pid;
 use std::io;
 use std::os::fd::AsFd;
@@ -19,7 +19,8 @@ impl Members {
         }
     }
 
-    /// Whether nobody is left; the dead do not count, reaped or not (`populated` in `cgroup.events`).
+    /// Whether nobody is left; the dead do not count, reaped or not (`populated` in
+    /// `cgroup.events`).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match std::fs::read_to_string(self.group.join("cgroup.events")) {
@@ -37,11 +38,12 @@ impl Members {
         pids
     }
 
-    /// Sends `SIGKILL` to all of them. From Linux 5.14 on the kernel does that, and nobody can escape by a fork; before, the group is frozen
-    /// meanwhile, as each pass over a group that forks would leave somebody out. Whoever is just being born then is left to the next call.
+    /// Sends `SIGKILL` to all of them. From Linux 5.14 on the kernel does that, and nobody can
+    /// escape by a fork; before, the group is frozen meanwhile, as each pass over a group that
+    /// forks would leave somebody out. Whoever is just being born then is left to the next call.
     ///
-    /// What fails here fails as the group is gone, or was taken out of our hands: whoever lives on is seen by
-    /// [`is_empty`](Self::is_empty).
+    /// What fails here fails as the group is gone, or was taken out of our hands: whoever lives on
+    /// is seen by [`is_empty`](Self::is_empty).
     pub fn kill(&self) {
         if self.write("cgroup.kill", "1").is_ok() {
             return;
@@ -49,18 +51,20 @@ impl Members {
         let _frozen = self.write("cgroup.freeze", "1");
         for pid in self.pids() {
             // The descriptor first, then a second look: the id may have changed hands in between.
-            if let Ok(Some(process)) = process::open(pid)
+            if let Ok(Some(process)) = pidfd::open(pid)
                 && self.pids().contains(&pid)
             {
-                let _killed = process::signal(process.as_fd(), libc::SIGKILL);
+                let _killed = pidfd::signal(process.as_fd(), libc::SIGKILL);
             }
         }
-        // A killed task leaves the freezer by itself, but one that its tracer had stopped did not end on Linux 5.10 until it was thawed.
+        // A killed task leaves the freezer by itself, but one that its tracer had stopped did not
+        // end on Linux 5.10 until it was thawed.
         let _thawed = self.write("cgroup.freeze", "0");
     }
 
     fn write(&self, file: &str, word: &str) -> io::Result<()> {
-        // Not created where there is no such file: cgroupfs refuses that with EPERM, and a folder that is gone must not come back.
+        // Not created where there is no such file: cgroupfs refuses that with EPERM, and a folder
+        // that is gone must not come back.
         let file = self.group.join(file);
         let mut file = std::fs::File::options().write(true).open(file)?;
         io::Write::write_all(&mut file, word.as_bytes())

@@ -1,6 +1,7 @@
 //! What runs in the child between `clone3(2)` and `execve(2)`: system calls and nothing else.
 //!
-//! The parent has many threads, of which the child has one and a copy of all locks: it must not allocate, panic, print or take a lock.
+//! The parent has many threads, of which the child has one and a copy of all locks: it must not
+//! allocate, panic, print or take a lock.
 
 use super::descriptors::{Ends, GO, OBITUARY, STATUS, keep_descriptors, place_descriptors};
 use super::message::READY;
@@ -57,8 +58,9 @@ pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
             Some(own) => {
                 or_die(status, Stage::Descriptors, place_descriptors(prepared));
                 if rights::are_lent() {
-                    // It writes to files of its own in procfs, which are root's where a process is not dumpable. All descriptors of the
-                    // harness are closed by now, and its capabilities here count for its own user namespace alone.
+                    // It writes to files of its own in procfs, which are root's where a process is
+                    // not dumpable. All descriptors of the harness are closed by now, and its
+                    // capabilities here count for its own user namespace alone.
                     libc::prctl(libc::PR_SET_DUMPABLE, 1);
                 }
                 or_die(STATUS, Stage::Signals, reset_signals());
@@ -68,8 +70,9 @@ pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
     }
 }
 
-/// Of rights that were lent to the harness nothing reaches a command on the bare host, and no program that it executes gives it others: what
-/// was lent would show what such a program does, which its user may not see. So set-user-ID bits do not count there, as under strace.
+/// Of rights that were lent to the harness nothing reaches a command on the bare host, and no
+/// program that it executes gives it others: what was lent would show what such a program does,
+/// which its user may not see. So set-user-ID bits do not count there, as under strace.
 unsafe fn give_rights_back() -> Result<(), c_int> {
     if !rights::are_lent() {
         return Ok(());
@@ -82,8 +85,8 @@ unsafe fn give_rights_back() -> Result<(), c_int> {
     }
 }
 
-/// Pid 1 of the namespace: lays its world out, starts the main process at the go, reaps whatever ends up with it, tells of the main process'
-/// end, and ends when nobody is left.
+/// Pid 1 of the namespace: lays its world out, starts the main process at the go, reaps whatever
+/// ends up with it, tells of the main process' end, and ends when nobody is left.
 #[expect(
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
@@ -96,7 +99,8 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
         for (place, step) in (0..).zip(own.steps) {
             or_die(STATUS, Stage::Step(place), step::take(step));
         }
-        // Whoever changes his credentials may lose it (commit_creds()). A harness that died before is seen at the go pipe's end.
+        // Whoever changes his credentials may lose it (commit_creds()). A harness that died before
+        // is seen at the go pipe's end.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if let Some((start, length)) = own.words {
             let blotted = std::ptr::with_exposed_provenance_mut::<u8>(start);
@@ -109,8 +113,9 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
         };
         send(STATUS, READY, 0);
         wait_for_go(ends, prepared.token);
-        // Now that events are opened, which an ordinary user may do on a dumpable process only: nobody in the world may look into this copy of
-        // the harness, whatever his capabilities there (__ptrace_may_access()).
+        // Now that events are opened, which an ordinary user may do on a dumpable process only:
+        // nobody in the world may look into this copy of the harness, whatever his capabilities
+        // there (__ptrace_may_access()).
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
         let main = clone3(0, std::ptr::null_mut(), libc::SIGCHLD) as c_int;
         if main == 0 {
@@ -164,7 +169,8 @@ unsafe fn send_usage() {
     reason = "a straight line of system calls"
 )]
 unsafe fn reset_signals() -> Result<(), c_int> {
-    // The kernel's own sigaction, four words of which SIG_DFL makes zeroes; libc's wrappers refuse the two signals it keeps for itself.
+    // The kernel's own sigaction, four words of which SIG_DFL makes zeroes; libc's wrappers refuse
+    // the two signals it keeps for itself.
     let default = [0_u64; 4];
     let none_blocked = 0_u64;
     let null = std::ptr::null::<u64>();
@@ -222,7 +228,8 @@ unsafe fn settle(prepared: &Prepared<'_>, ends: Ends) {
     }
 }
 
-/// The kernel's own calls: libc's wrappers speak to the threads that it knows of, which this copy of the process has not.
+/// The kernel's own calls: libc's wrappers speak to the threads that it knows of, which this copy
+/// of the process has not.
 unsafe fn become_user(own: &Own<'_>) -> Result<(), c_int> {
     let Some(user) = own.user else { return Ok(()) };
     let groups = (user.groups.len(), user.groups.as_ptr());
@@ -283,7 +290,8 @@ unsafe fn or_die(status: c_int, stage: Stage, result: Result<(), c_int>) {
 /// Two words in one write, which a pipe takes whole.
 unsafe fn send(fd: c_int, first: u32, second: u32) {
     let words = [first, second];
-    // SAFETY: eight bytes of our own. A reader that is gone makes it fail, and then nobody wants to know.
+    // SAFETY: eight bytes of our own. A reader that is gone makes it fail, and then nobody wants to
+    // know.
     unsafe { libc::write(fd, words.as_ptr().cast(), 8) };
 }
 

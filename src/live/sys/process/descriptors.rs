@@ -4,8 +4,9 @@ use super::child::{Prepared, errno};
 use crate::sys::rights;
 use libc::c_int;
 
-// Where the pipes' ends are in a world of its own, once the descriptors are in their places. On the bare host, where these numbers may be taken by
-// what the command inherits, they stay where they are: the harness has all of that open as well.
+// Where the pipes' ends are in a world of its own, once the descriptors are in their places. On the
+// bare host, where these numbers may be taken by what the command inherits, they stay where they
+// are: the harness has all of that open as well.
 pub(super) const GO: c_int = 3;
 pub(super) const STATUS: c_int = 4;
 pub(super) const OBITUARY: c_int = 5;
@@ -112,7 +113,8 @@ unsafe fn close_others(sorted: &[c_int]) -> Result<(), c_int> {
     Ok(())
 }
 
-/// The child of `close_in_background`: drops all descriptors but these, and ends, which closes them.
+/// The child of `close_in_background`: drops all descriptors but these, and ends, which closes
+/// them.
 ///
 /// # Safety
 /// Only in a child made without `CLONE_VM`.
@@ -133,8 +135,9 @@ pub(super) unsafe fn close_all_but(sorted: &[c_int]) -> ! {
             null,
             8,
         );
-        // Whoever traces next within this time finds the tracepoints registered, and does not wait for our last close: where each test has
-        // a process, the next starts within milliseconds. Nobody is to find a process of ours a second after our end.
+        // Whoever traces next within this time finds the tracepoints registered, and does not wait
+        // for our last close: where each test has a process, the next starts within milliseconds.
+        // Nobody is to find a process of ours a second after our end.
         let lingering = libc::timespec {
             tv_sec: 0,
             tv_nsec: 300_000_000,

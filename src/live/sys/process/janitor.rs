@@ -5,13 +5,15 @@
 //!         ---- duty pipe (one byte: all is removed, leave; end of file: the harness is dead) ----->
 //! ```
 //!
-//! The janitor makes the directory and the group by itself, so that there is no moment in which they are there and it is not. It has a
-//! session of its own and takes no signal, as those of a terminal and of a CI go to whole groups. Like a parked workload it is a fork of
-//! a process with many threads: it makes system calls on memory that was laid out before, and nothing else.
+//! The janitor makes the directory and the group by itself, so that there is no moment in which
+//! they are there and it is not. It has a session of its own and takes no signal, as those of a
+//! terminal and of a CI go to whole groups. Like a parked workload it is a fork of a process with
+//! many threads: it makes system calls on memory that was laid out before, and nothing else.
 //!
 //! Another kind makes nothing and removes the probes of the harness.
 
 use super::{fork, keep_children, pipe};
+use crate::sys::pidfd;
 use crate::sys::removal::{Members, open_folder, remove_group, remove_probes, remove_tree};
 use crate::sys::rights;
 use nix::errno::Errno;
@@ -66,10 +68,12 @@ pub struct Janitor {
 }
 
 impl Janitor {
-    /// Starts the janitor, which makes the directory and the group; gives it, and why there is no group where one could not be made.
+    /// Starts the janitor, which makes the directory and the group; gives it, and why there is no
+    /// group where one could not be made.
     ///
     /// # Errors
-    /// Those of `pipe2(2)` and `clone3(2)`, and that of making the directory: `EEXIST` where the name is taken.
+    /// Those of `pipe2(2)` and `clone3(2)`, and that of making the directory: `EEXIST` where the
+    /// name is taken.
     pub fn start(duty: &Duty<'_>) -> io::Result<(Self, io::Result<()>)> {
         let (janitor, [directory, group]) = Self::begin(Work::Place(duty), [None, None])?;
         match directory {
@@ -86,7 +90,7 @@ impl Janitor {
     /// # Errors
     /// Those of `pipe2(2)`, `pidfd_open(2)` and `clone3(2)`.
     pub fn over_probes(duty: &ProbeDuty<'_>) -> io::Result<Self> {
-        let harness = super::open(Pid(std::process::id()))?;
+        let harness = pidfd::open(Pid(std::process::id()))?;
         let needed = [Some(duty.events), harness.as_ref().map(AsFd::as_fd)];
         Ok(Self::begin(Work::Probes(duty.group), needed)?.0)
     }
@@ -109,7 +113,8 @@ impl Janitor {
             [&null, &duty_read, &answer_write].map(AsRawFd::as_raw_fd);
         let descriptors = [null, null, null, duty_end, answer_end, first, second];
         let mut pidfd: libc::c_int = -1;
-        // SAFETY: the child makes nothing but system calls on memory laid out before, and never returns.
+        // SAFETY: the child makes nothing but system calls on memory laid out before, and never
+        // returns.
         let pid = unsafe { fork(None, libc::CLONE_PIDFD, &raw mut pidfd, libc::SIGCHLD) }?;
         if pid == 0 {
             // SAFETY: this is the child, alone in its copy of the memory.
@@ -215,8 +220,8 @@ unsafe fn main(work: Work<'_>, descriptors: [libc::c_int; 7]) -> ! {
             // SAFETY: open from the beginning on, and never closed.
             let [probes, harness] =
                 unsafe { [PROBES, HARNESS].map(|fd| BorrowedFd::borrow_raw(fd)) };
-            // An event cannot be removed while it is open, and the last of a process' descriptors are closed after its pipes: a process
-            // is only over when all of them are.
+            // An event cannot be removed while it is open, and the last of a process' descriptors
+            // are closed after its pipes: a process is only over when all of them are.
             let _over = poll(
                 &mut [PollFd::new(harness, PollFlags::POLLIN)],
                 PollTimeout::NONE,
@@ -240,7 +245,8 @@ fn clean(duty: &Duty<'_>, has_group: bool) {
     let _left = group(PATIENCE);
 }
 
-/// Makes a directory, or a control group, with a lock on it for as long as it is open: one without may be removed by anybody.
+/// Makes a directory, or a control group, with a lock on it for as long as it is open: one without
+/// may be removed by anybody.
 fn make(folder: &CStr, name: &CStr) -> nix::Result<Flock<OwnedFd>> {
     let parent = open_folder(folder)?;
     mkdirat(&parent, name, Mode::S_IRWXU)?;

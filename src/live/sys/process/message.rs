@@ -74,7 +74,8 @@ impl Stage {
 /// A message of the status pipe.
 #[derive(Debug)]
 pub enum Message {
-    /// The world is laid out, and the ids of its user namespace may be mapped. Only an init says so.
+    /// The world is laid out, and the ids of its user namespace may be mapped. Only an init says
+    /// so.
     Ready,
     /// The child failed, and is gone.
     Failed {

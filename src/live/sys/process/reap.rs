@@ -70,7 +70,8 @@ fn usage_of(usage: &libc::rusage) -> Usage {
     }
 }
 
-/// Adds a word of an init's last message to the usage: `kind` is the message's second word, from 2 on.
+/// Adds a word of an init's last message to the usage: `kind` is the message's second word, from 2
+/// on.
 pub fn add_to(usage: &mut Usage, kind: u32, word: u32) {
     let time = usage.cpu.unwrap_or_default();
     match kind {

@@ -1,4 +1,5 @@
-//! The steps in which the init of a world lays it out: data, so that the child needs no memory of its own to take them.
+//! The steps in which the init of a world lays it out: data, so that the child needs no memory of
+//! its own to take them.
 
 use super::child::errno;
 use libc::{c_char, c_int, c_ulong};
@@ -8,7 +9,8 @@ use std::fmt;
 /// One step. Paths are absolute and mean what they mean when the step is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Nothing that is mounted from now on is seen elsewhere, nor the other way round (`MS_PRIVATE` for all mounts).
+    /// Nothing that is mounted from now on is seen elsewhere, nor the other way round (`MS_PRIVATE`
+    /// for all mounts).
     Private,
     /// `mount(2)`.
     Mount {
@@ -23,8 +25,8 @@ pub enum Step {
         /// The file system's own options.
         options: CString,
     },
-    /// Standard input is the `/dev/null` of the world. One that was opened outside leads to a mount that can be written to, and there
-    /// `fchmod(2)` changes the node of the host.
+    /// Standard input is the `/dev/null` of the world. One that was opened outside leads to a mount
+    /// that can be written to, and there `fchmod(2)` changes the node of the host.
     NoInput,
     /// Sets attributes of a mount and of all below it (`mount_setattr(2)`, Linux 5.12).
     Attributes {
@@ -35,7 +37,8 @@ pub enum Step {
     },
     /// `umount2(2)` with `MNT_DETACH`.
     Unmount(CString),
-    /// Takes a copy of what is at a path, with all that is mounted below, out of the tree (`open_tree(2)`).
+    /// Takes a copy of what is at a path, with all that is mounted below, out of the tree
+    /// (`open_tree(2)`).
     Take {
         /// One of [`SLOTS`] places to keep it in.
         slot: u8,
@@ -66,7 +69,8 @@ pub enum Step {
     Write(CString, CString),
     /// Other namespaces for the process itself (`unshare(2)`, `CLONE_NEW*`).
     Unshare(c_int),
-    /// A keyring of its own for the session (`KEYCTL_JOIN_SESSION_KEYRING`); nothing where the kernel has none or lets nobody have one.
+    /// A keyring of its own for the session (`KEYCTL_JOIN_SESSION_KEYRING`); nothing where the
+    /// kernel has none or lets nobody have one.
     Keyring,
     /// The loopback interface goes up.
     Loopback,
@@ -147,7 +151,8 @@ impl fmt::Display for Step {
 /// Takes a step, in the child; the error is an errno.
 pub(super) fn take(step: &Step) -> Result<(), c_int> {
     let none: *const c_char = std::ptr::null();
-    // SAFETY: for all calls below: strings of ours that end in NUL, numbers, and null where the kernel takes null.
+    // SAFETY: for all calls below: strings of ours that end in NUL, numbers, and null where the
+    // kernel takes null.
     unsafe {
         match step {
             Step::Private => {

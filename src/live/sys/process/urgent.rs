@@ -4,8 +4,9 @@ use super::super::check;
 use perf_records::units::Pid;
 use std::io;
 
-/// Lets the calling thread, or the main thread of a process, run before all that is not urgent, though not what it comes to create: a crowd
-/// of processes leaves next to nothing of the CPUs to a thread that is one among hundreds. The kernel keeps 5% of the time for the others.
+/// Lets the calling thread, or the main thread of a process, run before all that is not urgent,
+/// though not what it comes to create: a crowd of processes leaves next to nothing of the CPUs to a
+/// thread that is one among hundreds. The kernel keeps 5% of the time for the others.
 ///
 /// # Errors
 /// `EPERM` without `CAP_SYS_NICE`, or where the CPU controller of version 1 grants no such time.

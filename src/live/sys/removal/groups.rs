@@ -20,8 +20,9 @@ pub enum Members {
     Spare,
 }
 
-/// Removes the control group `name` below the group `folder`, and all below it, deepest first. Waits as long as `patience` for the kernel
-/// to let go of the dead. One that is not there is no error.
+/// Removes the control group `name` below the group `folder`, and all below it, deepest first.
+/// Waits as long as `patience` for the kernel to let go of the dead. One that is not there is no
+/// error.
 ///
 /// # Errors
 /// `EBUSY` where members are left.
@@ -38,7 +39,8 @@ pub fn remove_group(
     until_gone(patience, || remove_groups(parent.as_fd(), name, members))
 }
 
-/// One try, and whether it removed any. No control group can be moved, so that `..` is always where we came from.
+/// One try, and whether it removed any. No control group can be moved, so that `..` is always where
+/// we came from.
 fn remove_groups(parent: BorrowedFd<'_>, name: &CStr, members: Members) -> (nix::Result<()>, bool) {
     let mut n_removed = 0;
     let mut descend = || match rmdir(parent, name) {
@@ -92,7 +94,8 @@ fn enter(dir: BorrowedFd<'_>, name: &CStr) -> nix::Result<OwnedFd> {
     openat(dir, name, flags, Mode::empty())
 }
 
-/// Ends the members of a group and of all below it, or, before Linux 5.14, those of the group alone.
+/// Ends the members of a group and of all below it, or, before Linux 5.14, those of the group
+/// alone.
 fn kill_members(group: BorrowedFd<'_>) {
     let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC;
     if let Ok(kill) = openat(group, c"cgroup.kill", flags, Mode::empty()) {

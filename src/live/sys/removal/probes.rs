@@ -12,8 +12,9 @@ use std::time::Duration;
 /// The longest name that the kernel gives a group or an event, with its NUL (`MAX_EVENT_NAME_LEN`).
 const LONGEST: usize = 64;
 
-/// Removes every event of a group. `events` is `dynamic_events`, open for reading and appending: without `O_APPEND` to open it would remove
-/// those of everybody. Waits as long as `patience` for the kernel to let go of events that are still open somewhere.
+/// Removes every event of a group. `events` is `dynamic_events`, open for reading and appending:
+/// without `O_APPEND` to open it would remove those of everybody. Waits as long as `patience` for
+/// the kernel to let go of events that are still open somewhere.
 ///
 /// # Errors
 /// `EBUSY` where an event is still open.
@@ -32,7 +33,8 @@ pub fn remove_probes(events: BorrowedFd<'_>, group: &CStr, patience: Duration) -
             Ok(()) => n_removed += 1,
             Err(error) => last = Err(error),
         });
-        // The list moves while it shrinks: what was passed over is found by the next try, which there is for whoever removed something.
+        // The list moves while it shrinks: what was passed over is found by the next try, which
+        // there is for whoever removed something.
         let all = match scanned.and(last) {
             Ok(()) if n_removed > 0 => Err(Errno::EAGAIN),
             other => other,
@@ -74,14 +76,16 @@ fn remove(events: BorrowedFd<'_>, group: &[u8], name: &[u8]) -> nix::Result<()> 
     }
 }
 
-/// Calls with the name of each event of the group: of each line `p:GROUP/EVENT ..` the part behind the slash.
+/// Calls with the name of each event of the group: of each line `p:GROUP/EVENT ..` the part behind
+/// the slash.
 fn each_of_group(
     events: BorrowedFd<'_>,
     group: &[u8],
     act: &mut dyn FnMut(&[u8]),
 ) -> nix::Result<()> {
     let mut buffer = [0; 4096];
-    // The first word of the line that is being read, and how much of it there is; it is over where that is `None`.
+    // The first word of the line that is being read, and how much of it there is; it is over where
+    // that is `None`.
     let mut word = [0; 3 * LONGEST];
     let mut length = Some(0);
     let mut at = 0;

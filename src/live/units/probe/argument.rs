@@ -38,8 +38,8 @@ impl fmt::Display for ProbeArgument {
     }
 }
 
-/// What the kernel takes as a type (`probe_fetch_types`, `kernel/trace/trace_probe.c`); of a bit field and an array what stands before
-/// its numbers.
+/// What the kernel takes as a type (`probe_fetch_types`, `kernel/trace/trace_probe.c`); of a bit
+/// field and an array what stands before its numbers.
 const TYPES: &[&str] = &[
     "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "x8", "x16", "x32", "x64", "char",
     "string", "ustring", "symbol", "symstr", "%pd", "%pD",

@@ -187,7 +187,8 @@ pub(in crate::scenario) const HOSTILE: &[&str] = &[
     "Ⅷ",
 ];
 
-/// What both parsers read in `document` under `a`, which must be a string or a list that holds nothing else.
+/// What both parsers read in `document` under `a`, which must be a string or a list that holds
+/// nothing else.
 fn read_back(document: &str) -> Value {
     let source = Source::new(Path::new("x.yaml"), document);
     if let Err(complaint) = Places::parse(&source) {

@@ -1,7 +1,8 @@
 //! A perf.data of `raw_syscalls:*` to lines, by `linux-perf-data` and `linux-perf-event-reader`.
 //!
-//! The crates order the records, parse samples and tell their events. They know nothing of the formats of tracepoints: the fields of these two
-//! are read here from where they are on every 64-bit kernel, which is less work than to go by a format. So is the text: numbers by `itoa` into
+//! The crates order the records, parse samples and tell their events. They know nothing of the
+//! formats of tracepoints: the fields of these two are read here from where they are on every
+//! 64-bit kernel, which is less work than to go by a format. So is the text: numbers by `itoa` into
 //! one buffer, without padding. All of that is in favour of the crates.
 
 use linux_perf_data::linux_perf_event_reader::{EventRecord, SampleRecord};

@@ -1,7 +1,8 @@
 //! A perf.data to lines, by `tracepoint_perf` and `tracepoint_decode`.
 //!
-//! The crates order the records, parse samples, read the formats and show every field of a tracepoint by name. They neither follow the names of
-//! tasks nor read a `print fmt`, and strings at a `__data_loc` come out empty. Here they write into one buffer, without padding.
+//! The crates order the records, parse samples, read the formats and show every field of a
+//! tracepoint by name. They neither follow the names of tasks nor read a `print fmt`, and strings
+//! at a `__data_loc` come out empty. Here they write into one buffer, without padding.
 
 use std::error::Error;
 use std::fmt::Write as _;
