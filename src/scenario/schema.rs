@@ -43,12 +43,16 @@ pub fn schema() -> String {
     text
 }
 
-/// What is so everywhere: a key that may be left out has a value where it is there, and a value
-/// that is no free text may come from `matrix`.
+/// What is so everywhere: a key that may be left out has a value where it is there, a value that is
+/// no free text may come from `matrix`, and where a line of the source ends a description goes on.
 fn refine(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(refine),
         Value::Object(keys) => {
+            if let Some(Value::String(description)) = keys.get_mut("description") {
+                let paragraphs = description.split("\n\n").map(|text| text.replace('\n', " "));
+                *description = paragraphs.collect::<Vec<_>>().join("\n\n");
+            }
             if let Some(Value::Array(types)) = keys.get_mut("type") {
                 types.retain(|it| it != "null");
                 if let [only] = types.as_slice() {
