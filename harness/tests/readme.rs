@@ -22,7 +22,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A fenced block, and the line above it.
+/// A fenced block, and the paragraph above it as one line.
 #[derive(Debug)]
 struct Block {
     above: String,
@@ -33,15 +33,20 @@ struct Block {
 fn blocks() -> Vec<Block> {
     let readme = read("README.md");
     let mut blocks = Vec::new();
-    let mut above = String::new();
+    let (mut above, mut is_over) = (String::new(), true);
     let mut lines = readme.lines();
     while let Some(line) = lines.next() {
         match line.strip_prefix("```") {
-            None if line.is_empty() => {}
-            None => line.clone_into(&mut above),
+            None if line.is_empty() => is_over = true,
+            None if is_over => {
+                line.clone_into(&mut above);
+                is_over = false;
+            }
+            None => above += &format!(" {line}"),
             Some(language) => {
                 let body = lines.by_ref().take_while(|line| *line != "```");
                 let text: String = body.map(|line| format!("{line}\n")).collect();
+                is_over = true;
                 blocks.push(Block {
                     above: above.clone(),
                     language: language.to_owned(),
@@ -53,12 +58,12 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// The block below a line that starts so.
+/// The block below a paragraph that says so.
 fn block_below(above: &str) -> Block {
     let found = blocks()
         .into_iter()
-        .find(|block| block.above.starts_with(above));
-    found.unwrap_or_else(|| panic!("README.md: no block below a line that starts with {above:?}"))
+        .find(|block| block.above.contains(above));
+    found.unwrap_or_else(|| panic!("README.md: no block below a paragraph with {above:?}"))
 }
 
 /// A snapshot without its header, which names the kernel that it was taken on.

@@ -50,7 +50,9 @@ fn refine(schema: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(refine),
         Value::Object(keys) => {
             if let Some(Value::String(description)) = keys.get_mut("description") {
-                let paragraphs = description.split("\n\n").map(|text| text.replace('\n', " "));
+                let paragraphs = description
+                    .split("\n\n")
+                    .map(|text| text.replace('\n', " "));
                 *description = paragraphs.collect::<Vec<_>>().join("\n\n");
             }
             if let Some(Value::Array(types)) = keys.get_mut("type") {
