@@ -14,8 +14,7 @@ use crate::support::process::{self, Started, Watched};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
-/// A function that is called five times, with arguments of every kind that a probe reads and some
-/// that none does.
+/// A function called five times, with arguments of all kinds that a probe reads, and of others.
 const SOURCE: &str = r#"
 #include <stdio.h>
 #include <stdbool.h>

@@ -8,9 +8,8 @@
 //! A read may not sleep: memory that is not resident at a call's entry (a constant that nobody
 //! touched yet) is read again when the kernel has brought it in: at the call's exit, or before that
 //! where the thread gives up its CPU within the call. What it waits for may be another thread,
-//! which can change what the kernel has read long ago. (One that runs on another CPU at the time
-//! between can change it still.) A successful `execve` has replaced the memory by then: its path
-//! comes with `sched_process_exec`, its arguments from the new program's stack.
+//! which can change what the kernel has read long ago (one on another CPU still can). After a
+//! successful `execve` the path comes with `sched_process_exec`, the rest from the new stack.
 
 mod exec;
 mod other;
@@ -305,7 +304,7 @@ pub(super) fn gone(names: &Names) -> Option<Vec<u64>> {
     })
 }
 
-/// On the raw tracepoint `signal_deliver(signal, info, action)`: how an interrupted call goes on.
+/// On `signal_deliver(signal, info, action)`: how an interrupted call goes on.
 pub(super) fn signal(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
