@@ -44,7 +44,7 @@ impl Tracker {
         }
     }
 
-    /// Who a thread id stands for now; a thread that no fork announced is the workload's first.
+    /// Who a thread id stands for now. One that no fork announced is taken for the workload itself.
     pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
         if let Some(gone) = self.gone_actor(tid) {
             return gone;

@@ -120,26 +120,18 @@ impl Tables {
         number: u32,
         call: &mut Call,
     ) {
+        if what == What::IoUring {
+            match self.made_ring(over.at, number, call) {
+                Some(true) => {}
+                Some(false) => return,
+                None => return call.files.set_result(State::Unknown),
+            }
+        }
         let Some(kind) = self.kind(over, what, call) else {
             return;
         };
-        // Where its parameters were not read, the number may be that of a place in the task's table
-        // of rings (`IORING_SETUP_REGISTERED_FD_ONLY`). The kernel gives no number to a descriptor
-        // that is open.
-        if what == What::IoUring && ring_flags(call).is_none() {
-            let table = self.tables.get(over.at.table);
-            if !table.is_some_and(|table| matches!(table.get(number), Number::Closed)) {
-                return call.files.set_result(State::Unknown);
-            }
-        }
-        match kind {
-            FileKind::Object(Object::Fanotify | Object::Userfaultfd) => self.reads_open(over.at),
-            FileKind::Object(Object::IoUring)
-                if !self.watched.submissions && polls_itself(call) != Some(false) =>
-            {
-                self.ring_works(over.at, true, true);
-            }
-            _ => {}
+        if let FileKind::Object(Object::Fanotify | Object::Userfaultfd) = kind {
+            self.reads_open(over.at);
         }
         let description = self.describe_here(over.at, kind);
         if let What::Path(argument) = what {
@@ -151,6 +143,20 @@ impl Tables {
             on_exec: closes_on_exec(on_exec, over.args, call),
         };
         self.install(over.at, number, held, over.disturbed);
+    }
+
+    /// A new io_uring; whether the number that was returned is a descriptor, and no place in the
+    /// task's table of rings (`IORING_SETUP_REGISTERED_FD_ONLY`). Where the parameters were not
+    /// read, it is one if it was closed before: the kernel gives no number that is open.
+    fn made_ring(&mut self, at: At, number: u32, call: &Call) -> Option<bool> {
+        const REGISTERED_FD_ONLY: u32 = 1 << 15;
+        let table = self.tables.get(at.table);
+        let was_closed = table.is_some_and(|table| matches!(table.get(number), Number::Closed));
+        if !self.watched.submissions && polls_itself(call) != Some(false) {
+            self.ring_works(at, true, true);
+        }
+        let is_descriptor = ring_flags(call).map(|flags| flags & REGISTERED_FD_ONLY == 0);
+        is_descriptor.or(was_closed.then_some(true))
     }
 
     /// What a call opened; `None` where its result is no descriptor.
@@ -179,13 +185,7 @@ impl Tables {
             What::Seccomp => FileKind::Object(Object::Seccomp),
             What::Landlock => FileKind::Object(Object::Landlock),
             What::Signalfd => FileKind::Object(Object::Signalfd),
-            What::IoUring => {
-                const REGISTERED_FD_ONLY: u32 = 1 << 15;
-                if ring_flags(call).unwrap_or(0) & REGISTERED_FD_ONLY != 0 {
-                    return None;
-                }
-                FileKind::Object(Object::IoUring)
-            }
+            What::IoUring => FileKind::Object(Object::IoUring),
         };
         Some(kind)
     }

@@ -172,6 +172,12 @@ fn what_a_ring_may_have_done_is_unknown() {
         ("3<?>".into(), "5<?>".into())
     );
 
+    // A thread of the kernel's may do what it is to do, whatever its number stands for.
+    let mut it = Story::new();
+    it.open(1, "/a", 3);
+    it.plain(1, "io_uring_setup", &[8, 0x1000], 3);
+    assert_eq!(it.read(1, 3), "3<?>");
+
     let mut it = Story::with(Watched {
         complete: true,
         submissions: true,
