@@ -191,6 +191,14 @@ pub(super) fn number(out: &mut String, name: &str, value: u64) {
     out.push_str(itoa::Buffer::new().format(value));
 }
 
+/// The members of an array of strings.
+pub(super) fn strings(out: &mut String, texts: &[impl AsRef<str>]) {
+    for (place, text) in texts.iter().enumerate() {
+        out.push_str(if place > 0 { "," } else { "" });
+        string(out, text.as_ref());
+    }
+}
+
 /// A string with JSON's escapes (RFC 8259, section 7).
 pub fn string(out: &mut String, text: &str) {
     out.push('"');

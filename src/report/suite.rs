@@ -1,6 +1,6 @@
 //! Verdicts, for a person and as JSON lines.
 
-use super::json::string;
+use super::json::{string, strings};
 use crate::run::ScenarioReport;
 use crate::verdict::{Finding, Verdict, joined};
 use perf_live::units::Usage;
@@ -122,15 +122,6 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         string(out, &text_of(path).to_string_lossy());
     }
     out.push_str("}\n");
-}
-
-fn strings(out: &mut String, texts: &[impl AsRef<str>]) {
-    for (place, text) in texts.iter().enumerate() {
-        if place > 0 {
-            out.push(',');
-        }
-        string(out, text.as_ref());
-    }
 }
 
 /// What was found, an object each, with all escaped that could steer a terminal.

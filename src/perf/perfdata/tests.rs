@@ -74,7 +74,10 @@ fn a_file_says_its_events_features_and_formats_before_its_first_record() {
     assert_eq!(meta.tracing.as_ref().unwrap().formats.len(), 2);
     assert_eq!(meta.text(Feature::ARCH).as_deref(), Some("x86_64"));
     let cpus = meta.halves(Feature::NRCPUS).unwrap();
-    assert!(cpus.len() == 2 && cpus[0] >= 1 && cpus[1] >= 1, "{cpus:?}");
+    // Those that there are, and those that were online: an event was opened on each of these.
+    assert_eq!(cpus.len(), 2);
+    assert_eq!(usize::try_from(cpus[1]), Ok(meta.events[0].ids.len()));
+    assert!(cpus[0] >= cpus[1] && cpus[1] >= 1, "{cpus:?}");
     let words = meta.texts(Feature::CMDLINE).unwrap();
     assert_eq!(words.last().unwrap(), "/bin/true & /bin/true; wait");
     let time = meta.words(Feature::SAMPLE_TIME).unwrap();

@@ -73,11 +73,8 @@ fn marks_that_cannot_be_read_or_never_occur_are_told_before_anything_runs() {
     let without = format!("{text}snapshot: false\n");
     match resolved_by(MemoryReader::Nobody, &Kernel::captured(), None, &without) {
         Ok(Resolved::Unmet(reasons)) => {
-            assert!(
-                texts(reasons)
-                    .concat()
-                    .contains("what is written, for its marks")
-            );
+            let said = texts(reasons).concat();
+            assert!(said.contains("what is written, for its marks"), "{said}");
         }
         other => panic!("{other:?}"),
     }

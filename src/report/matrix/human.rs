@@ -138,10 +138,13 @@ fn explaining<'a>(difference: &Difference, steps: &'a [Step]) -> Option<&'a Step
 
 /// Whether the step says all of it: that something was skipped, and for want of what.
 fn is_told(difference: &Difference, step: &Step) -> bool {
-    let mut skipped = step.changes.iter();
+    let changes = step.changes.iter();
+    let skipped = changes.filter(|change| change.within == Within::Skipped);
+    let told: BTreeSet<&str> = skipped.flat_map(scenarios).collect();
+    let mut names = difference.scenarios.iter();
     difference.verdict == Verdict::Skipped
         && difference.notes.is_empty()
-        && skipped.any(|change| change.within == Within::Skipped)
+        && names.all(|name| told.contains(name.as_str()))
 }
 
 fn head(out: &mut String, difference: &Difference, color: bool) {

@@ -1,6 +1,6 @@
 //! A line for each fact.
 
-use super::super::json::string;
+use super::super::json::{string, strings};
 use super::MatrixReport;
 use crate::matrix::{Matrix, Step};
 use std::fmt::Write;
@@ -86,9 +86,6 @@ fn member(out: &mut String, name: &str, text: &str) {
 
 fn list(out: &mut String, name: &str, texts: &[impl AsRef<str>]) {
     let _always_fits = write!(out, ",\"{name}\":[");
-    for (place, text) in texts.iter().enumerate() {
-        out.push_str(if place > 0 { "," } else { "" });
-        string(out, text.as_ref());
-    }
+    strings(out, texts);
     out.push(']');
 }
