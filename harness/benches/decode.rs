@@ -67,7 +67,6 @@ struct Stream {
 
 impl Source for Stream {
     type Error = std::convert::Infallible;
-    fn refresh(&mut self) {}
     fn peek(&mut self) -> Result<Option<&[u8]>, Self::Error> {
         if self.at == self.bytes.len() {
             return Ok(None);
@@ -79,7 +78,6 @@ impl Source for Stream {
     fn pop(&mut self) {
         self.at = self.end;
     }
-    fn settle(&mut self) {}
 }
 
 fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin>) {

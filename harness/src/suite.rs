@@ -5,6 +5,7 @@ use crate::out::note;
 use crate::{complain, status};
 use perf_live::errors::chain;
 use perf_live::host::Host;
+use perf_live::ring::Bounds;
 use perf_records::units::shown_path;
 use regex::Regex;
 use std::io::IsTerminal;
@@ -31,6 +32,10 @@ pub(crate) struct Chosen {
     /// emulated guest 6]
     #[arg(long, value_name = "N", env = "HARNESS_PATIENCE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) patience: Option<u32>,
+    /// How much of a run may wait to be read at most: 256 MiB of it in memory, the rest in a file
+    /// in TMPDIR [default: what is free there but for 1 GiB]
+    #[arg(long, value_name = "SIZE", value_parser = crate::trace::options::size)]
+    pub(crate) backlog: Option<u64>,
 }
 
 impl Chosen {
@@ -65,7 +70,9 @@ impl Chosen {
                 return status::TROUBLE;
             }
         };
-        let bench = bench.for_runs(self.jobs());
+        let bench = bench
+            .for_runs(self.jobs())
+            .with_backlog(self.backlog.map(Bounds::of));
         let mut bench = bench.with_patience(self.patience.unwrap_or(1));
         if let Some(path) = recording {
             let recording = match RecordedRun::open(path) {

@@ -1,14 +1,20 @@
-//! A ring drained forward: its records, one at a time, copied out. And rings that are overwritten,
-//! frozen to be read.
+//! Rings: drained into copies, by the reader itself or by a thread of their own; and rings that are
+//! overwritten, frozen to be read.
 
+mod apart;
+mod backlog;
 mod flight;
 
+pub use backlog::{Bounds, Held};
 pub use flight::{Empty, Flight, Frozen, Stretch};
+
+pub(crate) use apart::Apart;
 
 use crate::sys;
 use perf_records::merge::Source;
 use perf_records::record::{HEADER_SIZE, Header};
-use perf_records::units::Cpu;
+use perf_records::units::{Cpu, Nanos};
+use std::collections::VecDeque;
 
 /// A ring's contents are not what the kernel writes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,18 +25,167 @@ pub struct Corrupt {
     there: u64,
 }
 
-/// Reads one CPU's ring in the order in which it was written, gives the room back as it goes.
-///
-/// [`refresh`](Source::refresh) looks how far the kernel has come; until the next one, what lies
-/// beyond is not seen.
+/// How far the rings have been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// What the kernel had written by then is there.
+    pub until: Nanos,
+    /// Whether that is all that has been taken out of the rings.
+    pub is_all: bool,
+}
+
+/// One CPU's ring: its records in the order in which the kernel wrote them, read from copies.
 #[derive(Debug)]
 pub struct Drain {
-    ring: sys::ring::Ring,
     cpu: Cpu,
-    at: u64,
+    /// `None` while a thread drains it.
+    tap: Option<Tap>,
+    /// Whole records each; the first one is read.
+    pieces: VecDeque<Vec<u8>>,
+    /// How much of the first piece has been read, in bytes.
+    at: usize,
+    /// Room for other pieces.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Drain {
+    /// Takes over a ring that has no other reader.
+    #[must_use]
+    pub fn new(ring: sys::ring::Ring, cpu: Cpu) -> Self {
+        Self {
+            cpu,
+            tap: Some(Tap::new(ring)),
+            pieces: VecDeque::new(),
+            at: 0,
+            spare: Vec::new(),
+        }
+    }
+
+    /// The CPU whose events it holds.
+    #[must_use]
+    pub fn cpu(&self) -> Cpu {
+        self.cpu
+    }
+
+    /// Copies what the kernel has written since the last time, gives its room back, and says
+    /// whether it was so much that the ring might have been full before it is looked at again.
+    pub(crate) fn refill(&mut self) -> bool {
+        let Some(tap) = &mut self.tap else {
+            return false;
+        };
+        let there = tap.look();
+        if there == 0 {
+            return false;
+        }
+        let mut piece = self.spare.pop().unwrap_or_default();
+        tap.take(&mut piece);
+        self.pieces.push_back(piece);
+        there >= tap.ring.capacity() / 4
+    }
+
+    /// Drops what is in the ring and has not been read.
+    pub fn discard(&mut self) {
+        self.pieces.clear();
+        self.at = 0;
+        if let Some(tap) = &mut self.tap {
+            tap.discard();
+        }
+    }
+
+    /// Whether the kernel may have dropped records about tasks after the last one that is here. A
+    /// loss before that one is told by a `PERF_RECORD_LOST`; of this one only the count tells that
+    /// Linux 6.0 and later keep.
+    #[must_use]
+    pub fn may_lack_the_last(&self) -> bool {
+        let tap = self.tap.as_ref();
+        tap.is_none_or(|tap| tap.fullness.room < LONGEST_OF_TASKS)
+    }
+}
+
+impl Source for Drain {
+    type Error = Corrupt;
+
+    fn peek(&mut self) -> Result<Option<&[u8]>, Corrupt> {
+        let Some(piece) = self.pieces.front() else {
+            return Ok(None);
+        };
+        let rest = piece.get(self.at..).unwrap_or_default();
+        let size = rest
+            .first_chunk()
+            .map_or(0, |head| Header::from_bytes(*head).size);
+        let record = rest.get(..size.into());
+        match record.filter(|record| record.len() >= HEADER_SIZE) {
+            Some(record) => Ok(Some(record)),
+            None => Err(Corrupt {
+                cpu: self.cpu,
+                size,
+                there: rest.len() as u64,
+            }),
+        }
+    }
+
+    fn pop(&mut self) {
+        let Some(piece) = self.pieces.front() else {
+            return;
+        };
+        let head = piece.get(self.at..).and_then(|rest| rest.first_chunk());
+        self.at += head.map_or(0, |head| usize::from(Header::from_bytes(*head).size));
+        if self.at >= piece.len() {
+            self.at = 0;
+            self.spare.extend(self.pieces.pop_front());
+        }
+    }
+}
+
+/// The end of a ring where the kernel's records come out.
+#[derive(Debug)]
+pub(crate) struct Tap {
+    ring: sys::ring::Ring,
     head: u64,
-    record: Vec<u8>,
     fullness: Fullness,
+}
+
+impl Tap {
+    fn new(ring: sys::ring::Ring) -> Self {
+        let head = ring.tail();
+        Self {
+            fullness: Fullness::of_empty(ring.capacity(), head),
+            ring,
+            head,
+        }
+    }
+
+    /// Looks how far the kernel has come; how many bytes there are to be taken.
+    fn look(&mut self) -> u64 {
+        self.head = self.ring.head();
+        let tail = self.ring.tail();
+        self.fullness.look(self.head, tail);
+        self.head.wrapping_sub(tail)
+    }
+
+    /// Makes a copy of what there is. The kernel writes whole records, so that it holds such.
+    fn copy(&self, to: &mut Vec<u8>) {
+        let tail = self.ring.tail();
+        let there = self.head.wrapping_sub(tail);
+        to.clear();
+        self.ring.append(tail, there, to);
+    }
+
+    /// Gives back the room of what there was at the last look.
+    fn release(&self) {
+        self.ring.release(self.head);
+    }
+
+    fn take(&self, to: &mut Vec<u8>) {
+        self.copy(to);
+        self.release();
+    }
+
+    fn discard(&mut self) {
+        self.look();
+        self.release();
+        self.fullness = Fullness::of_empty(self.ring.capacity(), self.head);
+    }
 }
 
 /// The bytes that the longest record about tasks takes, with some to spare: `PERF_RECORD_MMAP2`
@@ -65,92 +220,6 @@ impl Fullness {
             self.room = self.capacity.saturating_sub(taken);
         }
         (self.head, self.tail) = (head, tail);
-    }
-}
-
-impl Drain {
-    /// Takes over a ring that nobody else reads.
-    #[must_use]
-    pub fn new(ring: sys::ring::Ring, cpu: Cpu) -> Self {
-        let at = ring.tail();
-        Self {
-            fullness: Fullness::of_empty(ring.capacity(), at),
-            ring,
-            cpu,
-            at,
-            head: at,
-            record: Vec::new(),
-        }
-    }
-
-    /// Drops whatever is in the ring: what came after the last record that anybody waited for.
-    pub fn discard(&mut self) {
-        self.record.clear();
-        self.head = self.ring.head();
-        self.at = self.head;
-        self.ring.release(self.at);
-        self.fullness = Fullness::of_empty(self.ring.capacity(), self.at);
-    }
-
-    /// Whether the kernel may have dropped records about tasks after the last one that is here. A
-    /// loss before that one is told by a `PERF_RECORD_LOST`; of this one only the count tells that
-    /// Linux 6.0 and later keep.
-    #[must_use]
-    pub fn may_lack_the_last(&self) -> bool {
-        self.fullness.room < LONGEST_OF_TASKS
-    }
-
-    /// The CPU whose events it holds.
-    #[must_use]
-    pub fn cpu(&self) -> Cpu {
-        self.cpu
-    }
-}
-
-impl Source for Drain {
-    type Error = Corrupt;
-
-    fn refresh(&mut self) {
-        self.head = self.ring.head();
-        self.fullness.look(self.head, self.ring.tail());
-    }
-
-    fn peek(&mut self) -> Result<Option<&[u8]>, Corrupt> {
-        if self.record.is_empty() {
-            let there = self.head.wrapping_sub(self.at);
-            if there == 0 {
-                return Ok(None);
-            }
-            // The kernel writes multiples of 8 bytes, so that a header never straddles the end of
-            // the ring.
-            let mut header = [0; HEADER_SIZE];
-            self.ring.copy(self.at, &mut header);
-            let size = Header::from_bytes(header).size;
-            if usize::from(size) < HEADER_SIZE || u64::from(size) > there {
-                return Err(Corrupt {
-                    cpu: self.cpu,
-                    size,
-                    there,
-                });
-            }
-            self.record.resize(size.into(), 0);
-            self.ring.copy(self.at, &mut self.record);
-        }
-        Ok(Some(&self.record))
-    }
-
-    fn pop(&mut self) {
-        self.at = self.at.wrapping_add(self.record.len() as u64);
-        self.record.clear();
-        // An eighth of the ring at a time: a store into the shared page costs the writer a cache
-        // miss.
-        if self.at.wrapping_sub(self.ring.tail()) > self.ring.capacity() / 8 {
-            self.ring.release(self.at);
-        }
-    }
-
-    fn settle(&mut self) {
-        self.ring.release(self.at);
     }
 }
 

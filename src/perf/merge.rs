@@ -15,8 +15,6 @@ use crate::units::Nanos;
 pub trait Source {
     /// Why it cannot be read on.
     type Error;
-    /// Looks for what is new; until the next call nothing beyond is seen.
-    fn refresh(&mut self);
     /// The oldest record that has not been popped.
     ///
     /// # Errors
@@ -24,8 +22,6 @@ pub trait Source {
     fn peek(&mut self) -> Result<Option<&[u8]>, Self::Error>;
     /// Drops the record that `peek` showed.
     fn pop(&mut self);
-    /// Tells the source that a pass is over.
-    fn settle(&mut self);
 }
 
 /// Merges sources pass by pass.
@@ -58,29 +54,34 @@ impl Merge {
     ) -> Result<u64, S::Error> {
         self.fronts.clear();
         for source in sources.iter_mut() {
-            source.refresh();
-        }
-        for source in sources.iter_mut() {
             self.fronts.push(front(source, table)?);
         }
         let mut delivered = 0;
-        while let Some((place, time)) = oldest(&self.fronts) {
-            if horizon.is_some_and(|horizon| time > horizon) {
-                break;
-            }
+        while let Some((place, mut time)) = oldest(&self.fronts, None) {
+            let next = oldest(&self.fronts, Some(place));
             let Some(source) = sources.get_mut(place) else {
                 break;
             };
-            if let Some(record) = source.peek()? {
-                deliver(place, record);
+            // One source's records come in a row as long as no other has an older one.
+            let is_next = |time| next.is_none_or(|(other, its)| (time, place) < (its, other));
+            let is_due = |time| horizon.is_none_or(|horizon| time <= horizon);
+            if !is_due(time) {
+                break;
             }
-            source.pop();
-            delivered += 1;
-            self.late += u64::from(time < self.newest && time.0 > 0);
-            self.newest = self.newest.max(time);
-            self.fronts[place] = front(source, table)?;
+            self.fronts[place] = loop {
+                if let Some(record) = source.peek()? {
+                    deliver(place, record);
+                }
+                source.pop();
+                delivered += 1;
+                self.late += u64::from(time < self.newest && time.0 > 0);
+                self.newest = self.newest.max(time);
+                match front(source, table)? {
+                    Some(front) if is_due(front) && is_next(front) => time = front,
+                    front => break front,
+                }
+            };
         }
-        sources.iter_mut().for_each(Source::settle);
         Ok(delivered)
     }
 }
@@ -95,12 +96,14 @@ fn front<S: Source, E: Copy>(
         .map(|record| table.time(record).unwrap_or_default()))
 }
 
-fn oldest(fronts: &[Option<Nanos>]) -> Option<(usize, Nanos)> {
+/// The source with the oldest front, but for one; the first of several.
+fn oldest(fronts: &[Option<Nanos>], but: Option<usize>) -> Option<(usize, Nanos)> {
     let present = fronts
         .iter()
         .enumerate()
         .filter_map(|(place, time)| Some((place, (*time)?)));
-    present.min_by_key(|(_, time)| *time)
+    let others = present.filter(|(place, _)| Some(*place) != but);
+    others.min_by_key(|(_, time)| *time)
 }
 
 #[cfg(test)]
@@ -109,7 +112,7 @@ mod tests {
     use crate::attr::{Layout, SampleType};
     use std::collections::VecDeque;
 
-    /// A source whose records become visible one refresh after another.
+    /// A source whose records become visible one look after another.
     #[derive(Default)]
     struct Script {
         hidden: VecDeque<Vec<u64>>,
@@ -123,24 +126,23 @@ mod tests {
                 seen: VecDeque::new(),
             }
         }
-    }
-
-    impl Source for Script {
-        type Error = std::convert::Infallible;
-        fn refresh(&mut self) {
+        fn look(&mut self) {
             for time in self.hidden.pop_front().unwrap_or_default() {
                 let head = 9_u32.to_ne_bytes();
                 self.seen
                     .push_back([&head[..], &[0, 0, 16, 0], &time.to_ne_bytes()].concat());
             }
         }
+    }
+
+    impl Source for Script {
+        type Error = std::convert::Infallible;
         fn peek(&mut self) -> Result<Option<&[u8]>, Self::Error> {
             Ok(self.seen.front().map(Vec::as_slice))
         }
         fn pop(&mut self) {
             self.seen.pop_front();
         }
-        fn settle(&mut self) {}
     }
 
     fn table() -> LayoutTable<()> {
@@ -155,6 +157,7 @@ mod tests {
         let mut merge = Merge::default();
         let mut out = Vec::new();
         for horizon in horizons {
+            sources.iter_mut().for_each(Script::look);
             let deliver = |place: usize, record: &[u8]| {
                 out.push((place, u64::from_ne_bytes(*record.last_chunk().unwrap())));
             };

@@ -92,6 +92,7 @@ use crate::scenario::KernelVersion;
 use perf_live::capture::{self, Capture, CaptureError};
 use perf_live::events::{self, Account, EventSet, Follow, OpenError, Pins, RingChoice, Rings};
 use perf_live::host::{Catalogue, Host, HostError};
+use perf_live::ring::Bounds;
 use perf_live::sandbox::{Base, Cgroup, Corked, WorkDirError, Worlds};
 use perf_live::sys::process;
 use perf_live::sys::removal::Members;
@@ -126,6 +127,7 @@ pub struct Bench<'a> {
     patience: u32,
     keeps_records: AtomicBool,
     strings: StringSource,
+    backlog: Option<Bounds>,
     // Before the pins, as it goes: while they hold the tracepoints it goes fast.
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
     reach: OnceLock<Reach>,
@@ -162,6 +164,7 @@ impl<'a> Bench<'a> {
             patience: 1,
             keeps_records: AtomicBool::new(false),
             strings: StringSource::Auto,
+            backlog: None,
             capture: OnceLock::new(),
             reach: OnceLock::new(),
             kept: Mutex::default(),
@@ -206,6 +209,13 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn with_strings(mut self, strings: StringSource) -> Self {
         self.strings = strings;
+        self
+    }
+
+    /// As above, with bounds for what may wait to be read; [`Bounds::default`] where there are none.
+    #[must_use]
+    pub fn with_backlog(mut self, bounds: Option<Bounds>) -> Self {
+        self.backlog = bounds;
         self
     }
 
@@ -312,6 +322,9 @@ impl<'a> Bench<'a> {
             maps,
             plan.turns,
         )?;
+        if let Some(bounds) = self.backlog {
+            set.bound_backlog(bounds);
+        }
         set.read_memory(&plan.fetches, corked.token())?;
         if counted.is_some() {
             set.enable_group()?;

@@ -32,7 +32,10 @@ impl Bench<'_> {
             cpus,
             pages: ring_pages,
         };
-        let set = events::record(&recorded, subject, wish.side_band(), rings)?;
+        let mut set = events::record(&recorded, subject, wish.side_band(), rings)?;
+        if let Some(bounds) = self.backlog {
+            set.bound_backlog(bounds);
+        }
         Ok(set)
     }
 }
@@ -49,13 +52,11 @@ pub enum Recording {
 }
 
 impl Recording {
-    /// Whether it is over, by the command's state and by which of the rings have hung up.
-    pub(super) fn is_over(self, running: Option<&Running>, hung_up: &[bool]) -> bool {
+    /// Whether it is over, by the command's state and by whether the rings have hung up.
+    pub(super) fn is_over(self, running: Option<&Running>, have_hung_up: bool) -> bool {
         match running {
-            Some(running) => {
-                running.is_gone() && !(self == Self::Command && hung_up.contains(&false))
-            }
-            None => self != Self::Machine && !hung_up.contains(&false),
+            Some(running) => running.is_gone() && (self != Self::Command || have_hung_up),
+            None => self != Self::Machine && have_hung_up,
         }
     }
 }
@@ -92,16 +93,15 @@ pub fn record(
     whose: Recording,
     control: &mut dyn Control,
 ) -> Result<RecordEnd, RecordingError> {
-    let mut hung_up = vec![false; events.descriptors().len()];
     let mut next = Next::Follow;
     loop {
-        if whose.is_over(running.as_ref(), &hung_up) || next == Next::Leave {
+        if whose.is_over(running.as_ref(), events.have_hung_up()) || next == Next::Leave {
             break;
         }
         let others = running.iter().flat_map(Running::descriptors);
         let others = others.chain(recorder.descriptors());
         let patience = recorder.patience();
-        let is_called = session::wait_for(events, others, control, patience, &mut hung_up)?;
+        let is_called = session::wait_for(events, others, control, patience)?;
         recorder.round(events)?;
         match &mut running {
             Some(running) => next = look_after(running, is_called, control, next)?,
@@ -110,6 +110,7 @@ pub fn record(
         }
     }
     events.disable().map_err(system("stop the events"))?;
+    events.drain_by_looks().map_err(system("drain the rings"))?;
     recorder.round(events)?;
     let exited = running.map(Running::finish).transpose();
     Ok(RecordEnd {

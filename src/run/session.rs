@@ -6,15 +6,13 @@ use super::survivors::Survivors;
 use super::watch::Watch;
 use crate::plan::EventsPlan;
 use crate::verdict::Ended;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use perf_live::events::EventSet;
 use perf_live::ring::Corrupt;
 use perf_live::sandbox::Running;
-use perf_live::sys;
 use perf_live::units::Usage;
 use perf_records::merge::Merge;
 use perf_records::record::RecordError;
-use perf_records::units::{Cpu, Nanos};
+use perf_records::units::Cpu;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -94,10 +92,6 @@ pub struct Patience {
     pub watch: Option<Watch>,
 }
 
-// How long after its time stamp a record may become visible: stamps are taken before the record is
-// written, a microsecond at most, or the length of a pause of a virtual CPU.
-const SETTLING: u64 = 50_000;
-
 // How long the end of what was killed may take: thousands of tasks on a busy machine take more than
 // a second to die. What is there after that hangs in the kernel.
 const ENDING: Duration = Duration::from_secs(10);
@@ -132,36 +126,28 @@ pub fn follow(
     let mut reader = Reader::new(plan, events.n_requests(), observer, setting);
     let mut merge = Merge::default();
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
-    let mut hung_up = vec![false; events.descriptors().len()];
     let (mut timed_out, mut leaked, mut next) = (false, false, Next::Follow);
     let watch = patience.watch;
     let mut struck = None;
     // Not the rings alone: those of a workload whose events the kernel has ended hang up while it
     // lives.
     let hang_up = events.hang_up();
-    while (hang_up && hung_up.contains(&false)) || !running.is_gone() {
+    while (hang_up && !events.have_hung_up()) || !running.is_gone() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
         let wait = survivors.wait(wait, &running);
-        let is_called = wait_for(
-            events,
-            running.descriptors().into_iter(),
-            control,
-            wait,
-            &mut hung_up,
-        )?;
+        let is_called = wait_for(events, running.descriptors().into_iter(), control, wait)?;
         running
             .collect()
             .map_err(system("look after the workload's output and its end"))?;
-        let horizon = Nanos(sys::monotonic_now().0.saturating_sub(SETTLING));
-        reader.drain(&mut merge, events, Some(horizon))?;
+        let is_all = reader.drain(&mut merge, events)?;
         if let Some(id) = running.main_pid() {
             reader.lineage().name_main(id);
         }
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if next == Next::Kill {
             // Dead in time is dead in time, however long their records took to read.
-            let is_over = running.is_gone() && !(hang_up && hung_up.contains(&false));
+            let is_over = running.is_gone() && (!hang_up || events.have_hung_up());
             if is_late && !is_over {
                 return Err(SessionError::Unkillable);
             }
@@ -184,7 +170,7 @@ pub fn follow(
             struck = watch.as_ref().and_then(passed);
         }
         let is_over = timed_out || struck.is_some() || next == Next::Kill;
-        leaked = !is_over && survivors.outlive(&running, reader.lineage());
+        leaked = !is_over && survivors.outlive(&running, reader.lineage(), is_all);
         if is_over || leaked {
             next = Next::Kill;
             running
@@ -198,7 +184,7 @@ pub fn follow(
     // A control group's events still fire for tasks that are dead, and those of a workload that is
     // left alone for living ones.
     events.disable().map_err(system("stop the events"))?;
-    reader.drain(&mut merge, events, None)?;
+    reader.drain_rest(&mut merge, events)?;
     reader.finish();
     if next != Next::Leave {
         reader.expect_ends();
@@ -227,39 +213,16 @@ pub(super) fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError 
     move |source| SessionError::System { doing, source }
 }
 
-/// Waits until something is there; marks the rings that hung up, and says whether `control` is
-/// ready.
+/// Waits until something is there, and says whether `control` is ready.
 pub(super) fn wait_for<'a>(
-    events: &'a EventSet,
+    events: &mut EventSet,
     others: impl Iterator<Item = BorrowedFd<'a>>,
     control: &'a dyn Control,
     wait: Duration,
-    hung_up: &mut [bool],
 ) -> Result<bool, SessionError> {
-    let rings = events.descriptors();
-    let open: Vec<usize> = (0..rings.len())
-        .filter(|place| hung_up.get(*place) == Some(&false))
-        .collect();
-    let of_rings = open.iter().filter_map(|place| rings.get(*place)).copied();
-    let mut fds: Vec<PollFd<'_>> = of_rings
-        .chain(others)
-        .chain(control.descriptor())
-        .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
-        .collect();
-    // Rounded up: a timeout of zero would spin for the last fraction of a millisecond.
-    let milliseconds = u16::try_from(wait.as_millis().saturating_add(1)).unwrap_or(u16::MAX);
-    match poll(&mut fds, PollTimeout::from(milliseconds)) {
-        Ok(_) | Err(nix::Error::EINTR) => {}
-        Err(error) => return Err(system("wait for events")(error.into())),
-    }
-    let is =
-        |fd: &PollFd<'_>, wanted: PollFlags| fd.revents().is_some_and(|got| got.intersects(wanted));
-    for (place, fd) in open.iter().zip(&fds) {
-        if is(fd, PollFlags::POLLHUP | PollFlags::POLLERR)
-            && let Some(ring) = hung_up.get_mut(*place)
-        {
-            *ring = true;
-        }
-    }
-    Ok(control.descriptor().is_some() && fds.last().is_some_and(|fd| is(fd, PollFlags::POLLIN)))
+    let others: Vec<_> = others.chain(control.descriptor()).collect();
+    let ready = events
+        .wait(&others, wait)
+        .map_err(system("wait for events"))?;
+    Ok(control.descriptor().is_some() && ready.last().is_some_and(|last| last.is_readable))
 }

@@ -6,8 +6,8 @@ use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RecordEnd, RunError};
 use crate::plan::{CountedEvent, RecordWish};
 use perf_live::events::{self, Counted, EventSet, OpenError, RingChoice, Subject};
+use perf_live::ring::Drain;
 use perf_live::sandbox::Running;
-use perf_records::merge::Source as _;
 use perf_records::units::Cpu;
 use std::io;
 
@@ -119,15 +119,11 @@ impl Counters {
         whose: Recording,
         control: &mut dyn Control,
     ) -> Result<(Vec<Count>, RecordEnd), SessionError> {
-        let mut hung_up = vec![false; self.ends.descriptors().len()];
         let mut next = Next::Follow;
-        while !whose.is_over(running.as_ref(), &hung_up) && next != Next::Leave {
+        while !whose.is_over(running.as_ref(), self.ends.have_hung_up()) && next != Next::Leave {
             let others = running.iter().flat_map(Running::descriptors);
-            let is_called = session::wait_for(&self.ends, others, control, TICK, &mut hung_up)?;
-            for drain in self.ends.parts().0 {
-                drain.refresh();
-                drain.discard();
-            }
+            let is_called = session::wait_for(&mut self.ends, others, control, TICK)?;
+            self.ends.parts().0.iter_mut().for_each(Drain::discard);
             match &mut running {
                 Some(running) => next = look_after(running, is_called, control, next)?,
                 None if is_called => break,

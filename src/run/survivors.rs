@@ -69,9 +69,14 @@ impl Survivors {
         otherwise.min(look.unwrap_or(otherwise))
     }
 
-    /// Whether somebody has outlived the main process and may not. Called as long as the run is not
-    /// over.
-    pub(super) fn outlive(&mut self, running: &Running, lineage: &Lineage) -> bool {
+    /// Whether a process has outlived the main process and may not. Called as long as the run is
+    /// not over; `is_current` if all records have been read that have been drained.
+    pub(super) fn outlive(
+        &mut self,
+        running: &Running,
+        lineage: &Lineage,
+        is_current: bool,
+    ) -> bool {
         let now = Instant::now();
         if self.next_look.is_none_or(|look| now < look) {
             return false;
@@ -86,7 +91,7 @@ impl Survivors {
         }
         let looked = self.look(others);
         self.found = looked.alive;
-        if is_patient && self.found.is_empty() {
+        if is_patient && is_current && self.found.is_empty() {
             // Each is gone before it is looked at, but has left somebody like itself.
             self.found = looked.missed;
         }

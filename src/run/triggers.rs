@@ -42,7 +42,6 @@ pub enum Switch {
 #[derive(Debug)]
 pub struct Alarm {
     events: EventSet,
-    hung_up: Vec<bool>,
     /// For how many those ask that come together.
     most_at_once: u64,
 }
@@ -103,11 +102,12 @@ impl Bench<'_> {
             ..wish.side_band()
         };
         let pages = ALARM_PAGES;
-        let events = events::record(&recorded, subject, owner, RingChoice::New { cpus, pages })?;
-        let hung_up = vec![false; events.descriptors().len()];
+        let mut events =
+            events::record(&recorded, subject, owner, RingChoice::New { cpus, pages })?;
+        let by_looks = events.drain_by_looks();
+        by_looks.map_err(system("drain the rings"))?;
         Ok(Alarm {
             events,
-            hung_up,
             most_at_once,
         })
     }
@@ -129,30 +129,22 @@ impl Alarm {
     /// How many files it has asked for since this was last called.
     fn asked(&mut self) -> Result<u64, SessionError> {
         let none = std::iter::empty();
-        session::wait_for(
-            &self.events,
-            none,
-            &Nobody,
-            Duration::ZERO,
-            &mut self.hung_up,
-        )?;
+        session::wait_for(&mut self.events, none, &Nobody, Duration::ZERO)?;
+        self.events.look().map_err(system("drain the rings"))?;
         let mut asked = 0_u64;
         for drain in self.events.parts().0 {
-            drain.refresh();
             while let Some(bytes) = drain.peek()? {
                 let head = bytes.first_chunk().copied().unwrap_or_default();
                 let is_sample = Header::from_bytes(head).kind == record::kind::SAMPLE;
                 asked = asked.saturating_add(is_sample.into());
                 drain.pop();
             }
-            drain.settle();
         }
         Ok(asked.min(self.most_at_once))
     }
 
     fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let all = self.events.descriptors().into_iter().zip(&self.hung_up);
-        all.filter(|(_, hung_up)| !**hung_up).map(|(fd, _)| fd)
+        self.events.open_descriptors().into_iter()
     }
 }
 

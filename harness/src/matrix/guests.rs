@@ -81,11 +81,15 @@ impl Suite<'_> {
             filter,
             exact,
             patience,
+            backlog,
         } = self.chosen;
         let jobs = jobs.map_or_else(|| self.size.cpus(), u32::from);
         words.extend(["--jobs".into(), jobs.to_string().into()]);
         if let Some(times) = patience {
             words.extend(["--patience".into(), times.to_string().into()]);
+        }
+        if let Some(bytes) = backlog {
+            words.extend(["--backlog".into(), bytes.to_string().into()]);
         }
         let exact: Vec<&String> = match only {
             None => exact.iter().collect(),

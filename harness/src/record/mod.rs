@@ -11,6 +11,7 @@ use perf_live::errors::chain;
 use perf_live::events::full_rings;
 use perf_live::files::{self, Access};
 use perf_live::host::Host;
+use perf_live::ring::Bounds;
 use perf_live::sandbox::Stdio;
 use perf_records::attr::{Chain, Sampling};
 use perf_records::units::shown_path;
@@ -50,6 +51,10 @@ pub(crate) struct Arguments {
     /// two of pages
     #[arg(short, long, value_name = "PAGES|SIZE", value_parser = pages)]
     mmap_pages: Option<u64>,
+    /// How much may wait to be written at most: 256 MiB of it in memory, the rest in a file in TMPDIR
+    /// [default: what is free there but for 1 GiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    backlog: Option<u64>,
     /// Samples come with call chains: fp, as frame pointers tell; dwarf, from a copy of the stack,
     /// of so many bytes (8192)
     #[arg(long, value_name = "fp|dwarf[,SIZE]", value_parser = crate::trace::options::call_graph)]
@@ -103,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let whom = &arguments.whom;
     let whose = whom.whose()?;
     whom::keep_to_own(whose, &host);
-    let bench = whom::bench(&host)?;
+    let bench = whom::bench(&host)?.with_backlog(arguments.backlog.map(Bounds::of));
     let wish = wish(arguments, whose, &bench)?;
     let living = whom.living(whose, &host)?;
     let stdio = match is_pipe {

@@ -19,6 +19,7 @@ use delivered::Signals;
 use options::{By, Faults, Format, Order, Strings};
 use perf_live::errors::chain;
 use perf_live::host::Host;
+use perf_live::ring::Bounds;
 use perf_live::sandbox::{self, LaunchError, NotExecuted};
 use perf_records::attr::Chain;
 use printer::{Form, Printer};
@@ -146,6 +147,10 @@ pub(crate) struct Arguments {
     /// Size of each CPU's ring (64KiB, 4MiB), rounded up to a power of two of pages
     #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = options::size)]
     ring_size: Option<u64>,
+    /// How much of the trace may wait to be read at most: 256 MiB of it in memory, the rest in a
+    /// file in TMPDIR [default: what is free there but for 1 GiB]
+    #[arg(long, value_name = "SIZE", value_parser = options::size)]
+    backlog: Option<u64>,
     /// Instead of a command's, the calls and events that are recorded in this file: perf.data, of
     /// --save, harness record or perf record. Without -e all that was asked for then
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["command", "sandbox", "strings", "ring_size"])]
@@ -210,6 +215,7 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
+    let bench = bench.with_backlog(arguments.backlog.map(Bounds::of));
     let (wanted, shows_signals) = wishes::wanted(arguments)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
@@ -253,6 +259,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     if let Some(line) = plan.of_nobody() {
         note!("harness: {line}");
     }
+    // Who reads the trace may be slower than the workload.
+    let apart = events.drain_apart();
+    apart.map_err(|error| other(error, None))?;
     let about = crate::record::about(None);
     let saving = arguments.save.as_ref();
     let saving = saving.map(|file| Saving::begin(file, &about, &events, &bench));

@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use perf_live::host::Host;
+use perf_live::ring::Bounds;
 use serde_json::Value;
 use trace_harness::run::{Bench, Control, Fault, Options, ScenarioReport, Suite, Update, discover};
 use trace_harness::verdict::{Finding, Kind, Verdict};
@@ -184,6 +185,71 @@ fn loss_at_the_end_of_a_ring_that_nobody_reads_is_caught() {
         records < 5_000,
         "more records than two rings hold: {records}"
     );
+}
+
+/// Traces a flood into rings of a third of its records, and reads nothing of the trace before the
+/// workload has ended.
+fn flood_before_its_trace_is_read(arguments: &[&str]) -> Run {
+    let project = Project::new();
+    let mut command = project.program(&["trace", "-m", "16MiB"]);
+    command.args(arguments);
+    let script = "\"$0\" flood 300000; echo done";
+    command.args(["--", "sh", "-c", script, &oracle::path()]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut harness = command.spawn().expect("the program");
+    let mut stdout = BufReader::new(harness.stdout.take().expect("a pipe"));
+    let mut said = String::new();
+    stdout.read_line(&mut said).expect("a line");
+    stdout.read_line(&mut said).expect("a line");
+    assert!(said.ends_with("done\n"), "{said}");
+    let mut rest = Vec::new();
+    let reader = std::thread::spawn(move || stdout.read_to_end(&mut rest));
+    let run = harness.wait_with_output().expect("the end").into();
+    reader.join().expect("a thread").expect("no more output");
+    run
+}
+
+#[test]
+fn nothing_is_lost_while_the_reader_of_the_trace_waits() {
+    require!(right_to_trace());
+    let run = flood_before_its_trace_is_read(&[]);
+    run.assert_status(0);
+    let calls = run.stderr.lines().filter(|line| line.contains(" getppid("));
+    assert!(calls.count() >= 300_000);
+}
+
+#[test]
+fn a_backlog_that_is_full_makes_a_trace_incomplete_with_its_numbers() {
+    require!(right_to_trace());
+    let run = flood_before_its_trace_is_read(&["--backlog", "1KiB"]);
+    run.assert_status(125);
+    for event in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {
+        let (counted, records, lost) = account(&run.stderr, event);
+        assert!(counted == records + lost && lost > 0, "{counted} {lost}");
+    }
+    let told = " MiB of records waited to be read, and there was no room for more";
+    assert!(run.stderr.lines().any(|line| line.contains(told)));
+}
+
+#[test]
+fn records_that_waited_in_a_file_are_as_good_as_those_that_waited_in_memory() {
+    require!(right_to_trace());
+    let host = Host::running();
+    let bounds = Bounds {
+        memory: 0,
+        files: 1 << 30,
+    };
+    let bench = Bench::new(&host).expect("a bench");
+    let bench = bench.with_backlog(Some(bounds));
+    let yaml = format!(
+        "workload: {{ run: [{}, flood, \"300000\"] }}\nsandbox: {{ root: host }}\n\
+         trace: {{ ring: {{ size: 16MiB }} }}\nexpect: {{ count: {{ getppid: 300000 }} }}\n\
+         snapshot: false",
+        oracle::path()
+    );
+    let report = run_here(&Project::with("flood", &yaml), &bench, None);
+    assert_eq!(report.verdict, Verdict::Pass, "{:?}", report.findings);
+    assert!(report.events > 300_000);
 }
 
 /// A flood from more processes than there are CPUs. A reader that shares the CPU of a single one

@@ -134,6 +134,10 @@ pub struct Account {
     /// Linux 6.0): names, forks and exits may be missing there.
     #[serde(default)]
     pub full_rings: u64,
+    /// How many bytes of records waited to be read when there was no room for more; 0 if there
+    /// always was.
+    #[serde(default)]
+    pub full_backlog: u64,
     /// How many programs ran on after the kernel had ended their events.
     pub out_of_sight: u64,
     /// Of how many processes the end was not seen, though the run was followed to its end: they
@@ -244,6 +248,13 @@ impl Account {
         }
         if self.full_rings > 0 {
             lines.push(full_rings(self.full_rings));
+        }
+        if self.full_backlog > 0 && !lines.is_empty() {
+            lines.push(format!(
+                "{} MiB of records waited to be read, and there was no room for more: what reads the output was slower than \
+                 the workload (`--backlog` and the free space in TMPDIR bound what may wait)",
+                self.full_backlog.div_ceil(1 << 20)
+            ));
         }
         // Where a record is missing, it may be that one.
         if self.never_started && lines.is_empty() {

@@ -7,6 +7,7 @@
 
 mod account;
 mod counter;
+mod draining;
 mod error;
 mod group;
 mod open;
@@ -36,7 +37,7 @@ use perf_records::attr::{Attr, Maps, Modes, SampleType, Sampling, Source};
 use perf_records::record::LayoutTable;
 use perf_records::units::{Cpu, Pid};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use syscall_model::memory::Fetches;
 
@@ -54,7 +55,7 @@ struct OpenEvent {
     of_everybody: bool,
     /// What a recording calls it, if that is not its name.
     shown: Option<String>,
-    fd: OwnedFd,
+    fd: Arc<OwnedFd>,
 }
 
 /// The open events of one run and the rings they write to.
@@ -72,6 +73,7 @@ pub struct EventSet {
     at_most: Vec<Option<u64>>,
     has_lost: bool,
     reads_memory: bool,
+    draining: draining::Draining,
 }
 
 /// Opens the requested events on every CPU.
@@ -212,11 +214,7 @@ impl EventSet {
     /// Whether the descriptors hang up when nobody is left: those of a control group never do.
     #[must_use]
     pub fn hang_up(&self) -> bool {
-        let leader = self
-            .leaders
-            .first()
-            .and_then(|place| self.events.get(*place));
-        leader.is_some_and(|leader| !leader.of_group)
+        self.leaders().next().is_some_and(|leader| !leader.of_group)
     }
 
     /// Stops all events, those of descendants as well: what is in the rings then is all there will
@@ -230,15 +228,11 @@ impl EventSet {
             .try_for_each(|event| perf::disable(event.fd.as_fd()))
     }
 
-    /// One descriptor for each ring and task that is followed: readable when a quarter is full,
-    /// hung up when the last task that it follows is gone, if it [follows tasks](Self::hang_up).
-    #[must_use]
-    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+    /// One event for each ring and task that is followed.
+    fn leaders(&self) -> impl Iterator<Item = &OpenEvent> {
         self.leaders
             .iter()
             .filter_map(|place| self.events.get(*place))
-            .map(|event| event.fd.as_fd())
-            .collect()
     }
 
     /// The rings, and the table that their records are read by.
@@ -309,6 +303,7 @@ impl EventSet {
             events,
             side_band_lost: side_band.said_lost.unwrap_or(0),
             full_rings: self.full_rings(),
+            full_backlog: self.full_backlog(),
             lost_records,
             out_of_sight,
             ..Account::default()

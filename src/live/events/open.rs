@@ -1,5 +1,6 @@
 //! Opening events: for each CPU one ring, and everything that writes into it.
 
+use super::draining::Draining;
 use super::request::SIDE_BAND;
 use super::rings::{self, RingChoice, Rings};
 use super::{EventSet, MEMORY, OpenError, OpenEvent, Origin};
@@ -12,6 +13,7 @@ use perf_records::units::Cpu;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 /// An event that is to be opened for each of its targets.
 pub(super) struct Wanted<'a> {
@@ -102,6 +104,7 @@ pub(super) fn open_all(
     }
     let table = LayoutTable::new(layouts)?;
     Ok(EventSet {
+        draining: Draining::of(leaders.len()),
         rings,
         flight: (!overwritten.is_empty()).then(|| Flight::new(overwritten)),
         leaders,
@@ -168,7 +171,7 @@ fn open_one(
         of_group: matches!(target, perf::Target::Cgroup(_)),
         of_everybody: matches!(target, perf::Target::Everybody),
         shown: None,
-        fd,
+        fd: Arc::new(fd),
     })
 }
 

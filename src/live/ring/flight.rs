@@ -61,8 +61,8 @@ impl Backward {
         let head = self.ring.head();
         let written = self.given.wrapping_sub(head);
         let there = written.min(self.ring.capacity());
-        let mut bytes = vec![0; usize::try_from(there).unwrap_or(0)];
-        self.ring.copy(head, &mut bytes);
+        let mut bytes = Vec::new();
+        self.ring.append(head, there, &mut bytes);
         let is_overwritten = written > there;
         let mut starts = Vec::new();
         let mut at = 0;

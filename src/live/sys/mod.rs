@@ -8,6 +8,7 @@ pub mod bpf;
 pub mod mount;
 pub mod perf;
 pub mod pidfd;
+pub mod poll;
 pub mod process;
 pub mod removal;
 pub mod rights;

@@ -80,18 +80,22 @@ impl Pages {
             .load(Ordering::Acquire)
     }
 
-    fn copy(&self, at: u64, out: &mut [u8]) {
+    fn append(&self, at: u64, length: u64, out: &mut Vec<u8>) {
         let capacity = self.capacity() as usize;
         let start = (at & self.mask) as usize;
-        let length = out.len().min(capacity);
+        let length = length.min(self.capacity()) as usize;
         let first = length.min(capacity - start);
-        // SAFETY: both pieces lie within the data pages; `out` is our own memory and cannot overlap
-        // a mapping that only we hold privately. The kernel does not write where the callers read
-        // (see there), so the bytes do not change under the copy.
+        out.reserve(length);
+        // SAFETY: both pieces lie within the data pages; `out` is our own memory with room for
+        // `length` bytes more, and cannot overlap a mapping that only we hold privately. The kernel
+        // does not write where the callers read (see there), so the bytes do not change under the
+        // copy. All bytes up to the new length have been written.
         unsafe {
             let data = self.base.as_ptr().add(self.data_offset);
-            std::ptr::copy_nonoverlapping(data.add(start), out.as_mut_ptr(), first);
-            std::ptr::copy_nonoverlapping(data, out.as_mut_ptr().add(first), length - first);
+            let to = out.as_mut_ptr().add(out.len());
+            std::ptr::copy_nonoverlapping(data.add(start), to, first);
+            std::ptr::copy_nonoverlapping(data, to.add(first), length - first);
+            out.set_len(out.len() + length);
         }
     }
 }
@@ -155,16 +159,13 @@ impl Ring {
             .store(tail, Ordering::Release);
     }
 
-    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has
-    /// to.
+    /// Appends `length` bytes from counter `at` on to `out`, around the end of the ring where it
+    /// has to; at most as many as the ring has.
     ///
     /// The caller keeps to what lies between [`tail`](Self::tail) and [`head`](Self::head), where
     /// the kernel does not write; elsewhere the bytes are whatever is there.
-    ///
-    /// # Panics
-    /// Never; what exceeds the ring's size is left untouched.
-    pub fn copy(&self, at: u64, out: &mut [u8]) {
-        self.0.copy(at, out);
+    pub fn append(&self, at: u64, length: u64, out: &mut Vec<u8>) {
+        self.0.append(at, length, out);
     }
 }
 
@@ -201,16 +202,13 @@ impl Overwritable {
         self.0.head()
     }
 
-    /// Copies the bytes from counter `at` on into `out`, around the end of the ring where it has
-    /// to.
+    /// Appends `length` bytes from counter `at` on to `out`, around the end of the ring where it
+    /// has to; at most as many as the ring has.
     ///
     /// The caller has [paused](super::perf::pause_output) the ring and
     /// [waited](super::wait_for_all_cpus) for who was writing, so that the kernel does not write;
     /// otherwise the bytes are whatever is there, some of them of other records than others.
-    ///
-    /// # Panics
-    /// Never; what exceeds the ring's size is left untouched.
-    pub fn copy(&self, at: u64, out: &mut [u8]) {
-        self.0.copy(at, out);
+    pub fn append(&self, at: u64, length: u64, out: &mut Vec<u8>) {
+        self.0.append(at, length, out);
     }
 }

@@ -120,6 +120,10 @@ impl<'a> Recorder<'a> {
         if self.flight.is_none() {
             let first = self.next_file(events.parts().1);
             self.current = Some(first.map_err(StoreError::from)?);
+        } else {
+            // A dump wants all that is as old as itself at once, and little comes beside it.
+            let by_looks = events.drain_by_looks();
+            by_looks.map_err(system("drain the rings"))?;
         }
         Ok(())
     }
@@ -161,7 +165,7 @@ impl<'a> Recorder<'a> {
     /// # Errors
     /// [`RecordingError`], for what has no other file beside it.
     pub fn end(mut self, events: &mut EventSet) -> Result<(Stored, u64), RecordingError> {
-        self.drain(events)?;
+        while !self.drain(events)? {}
         if self.flight.is_some() {
             self.dump(events)?;
         } else if matches!(self.to, Destination::Many(_)) {
@@ -182,12 +186,12 @@ impl<'a> Recorder<'a> {
         Ok((stored, self.n_failed))
     }
 
-    fn drain(&mut self, events: &mut EventSet) -> Result<(), RecordingError> {
-        let begin = sys::monotonic_now();
+    /// Takes what is new in the rings; whether that was all that has been drained.
+    fn drain(&mut self, events: &mut EventSet) -> Result<bool, RecordingError> {
+        let look = events.look().map_err(system("drain the rings"))?;
         let mut stopped = Vec::new();
         let (drains, table) = events.parts();
         for drain in drains {
-            drain.refresh();
             while let Some(bytes) = drain.peek().map_err(SessionError::from)? {
                 self.triggers.count(bytes.len());
                 let counted = self.tally.count(table, bytes);
@@ -199,7 +203,6 @@ impl<'a> Recorder<'a> {
                 }
                 drain.pop();
             }
-            drain.settle();
         }
         let ended = match &mut self.current {
             Some((_, store)) => store.round(),
@@ -209,10 +212,11 @@ impl<'a> Recorder<'a> {
         if self.flight.is_none() {
             self.forward.fold_until(table, self.round);
         }
-        self.round = begin;
+        self.round = look.until;
         let mut stopped = stopped.into_iter();
         let all = stopped.try_for_each(|place| events.stop(place));
-        Ok(all.map_err(system("stop an event that had its records"))?)
+        all.map_err(system("stop an event that had its records"))?;
+        Ok(look.is_all)
     }
 
     fn take(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) -> Result<(), RecordingError> {

@@ -22,6 +22,7 @@ impl Reader<'_> {
             events: account.events,
             side_band_lost: account.side_band_lost,
             full_rings: account.full_rings,
+            full_backlog: account.full_backlog,
             ..self.own_account(out_of_sight)
         })
     }

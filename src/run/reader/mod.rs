@@ -10,10 +10,11 @@ mod turns;
 
 use super::chains::Chains;
 use super::halves::{convention, instruction, left_by, number, word};
-use super::session::SessionError;
+use super::session::{SessionError, system};
 use super::setting::{Fault, Fired, Observer, Setting};
 use crate::plan::{EventsPlan, Meaning};
 use perf_live::events::{EventSet, Origin};
+use perf_live::ring::Look;
 use perf_live::sys::page_size;
 use perf_records::attr::Layout;
 use perf_records::merge::Merge;
@@ -25,6 +26,10 @@ use std::sync::Arc;
 use syscall_model::files::Tables;
 use syscall_model::mappings::Maps;
 use syscall_model::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
+
+// How long after its time stamp a record may become visible, in nanoseconds: stamps are taken before
+// the record is written, a microsecond at most, or the length of a pause of a virtual CPU.
+const SETTLING: u64 = 50_000;
 
 // Where a tracepoint's record has `common_pid` (`struct trace_entry`, linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -134,12 +139,42 @@ impl<'a> Reader<'a> {
         &mut self.lineage
     }
 
+    /// Takes what is new in the rings, as far as it has settled; whether that was all there is.
     pub(super) fn drain(
         &mut self,
         merge: &mut Merge,
         events: &mut EventSet,
-        horizon: Option<Nanos>,
+    ) -> Result<bool, SessionError> {
+        let look = events.look().map_err(system("drain the rings"))?;
+        self.pass(merge, events, look, false)?;
+        Ok(look.is_all)
+    }
+
+    /// Takes all that is in the rings of events that have been stopped.
+    pub(super) fn drain_rest(
+        &mut self,
+        merge: &mut Merge,
+        events: &mut EventSet,
     ) -> Result<(), SessionError> {
+        events.drain_by_looks().map_err(system("drain the rings"))?;
+        loop {
+            let look = events.look().map_err(system("drain the rings"))?;
+            self.pass(merge, events, look, true)?;
+            if look.is_all {
+                return Ok(());
+            }
+        }
+    }
+
+    fn pass(
+        &mut self,
+        merge: &mut Merge,
+        events: &mut EventSet,
+        look: Look,
+        is_last: bool,
+    ) -> Result<(), SessionError> {
+        let horizon = Nanos(look.until.0.saturating_sub(SETTLING));
+        let horizon = (!(is_last && look.is_all)).then_some(horizon);
         let (drains, table) = events.parts();
         let cpus: Vec<Cpu> = drains.iter().map(perf_live::ring::Drain::cpu).collect();
         let n = merge.pass(drains, table, horizon, |place, bytes| {

@@ -304,6 +304,7 @@ fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: 
     account.out_of_sight = account.out_of_sight.max(then.out_of_sight);
     account.side_band_lost = then.side_band_lost;
     account.full_rings = then.full_rings;
+    account.full_backlog = then.full_backlog;
     account.other_cpus = then.other_cpus;
     account.lost_records = account.lost_records.max(then.lost_records);
     account.throttled = account.throttled.max(then.throttled);

@@ -1,0 +1,234 @@
+//! A thread that drains the rings and does nothing else, so that they are emptied however long
+//! records take to be understood.
+
+use super::backlog::{Backlog, Bounds, Held, Writer, lock};
+use super::{Drain, Look, Tap};
+use crate::sys;
+use perf_records::units::Nanos;
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How long rings that have not filled wait to be emptied.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The same while there is no room for what they hold.
+const FULL_TICK: Duration = Duration::from_millis(1);
+
+/// Rings that a thread drains.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    shared: Arc<Shared>,
+    /// Readable when there is something to be read.
+    told: PipeReader,
+    has_more: bool,
+    thread: Option<Thread>,
+}
+
+#[derive(Debug)]
+struct Thread {
+    /// The thread ends when this is closed.
+    go: PipeWriter,
+    handle: JoinHandle<Vec<Tap>>,
+}
+
+/// What the thread and the reader share.
+#[derive(Debug)]
+struct Shared {
+    backlog: Mutex<Backlog>,
+    news: Mutex<News>,
+}
+
+/// What the thread tells.
+#[derive(Debug)]
+struct News {
+    /// Which of the descriptors have hung up.
+    hung_up: Vec<bool>,
+    /// Whether the reader has been told and has not taken all there is.
+    is_told: bool,
+    failed: Option<io::Error>,
+}
+
+impl Apart {
+    /// Starts the thread. The rings have been read up to `until`; `fds` wake it when a ring has
+    /// filled by a quarter, but for those that have hung up.
+    ///
+    /// # Errors
+    /// Those of `pipe(2)` and `pthread_create(3)`; the readers keep their rings then.
+    pub(crate) fn start(
+        drains: &mut [Drain],
+        fds: Vec<Arc<OwnedFd>>,
+        hung_up: &[bool],
+        until: Nanos,
+        bounds: Bounds,
+    ) -> io::Result<Self> {
+        let (told, tells) = io::pipe()?;
+        let (goes, go) = io::pipe()?;
+        let shared = Arc::new(Shared {
+            backlog: Mutex::new(Backlog::new(until, bounds)),
+            news: Mutex::new(News {
+                hung_up: hung_up.to_vec(),
+                is_told: false,
+                failed: None,
+            }),
+        });
+        let drainer = Drainer {
+            fds,
+            goes,
+            tells,
+            shared: Arc::clone(&shared),
+            writer: Writer::default(),
+        };
+        let (give, given) = mpsc::channel();
+        let thread = thread::Builder::new().name("drain".to_owned());
+        let handle = thread.spawn(move || drainer.run(given.recv().unwrap_or_default()))?;
+        let taps: Vec<Tap> = drains
+            .iter_mut()
+            .filter_map(|drain| drain.tap.take())
+            .collect();
+        // It is there and waits.
+        let _given = give.send(taps);
+        Ok(Self {
+            shared,
+            told,
+            has_more: false,
+            thread: Some(Thread { go, handle }),
+        })
+    }
+
+    /// Readable when there is something to be read.
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.told.as_fd()
+    }
+
+    /// Which of the descriptors have hung up.
+    pub(crate) fn hung_up(&self, to: &mut [bool]) {
+        for (to, hung_up) in to.iter_mut().zip(&lock(&self.shared.news).hung_up) {
+            *to |= hung_up;
+        }
+    }
+
+    /// How much waited to be read.
+    pub(crate) fn held(&self) -> Held {
+        lock(&self.shared.backlog).held()
+    }
+
+    /// Whether the thread has ended and all that it left has been taken.
+    pub(crate) fn is_over(&self) -> bool {
+        self.thread.is_none() && lock(&self.shared.backlog).is_empty()
+    }
+
+    /// Gives what was drained to the readers, some of it at a time.
+    ///
+    /// # Errors
+    /// The thread's, or those of reading what it wrote to a file.
+    pub(crate) fn take(&mut self, drains: &mut [Drain]) -> io::Result<Look> {
+        let read = drains.iter_mut().flat_map(|drain| drain.spare.drain(..));
+        {
+            let mut news = lock(&self.shared.news);
+            if let Some(error) = news.failed.take() {
+                return Err(error);
+            }
+            // Before the rest is looked at, so that what comes in the meantime is told anew.
+            if std::mem::take(&mut news.is_told) {
+                self.told.read_exact(&mut [0])?;
+            }
+        }
+        let portion = {
+            let mut backlog = lock(&self.shared.backlog);
+            backlog.reuse(read);
+            backlog.take()
+        };
+        let look = portion.give(drains)?;
+        self.has_more = !look.is_all;
+        Ok(look)
+    }
+
+    /// Whether there is more to be taken than was at the last time.
+    pub(crate) fn has_more(&self) -> bool {
+        self.has_more
+    }
+
+    /// Ends the thread when it has emptied the rings once more, and gives them back.
+    ///
+    /// # Errors
+    /// Where the thread came to no proper end.
+    pub(crate) fn end(&mut self, drains: &mut [Drain]) -> io::Result<()> {
+        let Some(Thread { go, handle }) = self.thread.take() else {
+            return Ok(());
+        };
+        drop(go);
+        let taps = handle.join();
+        let taps = taps.map_err(|_| io::Error::other("the thread that drains the rings failed"))?;
+        for (drain, tap) in drains.iter_mut().zip(taps) {
+            drain.tap = Some(tap);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        let _ended = self.end(&mut []);
+    }
+}
+
+/// What the thread has.
+#[derive(Debug)]
+struct Drainer {
+    fds: Vec<Arc<OwnedFd>>,
+    goes: PipeReader,
+    tells: PipeWriter,
+    shared: Arc<Shared>,
+    writer: Writer,
+}
+
+impl Drainer {
+    fn run(mut self, mut taps: Vec<Tap>) -> Vec<Tap> {
+        let mut tick = TICK;
+        loop {
+            match self.turn(&mut taps, &mut tick) {
+                Ok(true) => {}
+                Ok(false) => return taps,
+                Err(error) => {
+                    lock(&self.shared.news).failed = Some(error);
+                    let _told = self.tells.write_all(&[0]);
+                    return taps;
+                }
+            }
+        }
+    }
+
+    /// Waits until a ring has filled, and empties all of them; whether to go on.
+    fn turn(&mut self, taps: &mut [Tap], tick: &mut Duration) -> io::Result<bool> {
+        let hung_up = lock(&self.shared.news).hung_up.clone();
+        let open: Vec<usize> = (0..self.fds.len())
+            .filter(|place| hung_up.get(*place) != Some(&true))
+            .collect();
+        let rings = open.iter().filter_map(|place| self.fds.get(*place));
+        let goes = [self.goes.as_fd()].into_iter();
+        let ready = sys::poll::poll(rings.map(AsFd::as_fd).chain(goes), *tick)?;
+        let ended = open
+            .iter()
+            .zip(&ready)
+            .filter(|(_, ready)| ready.has_hung_up);
+        let ended: Vec<usize> = ended.map(|(place, _)| *place).collect();
+        // What was written before a descriptor hung up is there before the reader knows of that.
+        let is_all = self.writer.round(taps, &self.shared.backlog);
+        *tick = if is_all { TICK } else { FULL_TICK };
+        let has_some = !lock(&self.shared.backlog).is_empty();
+        let mut news = lock(&self.shared.news);
+        for place in &ended {
+            if let Some(hung_up) = news.hung_up.get_mut(*place) {
+                *hung_up = true;
+            }
+        }
+        if (has_some || !ended.is_empty()) && !news.is_told {
+            self.tells.write_all(&[0])?;
+            news.is_told = true;
+        }
+        Ok(ready.last().is_none_or(|goes| !goes.has_hung_up))
+    }
+}

@@ -1,0 +1,286 @@
+//! What has been taken out of the rings and is not read yet: in memory up to a bound, then in
+//! files without a name.
+
+use super::{Drain, Look, Tap};
+use crate::sys;
+use nix::sys::statvfs::statvfs;
+use perf_records::units::Nanos;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How much a backlog may hold, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// In memory.
+    pub memory: u64,
+    /// In files in the folder for temporary files (`TMPDIR`), when the memory is used up.
+    pub files: u64,
+}
+
+impl Bounds {
+    /// The most that is kept in memory, in bytes.
+    const MEMORY: u64 = 256 << 20;
+
+    /// So much at most, in bytes: 256 MiB of it in memory.
+    #[must_use]
+    pub fn of(all: u64) -> Self {
+        let memory = all.min(Self::MEMORY);
+        Self {
+            memory,
+            files: all - memory,
+        }
+    }
+}
+
+impl Default for Bounds {
+    /// 256 MiB of memory, and what is free in the folder for temporary files but for 1 GiB.
+    fn default() -> Self {
+        let free = statvfs(&std::env::temp_dir()).map_or(0, |of| {
+            of.blocks_available().saturating_mul(of.fragment_size())
+        });
+        Self {
+            memory: Self::MEMORY,
+            files: free.saturating_sub(1 << 30),
+        }
+    }
+}
+
+/// What is behind a lock, whatever happened to a thread that held it.
+pub(super) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How much a backlog held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// The most at a time, in bytes, in memory and in files.
+    pub peak: u64,
+    /// Whether there was more than it may hold, so that a ring was left as it was.
+    pub was_full: bool,
+}
+
+/// How much the reader takes at once, in bytes: it has other things to look after.
+const PORTION: u64 = 8 << 20;
+
+/// How much room is kept for pieces to come, in bytes.
+const SPARE: u64 = 16 << 20;
+
+/// How long a file gets before the next one is begun: files are given back whole.
+const SEGMENT: u64 = 64 << 20;
+
+/// Whole records of one ring.
+#[derive(Debug)]
+enum Piece {
+    Memory(Vec<u8>),
+    File {
+        segment: Arc<File>,
+        at: u64,
+        length: usize,
+    },
+}
+
+impl Piece {
+    fn read(self) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Memory(bytes) => Ok(bytes),
+            Self::File {
+                segment,
+                at,
+                length,
+            } => {
+                let mut bytes = vec![0; length];
+                segment.read_exact_at(&mut bytes, at)?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// What one look at all rings brought.
+#[derive(Debug)]
+struct Round {
+    /// All that the kernel had written by then came with this round or earlier; `None` if a ring
+    /// was left as it was.
+    until: Option<Nanos>,
+    /// Each with the place of its ring.
+    pieces: Vec<(usize, Piece)>,
+    in_memory: u64,
+    in_files: u64,
+}
+
+/// The rounds that have not been read, oldest first.
+#[derive(Debug)]
+pub(super) struct Backlog {
+    rounds: VecDeque<Round>,
+    /// How far the rounds go that have been read.
+    until: Nanos,
+    bounds: Bounds,
+    in_memory: u64,
+    in_files: u64,
+    spare: Vec<Vec<u8>>,
+    held: Held,
+}
+
+impl Backlog {
+    pub(super) fn new(until: Nanos, bounds: Bounds) -> Self {
+        Self {
+            rounds: VecDeque::new(),
+            until,
+            bounds,
+            in_memory: 0,
+            in_files: 0,
+            spare: Vec::new(),
+            held: Held::default(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+
+    pub(super) fn held(&self) -> Held {
+        self.held
+    }
+
+    /// The next rounds, some at a time.
+    pub(super) fn take(&mut self) -> Portion {
+        let (mut rounds, mut length) = (Vec::new(), 0);
+        while length < PORTION
+            && let Some(round) = self.rounds.pop_front()
+        {
+            self.until = round.until.unwrap_or(self.until);
+            self.in_memory -= round.in_memory;
+            self.in_files -= round.in_files;
+            length += round.in_memory + round.in_files;
+            rounds.push(round);
+        }
+        Portion {
+            rounds,
+            look: Look {
+                until: self.until,
+                is_all: self.rounds.is_empty(),
+            },
+        }
+    }
+
+    /// Takes back the room of pieces that have been read.
+    pub(super) fn reuse(&mut self, pieces: impl Iterator<Item = Vec<u8>>) {
+        for piece in pieces {
+            let kept: usize = self.spare.iter().map(Vec::capacity).sum();
+            if (kept as u64) < SPARE {
+                self.spare.push(piece);
+            }
+        }
+    }
+
+    fn push(&mut self, round: Round) {
+        self.in_memory += round.in_memory;
+        self.in_files += round.in_files;
+        self.held.peak = self.held.peak.max(self.in_memory + self.in_files);
+        self.held.was_full |= round.until.is_none();
+        match self.rounds.back_mut() {
+            Some(last) if round.pieces.is_empty() => last.until = round.until.or(last.until),
+            None if round.pieces.is_empty() => self.until = round.until.unwrap_or(self.until),
+            _ => self.rounds.push_back(round),
+        }
+    }
+}
+
+/// Some rounds that are to be read.
+#[derive(Debug)]
+pub(super) struct Portion {
+    rounds: Vec<Round>,
+    look: Look,
+}
+
+impl Portion {
+    /// Gives the pieces to the readers of their rings.
+    pub(super) fn give(self, drains: &mut [Drain]) -> io::Result<Look> {
+        for (place, piece) in self.rounds.into_iter().flat_map(|round| round.pieces) {
+            let bytes = piece.read()?;
+            if let Some(drain) = drains.get_mut(place) {
+                drain.pieces.push_back(bytes);
+            }
+        }
+        Ok(self.look)
+    }
+}
+
+/// Fills a backlog.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    segment: Option<(Arc<File>, u64)>,
+}
+
+impl Writer {
+    /// Takes what all rings hold, as far as there is room for it; whether there was.
+    pub(super) fn round(&mut self, taps: &mut [Tap], backlog: &Mutex<Backlog>) -> bool {
+        let (mut memory, mut files, mut spare) = {
+            let mut backlog = lock(backlog);
+            let room = |bound: u64, taken| bound.saturating_sub(taken);
+            (
+                room(backlog.bounds.memory, backlog.in_memory),
+                room(backlog.bounds.files, backlog.in_files),
+                std::mem::take(&mut backlog.spare),
+            )
+        };
+        let mut round = Round {
+            until: Some(sys::monotonic_now()),
+            pieces: Vec::new(),
+            in_memory: 0,
+            in_files: 0,
+        };
+        for (place, tap) in taps.iter_mut().enumerate() {
+            let there = tap.look();
+            if there == 0 {
+                continue;
+            }
+            let mut bytes = spare.pop().unwrap_or_default();
+            // One ring's contents more than the bound: it is not known where records end.
+            if memory > 0 {
+                tap.copy(&mut bytes);
+                memory = memory.saturating_sub(there);
+                round.in_memory += there;
+                round.pieces.push((place, Piece::Memory(bytes)));
+            } else if files > 0 {
+                tap.copy(&mut bytes);
+                let written = self.write(&bytes);
+                spare.push(bytes);
+                let Ok(piece) = written else {
+                    files = 0;
+                    round.until = None;
+                    continue;
+                };
+                files = files.saturating_sub(there);
+                round.in_files += there;
+                round.pieces.push((place, piece));
+            } else {
+                round.until = None;
+                continue;
+            }
+            tap.release();
+        }
+        let is_all = round.until.is_some();
+        let mut backlog = lock(backlog);
+        backlog.spare.append(&mut spare);
+        backlog.push(round);
+        is_all
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<Piece> {
+        let (segment, at) = match self.segment.take().filter(|(_, at)| *at < SEGMENT) {
+            Some(segment) => segment,
+            None => (Arc::new(tempfile::tempfile()?), 0),
+        };
+        segment.write_all_at(bytes, at)?;
+        self.segment = Some((Arc::clone(&segment), at + bytes.len() as u64));
+        Ok(Piece::File {
+            segment,
+            at,
+            length: bytes.len(),
+        })
+    }
+}
