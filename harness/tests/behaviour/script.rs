@@ -11,6 +11,11 @@ use perf_records::perfdata::{MAGIC, own};
 use perf_records::record::kind;
 use serde_json::Value;
 
+use crate::support::require::{program, require};
+use of_perf::{Printed, of_perf, text};
+
+mod of_perf;
+
 fn fixture(name: &str) -> String {
     format!("{}/fixtures/perfdata/{name}", env!("CARGO_MANIFEST_DIR"))
 }
@@ -36,15 +41,8 @@ fn printed(arguments: &[&str]) -> String {
 
 #[test]
 fn a_file_is_printed_in_the_columns_of_perf() {
-    let text = printed(&["-i", &fixture("events.data")]);
-    let first = text.lines().next();
-    assert_eq!(
-        first,
-        Some(
-            "              sh   11350 [000] 38541.489381: sched:sched_process_exec: \
-             filename=/usr/bin/sh pid=11350 old_pid=11350"
-        )
-    );
+    let ours = printed(&["-i", &fixture("events.data")]);
+    assert_eq!(ours, text(&of_perf("events.txt")));
 }
 
 /// JSON lines without the names of functions, which are there where this machine has the very
@@ -87,10 +85,29 @@ fn a_file_of_the_other_byte_order_reads_the_same() {
 }
 
 #[test]
+fn the_file_of_the_other_byte_order_is_what_its_script_makes() {
+    let python = require!(program("python3"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = folder.path().join("foreign.data");
+    let output = Command::new(python)
+        .args([fixture("foreign"), fixture("events.data")])
+        .arg(&made)
+        .output()
+        .expect("python3");
+    assert!(output.status.success(), "{output:?}");
+    let ours = fs::read(fixture("foreign.data")).expect("the fixture");
+    assert!(fs::read(made).expect("a file") == ours, "make it anew");
+}
+
+#[test]
 fn a_pipe_reads_as_the_file_that_it_was_saved_to() {
     let saved = fixture("pipe.data");
     let by_name = printed(&["-i", &saved]);
-    assert_eq!(by_name.lines().count(), 24);
+    let of_perf = of_perf("pipe.txt");
+    assert_eq!(by_name.lines().count(), of_perf.len());
+    let fields = ["-F", "comm,tid,time,period,event,ip,trace"];
+    let ours = printed(&[&["-i", &saved], &fields[..]].concat());
+    assert_eq!(ours, text(&of_perf));
     for input in [&["-i", "-"][..], &["-i", "/dev/stdin"]] {
         let output = Command::new(env!("CARGO_BIN_EXE_harness"))
             .arg("script")
@@ -108,9 +125,9 @@ fn a_pipe_reads_as_the_file_that_it_was_saved_to() {
 
 #[test]
 fn json_has_every_field_of_a_sample_and_of_its_payload() {
-    let text = printed(&["--format", "json", "-i", &fixture("events.data")]);
-    let first = text.lines().next().expect("a sample");
-    let sample: Value = serde_json::from_str(first).expect("JSON");
+    let ours = printed(&["--format", "json", "-i", &fixture("events.data")]);
+    let theirs = of_perf("events.txt");
+    assert_eq!(ours.lines().count(), theirs.len());
     let keys = |value: &Value| -> BTreeSet<String> {
         let object = value.as_object().expect("an object");
         object.keys().cloned().collect()
@@ -123,22 +140,44 @@ fn json_has_every_field_of_a_sample_and_of_its_payload() {
     ]);
     // Names are there where this machine has the very files.
     let named = set(&["sym", "symoff_bytes", "file", "line"]);
-    let found: BTreeSet<String> = keys(&sample).difference(&named).cloned().collect();
-    assert_eq!(found, expected);
-    let fields: BTreeSet<String> = set(&[
+    let common = [
         "common_type",
         "common_flags",
         "common_preempt_count",
         "common_pid",
-        "filename",
-        "pid",
-        "old_pid",
-    ]);
-    assert_eq!(keys(&sample["fields"]), fields);
-    assert_eq!(sample["fields"]["filename"], "/usr/bin/sh");
+    ];
+    let mut events = BTreeSet::new();
+    for (ours, theirs) in ours.lines().zip(&theirs) {
+        let sample: Value = serde_json::from_str(ours).expect("JSON");
+        let found: BTreeSet<String> = keys(&sample).difference(&named).cloned().collect();
+        assert_eq!(found, expected, "{ours}");
+        let (cpu, time, event, payload) = theirs.parts();
+        let number = |name: &str| sample[name].as_u64();
+        assert_eq!(sample["comm"], *theirs.comm, "{ours}");
+        assert_eq!(number("tid"), theirs.tid.parse().ok(), "{ours}");
+        assert_eq!(number("cpu"), Some(cpu), "{ours}");
+        assert_eq!(number("time_ns").map(|time| time / 1_000), Some(time));
+        assert_eq!(sample["event"], event, "{ours}");
+        // Each field is `name=value` there, and the states of tasks are words.
+        let names = payload
+            .split(' ')
+            .filter_map(|word| Some(word.split_once('=')?.0));
+        let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        let fields = &sample["fields"];
+        assert_eq!(keys(fields), set(&[&names, &common[..]].concat()));
+        for name in names.into_iter().filter(|name| *name != "prev_state") {
+            let value = match &fields[name] {
+                Value::String(text) => text.clone(),
+                number => number.to_string(),
+            };
+            let field = format!(" {name}={value} ");
+            assert!(format!(" {payload} ").contains(&field), "{ours}: {payload}");
+        }
+        events.insert(event.to_owned());
+    }
     assert_eq!(
-        sample["time_ns"].as_u64().map(|time| time / 1_000),
-        Some(38_541_489_381)
+        events,
+        set(&["sched:sched_process_exec", "sched:sched_switch"])
     );
 }
 
@@ -191,23 +230,37 @@ fn a_chain_with_a_word_that_is_neither_mark_nor_address_is_not_printed_as_perf_d
 #[test]
 fn filters_take_what_they_name_and_nothing_else() {
     let file = fixture("events.data");
-    let all = printed(&["-i", &file]);
-    let with = |word: &str| -> String {
-        let lines = all.lines().filter(|line| line.contains(word));
-        lines.map(|line| format!("{line}\n")).collect()
-    };
+    let all = of_perf("events.txt");
     let only = |arguments: &[&str]| printed(&[&["-i", &file], arguments].concat());
-    assert_eq!(only(&["-e", "sched:sched_sw*"]), with("sched_switch:"));
-    assert_eq!(only(&["-C", "1"]), with("[001]"));
-    assert_eq!(only(&["--comms", "true"]), with("            true "));
-    assert_eq!(only(&["--tid", "11351"]), with(" 11351 ["));
-    assert_eq!(
-        only(&["--time", "38541.490867,38541.490884999"])
-            .lines()
-            .count(),
-        2
-    );
+    let taken = |arguments: &[&str], is_named: &dyn Fn(&Printed) -> bool| {
+        let named: Vec<&Printed> = all.iter().filter(|sample| is_named(sample)).collect();
+        assert!((1..all.len()).contains(&named.len()), "{arguments:?}");
+        assert_eq!(only(arguments), text(named), "{arguments:?}");
+    };
+    taken(&["-e", "sched:sched_sw*"], &|sample| {
+        sample.parts().2 == "sched:sched_switch"
+    });
+    taken(&["--comms", "true"], &|sample| sample.comm == "true");
+    let task = all.iter().find(|sample| sample.comm == "true");
+    let tid = &task.expect("a task of that name").tid;
+    // Each task is a process.
+    for option in ["--tid", "--pid"] {
+        taken(&[option, tid], &|sample| sample.tid == *tid);
+    }
     assert_eq!(only(&["--pid", "1"]), "");
+    let time = |sample: &Printed| sample.parts().1;
+    let (from, to) = (time(&all[all.len() / 3]), time(&all[all.len() / 2]));
+    let seconds = |micros: u64| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    let between = format!("{},{}999", seconds(from), seconds(to));
+    taken(&["--time", &between], &|sample| {
+        (from..=to).contains(&time(sample))
+    });
+    // The machine that recorded may have had a single one.
+    let cpus: BTreeSet<u64> = all.iter().map(|sample| sample.parts().0).collect();
+    for cpu in 0..=cpus.last().expect("a CPU") + 1 {
+        let named = all.iter().filter(|sample| sample.parts().0 == cpu);
+        assert_eq!(only(&["-C", &cpu.to_string()]), text(named), "CPU {cpu}");
+    }
 }
 
 #[test]

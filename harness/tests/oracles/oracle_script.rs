@@ -287,6 +287,16 @@ fn recordings_in_which_only_samples_have_times_read_as_perfs() {
 }
 
 #[test]
+fn a_recording_of_the_other_byte_order_reads_as_perfs() {
+    require!(require::perf());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/perfdata");
+    let file = folder.join("foreign.data");
+    let theirs = theirs(&file, TRACE, &[]);
+    assert!(!theirs.is_empty());
+    compare(&ours(&file, TRACE, &[]), &theirs, "foreign.data");
+}
+
+#[test]
 fn a_probe_on_a_librarys_function_has_the_values_that_perf_prints() {
     require!(require::right_to_trace());
     require!(require::perf());

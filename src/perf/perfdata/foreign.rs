@@ -28,7 +28,9 @@ pub(super) fn own(record: &mut [u8]) -> Option<()> {
         own::AUXTRACE => (&[8, 8, 8, 4, 4, 4, 4], Rest::Bytes),
         own::AUXTRACE_ERROR => (&[4, 4, 4, 4, 4, 4, 8], Rest::Bytes),
         own::STAT => (&[8, 4, 4], Rest::Words),
-        own::TIME_CONV => (&[8, 8, 8], Rest::Bytes),
+        // Since Linux 5.10 with the counter's value and mask, and two bytes.
+        own::TIME_CONV if header.size < 48 => (&[8, 8, 8], Rest::Bytes),
+        own::TIME_CONV => (&[8, 8, 8, 8, 8], Rest::Bytes),
         own::THREAD_MAP => {
             for _ in 0..all.u64()? {
                 all.u64()?;
@@ -92,5 +94,31 @@ fn cpus(all: &mut Turn<'_>) -> Option<()> {
             all.u16().map(drop)
         }
         _ => Some(()),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_s_record_is_turned_whole_as_of_before_linux_5_10_and_since() {
+        let flags = [1, 0, 0, 0, 0, 0, 0, 0];
+        for (count, flags) in [(3_u64, &flags[..0]), (5, &flags)] {
+            let record = |turned: fn(u64) -> u64| {
+                let size = u16::try_from(8 + count * 8).unwrap() + u16::from(count > 3) * 8;
+                let header = [
+                    &own::TIME_CONV.to_ne_bytes()[..],
+                    &[0; 2],
+                    &size.to_ne_bytes(),
+                ];
+                let body = (1..=count).map(turned).flat_map(u64::to_ne_bytes);
+                [&header.concat(), &body.collect::<Vec<u8>>()[..], flags].concat()
+            };
+            let mut bytes = record(u64::swap_bytes);
+            own(&mut bytes).unwrap();
+            assert_eq!(bytes, record(|word| word));
+        }
     }
 }
