@@ -102,7 +102,7 @@ class Cell:
     remarks: list[str] = field(default_factory=list)
     failure: Optional[str] = None
 
-    def text(self, native: bool, loss_always: bool) -> str:
+    def text(self, native: bool) -> str:
         if self.failure:
             return "failed"
         if not self.walls:
@@ -113,7 +113,7 @@ class Cell:
         if any(lost is None for lost in self.losts):
             return f"{shown} (lost ?)"
         worst = max(lost for lost in self.losts if lost is not None)
-        return f"{shown} (lost {thousands(worst)})" if worst or loss_always else shown
+        return f"{shown} (lost {thousands(worst)})"
 
 
 def perf_counts(bench: Bench, path: Path) -> dict[str, int]:
