@@ -14,12 +14,11 @@ use super::expect::WrittenExpect;
 use super::explain::explain;
 use super::flexible::Entries;
 use super::matrix::{Matrix, Row, Substitution};
-use super::model::Scenario;
+use super::model::{Scenario, SectionSpec};
 use super::places::Places;
 use super::requires::WrittenRequires;
 use super::ring::OnFailure;
 use super::sandbox::SandboxSpec;
-use super::sections::WrittenSection;
 use super::snapshot::SnapshotSpec;
 use super::survey::survey;
 use super::trace::WrittenTrace;
@@ -41,7 +40,7 @@ pub(super) struct WrittenScenario {
     #[serde(default)]
     pub(super) trace: WrittenTrace,
     /// Stretches of the run that expectations and the snapshot may speak of, by their names.
-    pub(super) sections: Option<Entries<WrittenSection>>,
+    pub(super) sections: Option<Entries<SectionSpec>>,
     /// A second workload, whose events `expect.delta` compares with; what is not written is as in
     /// `workload`.
     pub(super) baseline: Option<WrittenWorkload>,
