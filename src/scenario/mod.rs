@@ -5,8 +5,8 @@
 //! makes it panic, and what it allocates is bounded by the length of the text.
 //!
 //! ```text
-//! text -> Places (saphyr-parser: where every key and value stands; limits, duplicates, tags)
-//!      -> Value  (serde_yaml: what every scalar is)
+//! text -> Places (saphyr-parser: every key and value and where it stands; limits, duplicates, tags)
+//!      -> Value  (serde_yaml: the same as serde takes it; its own parser tells no places)
 //!      -> the same for each row of a matrix
 //!      -> Written* (serde: keys and types)  --assemble-->  Scenario, which keeps its Places for later complaints
 //! ```
@@ -54,7 +54,6 @@ mod snapshot;
 mod spans;
 mod spelled;
 mod steps;
-mod survey;
 #[cfg(test)]
 mod tests;
 mod trace;
