@@ -64,8 +64,7 @@ where
     deserializer.deserialize_any(FlexibleVisitor(PhantomData))
 }
 
-/// Implements `Deserialize` by way of [`Flexible`]; in the schema a type has its own name or another
-/// one.
+/// Implements `Deserialize` by way of [`Flexible`]; a type may have another name in the schema.
 macro_rules! deserialize_flexible {
     ($($type:ty $(= $name:literal)?),+) => {$(
         impl<'de> serde::Deserialize<'de> for $type {
