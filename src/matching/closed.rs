@@ -8,7 +8,7 @@ use super::explain::Explainer;
 use super::field::{captures_of, has_capture};
 use super::judge::Finding;
 use super::order::Place;
-use crate::scenario::CountRange;
+use crate::scenario::NumberOf;
 
 /// With which eyes the deeds are looked at.
 pub(super) struct Sight<'s, 'a> {
@@ -116,8 +116,9 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
 }
 
 /// So many of each.
-pub(super) fn count(counts: &[(Matcher, CountRange)], sight: &Sight<'_, '_>) -> Vec<Finding> {
-    let judged = counts.iter().filter_map(|(matcher, range)| {
+pub(super) fn count(counts: &[NumberOf<Matcher>], sight: &Sight<'_, '_>) -> Vec<Finding> {
+    let judged = counts.iter().filter_map(|count| {
+        let (matcher, range) = (&count.step, count.times);
         let meant = sight.meant(matcher)?;
         let (certain, unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
         let (least, most) = (certain.len() as u64, meant.len() as u64);
@@ -126,23 +127,18 @@ pub(super) fn count(counts: &[(Matcher, CountRange)], sight: &Sight<'_, '_>) -> 
         if is_too_many || (most < range.min && !forgets) {
             let text = sight
                 .explainer
-                .miscounted(matcher, *range, &certain, sight.bindings);
+                .miscounted(matcher, range, &certain, sight.bindings);
             return Some(Finding::Failed(text));
         }
         if forgets {
             let is_met = least >= range.min && range.max.is_none();
-            let text = || sight.explainer.forgot_some(matcher, *range, least);
+            let text = || sight.explainer.forgot_some(matcher, range, least);
             return (!is_met).then(|| Finding::Unknown(text()));
         }
         let is_certain = range.contains(least) && range.contains(most);
         (!is_certain).then(|| {
             let explainer = sight.explainer;
-            Finding::Unknown(explainer.uncounted(
-                (matcher, *range),
-                least,
-                &unknown,
-                sight.bindings,
-            ))
+            Finding::Unknown(explainer.uncounted(count, least, &unknown, sight.bindings))
         })
     });
     judged.collect()

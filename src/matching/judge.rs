@@ -6,7 +6,8 @@ use super::explain::Explainer;
 use super::order::Scene;
 use super::search::{Found, Search};
 use super::shape::Shape;
-use super::{Expected, Pattern};
+use super::{Expected, Matcher};
+use crate::scenario::Pattern;
 
 /// How many deeds a search may try at most: about a second's worth.
 pub const MOST_TRIES: u64 = 2_000_000;
@@ -128,8 +129,8 @@ struct Attempt {
 impl Attempt {
     fn new(
         explainer: &Explainer<'_, '_>,
-        sequence: &[Pattern],
-        any_order: &[Pattern],
+        sequence: &[Pattern<Matcher>],
+        any_order: &[Pattern<Matcher>],
         outer: &Bindings,
         most: u64,
     ) -> Self {

@@ -1,7 +1,8 @@
 //! What is sought, as leaves: single steps, each with what must come before it.
 
+use super::Matcher;
 use super::field::captures_of;
-use super::{Matcher, Pattern};
+use crate::scenario::Pattern;
 
 /// A step by its place among all of them.
 pub(super) type LeafId = usize;
@@ -58,7 +59,7 @@ pub(super) struct Live {
 
 impl<'e> Shape<'e> {
     /// The leaves of both; of a sequence in its order.
-    pub(super) fn new(sequence: &'e [Pattern], any_order: &'e [Pattern]) -> Self {
+    pub(super) fn new(sequence: &'e [Pattern<Matcher>], any_order: &'e [Pattern<Matcher>]) -> Self {
         let mut shape = Self::default();
         let mut open = Vec::new();
         shape.sequence(sequence, "", Vec::new(), &mut open);
@@ -80,7 +81,7 @@ impl<'e> Shape<'e> {
     /// at whatever comes next.
     fn sequence(
         &mut self,
-        patterns: &'e [Pattern],
+        patterns: &'e [Pattern<Matcher>],
         prefix: &str,
         mut frontier: Vec<LeafId>,
         open: &mut Vec<usize>,
@@ -94,7 +95,7 @@ impl<'e> Shape<'e> {
 
     fn pattern(
         &mut self,
-        pattern: &'e Pattern,
+        pattern: &'e Pattern<Matcher>,
         number: &str,
         frontier: Vec<LeafId>,
         open: &mut Vec<usize>,
@@ -136,7 +137,7 @@ impl<'e> Shape<'e> {
 
     fn any_order(
         &mut self,
-        patterns: &'e [Pattern],
+        patterns: &'e [Pattern<Matcher>],
         prefix: &str,
         frontier: Vec<LeafId>,
         open: &mut Vec<usize>,

@@ -1,6 +1,5 @@
 use super::notation::deeds;
 use super::*;
-use crate::scenario::Literal;
 use crate::trace::Deed;
 
 mod effort;

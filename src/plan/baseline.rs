@@ -3,7 +3,7 @@
 use super::expected::Resolver;
 use super::{Counters, Facts, Marks, Plan, PlanError, owners};
 use crate::matching::{Expected, Matcher};
-use crate::scenario::{CountRange, Expect, Scenario};
+use crate::scenario::{CountRange, Difference, Expect, NumberOf, Scenario};
 use std::collections::BTreeMap;
 
 /// The run of another workload, and how many more of what there must be than in that one.
@@ -16,25 +16,14 @@ pub struct Baseline {
 }
 
 /// How many more of something there must be; fewer, below zero.
-#[derive(Clone, Debug)]
-pub struct Delta {
-    /// Of what.
-    pub matcher: Matcher,
-    /// The least difference; `None` where there is no end.
-    pub min: Option<i64>,
-    /// The greatest.
-    pub max: Option<i64>,
-}
+pub type Delta = NumberOf<Matcher, Difference>;
 
 /// Resolves what is compared.
 pub(super) fn delta(scenario: &Scenario, resolver: &Resolver<'_>) -> Result<Vec<Delta>, PlanError> {
     let specs = scenario.expect.delta.iter();
-    let one = |spec: &crate::scenario::DeltaSpec| {
-        Ok(Delta {
-            matcher: resolver.compared(&spec.step)?,
-            min: spec.min,
-            max: spec.max,
-        })
+    let one = |NumberOf { step, times }: &NumberOf<_, _>| {
+        let (step, times) = (resolver.compared(step)?, *times);
+        Ok(NumberOf { step, times })
     };
     specs.map(one).collect()
 }
@@ -50,12 +39,15 @@ pub(super) fn baseline(
         return Ok(None);
     };
     // However many there are: so they are counted, and nothing else is expected of them.
-    let any = CountRange { min: 0, max: None };
+    let times = CountRange { min: 0, max: None };
     let recorded = delta.iter().filter(|delta| {
-        let mut names = delta.matcher.names.iter();
+        let mut names = delta.step.names.iter();
         !names.any(|name| plan.counters.names.contains(name))
     });
-    let count = recorded.map(|delta| (delta.matcher.clone(), any));
+    let count = recorded.map(|delta| {
+        let step = delta.step.clone();
+        NumberOf { step, times }
+    });
     let plan = Plan {
         workload: workload.clone(),
         owners: owners("baseline", workload, scenario, facts)?,

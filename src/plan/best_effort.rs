@@ -6,7 +6,7 @@
 use super::Lack;
 use crate::matching::SPAN;
 use crate::scenario::{
-    EventSpec, EventWish, Expectations, Mark, PatternSpec, Scenario, Since, SnapshotSpec, StepSpec,
+    EventSpec, EventWish, Expectations, Mark, Pattern, Scenario, Since, SnapshotSpec, StepSpec,
 };
 use std::collections::BTreeSet;
 
@@ -106,7 +106,7 @@ impl Reduction<'_> {
                 ("sequence", &mut expectations.sequence),
                 ("any_order", &mut expectations.any_order),
             ] {
-                let steps = patterns.iter().flat_map(PatternSpec::steps);
+                let steps = patterns.iter().flat_map(Pattern::steps);
                 if steps.into_iter().any(|step| self.is_lost(step, &lost)) {
                     patterns.clear();
                     self.note(&format!("{label}{key}"));
@@ -153,9 +153,9 @@ fn uses(step: &StepSpec, lost: &BTreeSet<String>) -> bool {
 
 /// The captures that the ordered lists bind.
 fn bound(expectations: &Expectations) -> BTreeSet<String> {
-    let patterns = expectations.sequence.iter().chain(&expectations.any_order);
-    let steps = patterns.flat_map(PatternSpec::binding_steps);
-    let tests = steps.flat_map(|step| step.fields.iter().map(|(_, test)| test));
+    let roles = expectations.roles().into_iter();
+    let steps = roles.filter(|(role, _)| role.binds());
+    let tests = steps.flat_map(|(_, step)| step.fields.iter().map(|(_, test)| test));
     tests
         .flat_map(|test| test.captures())
         .filter(|(_, binds)| *binds)

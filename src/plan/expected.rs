@@ -6,8 +6,8 @@ use super::fields::{Field, FieldKind, Fields};
 use super::named::names_of;
 use super::needs::{Needs, exact_paths};
 use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks, spans};
-use crate::matching::{Expected, Matcher, Pattern, SpanRule};
-use crate::scenario::{Expectations, KeyPath, PatternSpec, Scenario, StepSpec, Test, nearest};
+use crate::matching::{Expected, Matcher, SpanRule};
+use crate::scenario::{Expectations, KeyPath, Role, Scenario, StepSpec, Test, nearest};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use syscall_model::{has_all_of, natives_of};
@@ -60,8 +60,8 @@ impl All {
     /// The names of all events that it speaks of.
     pub(super) fn names(&self) -> HashSet<&str> {
         let all = self.sections.values().chain([&self.run]);
-        let matchers = all.flat_map(Expected::matchers);
-        let matchers = matchers.chain(self.delta.iter().map(|delta| &delta.matcher));
+        let matchers = all.flat_map(Expected::steps);
+        let matchers = matchers.chain(self.delta.iter().map(|delta| &delta.step));
         let of_spans = self.spans.iter().flat_map(|rule| [&rule.begin, &rule.end]);
         matchers
             .chain(of_spans)
@@ -99,25 +99,28 @@ impl Resolver<'_> {
     /// What is expected of the whole run or of a section; `at` is what holds `sequence` and the
     /// others.
     fn expected(&self, expectations: &Expectations, at: &KeyPath) -> Result<Expected, PlanError> {
-        let count = expectations.count.iter();
-        let count = count.map(|spec| Ok((self.matcher(&spec.step)?, spec.times)));
-        for step in &expectations.only {
-            spans::refuse(step, self.scenario, "`only` is said of events")?;
-        }
-        let mut only = self.matchers(&expectations.only)?;
-        only.iter_mut().for_each(|matcher| matcher.is_closed = true);
-        if !only.is_empty() && self.lets_everything_through(&only) {
+        let expected = expectations.try_map(|role, step| self.in_role(role, step))?;
+        if !expected.only.is_empty() && self.lets_everything_through(&expected.only) {
             let message = "`only` lets every event of this scenario through, so it always holds";
             let help = "record more events, or say what their fields must be".to_owned();
             let at = at.clone().key("only").key_itself();
             return Err(invalid(self.scenario.complaint(&at, message, Some(help))));
         }
-        Ok(Expected {
-            sequence: self.patterns(&expectations.sequence)?,
-            any_order: self.patterns(&expectations.any_order)?,
-            never: self.matchers(&expectations.never)?,
-            only,
-            count: count.collect::<Result<_, PlanError>>()?,
+        Ok(expected)
+    }
+
+    fn in_role(&self, role: Role, step: &StepSpec) -> Result<Matcher, PlanError> {
+        let only_of_events = match role {
+            Role::Next => Some("what a thread does next is an event"),
+            Role::Only => Some("`only` is said of events"),
+            Role::Step | Role::Never | Role::Count(_) => None,
+        };
+        if let Some(why) = only_of_events {
+            spans::refuse(step, self.scenario, why)?;
+        }
+        Ok(Matcher {
+            is_closed: role == Role::Only,
+            ..self.matcher(step)?
         })
     }
 
@@ -191,26 +194,6 @@ impl Resolver<'_> {
             at: step.at.clone(),
             line: self.scenario.complaint(&step.at, "", None).line,
         })
-    }
-
-    fn matchers(&self, steps: &[StepSpec]) -> Result<Vec<Matcher>, PlanError> {
-        steps.iter().map(|step| self.matcher(step)).collect()
-    }
-
-    fn patterns(&self, patterns: &[PatternSpec]) -> Result<Vec<Pattern>, PlanError> {
-        let one = |pattern: &PatternSpec| {
-            Ok(match pattern {
-                PatternSpec::Step(step) => Pattern::Step(self.matcher(step)?),
-                PatternSpec::Next(step) => {
-                    spans::refuse(step, self.scenario, "what a thread does next is an event")?;
-                    Pattern::Next(self.matcher(step)?)
-                }
-                PatternSpec::Never(steps) => Pattern::Never(self.matchers(steps)?),
-                PatternSpec::Sequence(patterns) => Pattern::Sequence(self.patterns(patterns)?),
-                PatternSpec::AnyOrder(patterns) => Pattern::AnyOrder(self.patterns(patterns)?),
-            })
-        };
-        patterns.iter().map(one).collect()
     }
 
     /// The test of a field, which at least one of the events must have and which it must be able to

@@ -18,7 +18,7 @@ impl Plan {
     pub fn looks_at_functions(&self) -> bool {
         let all = self.sections.values().chain([&self.expected]);
         let of_spans = self.spans.iter().flat_map(|rule| [&rule.begin, &rule.end]);
-        let mut matchers = all.flat_map(Expected::matchers).chain(of_spans);
+        let mut matchers = all.flat_map(Expected::steps).chain(of_spans);
         let names_one = |matcher: &Matcher| {
             let mut fields = matcher.fields.iter();
             fields.any(|(word, _)| word.ends_with("function"))

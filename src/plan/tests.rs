@@ -328,7 +328,7 @@ fn a_count_of_a_class_adds_up_its_calls() {
                 .expected
                 .count
                 .iter()
-                .flat_map(|(matcher, _)| &matcher.names);
+                .flat_map(|count| &count.step.names);
             assert_eq!(
                 names.collect::<Vec<_>>(),
                 ["rename", "renameat", "renameat2"]
@@ -484,7 +484,7 @@ fn the_names_of_operations_are_resolved_as_those_of_calls() {
     ) {
         Ok(Resolved::Plan(plan)) => {
             let counts = plan.expected.count.iter();
-            let lengths: Vec<_> = counts.map(|(matcher, _)| matcher.names.len()).collect();
+            let lengths: Vec<_> = counts.map(|count| count.step.names.len()).collect();
             assert_eq!(lengths, [1, 3]);
         }
         other => panic!("{other:?}"),

@@ -37,9 +37,11 @@ impl fmt::Display for CountRange {
 
 /// How many more there must be: `+1`, `"-1..=2"`, `"1.."`, `"..=0"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Difference {
-    pub(super) min: Option<i64>,
-    pub(super) max: Option<i64>,
+pub struct Difference {
+    /// The least difference; `None` where there is no end.
+    pub min: Option<i64>,
+    /// The greatest.
+    pub max: Option<i64>,
 }
 
 impl Flexible for CountRange {

@@ -64,8 +64,7 @@ impl Draft {
     fn read(file: &Path, text: &str) -> Result<Self, Diagnostic> {
         let source = Source::new(file, text);
         let places = Places::parse(&source)?;
-        let value = serde_yaml::from_str(source.text())
-            .map_err(|error| source.diagnostic(0..0, format!("not valid YAML: {error}")))?;
+        let value = places.value();
         let has_mark = text.len() > source.text().len();
         Ok(Self {
             source,

@@ -12,9 +12,9 @@ use super::counts::{CountRange, Difference};
 use super::files_after::FileAfter;
 use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
 use super::nearest::nearest;
-use super::patterns::{WrittenCounts, WrittenExpectations, WrittenPattern, WrittenStep};
+use super::patterns::{WrittenCounts, WrittenExpectations};
 use super::schema::{either, of, one_key, some_text, text, words};
-use super::steps::{Expectations, StepSpec};
+use super::steps::{Expectations, NumberOf, Pattern, StepSpec};
 use perf_live::units::{ExitKind, Limit};
 
 /// What must come out of a run.
@@ -34,21 +34,10 @@ pub struct Expect {
     pub sections: BTreeMap<String, Expectations>,
     /// How many more of each (fewer, below zero) there must be than in the run of `baseline`, both
     /// ends included.
-    pub delta: Vec<DeltaSpec>,
+    pub delta: Vec<NumberOf<StepSpec, Difference>>,
     /// What must be in the working directory after the run, by path or by a glob for all that is
     /// not named; in the order of the file.
     pub files_after: Vec<(String, FileAfter)>,
-}
-
-/// An element of `delta`.
-#[derive(Clone, Debug)]
-pub struct DeltaSpec {
-    /// What is counted.
-    pub step: StepSpec,
-    /// The least difference; `None` where there is no end.
-    pub min: Option<i64>,
-    /// The greatest.
-    pub max: Option<i64>,
 }
 
 /// What a stream must hold; compared as bytes, since a program may write any.
@@ -88,13 +77,13 @@ pub(super) struct WrittenExpect {
     /// What it must write to standard error.
     pub(super) stderr: Option<ExpectedOutput>,
     /// These in this order; other events may lie between.
-    pub(super) sequence: Option<Vec<WrittenPattern>>,
+    pub(super) sequence: Option<Vec<Pattern>>,
     /// These in any order, each another event.
-    pub(super) any_order: Option<Vec<WrittenPattern>>,
+    pub(super) any_order: Option<Vec<Pattern>>,
     /// None of these.
-    pub(super) never: Option<Vec<WrittenStep>>,
+    pub(super) never: Option<Vec<StepSpec>>,
     /// Nothing but these.
-    pub(super) only: Option<Vec<WrittenStep>>,
+    pub(super) only: Option<Vec<StepSpec>>,
     /// So many of each.
     pub(super) count: Option<WrittenCounts<CountRange>>,
     /// What is expected of the events of a section, by its name.
@@ -133,11 +122,11 @@ pub(super) struct OutputMapping {
     /// What it must hold somewhere.
     contains: Option<NeededText>,
     /// A regular expression that must match somewhere in it.
-    matches: Option<Pattern>,
+    matches: Option<RegexText>,
 }
 
 #[derive(Debug)]
-pub(super) struct Pattern(pub(super) Regex);
+pub(super) struct RegexText(pub(super) Regex);
 
 impl Flexible for WrittenExit {
     const EXPECTED: &'static str = "a status from 0 to 255, or a mapping with `signal`";
@@ -224,7 +213,7 @@ impl Flexible for ExpectedOutput {
     fn from_mapping(mapping: OutputMapping) -> Option<Result<Self, String>> {
         Some(match (mapping.contains, mapping.matches) {
             (Some(NeededText(text)), None) => Ok(Self::Contains(text)),
-            (None, Some(Pattern(regex))) => Ok(Self::Matches(regex)),
+            (None, Some(RegexText(regex))) => Ok(Self::Matches(regex)),
             (Some(_), Some(_)) => Err("`contains` and `matches` exclude each other".to_owned()),
             (None, None) => Err("one of `contains` and `matches` is needed".to_owned()),
         })
@@ -248,7 +237,7 @@ impl Flexible for NeededText {
     }
 }
 
-impl Flexible for Pattern {
+impl Flexible for RegexText {
     const EXPECTED: &'static str = "a string with a regular expression";
     type Mapping = NoMapping;
 
@@ -280,7 +269,7 @@ deserialize_flexible!(
     WrittenLimit,
     SignalName,
     ExpectedOutput,
-    Pattern
+    RegexText = "Pattern"
 );
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::SeqAccess;
 
-use super::expect::Pattern;
+use super::expect::RegexText;
 use super::flexible::{Flexible, NoMapping, deserialize_flexible, elements};
 use super::schema::{any_number, either, list_of, of, one_key, some_text, text, text_like};
 
@@ -121,7 +121,7 @@ pub(super) struct WrittenTest {
     /// The glob matches all of it; `*` and `?` match no slash, `**` does.
     glob: Option<Glob>,
     /// The regular expression matches somewhere in it.
-    regex: Option<Pattern>,
+    regex: Option<RegexText>,
     /// Flags: all of these and perhaps more. Anything else: its text holds each of these.
     contains: Option<Contained>,
     /// A number within `1..=4`, `2..` or `..=3`.
@@ -219,7 +219,7 @@ impl Flexible for Test {
             ("glob", written.glob.map(|Glob(text)| Self::Glob(text))),
             (
                 "regex",
-                written.regex.map(|Pattern(regex)| Self::Regex(regex)),
+                written.regex.map(|RegexText(regex)| Self::Regex(regex)),
             ),
             (
                 "contains",

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::counts::CountRange;
-use super::expect::{ExpectedOutput, NeededText, Pattern};
+use super::expect::{ExpectedOutput, NeededText, RegexText};
 use super::flexible::{Flexible, NoMapping, Written, deserialize_flexible};
 use super::nearest::one_of;
 use super::schema::{either, of, text, words};
@@ -40,7 +40,7 @@ pub(super) struct WrittenFileAfter {
     /// What it must hold somewhere.
     contains: Option<NeededText>,
     /// A regular expression that must match somewhere in it.
-    matches: Option<Pattern>,
+    matches: Option<RegexText>,
     /// What it must be: `file`, `directory`, `symlink`, `fifo`, `socket` or `device`.
     kind: Option<Written<FileType>>,
     /// Its permission bits, as octal digits.
@@ -148,7 +148,7 @@ impl Flexible for FileAfter {
         let contains = written.contains;
         let contains = contains.map(|NeededText(text)| ExpectedOutput::Contains(text));
         let matches = written.matches;
-        let matches = matches.map(|Pattern(regex)| ExpectedOutput::Matches(regex));
+        let matches = matches.map(|RegexText(regex)| ExpectedOutput::Matches(regex));
         Some(Ok(Self {
             exists: written.exists.unwrap_or(true),
             content: exact.or(contains).or(matches),

@@ -64,9 +64,9 @@ where
     deserializer.deserialize_any(FlexibleVisitor(PhantomData))
 }
 
-/// Implements `Deserialize` by way of [`Flexible`].
+/// Implements `Deserialize` by way of [`Flexible`]; a type may have another name in the schema.
 macro_rules! deserialize_flexible {
-    ($($type:ty),+) => {$(
+    ($($type:ty $(= $name:literal)?),+) => {$(
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 crate::scenario::flexible::deserialize(deserializer)
@@ -75,7 +75,7 @@ macro_rules! deserialize_flexible {
 
         impl schemars::JsonSchema for $type {
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($type).into()
+                [$($name,)? stringify!($type)][0].into()
             }
 
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {

@@ -57,6 +57,13 @@ impl KeyPath {
         self
     }
 
+    /// The value or key that `rest` leads to from the value meant so far.
+    pub(super) fn join(mut self, rest: Self) -> Self {
+        self.segments.extend(rest.segments);
+        self.part = rest.part;
+        self
+    }
+
     /// The last key itself instead of its value: where a complaint about an unknown name belongs.
     #[must_use]
     pub fn key_itself(mut self) -> Self {

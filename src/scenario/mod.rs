@@ -5,8 +5,8 @@
 //! makes it panic, and what it allocates is bounded by the length of the text.
 //!
 //! ```text
-//! text -> Places (saphyr-parser: where every key and value stands; limits, duplicates, tags)
-//!      -> Value  (serde_yaml: what every scalar is)
+//! text -> Places (saphyr-parser: every key and value and where it stands; limits, duplicates, tags)
+//!      -> Value  (serde_yaml: the same as serde takes it; its own parser tells no places)
 //!      -> the same for each row of a matrix
 //!      -> Written* (serde: keys and types)  --assemble-->  Scenario, which keeps its Places for later complaints
 //! ```
@@ -54,7 +54,6 @@ mod snapshot;
 mod spans;
 mod spelled;
 mod steps;
-mod survey;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -63,9 +62,9 @@ mod write;
 
 pub use chain::CallChain;
 pub use counted::CountedSpec;
-pub use counts::CountRange;
+pub use counts::{CountRange, Difference};
 pub use diagnostic::Diagnostic;
-pub use expect::{DeltaSpec, Expect, ExpectedOutput};
+pub use expect::{Expect, ExpectedOutput};
 pub use field_test::{Literal, Test};
 pub use files_after::FileAfter;
 pub use kernel_range::{KernelRange, KernelVersion};
@@ -80,7 +79,7 @@ pub use sandbox::SandboxSpec;
 pub use schema::schema;
 pub use snapshot::{LevelSpec, SnapshotBy, SnapshotLevel, SnapshotSpec};
 pub use spans::{SharedSpec, SpanSpec};
-pub use steps::{CountSpec, Expectations, PatternSpec, StepSpec};
+pub use steps::{Expectations, NumberOf, Pattern, Role, StepSpec};
 pub use trace::{EventSpec, EventWish, Since, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};
 pub use write::{Draft, Suggestion, event};

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::Expect;
 use super::key_path::KeyPath;
@@ -56,7 +59,9 @@ pub struct Scenario {
 
 /// A stretch of the run: what happened, in any task, after the one mark and before the other. Each
 /// mark is there exactly once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, expecting = "a mapping with `from` and `to`")]
+#[schemars(rename = "WrittenSection", description = "The marks of a section.")]
 pub struct SectionSpec {
     /// Where it begins.
     pub from: Mark,

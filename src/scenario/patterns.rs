@@ -1,4 +1,4 @@
-//! Steps, patterns and counts as they stand in the file.
+//! How steps, patterns and counts stand in the file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,62 +12,31 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use super::counts::CountRange;
 use super::field_test::Test;
 use super::flexible::{Entries, Flexible, deserialize_flexible, elements};
+use super::key_path::KeyPath;
 use super::schema::{either, entries_of, list_of, of, some_text};
+use super::steps::{NumberOf, Pattern, StepSpec};
 
-/// One event: its name, or a mapping whose only key is the name and whose value are the fields.
+/// An event, or a list of them; each with its place below this one.
 #[derive(Clone, Debug)]
-pub(super) struct WrittenStep {
-    pub(super) event: String,
-    pub(super) fields: Vec<(String, Test)>,
-}
+pub(super) struct Steps(Vec<StepSpec>);
 
-/// An element of `sequence` or `any_order`: a step, or a mapping with one of these keys alone.
+/// How many of each: a mapping of events, or a list of steps with `times` beside each event; each
+/// with its place below this one.
 #[derive(Clone, Debug)]
-pub(super) enum WrittenPattern {
-    Step(WrittenStep),
-    /// `next`: the event that the thread of the step before makes next.
-    Next(WrittenStep),
-    /// `never`: none of these between the step before and the step behind.
-    Never(WrittenSteps),
-    /// `sequence`: these in this order.
-    Sequence(Vec<WrittenPattern>),
-    /// `any_order`: these in any order.
-    AnyOrder(Vec<WrittenPattern>),
-}
-
-/// A step, or a list of them.
-#[derive(Clone, Debug)]
-pub(super) enum WrittenSteps {
-    One(WrittenStep),
-    Many(Vec<WrittenStep>),
-}
-
-/// How many of each: a mapping of events, or a list of steps with `times` beside each event.
-#[derive(Clone, Debug)]
-pub(super) enum WrittenCounts<N> {
-    Mapping(Vec<(String, N)>),
-    List(Vec<WrittenCounted<N>>),
-}
-
-/// A step with `times` beside the event.
-#[derive(Clone, Debug)]
-pub(super) struct WrittenCounted<N> {
-    pub(super) step: WrittenStep,
-    pub(super) times: N,
-}
+pub(super) struct WrittenCounts<N>(pub(super) Vec<NumberOf<StepSpec, N>>);
 
 /// What is expected of single events, of all of the run or of a section.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenExpectations {
     /// These in this order; other events may lie between.
-    pub(super) sequence: Option<Vec<WrittenPattern>>,
+    pub(super) sequence: Option<Vec<Pattern>>,
     /// These in any order, each another event.
-    pub(super) any_order: Option<Vec<WrittenPattern>>,
+    pub(super) any_order: Option<Vec<Pattern>>,
     /// None of these.
-    pub(super) never: Option<Vec<WrittenStep>>,
+    pub(super) never: Option<Vec<StepSpec>>,
     /// Nothing but these.
-    pub(super) only: Option<Vec<WrittenStep>>,
+    pub(super) only: Option<Vec<StepSpec>>,
     /// So many of each.
     pub(super) count: Option<WrittenCounts<CountRange>>,
 }
@@ -75,7 +44,7 @@ pub(super) struct WrittenExpectations {
 /// The keys that are no names of events.
 const WORDS: [&str; 4] = ["next", "never", "sequence", "any_order"];
 
-impl Flexible for WrittenStep {
+impl Flexible for StepSpec {
     const EXPECTED: &'static str =
         "an event such as `fsync`, or a mapping with one: { fsync: { returns: 0 } }";
     type Mapping = OnlyKey;
@@ -85,19 +54,16 @@ impl Flexible for WrittenStep {
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Some(check_event(text).map(|()| Self {
-            event: text.to_owned(),
-            fields: Vec::new(),
-        }))
+        Some(check_event(text).map(|()| step_of(text, Vec::new())))
     }
 
     fn from_mapping(OnlyKey(pattern): OnlyKey) -> Option<Result<Self, String>> {
         let word = match pattern {
-            WrittenPattern::Step(step) => return Some(Ok(step)),
-            WrittenPattern::Next(_) => "next",
-            WrittenPattern::Never(_) => "never",
-            WrittenPattern::Sequence(_) => "sequence",
-            WrittenPattern::AnyOrder(_) => "any_order",
+            Pattern::Step(step) => return Some(Ok(step)),
+            Pattern::Next(_) => "next",
+            Pattern::Never(_) => "never",
+            Pattern::Sequence(_) => "sequence",
+            Pattern::AnyOrder(_) => "any_order",
         };
         Some(Err(format!(
             "`{word}` cannot stand here\nname an event: {{ fsync: {{ returns: 0 }} }}"
@@ -105,12 +71,12 @@ impl Flexible for WrittenStep {
     }
 }
 
-impl Flexible for WrittenPattern {
-    const EXPECTED: &'static str = WrittenStep::EXPECTED;
+impl Flexible for Pattern {
+    const EXPECTED: &'static str = StepSpec::EXPECTED;
     type Mapping = OnlyKey;
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let step = generator.subschema_for::<WrittenStep>();
+        let step = generator.subschema_for::<StepSpec>();
         let pattern = generator.subschema_for::<Self>();
         let fields = generator.subschema_for::<Fields>();
         json_schema!({
@@ -120,7 +86,7 @@ impl Flexible for WrittenPattern {
                     "type": "object",
                     "properties": {
                         "next": step,
-                        "never": generator.subschema_for::<WrittenSteps>(),
+                        "never": generator.subschema_for::<Steps>(),
                         "sequence": { "type": "array", "items": pattern, "minItems": 1 },
                         "any_order": { "type": "array", "items": pattern, "minItems": 1 },
                     },
@@ -133,7 +99,7 @@ impl Flexible for WrittenPattern {
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Some(WrittenStep::from_text(text)?.map(Self::Step))
+        Some(StepSpec::from_text(text)?.map(Self::Step))
     }
 
     fn from_mapping(OnlyKey(pattern): OnlyKey) -> Option<Result<Self, String>> {
@@ -141,31 +107,40 @@ impl Flexible for WrittenPattern {
     }
 }
 
-impl Flexible for WrittenSteps {
+impl Flexible for Steps {
     const EXPECTED: &'static str = "an event, or a list of events";
     type Mapping = OnlyKey;
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         either([
-            of::<WrittenStep>(generator),
-            list_of(of::<WrittenStep>(generator)),
+            of::<StepSpec>(generator),
+            list_of(of::<StepSpec>(generator)),
         ])
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Some(WrittenStep::from_text(text)?.map(Self::One))
+        Some(StepSpec::from_text(text)?.map(|step| Self(vec![step])))
     }
 
     fn from_list<'de, A: SeqAccess<'de>>(list: A) -> Option<Result<Self, A::Error>> {
-        Some(elements(list).map(Self::Many))
+        Some(elements(list).map(|steps| {
+            let steps = steps.into_iter().enumerate();
+            let steps =
+                steps.map(|(at, step): (_, StepSpec)| step.below(KeyPath::root().index(at)));
+            Self(steps.collect())
+        }))
     }
 
     fn from_mapping(mapping: OnlyKey) -> Option<Result<Self, String>> {
-        Some(WrittenStep::from_mapping(mapping)?.map(Self::One))
+        Some(StepSpec::from_mapping(mapping)?.map(|step| Self(vec![step])))
     }
 }
 
-deserialize_flexible!(WrittenStep, WrittenPattern, WrittenSteps);
+deserialize_flexible!(
+    StepSpec = "WrittenStep",
+    Pattern = "WrittenPattern",
+    Steps = "WrittenSteps"
+);
 
 /// A mapping whose only key is an event, with its fields.
 pub(super) fn event(generator: &mut SchemaGenerator) -> Schema {
@@ -192,7 +167,7 @@ fn check_event(name: &str) -> Result<(), String> {
 }
 
 /// A mapping with one key, which says what the mapping is.
-pub(super) struct OnlyKey(WrittenPattern);
+pub(super) struct OnlyKey(Pattern);
 
 impl WrittenExpectations {
     /// Whether nothing at all stands there.
@@ -214,7 +189,7 @@ impl<'de> Visitor<'de> for OnlyKeyVisitor {
     type Value = OnlyKey;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(WrittenStep::EXPECTED)
+        f.write_str(StepSpec::EXPECTED)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OnlyKey, A::Error> {
@@ -223,11 +198,11 @@ impl<'de> Visitor<'de> for OnlyKeyVisitor {
             return Err(A::Error::custom(fault));
         };
         let pattern = match key.as_str() {
-            "next" => WrittenPattern::Next(map.next_value()?),
-            "never" => WrittenPattern::Never(map.next_value()?),
-            "sequence" => WrittenPattern::Sequence(map.next_value()?),
-            "any_order" => WrittenPattern::AnyOrder(map.next_value()?),
-            _ => WrittenPattern::Step(step(key.clone(), &mut map)?),
+            "next" => Pattern::Next(map.next_value()?),
+            "never" => Pattern::Never(map.next_value::<Steps>()?.0),
+            "sequence" => Pattern::Sequence(map.next_value()?),
+            "any_order" => Pattern::AnyOrder(map.next_value()?),
+            _ => Pattern::Step(step(key.clone(), &mut map)?),
         };
         match map.next_key::<String>()? {
             Some(other) => Err(A::Error::custom(two_keys(&key, &other))),
@@ -237,10 +212,20 @@ impl<'de> Visitor<'de> for OnlyKeyVisitor {
 }
 
 /// The step whose name was read, with the fields that are its value.
-fn step<'de, A: MapAccess<'de>>(event: String, map: &mut A) -> Result<WrittenStep, A::Error> {
+fn step<'de, A: MapAccess<'de>>(event: String, map: &mut A) -> Result<StepSpec, A::Error> {
     let Fields(fields) = map.next_value()?;
     check_event(&event).map_err(A::Error::custom)?;
-    Ok(WrittenStep { event, fields })
+    Ok(step_of(&event, fields))
+}
+
+/// A step with its place below what holds it, where it stands under its name or as the name alone:
+/// [`KeyPath`] leads to both.
+pub(super) fn step_of(event: &str, fields: Vec<(String, Test)>) -> StepSpec {
+    StepSpec {
+        event: event.to_owned(),
+        fields,
+        at: KeyPath::root().key(event).key_itself(),
+    }
 }
 
 fn two_keys(one: &str, other: &str) -> String {
@@ -315,15 +300,27 @@ impl<'de, N: Deserialize<'de>> Visitor<'de> for CountsVisitor<N> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         let Entries(entries) = Entries::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(WrittenCounts::Mapping(entries))
+        let count = |(event, times): (String, N)| NumberOf {
+            step: step_of(&event, Vec::new()),
+            times,
+        };
+        Ok(WrittenCounts(entries.into_iter().map(count).collect()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        elements(list).map(WrittenCounts::List)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut counts = Vec::new();
+        while let Some(Counted(NumberOf { step, times })) = list.next_element()? {
+            let step = step.below(KeyPath::root().index(counts.len()));
+            counts.push(NumberOf { step, times });
+        }
+        Ok(WrittenCounts(counts))
     }
 }
 
-impl<'de, N: Deserialize<'de>> Deserialize<'de> for WrittenCounted<N> {
+/// A step with `times` beside the event.
+struct Counted<N>(NumberOf<StepSpec, N>);
+
+impl<'de, N: Deserialize<'de>> Deserialize<'de> for Counted<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(CountedVisitor(PhantomData))
     }
@@ -332,14 +329,14 @@ impl<'de, N: Deserialize<'de>> Deserialize<'de> for WrittenCounted<N> {
 struct CountedVisitor<N>(PhantomData<N>);
 
 impl<'de, N: Deserialize<'de>> Visitor<'de> for CountedVisitor<N> {
-    type Value = WrittenCounted<N>;
+    type Value = Counted<N>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a mapping with an event and `times`: { fsync: { fd: 3 }, times: 2 }")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut counted, mut times) = (None::<WrittenStep>, None);
+        let (mut counted, mut times) = (None::<StepSpec>, None);
         while let Some(key) = map.next_key::<String>()? {
             if key == "times" {
                 times = Some(map.next_value()?);
@@ -350,7 +347,7 @@ impl<'de, N: Deserialize<'de>> Visitor<'de> for CountedVisitor<N> {
             }
         }
         let fault = match (counted, times) {
-            (Some(step), Some(times)) => return Ok(WrittenCounted { step, times }),
+            (Some(step), Some(times)) => return Ok(Counted(NumberOf { step, times })),
             (Some(_), None) => "`times` is missing\nsay how many: { fsync: { fd: 3 }, times: 2 }",
             (None, _) => "an event is missing\nsay of what: { fsync: { fd: 3 }, times: 2 }",
         };

@@ -1,16 +1,19 @@
-//! Where every key and value of a file stands.
+//! The keys and values of a file, and where each stands.
 
 use std::collections::HashSet;
 use std::ops::Range;
+
+use serde_yaml::Value;
 
 use super::diagnostic::{Diagnostic, Source};
 use super::key_path::{KeyPath, Part, Segment};
 
 mod builder;
 mod faults;
+mod scalar;
 
-/// The tree of a file's keys and values with their places; an alias is a second edge to the same
-/// node.
+/// The tree of a file's keys and values with their places, at most [`faults::MAX_DEPTH`] deep; an
+/// alias is a second edge to the same node.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     nodes: Vec<Node>,
@@ -30,9 +33,9 @@ struct Node {
 #[derive(Clone, Debug)]
 enum Kind {
     /// An unquoted scalar, whose type its text decides.
-    Plain,
+    Plain(Value),
     /// A quoted or block scalar: always a string.
-    Text,
+    Text(String),
     List(Vec<NodeId>),
     Mapping(Vec<Entry>),
 }
@@ -53,14 +56,56 @@ struct Found {
 }
 
 impl Places {
-    /// Reads the text for its places alone.
+    /// Reads the text.
     ///
     /// # Errors
     ///
     /// What no scenario may hold, whatever its keys are: broken YAML, no document or several, a
-    /// tag, a duplicate key, a key that is not a scalar, too many values or too deep a nesting.
+    /// tag, a duplicate key, a key that is no string, too many values or too deep a nesting.
     pub(super) fn parse(source: &Source) -> Result<Self, Diagnostic> {
         builder::build(source)
+    }
+
+    /// All values, without their places.
+    pub(super) fn value(&self) -> Value {
+        self.value_of(self.root)
+    }
+
+    fn value_of(&self, node: NodeId) -> Value {
+        match self.nodes.get(node).map(|node| &node.kind) {
+            Some(Kind::Plain(value)) => value.clone(),
+            Some(Kind::Text(text)) => Value::String(text.clone()),
+            Some(Kind::List(items)) => items.iter().map(|item| self.value_of(*item)).collect(),
+            Some(Kind::Mapping(entries)) => {
+                let entry = |entry: &Entry| (entry.name.clone().into(), self.value_of(entry.value));
+                Value::Mapping(entries.iter().map(entry).collect())
+            }
+            None => Value::Null,
+        }
+    }
+
+    /// The first key or element without a value, which serde would take for one that is not there:
+    /// its name in a message, and where it stands.
+    pub(super) fn no_value(&self, source: &Source) -> Option<(String, Range<usize>)> {
+        let is_null = |node: NodeId| {
+            let kind = self.nodes.get(node).map(|node| &node.kind);
+            matches!(kind, Some(Kind::Plain(Value::Null)))
+        };
+        let of_holder = |holder: &Node| match &holder.kind {
+            Kind::List(items) => {
+                let item = items.iter().find(|item| is_null(**item))?;
+                let at = self.value_range(source, *item, None);
+                Some(("an element of a list".to_owned(), at))
+            }
+            Kind::Mapping(entries) => {
+                let entry = entries.iter().find(|entry| is_null(entry.value))?;
+                let at = self.value_range(source, entry.value, Some(entry.key.clone()));
+                Some((format!("`{}`", entry.name.escape_debug()), at))
+            }
+            Kind::Plain(_) | Kind::Text(_) => None,
+        };
+        let all = self.nodes.iter().filter_map(of_holder);
+        all.min_by_key(|(_, at)| at.start)
     }
 
     /// The bytes to point at for `path`; for a path that the file does not have, the value of its
@@ -90,9 +135,11 @@ impl Places {
         match node.kind {
             Kind::List(_) => Some("a list".to_owned()),
             Kind::Mapping(_) => Some("a mapping".to_owned()),
-            Kind::Plain | Kind::Text if text.is_empty() => None,
-            Kind::Plain | Kind::Text if text.contains(['\n', '\r']) => Some("a string".to_owned()),
-            Kind::Plain | Kind::Text => Some(format!("`{text}`")),
+            Kind::Plain(_) | Kind::Text(_) if text.is_empty() => None,
+            Kind::Plain(_) | Kind::Text(_) if text.contains(['\n', '\r']) => {
+                Some("a string".to_owned())
+            }
+            Kind::Plain(_) | Kind::Text(_) => Some(format!("`{text}`")),
         }
     }
 
@@ -101,11 +148,11 @@ impl Places {
     pub(super) fn plain_text<'a>(&self, source: &'a Source, path: &KeyPath) -> Option<&'a str> {
         let node = self.nodes.get(self.find(path, true)?.node)?;
         match node.kind {
-            Kind::Plain => source
+            Kind::Plain(_) => source
                 .text()
                 .get(node.span.clone())
                 .filter(|text| !text.is_empty()),
-            Kind::Text | Kind::List(_) | Kind::Mapping(_) => None,
+            Kind::Text(_) | Kind::List(_) | Kind::Mapping(_) => None,
         }
     }
 
@@ -138,14 +185,6 @@ impl Places {
         self.root
     }
 
-    /// The element number `index` of the list `node`.
-    pub(super) fn element(&self, node: NodeId, index: usize) -> Option<NodeId> {
-        match &self.nodes.get(node)?.kind {
-            Kind::List(items) => items.get(index).copied(),
-            _ => None,
-        }
-    }
-
     /// The place of the key number `index` of the mapping `node`, and its value.
     pub(super) fn entry(&self, node: NodeId, index: usize) -> Option<(Range<usize>, NodeId)> {
         match &self.nodes.get(node)?.kind {
@@ -171,7 +210,7 @@ impl Places {
             _ if text.starts_with(['[', '{']) => None,
             Kind::List(items) => items.last().copied(),
             Kind::Mapping(entries) => entries.last().map(|entry| entry.value),
-            Kind::Plain | Kind::Text => None,
+            Kind::Plain(_) | Kind::Text(_) => None,
         };
         // Behind a comma the parser ends a mapping in front of its brace.
         let behind = source.text().get(found.span.end..)?;
@@ -289,5 +328,38 @@ mod tests {
         let deep = KeyPath::root().key("日本").index(1).key("ö");
         assert_eq!(pointed_at(text, &deep), "\"x\"");
         assert_eq!(pointed_at(text, &deep.key_itself()), "ö");
+    }
+
+    #[test]
+    fn values_are_those_that_serde_reads() {
+        for text in [
+            "a: 1\nb: [x, 'y', \"z\\n\", ~, true]\nc: {d: e, f: }\n",
+            "a: |\n  b\n\n  c\nd: |-\n  e\n\nf: |+\n  g\n\nh: i\n",
+            "a: >\n  b\n  c\n\n  d\ne: >-\n  f\n   g\n  h\n",
+            "a: |2\n   b\n  c\nd: \"e\n  f\n\n  g\"\nh: 'i''j\n  k'\n",
+            "a: b\n  c\n\n  d\ne:\n- f\n-\n  - g\n- - h\n  - i\n",
+            "a: &x [1, &y two]\nb: *x\nc: {d: *y, e: *x}\n",
+            "a: \"\\x41\\u00e9\\U0001F600\\t\\e\\_\\N\\L\\P\\/\\\n  b\"\n",
+            "a: |\r\n  b\r\n  c\r\nd: >\r\n  e\r\n  f\r\ng: 'h\r\n  i'\r\n",
+            "---\na: b # c\n# d\n...\n",
+            "a: b#c\nd: 'e' #f\n\"g\": h:i\nj: -k\nl: ?m\n",
+            "a: [b, c: d, {e: f}, ]\ng: []\nh: {}\ni: ''\n",
+            "a: |\n  b",
+            "a: |+\n  b",
+            "a: >\n  b\n  c  ",
+            "a: |\n  b\n  ",
+            "a: |\n  b\n\n",
+            "a: |\n  b\n# c",
+            "a: |+\n  b\n\n  ",
+            "a: |-\n  b\n  ",
+            "a: |\r\n  b",
+            "? a\n: b\n? c\nd: e\n",
+            "<<: a\nb: '<<'\n",
+            "é: 日本\nß: '🎉'\n",
+        ] {
+            let source = Source::new(Path::new("x.yaml"), text);
+            let taken: Value = serde_yaml::from_str(text).unwrap();
+            assert_eq!(Places::parse(&source).unwrap().value(), taken, "{text}");
+        }
     }
 }

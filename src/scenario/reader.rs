@@ -1,6 +1,5 @@
 //! From the text of a file to the scenario.
 
-use std::ops::Range;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -14,14 +13,12 @@ use super::expect::WrittenExpect;
 use super::explain::explain;
 use super::flexible::Entries;
 use super::matrix::{Matrix, Row, Substitution};
-use super::model::Scenario;
+use super::model::{Scenario, SectionSpec};
 use super::places::Places;
 use super::requires::WrittenRequires;
 use super::ring::OnFailure;
 use super::sandbox::SandboxSpec;
-use super::sections::WrittenSection;
 use super::snapshot::SnapshotSpec;
-use super::survey::survey;
 use super::trace::WrittenTrace;
 use super::workload::WrittenWorkload;
 use perf_records::units::NotText;
@@ -41,7 +38,7 @@ pub(super) struct WrittenScenario {
     #[serde(default)]
     pub(super) trace: WrittenTrace,
     /// Stretches of the run that expectations and the snapshot may speak of, by their names.
-    pub(super) sections: Option<Entries<WrittenSection>>,
+    pub(super) sections: Option<Entries<SectionSpec>>,
     /// A second workload, whose events `expect.delta` compares with; what is not written is as in
     /// `workload`.
     pub(super) baseline: Option<WrittenWorkload>,
@@ -149,26 +146,17 @@ pub(super) struct Parsed {
     source: Source,
     pub(super) places: Places,
     pub(super) value: Value,
-    no_value: Option<(String, Range<usize>)>,
 }
 
 impl Parsed {
     pub(super) fn read(file: &Path, text: &str) -> Result<Self, Diagnostic> {
         let source = Source::new(file, text);
         let places = Places::parse(&source)?;
-        let value: Value =
-            serde_yaml::from_str(source.text()).map_err(|error| second_opinion(&source, &error))?;
-        let survey = survey(&source, &places, &value);
-        if let Some(at) = survey.odd_key {
-            let key = source.text().get(at.clone()).unwrap_or_default().to_owned();
-            let complaint = source.diagnostic(at, format!("a key must be a string, not `{key}`"));
-            return Err(complaint.with_help(format!("quote it: \"{key}\"")));
-        }
+        let value = places.value();
         Ok(Self {
             source,
             places,
             value,
-            no_value: survey.no_value,
         })
     }
 
@@ -183,7 +171,6 @@ impl Parsed {
             source,
             places,
             value,
-            no_value: self.no_value.clone(),
         })
     }
 
@@ -192,29 +179,14 @@ impl Parsed {
             source,
             places,
             value,
-            no_value,
         } = self;
         let written: WrittenScenario = serde_path_to_error::deserialize(value)
             .map_err(|error| explain(&source, &places, &error))?;
-        if let Some((name, at)) = no_value {
+        if let Some((name, at)) = places.no_value(&source) {
             return Err(source
                 .diagnostic(at, format!("{name} has no value"))
                 .with_help("give it one, or leave it out"));
         }
         assemble(source, places, written)
-    }
-}
-
-/// A complaint of `serde_yaml` about a text that the parser of the places took: they read YAML 1.1
-/// and 1.2.
-fn second_opinion(source: &Source, error: &serde_yaml::Error) -> Diagnostic {
-    let message = format!("not valid YAML: {error}");
-    match error.location() {
-        Some(location) => {
-            let place = format!(" at line {} column {}", location.line(), location.column());
-            let index = location.index();
-            source.diagnostic(index..index, message.replacen(&place, "", 1))
-        }
-        None => source.diagnostic(0..0, message),
     }
 }

@@ -1,41 +1,19 @@
-//! Marks, and the sections of a run between two of them.
+//! How marks stand in the file.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
 use super::flexible::{Flexible, deserialize_flexible};
+use super::model::Mark;
 use super::nearest::nearest;
-use super::patterns::{OnlyKey, WrittenStep, event};
+use super::patterns::{OnlyKey, event};
 use super::schema::{either, one_key, some_text, words};
-
-/// The marks of a section.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, expecting = "a mapping with `from` and `to`")]
-pub(super) struct WrittenSection {
-    /// Where it begins.
-    pub(super) from: WrittenMark,
-    /// Where it ends.
-    pub(super) to: WrittenMark,
-}
-
-/// A moment of the run: what is written then, or a mapping with an event.
-#[derive(Clone, Debug)]
-pub(super) enum WrittenMark {
-    Written(MarkText),
-    Step(WrittenStep),
-}
+use super::steps::StepSpec;
+use super::trace::Since;
 
 /// What is written to a descriptor to mark a moment, without the line feed at its end.
 #[derive(Clone, Debug)]
 pub(super) struct MarkText(pub(super) String);
-
-/// Where the trace starts: `exec`, `main`, or behind a mark.
-#[derive(Clone, Debug)]
-pub(super) enum WrittenSince {
-    Exec,
-    Main,
-    Mark(WrittenMark),
-}
 
 /// A mark, with a key that says which kind it is.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -44,10 +22,10 @@ pub(super) struct SinceMapping {
     /// A write of exactly this, a line feed at its end left out, to any descriptor.
     written: Option<MarkText>,
     /// An event.
-    step: Option<WrittenStep>,
+    step: Option<StepSpec>,
 }
 
-impl Flexible for WrittenMark {
+impl Flexible for Mark {
     const EXPECTED: &'static str =
         "a string that is written then, or a mapping with an event: { openat: { path: start } }";
     type Mapping = OnlyKey;
@@ -57,11 +35,11 @@ impl Flexible for WrittenMark {
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Some(MarkText::from_text(text)?.map(Self::Written))
+        Some(MarkText::from_text(text)?.map(|MarkText(text)| Self::Written(text)))
     }
 
     fn from_mapping(mapping: OnlyKey) -> Option<Result<Self, String>> {
-        Some(WrittenStep::from_mapping(mapping)?.map(Self::Step))
+        Some(StepSpec::from_mapping(mapping)?.map(Self::Step))
     }
 }
 
@@ -83,7 +61,7 @@ impl Flexible for MarkText {
     }
 }
 
-impl Flexible for WrittenSince {
+impl Flexible for Since {
     const EXPECTED: &'static str = "`exec`, `main`, or a mapping with `written` or `step`";
     type Mapping = SinceMapping;
 
@@ -109,12 +87,12 @@ impl Flexible for WrittenSince {
 
     fn from_mapping(written: SinceMapping) -> Option<Result<Self, String>> {
         Some(match (written.written, written.step) {
-            (Some(text), None) => Ok(Self::Mark(WrittenMark::Written(text))),
-            (None, Some(step)) => Ok(Self::Mark(WrittenMark::Step(step))),
+            (Some(MarkText(text)), None) => Ok(Self::Mark(Mark::Written(text))),
+            (None, Some(step)) => Ok(Self::Mark(Mark::Step(step))),
             (Some(_), Some(_)) => Err("`written` and `step` exclude each other".to_owned()),
             (None, None) => Err("one of `written` and `step` is needed".to_owned()),
         })
     }
 }
 
-deserialize_flexible!(WrittenMark, MarkText, WrittenSince);
+deserialize_flexible!(Mark = "WrittenMark", MarkText, Since = "WrittenSince");

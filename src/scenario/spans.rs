@@ -6,7 +6,6 @@ use serde::de::SeqAccess;
 
 use super::flexible::{Flexible, NoMapping, deserialize_flexible, elements};
 use super::key_path::KeyPath;
-use super::patterns::WrittenStep;
 use super::schema::{either, list_of, of, some_text};
 use super::steps::StepSpec;
 
@@ -43,9 +42,9 @@ pub struct SharedSpec {
 #[serde(deny_unknown_fields, expecting = "a mapping with `begin` and `end`")]
 pub(super) struct WrittenSpan {
     /// What begins it: an event that is recorded, with fields where its name is not enough.
-    pub(super) begin: WrittenStep,
+    pub(super) begin: StepSpec,
     /// What ends it.
-    pub(super) end: WrittenStep,
+    pub(super) end: StepSpec,
     /// What both share: a field or a list of fields; without it the thread.
     pub(super) key: Option<WrittenKey>,
 }

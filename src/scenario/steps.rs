@@ -1,88 +1,159 @@
-//! What the author expects of single events: steps and their order.
+//! What is expected of single events: which, in which order, and how often.
+
+use std::convert::Infallible;
 
 use super::counts::CountRange;
 use super::field_test::Test;
 use super::key_path::KeyPath;
 
 /// What is expected of the events of a run, or of one of its sections.
-#[derive(Clone, Debug, Default)]
-pub struct Expectations {
-    /// In this order; other events may lie between.
-    pub sequence: Vec<PatternSpec>,
-    /// In any order, each another event.
-    pub any_order: Vec<PatternSpec>,
-    /// None of these.
-    pub never: Vec<StepSpec>,
-    /// Nothing but these; empty where the author wrote nothing.
-    pub only: Vec<StepSpec>,
-    /// So many of each.
-    pub count: Vec<CountSpec>,
-}
-
-impl Expectations {
-    /// Every step in it, in the order of the file.
-    #[must_use]
-    pub fn steps(&self) -> Vec<&StepSpec> {
-        let patterns = self.sequence.iter().chain(&self.any_order);
-        let closed = self.never.iter().chain(&self.only);
-        let counted = self.count.iter().map(|spec| &spec.step);
-        patterns
-            .flat_map(PatternSpec::steps)
-            .chain(closed)
-            .chain(counted)
-            .collect()
-    }
-}
-
-/// An element of `count`.
+///
+/// `S` is what says which events are meant: a [`StepSpec`] as it stands in the file, or what a plan
+/// makes of it.
 #[derive(Clone, Debug)]
-pub struct CountSpec {
-    /// What is counted.
-    pub step: StepSpec,
-    /// How many there must be.
-    pub times: CountRange,
+pub struct Expectations<S = StepSpec> {
+    /// In this order; other events may lie between.
+    pub sequence: Vec<Pattern<S>>,
+    /// In any order, each another event.
+    pub any_order: Vec<Pattern<S>>,
+    /// None of these.
+    pub never: Vec<S>,
+    /// Nothing but these; empty where the author wrote nothing.
+    pub only: Vec<S>,
+    /// So many of each.
+    pub count: Vec<NumberOf<S>>,
 }
 
 /// An element of `sequence` or `any_order`.
 #[derive(Clone, Debug)]
-pub enum PatternSpec {
+pub enum Pattern<S = StepSpec> {
     /// An event.
-    Step(StepSpec),
+    Step(S),
     /// An event that the thread of the step before makes next, with none between.
-    Next(StepSpec),
+    Next(S),
     /// In a `sequence`: none of these between the step before and the step behind (or the end of
     /// all).
-    Never(Vec<StepSpec>),
+    Never(Vec<S>),
     /// All of these in this order.
-    Sequence(Vec<PatternSpec>),
+    Sequence(Vec<Pattern<S>>),
     /// All of these, in any order, each another event.
-    AnyOrder(Vec<PatternSpec>),
+    AnyOrder(Vec<Pattern<S>>),
 }
 
-impl PatternSpec {
-    /// Every step in it.
+/// An element of `count`, or with a [`Difference`](super::Difference) of `delta`.
+#[derive(Clone, Debug)]
+pub struct NumberOf<S = StepSpec, N = CountRange> {
+    /// What is counted.
+    pub step: S,
+    /// How many there must be.
+    pub times: N,
+}
+
+/// What is said of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It must come.
+    Step,
+    /// It must be the next of its thread.
+    Next,
+    /// It must not come, at all or between two others.
+    Never,
+    /// It may come, and no other.
+    Only,
+    /// It must come so often.
+    Count(CountRange),
+}
+
+impl Role {
+    /// Whether an event is looked for that may bind captures.
     #[must_use]
-    pub fn steps(&self) -> Vec<&StepSpec> {
-        match self {
-            Self::Step(step) | Self::Next(step) => vec![step],
-            Self::Never(steps) => steps.iter().collect(),
-            Self::Sequence(patterns) | Self::AnyOrder(patterns) => {
-                patterns.iter().flat_map(Self::steps).collect()
-            }
+    pub fn binds(self) -> bool {
+        matches!(self, Self::Step | Self::Next)
+    }
+}
+
+impl<S> Default for Expectations<S> {
+    fn default() -> Self {
+        Self {
+            sequence: Vec::new(),
+            any_order: Vec::new(),
+            never: Vec::new(),
+            only: Vec::new(),
+            count: Vec::new(),
         }
+    }
+}
+
+impl<S> Expectations<S> {
+    /// Every step in it with what is said of it, in the order of the keys.
+    #[must_use]
+    pub fn roles(&self) -> Vec<(Role, &S)> {
+        let mut all = Vec::new();
+        let Ok(_) = self.try_map(|role, step| -> Result<(), Infallible> {
+            all.push((role, step));
+            Ok(())
+        });
+        all
     }
 
-    /// Every step in it that an event must be found for, which may bind captures.
+    /// Every step in it, in the order of the keys.
     #[must_use]
-    pub fn binding_steps(&self) -> Vec<&StepSpec> {
-        match self {
-            Self::Step(step) | Self::Next(step) => vec![step],
-            Self::Never(_) => Vec::new(),
-            Self::Sequence(patterns) | Self::AnyOrder(patterns) => {
-                patterns.iter().flat_map(Self::binding_steps).collect()
-            }
-        }
+    pub fn steps(&self) -> Vec<&S> {
+        self.roles().into_iter().map(|(_, step)| step).collect()
     }
+
+    /// The same of what `map` makes of each step.
+    ///
+    /// # Errors
+    /// The first of `map`.
+    pub fn try_map<'a, T, E>(
+        &'a self,
+        mut map: impl FnMut(Role, &'a S) -> Result<T, E>,
+    ) -> Result<Expectations<T>, E> {
+        Ok(Expectations {
+            sequence: each(&self.sequence, |pattern| pattern.try_map(&mut map))?,
+            any_order: each(&self.any_order, |pattern| pattern.try_map(&mut map))?,
+            never: each(&self.never, |step| map(Role::Never, step))?,
+            only: each(&self.only, |step| map(Role::Only, step))?,
+            count: each(&self.count, |NumberOf { step, times }| {
+                let step = map(Role::Count(*times), step)?;
+                Ok(NumberOf {
+                    step,
+                    times: *times,
+                })
+            })?,
+        })
+    }
+}
+
+impl<S> Pattern<S> {
+    /// Every step in it.
+    #[must_use]
+    pub fn steps(&self) -> Vec<&S> {
+        let mut all = Vec::new();
+        let Ok(_) = self.try_map(&mut |_, step| -> Result<(), Infallible> {
+            all.push(step);
+            Ok(())
+        });
+        all
+    }
+
+    fn try_map<'a, T, E>(
+        &'a self,
+        map: &mut impl FnMut(Role, &'a S) -> Result<T, E>,
+    ) -> Result<Pattern<T>, E> {
+        Ok(match self {
+            Self::Step(step) => Pattern::Step(map(Role::Step, step)?),
+            Self::Next(step) => Pattern::Next(map(Role::Next, step)?),
+            Self::Never(steps) => Pattern::Never(each(steps, |step| map(Role::Never, step))?),
+            Self::Sequence(inner) => Pattern::Sequence(each(inner, |it| it.try_map(map))?),
+            Self::AnyOrder(inner) => Pattern::AnyOrder(each(inner, |it| it.try_map(map))?),
+        })
+    }
+}
+
+fn each<'a, A, B, E>(all: &'a [A], map: impl FnMut(&'a A) -> Result<B, E>) -> Result<Vec<B>, E> {
+    all.iter().map(map).collect()
 }
 
 /// One event by its name and what its fields must be.
@@ -102,5 +173,13 @@ impl StepSpec {
     #[must_use]
     pub fn field_at(&self, name: &str) -> KeyPath {
         self.at.clone().key(name)
+    }
+
+    /// The step that stands below `holder`, where its place has been told from.
+    pub(super) fn below(self, holder: KeyPath) -> Self {
+        Self {
+            at: holder.join(self.at),
+            ..self
+        }
     }
 }

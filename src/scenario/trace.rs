@@ -11,7 +11,6 @@ use super::model::Mark;
 use super::probe::{Argument, KernelPlace, ProbeName, UserPlace, WrittenProbe};
 use super::ring::{RingMode, RingSpec, WrittenRing};
 use super::schema::{either, of, some_text, text_like};
-use super::sections::WrittenSince;
 use super::spans::{SpanSpec, WrittenSpan};
 use perf_live::units::{Probe, Rate, SoftwareEvent, SoftwareKind};
 
@@ -79,7 +78,8 @@ pub(super) struct WrittenTrace {
     /// Pairs of events, by the names that they have as one: `span:name`.
     pub(super) spans: Option<Entries<WrittenSpan>>,
     /// Where the trace starts.
-    pub(super) since: Option<WrittenSince>,
+    #[serde(default)]
+    pub(super) since: Since,
     /// The ring of each CPU.
     #[serde(default)]
     pub(super) ring: WrittenRing,

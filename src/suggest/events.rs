@@ -2,7 +2,7 @@
 
 use super::{Given, Seen};
 use crate::scenario::{
-    CountRange, CountSpec, Expectations, Literal, PatternSpec, StepSpec, Suggestion, Test, event,
+    CountRange, Expectations, Literal, NumberOf, Pattern, StepSpec, Suggestion, Test, event,
 };
 use crate::trace::{Deed, Value};
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ impl Replacement {
         })
     }
 
-    fn steps(&self) -> Vec<PatternSpec> {
+    fn steps(&self) -> Vec<Pattern> {
         let capture = |name: &str| Test::Capture(name.to_owned());
         let field = |name: &str, test: Test| (name.to_owned(), test);
         let zero = || field("returns", Test::Is(Literal::Number(0)));
@@ -143,7 +143,7 @@ impl Replacement {
             steps.push(event(open, fields));
             steps.push(event(sync, vec![field("fd", capture("folder")), zero()]));
         }
-        steps.into_iter().map(PatternSpec::Step).collect()
+        steps.into_iter().map(Pattern::Step).collect()
     }
 }
 
@@ -202,8 +202,8 @@ fn counts(runs: &[Seen]) -> Option<Suggestion> {
             && **count <= MOST
             && others.iter().all(|other| other.get(*name) == Some(count))
     });
-    let count: Vec<CountSpec> = counted
-        .map(|(name, count)| CountSpec {
+    let count: Vec<NumberOf> = counted
+        .map(|(name, count)| NumberOf {
             step: event(name, Vec::new()),
             times: CountRange {
                 min: *count,

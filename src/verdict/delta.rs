@@ -17,10 +17,20 @@ pub fn delta(
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for delta in deltas {
-        let (base, run) = (baseline(&delta.matcher), run(&delta.matcher));
+        let (base, run) = (baseline(&delta.step), run(&delta.step));
         let (least, most) = (minus(run.0, base.1), minus(run.1, base.0));
-        let is_below = |difference| delta.min.is_some_and(|min| difference < i128::from(min));
-        let is_above = |difference| delta.max.is_some_and(|max| difference > i128::from(max));
+        let is_below = |difference| {
+            delta
+                .times
+                .min
+                .is_some_and(|min| difference < i128::from(min))
+        };
+        let is_above = |difference| {
+            delta
+                .times
+                .max
+                .is_some_and(|max| difference > i128::from(max))
+        };
         let numbers = format!("{} against {}", said(run), said(base));
         if is_below(most) || is_above(least) {
             let reason = format!("expected {}, got {numbers}", wanted(delta));
@@ -49,8 +59,8 @@ fn said((least, most): Counted) -> String {
 
 /// ``2 more of `openat` than in the baseline``.
 fn wanted(delta: &Delta) -> String {
-    let word = &delta.matcher.word;
-    let range = match (delta.min, delta.max) {
+    let word = &delta.step.word;
+    let range = match (delta.times.min, delta.times.max) {
         (Some(0), Some(0)) => return format!("as many of `{word}` as in the baseline"),
         (Some(min), Some(max)) if min == max && min < 0 => {
             return format!(
@@ -72,7 +82,7 @@ fn wanted(delta: &Delta) -> String {
 mod tests {
     use super::super::finding::Kind;
     use super::*;
-    use crate::scenario::KeyPath;
+    use crate::scenario::{Difference, KeyPath, NumberOf};
 
     fn judged(min: Option<i64>, max: Option<i64>, base: Counted, run: Counted) -> Vec<Finding> {
         let matcher = Matcher {
@@ -89,7 +99,11 @@ mod tests {
                 false => (0, 0),
             }
         };
-        delta(&[Delta { matcher, min, max }], &of(base), &of(run))
+        let delta = NumberOf {
+            step: matcher,
+            times: Difference { min, max },
+        };
+        super::delta(&[delta], &of(base), &of(run))
     }
 
     #[test]

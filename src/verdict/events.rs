@@ -82,7 +82,7 @@ fn submitted<'a>(
 ) -> impl Iterator<Item = Finding> + 'a {
     let all = || std::iter::once(&plan.expected).chain(plan.sections.values());
     let named: BTreeSet<&str> = all()
-        .flat_map(Expected::matchers)
+        .flat_map(Expected::steps)
         .flat_map(|matcher| &matcher.names)
         .map(String::as_str)
         .collect();
@@ -111,8 +111,9 @@ fn numbers(
     forgotten: &BTreeSet<String>,
 ) -> Vec<Finding> {
     let counted = plan.expected.count.iter();
-    let by_name = counted.filter(|(matcher, _)| matcher.fields.is_empty());
-    let wrong = by_name.filter_map(|(matcher, range)| {
+    let by_name = counted.filter(|count| count.step.fields.is_empty());
+    let wrong = by_name.filter_map(|count| {
+        let (matcher, range) = (&count.step, count.times);
         let names = matcher.names.iter();
         let count: u64 = names.filter_map(|name| counts.get(name)).sum();
         let word = &matcher.word;

@@ -9,7 +9,7 @@ use crate::matching::order::Place;
 use crate::matching::search::Search;
 use crate::matching::shape::Shape;
 use crate::matching::{Matcher, words};
-use crate::scenario::CountRange;
+use crate::scenario::NumberOf;
 
 impl Explainer<'_, '_> {
     /// Of a search that took too long.
@@ -111,17 +111,17 @@ impl Explainer<'_, '_> {
     /// Of `count`.
     pub(in crate::matching) fn uncounted(
         &self,
-        (matcher, range): (&Matcher, CountRange),
+        NumberOf { step, times }: &NumberOf<Matcher>,
         least: u64,
         unknown: &[Place],
         bindings: &Bindings,
     ) -> String {
-        let (step, more) = (words::of_matcher(matcher), unknown.len());
+        let (word, more) = (words::of_matcher(step), unknown.len());
         let head = format!(
-            "{} {range} of `{step}`, got {least}, and {more} of which it was not read",
+            "{} {times} of `{word}`, got {least}, and {more} of which it was not read",
             self.expected()
         );
-        self.listed(head, &[matcher], unknown, bindings)
+        self.listed(head, &[step], unknown, bindings)
     }
 
     fn listed(

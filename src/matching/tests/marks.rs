@@ -1,7 +1,8 @@
 //! Moments of a run.
 
-use super::super::{Mark, Pattern, Scene, Unmarked, tally};
+use super::super::{Mark, Scene, Unmarked, tally};
 use super::{deeds, expected};
+use crate::scenario::Pattern;
 use crate::trace::{Deed, Value};
 
 fn found(mark: &Mark, trace: &str) -> Result<u64, Unmarked> {

@@ -86,7 +86,7 @@ expect: { delta: { page-faults: 100 }, count: { page-faults: 1.. } }",
     let [delta] = baseline.delta.as_slice() else {
         panic!("{baseline:?}");
     };
-    assert!(delta.matcher.names.contains("page-faults"));
+    assert!(delta.step.names.contains("page-faults"));
     assert_eq!(baseline.plan.counters.events, plan.counters.events);
     assert!(baseline.plan.counters.expect.is_empty());
     assert!(baseline.plan.expected.count.is_empty());

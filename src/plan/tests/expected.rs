@@ -2,8 +2,7 @@
 //! from nothing.
 
 use super::*;
-use crate::matching::Pattern;
-use crate::scenario::{Literal, Test};
+use crate::scenario::{Literal, Pattern, Test};
 use syscall_model::Signatures;
 
 /// Calls with the declarations of their arguments, as tracefs has them.
@@ -200,8 +199,8 @@ fn patterns_keep_their_form_and_sections_are_resolved_too() {
         names,
         ["sched:sched_process_exec", "sched:sched_process_fork"]
     );
-    assert_eq!(expected.count[0].1.to_string(), "1..=2");
-    assert_eq!(expected.matchers().len(), 7 + 1 + 1 + 7 + 1);
+    assert_eq!(expected.count[0].times.to_string(), "1..=2");
+    assert_eq!(expected.steps().len(), 7 + 1 + 1 + 7 + 1);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::File;
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::key_path::KeyPath;
-use crate::scenario::steps::{Expectations, PatternSpec, StepSpec};
+use crate::scenario::steps::{Expectations, StepSpec};
 
 /// One place at which a capture stands.
 struct Use {
@@ -91,34 +91,10 @@ fn judge(file: &File<'_>, uses: &[Use]) -> Result<(), Diagnostic> {
 /// All captures, in the order in which events are looked for.
 fn uses(expectations: &Expectations) -> Vec<Use> {
     let mut uses = Vec::new();
-    add_patterns(&mut uses, &expectations.sequence);
-    add_patterns(&mut uses, &expectations.any_order);
-    let counted = expectations.count.iter().map(|spec| &spec.step);
-    for step in expectations
-        .never
-        .iter()
-        .chain(&expectations.only)
-        .chain(counted)
-    {
-        add_step(&mut uses, step, Some(Kind::Judges));
+    for (role, step) in expectations.roles() {
+        add_step(&mut uses, step, (!role.binds()).then_some(Kind::Judges));
     }
     uses
-}
-
-fn add_patterns(uses: &mut Vec<Use>, patterns: &[PatternSpec]) {
-    for pattern in patterns {
-        match pattern {
-            PatternSpec::Step(step) | PatternSpec::Next(step) => add_step(uses, step, None),
-            PatternSpec::Never(steps) => {
-                for step in steps {
-                    add_step(uses, step, Some(Kind::Judges));
-                }
-            }
-            PatternSpec::Sequence(patterns) | PatternSpec::AnyOrder(patterns) => {
-                add_patterns(uses, patterns);
-            }
-        }
-    }
 }
 
 /// The captures of a step; where `kind` is `None`, by what they do there.

@@ -6,12 +6,12 @@ use super::workload::{ancestors, fault_of_path};
 use super::{File, captures};
 use crate::scenario::counts::Difference;
 use crate::scenario::diagnostic::Diagnostic;
-use crate::scenario::expect::{DeltaSpec, Expect, WrittenExpect};
+use crate::scenario::expect::{Expect, WrittenExpect};
 use crate::scenario::files_after::FileAfter;
 use crate::scenario::flexible::Entries;
 use crate::scenario::key_path::KeyPath;
 use crate::scenario::patterns::{WrittenCounts, WrittenExpectations};
-use crate::scenario::steps::Expectations;
+use crate::scenario::steps::{Expectations, NumberOf, StepSpec};
 use perf_live::sandbox::FileType;
 
 impl File<'_> {
@@ -75,11 +75,10 @@ impl File<'_> {
         &self,
         at: &KeyPath,
         written: WrittenCounts<Difference>,
-    ) -> Result<Vec<DeltaSpec>, Diagnostic> {
-        let mut delta = Vec::new();
-        for (step, Difference { min, max }) in self.counts(at, written)? {
-            captures::refuse(self, &step, "two runs share no descriptors and no tasks")?;
-            delta.push(DeltaSpec { step, min, max });
+    ) -> Result<Vec<NumberOf<StepSpec, Difference>>, Diagnostic> {
+        let delta = self.counts(at, written)?;
+        for NumberOf { step, .. } in &delta {
+            captures::refuse(self, step, "two runs share no descriptors and no tasks")?;
         }
         Ok(delta)
     }

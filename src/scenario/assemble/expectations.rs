@@ -1,14 +1,10 @@
 //! Patterns and counts with their places, and what is wrong with them as a whole.
 
 use super::File;
-use crate::scenario::counts::CountRange;
 use crate::scenario::diagnostic::Diagnostic;
-use crate::scenario::field_test::Test;
 use crate::scenario::key_path::KeyPath;
-use crate::scenario::patterns::{
-    WrittenCounted, WrittenCounts, WrittenExpectations, WrittenPattern, WrittenStep, WrittenSteps,
-};
-use crate::scenario::steps::{CountSpec, Expectations, PatternSpec, StepSpec};
+use crate::scenario::patterns::{WrittenCounts, WrittenExpectations};
+use crate::scenario::steps::{Expectations, NumberOf, Pattern, StepSpec};
 
 /// What holds a list of patterns, which decides what may stand in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,19 +29,15 @@ impl File<'_> {
             Some(list) => self.steps(&key(name), list),
             None => Ok(Vec::new()),
         };
-        let count = match written.count {
-            Some(count) => self.counts(&key("count"), count)?,
-            None => Vec::new(),
-        };
         Ok(Expectations {
             sequence: patterns("sequence", Holder::Sequence, written.sequence)?,
             any_order: patterns("any_order", Holder::AnyOrder, written.any_order)?,
             never: steps("never", written.never)?,
             only: steps("only", written.only)?,
-            count: count
-                .into_iter()
-                .map(|(step, times): (_, CountRange)| CountSpec { step, times })
-                .collect(),
+            count: match written.count {
+                Some(count) => self.counts(&key("count"), count)?,
+                None => Vec::new(),
+            },
         })
     }
 
@@ -53,35 +45,30 @@ impl File<'_> {
     pub(super) fn counts<N>(
         &self,
         at: &KeyPath,
-        written: WrittenCounts<N>,
-    ) -> Result<Vec<(StepSpec, N)>, Diagnostic> {
-        let counts: Vec<_> = match written {
-            WrittenCounts::Mapping(entries) => {
-                let spec = |(event, times)| (step_of(at.clone(), event, Vec::new()), times);
-                entries.into_iter().map(spec).collect()
-            }
-            WrittenCounts::List(list) => {
-                let list = list.into_iter().enumerate();
-                let spec = |(index, counted): (usize, _)| {
-                    let WrittenCounted { step, times } = counted;
-                    (placed(at.clone().index(index), step), times)
-                };
-                list.map(spec).collect()
-            }
-        };
-        if counts.is_empty() {
-            return Err(self.empty(at, "name an event, or leave it out"));
-        }
-        Ok(counts)
+        WrittenCounts(counts): WrittenCounts<N>,
+    ) -> Result<Vec<NumberOf<StepSpec, N>>, Diagnostic> {
+        self.not_empty(at, &counts)?;
+        let counts = counts.into_iter();
+        Ok(counts
+            .map(|NumberOf { step, times }| {
+                let step = step.below(at.clone());
+                NumberOf { step, times }
+            })
+            .collect())
     }
 
-    fn steps(&self, at: &KeyPath, written: Vec<WrittenStep>) -> Result<Vec<StepSpec>, Diagnostic> {
-        if written.is_empty() {
-            return Err(self.empty(at, "name an event, or leave it out"));
+    fn not_empty<T>(&self, at: &KeyPath, list: &[T]) -> Result<(), Diagnostic> {
+        match list.is_empty() {
+            true => Err(self.empty(at, "name an event, or leave it out")),
+            false => Ok(()),
         }
-        let steps = written.into_iter().enumerate();
+    }
+
+    fn steps(&self, at: &KeyPath, steps: Vec<StepSpec>) -> Result<Vec<StepSpec>, Diagnostic> {
+        self.not_empty(at, &steps)?;
+        let steps = steps.into_iter().enumerate();
         Ok(steps
-            .map(|(index, step)| placed(at.clone().index(index), step))
+            .map(|(index, step)| step.below(at.clone().index(index)))
             .collect())
     }
 
@@ -89,11 +76,9 @@ impl File<'_> {
         &self,
         at: &KeyPath,
         holder: Holder,
-        written: Vec<WrittenPattern>,
-    ) -> Result<Vec<PatternSpec>, Diagnostic> {
-        if written.is_empty() {
-            return Err(self.empty(at, "name an event, or leave it out"));
-        }
+        written: Vec<Pattern>,
+    ) -> Result<Vec<Pattern>, Diagnostic> {
+        self.not_empty(at, &written)?;
         let mut patterns = Vec::new();
         for (index, element) in written.into_iter().enumerate() {
             let at = at.clone().index(index);
@@ -109,24 +94,22 @@ impl File<'_> {
         Ok(patterns)
     }
 
-    fn pattern(&self, at: KeyPath, written: WrittenPattern) -> Result<PatternSpec, Diagnostic> {
+    fn pattern(&self, at: KeyPath, written: Pattern) -> Result<Pattern, Diagnostic> {
         Ok(match written {
-            WrittenPattern::Step(step) => PatternSpec::Step(placed(at, step)),
-            WrittenPattern::Next(step) => PatternSpec::Next(placed(at.key("next"), step)),
-            WrittenPattern::Never(WrittenSteps::One(step)) => {
-                PatternSpec::Never(vec![placed(at.key("never"), step)])
+            Pattern::Step(step) => Pattern::Step(step.below(at)),
+            Pattern::Next(step) => Pattern::Next(step.below(at.key("next"))),
+            Pattern::Never(steps) => {
+                let at = at.key("never");
+                self.not_empty(&at, &steps)?;
+                let steps = steps.into_iter();
+                Pattern::Never(steps.map(|step| step.below(at.clone())).collect())
             }
-            WrittenPattern::Never(WrittenSteps::Many(steps)) => {
-                PatternSpec::Never(self.steps(&at.key("never"), steps)?)
+            Pattern::Sequence(list) => {
+                Pattern::Sequence(self.patterns(&at.key("sequence"), Holder::Sequence, list)?)
             }
-            WrittenPattern::Sequence(list) => {
-                PatternSpec::Sequence(self.patterns(&at.key("sequence"), Holder::Sequence, list)?)
+            Pattern::AnyOrder(list) => {
+                Pattern::AnyOrder(self.patterns(&at.key("any_order"), Holder::AnyOrder, list)?)
             }
-            WrittenPattern::AnyOrder(list) => PatternSpec::AnyOrder(self.patterns(
-                &at.key("any_order"),
-                Holder::AnyOrder,
-                list,
-            )?),
         })
     }
 
@@ -135,21 +118,21 @@ impl File<'_> {
         &self,
         at: &KeyPath,
         holder: Holder,
-        before: &[PatternSpec],
-        element: &WrittenPattern,
+        before: &[Pattern],
+        element: &Pattern,
     ) -> Result<(), Diagnostic> {
         let (key, fault, help) = match (element, holder) {
-            (WrittenPattern::Next(_), Holder::AnyOrder) => (
+            (Pattern::Next(_), Holder::AnyOrder) => (
                 "next",
                 "`next` belongs into a sequence",
                 "in any order nothing is next: write { sequence: [...] } as an element",
             ),
-            (WrittenPattern::Never(_), Holder::AnyOrder) => (
+            (Pattern::Never(_), Holder::AnyOrder) => (
                 "never",
                 "`never` belongs into a sequence, or beside `any_order`",
                 "in any order nothing lies between: write { sequence: [...] } as an element",
             ),
-            (WrittenPattern::Next(_), Holder::Sequence) if !ends_in_a_step(before) => (
+            (Pattern::Next(_), Holder::Sequence) if !ends_in_a_step(before) => (
                 "next",
                 "`next` has no step before it",
                 "it is the event that the thread of a step makes next: put that step before it",
@@ -161,30 +144,16 @@ impl File<'_> {
     }
 }
 
-fn placed(holder: KeyPath, step: WrittenStep) -> StepSpec {
-    step_of(holder, step.event, step.fields)
-}
-
-/// The step that stands in `holder`, under its name or as the name alone: [`KeyPath`] leads to
-/// both.
-fn step_of(holder: KeyPath, event: String, fields: Vec<(String, Test)>) -> StepSpec {
-    StepSpec {
-        at: holder.key(&event).key_itself(),
-        event,
-        fields,
-    }
-}
-
-fn demands_an_event(pattern: &PatternSpec) -> bool {
-    !matches!(pattern, PatternSpec::Never(_))
+fn demands_an_event(pattern: &Pattern) -> bool {
+    !matches!(pattern, Pattern::Never(_))
 }
 
 /// Whether one event is the last that these patterns demand; what must not come behind it changes
 /// nothing.
-fn ends_in_a_step(patterns: &[PatternSpec]) -> bool {
+fn ends_in_a_step(patterns: &[Pattern]) -> bool {
     match patterns.iter().rfind(|pattern| demands_an_event(pattern)) {
-        Some(PatternSpec::Step(_) | PatternSpec::Next(_)) => true,
-        Some(PatternSpec::Sequence(patterns)) => ends_in_a_step(patterns),
-        Some(PatternSpec::AnyOrder(_) | PatternSpec::Never(_)) | None => false,
+        Some(Pattern::Step(_) | Pattern::Next(_)) => true,
+        Some(Pattern::Sequence(patterns)) => ends_in_a_step(patterns),
+        Some(Pattern::AnyOrder(_) | Pattern::Never(_)) | None => false,
     }
 }

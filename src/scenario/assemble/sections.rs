@@ -8,26 +8,22 @@ use crate::scenario::flexible::Entries;
 use crate::scenario::key_path::KeyPath;
 use crate::scenario::model::{Mark, SectionSpec};
 use crate::scenario::nearest::nearest;
-use crate::scenario::patterns::WrittenStep;
-use crate::scenario::sections::{MarkText, WrittenMark, WrittenSection, WrittenSince};
-use crate::scenario::steps::StepSpec;
 use crate::scenario::trace::Since;
 
 impl File<'_> {
     /// What stands under `trace.since`.
-    pub(super) fn since(&self, written: Option<WrittenSince>) -> Result<Since, Diagnostic> {
+    pub(super) fn since(&self, written: Since) -> Result<Since, Diagnostic> {
         let at = KeyPath::root().key("trace").key("since").key("step");
         Ok(match written {
-            None | Some(WrittenSince::Exec) => Since::Exec,
-            Some(WrittenSince::Main) => Since::Main,
-            Some(WrittenSince::Mark(mark)) => Since::Mark(self.mark(at, mark)?),
+            Since::Mark(mark) => Since::Mark(self.mark(at, mark)?),
+            Since::Exec | Since::Main => written,
         })
     }
 
     /// What stands under `sections`.
     pub(super) fn sections(
         &self,
-        written: Option<Entries<WrittenSection>>,
+        written: Option<Entries<SectionSpec>>,
     ) -> Result<BTreeMap<String, SectionSpec>, Diagnostic> {
         let Some(Entries(written)) = written else {
             return Ok(BTreeMap::new());
@@ -37,15 +33,14 @@ impl File<'_> {
             return Err(self.empty(&at, "name a section and its marks, or leave it out"));
         }
         let mut sections = BTreeMap::new();
-        for (name, WrittenSection { from, to }) in written {
+        for (name, SectionSpec { from, to }) in written {
             let at = at.clone().key(&name);
             if name.trim().is_empty() {
                 return Err(self.complaint(&at.key_itself(), "the name of a section is empty"));
             }
             let from_at = at.clone().key("from");
             let to_at = at.key("to");
-            if let (WrittenMark::Written(MarkText(from)), WrittenMark::Written(MarkText(to))) =
-                (&from, &to)
+            if let (Mark::Written(from), Mark::Written(to)) = (&from, &to)
                 && from == to
             {
                 let complaint = self.complaint(&to_at, "both marks are the same");
@@ -100,15 +95,12 @@ impl File<'_> {
         }
     }
 
-    fn mark(&self, at: KeyPath, written: WrittenMark) -> Result<Mark, Diagnostic> {
-        Ok(match written {
-            WrittenMark::Written(MarkText(text)) => Mark::Written(text),
-            WrittenMark::Step(WrittenStep { event, fields }) => {
-                let at = at.key(&event).key_itself();
-                let step = StepSpec { event, fields, at };
-                captures::refuse(self, &step, "marks are looked for before everything else")?;
-                Mark::Step(step)
-            }
-        })
+    fn mark(&self, at: KeyPath, written: Mark) -> Result<Mark, Diagnostic> {
+        let Mark::Step(step) = written else {
+            return Ok(written);
+        };
+        let step = step.below(at);
+        captures::refuse(self, &step, "marks are looked for before everything else")?;
+        Ok(Mark::Step(step))
     }
 }

@@ -4,7 +4,6 @@ use super::{File, captures};
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::flexible::Entries;
 use crate::scenario::key_path::KeyPath;
-use crate::scenario::patterns::WrittenStep;
 use crate::scenario::spans::{SharedSpec, SpanSpec, WrittenSpan, check_name};
 use crate::scenario::steps::StepSpec;
 
@@ -51,10 +50,8 @@ impl File<'_> {
         })
     }
 
-    fn end_of_span(&self, at: KeyPath, written: WrittenStep) -> Result<StepSpec, Diagnostic> {
-        let WrittenStep { event, fields } = written;
-        let at = at.key(&event).key_itself();
-        let step = StepSpec { event, fields, at };
+    fn end_of_span(&self, at: KeyPath, written: StepSpec) -> Result<StepSpec, Diagnostic> {
+        let step = written.below(at);
         captures::refuse(self, &step, "spans are made before everything else")?;
         Ok(step)
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use super::faults::{self, MAX_DEPTH};
+use super::scalar;
 use super::{Entry, Kind, Node, NodeId, Places};
 use crate::scenario::diagnostic::{Diagnostic, Source};
 
@@ -39,8 +40,8 @@ struct Builder<'a> {
     /// The byte at which each character starts, as the parser counts characters.
     offsets: Vec<usize>,
     nodes: Vec<Node>,
-    /// Bytes and values in each node, aliases unfolded; zero while the node is being built.
-    weights: Vec<usize>,
+    /// What each node takes, aliases unfolded; `None` while it is being built.
+    sizes: Vec<Option<Size>>,
     /// The weight that no value may exceed. What stands in the file without aliases weighs twice
     /// its length at most.
     max_weight: usize,
@@ -49,10 +50,20 @@ struct Builder<'a> {
     root: Option<NodeId>,
 }
 
+/// What a value takes.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Bytes and values.
+    weight: usize,
+    /// How deep it is nested; a scalar is not.
+    depth: usize,
+}
+
 /// A list or mapping whose end has not come yet.
 struct Open {
     node: NodeId,
-    weight: usize,
+    /// Of what is in it so far.
+    size: Size,
     contents: Contents,
 }
 
@@ -75,7 +86,7 @@ impl<'a> Builder<'a> {
                 .map(|(offset, _)| offset)
                 .collect(),
             nodes: Vec::new(),
-            weights: Vec::new(),
+            sizes: Vec::new(),
             max_weight: source
                 .text()
                 .len()
@@ -87,9 +98,15 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Whether the file ends with a line of the block at `at`, and that line without a line feed.
+    fn is_unended(&self, at: &Range<usize>) -> bool {
+        let text = self.source.text();
+        at.end >= text.len() && !text.ends_with(['\n', '\r'])
+    }
+
     fn is_nothing(&self, node: NodeId) -> bool {
         self.nodes.get(node).is_some_and(|node| {
-            matches!(node.kind, Kind::Plain)
+            matches!(node.kind, Kind::Plain(_))
                 && self
                     .source
                     .text()
@@ -107,23 +124,28 @@ impl<'a> Builder<'a> {
             Event::DocumentStart(_) if self.root.is_some() => Err(self
                 .source
                 .diagnostic(at, "a second document: a file holds one scenario")),
-            Event::Scalar(text, style, anchor, None) => {
-                self.scalar(&text, style == ScalarStyle::Plain, anchor, at)
-            }
+            Event::Scalar(text, style, anchor, None) => match style {
+                ScalarStyle::Plain if text.starts_with(['|', '>']) => {
+                    Err(faults::indicator(self.source, at))
+                }
+                ScalarStyle::Literal | ScalarStyle::Folded if self.is_unended(&at) => {
+                    // The parser adds a line feed.
+                    let text = text.strip_suffix('\n').unwrap_or(&text);
+                    self.scalar(text, false, anchor, at)
+                }
+                style => self.scalar(&text, style == ScalarStyle::Plain, anchor, at),
+            },
             Event::Alias(anchor) => self.alias(anchor, at),
-            Event::SequenceStart(anchor, None) => self.begin(
-                anchor,
-                at,
-                Kind::List(Vec::new()),
-                Contents::List(Vec::new()),
-            ),
+            Event::SequenceStart(anchor, None) => {
+                self.begin(anchor, at, Contents::List(Vec::new()))
+            }
             Event::MappingStart(anchor, None) => {
                 let contents = Contents::Mapping {
                     entries: Vec::new(),
                     seen: HashMap::new(),
                     key: None,
                 };
-                self.begin(anchor, at, Kind::Mapping(Vec::new()), contents)
+                self.begin(anchor, at, contents)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(at.end),
             Event::Nothing
@@ -141,9 +163,10 @@ impl<'a> Builder<'a> {
         anchor: usize,
         at: Range<usize>,
     ) -> Result<(), Diagnostic> {
-        let own_weight = text.len().saturating_add(1);
+        let weight = text.len().saturating_add(1);
+        let value = scalar::value(text, plain);
         if let Some(Open {
-            weight,
+            size,
             contents:
                 Contents::Mapping {
                     seen,
@@ -153,7 +176,10 @@ impl<'a> Builder<'a> {
             ..
         }) = self.open.last_mut()
         {
-            *weight = weight.saturating_add(own_weight);
+            size.weight = size.weight.saturating_add(weight);
+            if !value.is_string() {
+                return Err(faults::odd_key(self.source, at));
+            }
             if let Some(first) = seen.get(text) {
                 let message = format!("duplicate key `{}`", text.escape_debug());
                 let complaint = self.source.diagnostic(at, message);
@@ -163,21 +189,25 @@ impl<'a> Builder<'a> {
             *key = Some((text.to_owned(), at));
             return Ok(());
         }
-        let kind = if plain { Kind::Plain } else { Kind::Text };
-        let node = self.push(anchor, at, kind, own_weight);
-        self.place(node, own_weight)
+        let kind = match plain {
+            true => Kind::Plain(value),
+            false => Kind::Text(text.to_owned()),
+        };
+        let size = Size { weight, depth: 0 };
+        let node = self.push(anchor, at, kind, Some(size));
+        self.place(node, size)
     }
 
     fn alias(&mut self, anchor: usize, at: Range<usize>) -> Result<(), Diagnostic> {
         self.refuse_as_key(&at)?;
         let target = self.anchors.get(&anchor).copied();
-        let weight = target
-            .and_then(|node| self.weights.get(node))
-            .copied()
-            .unwrap_or(0);
-        match target {
-            Some(node) if weight > 0 => self.place(node, weight),
-            _ => Err(self
+        let size = target.and_then(|node| self.sizes.get(node).copied().flatten());
+        match target.zip(size) {
+            Some((_, size)) if self.open.len().saturating_add(size.depth) > MAX_DEPTH => {
+                Err(faults::too_deep(self.source, at))
+            }
+            Some((node, size)) => self.place(node, size),
+            None => Err(self
                 .source
                 .diagnostic(at, "an alias inside of the value that it stands for")),
         }
@@ -187,17 +217,21 @@ impl<'a> Builder<'a> {
         &mut self,
         anchor: usize,
         at: Range<usize>,
-        kind: Kind,
         contents: Contents,
     ) -> Result<(), Diagnostic> {
         self.refuse_as_key(&at)?;
         if self.open.len() >= MAX_DEPTH {
             return Err(faults::too_deep(self.source, at));
         }
-        let node = self.push(anchor, at, kind, 0);
+        // What it is, it becomes when it ends.
+        let node = self.push(anchor, at, Kind::List(Vec::new()), None);
+        let size = Size {
+            weight: 1,
+            depth: 1,
+        };
         self.open.push(Open {
             node,
-            weight: 1,
+            size,
             contents,
         });
         Ok(())
@@ -214,20 +248,21 @@ impl<'a> Builder<'a> {
                 Contents::Mapping { entries, .. } => Kind::Mapping(entries),
             };
         }
-        if let Some(weight) = self.weights.get_mut(open.node) {
-            *weight = open.weight;
+        if let Some(size) = self.sizes.get_mut(open.node) {
+            *size = Some(open.size);
         }
-        self.place(open.node, open.weight)
+        self.place(open.node, open.size)
     }
 
     /// Enters a finished node where it belongs: into what is open, or at the top.
-    fn place(&mut self, node: NodeId, weight: usize) -> Result<(), Diagnostic> {
+    fn place(&mut self, node: NodeId, size: Size) -> Result<(), Diagnostic> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
         };
-        open.weight = open.weight.saturating_add(weight);
-        let crowded = open.weight > self.max_weight;
+        open.size.weight = open.size.weight.saturating_add(size.weight);
+        open.size.depth = open.size.depth.max(size.depth.saturating_add(1));
+        let crowded = open.size.weight > self.max_weight;
         let holder = open.node;
         match &mut open.contents {
             Contents::List(items) => items.push(node),
@@ -252,9 +287,9 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn push(&mut self, anchor: usize, at: Range<usize>, kind: Kind, weight: usize) -> NodeId {
+    fn push(&mut self, anchor: usize, at: Range<usize>, kind: Kind, size: Option<Size>) -> NodeId {
         let node = self.nodes.len();
-        self.weights.push(weight);
+        self.sizes.push(size);
         self.nodes.push(Node { span: at, kind });
         // The parser numbers anchors from 1; 0 stands for none.
         if anchor > 0 {
@@ -330,6 +365,17 @@ mod tests {
         let copies = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a,".repeat(10));
         assert_eq!(message(&copies), long);
         assert_eq!(message("a: &a [x, y]\nb: [*a, *a]\nc: *a\n"), "fine");
+    }
+
+    #[test]
+    fn what_an_alias_stands_for_is_nested_where_the_alias_stands() {
+        let nested = |depth: usize, inner: &str| {
+            format!("{}{inner}{}", "[".repeat(depth), "]".repeat(depth))
+        };
+        let chained = |depth| format!("[&a {}, {}]", nested(40, ""), nested(depth, "*a"));
+        assert_eq!(message(&chained(MAX_DEPTH - 41)), "fine");
+        let too_deep = "lists and mappings are nested more than 64 deep";
+        assert_eq!(message(&chained(MAX_DEPTH - 40)), too_deep);
     }
 
     #[test]

@@ -38,6 +38,24 @@ pub(super) fn tag(source: &Source, at: Range<usize>) -> Diagnostic {
     }
 }
 
+/// An unquoted scalar within brackets that begins as a block does.
+pub(super) fn indicator(source: &Source, at: Range<usize>) -> Diagnostic {
+    syntax_error(
+        source,
+        "a block cannot stand within brackets",
+        at.start,
+        [].into_iter(),
+    )
+}
+
+/// A key that YAML reads as a number, a truth value or nothing.
+pub(super) fn odd_key(source: &Source, at: Range<usize>) -> Diagnostic {
+    let key = source.text().get(at.clone()).unwrap_or_default();
+    let help = format!("quote it: \"{key}\"");
+    let message = format!("a key must be a string, not `{key}`");
+    source.diagnostic(at, message).with_help(help)
+}
+
 /// A nesting that goes beyond [`MAX_DEPTH`] at `at`.
 pub(super) fn too_deep(source: &Source, at: Range<usize>) -> Diagnostic {
     let message = format!("lists and mappings are nested more than {MAX_DEPTH} deep");

@@ -1,7 +1,7 @@
 //! Steps, their order and how often they come, as they are read.
 
 use super::read_text;
-use crate::scenario::{CountRange, Expectations, Literal, PatternSpec, Scenario, StepSpec, Test};
+use crate::scenario::{CountRange, Expectations, Literal, Pattern, Scenario, StepSpec, Test};
 
 fn scenario(text: &str) -> Scenario {
     read_text(&format!(
@@ -20,13 +20,13 @@ fn names(steps: &[StepSpec]) -> String {
 }
 
 /// Patterns in few characters: brackets for a sequence, braces for what has no order.
-fn short(patterns: &[PatternSpec]) -> String {
+fn short(patterns: &[Pattern]) -> String {
     let parts = patterns.iter().map(|pattern| match pattern {
-        PatternSpec::Step(step) => step.event.clone(),
-        PatternSpec::Next(step) => format!("next {}", step.event),
-        PatternSpec::Never(steps) => format!("never {}", names(steps)),
-        PatternSpec::Sequence(list) => format!("[{}]", short(list)),
-        PatternSpec::AnyOrder(list) => format!("{{{}}}", short(list)),
+        Pattern::Step(step) => step.event.clone(),
+        Pattern::Next(step) => format!("next {}", step.event),
+        Pattern::Never(steps) => format!("never {}", names(steps)),
+        Pattern::Sequence(list) => format!("[{}]", short(list)),
+        Pattern::AnyOrder(list) => format!("{{{}}}", short(list)),
     });
     parts.collect::<Vec<_>>().join(", ")
 }
@@ -185,7 +185,7 @@ fn captures_are_words_behind_a_dollar_sign() {
     - dup: { oldfd: { not: $out_2 }, returns: [$out_2, 3] }
 ",
     );
-    let PatternSpec::Step(dup) = &read.sequence[2] else {
+    let Pattern::Step(dup) = &read.sequence[2] else {
         panic!("a step");
     };
     let captures = dup.fields.iter().flat_map(|(_, test)| test.captures());
@@ -193,7 +193,7 @@ fn captures_are_words_behind_a_dollar_sign() {
         captures.collect::<Vec<_>>(),
         [("out_2", false), ("out_2", false)]
     );
-    let PatternSpec::Step(openat) = &read.sequence[1] else {
+    let Pattern::Step(openat) = &read.sequence[1] else {
         panic!("a step");
     };
     assert_eq!(openat.fields[0].1.captures(), [("out_2", true)]);
@@ -233,9 +233,9 @@ fn each_step_knows_where_it_stands() {
     while let Some(list) = lists.pop() {
         for pattern in list {
             match pattern {
-                PatternSpec::Step(step) | PatternSpec::Next(step) => steps.push(step),
-                PatternSpec::Never(never) => steps.extend(never),
-                PatternSpec::Sequence(list) | PatternSpec::AnyOrder(list) => lists.push(list),
+                Pattern::Step(step) | Pattern::Next(step) => steps.push(step),
+                Pattern::Never(never) => steps.extend(never),
+                Pattern::Sequence(list) | Pattern::AnyOrder(list) => lists.push(list),
             }
         }
     }

@@ -131,7 +131,10 @@ fn differences_have_signs_and_ends() {
         let delta = scenario(&format!("{head}{text}")).expect.delta;
         let events: String = delta.iter().map(|spec| spec.step.event.as_str()).collect();
         assert_eq!(events, "abcdefg");
-        let ends: Vec<_> = delta.iter().map(|spec| (spec.min, spec.max)).collect();
+        let ends: Vec<_> = delta
+            .iter()
+            .map(|spec| (spec.times.min, spec.times.max))
+            .collect();
         assert_eq!(
             ends,
             [

@@ -24,6 +24,26 @@ error: not valid YAML: while scanning a block scalar, did not find expected comm
 }
 
 #[test]
+fn kernel_unquoted_within_brackets() {
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+requires: { kernel: >= 5.10 }
+",
+        "
+error: not valid YAML: a block cannot stand within brackets
+ --> x.yaml:3:21
+  |
+3 | requires: { kernel: >= 5.10 }
+  |                     ^
+  |
+  = help: a string that begins with `>` must be quoted
+",
+    );
+}
+
+#[test]
 fn unterminated_string() {
     check(
         r#"description: "d

@@ -2,7 +2,7 @@
 
 use super::scalar::flow;
 use crate::scenario::{
-    CountSpec, Expectations, KeyPath, Literal, PatternSpec, StepSpec, Test, field_test,
+    Expectations, KeyPath, Literal, NumberOf, Pattern, StepSpec, Test, field_test,
 };
 use std::fmt;
 
@@ -61,11 +61,11 @@ fn bare(item: &str) -> &str {
     inner.unwrap_or(item)
 }
 
-fn counts(counts: &[CountSpec]) -> Vec<String> {
+fn counts(counts: &[NumberOf]) -> Vec<String> {
     if counts.is_empty() {
         return Vec::new();
     }
-    let times = |count: &CountSpec| match count.times.max {
+    let times = |count: &NumberOf| match count.times.max {
         Some(max) if max == count.times.min => max.to_string(),
         _ => flow(&count.times.to_string()),
     };
@@ -77,7 +77,7 @@ fn counts(counts: &[CountSpec]) -> Vec<String> {
         return vec![format!("count: {{ {} }}", items.join(", "))];
     }
     let items = counts.iter().map(|count| {
-        let CountSpec { step, .. } = count;
+        let NumberOf { step, .. } = count;
         let fields = fields(&step.fields);
         format!(
             "  - {{ {}: {fields}, times: {} }}",
@@ -88,21 +88,21 @@ fn counts(counts: &[CountSpec]) -> Vec<String> {
     std::iter::once("count:".to_owned()).chain(items).collect()
 }
 
-fn pattern(pattern: &PatternSpec) -> String {
+fn pattern(pattern: &Pattern) -> String {
     let steps = |steps: &[StepSpec]| match steps {
         [one] => step(one),
         many => format!("[{}]", many.iter().map(step).collect::<Vec<_>>().join(", ")),
     };
-    let patterns = |patterns: &[PatternSpec]| {
+    let patterns = |patterns: &[Pattern]| {
         let patterns: Vec<String> = patterns.iter().map(self::pattern).collect();
         format!("[{}]", patterns.join(", "))
     };
     match pattern {
-        PatternSpec::Step(one) => step(one),
-        PatternSpec::Next(one) => format!("{{ next: {} }}", step(one)),
-        PatternSpec::Never(none) => format!("{{ never: {} }}", steps(none)),
-        PatternSpec::Sequence(all) => format!("{{ sequence: {} }}", patterns(all)),
-        PatternSpec::AnyOrder(all) => format!("{{ any_order: {} }}", patterns(all)),
+        Pattern::Step(one) => step(one),
+        Pattern::Next(one) => format!("{{ next: {} }}", step(one)),
+        Pattern::Never(none) => format!("{{ never: {} }}", steps(none)),
+        Pattern::Sequence(all) => format!("{{ sequence: {} }}", patterns(all)),
+        Pattern::AnyOrder(all) => format!("{{ any_order: {} }}", patterns(all)),
     }
 }
 

@@ -3,9 +3,7 @@
 use super::*;
 use crate::scenario::read;
 use crate::scenario::write::scalar::tests::HOSTILE;
-use crate::scenario::{
-    CountRange, CountSpec, Literal, PatternSpec, Scenario, StepSpec, Test, event,
-};
+use crate::scenario::{CountRange, Literal, NumberOf, Pattern, Scenario, StepSpec, Test, event};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -44,7 +42,7 @@ fn suggested() -> Expectations {
     let capture = |name: &str| Test::Capture(name.to_owned());
     let contains = |text: &str| Test::Contains(vec![text.to_owned()]);
     let field = |name: &str, test: Test| (name.to_owned(), test);
-    let step = |name: &str, fields: Vec<(String, Test)>| PatternSpec::Step(event(name, fields));
+    let step = |name: &str, fields: Vec<(String, Test)>| Pattern::Step(event(name, fields));
     let fields = vec![
         field("path", capture("new")),
         field("flags", contains("O_CREAT")),
@@ -65,7 +63,7 @@ fn suggested() -> Expectations {
             event("%network", Vec::new()),
             event("unlink", vec![field("path", Test::Prefix("/".to_owned()))]),
         ],
-        count: vec![CountSpec {
+        count: vec![NumberOf {
             step: event("fsync", Vec::new()),
             times: CountRange {
                 min: 2,
