@@ -2,10 +2,10 @@
 
 use super::answer::Answer;
 use super::frames;
-use super::glob::path_glob;
 use super::paths::Place;
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Value};
+use perf_records::glob::path_glob;
 
 /// What stands in a text for what was not read, or was left out.
 const GAPS: [&str; 2] = ["<unread>", "..."];

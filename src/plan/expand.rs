@@ -2,6 +2,7 @@
 
 use super::error::EventsError;
 use perf_live::host::Catalogue;
+use perf_records::glob::glob;
 use perf_records::units::TracepointName;
 
 /// The tracepoints that `system:name` means, where the name may hold `*`.
@@ -33,16 +34,6 @@ pub(super) fn expand(
         return Err(unknown_tracepoint(at, written, catalogue));
     }
     Ok(names)
-}
-
-/// Whether a name matches a pattern in which `*` stands for anything.
-pub(super) fn glob(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| glob(after, rest)))
-        }),
-    }
 }
 
 /// The complaint about a tracepoint that this kernel has not.

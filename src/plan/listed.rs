@@ -1,11 +1,12 @@
 //! The events that this kernel has, by name.
 
 use super::error::EventsError;
-use super::expand::{glob, unknown_tracepoint};
+use super::expand::unknown_tracepoint;
 use super::source::{SOFTWARE, hardware};
 use perf_live::host::{Catalogue, EventSource, HostError};
 use perf_records::attr::Source;
 use perf_records::format::Format;
+use perf_records::glob::glob;
 use perf_records::units::TracepointName;
 use std::sync::Arc;
 

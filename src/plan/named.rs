@@ -1,6 +1,5 @@
 //! What the names in a scenario's expectations and in its snapshot stand for.
 
-use super::expand::glob;
 use super::{EventsPlan, PlanError, invalid, operations, spans};
 use crate::matching::SPAN;
 use crate::scenario::{
@@ -9,6 +8,7 @@ use crate::scenario::{
 };
 use crate::trace::{By, Level, Naming, Treatment, View};
 use perf_live::units::SoftwareEvent;
+use perf_records::glob::glob;
 use std::collections::{HashMap, HashSet};
 use syscall_model::names::Abi;
 use syscall_model::select::Selection;

@@ -44,6 +44,7 @@ const PERF_RECORDS: Rooms = &[
     ("units", &[]),
     ("attr", &[]),
     ("format", &[]),
+    ("glob", &[]),
     ("record", &["attr", "units"]),
     ("merge", &["record", "units"]),
     ("space", &["record", "units"]),
@@ -53,7 +54,7 @@ const PERF_RECORDS: Rooms = &[
     (
         "script",
         &[
-            "attr", "decode", "format", "perfdata", "print", "record", "space", "units",
+            "attr", "decode", "format", "glob", "perfdata", "print", "record", "space", "units",
         ],
     ),
 ];

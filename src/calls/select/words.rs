@@ -1,9 +1,9 @@
 //! What one word of a selection stands for.
 
-use super::glob::glob_matches;
 use crate::class;
 use crate::names::{self, Abi};
 use crate::relatives::{self, OPERATIONS};
+use perf_records::glob::glob;
 
 /// The rows that one word without its `!` stands for; for a word that means nothing what to do
 /// about it, where that is known.
@@ -28,7 +28,7 @@ pub(super) fn rows_of_word(word: &str, native: Abi) -> Result<Vec<usize>, Option
         let rows = class::class_rows(class).into_iter().flatten();
         rows.filter(|row| is_served(*row, native)).collect()
     } else if word.contains(['*', '?', '[']) {
-        let matches = |row: &usize| glob_matches(word.as_bytes(), names::row_name(*row).as_bytes());
+        let matches = |row: &usize| glob(word, names::row_name(*row));
         served_rows(native).filter(matches).collect()
     } else {
         rows_of_name(word, native)
