@@ -18,6 +18,12 @@ enum Element<'p> {
     Folders,
 }
 
+/// Whether a name is a glob: it holds a `*`, a `?` or a `[`.
+#[must_use]
+pub fn is_glob(name: &str) -> bool {
+    name.contains(['*', '?', '['])
+}
+
 /// Whether the pattern matches the whole name, as in a shell: `*`, `?`, `[a-c]`, `[!a]`. A `[` that
 /// is never closed stands for itself.
 ///

@@ -2,13 +2,13 @@
 
 use super::error::EventsError;
 use perf_live::host::Catalogue;
-use perf_records::glob::glob;
+use perf_records::glob::{glob, is_glob};
 use perf_records::units::TracepointName;
 
-/// The tracepoints that `system:name` means, where the name may hold `*`.
+/// The tracepoints that `system:name` means, where the name may be a glob.
 ///
 /// # Errors
-/// Where it means none. A name without `*` is taken as it is.
+/// Where it means none. A name that is no glob is taken as it is.
 pub(super) fn expand(
     at: usize,
     written: &str,
@@ -22,7 +22,7 @@ pub(super) fn expand(
         return Ok(vec![name]);
     }
     let (system, pattern) = written.split_once(':').ok_or_else(no_event)?;
-    if TracepointName::parse(&format!("{system}:x")).is_none() || !pattern.contains('*') {
+    if TracepointName::parse(&format!("{system}:x")).is_none() || !is_glob(pattern) {
         return Err(no_event());
     }
     let events = catalogue.events(system)?;

@@ -26,9 +26,9 @@ pub enum ListedEvent {
     Tracepoint(TracepointName, Option<Arc<Format>>),
 }
 
-/// The events whose names match one of these patterns, in which `*` stands for anything; all of
-/// them without any. In the order of their names, software events first, then hardware events of
-/// which `is_there` says that the machine has them, then those that other sources name.
+/// The events whose names match one of these globs; all of them without any. In the order of their
+/// names, software events first, then hardware events of which `is_there` says that the machine has
+/// them, then those that other sources name.
 ///
 /// # Errors
 /// [`EventsError::Tracepoint`] or [`EventsError::Unknown`] for the first pattern that matches none;

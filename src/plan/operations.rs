@@ -40,7 +40,7 @@ pub(super) fn is_operation(word: &str) -> bool {
     word.starts_with(uring::PREFIX)
 }
 
-/// The operations that a word means, where `*` stands for anything; or the name that comes nearest.
+/// The operations that a word means, where it is a glob; or the name that comes nearest.
 pub(super) fn meant(word: &str) -> Result<BTreeSet<u8>, Option<String>> {
     let meant: BTreeSet<u8> = (0..=u8::MAX)
         .filter(|opcode| glob(word, &*uring::event_name(*opcode)))
