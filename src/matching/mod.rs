@@ -30,6 +30,7 @@ mod unify;
 mod words;
 
 pub use bindings::Bindings;
+pub(crate) use field::numeral;
 pub use judge::{Finding, Judgement, MOST_TRIES, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};
 pub use order::Scene;
