@@ -102,7 +102,9 @@ const TRACE_HARNESS: Rooms = &[
     ),
     (
         "report",
-        &["matrix", "plan", "run", "trace", "upgrade", "verdict"],
+        &[
+            "matrix", "mutate", "plan", "run", "trace", "upgrade", "verdict",
+        ],
     ),
 ];
 
