@@ -185,8 +185,8 @@ mod tests {
     #[test]
     fn many_stars_take_no_longer_than_the_lengths_allow() {
         let pattern = "*a".repeat(50);
-        assert!(!path_glob(&pattern, &"a".repeat(49)));
-        assert!(path_glob(&pattern, &"ab".repeat(5000).replace("ab", "aa")));
+        assert!(!path_glob(&pattern, "a".repeat(49)));
+        assert!(path_glob(&pattern, "ab".repeat(5000).replace("ab", "aa")));
     }
 
     #[test]

@@ -204,7 +204,7 @@ impl From<ExitKind> for Exit {
     fn from(exit: ExitKind) -> Self {
         match exit {
             ExitKind::Code(code) => Self::Code(code),
-            ExitKind::Signal(signal) => Self::Signal(signal_name(signal).into()),
+            ExitKind::Signal(signal) => Self::Signal(signal_name(signal)),
         }
     }
 }
