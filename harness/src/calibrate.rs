@@ -2,7 +2,7 @@
 
 use crate::out::{note, note_for_now};
 use crate::suite::refuse;
-use crate::{complain, is_ci, out, signals, status};
+use crate::{bench, complain, is_ci, out, signals, status};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Host;
@@ -10,7 +10,7 @@ use perf_records::units::shown_path;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use trace_harness::calibrate::{Calibration, Finding, Varying};
-use trace_harness::run::{Bench, CalibrateError, Calibrating, Control, Suite, discover};
+use trace_harness::run::{CalibrateError, Calibrating, Control, Suite, discover};
 use trace_harness::scenario;
 use trace_harness::trace::Level;
 
@@ -50,12 +50,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         }
     };
     let host = Host::running();
-    let bench = match Bench::new(&host) {
+    let bench = match bench(&host) {
         Ok(bench) => bench,
-        Err(error) => {
-            complain(&error, error.hint());
-            return status::TROUBLE;
-        }
+        Err(status) => return status,
     };
     match Suite::read(&bench, items) {
         Ok(suite) => match bench.reach() {

@@ -9,7 +9,7 @@ use trace_harness::report::{listed_json, listed_line};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Only those whose names match one of these, where * stands for anything: sched:*, *fsync*
+    /// Only those whose names match one of these globs: sched:*, *fsync*
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
     /// How to print them

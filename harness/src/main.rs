@@ -32,8 +32,10 @@ mod whom;
 
 use crate::out::note;
 use clap::{Parser, Subcommand};
+use perf_live::host::Host;
 use perf_live::sys::rights;
 use std::process::ExitCode;
+use trace_harness::run::Bench;
 
 /// Tests of a program's conversation with the kernel.
 ///
@@ -200,6 +202,15 @@ fn complain(error: &(dyn std::error::Error + 'static), hint: Option<String>) {
     if let Some(hint) = hint {
         note!("hint: {hint}");
     }
+}
+
+/// What runs are made on; where this machine cannot be read, says so and gives the status to end
+/// with.
+fn bench(host: &Host) -> Result<Bench<'_>, u8> {
+    Bench::new(host).map_err(|error| {
+        complain(&error, error.hint());
+        status::TROUBLE
+    })
 }
 
 /// Whether this is a CI run, in which nothing is ever written: `CI` is set, and not to a word for

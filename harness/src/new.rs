@@ -5,7 +5,7 @@ mod place;
 
 use crate::out::{note, note_for_now};
 use crate::suite::refuse;
-use crate::{complain, is_ci, out, signals, status};
+use crate::{bench, complain, is_ci, out, signals, status};
 use files::Laid;
 use perf_live::host::Host;
 use perf_live::units::ExitKind;
@@ -83,12 +83,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         return status::USAGE;
     }
     let host = Host::running();
-    let bench = match Bench::new(&host) {
+    let bench = match bench(&host) {
         Ok(bench) => bench,
-        Err(error) => {
-            complain(&error, error.hint());
-            return status::TROUBLE;
-        }
+        Err(status) => return status,
     };
     if let Err(error) = bench.reach() {
         complain(&error, error.hint());

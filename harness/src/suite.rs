@@ -2,7 +2,7 @@
 //! with them, and how it ends.
 
 use crate::out::note;
-use crate::{complain, status};
+use crate::{bench, complain, status};
 use perf_live::errors::chain;
 use perf_live::host::Host;
 use perf_live::ring::Bounds;
@@ -10,7 +10,7 @@ use perf_records::units::shown_path;
 use regex::Regex;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use trace_harness::run::{Bench, Item, RecordedRun, Suite, SuiteError, discover};
+use trace_harness::run::{Item, RecordedRun, Suite, SuiteError, discover};
 use trace_harness::verdict::Verdict;
 
 /// Which scenarios, and how many of them at a time.
@@ -63,12 +63,9 @@ impl Chosen {
             }
         };
         let host = Host::running();
-        let bench = match Bench::new(&host) {
+        let bench = match bench(&host) {
             Ok(bench) => bench,
-            Err(error) => {
-                complain(&error, error.hint());
-                return status::TROUBLE;
-            }
+            Err(status) => return status,
         };
         let bench = bench
             .for_runs(self.jobs())

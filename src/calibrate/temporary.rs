@@ -1,8 +1,8 @@
 //! Names of files that are other ones in each run.
 
 use crate::trace::{Deed, Value};
+use perf_records::glob::glob;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use syscall_model::select::glob_matches;
 
 /// Globs for parts of paths that are other ones in each run, each with an example. `runs` are the
 /// deeds of the same process in several runs.
@@ -31,12 +31,10 @@ pub(super) fn find(runs: &[Vec<&Deed>]) -> Vec<(String, String)> {
         if of_runs.len() * 2 <= runs.len() || different.len() * 2 <= of_runs.len() {
             continue;
         }
-        if let Some((glob, example)) = glob(&different)
-            && !lasting
-                .iter()
-                .any(|name| glob_matches(glob.as_bytes(), name))
+        if let Some((pattern, example)) = written(&different)
+            && !lasting.iter().any(|name| glob(&pattern, name))
         {
-            globs.entry(glob).or_insert(example);
+            globs.entry(pattern).or_insert(example);
         }
     }
     globs.into_iter().collect()
@@ -89,7 +87,7 @@ fn places_in<'a>(deed: &'a Deed, lasting: &HashSet<&[u8]>) -> Vec<((String, usiz
 const MADE_UP: usize = 8;
 
 /// The glob for names that are alike, and one of them.
-fn glob(names: &BTreeSet<&[u8]>) -> Option<(String, String)> {
+fn written(names: &BTreeSet<&[u8]>) -> Option<(String, String)> {
     let mut all = names.iter().map(|name| std::str::from_utf8(name).ok());
     let all: Vec<&str> = all.by_ref().collect::<Option<_>>()?;
     let (first, others) = all.split_first()?;

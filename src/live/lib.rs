@@ -6,6 +6,7 @@ extern crate self as perf_live;
 pub mod capture;
 #[cfg(test)]
 mod captured_sources;
+pub mod elf;
 pub mod errors;
 pub mod events;
 pub mod files;

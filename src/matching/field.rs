@@ -2,10 +2,10 @@
 
 use super::answer::Answer;
 use super::frames;
-use super::glob::path_glob;
 use super::paths::Place;
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Value};
+use perf_records::glob::path_glob;
 
 /// What stands in a text for what was not read, or was left out.
 const GAPS: [&str; 2] = ["<unread>", "..."];
@@ -132,7 +132,7 @@ fn is_number(part: &Part, wanted: i128) -> Answer {
 }
 
 fn is_text(part: &Part, wanted: &str) -> Answer {
-    let number = number(wanted);
+    let number = numeral(wanted);
     let is_numbered = || number.is_some_and(|number| numbers(&part.value).contains(&number));
     match &part.value {
         Value::Names(names, _) => {
@@ -221,7 +221,7 @@ fn contains(part: &Part, all: &[String]) -> Answer {
     if let Value::Names(names, bits) = &part.value {
         let has = |word: &str| {
             names.iter().any(|name| **name == *word)
-                || number(word)
+                || numeral(word)
                     .and_then(|number| u64::try_from(number).ok())
                     .is_some_and(|number| bits & number == number)
         };
@@ -284,7 +284,7 @@ fn is_partly_read(part: &Part) -> bool {
 }
 
 /// A number as C has it: decimal, `0x`, `0`.
-pub(super) fn number(text: &str) -> Option<i128> {
+pub(crate) fn numeral(text: &str) -> Option<i128> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, text),

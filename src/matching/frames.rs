@@ -4,8 +4,8 @@
 //! not found there nobody knows.
 
 use super::answer::Answer;
-use super::glob::path_glob;
 use crate::scenario::{Literal, Test};
+use perf_records::glob::path_glob;
 
 /// Whether one of the functions is like this; of a list, whether all of them are there, in this
 /// order from the innermost outwards.

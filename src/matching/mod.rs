@@ -12,7 +12,6 @@ mod explain;
 mod field;
 mod frames;
 mod gaps;
-mod glob;
 mod judge;
 mod marks;
 mod named;
@@ -31,7 +30,7 @@ mod unify;
 mod words;
 
 pub use bindings::Bindings;
-pub use glob::path_glob;
+pub(crate) use field::numeral;
 pub use judge::{Finding, Judgement, MOST_TRIES, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};
 pub use order::Scene;

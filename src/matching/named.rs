@@ -72,7 +72,7 @@ pub(super) fn holds(
 fn is_of_numbers(test: &Test) -> bool {
     match test {
         Test::Is(Literal::Number(_)) | Test::Range(..) => true,
-        Test::Is(Literal::Text(text)) => field::number(text).is_some(),
+        Test::Is(Literal::Text(text)) => field::numeral(text).is_some(),
         Test::OneOf(tests) => tests.iter().all(is_of_numbers),
         Test::Not(test) => is_of_numbers(test),
         _ => false,

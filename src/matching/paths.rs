@@ -1,7 +1,7 @@
 //! Paths as the author writes them, and as calls have them.
 
 use super::answer::Answer;
-use super::glob::path_glob;
+use perf_records::glob::path_glob;
 use std::borrow::Cow;
 
 /// The working directory in the strings of a trace.

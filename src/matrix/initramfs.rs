@@ -6,10 +6,10 @@
 //! mappings tell.
 
 use super::cpio::Archive;
-use super::elf::Elf;
 use super::job::Orders;
 use super::modules::Module;
 use super::{MODULES, ORDERS};
+use perf_live::elf;
 use perf_live::host::Host;
 use perf_records::units::Pid;
 use perf_records::units::shown_path;
@@ -76,9 +76,8 @@ fn own_files(archive: &mut Archive) -> Result<String, OwnFileError> {
         path: program.clone(),
         source,
     })?;
-    let elf = Elf::new(&bytes);
-    archive.file(PROGRAM, elf.map_or(bytes.as_slice(), Elf::loaded));
-    let Some(loader) = elf.and_then(Elf::interpreter) else {
+    archive.file(PROGRAM, elf::loaded(&bytes));
+    let Some(loader) = elf::interpreter(&bytes) else {
         return Ok(format!("rdinit=/{PROGRAM} -- {INIT_COMMAND}"));
     };
     let loader_bytes = read(Path::new(loader))?;

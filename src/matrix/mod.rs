@@ -12,7 +12,6 @@
 
 mod cache;
 mod cpio;
-mod elf;
 mod fetch;
 mod formats;
 mod frame;

@@ -1,6 +1,6 @@
 //! The modules that a guest needs before it can see the host's files.
 
-use super::elf::Elf;
+use perf_live::elf;
 use perf_records::units::shown_path;
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -90,7 +90,7 @@ fn canonical(name: &str) -> String {
 }
 
 fn needs(module: &[u8]) -> Vec<String> {
-    let info = Elf::new(module).and_then(|elf| elf.section(".modinfo"));
+    let info = elf::section(module, ".modinfo");
     let facts = info.unwrap_or_default().split(|byte| *byte == 0);
     let needed = facts.filter_map(|fact| fact.strip_prefix(b"depends="));
     let text: Vec<String> = needed
@@ -129,18 +129,21 @@ mod tests {
         let info = format!("license=GPL\0depends={needs}\0name=x\0");
         let names = b"\0.modinfo\0.shstrtab\0";
         let mut bytes = vec![0; 64];
-        bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
         let (at_info, at_names) = (64, 64 + info.len());
-        let table = at_names + names.len();
+        let table = (at_names + names.len()).next_multiple_of(8);
         bytes.extend(info.as_bytes());
         bytes.extend(names);
-        for (name, offset, length) in [
-            (0, 0, 0),
-            (1, at_info, info.len()),
-            (10, at_names, names.len()),
+        bytes.resize(table, 0);
+        // `SHT_NULL`, `SHT_PROGBITS`, `SHT_STRTAB`.
+        for (name, kind, offset, length) in [
+            (0, 0_u8, 0, 0),
+            (1, 1, at_info, info.len()),
+            (10, 3, at_names, names.len()),
         ] {
             let mut header = [0; 64];
             header[..4].copy_from_slice(&(name as u32).to_le_bytes());
+            header[4] = kind;
             header[24..32].copy_from_slice(&(offset as u64).to_le_bytes());
             header[32..40].copy_from_slice(&(length as u64).to_le_bytes());
             bytes.extend(header);

@@ -33,6 +33,7 @@ pub mod decode;
     clippy::unwrap_used
 )]
 pub mod format;
+pub mod glob;
 pub mod merge;
 #[deny(
     clippy::indexing_slicing,

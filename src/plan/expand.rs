@@ -2,12 +2,13 @@
 
 use super::error::EventsError;
 use perf_live::host::Catalogue;
+use perf_records::glob::{glob, is_glob};
 use perf_records::units::TracepointName;
 
-/// The tracepoints that `system:name` means, where the name may hold `*`.
+/// The tracepoints that `system:name` means, where the name may be a glob.
 ///
 /// # Errors
-/// Where it means none. A name without `*` is taken as it is.
+/// Where it means none. A name that is no glob is taken as it is.
 pub(super) fn expand(
     at: usize,
     written: &str,
@@ -21,7 +22,7 @@ pub(super) fn expand(
         return Ok(vec![name]);
     }
     let (system, pattern) = written.split_once(':').ok_or_else(no_event)?;
-    if TracepointName::parse(&format!("{system}:x")).is_none() || !pattern.contains('*') {
+    if TracepointName::parse(&format!("{system}:x")).is_none() || !is_glob(pattern) {
         return Err(no_event());
     }
     let events = catalogue.events(system)?;
@@ -33,16 +34,6 @@ pub(super) fn expand(
         return Err(unknown_tracepoint(at, written, catalogue));
     }
     Ok(names)
-}
-
-/// Whether a name matches a pattern in which `*` stands for anything.
-pub(super) fn glob(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).any(|at| rest.get(at..).is_some_and(|rest| glob(after, rest)))
-        }),
-    }
 }
 
 /// The complaint about a tracepoint that this kernel has not.

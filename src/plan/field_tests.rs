@@ -3,6 +3,7 @@
 
 use super::field_words::RANGE_OF_TIME;
 use super::fields::{Field, FieldKind};
+use crate::matching::numeral;
 use crate::scenario::{KeyPath, Literal, Test, nearest};
 use syscall_model::errno::{errno_name, errno_names};
 use syscall_model::signals::known_signal;
@@ -352,23 +353,6 @@ pub(super) fn looks_behind(test: &Test, kind: FieldKind) -> bool {
         Test::Not(test) | Test::Spelled(test) => looks_behind(test, kind),
         Test::Prefix(_) | Test::Glob(_) | Test::Regex(_) | Test::Contains(_) => true,
     }
-}
-
-/// A number as C has it: decimal, `0x`, `0`.
-fn numeral(text: &str) -> Option<i128> {
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, text),
-    };
-    let (radix, digits) = match digits.strip_prefix("0x") {
-        Some(digits) => (16, digits),
-        None if digits.len() > 1 && digits.starts_with('0') => (8, digits),
-        None => (10, digits),
-    };
-    let is_plain =
-        (1..=22).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    let number = is_plain.then(|| i128::from_str_radix(digits, radix).ok());
-    Some(sign * number.flatten()?)
 }
 
 /// A task's name in a trace: `P2`, `P2.T3`.

@@ -1,11 +1,12 @@
 //! The events that this kernel has, by name.
 
 use super::error::EventsError;
-use super::expand::{glob, unknown_tracepoint};
+use super::expand::unknown_tracepoint;
 use super::source::{SOFTWARE, hardware};
 use perf_live::host::{Catalogue, EventSource, HostError};
 use perf_records::attr::Source;
 use perf_records::format::Format;
+use perf_records::glob::glob;
 use perf_records::units::TracepointName;
 use std::sync::Arc;
 
@@ -25,9 +26,9 @@ pub enum ListedEvent {
     Tracepoint(TracepointName, Option<Arc<Format>>),
 }
 
-/// The events whose names match one of these patterns, in which `*` stands for anything; all of
-/// them without any. In the order of their names, software events first, then hardware events of
-/// which `is_there` says that the machine has them, then those that other sources name.
+/// The events whose names match one of these globs; all of them without any. In the order of their
+/// names, software events first, then hardware events of which `is_there` says that the machine has
+/// them, then those that other sources name.
 ///
 /// # Errors
 /// [`EventsError::Tracepoint`] or [`EventsError::Unknown`] for the first pattern that matches none;

@@ -1,6 +1,5 @@
 //! What the names in a scenario's expectations and in its snapshot stand for.
 
-use super::expand::glob;
 use super::{EventsPlan, PlanError, invalid, operations, spans};
 use crate::matching::SPAN;
 use crate::scenario::{
@@ -9,6 +8,7 @@ use crate::scenario::{
 };
 use crate::trace::{By, Level, Naming, Treatment, View};
 use perf_live::units::SoftwareEvent;
+use perf_records::glob::{glob, is_glob};
 use std::collections::{HashMap, HashSet};
 use syscall_model::names::Abi;
 use syscall_model::select::Selection;
@@ -74,7 +74,7 @@ fn tracepoints_of(
         EventSpec::Event(EventWish { name, .. }) => name == word,
         EventSpec::Syscalls(_) | EventSpec::Chained(..) | EventSpec::Counted(_) => false,
     };
-    let is_glob = word.contains('*') && scenario.trace.events.iter().any(is_asked_for);
+    let is_glob = is_glob(word) && scenario.trace.events.iter().any(is_asked_for);
     let opened = events
         .named
         .iter()

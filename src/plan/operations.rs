@@ -3,13 +3,13 @@
 
 use super::error::EventsError;
 use super::events::EventsPlan;
-use super::expand::glob;
 use super::filter;
 use super::wanted::{Wanted, WantedEvent};
 use crate::scenario::nearest;
 use crate::trace::{Naming, SUBMISSION};
 use perf_live::host::{Catalogue, HostError};
 use perf_records::format::Format;
+use perf_records::glob::glob;
 use perf_records::units::TracepointName;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,10 +40,10 @@ pub(super) fn is_operation(word: &str) -> bool {
     word.starts_with(uring::PREFIX)
 }
 
-/// The operations that a word means, where `*` stands for anything; or the name that comes nearest.
+/// The operations that a word means, where it is a glob; or the name that comes nearest.
 pub(super) fn meant(word: &str) -> Result<BTreeSet<u8>, Option<String>> {
     let meant: BTreeSet<u8> = (0..=u8::MAX)
-        .filter(|opcode| glob(word, &uring::event_name(*opcode)))
+        .filter(|opcode| glob(word, &*uring::event_name(*opcode)))
         .collect();
     if meant.is_empty() {
         return Err(nearest(word, uring::event_names()).map(str::to_owned));

@@ -152,6 +152,10 @@ fn a_glob_opens_all_that_match_and_tracepoints_alone_still_follow_the_tasks() {
             "sched:sched_process_fork"
         ]
     );
+    assert_eq!(
+        opened(&[tracepoint("sched:sched_process_[a-f]???")]),
+        opened(&[tracepoint("sched:sched_process_*")])
+    );
 }
 
 #[test]

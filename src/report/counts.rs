@@ -1,6 +1,6 @@
 //! What was counted, as `perf stat` shows it and as JSON lines.
 
-use super::json::{exit_json, number, string};
+use super::json::{Exit, object_line};
 use crate::run::Count;
 use perf_live::units::ExitKind;
 use std::fmt::Write;
@@ -86,50 +86,29 @@ impl Counted<'_> {
     /// Appends an object for each counter, and a summary last; a line each.
     pub fn json(&self, out: &mut String) {
         for count in self.counts {
-            out.push_str("{\"type\":\"counter\",\"name\":");
-            string(out, &count.name);
-            let is_counted = count.absent.is_none() && !count.is_uncounted();
-            let value = is_counted.then_some(count.value);
-            optional(out, "value", value);
-            if self.scaled {
-                optional(out, "scaled", value.and_then(|_| count.scaled()));
-            }
-            let unit = count.unit.as_ref();
-            let named = unit.and_then(|unit| unit.name.as_deref());
-            let named = if count.is_clock() { Some("ns") } else { named };
-            text(out, "unit", named);
-            text(out, "scale", unit.and_then(|unit| unit.scale.as_deref()));
-            number(out, "enabled_ns", count.enabled);
-            number(out, "running_ns", count.running);
-            optional(out, "group", count.group.map(|group| group as u64));
-            text(out, "not_supported", count.absent.as_deref());
-            out.push_str("}\n");
+            object_line(out, "counter", |line| {
+                line.put("name", &count.name);
+                let is_counted = count.absent.is_none() && !count.is_uncounted();
+                let value = is_counted.then_some(count.value);
+                line.put("value", value);
+                if self.scaled {
+                    line.put("scaled", value.and_then(|_| count.scaled()));
+                }
+                let unit = count.unit.as_ref();
+                let named = unit.and_then(|unit| unit.name.as_deref());
+                line.put("unit", if count.is_clock() { Some("ns") } else { named });
+                line.put("scale", unit.and_then(|unit| unit.scale.as_deref()));
+                line.put("enabled_ns", count.enabled);
+                line.put("running_ns", count.running);
+                line.put("group", count.group);
+                line.put("not_supported", &count.absent);
+            });
         }
-        out.push_str("{\"type\":\"summary\"");
-        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        number(out, "elapsed_ns", nanoseconds(self.elapsed));
-        match self.cpu {
-            Some(cpu) => number(out, "cpu_ns", nanoseconds(cpu)),
-            None => out.push_str(",\"cpu_ns\":null"),
-        }
-        let exit = self.exit.map(exit_json);
-        let exit = exit.as_deref().unwrap_or("null");
-        let _always_fits = writeln!(out, ",\"exit\":{exit}}}");
-    }
-}
-
-fn optional(out: &mut String, key: &str, value: Option<u64>) {
-    match value {
-        Some(value) => number(out, key, value),
-        None => text(out, key, None),
-    }
-}
-
-fn text(out: &mut String, key: &str, value: Option<&str>) {
-    let _always_fits = write!(out, ",\"{key}\":");
-    match value {
-        Some(value) => string(out, value),
-        None => out.push_str("null"),
+        object_line(out, "summary", |line| {
+            line.put("elapsed_ns", self.elapsed.as_nanos());
+            line.put("cpu_ns", self.cpu.map(|cpu| cpu.as_nanos()));
+            line.put("exit", self.exit.map(Exit::from));
+        });
     }
 }
 

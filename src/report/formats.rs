@@ -1,6 +1,6 @@
 //! What differs between the events of two kernels.
 
-use super::json::string;
+use super::json::{Object, object_line};
 use crate::matrix::{Change, EventChange, EventField, FieldChange};
 use std::fmt::Write;
 
@@ -87,24 +87,18 @@ pub fn formats_json(out: &mut String, changes: &[EventChange]) {
             ),
             Change::Fields(changes) => ("changed", changes.iter().map(sides).collect()),
         };
-        out.push_str("{\"type\":\"event\",\"name\":");
-        string(out, event);
-        let _always_fits = write!(out, ",\"what\":\"{word}\"");
-        if let Change::Renamed(name) = what {
-            out.push_str(",\"new_name\":");
-            string(out, name);
-        }
-        out.push_str(",\"fields\":[");
-        for (index, (word, old, new)) in fields.into_iter().enumerate() {
-            let comma = if index > 0 { "," } else { "" };
-            let _always_fits = write!(out, "{comma}{{\"what\":\"{word}\"");
-            for (name, side) in [("old", old), ("new", new)] {
-                let _always_fits = write!(out, ",\"{name}\":");
-                field_json(out, side);
+        object_line(out, "event", |line| {
+            line.put("name", event);
+            line.put("what", word);
+            if let Change::Renamed(name) = what {
+                line.put("new_name", name);
             }
-            out.push('}');
-        }
-        out.push_str("]}\n");
+            line.list("fields", fields, |object, (word, old, new)| {
+                object.put("what", word);
+                field_json(object, "old", old);
+                field_json(object, "new", new);
+            });
+        });
     }
 }
 
@@ -117,25 +111,17 @@ fn sides(change: &FieldChange) -> (&'static str, Option<&EventField>, Option<&Ev
     }
 }
 
-fn field_json(out: &mut String, field: Option<&EventField>) {
+fn field_json(object: &mut Object<'_>, name: &str, field: Option<&EventField>) {
     let Some(field) = field else {
-        out.push_str("null");
-        return;
+        return object.put(name, ());
     };
-    out.push_str("{\"name\":");
-    string(out, &field.name);
-    out.push_str(",\"c_type\":");
-    string(out, &field.c_type);
-    let EventField {
-        offset,
-        size,
-        signed,
-        ..
-    } = field;
-    let _always_fits = write!(
-        out,
-        ",\"offset\":{offset},\"size\":{size},\"signed\":{signed}}}"
-    );
+    object.object(name, |object| {
+        object.put("name", &field.name);
+        object.put("c_type", &field.c_type);
+        object.put("offset", field.offset);
+        object.put("size", field.size);
+        object.put("signed", field.signed);
+    });
 }
 
 #[cfg(test)]

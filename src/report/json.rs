@@ -4,7 +4,11 @@ use super::{line, summary};
 use crate::trace::{FieldValue, TracedEvent};
 use perf_live::units::ExitKind;
 use perf_records::units::{Cpu, Nanos, is_hidden};
-use std::fmt::Write;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{CharEscape, Formatter};
+use std::fmt::Write as _;
+use std::io;
 use syscall_model::names::Abi;
 use syscall_model::signals::signal_name;
 use syscall_model::{Actor, Call, Entry, Outcome, Signatures, Values, errno, write_argument};
@@ -152,15 +156,6 @@ pub(super) fn value(out: &mut String, value: &FieldValue) {
     }
 }
 
-/// How the workload ended, as the value of `exit`: `{"code":0}` or `{"signal":"SIGKILL"}`.
-#[must_use]
-pub fn exit_json(exit: ExitKind) -> String {
-    match exit {
-        ExitKind::Code(code) => format!("{{\"code\":{code}}}"),
-        ExitKind::Signal(signal) => format!("{{\"signal\":\"{}\"}}", signal_name(signal)),
-    }
-}
-
 /// Appends the last line of a trace. A run may be incomplete although no record was lost: programs
 /// that no event follows.
 pub fn summary_json(
@@ -170,11 +165,12 @@ pub fn summary_json(
     complete: bool,
     exit: Option<ExitKind>,
 ) {
-    let exit = exit.map_or_else(|| "null".to_owned(), exit_json);
-    let _always_fits = writeln!(
-        out,
-        "{{\"type\":\"summary\",\"events\":{events},\"lost\":{lost},\"complete\":{complete},\"exit\":{exit}}}"
-    );
+    object_line(out, "summary", |line| {
+        line.put("events", events);
+        line.put("lost", lost);
+        line.put("complete", complete);
+        line.put("exit", exit.map(Exit::from));
+    });
 }
 
 pub(super) fn actor(out: &mut String, actor: &Actor) {
@@ -191,30 +187,163 @@ pub(super) fn number(out: &mut String, name: &str, value: u64) {
     out.push_str(itoa::Buffer::new().format(value));
 }
 
-/// The members of an array of strings.
-pub(super) fn strings(out: &mut String, texts: &[impl AsRef<str>]) {
-    for (place, text) in texts.iter().enumerate() {
-        out.push_str(if place > 0 { "," } else { "" });
-        string(out, text.as_ref());
+/// A string in which all is escaped that could steer a terminal.
+pub(super) fn string(out: &mut String, text: &str) {
+    append(out, text);
+}
+
+/// How a process ended: `{"code":0}`, `{"signal":"SIGTERM"}`.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Exit {
+    Code(i32),
+    Signal(String),
+}
+
+impl From<ExitKind> for Exit {
+    fn from(exit: ExitKind) -> Self {
+        match exit {
+            ExitKind::Code(code) => Self::Code(code),
+            ExitKind::Signal(signal) => Self::Signal(signal_name(signal)),
+        }
     }
 }
 
-/// A string with JSON's escapes (RFC 8259, section 7).
-pub fn string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            // All that steers a terminal, which JSON may be shown on too.
-            _ if c < ' ' || is_hidden(c) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    let _always_fits = write!(out, "\\u{unit:04x}");
-                }
-            }
-            _ => out.push(c),
+/// An object, written member by member in the order of the calls.
+#[derive(Debug)]
+pub struct Object<'o> {
+    out: &'o mut String,
+    is_first: bool,
+}
+
+/// Appends an object of this type and a line feed.
+pub fn object_line(out: &mut String, kind: &str, members: impl FnOnce(&mut Object<'_>)) {
+    Object::write(out, |line| {
+        line.put("type", kind);
+        members(line);
+    });
+    out.push('\n');
+}
+
+impl Object<'_> {
+    fn write(out: &mut String, members: impl FnOnce(&mut Object<'_>)) {
+        out.push('{');
+        members(&mut Object {
+            out,
+            is_first: true,
+        });
+        out.push('}');
+    }
+
+    /// A member whose value is appended by a function.
+    pub(super) fn member(&mut self, name: &str, value: impl FnOnce(&mut String)) {
+        if !std::mem::take(&mut self.is_first) {
+            self.out.push(',');
+        }
+        append(self.out, name);
+        self.out.push(':');
+        value(self.out);
+    }
+
+    /// A member.
+    pub fn put(&mut self, name: &str, value: impl Serialize) {
+        self.member(name, |out| append(out, &value));
+    }
+
+    /// A member that is left out where there is no value.
+    pub(super) fn put_some(&mut self, name: &str, value: Option<impl Serialize>) {
+        if let Some(value) = value {
+            self.put(name, value);
         }
     }
-    out.push('"');
+
+    /// A member that is an object.
+    pub(super) fn object(&mut self, name: &str, members: impl FnOnce(&mut Object<'_>)) {
+        self.member(name, |out| Object::write(out, members));
+    }
+
+    /// A member that is a list of objects.
+    pub fn list<T>(
+        &mut self,
+        name: &str,
+        items: impl IntoIterator<Item = T>,
+        mut members: impl FnMut(&mut Object<'_>, T),
+    ) {
+        self.member(name, |out| {
+            out.push('[');
+            for (place, item) in items.into_iter().enumerate() {
+                out.push_str(if place > 0 { "," } else { "" });
+                Object::write(out, |object| members(object, item));
+            }
+            out.push(']');
+        });
+    }
+
+    /// `pid`, `tid` and `comm` of a thread.
+    pub(super) fn actor(&mut self, actor: &Actor) {
+        self.put("pid", actor.pid.0);
+        self.put("tid", actor.tid.0);
+        self.put("comm", String::from_utf8_lossy(actor.comm.as_bytes()));
+    }
+}
+
+fn append(out: &mut String, value: &(impl Serialize + ?Sized)) {
+    let mut serializer = Serializer::with_formatter(Text(out), Escaping);
+    // Memory takes all, and the keys of all maps are strings.
+    let _always_fits = value.serialize(&mut serializer);
+}
+
+struct Text<'o>(&'o mut String);
+
+impl io::Write for Text<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .push_str(std::str::from_utf8(bytes).map_err(io::Error::other)?);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Without blanks, and what cannot be seen or steers a terminal by its number.
+struct Escaping;
+
+impl Formatter for Escaping {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, hidden)) = rest.char_indices().find(|(_, c)| is_hidden(*c)) {
+            let (before, from) = rest.split_at(at);
+            out.write_all(before.as_bytes())?;
+            for unit in hidden.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            rest = from.get(hidden.len_utf8()..).unwrap_or_default();
+        }
+        out.write_all(rest.as_bytes())
+    }
+
+    fn write_char_escape<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        escape: CharEscape,
+    ) -> io::Result<()> {
+        let byte = match escape {
+            CharEscape::Quote => return out.write_all(b"\\\""),
+            CharEscape::ReverseSolidus => return out.write_all(b"\\\\"),
+            CharEscape::LineFeed => return out.write_all(b"\\n"),
+            CharEscape::Solidus => b'/',
+            CharEscape::Backspace => 0x08,
+            CharEscape::FormFeed => 0x0c,
+            CharEscape::CarriageReturn => b'\r',
+            CharEscape::Tab => b'\t',
+            CharEscape::AsciiControl(byte) => byte,
+        };
+        write!(out, "\\u{byte:04x}")
+    }
 }

@@ -1,8 +1,7 @@
 //! The events of a kernel, a line each.
 
-use super::json::{number, string};
+use super::json::object_line;
 use crate::plan::ListedEvent;
-use perf_records::format::Field;
 
 /// Appends an event as a line: its name, and in brackets its own fields with their types. Those
 /// that every tracepoint has are left out.
@@ -31,35 +30,16 @@ pub fn listed_json(out: &mut String, event: &ListedEvent) {
         ListedEvent::Plain(name) => (name.as_str(), None),
         ListedEvent::Tracepoint(name, format) => (name.as_str(), format.as_ref()),
     };
-    out.push_str("{\"type\":\"event_format\",\"name\":");
-    string(out, name);
-    match format {
-        Some(format) => number(out, "id", format.id.into()),
-        None => out.push_str(",\"id\":null"),
-    }
-    out.push_str(",\"fields\":[");
-    let fields = format.iter().flat_map(|format| &format.fields);
-    for (place, field) in fields.enumerate() {
-        out.push_str(if place == 0 { "" } else { "," });
-        let Field {
-            name,
-            c_type,
-            offset,
-            size,
-            signed,
-            ..
-        } = field;
-        out.push_str("{\"name\":");
-        string(out, name);
-        out.push_str(",\"c_type\":");
-        string(out, c_type);
-        number(out, "offset", *offset as u64);
-        number(out, "size", *size as u64);
-        out.push_str(if *signed {
-            ",\"signed\":true}"
-        } else {
-            ",\"signed\":false}"
+    object_line(out, "event_format", |line| {
+        line.put("name", name);
+        line.put("id", format.map(|format| format.id));
+        let fields = format.iter().flat_map(|format| &format.fields);
+        line.list("fields", fields, |object, field| {
+            object.put("name", &*field.name);
+            object.put("c_type", &*field.c_type);
+            object.put("offset", field.offset);
+            object.put("size", field.size);
+            object.put("signed", field.signed);
         });
-    }
-    out.push_str("]}\n");
+    });
 }

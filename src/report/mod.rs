@@ -24,7 +24,7 @@ pub use chain::{chain_json, chain_lines};
 pub use counts::Counted;
 pub use fault::fault_line;
 pub use formats::{formats_human, formats_json};
-pub use json::{call_json, event_json, exit_json, string as json_string, summary_json};
+pub use json::{Object, call_json, event_json, object_line, summary_json};
 pub use junit::junit;
 pub use line::{call_line, event_line};
 pub use listed::{listed_json, listed_line};

@@ -1,7 +1,8 @@
 //! What mutants say of scenarios, for a person and as JSON lines.
 
-use super::json::{number, string};
-use crate::run::{MutationReport, Standing, Survey, Survivor};
+use super::json::object_line;
+use crate::mutate::Mutant;
+use crate::run::{MutationReport, Standing, Survey};
 use crate::verdict::{Verdict, joined};
 use perf_records::units::shown;
 use std::collections::BTreeMap;
@@ -85,19 +86,19 @@ fn remarks(out: &mut String, survey: &Survey) {
 /// The survivors by operator, event and field, those first of which there are most, each kind with
 /// its first as an example.
 fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'static str) {
-    let mut kinds: BTreeMap<_, Vec<&Survivor>> = BTreeMap::new();
+    let mut kinds: BTreeMap<_, Vec<&Mutant>> = BTreeMap::new();
     for survivor in &survey.survivors {
         let key = (survivor.operator, &survivor.event, &survivor.field);
         kinds.entry(key).or_default().push(survivor);
     }
-    let mut kinds: Vec<Vec<&Survivor>> = kinds.into_values().collect();
+    let mut kinds: Vec<Vec<&Mutant>> = kinds.into_values().collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.len()));
     let n_more = kinds.len().saturating_sub(MOST_KINDS);
     for kind in kinds.iter().take(MOST_KINDS) {
         let Some(first) = kind.first() else { continue };
         let field = first.field.as_ref().map(|field| format!(" {field}"));
         let field = field.unwrap_or_default();
-        let Survivor {
+        let Mutant {
             operator, event, ..
         } = first;
         indented(
@@ -133,7 +134,7 @@ fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'st
 }
 
 /// What was done, as lines of a diff.
-fn change(survivor: &Survivor) -> Vec<(char, String)> {
+fn change(survivor: &Mutant) -> Vec<(char, String)> {
     let line = || survivor.line.clone();
     let now = || survivor.now.clone().unwrap_or_default();
     match survivor.operator.word() {
@@ -161,63 +162,32 @@ fn percent(part: usize, whole: usize) -> String {
 
 /// Appends a scenario as a JSON object and a line feed.
 pub fn mutation_json(out: &mut String, report: &MutationReport) {
-    out.push_str("{\"type\":\"mutation\",\"name\":");
-    string(out, &report.name);
-    out.push_str(",\"file\":");
-    string(out, &report.file.to_string_lossy());
-    let _always_fits = write!(
-        out,
-        ",\"result\":\"{}\",\"duration_ms\":{}",
-        word(report),
-        report.duration.as_millis()
-    );
-    match &report.result {
-        Err((_, findings)) => list(out, "reasons", findings, |out, finding| {
-            string(out, &finding.text);
-        }),
-        Ok(survey) => {
-            for (name, count) in [
-                ("mutants", survey.n_mutants),
-                ("untried", survey.untried),
-                ("killed", survey.killed()),
-                ("by_expectations", survey.by_expectations),
-            ] {
-                number(out, name, u64::try_from(count).unwrap_or(u64::MAX));
+    object_line(out, "mutation", |line| {
+        line.put("name", &report.name);
+        line.put("file", report.file.to_string_lossy());
+        line.put("result", word(report));
+        line.put("duration_ms", report.duration.as_millis());
+        let survey = match &report.result {
+            Ok(survey) => survey,
+            Err((_, findings)) => {
+                let texts: Vec<&str> = findings.iter().map(AsRef::as_ref).collect();
+                return line.put("reasons", texts);
             }
-            optional(out, "lenient", survey.lenient.as_deref());
-            list(out, "survivors", &survey.survivors, survivor_json);
-        }
-    }
-    out.push_str("}\n");
-}
-
-fn survivor_json(out: &mut String, survivor: &Survivor) {
-    let _always_fits = write!(out, "{{\"operator\":\"{}\",\"event\":", survivor.operator);
-    string(out, &survivor.event);
-    optional(out, "field", survivor.field.as_deref());
-    let _always_fits = write!(out, ",\"task\":\"{}\",\"line\":", survivor.task);
-    string(out, &survivor.line);
-    optional(out, "now", survivor.now.as_deref());
-    out.push('}');
-}
-
-fn optional(out: &mut String, name: &str, text: Option<&str>) {
-    let _always_fits = write!(out, ",\"{name}\":");
-    match text {
-        Some(text) => string(out, text),
-        None => out.push_str("null"),
-    }
-}
-
-fn list<T>(out: &mut String, name: &str, items: &[T], write: impl Fn(&mut String, &T)) {
-    let _always_fits = write!(out, ",\"{name}\":[");
-    for (place, item) in items.iter().enumerate() {
-        if place > 0 {
-            out.push(',');
-        }
-        write(out, item);
-    }
-    out.push(']');
+        };
+        line.put("mutants", survey.n_mutants);
+        line.put("untried", survey.untried);
+        line.put("killed", survey.killed());
+        line.put("by_expectations", survey.by_expectations);
+        line.put("lenient", &survey.lenient);
+        line.list("survivors", &survey.survivors, |object, survivor| {
+            object.put("operator", survivor.operator.word());
+            object.put("event", &survivor.event);
+            object.put("field", &survivor.field);
+            object.put("task", survivor.task.to_string());
+            object.put("line", &survivor.line);
+            object.put("now", &survivor.now);
+        });
+    });
 }
 
 /// How often each standing and each verdict on a run without mutants was given.
@@ -253,11 +223,11 @@ pub fn mutations_human(out: &mut String, reports: &[MutationReport]) {
 
 /// Appends the last line as JSON.
 pub fn mutations_json(out: &mut String, reports: &[MutationReport]) {
-    out.push_str("{\"type\":\"summary\"");
-    for (word, count) in tally(reports) {
-        let _always_fits = write!(out, ",\"{word}\":{count}");
-    }
-    out.push_str("}\n");
+    object_line(out, "summary", |line| {
+        for (word, count) in tally(reports) {
+            line.put(word, count);
+        }
+    });
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Signals as lines, in strace's form.
 
-use super::json::{actor, number, string};
+use super::json::object_line;
 use super::line::thread;
 use perf_records::units::Nanos;
 use std::fmt::Write;
@@ -85,16 +85,14 @@ pub fn exited_line(out: &mut String, from: &Actor, status: u64) {
 
 /// Appends a signal as a JSON object and a line feed; `sender_pid` is null where it is not known.
 pub fn signal_json(out: &mut String, signal: &Delivered) {
-    out.push_str("{\"type\":\"signal\",\"name\":");
-    string(out, &signal_name(signal.signal));
-    actor(out, &signal.actor);
-    number(out, "time_ns", signal.time.0);
-    let _always_fits = write!(out, ",\"number\":{},\"code\":", signal.signal);
-    string(out, &signal.code_text());
-    let _always_fits = write!(out, ",\"errno\":{},\"sender_pid\":", signal.errno);
-    let _always_fits = match signal.sender {
-        Some(sender) => write!(out, "{sender}"),
-        None => write!(out, "null"),
-    };
-    let _always_fits = writeln!(out, ",\"kills\":{}}}", signal.kills());
+    object_line(out, "signal", |line| {
+        line.put("name", signal_name(signal.signal));
+        line.actor(&signal.actor);
+        line.put("time_ns", signal.time.0);
+        line.put("number", signal.signal);
+        line.put("code", signal.code_text());
+        line.put("errno", signal.errno);
+        line.put("sender_pid", signal.sender);
+        line.put("kills", signal.kills());
+    });
 }

@@ -1,6 +1,6 @@
 //! A span as a line: from one event to another that belongs to it.
 
-use super::json::{actor, number, string, value};
+use super::json::{Object, object_line, value};
 use super::line::thread;
 use crate::trace::{FieldValue, State};
 use perf_records::units::Nanos;
@@ -83,52 +83,31 @@ pub fn span_line(out: &mut String, span: &Span) {
 /// Appends a span as a JSON object and a line feed. `begin_ns`, `end_ns` and `duration_ns` are null
 /// where an end is not known, and so are the fields of that end.
 pub fn span_json(out: &mut String, span: &Span) {
-    out.push_str("{\"type\":\"span\",\"name\":");
-    string(out, &span.name);
-    if let Some(from) = span.actor() {
-        actor(out, from);
-    }
-    out.push_str(",\"state\":");
-    string(out, span.state().word());
-    out.push_str(",\"key\":");
-    fields(out, &span.key);
-    let times = [
-        ("begin_ns", span.begin.as_ref().map(|end| end.from)),
-        ("end_ns", span.end.as_ref().map(|end| end.to)),
-        ("duration_ns", span.duration()),
-    ];
-    for (name, time) in times {
-        match time {
-            Some(time) => number(out, name, time.0),
-            None => {
-                let _always_fits = write!(out, ",\"{name}\":null");
+    object_line(out, "span", |line| {
+        line.put("name", &*span.name);
+        if let Some(from) = span.actor() {
+            line.actor(from);
+        }
+        line.put("state", span.state().word());
+        fields(line, "key", &span.key);
+        line.put("begin_ns", span.begin.as_ref().map(|end| end.from.0));
+        line.put("end_ns", span.end.as_ref().map(|end| end.to.0));
+        line.put("duration_ns", span.duration().map(|time| time.0));
+        line.object("fields", |object| {
+            for (name, end) in [("begin", &span.begin), ("end", &span.end)] {
+                match end {
+                    Some(end) => fields(object, name, &end.fields),
+                    None => object.put(name, ()),
+                }
             }
-        }
-    }
-    out.push_str(",\"fields\":{");
-    for (place, (name, end)) in [("begin", &span.begin), ("end", &span.end)]
-        .into_iter()
-        .enumerate()
-    {
-        let comma = if place > 0 { "," } else { "" };
-        let _always_fits = write!(out, "{comma}\"{name}\":");
-        match end {
-            Some(end) => fields(out, &end.fields),
-            None => out.push_str("null"),
-        }
-    }
-    out.push_str("}}\n");
+        });
+    });
 }
 
-fn fields(out: &mut String, fields: &Fields) {
-    out.push('{');
-    for (place, (name, it)) in fields.iter().enumerate() {
-        if place > 0 {
-            out.push(',');
+fn fields(object: &mut Object<'_>, name: &str, fields: &Fields) {
+    object.object(name, |object| {
+        for (name, it) in fields {
+            object.member(name, |out| value(out, it));
         }
-        string(out, name);
-        out.push(':');
-        value(out, it);
-    }
-    out.push('}');
+    });
 }

@@ -1,6 +1,6 @@
 //! Verdicts, for a person and as JSON lines.
 
-use super::json::{string, strings};
+use super::json::{Object, object_line};
 use crate::run::ScenarioReport;
 use crate::verdict::{Finding, Verdict, joined};
 use perf_live::units::Usage;
@@ -75,121 +75,64 @@ pub(super) fn diff_color(line: &str) -> (&'static str, &'static str) {
 
 /// Appends a scenario as a JSON object and a line feed.
 pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
-    out.push_str("{\"type\":\"scenario\",\"name\":");
-    string(out, &report.name);
-    out.push_str(",\"file\":");
-    string(out, &report.file.to_string_lossy());
-    let _always_fits = write!(
-        out,
-        ",\"verdict\":\"{}\",\"duration_ms\":{},\"reasons\":[",
-        report.verdict,
-        report.duration.as_millis()
-    );
-    strings(out, &report.findings);
-    out.push_str("],\"findings\":");
-    findings_json(out, &report.findings);
-    let _always_fits = write!(
-        out,
-        ",\"events\":{},\"lost\":{},\"kernel\":",
-        report.events, report.lost
-    );
-    string(out, &report.kernel);
-    usage_json(out, &report.usage);
-    out.push_str(",\"struck\":[");
-    for (place, limit) in report.struck.iter().enumerate() {
-        let comma = if place > 0 { "," } else { "" };
-        let _always_fits = write!(out, "{comma}\"{limit}\"");
-    }
-    out.push(']');
-    if !report.notes.is_empty() {
-        out.push_str(",\"notes\":[");
-        strings(out, &report.notes);
-        out.push(']');
-    }
-    if let Some(trace) = &report.trace {
-        out.push_str(",\"trace\":");
-        string(out, trace);
-        let _always_fits = write!(out, ",\"only_snapshot\":{}", report.only_snapshot);
-    }
-    if let Some(path) = &report.kept {
-        out.push_str(",\"kept\":");
-        string(out, &path.to_string_lossy());
-    }
-    if let Some(path) = &report.dumped {
-        out.push_str(",\"dump\":");
-        string(out, &path.to_string_lossy());
-        out.push_str(",\"dump_text\":");
-        string(out, &text_of(path).to_string_lossy());
-    }
-    out.push_str("}\n");
-}
-
-/// What was found, an object each, with all escaped that could steer a terminal.
-fn findings_json(out: &mut String, findings: &[Finding]) {
-    out.push('[');
-    for (place, finding) in findings.iter().enumerate() {
-        out.push_str(if place > 0 { ",{" } else { "{" });
-        // A finding is nothing but words and texts.
-        let members = serde_json::to_value(finding).unwrap_or_default();
-        let keys = ["kind", "about", "name", "text"].into_iter();
-        let there = keys.filter_map(|key| Some((key, members.get(key)?.as_str()?)));
-        for (place, (key, value)) in there.enumerate() {
-            out.push_str(if place > 0 { ",\"" } else { "\"" });
-            out.push_str(key);
-            out.push_str("\":");
-            string(out, value);
+    let texts = |findings: &[Finding]| {
+        findings
+            .iter()
+            .map(|it| it.text.clone())
+            .collect::<Vec<_>>()
+    };
+    object_line(out, "scenario", |line| {
+        line.put("name", &report.name);
+        line.put("file", report.file.to_string_lossy());
+        line.put("verdict", report.verdict.word());
+        line.put("duration_ms", report.duration.as_millis());
+        line.put("reasons", texts(&report.findings));
+        line.put("findings", &report.findings);
+        line.put("events", report.events);
+        line.put("lost", report.lost);
+        line.put("kernel", &report.kernel);
+        line.object("usage", |object| usage_json(object, &report.usage));
+        let struck = report.struck.iter().map(ToString::to_string);
+        line.put("struck", struck.collect::<Vec<_>>());
+        line.put_some("notes", (!report.notes.is_empty()).then_some(&report.notes));
+        if let Some(trace) = &report.trace {
+            line.put("trace", trace);
+            line.put("only_snapshot", report.only_snapshot);
         }
-        out.push('}');
-    }
-    out.push(']');
+        line.put_some("kept", report.kept.as_deref().map(Path::to_string_lossy));
+        if let Some(path) = &report.dumped {
+            line.put("dump", path.to_string_lossy());
+            line.put("dump_text", text_of(path).to_string_lossy());
+        }
+    });
 }
 
 /// What a run used: microseconds, bytes and numbers; null for what this machine does not tell.
-fn usage_json(out: &mut String, usage: &Usage) {
-    let micros = usage
-        .cpu
-        .map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
-    let members = [
-        ("cpu_us", micros),
-        ("memory_peak", usage.memory_peak),
-        ("largest_process", usage.largest_process),
-        ("processes_peak", usage.processes_peak),
-        ("context_switches", usage.context_switches),
-    ];
-    out.push_str(",\"usage\":{");
-    for (place, (name, value)) in members.into_iter().enumerate() {
-        let comma = if place > 0 { "," } else { "" };
-        let _always_fits = match value {
-            Some(value) => write!(out, "{comma}\"{name}\":{value}"),
-            None => write!(out, "{comma}\"{name}\":null"),
-        };
-    }
-    out.push('}');
+fn usage_json(object: &mut Object<'_>, usage: &Usage) {
+    object.put("cpu_us", usage.cpu.map(|time| time.as_micros()));
+    object.put("memory_peak", usage.memory_peak);
+    object.put("largest_process", usage.largest_process);
+    object.put("processes_peak", usage.processes_peak);
+    object.put("context_switches", usage.context_switches);
 }
 
 /// Appends the line that stands before all others where traces are wanted: the kernel's release and
 /// settings.
 pub fn machine_json(out: &mut String, release: &str, settings: &BTreeMap<String, String>) {
-    out.push_str("{\"type\":\"machine\",\"release\":");
-    string(out, release);
-    out.push_str(",\"settings\":{");
-    for (place, (name, value)) in settings.iter().enumerate() {
-        out.push_str(if place > 0 { "," } else { "" });
-        string(out, name);
-        out.push(':');
-        string(out, value);
-    }
-    out.push_str("}}\n");
+    object_line(out, "machine", |line| {
+        line.put("release", release);
+        line.put("settings", settings);
+    });
 }
 
 /// Appends the last line of a suite: how often each verdict was given.
 pub fn suite_json(out: &mut String, verdicts: &[Verdict]) {
-    out.push_str("{\"type\":\"summary\"");
-    for verdict in Verdict::ALL {
-        let count = verdicts.iter().filter(|given| **given == verdict).count();
-        let _always_fits = write!(out, ",\"{verdict}\":{count}");
-    }
-    out.push_str("}\n");
+    object_line(out, "summary", |line| {
+        for verdict in Verdict::ALL {
+            let count = verdicts.iter().filter(|given| **given == verdict).count();
+            line.put(verdict.word(), count);
+        }
+    });
 }
 
 #[cfg(test)]

@@ -5,10 +5,9 @@
 //! mismatch", perf 6.1 and 7.2); here what follows a record outside of its size goes with it.
 
 use super::store::build_id_of;
+use perf_live::elf;
 use perf_live::host::Host;
-use perf_records::perfdata::{
-    Feature, Item, Prologue, ReadError, Reader, Writer, build_id, features, own,
-};
+use perf_records::perfdata::{Feature, Item, Prologue, ReadError, Reader, Writer, features, own};
 use perf_records::record::{self, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, Write};
@@ -84,7 +83,7 @@ impl<'a> Ids<'a> {
         }
         let found = if is_kernel {
             let notes = self.host.kernel_notes();
-            let id = notes.as_deref().and_then(build_id::in_notes);
+            let id = notes.as_deref().and_then(elf::build_id_in);
             id.map(features::kernel_build_id)
         } else {
             build_id_of(name).map(|id| features::build_id(&id, name))

@@ -63,9 +63,7 @@ pub use flight::{
 };
 pub use ground::Names;
 pub use inject::{InjectError, Injected, inject_file, inject_pipe};
-pub use mutate::{
-    Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey, Survivor,
-};
+pub use mutate::{Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey};
 pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;

@@ -7,9 +7,9 @@ use super::scenario::{Ran, counts, stored};
 use super::side_by_side::side_by_side;
 use super::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::matching::{add_spans, remove_spans};
-use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
+use crate::mutate::{Mutant, Mutants, Recorded, Thread};
 use crate::plan::Plan;
-use crate::trace::{Block, Deed, Normalised, StableName};
+use crate::trace::{Block, Deed, Normalised};
 use crate::verdict::{self, About, Finding, Verdict};
 use perf_live::errors::chain;
 use std::collections::BTreeSet;
@@ -66,26 +66,9 @@ pub struct Survey {
     /// How many nothing but the snapshot stands against.
     pub by_snapshot: usize,
     /// Those that are let through.
-    pub survivors: Vec<Survivor>,
+    pub survivors: Vec<Mutant>,
     /// Why they may be, in the author's words.
     pub lenient: Option<String>,
-}
-
-/// A mutant that is let through.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Survivor {
-    /// What was done.
-    pub operator: Operator,
-    /// The event's name; of a process its stable name.
-    pub event: String,
-    /// The field that was edited.
-    pub field: Option<String>,
-    /// The task that it was done to.
-    pub task: StableName,
-    /// The line of the trace that it was done to; empty where there was none.
-    pub line: String,
-    /// What stands there now, where that says more than the operator does.
-    pub now: Option<String>,
 }
 
 /// Who does not let a mutant through.
@@ -149,19 +132,6 @@ impl Survey {
             (true, Some(_)) => Standing::Needless,
             (false, None) => Standing::Loose,
             (false, Some(_)) => Standing::Lenient,
-        }
-    }
-}
-
-impl From<Mutant> for Survivor {
-    fn from(mutant: Mutant) -> Self {
-        Self {
-            operator: mutant.operator,
-            event: mutant.event,
-            field: mutant.field,
-            task: mutant.task,
-            line: mutant.line,
-            now: mutant.now,
         }
     }
 }
@@ -295,7 +265,7 @@ fn survey(
     }
     survey.untried = mutants.n_left();
     through.sort_by_key(|mutant| mutant.place);
-    survey.survivors = through.into_iter().map(Survivor::from).collect();
+    survey.survivors = through;
     Ok(Ok(survey))
 }
 

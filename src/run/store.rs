@@ -4,12 +4,13 @@ use super::Bench;
 use super::described::Preface;
 use super::sum::Sum;
 use super::tally::{Tally, sum_of};
+use perf_live::elf;
 use perf_live::events::{EventAccount, EventSet, Opened, Origin};
 use perf_live::files;
 use perf_live::host::{CodeMapping, Host, HostError, Living, Module};
 use perf_live::sys;
 use perf_records::perfdata::synthesized::{self, CounterValue, Mapped};
-use perf_records::perfdata::{Feature, Writer, build_id, features};
+use perf_records::perfdata::{Feature, Writer, features};
 use perf_records::record::{self, HEADER_SIZE, Header, LayoutTable};
 use perf_records::units::{Cpu, Pid, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -340,7 +341,7 @@ impl Store {
     /// The build ids of what was mapped, as far as the files are still there.
     fn build_ids(&self, host: &Host) -> Vec<u8> {
         let mut all = Vec::new();
-        if let Some(id) = host.kernel_notes().as_deref().and_then(build_id::in_notes) {
+        if let Some(id) = host.kernel_notes().as_deref().and_then(elf::build_id_in) {
             all.extend(features::kernel_build_id(id));
         }
         for name in &self.files {
@@ -388,5 +389,5 @@ pub(super) fn build_id_of(name: &[u8]) -> Option<Vec<u8>> {
     let file = std::path::Path::new(OsStr::from_bytes(name));
     // Whoever mapped it may have seen other files than we do.
     let opened = files::open(file).ok()?;
-    build_id::of_file(opened).ok().flatten()
+    elf::build_id(opened)
 }

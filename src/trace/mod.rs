@@ -66,11 +66,11 @@ pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;
 pub use stretch::Stretch;
 
+use perf_records::glob::glob;
 use perf_records::space::Stack;
 use perf_records::units::Nanos;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use syscall_model::select::glob_matches;
 use syscall_model::{Call, ThreadId};
 
 /// The version of the grammar above.
@@ -165,7 +165,7 @@ impl View {
     pub fn of(&self, process: u32, program: &str) -> Shown<'_> {
         let numbered = format!("P{process} {program}");
         let is_of = |(_, treatment): &(usize, &Treatment)| {
-            let matches = |name: &str| glob_matches(treatment.of.as_bytes(), name.as_bytes());
+            let matches = |name: &str| glob(&treatment.of, name);
             matches(program) || matches(&numbered)
         };
         let treatment = self.levels.iter().enumerate().find(is_of);

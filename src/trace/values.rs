@@ -1,11 +1,11 @@
 //! What stands in a trace for the values that mean nothing outside their run.
 
 use super::render::Writer;
+use perf_records::glob::glob;
 use std::collections::HashMap;
 use std::fmt::Write;
 use syscall_model::files::{FileKind, Lookup, OpenFile};
 use syscall_model::mappings::Place;
-use syscall_model::select::glob_matches;
 use syscall_model::{Reached, ThreadId, UNREAD, Values, Varying, write_escaped, write_string};
 
 /// Pipes, sockets and their like by the order in which the text names them.
@@ -84,8 +84,7 @@ impl Writer<'_> {
         let is_temporary = |name: &&[u8]| {
             let globs = &self.view.temporary;
             // A name that reads like the text for one has a number of its own as well.
-            name.starts_with(b"<temporary:")
-                || globs.iter().any(|glob| glob_matches(glob.as_bytes(), name))
+            name.starts_with(b"<temporary:") || globs.iter().any(|pattern| glob(pattern, name))
         };
         if !bytes
             .split(|byte| *byte == b'/')

@@ -2,10 +2,10 @@
 
 use super::excerpt;
 use super::finding::{About, Finding};
-use crate::matching::path_glob;
 use crate::scenario::{ExpectedOutput, FileAfter, nearest};
 use perf_live::sandbox::FileType;
 use perf_live::sandbox::{Left, LeftContent, LeftFile};
+use perf_records::glob::{is_glob, path_glob};
 use std::collections::BTreeSet;
 
 /// So many files are named that are wrong in the same way.
@@ -77,10 +77,6 @@ impl Judged {
         let unknown = self.unknown.into_iter();
         against.chain(unknown.map(move |text| Finding::unknown(about.clone(), text)))
     }
-}
-
-fn is_glob(key: &str) -> bool {
-    key.contains(['*', '?', '['])
 }
 
 /// `a` and `a/b` for `a/b/c`.

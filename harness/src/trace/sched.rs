@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use syscall_model::{Actor, Observation, ThreadId};
 use trace_harness::plan::{Wanted, WantedEvent};
-use trace_harness::report::json_string;
+use trace_harness::report::object_line;
 use trace_harness::run::{Fired, Turn};
 use trace_harness::trace::{FieldValue, TracedEvent};
 
@@ -269,12 +269,6 @@ impl View {
     /// Appends a JSON object and a line feed for each thread.
     pub(super) fn json(&self, out: &mut String) {
         for thread in self.threads.values() {
-            let _always_fits = write!(
-                out,
-                "{{\"type\":\"sched\",\"pid\":{},\"tid\":{},\"comm\":",
-                thread.pid, thread.tid
-            );
-            json_string(out, &thread.comm);
             let numbers = [
                 ("on_cpu_ns", thread.on_cpu),
                 ("runnable_ns", thread.runnable),
@@ -289,18 +283,20 @@ impl View {
                 ("woken_unseen", thread.unseen),
                 ("untold", thread.untold),
             ];
-            for (name, number) in numbers {
-                let _always_fits = write!(out, ",\"{name}\":{number}");
-            }
-            out.push_str(",\"woken_by\":[");
-            for (place, (waker, times)) in thread.woken_by.iter().enumerate() {
-                let comma = if place > 0 { "," } else { "" };
-                let _always_fits = write!(out, "{comma}{{\"tid\":{},\"comm\":", waker.tid);
-                json_string(out, &waker.comm);
-                let interrupt = waker.by_interrupt;
-                let _always_fits = write!(out, ",\"interrupt\":{interrupt},\"times\":{times}}}");
-            }
-            out.push_str("]}\n");
+            object_line(out, "sched", |line| {
+                line.put("pid", thread.pid);
+                line.put("tid", thread.tid);
+                line.put("comm", &thread.comm);
+                for (name, number) in numbers {
+                    line.put(name, number);
+                }
+                line.list("woken_by", &thread.woken_by, |object, (waker, times)| {
+                    object.put("tid", waker.tid);
+                    object.put("comm", &waker.comm);
+                    object.put("interrupt", waker.by_interrupt);
+                    object.put("times", times);
+                });
+            });
         }
     }
 }

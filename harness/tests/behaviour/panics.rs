@@ -11,21 +11,10 @@ use trace_harness::run::{Bench, Control, Fault, Next, Options, Suite, Update, di
 use trace_harness::verdict::{Finding, Verdict};
 
 use crate::support::fifo::Fifo;
+use crate::support::machine::Nobody;
 use crate::support::oracle;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
-
-/// Interrupts nothing.
-pub(crate) struct Nobody;
-
-impl Control for Nobody {
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
-        Ok(Next::Follow)
-    }
-}
 
 /// Panics in the middle of a run, when the workload has said through the pipe where it is.
 struct Panics<'a>(&'a Mutex<Fifo>);

@@ -17,7 +17,7 @@ use trace_harness::run::{
 };
 
 use crate::cork::workload;
-use crate::panics::Nobody;
+use crate::support::machine::Nobody;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 

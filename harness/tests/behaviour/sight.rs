@@ -1,21 +1,20 @@
 //! What the events of a workload do not see is never taken for absence: each of these was once a
 //! pass.
 
-use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use perf_live::host::{Catalogue, Host, HostError};
-use perf_live::sandbox::Running;
 use perf_records::format::Format;
 use perf_records::units::TracepointName;
-use trace_harness::plan::{self, Counting, Facts, MemoryReader, Reach, Resolved};
-use trace_harness::run::{Bench, Control, Extras, Next, Subject, attempt, lay_out};
+use trace_harness::plan::{self, Facts, MemoryReader, Resolved};
+use trace_harness::run::{Bench, Extras, Subject, attempt, lay_out};
 use trace_harness::scenario;
 use trace_harness::snapshot::Place;
 use trace_harness::verdict::{Verdict, joined};
 
+use crate::support::machine::{Nobody, facts};
 use crate::support::oracle;
 use crate::support::project::Project;
 use crate::support::require::{self, program, require, right_to_trace};
@@ -139,18 +138,6 @@ impl Catalogue for WithoutIoUring<'_> {
     }
 }
 
-/// Nobody sends signals.
-struct Nobody;
-
-impl Control for Nobody {
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-    fn ready(&mut self, _: &mut Running) -> std::io::Result<Next> {
-        Ok(Next::Follow)
-    }
-}
-
 #[test]
 fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
     require!(right_to_trace());
@@ -160,21 +147,9 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         return require::skip("kernel.io_uring_disabled forbids io_uring");
     }
     let facts = Facts {
-        user: &|_| None,
-        is_root: true,
-        signatures: &bench.signatures,
-        lacks: &|_| None,
-        cannot_limit: &|_| None,
-        cannot_tell: &|_| None,
-        counting: Counting::Live(&|_| None),
-        release: &bench.release,
-        has_command: &|_| true,
-        default_ring: bench.default_ring(),
-        reach: Reach::Everything,
-        page_size: perf_live::sys::page_size(),
         io_uring_disabled: Some(0),
         reader: MemoryReader::Nobody,
-        without_bpf: None,
+        ..facts(&bench)
     };
     let outcome = |subcommand: &str, catalogue: &dyn Catalogue| {
         let oracle = oracle::path();

@@ -2,7 +2,7 @@
 
 use crate::support::oracle;
 use crate::support::project::{Project, Run};
-use crate::support::require::{program, require, right_to_trace};
+use crate::support::require::{program, require, right_of_users, right_to_trace};
 
 /// A machine whose tracefs this user may read. Its owner and mode belong to the file system and not
 /// to a mount of it, so that to change them would change the machine: the right to read comes as a
@@ -10,18 +10,6 @@ use crate::support::require::{program, require, right_to_trace};
 const AS_NOBODY: &str = "mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null
     exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+dac_read_search \
         --ambient-caps=+dac_read_search -- \"$@\"";
-
-/// The right of an ordinary user to open any event, which some distributions take away.
-fn right_of_users() -> Result<(), String> {
-    let number = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
-    match number
-        .ok()
-        .and_then(|number| number.trim().parse::<i32>().ok())
-    {
-        Some(3..) => Err("perf_event_paranoid leaves no event to users".to_owned()),
-        _ => Ok(()),
-    }
-}
 
 fn needs() -> Result<(), String> {
     right_to_trace()?;

@@ -48,22 +48,10 @@ const CALLS: &[&str] = &[
 const STEADY: usize = 1;
 const VARYING: usize = 20;
 
-/// The right of an ordinary user to open any event, which some distributions take away.
-fn right_of_users() -> Result<(), String> {
-    let number = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
-    match number
-        .ok()
-        .and_then(|number| number.trim().parse::<i32>().ok())
-    {
-        Some(3..) => Err("perf_event_paranoid leaves no event to users".to_owned()),
-        _ => Ok(()),
-    }
-}
-
 fn check(attempts: usize, command: &[&str]) {
     require!(require::right_to_trace());
     require!(require::strace());
-    require!(right_of_users());
+    require!(require::right_of_users());
     for program in ["unshare", "setpriv"] {
         require!(require::program(program));
     }
@@ -127,7 +115,7 @@ fn a_user_sees_the_calls_between_signals() {
 #[test]
 fn who_may_read_tracefs_may_make_no_probe_and_is_told_what_it_takes() {
     require!(require::right_to_trace());
-    require!(right_of_users());
+    require!(require::right_of_users());
     for program in ["unshare", "setpriv"] {
         require!(require::program(program));
     }

@@ -44,6 +44,7 @@ const PERF_RECORDS: Rooms = &[
     ("units", &[]),
     ("attr", &[]),
     ("format", &[]),
+    ("glob", &[]),
     ("record", &["attr", "units"]),
     ("merge", &["record", "units"]),
     ("space", &["record", "units"]),
@@ -53,7 +54,7 @@ const PERF_RECORDS: Rooms = &[
     (
         "script",
         &[
-            "attr", "decode", "format", "perfdata", "print", "record", "space", "units",
+            "attr", "decode", "format", "glob", "perfdata", "print", "record", "space", "units",
         ],
     ),
 ];
@@ -63,9 +64,10 @@ const PERF_LIVE: Rooms = &[
     ("errors", &[]),
     ("sys", &["units"]),
     ("files", &["errors", "sys"]),
+    ("elf", &["files"]),
     ("host", &["sys", "units"]),
-    ("probes", &["files", "host", "sys", "units"]),
-    ("symbols", &["errors", "files", "host"]),
+    ("probes", &["elf", "files", "host", "sys", "units"]),
+    ("symbols", &["elf", "errors", "files", "host"]),
     ("ring", &["sys"]),
     ("capture", &["host", "sys"]),
     ("events", &["capture", "host", "ring", "sys"]),
@@ -100,7 +102,9 @@ const TRACE_HARNESS: Rooms = &[
     ),
     (
         "report",
-        &["matrix", "plan", "run", "trace", "upgrade", "verdict"],
+        &[
+            "matrix", "mutate", "plan", "run", "trace", "upgrade", "verdict",
+        ],
     ),
 ];
 

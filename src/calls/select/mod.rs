@@ -2,11 +2,9 @@
 //! numbers, and from the set to the filter that the kernel applies.
 
 mod filter;
-mod glob;
 mod words;
 
 pub use filter::{FilterPlan, in_kernel_filter, native_filter};
-pub use glob::glob_matches;
 
 use super::call::{Call, Entry};
 use super::names::{self, Abi};

@@ -1,9 +1,9 @@
 //! What one word of a selection stands for.
 
-use super::glob::glob_matches;
 use crate::class;
 use crate::names::{self, Abi};
 use crate::relatives::{self, OPERATIONS};
+use perf_records::glob::{glob, is_glob};
 
 /// The rows that one word without its `!` stands for; for a word that means nothing what to do
 /// about it, where that is known.
@@ -27,8 +27,8 @@ pub(super) fn rows_of_word(word: &str, native: Abi) -> Result<Vec<usize>, Option
     } else if let Some(class) = word.strip_prefix('%').or(bare_class(word, native)) {
         let rows = class::class_rows(class).into_iter().flatten();
         rows.filter(|row| is_served(*row, native)).collect()
-    } else if word.contains(['*', '?', '[']) {
-        let matches = |row: &usize| glob_matches(word.as_bytes(), names::row_name(*row).as_bytes());
+    } else if is_glob(word) {
+        let matches = |row: &usize| glob(word, names::row_name(*row));
         served_rows(native).filter(matches).collect()
     } else {
         rows_of_name(word, native)
@@ -43,7 +43,7 @@ pub(super) fn rows_of_word(word: &str, native: Abi) -> Result<Vec<usize>, Option
 /// that.
 fn optional(word: &str) -> Option<&str> {
     let rest = word.strip_prefix('?')?;
-    let is_pattern = rest.starts_with('/') || rest.contains(['*', '?', '[']);
+    let is_pattern = rest.starts_with('/') || is_glob(rest);
     (!rest.is_empty() && !is_pattern).then_some(rest)
 }
 

@@ -1,7 +1,8 @@
 //! What a program's debugging information says of the parameters of a function.
 
 use super::convention::{Function, Parameter, Type};
-use super::elf::{Binary, Elf};
+use super::elf::Binary;
+use crate::elf::Elf;
 use gimli::{
     AttributeValue, DebuggingInformationEntry, EndianSlice, Operation, RunTimeEndian, UnitOffset,
     UnitRef,

@@ -2,17 +2,15 @@
 
 use super::error::ElfError;
 use super::names::{demangled, ends, is_meant, is_whole};
-use super::separate;
-use crate::files;
+use crate::elf::{Elf, Pieces, debugging_information, hexadecimal};
 use crate::units::ProbePlace;
-use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, Sym, SymbolTable, VersionTable};
+use object::read::elf::{FileHeader, Sym, SymbolTable, VersionTable};
 use object::{Endianness, Object, elf};
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
-pub(super) type Elf<'d> = ElfFile64<'d, Endianness>;
 type Header = elf::FileHeader64<Endianness>;
 
 /// A program or library.
@@ -64,7 +62,7 @@ impl Binary {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(ElfError::Read)?;
         let elf = parse(&bytes)?;
-        let debug = separate::debugging_information(&elf, path);
+        let debug = debugging_information(&elf, path);
         Ok(Self { bytes, debug })
     }
 
@@ -86,7 +84,7 @@ impl Binary {
         let (name, behind) = match place {
             ProbePlace::Symbol(name, behind) => (name, *behind),
             ProbePlace::Offset(offset) => {
-                let address = address_of(&elf, *offset);
+                let address = Pieces::of(&elf, true).address_of(*offset);
                 let address = address.ok_or(ElfError::NoCode { offset: *offset })?;
                 return Ok(Found {
                     offset: *offset,
@@ -104,7 +102,9 @@ impl Binary {
             });
         }
         let address = symbol.address.wrapping_add(behind);
-        let offset = offset_of(&elf, address).ok_or(ElfError::NoCode { offset: address })?;
+        let offset = Pieces::of(&elf, true)
+            .offset_of(address)
+            .ok_or(ElfError::NoCode { offset: address })?;
         Ok(Found {
             offset,
             address,
@@ -142,7 +142,7 @@ impl Binary {
             Err(ElfError::NoSymbol { .. }) if !has_own && debug.is_none() => {
                 let id = elf.build_id().ok().flatten();
                 Err(ElfError::NoSymbols {
-                    build_id: id.map(separate::hexadecimal),
+                    build_id: id.map(hexadecimal),
                 })
             }
             Err(ElfError::NoSymbol { name, .. }) => Err(ElfError::NoSymbol {
@@ -277,8 +277,11 @@ fn choose(name: &str, elf: &Elf<'_>, mut found: Vec<Candidate>) -> Result<Candid
     found.sort_by_key(|candidate| (candidate.address, std::cmp::Reverse(candidate.size)));
     found.dedup_by_key(|candidate| candidate.address);
     if found.len() > 1 {
+        let code = Pieces::of(elf, true);
         let place = |candidate: &Candidate| {
-            let offset = offset_of(elf, candidate.address).unwrap_or(candidate.address);
+            let offset = code
+                .offset_of(candidate.address)
+                .unwrap_or(candidate.address);
             match demangled(&candidate.name) {
                 Some(plain) => format!("{plain} at {offset:#x}"),
                 None => format!("{} at {offset:#x}", candidate.name),
@@ -309,7 +312,7 @@ fn alternatives(elf: &Elf<'_>, name: &str) -> Vec<String> {
     names
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Elf<'_>, ElfError> {
+fn parse(bytes: &[u8]) -> Result<Elf<'_>, ElfError> {
     let wrong = |error: object::Error| ElfError::NoElf(error.to_string());
     let elf = Elf::parse(bytes).map_err(wrong)?;
     let machine = match std::env::consts::ARCH {
@@ -320,43 +323,4 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Elf<'_>, ElfError> {
         return Err(ElfError::NoElf("it is of another machine".to_owned()));
     }
     Ok(elf)
-}
-
-/// Each stretch of the file that is executed: offset, address, length.
-fn code<'e>(elf: &'e Elf<'_>) -> impl Iterator<Item = (u64, u64, u64)> + 'e {
-    let endian = elf.endian();
-    let is_code = move |header: &&elf::ProgramHeader64<Endianness>| {
-        header.p_type(endian) == elf::PT_LOAD && header.p_flags(endian).contains(elf::PF_X)
-    };
-    let headers = elf.elf_program_headers().iter().filter(is_code);
-    headers.map(move |header| {
-        (
-            header.p_offset(endian),
-            header.p_vaddr(endian),
-            header.p_filesz(endian),
-        )
-    })
-}
-
-fn offset_of(elf: &Elf<'_>, address: u64) -> Option<u64> {
-    code(elf).find_map(|(offset, begin, length)| {
-        let behind = address
-            .checked_sub(begin)
-            .filter(|behind| *behind < length)?;
-        offset.checked_add(behind)
-    })
-}
-
-fn address_of(elf: &Elf<'_>, offset: u64) -> Option<u64> {
-    code(elf).find_map(|(begin, address, length)| {
-        let behind = offset
-            .checked_sub(begin)
-            .filter(|behind| *behind < length)?;
-        address.checked_add(behind)
-    })
-}
-
-/// A whole file.
-pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    Ok(files::read(path, files::PROGRAM)?)
 }

@@ -10,7 +10,6 @@ mod elf;
 mod error;
 mod names;
 mod registry;
-mod separate;
 
 pub use elf::{Binary, Found};
 pub use error::{ArgumentError, ElfError, ProbeError};

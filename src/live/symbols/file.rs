@@ -2,21 +2,12 @@
 
 use super::table::{Binding, Symbol, Table};
 use super::unwind::CallFrames;
+use crate::elf::{Pieces, debug_file};
 use crate::files;
+use object::elf;
 use object::read::ReadRef;
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SectionFlags, SymbolFlags};
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolFlags};
 use std::path::{Path, PathBuf};
-
-/// Where debug files lie (`gdb(1)`, "Debugging Information in Separate Files").
-const DEBUG_FILES: &str = "/usr/lib/debug";
-/// `SHF_EXECINSTR`.
-const EXECUTABLE: u64 = 4;
-/// `STB_*` and `STT_*` (`elf(5)`).
-const LOCAL: u8 = 0;
-const WEAK: u8 = 2;
-const NOTYPE: u8 = 0;
-const FUNC: u8 = 2;
-const GNU_IFUNC: u8 = 10;
 
 /// Why nothing is known of a file.
 #[derive(Debug, thiserror::Error)]
@@ -32,9 +23,7 @@ pub(super) enum FileError {
 pub(super) struct Binary {
     pub(super) build_id: Option<Vec<u8>>,
     pub(super) table: Table,
-    /// Pieces of the file and where they are in memory, before they are moved: the offset in the
-    /// file, the address, the length.
-    segments: Vec<(u64, u64, u64)>,
+    pieces: Pieces,
     pub(super) call_frames: CallFrames,
     /// Which file has source lines, if one has.
     pub(super) lines: Option<PathBuf>,
@@ -76,10 +65,6 @@ impl Binary {
 
     fn parse<'data, R: ReadRef<'data>>(data: R) -> Result<(Self, Vec<Symbol>), FileError> {
         let file = object::File::parse(data)?;
-        let segments = file.segments().map(|segment| {
-            let (offset, length) = segment.file_range();
-            (offset, segment.address(), length)
-        });
         let section = |name: &str| {
             let section = file.section_by_name(name)?;
             let data = section.data().ok().filter(|data| !data.is_empty())?;
@@ -90,7 +75,7 @@ impl Binary {
         let binary = Self {
             build_id: file.build_id()?.map(<[u8]>::to_vec),
             table: Table::default(),
-            segments: segments.collect(),
+            pieces: Pieces::of(&file, false),
             call_frames: CallFrames {
                 header: section(".eh_frame_hdr"),
                 frames: section(".eh_frame"),
@@ -108,20 +93,13 @@ impl Binary {
 
     /// The address that a place in the file has before the file is moved.
     pub(super) fn address(&self, offset: u64) -> Option<u64> {
-        self.segments.iter().find_map(|(start, address, length)| {
-            let into = offset.checked_sub(*start).filter(|into| into < length)?;
-            address.checked_add(into)
-        })
+        self.pieces.address_of(offset)
     }
 
     /// Where in the file a function begins.
     #[cfg(test)]
     pub(super) fn offset_of(&self, name: &str) -> Option<u64> {
-        let at = self.table.address_of(name)?;
-        self.segments.iter().find_map(|(start, address, length)| {
-            let into = at.checked_sub(*address).filter(|into| into < length)?;
-            start.checked_add(into)
-        })
+        self.pieces.offset_of(self.table.address_of(name)?)
     }
 }
 
@@ -136,7 +114,7 @@ fn code_sections<'data, R: ReadRef<'data>>(file: &object::File<'data, R>) -> Vec
         if let (SectionFlags::Elf { sh_flags, .. }, Some(is_code)) =
             (section.flags(), code.get_mut(number))
         {
-            *is_code = sh_flags.0 & EXECUTABLE != 0;
+            *is_code = sh_flags.contains(elf::SHF_EXECINSTR);
         }
     }
     code
@@ -150,30 +128,21 @@ fn symbol<'data>(symbol: &impl ObjectSymbol<'data>, code: &[bool]) -> Option<Sym
     let section = symbol.section_index()?.0;
     let is_code = code.get(section).copied().unwrap_or(false);
     let name = symbol.name_bytes().ok().filter(|name| !name.is_empty())?;
-    let kind = st_info.0 & 0xf;
-    if !is_code || !matches!(kind, NOTYPE | FUNC | GNU_IFUNC) {
+    let kind = st_info.st_type();
+    if !is_code || !matches!(kind, elf::STT_NOTYPE | elf::STT_FUNC | elf::STT_GNU_IFUNC) {
         return None;
     }
     Some(Symbol {
         address: symbol.address(),
         size: symbol.size(),
-        binding: match st_info.0 >> 4 {
-            LOCAL => Binding::Local,
-            WEAK => Binding::Weak,
+        binding: match st_info.st_bind() {
+            elf::STB_LOCAL => Binding::Local,
+            elf::STB_WEAK => Binding::Weak,
             _ => Binding::Global,
         },
-        is_function: kind != NOTYPE,
+        is_function: kind != elf::STT_NOTYPE,
         name: String::from_utf8_lossy(name).into(),
     })
-}
-
-/// The debug file of a build id.
-fn debug_file(id: &[u8]) -> Option<PathBuf> {
-    let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-    let (folder, name) = digits.split_at_checked(2)?;
-    let file = format!("{name}.debug");
-    let path = Path::new(DEBUG_FILES).join(".build-id");
-    Some(path.join(folder).join(file))
 }
 
 /// What a compiler at run time says of its code (`tools/perf/Documentation/jit-interface.txt`):

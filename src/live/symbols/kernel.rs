@@ -2,8 +2,8 @@
 
 use super::Book;
 use super::table::{Binding, Symbol, Table, readable};
+use crate::elf;
 use crate::host::Host;
-use perf_records::perfdata::build_id;
 use perf_records::space::{Frame, KERNEL_ITSELF, Place};
 
 /// What the kernel told of its symbols.
@@ -116,7 +116,7 @@ impl Book {
         let is_same = match recorded {
             Some(recorded) => {
                 let notes = self.host.kernel_notes().unwrap_or_default();
-                build_id::in_notes(&notes) == Some(&**recorded)
+                elf::build_id_in(&notes) == Some(&**recorded)
             }
             None => {
                 let is_release =

@@ -6,7 +6,6 @@
 //! pipe   header(16)  | records ...      what a file says in attributes and features comes as records of types from 64 on
 //! ```
 
-pub mod build_id;
 mod compress;
 mod directory;
 mod error;

@@ -1,6 +1,7 @@
 //! Which records are printed.
 
 use super::tasks::Name;
+use crate::glob::glob;
 use crate::units::{Nanos, Pid, Tid};
 
 /// What a record is to be, to be printed; an empty list lets everything through.
@@ -14,7 +15,7 @@ pub struct Filter {
     pub tids: Vec<u32>,
     /// CPUs.
     pub cpus: Vec<u32>,
-    /// Events: `sched:sched_switch`, with `*` for any characters.
+    /// Events: `sched:sched_switch`, or globs of names.
     pub events: Vec<String>,
     /// Times.
     pub times: Span,
@@ -84,34 +85,6 @@ impl Filter {
     }
 
     pub(super) fn wants_event(&self, name: &str) -> bool {
-        self.events.is_empty()
-            || self
-                .events
-                .iter()
-                .any(|pattern| matches(pattern.as_bytes(), name.as_bytes()))
+        self.events.is_empty() || self.events.iter().any(|pattern| glob(pattern, name))
     }
-}
-
-/// Whether a name is of a pattern's form, where `*` stands for any bytes.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let mut parts = pattern.split(|byte| *byte == b'*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        let found = (0..=rest.len()).find_map(|at| rest.get(at..)?.strip_prefix(part));
-        match found {
-            Some(behind) => rest = behind,
-            None => return false,
-        }
-    }
-    true
 }

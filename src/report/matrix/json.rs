@@ -1,24 +1,21 @@
 //! A line for each fact.
 
-use super::super::json::{string, strings};
+use super::super::json::object_line;
 use super::MatrixReport;
 use crate::matrix::{Matrix, Step};
-use std::fmt::Write;
+use crate::verdict::Finding;
 
 pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
     let matrix = report.matrix;
     cells(out, matrix);
     for difference in matrix.differences() {
-        let _always_fits = write!(
-            out,
-            "{{\"type\":\"difference\",\"verdict\":\"{}\"",
-            difference.verdict
-        );
-        list(out, "kernels", &difference.kernels);
-        list(out, "scenarios", &difference.scenarios);
-        list(out, "reasons", &difference.findings);
-        list(out, "notes", &difference.notes);
-        out.push_str("}\n");
+        object_line(out, "difference", |line| {
+            line.put("verdict", difference.verdict.word());
+            line.put("kernels", &difference.kernels);
+            line.put("scenarios", &difference.scenarios);
+            line.put("reasons", texts(&difference.findings));
+            line.put("notes", &difference.notes);
+        });
     }
     for step in &report.steps {
         changes(out, step);
@@ -26,66 +23,48 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
     kernels(out, matrix);
 }
 
+fn texts(findings: &[Finding]) -> Vec<&str> {
+    findings.iter().map(AsRef::as_ref).collect()
+}
+
 fn cells(out: &mut String, matrix: &Matrix) {
     for name in &matrix.scenarios {
         for (column, cell) in matrix.row(name) {
-            out.push_str("{\"type\":\"cell\"");
-            member(out, "scenario", name);
-            member(out, "kernel", &column.kernel);
-            let _always_fits = write!(out, ",\"verdict\":\"{}\"", cell.verdict());
-            list(out, "reasons", &cell.findings);
-            list(out, "notes", &cell.notes);
-            out.push_str("}\n");
+            object_line(out, "cell", |line| {
+                line.put("scenario", name);
+                line.put("kernel", &column.kernel);
+                line.put("verdict", cell.verdict().word());
+                line.put("reasons", texts(&cell.findings));
+                line.put("notes", &cell.notes);
+            });
         }
     }
 }
 
 fn changes(out: &mut String, step: &Step) {
     for change in &step.changes {
-        out.push_str("{\"type\":\"change\"");
-        member(out, "from", &step.from);
-        member(out, "to", &step.to);
-        member(out, "class", change.class.word());
-        member(out, "what", &change.what);
-        out.push_str(",\"scenarios\":[");
-        for (place, seen) in change.seen.iter().enumerate() {
-            out.push_str(if place > 0 {
-                ",{\"name\":"
-            } else {
-                "{\"name\":"
+        object_line(out, "change", |line| {
+            line.put("from", &step.from);
+            line.put("to", &step.to);
+            line.put("class", change.class.word());
+            line.put("what", &change.what);
+            line.list("scenarios", &change.seen, |object, seen| {
+                let (before, after) = seen.verdicts;
+                object.put("name", &seen.scenario);
+                object.put("verdicts", [before.word(), after.word()]);
+                object.put("evidence", &seen.evidence);
             });
-            string(out, &seen.scenario);
-            let (before, after) = seen.verdicts;
-            let _always_fits = write!(out, ",\"verdicts\":[\"{before}\",\"{after}\"]");
-            list(out, "evidence", &seen.evidence);
-            out.push('}');
-        }
-        out.push_str("]}\n");
+        });
     }
 }
 
 fn kernels(out: &mut String, matrix: &Matrix) {
     for column in &matrix.columns {
-        out.push_str("{\"type\":\"kernel\"");
-        member(out, "name", &column.kernel);
-        member(out, "release", &column.release);
-        let took = column.took.as_millis();
-        let _always_fits = write!(out, ",\"duration_ms\":{took},\"trouble\":");
-        match &column.trouble {
-            Some(trouble) => string(out, trouble),
-            None => out.push_str("null"),
-        }
-        out.push_str("}\n");
+        object_line(out, "kernel", |line| {
+            line.put("name", &column.kernel);
+            line.put("release", &column.release);
+            line.put("duration_ms", column.took.as_millis());
+            line.put("trouble", &column.trouble);
+        });
     }
-}
-
-fn member(out: &mut String, name: &str, text: &str) {
-    let _always_fits = write!(out, ",\"{name}\":");
-    string(out, text);
-}
-
-fn list(out: &mut String, name: &str, texts: &[impl AsRef<str>]) {
-    let _always_fits = write!(out, ",\"{name}\":[");
-    strings(out, texts);
-    out.push(']');
 }

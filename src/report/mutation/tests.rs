@@ -1,11 +1,12 @@
 use super::*;
-use crate::mutate::Operator;
+use crate::mutate::{Mutant, Operator};
 use crate::trace::StableName;
 use crate::verdict::Finding;
 use std::time::Duration;
 
-fn survivor(operator: Operator, field: Option<&str>, now: Option<&str>) -> Survivor {
-    Survivor {
+fn survivor(operator: Operator, field: Option<&str>, now: Option<&str>) -> Mutant {
+    Mutant {
+        place: 0,
         operator,
         event: "openat".to_owned(),
         field: field.map(str::to_owned),
@@ -15,6 +16,7 @@ fn survivor(operator: Operator, field: Option<&str>, now: Option<&str>) -> Survi
         },
         line: "openat(\"a\", O_RDONLY) = 3".to_owned(),
         now: now.map(str::to_owned),
+        changed: Vec::new(),
     }
 }
 

@@ -1,8 +1,7 @@
 //! The summary as JSON lines.
 
-use super::super::json::{actor, number, string};
+use super::super::json::{Object, object_line};
 use super::{Row, Summary, SummaryOrder, error_name};
-use std::fmt::Write;
 use syscall_model::Actor;
 
 impl Summary {
@@ -15,49 +14,39 @@ impl Summary {
                 json_row(out, group, row);
             }
             for (name, count) in self.events(group) {
-                out.push_str("{\"type\":\"summary_event\"");
-                who(out, group);
-                out.push_str(",\"name\":");
-                string(out, name);
-                number(out, "count", count);
-                out.push_str("}\n");
+                object_line(out, "summary_event", |line| {
+                    who(line, group);
+                    line.put("name", name);
+                    line.put("count", count);
+                });
             }
         }
     }
 }
 
 fn json_row(out: &mut String, group: Option<&Actor>, row: &Row) {
-    out.push_str("{\"type\":\"summary_row\"");
-    who(out, group);
-    if let Some(abi) = row.abi {
-        let _always_fits = write!(out, ",\"abi\":\"{}\"", abi.as_str());
-    }
-    out.push_str(",\"name\":");
-    string(out, &row.name);
-    number(out, "calls", row.calls);
-    number(out, "errors", row.n_errors());
-    number(out, "timed", row.times.timed);
-    number(out, "total_ns", row.times.total);
-    let names = ["min_ns", "avg_ns", "max_ns"];
-    match row.times.spread() {
-        Some(spread) => names
-            .iter()
-            .zip(spread)
-            .for_each(|(name, time)| number(out, name, time)),
-        None => names.iter().for_each(|name| {
-            let _always_fits = write!(out, ",\"{name}\":null");
-        }),
-    }
-    out.push_str(",\"errnos\":{");
-    for (place, (error, count)) in row.errors.iter().enumerate() {
-        let comma = if place > 0 { "," } else { "" };
-        let _always_fits = write!(out, "{comma}\"{}\":{count}", error_name(*error));
-    }
-    out.push_str("}}\n");
+    object_line(out, "summary_row", |line| {
+        who(line, group);
+        line.put_some("abi", row.abi.map(|abi| abi.as_str()));
+        line.put("name", &row.name);
+        line.put("calls", row.calls);
+        line.put("errors", row.n_errors());
+        line.put("timed", row.times.timed);
+        line.put("total_ns", row.times.total);
+        let spread = row.times.spread();
+        for (place, name) in ["min_ns", "avg_ns", "max_ns"].into_iter().enumerate() {
+            line.put(name, spread.and_then(|spread| spread.get(place).copied()));
+        }
+        line.object("errnos", |errnos| {
+            for (error, count) in &row.errors {
+                errnos.put(&error_name(*error), count);
+            }
+        });
+    });
 }
 
-fn who(out: &mut String, group: Option<&Actor>) {
+fn who(line: &mut Object<'_>, group: Option<&Actor>) {
     if let Some(group) = group {
-        actor(out, group);
+        line.actor(group);
     }
 }

@@ -13,6 +13,7 @@ use crate::scenario::key_path::KeyPath;
 use crate::scenario::patterns::{WrittenCounts, WrittenExpectations};
 use crate::scenario::steps::{Expectations, NumberOf, StepSpec};
 use perf_live::sandbox::FileType;
+use perf_records::glob::is_glob;
 
 impl File<'_> {
     /// What stands under `expect`.
@@ -102,7 +103,7 @@ impl File<'_> {
             if let Some(fault) = fault_of_path(name) {
                 return Err(self.complaint(&key, fault));
             }
-            if let Some(all) = taken.filter(|_| name.contains(['*', '?', '['])) {
+            if let Some(all) = taken.filter(|_| is_glob(name)) {
                 let message = format!("`{all}` before it takes every path that no key names");
                 return Err(self
                     .complaint(&key, message)

@@ -1,15 +1,13 @@
 //! The programs on a machine that others use as well, or that does not allow them.
 
 use std::fs;
-use std::os::fd::BorrowedFd;
 use std::process::Stdio;
 use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use perf_live::host::Host;
-use perf_live::sandbox::Running;
-use trace_harness::plan::{self, Counting, Facts, Reach, Resolved, StringSource};
-use trace_harness::run::{Bench, Control, Extras, Next, Subject, attempt, lay_out};
+use trace_harness::plan::{self, Resolved, StringSource};
+use trace_harness::run::{Bench, Extras, Subject, attempt, lay_out};
 use trace_harness::scenario;
 use trace_harness::snapshot::Place;
 use trace_harness::verdict::Verdict;
@@ -17,6 +15,7 @@ use trace_harness::verdict::Verdict;
 use super::UNREAD;
 use crate::support::PATIENCE;
 use crate::support::fifo::Fifo;
+use crate::support::machine::{Nobody, facts};
 use crate::support::oracle;
 use crate::support::process::{Started, Watched, all_in};
 use crate::support::project::{Project, Run};
@@ -228,18 +227,6 @@ fn a_string_that_finds_no_room_is_lost_and_the_account_adds_up() {
     }
 }
 
-/// Nobody sends signals.
-struct Nobody;
-
-impl Control for Nobody {
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-    fn ready(&mut self, _: &mut Running) -> std::io::Result<Next> {
-        Ok(Next::Follow)
-    }
-}
-
 #[test]
 fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_unread_is_incomplete()
 {
@@ -252,23 +239,7 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
     );
     let file = project.join("scenarios/it.yaml");
     let trace = |bench: &Bench<'_>| {
-        let facts = Facts {
-            user: &|_| None,
-            is_root: true,
-            signatures: &bench.signatures,
-            lacks: &|_| None,
-            cannot_limit: &|_| None,
-            cannot_tell: &|_| None,
-            counting: Counting::Live(&|_| None),
-            release: &bench.release,
-            has_command: &|_| true,
-            default_ring: bench.default_ring(),
-            reach: Reach::Everything,
-            page_size: perf_live::sys::page_size(),
-            io_uring_disabled: None,
-            reader: trace_harness::plan::MemoryReader::Bpf,
-            without_bpf: None,
-        };
+        let facts = facts(bench);
         let scenario = scenario::read(&file, &text).expect("a scenario");
         let Ok(Resolved::Plan(plan)) = plan::resolve(&scenario, &facts, &host) else {
             panic!("no plan for {text}");

@@ -1,6 +1,6 @@
 //! How strict a snapshot can be is found out and written.
 
-use crate::panics::Nobody;
+use crate::support::machine::Nobody;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 use perf_live::host::Host;

@@ -2,9 +2,11 @@
 
 pub(crate) mod fifo;
 pub(crate) mod leavings;
+pub(crate) mod machine;
 pub(crate) mod oracle;
 pub(crate) mod process;
 pub(crate) mod project;
+#[path = "../../common/require.rs"]
 pub(crate) mod require;
 
 use std::time::Duration;

@@ -13,8 +13,7 @@ use tempfile::TempDir;
 
 use super::process;
 
-/// Where programs are looked for.
-pub(crate) const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
+pub(crate) use super::require::PATH;
 
 /// Long enough for every run of these tests on a slow machine; one that hangs is killed then.
 const SECONDS: &str = "600";

@@ -11,8 +11,7 @@ use tempfile::TempDir;
 
 use super::oracle;
 
-/// Where programs are looked for: by the tests, by strace, by the program under test.
-pub(crate) const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
+pub(crate) use super::require::PATH;
 
 /// All that the programs get of an environment. The seeds take the dice from perl and python; with
 /// one arena for all threads it does not matter to the addresses which of them asks for memory

@@ -1,59 +1,10 @@
-//! What a test needs of the machine. An unmet need ends the test early; libtest has no word for
-//! that, so the reason goes to stderr, past its capture, and `HARNESS_REQUIRE=all` makes a failure
-//! of it.
+//! What a test needs of the machine, beside what other tests need too.
 
-use std::env;
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+#[path = "../../common/require.rs"]
+mod common;
+
+pub(crate) use common::{PATH, program, require, right_of_users, right_to_trace, skip};
 use std::process::{Command, Stdio};
-
-/// Goes on with the value of an `Ok`, or ends the test with the reason.
-macro_rules! require {
-    ($need:expr) => {
-        match $need {
-            Ok(met) => met,
-            Err(reason) => return $crate::support::require::skip(&reason),
-        }
-    };
-}
-pub(crate) use require;
-
-/// Says why the test cannot tell anything here, or panics where everything is required.
-pub(crate) fn skip(reason: &str) {
-    let required = env::var("HARNESS_REQUIRE").unwrap_or_default();
-    assert!(
-        !required.split(',').any(|word| word.trim() == "all"),
-        "HARNESS_REQUIRE is `{required}`, but {reason}"
-    );
-    let thread = std::thread::current();
-    let test = thread.name().unwrap_or("a test");
-    // If stderr is gone, nobody is there to be told.
-    let _gone = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
-}
-
-const CAP_SYS_ADMIN: u32 = 21;
-
-/// The right to mount tracefs and to open tracepoints, looked up without asking the program under
-/// test.
-pub(crate) fn right_to_trace() -> Result<(), String> {
-    let status = fs::read_to_string("/proc/self/status").map_err(|error| error.to_string())?;
-    let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    match mask {
-        Some(mask) if mask >> CAP_SYS_ADMIN & 1 == 1 => Ok(()),
-        _ => Err("the tests have no CAP_SYS_ADMIN, so they cannot trace".to_owned()),
-    }
-}
-
-/// The program's path, as `PATH` of the controlled environment has it; a path stays what it is.
-pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
-    super::command::PATH
-        .split(':')
-        .map(|folder| Path::new(folder).join(name))
-        .find(|path| path.is_file())
-        .ok_or_else(|| format!("`{name}` is not installed"))
-}
 
 /// A strace that may trace.
 pub(crate) fn strace() -> Result<(), String> {
@@ -83,7 +34,7 @@ fn works(command: &[&str]) -> Result<(), String> {
     };
     let output = Command::new(program)
         .args(arguments)
-        .env("PATH", super::command::PATH)
+        .env("PATH", PATH)
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("cannot run `{program}`: {error}"))?;

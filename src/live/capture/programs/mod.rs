@@ -23,7 +23,7 @@ use pieces::{again, fetch, start_record};
 
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
-use tasks::{add_task, claim};
+use tasks::{add_task, claim, copy_registers};
 
 pub(super) use exec::exec;
 pub(super) use other::Other;
@@ -366,13 +366,7 @@ fn find_spec(a: &mut Asm, names: &Names, nothing: Label) {
 
 /// Copies the six words of a call to the task. The numbers of other conventions mean other calls.
 fn copy_arguments(a: &mut Asm, other: Label) {
-    a.load(Width::D, R9, STACK, CONTEXT);
-    a.load(Width::D, R9, R9, 0);
-    a.lea(R1, STACK, REGS.into());
-    a.mov(R2, regs::COPY_SIZE);
-    a.lea(R3, R9, regs::COPY_FROM);
-    a.call(Helper::ProbeReadKernel);
-    a.jump_if(If::Ne, R0, 0, other);
+    copy_registers(a, other);
     native_only(a, other);
     for (place, from) in regs::ARGS.iter().enumerate() {
         a.load(Width::D, R1, STACK, REGS + from);

@@ -41,18 +41,23 @@ pub(super) fn rename_task(a: &mut Asm, names: &Names, out: Label) {
     a.mov_reg(R6, R0);
 }
 
-/// A task that nobody follows may ask for it, by `prctl(CLAIM, token)` with a token that stands in
-/// the map of claims. The call number is in `R9`.
-pub(super) fn claim(a: &mut Asm, names: &Names) {
-    let (out, full) = (a.label(), a.label());
-    a.jump_if(If::Ne, R9, names.calls.prctl, out);
+/// Copies the registers with which a call was made to the stack; leaves `R9` at those.
+pub(super) fn copy_registers(a: &mut Asm, failed: Label) {
     a.load(Width::D, R9, STACK, CONTEXT);
     a.load(Width::D, R9, R9, 0);
     a.lea(R1, STACK, REGS.into());
     a.mov(R2, regs::COPY_SIZE);
     a.lea(R3, R9, regs::COPY_FROM);
     a.call(Helper::ProbeReadKernel);
-    a.jump_if(If::Ne, R0, 0, out);
+    a.jump_if(If::Ne, R0, 0, failed);
+}
+
+/// A task that nobody follows may ask for it, by `prctl(CLAIM, token)` with a token that stands in
+/// the map of claims. The call number is in `R9`.
+pub(super) fn claim(a: &mut Asm, names: &Names) {
+    let (out, full) = (a.label(), a.label());
+    a.jump_if(If::Ne, R9, names.calls.prctl, out);
+    copy_registers(a, out);
     a.load(Width::D, R1, STACK, REGS + regs::ARGS[0]);
     a.jump_if(If::Ne, R1, crate::sys::process::CLAIM, out);
     a.load(Width::D, R1, STACK, REGS + regs::ARGS[1]);

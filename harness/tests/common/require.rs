@@ -42,11 +42,25 @@ pub(crate) fn right_to_trace() -> Result<(), String> {
     }
 }
 
-/// A program that is installed.
+/// Where programs are looked for, in tests and in what they start.
+pub(crate) const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
+
+/// The path of a program that is installed; a path stays what it is.
 pub(crate) fn program(name: &str) -> Result<PathBuf, String> {
-    super::project::PATH
-        .split(':')
+    PATH.split(':')
         .map(|folder| Path::new(folder).join(name))
         .find(|path| path.is_file())
         .ok_or_else(|| format!("`{name}` is not installed"))
+}
+
+/// The right of an ordinary user to open any event, which some distributions take away.
+pub(crate) fn right_of_users() -> Result<(), String> {
+    let number = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    match number
+        .ok()
+        .and_then(|number| number.trim().parse::<i32>().ok())
+    {
+        Some(3..) => Err("perf_event_paranoid leaves no event to users".to_owned()),
+        _ => Ok(()),
+    }
 }

@@ -1,0 +1,220 @@
+//! Globs: for names, and for paths, where a slash separates.
+//!
+//! All ways through the pattern are followed at once, so the time is at most the product of the
+//! lengths of pattern and text.
+
+/// An element of a glob.
+enum Element<'p> {
+    Byte(u8),
+    /// `?`.
+    One,
+    /// `[a-c]`; what stands in the brackets.
+    Set(&'p [u8]),
+    /// `*`.
+    Part,
+    /// `**` in a path.
+    All,
+    /// `**/` at the beginning of a part of a path: any number of folders, and none.
+    Folders,
+}
+
+/// Whether a name is a glob: it holds a `*`, a `?` or a `[`.
+#[must_use]
+pub fn is_glob(name: &str) -> bool {
+    name.contains(['*', '?', '['])
+}
+
+/// Whether the pattern matches the whole name, as in a shell: `*`, `?`, `[a-c]`, `[!a]`. A `[` that
+/// is never closed stands for itself.
+///
+/// ```
+/// use perf_records::glob::glob;
+/// assert!(glob("sched_*", "sched_switch") && glob("dup[23]", "dup2"));
+/// assert!(!glob("dup[!2]", "dup2") && !glob("dup", "dup2"));
+/// ```
+#[must_use]
+pub fn glob(pattern: impl AsRef<[u8]>, name: impl AsRef<[u8]>) -> bool {
+    matches(pattern.as_ref(), name.as_ref(), None)
+}
+
+/// Whether the pattern matches the whole path: `*`, `?` and sets match no slash, `**` does.
+///
+/// ```
+/// use perf_records::glob::path_glob;
+/// assert!(path_glob("/usr/*/lib?.so", "/usr/x/libc.so"));
+/// assert!(!path_glob("/usr/*.so", "/usr/x/libc.so"));
+/// assert!(path_glob("/usr/**.so", "/usr/x/libc.so"));
+/// assert!(path_glob("**/log", "log") && path_glob("**/log", "a/b/log"));
+/// ```
+#[must_use]
+pub fn path_glob(pattern: impl AsRef<[u8]>, path: impl AsRef<[u8]>) -> bool {
+    matches(pattern.as_ref(), path.as_ref(), Some(b'/'))
+}
+
+fn matches(pattern: &[u8], text: &[u8], separator: Option<u8>) -> bool {
+    let elements = elements(pattern, separator);
+    let mut places = vec![false; elements.len() + 1];
+    let mut next = places.clone();
+    arrive(&elements, &mut places, 0);
+    for byte in text {
+        next.fill(false);
+        let is_separator = separator == Some(*byte);
+        for (place, element) in elements.iter().enumerate() {
+            if !places.get(place).is_some_and(|is_here| *is_here) {
+                continue;
+            }
+            let (stays, leaves) = match element {
+                Element::Byte(wanted) => (false, wanted == byte),
+                Element::One => (false, !is_separator),
+                Element::Set(set) => (false, !is_separator && is_member(set, *byte)),
+                Element::Part => (!is_separator, false),
+                Element::All => (true, false),
+                Element::Folders => (true, is_separator),
+            };
+            if stays {
+                match element {
+                    // Only behind a slash does it end.
+                    Element::Folders => set(&mut next, place),
+                    _ => arrive(&elements, &mut next, place),
+                }
+            }
+            if leaves {
+                arrive(&elements, &mut next, place + 1);
+            }
+        }
+        std::mem::swap(&mut places, &mut next);
+    }
+    places.last().is_some_and(|is_here| *is_here)
+}
+
+fn set(places: &mut [bool], place: usize) {
+    if let Some(slot) = places.get_mut(place) {
+        *slot = true;
+    }
+}
+
+/// Stands at a place, and behind it where nothing need be matched there.
+fn arrive(elements: &[Element<'_>], places: &mut [bool], from: usize) {
+    set(places, from);
+    let rest = elements.get(from..).unwrap_or_default();
+    let is_empty =
+        |element: &&Element<'_>| matches!(element, Element::Part | Element::All | Element::Folders);
+    let skipped = rest.iter().take_while(is_empty).count();
+    for place in from..from + skipped {
+        set(places, place + 1);
+    }
+}
+
+fn elements(pattern: &[u8], separator: Option<u8>) -> Vec<Element<'_>> {
+    let mut elements = Vec::new();
+    let (mut rest, mut is_start) = (pattern, separator.is_some());
+    while let Some((byte, behind)) = rest.split_first() {
+        let (element, after) = match (byte, behind) {
+            (b'*', [b'*', b'/', after @ ..]) if is_start => (Element::Folders, after),
+            (b'*', [b'*', after @ ..]) if separator.is_some() => (Element::All, after),
+            (b'*', after) => (Element::Part, after),
+            (b'?', after) => (Element::One, after),
+            (b'[', after) => match set_of(after) {
+                Some((set, after)) => (Element::Set(set), after),
+                None => (Element::Byte(b'['), after),
+            },
+            (byte, after) => (Element::Byte(*byte), after),
+        };
+        is_start = match &element {
+            Element::Byte(byte) => separator == Some(*byte),
+            Element::Folders => true,
+            _ => false,
+        };
+        elements.push(element);
+        rest = after;
+    }
+    elements
+}
+
+/// What stands in brackets, and what follows them. A `]` that comes first is a member.
+fn set_of(inside: &[u8]) -> Option<(&[u8], &[u8])> {
+    let first = usize::from(matches!(inside.first(), Some(b'!' | b'^'))) + 1;
+    let end = inside.iter().skip(first).position(|byte| *byte == b']')? + first;
+    Some((inside.get(..end)?, inside.get(end + 1..)?))
+}
+
+fn is_member(set: &[u8], byte: u8) -> bool {
+    let (is_negated, mut members) = match set {
+        [b'!' | b'^', members @ ..] => (true, members),
+        members => (false, members),
+    };
+    let mut found = false;
+    while let Some((first, rest)) = members.split_first() {
+        members = match rest {
+            [b'-', last, rest @ ..] => {
+                found |= (*first..=*last).contains(&byte);
+                rest
+            }
+            _ => {
+                found |= *first == byte;
+                rest
+            }
+        };
+    }
+    found != is_negated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{glob, path_glob};
+
+    #[test]
+    fn a_star_ends_at_a_slash_and_two_do_not() {
+        assert!(path_glob("/tmp/*", "/tmp/a"));
+        assert!(path_glob("/tmp/*", "/tmp/"));
+        assert!(!path_glob("/tmp/*", "/tmp/a/b"));
+        assert!(path_glob("/tmp/**", "/tmp/a/b"));
+        assert!(path_glob("/tmp/**/b", "/tmp/b") && path_glob("/tmp/**/b", "/tmp/x/y/b"));
+        assert!(!path_glob("/tmp/**/b", "/tmp/xb"));
+        assert!(path_glob("/tmp/x**b", "/tmp/x/y/b"));
+        assert!(path_glob("*.log", "a.log") && !path_glob("*.log", "a/b.log"));
+    }
+
+    #[test]
+    fn a_question_mark_and_a_set_are_one_byte_and_no_slash() {
+        assert!(path_glob("a?c", "abc") && !path_glob("a?c", "a/c") && !path_glob("a?c", "ac"));
+        assert!(path_glob("[a-c]1", "b1") && !path_glob("[!a-c]1", "b1") && path_glob("[]]", "]"));
+        assert!(!path_glob("a[!b]c", "a/c") && path_glob("[a", "[a"));
+    }
+
+    #[test]
+    fn many_stars_take_no_longer_than_the_lengths_allow() {
+        let pattern = "*a".repeat(50);
+        assert!(!path_glob(&pattern, "a".repeat(49)));
+        assert!(path_glob(&pattern, "ab".repeat(5000).replace("ab", "aa")));
+    }
+
+    #[test]
+    fn names_match_as_in_a_shell_and_a_slash_is_a_byte_like_others() {
+        for (pattern, name) in [
+            ("*", ""),
+            ("a*b*c", "aXbbYc"),
+            ("[a-c]x", "bx"),
+            ("[]]x", "]x"),
+            ("[!a-c]x", "dx"),
+            ("[^a]x", "bx"),
+            ("*[0-9]", "dup3"),
+            ("[a-]", "-"),
+            ("**at", "openat"),
+            ("a*c?e**/g", "a/c/e/f/g"),
+            ("[a", "[a"),
+        ] {
+            assert!(glob(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [
+            ("", "a"),
+            ("a", ""),
+            ("[a-c]", "d"),
+            ("?", ""),
+            ("a*b", "abc"),
+            ("**/at", "at"),
+        ] {
+            assert!(!glob(pattern, name), "{pattern} {name}");
+        }
+    }
+}
