@@ -3,7 +3,7 @@
 use super::RecordWish;
 use super::calls::{ENTER, own_tracepoint, raw_format};
 use super::error::EventsError;
-use super::source::{Unit, is_clock_of_modes};
+use super::source::{Unit, is_clock};
 use super::terms::TermError;
 use super::word::{Kind, Wanted, refuse_filter, take_apart};
 use super::words;
@@ -157,7 +157,7 @@ impl RecordWish {
         match wanted.kind() {
             Kind::Source(named) => {
                 refuse_filter(wanted)?;
-                if is_clock_of_modes(named.source, wanted.modes) {
+                if wanted.modes != Modes::default() && is_clock(named.source) {
                     return Err(wanted.wrong(TermError::Misplaced {
                         at: wanted.name.chars().count().saturating_add(2),
                         term: modifiers_of(wanted.modes),

@@ -1,10 +1,9 @@
 //! Software events in a trace: how they are asked of the kernel, and what of them nobody can be
 //! told.
 
-use super::super::software::modes_of;
 use super::*;
-use perf_live::units::{Mode, SoftwareEvent};
-use perf_records::attr::{SampleType, Sampling};
+use perf_live::units::SoftwareEvent;
+use perf_records::attr::{Modes, SampleType, Sampling};
 
 fn wanted(name: &str, sampling: Option<Sampling>) -> Wanted {
     Wanted::Event(WantedEvent {
@@ -77,6 +76,15 @@ fn faults_alone_have_an_address() {
     }
 }
 
+fn modes(exclude_user: bool, exclude_kernel: bool) -> Modes {
+    Modes {
+        exclude_user,
+        exclude_kernel,
+        exclude_hypervisor: true,
+        precise: 0,
+    }
+}
+
 #[test]
 fn letters_leave_out_the_other_mode_and_make_it_another_event() {
     let requests = asked(&[
@@ -88,8 +96,8 @@ fn letters_leave_out_the_other_mode_and_make_it_another_event() {
         .map(|it| (it.name.as_str(), it.modes))
         .collect();
     let expected = [
-        ("software:page-faults:u", modes_of(Mode::User)),
-        ("software:page-faults:k", modes_of(Mode::Kernel)),
+        ("software:page-faults:u", modes(false, true)),
+        ("software:page-faults:k", modes(true, false)),
     ];
     assert_eq!(asked, expected);
     assert_eq!(asked_twice(), 1);
