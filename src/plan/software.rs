@@ -10,7 +10,7 @@ use crate::matching::{Expected, Matcher};
 use crate::trace::Naming;
 use perf_live::events::EventRequest;
 use perf_live::units::SoftwareEvent;
-use perf_records::attr::{SampleType, Sampling};
+use perf_records::attr::{Attr, SAMPLE_TYPE, SampleType, Sampling};
 
 impl Plan {
     /// Whether anything hangs on the function in which a software event fired.
@@ -93,7 +93,7 @@ impl EventsPlan {
             return Err(EventsError::NotFiltered { at, name });
         }
         if let Err(why) = source::software_means(source, modes) {
-            return Err(EventsError::Mode { at, name, why });
+            return Err(EventsError::Cannot { at, name, why });
         }
         // What is left of them without the kernel's part would be taken for all of them.
         if self.reach == Reach::OwnCalls && !modes.exclude_kernel {
@@ -101,13 +101,6 @@ impl EventsPlan {
         }
         if self.named.iter().any(|planned| *planned.name == *name) {
             return Ok(());
-        }
-        let shares = |other: &EventRequest| {
-            source::share_records((source, modes), (other.source, other.modes))
-        };
-        if self.reach != Reach::Recorded && self.requests.iter().any(shares) {
-            let why = source::SAME_ID;
-            return Err(EventsError::Mode { at, name, why });
         }
         // With the period in its samples the kernel makes one of each occurrence
         // (perf_swevent_event(), kernel/events/core.c).
@@ -120,25 +113,27 @@ impl EventsPlan {
             true => extra.and(SampleType::ADDR),
             false => extra,
         };
-        self.meanings.push(Meaning::Event(self.named.len()));
-        self.requests.push(EventRequest {
-            name: name.clone(),
-            source,
+        let attr = Attr {
             sampling,
-            extra,
-            filter: None,
-            user_registers: 0,
-            exclude_kernel: false,
-            of_group: true,
-            of_everybody: false,
-            overwrites: None,
-            chain: None,
+            sample_type: SAMPLE_TYPE.and(extra),
             modes,
-        });
+            ..Attr::counting(source)
+        }
+        .with_chain(wanted.chain);
+        let request = EventRequest {
+            of_group: true,
+            ..EventRequest::new(name.as_str(), attr)
+        };
+        if self.reach != Reach::Recorded {
+            source::refuse_same_id(at, &request, &self.requests)?;
+        }
+        self.requests.push(request);
+        self.meanings.push(Meaning::Event(self.named.len()));
         self.named.push(PlannedEvent {
             name: name.as_str().into(),
             format: None,
             naming: Naming::Own(name.into()),
+            want: Some(at),
             probe: None,
         });
         Ok(())

@@ -210,7 +210,7 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
-    let (wanted, shows_signals) = wishes::wanted(arguments)?;
+    let (wanted, shows_signals) = wishes::wanted(arguments, &bench)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
         Trouble::Usage(chain(&error) + &hint.unwrap_or_default())

@@ -14,14 +14,15 @@ mod pmu;
 #[cfg(test)]
 mod tests;
 
+use super::error::EventsError;
 use super::probes::ProbeWord;
 use super::terms::{self, TermError, Terms};
 use crate::scenario::nearest;
+use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
 use perf_live::units::{SoftwareEvent, SoftwareKind, read_modifiers};
-use perf_records::attr::{Modes, Source};
+use perf_records::attr::{Attr, Modes, Source};
 use perf_records::units::Cpu;
-use std::borrow::Cow;
 use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
 
@@ -38,6 +39,8 @@ pub(super) struct Word<'a> {
     pub(super) terms: Terms,
     /// The modes of the processor that it is about.
     pub(super) modes: Modes,
+    /// The letters that say so, its own or its group's, and the character where they begin.
+    pub(super) letters: (usize, &'a str),
     /// What it measures; `None` for tracepoints and calls.
     pub(super) source: Option<NamedSource>,
 }
@@ -85,7 +88,7 @@ impl From<TermError> for Unreadable {
 /// members.
 pub(super) fn read<'a>(
     word: &'a str,
-    group: &str,
+    group: &'a str,
     catalogue: &dyn Catalogue,
 ) -> Result<Word<'a>, Unreadable> {
     let parts = match word.starts_with(MEMORY) {
@@ -98,6 +101,10 @@ pub(super) fn read<'a>(
         letters,
         source,
     } = parts;
+    let name = match SoftwareEvent::split(name) {
+        (bare, None) if SoftwareKind::parse(bare).is_some() => bare,
+        _ => name,
+    };
     let mut terms = Terms::default();
     let source = match (source, text) {
         (Some(source), _) => Some(source),
@@ -120,11 +127,15 @@ pub(super) fn read<'a>(
             why: wrong.why,
         })?;
     }
+    let said = match letters {
+        "" => (1, group),
+        letters => (at, letters),
+    };
     if modes != Modes::default() {
-        let at = if letters.is_empty() { 1 } else { at };
+        let (at, term) = (said.0, said.1.to_owned());
         mean_something(name, source.as_ref(), modes).map_err(|why| TermError::Misplaced {
             at,
-            term: if letters.is_empty() { group } else { letters }.to_owned(),
+            term,
             why,
         })?;
     }
@@ -138,38 +149,9 @@ pub(super) fn read<'a>(
         shown,
         terms,
         modes,
+        letters: said,
         source,
     })
-}
-
-/// The name of what a trace shows, with the letters of a software event, and its terms.
-pub(super) fn traced(word: &str) -> Result<(Cow<'_, str>, Terms), TermError> {
-    let parts = parts(word)?;
-    let mut terms = Terms::default();
-    if let Some((at, text)) = parts.terms {
-        terms::each(at, text, |at, term| terms.add(at, term))?;
-    }
-    let (at, letters) = parts.letters.unwrap_or_default();
-    if letters.is_empty() {
-        return Ok((parts.name.into(), terms));
-    }
-    let mut modes = Modes::default();
-    read_modifiers(letters, &mut modes).map_err(|wrong| TermError::Modifier {
-        at: at + wrong.at,
-        letter: wrong.letter,
-        why: wrong.why,
-    })?;
-    let misplaced = |why| TermError::Misplaced {
-        at,
-        term: letters.to_owned(),
-        why,
-    };
-    let (_, rest) = SoftwareEvent::split(parts.name);
-    if SoftwareEvent::parse(parts.name).is_none() || rest.is_some() {
-        return Err(misplaced("a trace shows what happens in all modes"));
-    }
-    mean_something(parts.name, plain(parts.name).as_ref(), modes).map_err(misplaced)?;
-    Ok((format!("{}:{letters}", parts.name).into(), terms))
 }
 
 /// An event that needs no slashes.
@@ -327,18 +309,34 @@ pub(super) fn software_means(source: Source, modes: Modes) -> Result<(), &'stati
     }
 }
 
-/// What is wrong with two software events that the same occurrence makes a record of.
-pub(super) const SAME_ID: &str = "one occurrence makes a record of both, and from Linux 6.3 on both have the same id: name one of them, or `:u` and `:k`";
+/// Refuses a software event where the same occurrence makes a record of another one.
+pub(super) fn refuse_same_id(
+    at: usize,
+    event: &EventRequest,
+    others: &[EventRequest],
+) -> Result<(), EventsError> {
+    match others
+        .iter()
+        .any(|other| share_records(&event.attr, &other.attr))
+    {
+        true => Err(EventsError::Cannot {
+            at,
+            name: event.name.clone(),
+            why: "one occurrence makes a record of both, and from Linux 6.3 on both have the same id: name one of them, or `:u` and `:k`",
+        }),
+        false => Ok(()),
+    }
+}
 
 /// Whether one occurrence makes a record of each of two events, in which case the kernel prepares
 /// its data once and leaves the id of the one in the other's record (`do_perf_sw_event()`,
 /// kernel/events/core.c). A clock has a timer of its own.
-pub(super) fn share_records(one: (Source, Modes), other: (Source, Modes)) -> bool {
-    let is_software = matches!(one.0, Source::Software(_));
+fn share_records(one: &Attr, other: &Attr) -> bool {
+    let is_software = matches!(one.source, Source::Software(_));
     let both = |left: bool, right: bool| !left && !right;
-    let in_one_mode = both(one.1.exclude_user, other.1.exclude_user)
-        || both(one.1.exclude_kernel, other.1.exclude_kernel);
-    is_software && !is_clock(one.0) && one.0 == other.0 && in_one_mode
+    let in_one_mode = both(one.modes.exclude_user, other.modes.exclude_user)
+        || both(one.modes.exclude_kernel, other.modes.exclude_kernel);
+    is_software && !is_clock(one.source) && one.source == other.source && in_one_mode
 }
 
 /// Whether it is a clock, whose counter goes on in all modes: only its samples are chosen by them.
