@@ -1,7 +1,7 @@
 //! `harness events`: what this kernel can tell of.
 
 use crate::{complain, out, status};
-use perf_live::events::{Counted, Counter, Recorded};
+use perf_live::events::{Counted, Counter, EventRequest};
 use perf_live::host::Host;
 use perf_records::attr::{Attr, Source};
 use trace_harness::plan::{EventsError, listed};
@@ -28,13 +28,7 @@ enum Format {
 /// Whether the machine counts it, found by opening it: what may not be counted is there all the
 /// same.
 fn is_there(source: Source) -> bool {
-    let event = Recorded {
-        name: String::new(),
-        attr: Attr::counting(source),
-        filter: None,
-        shown: None,
-        at_most: None,
-    };
+    let event = EventRequest::new("", Attr::counting(source));
     let opened = Counter::open(&event, Counted::Myself);
     opened.map_or_else(|error| !error.is_absent(), |_| true)
 }

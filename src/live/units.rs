@@ -2,12 +2,14 @@
 //! counted and probed.
 
 mod limits;
+mod modifiers;
 mod probe;
 mod software;
 
 pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
+pub use modifiers::{WrongModifier, read as read_modifiers};
 pub use probe::{GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME};
-pub use software::{Mode, Rate, SoftwareEvent, SoftwareKind};
+pub use software::{SoftwareEvent, SoftwareKind};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

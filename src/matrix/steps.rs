@@ -94,19 +94,19 @@ impl Matrix {
             let before = (&from.facts, from.answers(scenario));
             let after = (&to.facts, to.answers(scenario));
             for found in upgrade::explain(before, after) {
+                let what = found.what.to_string();
                 let seen = Seen {
                     scenario: scenario.clone(),
                     verdicts: (from.verdict(scenario), to.verdict(scenario)),
                     evidence: found.evidence,
                 };
-                let is_same =
-                    |it: &&mut Explained| it.class == found.class && it.what == found.what;
+                let is_same = |it: &&mut Explained| it.class == found.class && it.what == what;
                 match changes.iter_mut().find(is_same) {
                     Some(known) => known.seen.push(seen),
                     None => changes.push(Explained {
                         class: found.class,
                         within: found.within,
-                        what: found.what,
+                        what,
                         seen: vec![seen],
                     }),
                 }

@@ -44,21 +44,21 @@ impl EventsPlan {
             let is_it = planned.is_some_and(
                 |planned| matches!(&planned.naming, Naming::Own(name) if **name == *event),
             );
-            is_it && request.chain.is_some()
+            is_it && request.attr.has_chain()
         })
     }
 
     /// Whether anything comes with a call chain.
     #[must_use]
     pub fn has_chains(&self) -> bool {
-        self.requests.iter().any(|request| request.chain.is_some())
+        self.requests.iter().any(|request| request.attr.has_chain())
     }
 
     /// Whether the call chain of this call is wanted. Calls have an event in common, so that it is
     /// there of others as well.
     #[must_use]
     pub fn wants_chain(&self, abi: Abi, number: i32) -> bool {
-        let Some(chained) = &self.chained else {
+        let Some((chained, _)) = &self.chained else {
             return false;
         };
         match u32::try_from(number) {
@@ -69,40 +69,40 @@ impl EventsPlan {
 
     /// Has the entering halves of calls come with call chains, where that is wanted: the user's
     /// part, as all of them come to the kernel by the same way.
-    pub(super) fn add_chains(&mut self, wants: &[Wanted]) -> Result<(), EventsError> {
-        let mut all: Option<(Vec<&str>, Chain)> = None;
-        for (at, want) in wants.iter().enumerate() {
-            let Wanted::Chains(words, chain) = want else {
-                continue;
-            };
-            let names: Vec<&str> = words.iter().map(String::as_str).collect();
-            Selection::parse(&names, Abi::native()).map_err(|unknown| EventsError::Syscall {
-                at: (at, unknown.index),
-                unknown,
-            })?;
-            match &mut all {
-                // Of two kinds the one that tells more.
-                Some((before, most)) => {
-                    before.extend(names);
-                    most.user_stack = most.user_stack.max(chain.user_stack);
-                    most.max_stack = most.max_stack.max(chain.max_stack);
-                }
-                None => all = Some((names, *chain)),
-            }
-        }
-        let Some((words, chain)) = all else {
-            return Ok(());
-        };
-        self.chained = Selection::parse(&words, Abi::native()).ok();
-        let chain = Chain {
+    pub(super) fn chain_calls(&mut self) {
+        let chain = self.chained.as_ref().map(|(_, chain)| Chain {
             user_only: true,
-            ..chain
-        };
+            ..*chain
+        });
         for (request, meaning) in self.requests.iter_mut().zip(&self.meanings) {
             if matches!(meaning, Meaning::Enter { .. }) {
-                request.chain = Some(chain);
+                request.attr = request.attr.with_chain(chain);
             }
         }
-        Ok(())
     }
+}
+
+/// The calls whose call chains are wanted, and of which kind these are: of two kinds the one that
+/// tells more.
+pub(super) fn chained(wants: &[Wanted]) -> Result<Option<(Selection, Chain)>, EventsError> {
+    let mut all: Option<(Vec<&str>, Chain)> = None;
+    for (at, want) in wants.iter().enumerate() {
+        let Wanted::Chains(words, chain) = want else {
+            continue;
+        };
+        let names: Vec<&str> = words.iter().map(String::as_str).collect();
+        Selection::parse(&names, Abi::native()).map_err(|unknown| EventsError::Syscall {
+            at: (at, unknown.index),
+            unknown,
+        })?;
+        match &mut all {
+            Some((before, most)) => {
+                before.extend(names);
+                most.user_stack = most.user_stack.max(chain.user_stack);
+                most.max_stack = most.max_stack.max(chain.max_stack);
+            }
+            None => all = Some((names, *chain)),
+        }
+    }
+    Ok(all.and_then(|(words, chain)| Some((Selection::parse(&words, Abi::native()).ok()?, chain))))
 }

@@ -3,13 +3,12 @@
 use super::RecordWish;
 use super::calls::{ENTER, own_tracepoint, raw_format};
 use super::error::EventsError;
-use super::source::{Unit, is_clock_of_modes};
-use super::terms::TermError;
-use super::word::{Kind, Wanted, refuse_filter, take_apart};
+use super::source::{Unit, is_clock};
+use super::word::{Kind, Word, refuse_filter, take_apart};
 use super::words;
-use perf_live::events::Recorded;
+use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
-use perf_records::attr::{Attr, Maps, Modes, ReadFormat, Source};
+use perf_records::attr::{Attr, Maps, ReadFormat, Source};
 use perf_records::units::Cpu;
 use syscall_model::names::{self, Abi};
 
@@ -27,7 +26,7 @@ pub struct CountedEvent {
     /// What it is called.
     pub name: String,
     /// The events that are counted for it.
-    pub parts: Vec<Recorded>,
+    pub parts: Vec<EventRequest>,
     /// What its counts are in.
     pub unit: Option<Unit>,
     /// The CPUs where it is opened for everybody, if it counts for no task.
@@ -84,7 +83,7 @@ impl RecordWish {
             let filter = filter.as_deref();
             let refuse = |why| {
                 let name = word.clone();
-                Err(EventsError::Group { at, name, why })
+                Err(EventsError::Cannot { at, name, why })
             };
             if !word.starts_with('{') {
                 let wanted = take_apart(at, word, "", filter, catalogue)?;
@@ -132,7 +131,7 @@ impl RecordWish {
     /// What one word counts.
     fn counter(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &Word<'_>,
         group: Option<usize>,
         catalogue: &dyn Catalogue,
         events: &mut Vec<CountedEvent>,
@@ -157,12 +156,8 @@ impl RecordWish {
         match wanted.kind() {
             Kind::Source(named) => {
                 refuse_filter(wanted)?;
-                if is_clock_of_modes(named.source, wanted.modes) {
-                    return Err(wanted.wrong(TermError::Misplaced {
-                        at: wanted.name.chars().count().saturating_add(2),
-                        term: modifiers_of(wanted.modes),
-                        why: "a clock counts in all modes",
-                    }));
+                if is_clock(named.source) {
+                    wanted.refuse_modes("a clock counts in all modes")?;
                 }
                 let mut part = self.named(&wanted.shown, named.source, None, &wanted.terms);
                 part.attr.modes = wanted.modes;
@@ -172,13 +167,8 @@ impl RecordWish {
                     ..event(name(&wanted.shown), vec![part])
                 });
             }
-            kind @ (Kind::Tracepoints | Kind::Probe) => {
-                let mut parts = Vec::new();
-                match kind {
-                    Kind::Probe => self.probe(wanted, catalogue, &mut parts)?,
-                    _ => self.tracepoints(wanted, catalogue, &mut parts)?,
-                }
-                let parts = parts.into_iter();
+            Kind::Tracepoints | Kind::Probe => {
+                let parts = self.found(wanted, catalogue)?.into_iter();
                 events.extend(parts.map(|part| event(name(&part.name), vec![part])));
             }
             Kind::Calls => {
@@ -194,9 +184,9 @@ impl RecordWish {
     /// does not have.
     fn entered(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &Word<'_>,
         catalogue: &dyn Catalogue,
-    ) -> Result<Vec<Recorded>, EventsError> {
+    ) -> Result<Vec<EventRequest>, EventsError> {
         let calls = wanted.calls()?;
         let named = |name: &str, id| self.named(name, Source::Tracepoint(id), None, &wanted.terms);
         if calls.is_everything() {
@@ -214,17 +204,6 @@ impl RecordWish {
         }
         Ok(parts)
     }
-}
-
-/// The letters for modes.
-fn modifiers_of(modes: Modes) -> String {
-    let letters = [
-        (!modes.exclude_user, 'u'),
-        (!modes.exclude_kernel, 'k'),
-        (!modes.exclude_hypervisor, 'h'),
-    ];
-    let said = letters.into_iter().filter(|(is_said, _)| *is_said);
-    said.map(|(_, letter)| letter).collect()
 }
 
 #[cfg(test)]

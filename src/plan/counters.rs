@@ -4,7 +4,7 @@ use super::counted::CountedEvent;
 use super::error::EventsError;
 use super::{Facts, Lack, PlanError, Reach, RecordWish, invalid, placed};
 use crate::scenario::{CountRange, EventSpec, KeyPath, SandboxSpec, Scenario};
-use perf_live::events::Recorded;
+use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
 use perf_live::sandbox::WorldSpec;
 use perf_records::attr::Source;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy)]
 pub enum Counting<'a> {
     /// This machine: why it does not count an event, `None` where it does.
-    Live(&'a dyn Fn(&Recorded) -> Option<String>),
+    Live(&'a dyn Fn(&EventRequest) -> Option<String>),
     /// A recorded run, in which these were counted.
     Recorded(&'a [String]),
 }
@@ -140,7 +140,7 @@ fn at_word(scenario: &Scenario, path: &KeyPath, is_list: bool, error: EventsErro
         | EventsError::NoSource { at, .. }
         | EventsError::NoEvent { at, .. }
         | EventsError::Terms { at, .. }
-        | EventsError::Group { at, .. }
+        | EventsError::Cannot { at, .. }
         | EventsError::Syscall { at: (at, _), .. } => *at,
         _ => return placed(scenario, error),
     };

@@ -39,6 +39,14 @@ pub enum EventsError {
         /// The nearest that there is.
         nearest: Option<String>,
     },
+    /// It has no records that a trace could show.
+    #[error("a trace does not show `{name}`")]
+    Untraced {
+        /// The want's place.
+        at: usize,
+        /// As written.
+        name: String,
+    },
     /// A clock never fires by itself.
     #[error("`{name}` goes on all the time, so that it is sampled or only counted")]
     Unsampled {
@@ -46,16 +54,6 @@ pub enum EventsError {
         at: usize,
         /// Its name.
         name: String,
-    },
-    /// It never happens in that mode of the processor.
-    #[error("`{name}` cannot be: {why}")]
-    Mode {
-        /// The want's place.
-        at: usize,
-        /// Its name.
-        name: String,
-        /// Why.
-        why: &'static str,
     },
     /// No such source of events.
     #[error("this machine has no source of events `{name}`")]
@@ -69,9 +67,10 @@ pub enum EventsError {
         /// Those that it has.
         all: String,
     },
-    /// Events that belong together where that means nothing, or not in this form.
+    /// It cannot be asked for in this form, together with the others, or in that mode of the
+    /// processor.
     #[error("`{name}` cannot be: {why}")]
-    Group {
+    Cannot {
         /// The want's place.
         at: usize,
         /// As written.
@@ -193,16 +192,11 @@ pub enum EventsError {
 }
 
 impl EventsError {
-    /// Whether it is a missing right and no mistake.
-    #[must_use]
-    pub fn is_permission(&self) -> bool {
-        matches!(self, Self::TooMany | Self::OutOfReach { .. })
-    }
-
-    /// What the machine lacks for a probe, as a requirement that is not met.
+    /// What the machine or the user lacks, as a requirement that is not met; `None` for a mistake.
     #[must_use]
     pub fn lacks(&self) -> Option<Lack> {
         match self {
+            Self::TooMany | Self::OutOfReach { .. } => Some(Lack::of_machine(self.to_string())),
             Self::Probe {
                 source: source @ HostError::NoProbes { list },
                 ..
@@ -234,6 +228,9 @@ impl EventsError {
             Self::Tracepoint { nearest, .. }
             | Self::Operation { nearest, .. }
             | Self::Unknown { nearest, .. } => nearest.as_ref().map(did_you_mean),
+            Self::Untraced { .. } => {
+                Some("count it with `harness stat -e`, or sample it with `harness record -e`".to_owned())
+            }
             Self::Unsampled { .. } => Some(
                 "say how often: `freq: 1000` a second or `period: 1000000` ns in a scenario, cpu-clock/freq=1000/ with -e"
                     .to_owned(),
@@ -264,9 +261,8 @@ impl EventsError {
             Self::Host(error) | Self::Probe { source: error, .. } => error.hint(),
             Self::ProbeWord { .. } | Self::SameName { .. } => None,
             Self::NoEvent { .. }
-            | Self::Mode { .. }
+            | Self::Cannot { .. }
             | Self::NotFiltered { .. }
-            | Self::Group { .. }
             | Self::Shape { .. } => None,
         }
     }

@@ -3,28 +3,20 @@
 use super::calls::Reach;
 use super::copies::Copies;
 use super::error::EventsError;
-use super::evasions;
-use super::expand::{expand, unknown_tracepoint};
-use super::filter;
-use super::following;
 use super::memory::MemoryPlan;
-use super::operations::{self, Operations};
-use super::probes;
+use super::operations::Operations;
 use super::wanted::Wanted;
-use crate::matching::MARKING;
 use crate::trace::Naming;
 use perf_live::events::EventRequest;
-use perf_live::host::{Catalogue, HostError};
-use perf_live::units::{Probe, SoftwareEvent};
-use perf_records::attr::{Modes, SampleType, Sampling, Source};
+use perf_live::host::Catalogue;
+use perf_live::units::Probe;
+use perf_records::attr::{Attr, Chain, SAMPLE_TYPE, SampleType, Source};
 use perf_records::format::Format;
-use perf_records::units::TracepointName;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use syscall_model::Call;
 use syscall_model::files::Watched;
 use syscall_model::memory::Fetches;
-use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use syscall_model::uring;
 
@@ -96,6 +88,9 @@ pub struct PlannedEvent {
     pub format: Option<Arc<Format>>,
     /// What events they are.
     pub naming: Naming,
+    /// The place of the want that it was opened for; `None` for submissions to io_uring, which
+    /// several may ask for.
+    pub want: Option<usize>,
     /// What they come from, where that is an event only while somebody wants it to be.
     pub probe: Option<Arc<Probe>>,
 }
@@ -134,8 +129,8 @@ pub struct EventsPlan {
     pub turns: bool,
     /// How far the right to trace goes that it was made for.
     pub reach: Reach,
-    /// Of which calls the call chain is wanted.
-    pub chained: Option<Selection>,
+    /// Of which calls the call chain is wanted, and of which kind it is.
+    pub chained: Option<(Selection, Chain)>,
     /// Calls that are not seen, as this kernel has no tracepoint for them: where each call has its
     /// own, it does not have these calls.
     pub without_tracepoint: Vec<&'static str>,
@@ -145,10 +140,6 @@ pub struct EventsPlan {
     /// them as well.
     pub exact_paths: Vec<String>,
 }
-
-// Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times
-// as slow, 200 of them 48 times.
-const INHERITED: usize = 6;
 
 // do_exit() of Linux 6.1 to 6.12 leaves the task's events before this tracepoint: a task never
 // delivers it, and no counter tells. A control group does on every kernel.
@@ -163,7 +154,7 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
     events_within(Reach::Everything, wants, MemoryPlan::default(), catalogue)
 }
 
-/// The same for whoever may trace so far, and what of memory is read is said too.
+/// The same for a user who may trace so far, and what of memory is read is said too.
 ///
 /// # Errors
 /// As above.
@@ -173,100 +164,9 @@ pub fn events_within(
     memory: MemoryPlan,
     catalogue: &dyn Catalogue,
 ) -> Result<EventsPlan, EventsError> {
-    let (selection, recorded, watched) = selections(wants, memory, reach)?;
-    let mut plan = EventsPlan {
-        requests: Vec::new(),
-        meanings: Vec::new(),
-        selection,
-        recorded: recorded.clone(),
-        named: Vec::new(),
-        operations: Operations::default(),
-        grouping: Grouping::No,
-        watched,
-        memory,
-        maps: following::has_mappings(&recorded),
-        fetches: Arc::new(following::fetches(&recorded, memory)),
-        copies: Vec::new(),
-        starts: wants.contains(&Wanted::Starts),
-        turns: wants.contains(&Wanted::Turns),
-        reach,
-        chained: None,
-        without_tracepoint: Vec::new(),
-        named_calls: evasions::named_calls(wants),
-        exact_paths: Vec::new(),
-    };
-    plan.add_calls(&recorded, catalogue)?;
-    plan.add_refusals(catalogue)?;
-    plan.add_chains(wants)?;
-    for (at, want) in wants.iter().enumerate() {
-        if let Wanted::Event(wanted) = want
-            && !operations::is_operation(&wanted.name)
-        {
-            let filter = wanted.filter.as_deref();
-            let n_before = plan.requests.len();
-            let probe = match &wanted.probe {
-                Some(probe) => Some(probe.clone()),
-                None => probes::stands_for(&wanted.name, catalogue)?,
-            };
-            if let Some(event) = SoftwareEvent::parse(&wanted.name) {
-                plan.add_software(at, event, wanted)?;
-            } else if let Some(probe) = probe {
-                plan.add_probe(at, &probe, filter, catalogue)?;
-            } else {
-                for name in expand(at, &wanted.name, catalogue)? {
-                    plan.add_tracepoint(at, &name, filter, catalogue)?;
-                }
-            }
-            for request in plan.requests.iter_mut().skip(n_before) {
-                request.chain = wanted.chain;
-            }
-        }
-    }
-    plan.add_operations(wants, catalogue)?;
-    plan.watch_legacy(catalogue)?;
-    plan.watched.submissions = plan.operations.recorded.len() > usize::from(u8::MAX);
-    plan.decide_grouping(catalogue)?;
+    let mut plan = EventsPlan::asked_for(reach, wants, memory, catalogue)?;
+    plan.show_calls(wants, memory, catalogue)?;
     Ok(plan)
-}
-
-/// All wants for calls as one selection, as if they stood in one list (none where only tracepoints
-/// are wanted); and the same with the calls that following tasks and descriptors takes.
-fn selections(
-    wants: &[Wanted],
-    memory: MemoryPlan,
-    reach: Reach,
-) -> Result<(Option<Selection>, Selection, Watched), EventsError> {
-    let mut places = Vec::new();
-    let mut words = Vec::new();
-    for (at, want) in wants.iter().enumerate() {
-        if let Wanted::Syscalls(list) = want {
-            places.extend((0..list.len()).map(|word| (at, word)));
-            words.extend(list.iter().map(String::as_str));
-        }
-    }
-    let parse = |words: &[&str]| {
-        Selection::parse(words, Abi::native()).map_err(|unknown| {
-            let at = places.get(unknown.index).copied().unwrap_or_default();
-            EventsError::Syscall { at, unknown }
-        })
-    };
-    let is_named = |want: &Wanted| matches!(want, Wanted::Syscalls(_) | Wanted::Event(_));
-    let selection = if words.is_empty() && wants.iter().any(is_named) {
-        None
-    } else {
-        Some(parse(&words)?)
-    };
-    let (beside, watched) = following::beside(selection.as_ref(), memory, reach);
-    words.extend(beside);
-    // No word at all means every call: then one more would take the others away.
-    if !selection.as_ref().is_some_and(Selection::is_everything) {
-        words.extend(wants.contains(&Wanted::Starts).then_some("all"));
-        if wants.contains(&Wanted::Marks) {
-            words.extend(MARKING);
-        }
-        words.extend(evasions::beside(wants, selection.as_ref()));
-    }
-    Ok((selection, parse(&words)?, watched))
 }
 
 impl EventsPlan {
@@ -298,56 +198,6 @@ impl EventsPlan {
         operations.map(|code| uring::event_name(*code).as_ref().to_owned())
     }
 
-    fn decide_grouping(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
-        let needed = self.of_group_alone().is_some();
-        self.grouping = match self.named.len() + self.copies.len() {
-            _ if needed => Grouping::Needed,
-            // To count for a group takes the right to follow whole CPUs.
-            _ if self.reach.has_own_tracepoints() => Grouping::No,
-            0..=INHERITED => Grouping::No,
-            _ => Grouping::Faster,
-        };
-        if self.grouping != Grouping::No {
-            self.watch_group(catalogue)?;
-        }
-        Ok(())
-    }
-
-    fn add_tracepoint(
-        &mut self,
-        at: usize,
-        name: &TracepointName,
-        filter: Option<&str>,
-        catalogue: &dyn Catalogue,
-    ) -> Result<(), EventsError> {
-        let mut opened = self.requests.iter().zip(&self.meanings);
-        if opened.any(|(request, meaning)| {
-            matches!(meaning, Meaning::Event(_))
-                && request.name == name.as_str()
-                && request.filter.as_deref() == filter
-        }) {
-            return Ok(());
-        }
-        self.check_reach(at, name)?;
-        let format = match catalogue.format(name) {
-            Err(HostError::NoTracepoint { .. }) => {
-                return Err(unknown_tracepoint(at, name.as_str(), catalogue));
-            }
-            other => other?,
-        };
-        if let Some(text) = filter {
-            let wrong = |source| EventsError::Filter {
-                at,
-                name: name.to_string(),
-                source,
-            };
-            filter::check(text, &format).map_err(wrong)?;
-        }
-        let naming = Naming::Own(name.as_str().into());
-        self.open(name.as_str(), &format, filter.map(str::to_owned), naming);
-        Ok(())
-    }
-
     pub(super) fn open(
         &mut self,
         name: &str,
@@ -361,6 +211,7 @@ impl EventsPlan {
             name: name.into(),
             format: Some(Arc::clone(format)),
             naming,
+            want: None,
             probe: None,
         });
     }
@@ -375,23 +226,26 @@ impl EventsPlan {
     ) {
         let is_named = matches!(meaning, Meaning::Event(_));
         let is_copies = matches!(meaning, Meaning::Copies(_));
-        self.requests.push(EventRequest {
-            name: name.to_owned(),
-            source: Source::Tracepoint(tracepoint),
-            sampling: Sampling::Period(1),
-            extra: if is_named {
-                SampleType::PERIOD
-            } else {
-                SampleType::default()
-            },
-            filter,
+        let mut sample_type = SAMPLE_TYPE;
+        if is_named {
+            // By how much it moved the counter: most tracepoints count by one, those of scheduler
+            // statistics count nanoseconds (`__perf_count()` in `include/trace/events/sched.h`),
+            // and only the sum of their periods equals the counter.
+            sample_type = sample_type.and(SampleType::PERIOD);
+        }
+        if user_registers != 0 {
+            sample_type = sample_type.and(SampleType::REGS_USER);
+        }
+        let attr = Attr {
+            sample_type,
             user_registers,
             exclude_kernel: self.reach.has_own_tracepoints(),
+            ..Attr::recording(Source::Tracepoint(tracepoint))
+        };
+        self.requests.push(EventRequest {
+            filter,
             of_group: is_named || is_copies,
-            of_everybody: false,
-            overwrites: None,
-            chain: None,
-            modes: Modes::default(),
+            ..EventRequest::new(name, attr)
         });
         self.meanings.push(meaning);
     }

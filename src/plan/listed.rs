@@ -2,8 +2,9 @@
 
 use super::error::EventsError;
 use super::expand::unknown_tracepoint;
-use super::source::{SOFTWARE, hardware};
+use super::source::hardware;
 use perf_live::host::{Catalogue, EventSource, HostError};
+use perf_live::units::SoftwareKind;
 use perf_records::attr::Source;
 use perf_records::format::Format;
 use perf_records::glob::glob;
@@ -48,7 +49,7 @@ pub fn listed(
         names
             .extend(events.filter_map(|event| TracepointName::parse(&format!("{system}:{event}"))));
     }
-    let software = SOFTWARE.iter().map(|(name, _)| (*name).to_owned());
+    let software = SoftwareKind::names().map(str::to_owned);
     let counted = hardware::names().filter(|name| hardware::named(name).is_some_and(is_there));
     let plain: Vec<String> = software
         .chain(counted)

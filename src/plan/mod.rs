@@ -4,6 +4,7 @@
 //! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and
 //! nothing is a name that may turn out not to exist.
 
+mod asked;
 mod baseline;
 mod best_effort;
 mod calls;
@@ -22,6 +23,7 @@ mod field_words;
 mod fields;
 mod filter;
 mod following;
+mod found;
 mod interrupts;
 mod limits;
 mod listed;
@@ -36,11 +38,11 @@ mod probes;
 mod recorded;
 mod requires;
 mod rings;
-mod sampled;
 mod software;
 mod source;
 mod spans;
 mod terms;
+mod traced;
 mod wanted;
 mod word;
 mod words;
@@ -68,7 +70,8 @@ use requires::Unmet;
 pub use requires::{Lack, LackOf};
 pub use rings::{allowed_ring, default_ring, ring_pages};
 pub use source::Unit;
-pub use terms::{TermError, Traced, call_graph, traced};
+pub use terms::{TermError, call_graph};
+pub use traced::{TracedWord, traced};
 pub use wanted::{Wanted, WantedEvent};
 pub use words::event_words;
 
@@ -235,28 +238,22 @@ pub fn resolve(
         contents,
         ..MemoryPlan::default()
     };
-    let planned = |memory| events_within(facts.reach, &wants, memory, catalogue);
-    let mut events = match planned(memory) {
-        Err(error) if error.is_permission() || error.lacks().is_some() => {
-            let permission = || Lack::of_machine(error.to_string());
-            let lack = error.lacks().unwrap_or_else(permission);
-            return Ok(Resolved::Unmet(vec![lack]));
-        }
-        events => events.map_err(|error| placed(scenario, error))?,
+    let mut events = match EventsPlan::asked_for(facts.reach, &wants, memory, catalogue) {
+        Ok(events) => events,
+        Err(error) => return unplanned(scenario, error),
     };
     let counters = match counters::counters(scenario, facts, catalogue)? {
         Ok(counters) => counters,
         Err(lack) => return Ok(Resolved::Unmet(vec![lack])),
     };
     let (expected, needs) = expected::all(scenario, &events, &counters.names, facts)?;
-    let memory_needed = with_names(scenario, &events, needs.memory(memory))?;
-    // What is read of memory is known only now; all else stays as it is.
-    if memory_needed != memory {
-        events = planned(memory_needed).map_err(|error| placed(scenario, error))?;
+    let memory = with_names(scenario, &events, needs.memory(memory))?;
+    if let Err(error) = events.show_calls(&wants, memory, catalogue) {
+        return unplanned(scenario, error);
     }
     events.exact_paths = needs.exact();
     notes.extend(events.of_nobody());
-    overwriting::choose(scenario, facts, &mut events, catalogue)?;
+    overwriting::choose(scenario, facts, &mut events)?;
     let user = world.as_ref().and_then(|world| world.user.as_ref());
     if user.is_some_and(|user| user.uid != 0) {
         let followed = events.follow_members(catalogue);
@@ -321,6 +318,14 @@ fn invalid(diagnostic: Diagnostic) -> PlanError {
     PlanError::Invalid(Box::new(diagnostic))
 }
 
+/// What the machine lacks for events, or what is wrong with them.
+fn unplanned(scenario: &Scenario, error: EventsError) -> Result<Resolved, PlanError> {
+    match error.lacks() {
+        Some(lack) => Ok(Resolved::Unmet(vec![lack])),
+        None => Err(placed(scenario, error)),
+    }
+}
+
 /// Points a complaint about events at its place in the file.
 fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
     let event = |at: usize| KeyPath::root().key("trace").key("events").index(at);
@@ -333,9 +338,9 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
         | EventsError::Operation { at, .. }
         | EventsError::Unknown { at, .. }
         | EventsError::Unsampled { at, .. }
-        | EventsError::Mode { at, .. }
+        | EventsError::Untraced { at, .. }
+        | EventsError::Cannot { at, .. }
         | EventsError::NoSource { at, .. }
-        | EventsError::Group { at, .. }
         | EventsError::NoEvent { at, .. }
         | EventsError::NotFiltered { at, .. }
         | EventsError::Terms { at, .. }

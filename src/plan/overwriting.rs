@@ -1,14 +1,11 @@
 //! Which events write into rings that are overwritten, and what cannot be told of such.
 
 use super::events::{EventsPlan, Meaning};
-use super::expand::expand;
-use super::{Facts, Marks, PlanError, invalid, operations, placed, ring_pages};
+use super::{Facts, Marks, PlanError, invalid, operations, ring_pages};
 use crate::matching::{MARKING, Mark, SpanRule};
 use crate::scenario::{EventSpec, EventWish, KeyPath, Last, RingMode, Scenario, Since};
 use crate::trace::{Naming, View};
 use perf_live::events::Account;
-use perf_live::host::Catalogue;
-use perf_live::units::SoftwareEvent;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -20,66 +17,45 @@ pub(super) fn choose(
     scenario: &Scenario,
     facts: &Facts<'_>,
     events: &mut EventsPlan,
-    catalogue: &dyn Catalogue,
 ) -> Result<(), PlanError> {
     let ring = scenario.trace.ring;
     let bytes = ring.size.unwrap_or(facts.default_ring);
     let pages = ring_pages(bytes, facts.page_size);
-    let pages_of = |mode: RingMode| (mode == RingMode::Flight).then_some(pages);
-    let requests = events.requests.iter_mut().zip(&events.meanings);
-    for (request, meaning) in requests {
-        // That a task leaves the group must not be forgotten.
+    let mut rings = Vec::new();
+    for (at, spec) in scenario.trace.events.iter().enumerate() {
+        let ring = match spec {
+            EventSpec::Event(EventWish { name, ring, .. }) => {
+                if ring.is_some() && operations::is_operation(name) {
+                    let at = KeyPath::root().key("trace").key("events").index(at);
+                    let message = "submissions to io_uring go where system calls go";
+                    let help = "leave `ring` out: `trace.ring.mode` says where that is".to_owned();
+                    let at = at.key("ring");
+                    return Err(invalid(scenario.complaint(&at, message, Some(help))));
+                }
+                *ring
+            }
+            _ => None,
+        };
+        rings.push(ring);
+    }
+    for (request, meaning) in events.requests.iter_mut().zip(&events.meanings) {
+        let own = match meaning {
+            Meaning::Event(place) => {
+                let want = events.named.get(*place).and_then(|planned| planned.want);
+                want.and_then(|at| *rings.get(at)?)
+            }
+            _ => None,
+        };
         let mode = match meaning {
+            // That a task leaves the group must not be forgotten.
             Meaning::LeavesGroup | Meaning::JoinsGroup { .. } | Meaning::LegacyCall { .. } => {
                 RingMode::Stream
             }
             // Nor can anybody tell how many samples were overwritten.
-            _ if request.sampling.skips() => RingMode::Stream,
-            _ => ring.mode,
+            _ if request.attr.sampling.skips() => RingMode::Stream,
+            _ => own.unwrap_or(ring.mode),
         };
-        request.overwrites = pages_of(mode);
-    }
-    let mut chosen = BTreeSet::new();
-    for (at, spec) in scenario.trace.events.iter().enumerate() {
-        let EventSpec::Event(EventWish {
-            name, filter, ring, ..
-        }) = spec
-        else {
-            continue;
-        };
-        let is_operation = operations::is_operation(name);
-        if is_operation && ring.is_some() {
-            let at = KeyPath::root().key("trace").key("events").index(at);
-            let message = "submissions to io_uring go where system calls go";
-            let help = "leave `ring` out: `trace.ring.mode` says where that is".to_owned();
-            return Err(invalid(scenario.complaint(
-                &at.key("ring"),
-                message,
-                Some(help),
-            )));
-        }
-        if is_operation {
-            continue;
-        }
-        let names = match SoftwareEvent::parse(name) {
-            Some(event) => vec![event.name()],
-            None => {
-                let names = expand(at, name, catalogue).map_err(|error| placed(scenario, error))?;
-                names.iter().map(ToString::to_string).collect()
-            }
-        };
-        for (place, meaning) in events.meanings.iter().enumerate() {
-            let Some(request) = events.requests.get_mut(place) else {
-                continue;
-            };
-            let is_it = matches!(meaning, Meaning::Event(_))
-                && request.filter == *filter
-                && names.contains(&request.name);
-            // As where it is opened, the first that names it counts.
-            if is_it && chosen.insert(place) {
-                request.overwrites = pages_of(ring.unwrap_or(scenario.trace.ring.mode));
-            }
-        }
+        request.overwrites = (mode == RingMode::Flight).then_some(pages);
     }
     Ok(())
 }
@@ -250,7 +226,7 @@ impl EventsPlan {
         }
         let skips = |place: usize| {
             let request = self.requests.get(place);
-            request.is_some_and(|request| request.sampling.skips())
+            request.is_some_and(|request| request.attr.sampling.skips())
         };
         self.names_where(|place| skips(place) || self.overwritten_of(place, account) > 0)
     }

@@ -5,10 +5,6 @@
 //! ```
 
 use super::error::EventsError;
-use super::events::EventsPlan;
-use super::filter;
-use super::wanted::WantedEvent;
-use crate::trace::Naming;
 use perf_live::host::{Catalogue, HostError};
 use perf_live::units::{Probe, ProbeSyntax, VFS_GETNAME};
 use perf_records::units::TracepointName;
@@ -71,22 +67,6 @@ impl<'a> ProbeWord<'a> {
     }
 }
 
-impl WantedEvent {
-    /// What a word of a command line wants that is a probe; `None` for another.
-    ///
-    /// # Errors
-    /// [`ProbeSyntax`], its place in the word.
-    #[must_use]
-    pub fn of_probe(word: &str) -> Option<Result<Self, ProbeSyntax>> {
-        let probe = ProbeWord::first(word)?.probe();
-        Some(probe.map(|probe| Self {
-            name: probe.name.clone(),
-            probe: Some(probe),
-            ..Self::default()
-        }))
-    }
-}
-
 /// The probe that a name stands for that is no tracepoint of this kernel.
 ///
 /// # Errors
@@ -101,52 +81,6 @@ pub(super) fn stands_for(
     match catalogue.format(&name) {
         Err(HostError::NoTracepoint { .. }) => Ok(Some(Probe::vfs_getname())),
         format => format.map(|_| None),
-    }
-}
-
-impl EventsPlan {
-    pub(super) fn add_probe(
-        &mut self,
-        at: usize,
-        probe: &Probe,
-        filter: Option<&str>,
-        catalogue: &dyn Catalogue,
-    ) -> Result<(), EventsError> {
-        let name = &probe.name;
-        if let Some(known) = self.named.iter().find(|known| *known.name == **name) {
-            return match known.probe.as_deref() == Some(probe) {
-                true => Ok(()),
-                false => Err(EventsError::SameName {
-                    at,
-                    name: name.clone(),
-                }),
-            };
-        }
-        if self.reach.has_own_tracepoints() {
-            return Err(EventsError::OutOfReach {
-                at,
-                name: name.clone(),
-            });
-        }
-        let format = ask(at, probe, catalogue)?;
-        if let Some(text) = filter {
-            let wrong = |source| EventsError::Filter {
-                at,
-                name: name.clone(),
-                source,
-            };
-            filter::check(text, &format).map_err(wrong)?;
-        }
-        let naming = Naming::Own(name.as_str().into());
-        self.open(name, &format, filter.map(str::to_owned), naming);
-        // Counted for a group it would be planted into whatever runs on the machine.
-        if let Some(request) = self.requests.last_mut() {
-            request.of_group = !probe.kind.is_of_user();
-        }
-        if let Some(planned) = self.named.last_mut() {
-            planned.probe = Some(probe.clone().into());
-        }
-        Ok(())
     }
 }
 
@@ -191,11 +125,10 @@ mod tests {
     #[test]
     fn what_is_wrong_behind_terms_is_at_its_character() {
         let word = "uprobe:/b:f/nr=1/ p=+0(%di";
-        let wrong = WantedEvent::of_probe(word).unwrap().unwrap_err();
+        let wrong = ProbeWord::first(word).unwrap().probe().unwrap_err();
         assert_eq!(wrong.to_string(), "at character 27: `)` belongs here");
-        let wrong = WantedEvent::of_probe("uprobe:f/nr=1/")
-            .unwrap()
-            .unwrap_err();
+        let word = ProbeWord::first("uprobe:f/nr=1/").unwrap();
+        let wrong = word.probe().unwrap_err();
         assert_eq!(wrong.at, 8);
     }
 }

@@ -2,12 +2,13 @@
 
 use super::calls::{ENTER, LEAVE, raw_format};
 use super::error::EventsError;
+use super::found::Found;
 use super::source;
 use super::terms::Terms;
-use super::word::{Kind, Wanted, refuse_filter, take_apart};
-use perf_live::events::Recorded;
+use super::word::{Kind, Word, refuse_filter, take_apart};
+use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
-use perf_records::attr::{Attr, Chain, Maps, Modes, ReadFormat, SampleType, Sampling, Source};
+use perf_records::attr::{Attr, Chain, Maps, ReadFormat, SampleType, Sampling, Source};
 use syscall_model::names::Abi;
 use syscall_model::select::{FilterPlan, Selection, native_filter};
 
@@ -53,14 +54,8 @@ impl RecordWish {
         } else if each && source != Source::DUMMY {
             sample_type = sample_type.and(S::RAW);
         }
-        let chain = terms.chain(self.call_chain);
-        if let Some(chain) = chain {
-            sample_type = sample_type.and(chain.sample_type());
-        }
-        let chain = chain.unwrap_or_default();
         let lost = if self.has_lost { ReadFormat::LOST.0 } else { 0 };
         Attr {
-            source,
             sampling: match terms.sampling.or(self.sampling) {
                 Some(sampling) => sampling,
                 None if each => Sampling::Period(1),
@@ -68,21 +63,14 @@ impl RecordWish {
                 None => Sampling::Frequency(FREQUENCY.min(self.most_samples.unwrap_or(FREQUENCY))),
             },
             sample_type,
-            user_registers: chain.user_registers(),
             read_format: ReadFormat(ReadFormat::ID.0 | lost),
             inherit: terms.inherit.unwrap_or(self.inherit),
             enable_on_exec: self.on_exec,
-            side_band: false,
-            maps: Maps::No,
-            namespaces: false,
-            switches: false,
             exclude_kernel: self.exclude_kernel,
-            modes: Modes::default(),
-            wakeup_bytes: 0,
             write_backward: self.overwrites(terms),
-            max_stack: chain.max_stack,
-            chain,
+            ..Attr::counting(source)
         }
+        .with_chain(terms.chain(self.call_chain))
     }
 
     fn overwrites(&self, terms: &Terms) -> bool {
@@ -124,7 +112,7 @@ impl RecordWish {
     ///
     /// # Errors
     /// [`EventsError`], for the first word that cannot be.
-    pub fn events(&self, catalogue: &dyn Catalogue) -> Result<Vec<Recorded>, EventsError> {
+    pub fn events(&self, catalogue: &dyn Catalogue) -> Result<Vec<EventRequest>, EventsError> {
         let mut calls = Vec::new();
         let mut events = Vec::new();
         for wanted in self.wanted(catalogue)? {
@@ -137,19 +125,18 @@ impl RecordWish {
                     refuse_filter(&wanted)?;
                     let mut event = self.named(&wanted.shown, named.source, None, terms);
                     event.attr.modes = wanted.modes;
-                    let measured = |event: &Recorded| (event.attr.source, event.attr.modes);
-                    let mut others = events.iter().map(measured);
-                    if others.any(|other| source::share_records(other, measured(&event))) {
-                        return Err(EventsError::Mode {
-                            at: wanted.at,
-                            name: wanted.shown,
-                            why: source::SAME_ID,
-                        });
-                    }
+                    source::refuse_same_id(wanted.at, &event, &events)?;
                     events.push(event);
                 }
-                Kind::Tracepoints => self.tracepoints(&wanted, catalogue, &mut events)?,
-                Kind::Probe => self.probe(&wanted, catalogue, &mut events)?,
+                Kind::Tracepoints | Kind::Probe => {
+                    for event in self.found(&wanted, catalogue)? {
+                        // perf keeps one that is named twice as two; here they would be the same
+                        // records twice.
+                        if !events.contains(&event) {
+                            events.push(event);
+                        }
+                    }
+                }
                 Kind::Calls => {
                     wanted.refuse_unknown()?;
                     refuse_filter(&wanted)?;
@@ -181,11 +168,11 @@ impl RecordWish {
     }
 
     /// The words, taken apart.
-    fn wanted<'a>(&'a self, catalogue: &dyn Catalogue) -> Result<Vec<Wanted<'a>>, EventsError> {
+    fn wanted<'a>(&'a self, catalogue: &dyn Catalogue) -> Result<Vec<Word<'a>>, EventsError> {
         let words = self.words.iter().enumerate();
         words
             .map(|(at, (word, filter))| match word.starts_with('{') {
-                true => Err(EventsError::Group {
+                true => Err(EventsError::Cannot {
                     at,
                     name: word.clone(),
                     why: "a group is counted by `harness stat`; recorded are single events",
@@ -195,32 +182,48 @@ impl RecordWish {
             .collect()
     }
 
+    /// The tracepoints or the probe that a word names.
+    pub(super) fn found(
+        &self,
+        wanted: &Word<'_>,
+        catalogue: &dyn Catalogue,
+    ) -> Result<Vec<EventRequest>, EventsError> {
+        let found = wanted.found(catalogue)?.into_iter();
+        let event = |found: Found| {
+            let filter = wanted.filter.map(str::to_owned);
+            let source = Source::Tracepoint(found.format.id);
+            let mut event = self.named(&found.name, source, filter, &wanted.terms);
+            event.attr.modes = wanted.modes;
+            event
+        };
+        Ok(found.map(event).collect())
+    }
+
     pub(super) fn named(
         &self,
         name: &str,
         source: Source,
         filter: Option<String>,
         terms: &Terms,
-    ) -> Recorded {
-        Recorded {
-            name: name.to_owned(),
-            attr: self.attr(source, terms),
+    ) -> EventRequest {
+        EventRequest {
             filter,
             shown: terms.name.clone(),
             at_most: terms.at_most,
+            ..EventRequest::new(name, self.attr(source, terms))
         }
     }
 
     /// Those calls are one choice whose terms say the same.
     fn all_calls(
         &self,
-        words: &[Wanted<'_>],
+        words: &[Word<'_>],
         catalogue: &dyn Catalogue,
-    ) -> Result<Vec<Recorded>, EventsError> {
-        let mut groups: Vec<Vec<&Wanted<'_>>> = Vec::new();
-        let said = |word: &Wanted<'_>| (self.attr(Source::DUMMY, &word.terms), word.terms.at_most);
+    ) -> Result<Vec<EventRequest>, EventsError> {
+        let mut groups: Vec<Vec<&Word<'_>>> = Vec::new();
+        let said = |word: &Word<'_>| (self.attr(Source::DUMMY, &word.terms), word.terms.at_most);
         for word in words {
-            let is_same = |group: &&mut Vec<&Wanted<'_>>| {
+            let is_same = |group: &&mut Vec<&Word<'_>>| {
                 group.first().is_some_and(|one| said(one) == said(word))
             };
             match groups.iter_mut().find(is_same) {
@@ -237,9 +240,9 @@ impl RecordWish {
 
     fn calls(
         &self,
-        words: &[&Wanted<'_>],
+        words: &[&Word<'_>],
         catalogue: &dyn Catalogue,
-    ) -> Result<Vec<Recorded>, EventsError> {
+    ) -> Result<Vec<EventRequest>, EventsError> {
         let list: Vec<&str> = words.iter().map(|word| word.name).collect();
         let selection = Selection::parse(&list, Abi::native()).map_err(|unknown| {
             match words.get(unknown.index) {
@@ -255,7 +258,7 @@ impl RecordWish {
             selection.names().next(),
             selection.is_empty(),
         ) {
-            return Err(EventsError::Group {
+            return Err(EventsError::Cannot {
                 at: word.at,
                 name: word.name.to_owned(),
                 why: "32-bit programs alone have it, and `harness trace` tells their calls",
@@ -293,7 +296,7 @@ mod tests {
     }
 
     /// A machine without tracefs: what is asked for here needs none.
-    fn events(wish: &RecordWish) -> Result<Vec<Recorded>, EventsError> {
+    fn events(wish: &RecordWish) -> Result<Vec<EventRequest>, EventsError> {
         wish.events(&Host::at(std::path::Path::new("/nonexistent")))
     }
 
@@ -389,7 +392,7 @@ mod tests {
         let [clock, faults, switches] = recorded.as_slice() else {
             panic!("{recorded:?}");
         };
-        let has_chain = |event: &Recorded| event.attr.sample_type.has(SampleType::CALLCHAIN);
+        let has_chain = |event: &EventRequest| event.attr.sample_type.has(SampleType::CALLCHAIN);
         assert_eq!(clock.attr.sampling, Sampling::Period(9));
         assert_eq!(
             (clock.attr.write_backward, clock.shown.as_deref()),
@@ -408,7 +411,7 @@ mod tests {
     fn letters_leave_out_modes() {
         let words = ["faults:u", "cpu-clock:k", "mem:0x1000:w:u"];
         let wish = wish(&words.map(|word| (word, None)));
-        let excluded = |event: &Recorded| {
+        let excluded = |event: &EventRequest| {
             let raw = event.attr.raw();
             (raw.exclude_user(), raw.exclude_kernel(), raw.exclude_hv())
         };
@@ -425,7 +428,7 @@ mod tests {
         };
         assert!(matches!(
             of(&["faults", "faults:k"]),
-            Err(EventsError::Mode { at: 1, .. })
+            Err(EventsError::Cannot { at: 1, .. })
         ));
         assert_eq!(of(&["faults:u", "faults:k", "minor-faults"]).unwrap(), 3);
         assert_eq!(of(&["cpu-clock", "cpu-clock:u"]).unwrap(), 2);

@@ -9,8 +9,8 @@ use super::wanted::WantedEvent;
 use crate::matching::{Expected, Matcher};
 use crate::trace::Naming;
 use perf_live::events::EventRequest;
-use perf_live::units::{Mode, SoftwareEvent};
-use perf_records::attr::{Modes, SampleType, Sampling, Source};
+use perf_live::units::SoftwareEvent;
+use perf_records::attr::{Attr, SAMPLE_TYPE, SampleType, Sampling};
 
 impl Plan {
     /// Whether anything hangs on the function in which a software event fired.
@@ -44,16 +44,6 @@ const OF_TWO: [&str; 7] = [
     "sched:sched_stat_iowait",
     "sched:sched_stat_blocked",
 ];
-
-/// One mode alone, as perf's letter for it has it.
-pub(super) fn modes_of(mode: Mode) -> Modes {
-    Modes {
-        exclude_user: mode != Mode::User,
-        exclude_kernel: mode != Mode::Kernel,
-        exclude_hypervisor: true,
-        precise: 0,
-    }
-}
 
 impl EventsPlan {
     /// The first event that is wanted of which only a group's events tell everything.
@@ -93,7 +83,8 @@ impl EventsPlan {
         wanted: &WantedEvent,
     ) -> Result<(), EventsError> {
         let name = event.name();
-        let SoftwareEvent { kind, mode } = event;
+        let SoftwareEvent { kind, modes } = event;
+        let source = kind.source();
         let sampling = match wanted.sampling {
             None if kind.is_clock() => return Err(EventsError::Unsampled { at, name }),
             sampling => sampling.unwrap_or(Sampling::Period(1)),
@@ -101,24 +92,15 @@ impl EventsPlan {
         if wanted.filter.is_some() {
             return Err(EventsError::NotFiltered { at, name });
         }
-        let modes = mode.map(modes_of).unwrap_or_default();
-        if let Err(why) = source::software_means(kind.number(), modes) {
-            return Err(EventsError::Mode { at, name, why });
+        if let Err(why) = source::software_means(source, modes) {
+            return Err(EventsError::Cannot { at, name, why });
         }
         // What is left of them without the kernel's part would be taken for all of them.
-        if self.reach == Reach::OwnCalls && mode != Some(Mode::User) {
+        if self.reach == Reach::OwnCalls && !modes.exclude_kernel {
             return Err(EventsError::OutOfReach { at, name });
         }
         if self.named.iter().any(|planned| *planned.name == *name) {
             return Ok(());
-        }
-        let source = Source::Software(kind.number());
-        let shares = |other: &EventRequest| {
-            source::share_records((source, modes), (other.source, other.modes))
-        };
-        if self.reach != Reach::Recorded && self.requests.iter().any(shares) {
-            let why = source::SAME_ID;
-            return Err(EventsError::Mode { at, name, why });
         }
         // With the period in its samples the kernel makes one of each occurrence
         // (perf_swevent_event(), kernel/events/core.c).
@@ -131,25 +113,27 @@ impl EventsPlan {
             true => extra.and(SampleType::ADDR),
             false => extra,
         };
-        self.meanings.push(Meaning::Event(self.named.len()));
-        self.requests.push(EventRequest {
-            name: name.clone(),
-            source,
+        let attr = Attr {
             sampling,
-            extra,
-            filter: None,
-            user_registers: 0,
-            exclude_kernel: false,
-            of_group: true,
-            of_everybody: false,
-            overwrites: None,
-            chain: None,
+            sample_type: SAMPLE_TYPE.and(extra),
             modes,
-        });
+            ..Attr::counting(source)
+        }
+        .with_chain(wanted.chain);
+        let request = EventRequest {
+            of_group: true,
+            ..EventRequest::new(name.as_str(), attr)
+        };
+        if self.reach != Reach::Recorded {
+            source::refuse_same_id(at, &request, &self.requests)?;
+        }
+        self.requests.push(request);
+        self.meanings.push(Meaning::Event(self.named.len()));
         self.named.push(PlannedEvent {
             name: name.as_str().into(),
             format: None,
             naming: Naming::Own(name.into()),
+            want: Some(at),
             probe: None,
         });
         Ok(())

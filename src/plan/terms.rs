@@ -6,11 +6,8 @@
 //! term  = word | word "=" value
 //! ```
 
-use super::source;
 use crate::scenario::nearest;
-use perf_live::units::SoftwareEvent;
 use perf_records::attr::{Chain, Sampling};
-use std::borrow::Cow;
 
 /// A term.
 #[derive(Debug)]
@@ -174,35 +171,6 @@ pub fn call_graph(text: &str) -> Option<Chain> {
     })
 }
 
-/// What a word of what is traced says besides its name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traced {
-    /// Of the call chain; `Some(None)` for that there is none.
-    pub chain: Option<Option<Chain>>,
-    /// How often it is sampled.
-    pub sampling: Option<Sampling>,
-}
-
-/// A word of what is traced: its name, and what its terms say.
-///
-/// # Errors
-/// [`TermError`], also for a term of which a trace knows nothing.
-pub fn traced(word: &str, default: Option<Chain>) -> Result<(Cow<'_, str>, Traced), TermError> {
-    let (name, terms) = source::traced(word)?;
-    let why = "a trace has every occurrence of what it shows; `harness record` has it";
-    let is_software = SoftwareEvent::parse(&name).is_some();
-    let mut chain = None;
-    for (term, _) in &terms.places {
-        match term.name {
-            "call-graph" | "max-stack" | "stack-size" => chain = Some(terms.chain(default)),
-            "period" | "freq" if is_software => {}
-            _ => terms.refuse(term.name, why)?,
-        }
-    }
-    let sampling = terms.sampling;
-    Ok((name, Traced { chain, sampling }))
-}
-
 /// What an event's terms say; `None` is for what all events have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
@@ -258,6 +226,11 @@ impl Terms {
         }
         chain.max_stack = self.max_stack.unwrap_or(chain.max_stack);
         Some(chain)
+    }
+
+    /// The names of those that there are.
+    pub(super) fn said(&self) -> impl Iterator<Item = &'static str> {
+        self.places.iter().map(|(term, _)| term.name)
     }
 
     /// Refuses a term that says nothing of what is recorded.
@@ -328,16 +301,16 @@ impl Terms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::source::Unreadable;
+    use crate::plan::source::{self, Unreadable};
     use perf_live::host::Host;
     use std::path::Path;
 
     /// On a machine of which nothing is known.
-    fn split(word: &str) -> Result<(Cow<'_, str>, Terms), TermError> {
+    fn split(word: &str) -> Result<(&str, Terms), TermError> {
         match source::read(word, "", &Host::at(Path::new("/nonexistent"))) {
-            Ok(read) => Ok((read.name.into(), read.terms)),
+            Ok(read) => Ok((read.name, read.terms)),
             Err(Unreadable::Terms(error)) => Err(error),
-            Err(Unreadable::NoSource { .. }) => source::traced(word),
+            Err(Unreadable::NoSource { name, .. }) => panic!("{name}"),
         }
     }
 
@@ -360,7 +333,7 @@ mod tests {
         assert_eq!(terms.name.as_deref(), Some("x"));
         for (word, name) in [("/a/b", "/a/b"), ("!/a/", "!/a/"), ("read//", "read")] {
             let (split, terms) = split(word).unwrap();
-            assert_eq!((split, terms.places.is_empty()), (name.into(), true));
+            assert_eq!((split, terms.places.is_empty()), (name, true));
         }
     }
 
@@ -372,19 +345,19 @@ mod tests {
             user_only: false,
         };
         for (word, default, expected) in [
-            ("a", None, None),
-            ("a", Some(chain(64, 5)), Some(chain(64, 5))),
-            ("a/call-graph=no/", Some(chain(64, 5)), None),
-            ("a/call-graph=fp/", Some(chain(64, 5)), Some(chain(0, 0))),
-            ("a/call-graph=dwarf/", None, Some(chain(8192, 0))),
+            ("cs", None, None),
+            ("cs", Some(chain(64, 5)), Some(chain(64, 5))),
+            ("cs/call-graph=no/", Some(chain(64, 5)), None),
+            ("cs/call-graph=fp/", Some(chain(64, 5)), Some(chain(0, 0))),
+            ("cs/call-graph=dwarf/", None, Some(chain(8192, 0))),
             (
-                "a/call-graph=dwarf,stack-size=1001/",
+                "cs/call-graph=dwarf,stack-size=1001/",
                 None,
                 Some(chain(1008, 0)),
             ),
-            ("a/stack-size=16/", None, Some(chain(16, 0))),
-            ("a/max-stack=3/", None, Some(chain(0, 3))),
-            ("a/max-stack=3/", Some(chain(64, 5)), Some(chain(64, 3))),
+            ("cs/stack-size=16/", None, Some(chain(16, 0))),
+            ("cs/max-stack=3/", None, Some(chain(0, 3))),
+            ("cs/max-stack=3/", Some(chain(64, 5)), Some(chain(64, 3))),
         ] {
             assert_eq!(split(word).unwrap().1.chain(default), expected, "{word}");
         }
@@ -399,43 +372,6 @@ mod tests {
         ] {
             assert_eq!(call_graph(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn of_a_trace_terms_say_nothing_but_its_call_chains() {
-        assert_eq!(
-            traced("openat", None),
-            Ok(("openat".into(), Traced::default()))
-        );
-        let clock = traced("cpu-clock/freq=99/", None).unwrap().1;
-        assert_eq!(clock.sampling, Some(Sampling::Frequency(99)));
-        assert!(traced("sched:x/freq=99/", None).is_err());
-        let (name, clock) = traced("cpu-clock/freq=99/u", None).unwrap();
-        assert_eq!(
-            (&*name, clock.sampling),
-            ("cpu-clock:u", Some(Sampling::Frequency(99)))
-        );
-        assert_eq!(
-            traced("software:faults:k", None).unwrap().0,
-            "software:faults:k"
-        );
-        for word in [
-            "sched:x:k",
-            "cs:u",
-            "faults:p",
-            "faults:x",
-            "openat/call-graph=fp/u",
-        ] {
-            assert!(traced(word, None).is_err(), "{word}");
-        }
-        let (name, Traced { chain, .. }) = traced("openat/call-graph=no/", None).unwrap();
-        assert_eq!((&*name, chain), ("openat", Some(None)));
-        let refused = traced("sched:x/nr=3/", None).unwrap_err();
-        assert!(
-            refused
-                .to_string()
-                .starts_with("at character 9: `nr` cannot be here")
-        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{chains, marks};
 use crate::scenario::{EventSpec, EventWish, Scenario, Since};
-use perf_live::units::{Probe, Rate};
+use perf_live::units::Probe;
 use perf_records::attr::{Chain, Sampling};
 
 /// What an author asked for, in order.
@@ -59,17 +59,14 @@ impl Wanted {
                 filter,
                 probe,
                 callchain,
-                rate,
+                sampling,
                 ..
             }) => Self::Event(WantedEvent {
                 name: name.clone(),
                 filter: filter.clone(),
                 probe: probe.clone(),
                 chain: callchain.map(chains::of),
-                sampling: rate.map(|rate| match rate {
-                    Rate::Period(period) => Sampling::Period(period),
-                    Rate::Frequency(frequency) => Sampling::Frequency(frequency),
-                }),
+                sampling: *sampling,
             }),
         }
     }

@@ -1,6 +1,8 @@
 //! A word of a wish, as what it names.
 
+use super::calls::Reach;
 use super::error::EventsError;
+use super::found::{Found, Sought};
 use super::probes::ProbeWord;
 use super::source::{self, NamedSource, Unreadable};
 use super::terms::{TermError, Terms};
@@ -11,13 +13,14 @@ use syscall_model::names::Abi;
 use syscall_model::select::{Selection, UnknownWord};
 
 /// A word of the wish, taken apart.
-pub(super) struct Wanted<'a> {
+pub(super) struct Word<'a> {
     pub(super) at: usize,
     word: &'a str,
     pub(super) name: &'a str,
     pub(super) shown: String,
     pub(super) terms: Terms,
     pub(super) modes: Modes,
+    letters: (usize, &'a str),
     pub(super) probe: Option<Probe>,
     pub(super) filter: Option<&'a str>,
     source: Option<NamedSource>,
@@ -31,7 +34,7 @@ pub(super) enum Kind<'a> {
     Calls,
 }
 
-impl Wanted<'_> {
+impl Word<'_> {
     pub(super) fn kind(&self) -> Kind<'_> {
         let is_tracepoint =
             self.name.contains(':') && !self.name.trim_start_matches('!').starts_with('/');
@@ -45,7 +48,8 @@ impl Wanted<'_> {
 
     /// No call has a hyphen in its name, as most other events have.
     pub(super) fn refuse_unknown(&self) -> Result<(), EventsError> {
-        let is_call = self.name.starts_with(['/', '!']) || !self.name.contains('-');
+        let is_pattern = self.name.starts_with(['/', '!']) || self.name.contains(['*', '?', '[']);
+        let is_call = is_pattern || !self.name.contains('-');
         if is_call {
             return Ok(());
         }
@@ -87,8 +91,30 @@ impl Wanted<'_> {
         refused.map_err(|source| self.wrong(source))
     }
 
+    /// Refuses letters for modes, which mean nothing of it.
+    pub(super) fn refuse_modes(&self, why: &'static str) -> Result<(), EventsError> {
+        let (at, letters) = self.letters;
+        let term = letters.to_owned();
+        match self.modes == Modes::default() {
+            true => Ok(()),
+            false => Err(self.wrong(TermError::Misplaced { at, term, why })),
+        }
+    }
+
+    /// The tracepoints or the probe that it names.
+    pub(super) fn found(&self, catalogue: &dyn Catalogue) -> Result<Vec<Found>, EventsError> {
+        let sought = Sought {
+            at: self.at,
+            name: self.name,
+            probe: self.probe.as_ref(),
+            filter: self.filter,
+            reach: Reach::Everything,
+        };
+        sought.find(catalogue)
+    }
+
     /// What is wrong with it, as a whole.
-    pub(super) fn wrong(&self, source: TermError) -> EventsError {
+    fn wrong(&self, source: TermError) -> EventsError {
         EventsError::Terms {
             at: self.at,
             name: self.word.to_owned(),
@@ -101,10 +127,10 @@ impl Wanted<'_> {
 pub(super) fn take_apart<'a>(
     at: usize,
     word: &'a str,
-    group: &str,
+    group: &'a str,
     filter: Option<&'a str>,
     catalogue: &dyn Catalogue,
-) -> Result<Wanted<'a>, EventsError> {
+) -> Result<Word<'a>, EventsError> {
     let probe = ProbeWord::first(word).map(|word| word.probe());
     let probe = probe.transpose().map_err(|source| EventsError::ProbeWord {
         at,
@@ -112,7 +138,7 @@ pub(super) fn take_apart<'a>(
         source,
     })?;
     match source::read(word, group, catalogue) {
-        Ok(read) => Ok(Wanted {
+        Ok(read) => Ok(Word {
             probe,
             at,
             word,
@@ -120,6 +146,7 @@ pub(super) fn take_apart<'a>(
             shown: read.shown,
             terms: read.terms,
             modes: read.modes,
+            letters: read.letters,
             filter,
             source: read.source,
         }),
@@ -128,17 +155,26 @@ pub(super) fn take_apart<'a>(
             name: word.to_owned(),
             source,
         }),
-        Err(Unreadable::NoSource { name, nearest, all }) => Err(EventsError::NoSource {
-            at,
-            name,
-            nearest,
-            all,
-        }),
+        Err(Unreadable::NoSource { name, nearest, all }) => {
+            match Selection::parse(&[&name], Abi::native()) {
+                // A call, and terms that are right.
+                Err(unknown) if nearest.is_none() && !unknown.nearest.is_empty() => {
+                    let at = (at, 0);
+                    Err(EventsError::Syscall { at, unknown })
+                }
+                _ => Err(EventsError::NoSource {
+                    at,
+                    name,
+                    nearest,
+                    all,
+                }),
+            }
+        }
     }
 }
 
 /// The kernel filters tracepoints alone.
-pub(super) fn refuse_filter(wanted: &Wanted<'_>) -> Result<(), EventsError> {
+pub(super) fn refuse_filter(wanted: &Word<'_>) -> Result<(), EventsError> {
     match wanted.filter {
         None => Ok(()),
         Some(_) => Err(EventsError::NotFiltered {

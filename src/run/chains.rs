@@ -95,7 +95,7 @@ impl Chains {
                 registers: plan
                     .requests
                     .iter()
-                    .map(|request| request.user_registers())
+                    .map(|request| request.attr.user_registers)
                     .collect(),
                 ended: VecDeque::new(),
                 functions,

@@ -3,7 +3,7 @@
 use super::{Bench, RunError};
 use crate::plan::{CountedEvent, Plan, Unit};
 use perf_live::errors::chain;
-use perf_live::events::{Counted, Counter, CounterAccount, CounterGroup, OpenError, Recorded};
+use perf_live::events::{Counted, Counter, CounterAccount, CounterGroup, EventRequest, OpenError};
 use perf_live::sandbox::Corked;
 use perf_live::sys::perf::Counts;
 use perf_records::attr::Attr;
@@ -195,8 +195,8 @@ impl Bench<'_> {
     }
 
     /// Why this machine does not count an event, `None` where it does: found by opening it.
-    pub(super) fn cannot_count(&self, event: &Recorded) -> Option<String> {
-        let event = Recorded {
+    pub(super) fn cannot_count(&self, event: &EventRequest) -> Option<String> {
+        let event = EventRequest {
             attr: Attr {
                 inherit: false,
                 enable_on_exec: false,

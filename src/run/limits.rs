@@ -10,7 +10,7 @@ use crate::scenario::KernelVersion;
 use crate::verdict::Ended;
 use nix::sys::resource::{Resource, getrlimit};
 use perf_live::errors::chain;
-use perf_live::events::{Counted, Counter, Recorded};
+use perf_live::events::{Counted, Counter, EventRequest};
 use perf_live::host::Catalogue;
 use perf_live::sandbox::{Cgroup, Corked};
 use perf_live::sys::process::ResourceLimit;
@@ -248,12 +248,10 @@ impl Bench<'_> {
         let filter = failures(limit).unwrap_or_default();
         let name = TracepointName::parse(LEAVE).ok_or_else(|| LEAVE.to_owned())?;
         let format = self.host.format(&name).map_err(|error| chain(&error))?;
-        let event = Recorded {
-            name: LEAVE.to_owned(),
-            attr: Attr::counting(Source::Tracepoint(format.id)),
+        let attr = Attr::counting(Source::Tracepoint(format.id));
+        let event = EventRequest {
             filter: Some(filter),
-            shown: None,
-            at_most: None,
+            ..EventRequest::new(LEAVE, attr)
         };
         let whom = task.map_or(Counted::Myself, Counted::Task);
         Counter::open(&event, whom).map_err(|error| chain(&error))

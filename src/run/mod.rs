@@ -283,7 +283,7 @@ impl<'a> Bench<'a> {
         ring_pages: usize,
     ) -> Result<EventSet, RunError> {
         for request in &plan.requests {
-            self.pin(request.source);
+            self.pin(request.attr.source);
         }
         let counted = self.counted(plan, group)?;
         let follow = match counted {

@@ -172,7 +172,7 @@ pub(super) fn in_directory<'p>(
         let requests = events.requests.iter_mut().zip(&events.meanings);
         for (request, meaning) in requests {
             if *meaning == Meaning::Event(place) {
-                request.source = Source::Tracepoint(made.format.id);
+                request.attr.source = Source::Tracepoint(made.format.id);
             }
         }
         if let Some(planned) = events.named.get_mut(place) {

@@ -73,7 +73,9 @@ impl Bench<'_> {
         let refused = events.find(|(request, meaning)| {
             plan.reach == Reach::OwnCalls
                 && matches!(meaning, Meaning::Event(_))
-                && self.probe(&request.name, request.exclude_kernel).is_err()
+                && self
+                    .probe(&request.name, request.attr.exclude_kernel)
+                    .is_err()
         });
         refused.map(|(request, _)| request.name.as_str())
     }

@@ -4,7 +4,7 @@ use super::session::{self, Control, Next, SessionError, system};
 use super::store::StoreError;
 use super::{Bench, Recorder, RunError};
 use crate::plan::RecordWish;
-use perf_live::events::{self, EventSet, Recorded, RingChoice, Subject};
+use perf_live::events::{self, EventRequest, EventSet, RingChoice, Subject};
 use perf_live::sandbox::{Exited, Running};
 use perf_records::units::Cpu;
 use std::time::Duration;
@@ -24,7 +24,7 @@ impl Bench<'_> {
         cpus: &[Cpu],
         ring_pages: usize,
     ) -> Result<EventSet, RunError> {
-        let recorded: Vec<Recorded> = wish.events(self).map_err(RunError::Plan)?;
+        let recorded: Vec<EventRequest> = wish.events(self).map_err(RunError::Plan)?;
         for event in &recorded {
             self.pin(event.attr.source);
         }

@@ -3,7 +3,7 @@
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RunError};
 use crate::plan::RecordWish;
-use perf_live::events::{self, EventSet, Recorded, RingChoice, Subject};
+use perf_live::events::{self, EventRequest, EventSet, RingChoice, Subject};
 use perf_live::sandbox::Running;
 use perf_records::attr::{Attr, Maps};
 use perf_records::merge::Source as _;
@@ -88,7 +88,7 @@ impl Bench<'_> {
         cpus: &[Cpu],
         most_at_once: u64,
     ) -> Result<Alarm, RunError> {
-        let recorded: Vec<Recorded> = wish.events(self).map_err(RunError::Plan)?;
+        let recorded: Vec<EventRequest> = wish.events(self).map_err(RunError::Plan)?;
         for event in &recorded {
             self.pin(event.attr.source);
         }

@@ -12,7 +12,8 @@ use super::probe::{Argument, KernelPlace, ProbeName, UserPlace, WrittenProbe};
 use super::ring::{RingMode, RingSpec, WrittenRing};
 use super::schema::{either, of, some_text, text_like};
 use super::spans::{SpanSpec, WrittenSpan};
-use perf_live::units::{Probe, Rate, SoftwareEvent, SoftwareKind};
+use perf_live::units::{Probe, SoftwareEvent, SoftwareKind};
+use perf_records::attr::Sampling;
 
 /// The events to record, and into how large a ring.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +68,7 @@ pub struct EventWish {
     /// How the functions are found that led to it; `None` where nobody asks for them.
     pub callchain: Option<CallChain>,
     /// How often it is sampled, where not each occurrence has a record.
-    pub rate: Option<Rate>,
+    pub sampling: Option<Sampling>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -156,21 +157,21 @@ impl Flexible for EventSpec {
     fn from_mapping(written: WrittenEvent) -> Option<Result<Self, String>> {
         let filter = written.filter.map(|Filter(text)| text);
         let callchain = written.callchain.and_then(|WrittenChain(chain)| chain);
-        let rate = match (written.period, written.freq) {
+        let sampling = match (written.period, written.freq) {
             (Some(_), Some(_)) => {
                 return Some(Err("`period` and `freq` exclude each other".to_owned()));
             }
-            (Some(period), None) => Some(Rate::Period(period.get())),
-            (None, frequency) => frequency.map(|it| Rate::Frequency(it.get())),
+            (Some(period), None) => Some(Sampling::Period(period.get())),
+            (None, frequency) => frequency.map(|it| Sampling::Frequency(it.get())),
         };
         let is_software = |name: &Tracepoint| SoftwareEvent::parse(&name.0).is_some();
-        if rate.is_some() && !written.event.as_ref().is_some_and(is_software) {
+        if sampling.is_some() && !written.event.as_ref().is_some_and(is_software) {
             return Some(Err(
                 "`period` and `freq` belong to an `event` of software, such as `cpu-clock`"
                     .to_owned(),
             ));
         }
-        if rate.is_some() && written.ring == Some(RingMode::Flight) {
+        if sampling.is_some() && written.ring == Some(RingMode::Flight) {
             return Some(Err(
                 "what is sampled goes where nothing is overwritten".to_owned()
             ));
@@ -201,7 +202,7 @@ impl Flexible for EventSpec {
                         ring: written.ring,
                         probe: Some(probe),
                         callchain,
-                        rate: None,
+                        sampling: None,
                     })
                 }),
                 _ => Err("a probe and `syscalls` or `event` exclude each other".to_owned()),
@@ -224,7 +225,7 @@ impl Flexible for EventSpec {
                 ring: written.ring,
                 probe: None,
                 callchain,
-                rate,
+                sampling,
             })),
             (Some(selectors), None, None) if selectors.is_empty() => {
                 Err("the list of `syscalls` is empty".to_owned())
@@ -277,7 +278,7 @@ impl Flexible for Tracepoint {
     type Mapping = NoMapping;
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        let software = SoftwareKind::ALL.map(SoftwareKind::word);
+        let software = SoftwareKind::TRACED.map(SoftwareKind::word);
         text_like(&format!(
             "^([^:, /]+:[^:, /]+|(software:)?({}|faults|cs|migrations)(:[ukh]+)?)$",
             software.join("|")

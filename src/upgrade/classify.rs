@@ -5,7 +5,7 @@ use super::lines::{Line, TraceText};
 use super::pseudo::told_otherwise;
 use super::settings::{Differing, Ends};
 use super::verdicts::unmet;
-use super::{Answer, Class, Difference, Facts, Within};
+use super::{Answer, Class, Difference, Facts, What, Within};
 use std::collections::BTreeSet;
 
 /// Two kernels, and what of their settings differs.
@@ -141,13 +141,13 @@ impl Told<'_> {
             Change::Gone(task, kind, lines) => Difference {
                 class: Class::Path,
                 within: Within::Traces,
-                what: format!("no process `{}`", program(kind)),
+                what: What::Less(format!("process `{}`", program(kind))),
                 evidence: vec![format!("- {task} {kind}: {lines} lines")],
             },
             Change::Came(task, kind, lines) => Difference {
                 class: Class::Path,
                 within: Within::Traces,
-                what: format!("one more process `{}`", program(kind)),
+                what: What::More(format!("process `{}`", program(kind))),
                 evidence: vec![format!("+ {task} {kind}: {lines} lines")],
             },
             Change::Only(task, line) => self.of_one_side('-', task, line),
@@ -174,9 +174,9 @@ impl Told<'_> {
             (false, _) => Class::Path,
         };
         let what = match (is_absent, sign) {
-            (true, _) => format!("the kernel {} has no event `{name}`", without.release),
-            (false, '-') => format!("no `{name}`"),
-            (false, _) => format!("one more `{name}`"),
+            (true, _) => format!("the kernel {} has no event `{name}`", without.release).into(),
+            (false, '-') => What::Less(format!("`{name}`")),
+            (false, _) => What::More(format!("`{name}`")),
         };
         let mut evidence = vec![format!("{sign} {task} {}", line.text)];
         if class == Class::Environment {
@@ -202,7 +202,7 @@ impl Told<'_> {
                 true => Class::Behaviour,
                 false => Class::Path,
             };
-            let what = format!("`{name}` another number of times");
+            let what = format!("`{name}` another number of times").into();
             return Difference {
                 class,
                 within: Within::Traces,
@@ -215,7 +215,7 @@ impl Told<'_> {
             return Difference {
                 class: Class::Layout,
                 within: Within::Traces,
-                what: format!("`{name}` has other fields"),
+                what: format!("`{name}` has other fields").into(),
                 evidence,
             };
         }
@@ -226,7 +226,7 @@ impl Told<'_> {
         let is_environment = !blamed.is_empty();
         evidence.extend(blamed);
         if let (false, Some((path, class))) = (is_environment, told_otherwise(before, after)) {
-            let what = format!("`{path}` reads otherwise");
+            let what = format!("`{path}` reads otherwise").into();
             return Difference {
                 class,
                 within: Within::Traces,
@@ -271,7 +271,7 @@ impl Told<'_> {
             } else {
                 class
             },
-            what,
+            what: what.into(),
             evidence,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::classify::{Told, compare};
 use super::verdicts::of_verdict;
-use super::{Answer, Class, Difference, Facts};
+use super::{Answer, Class, Difference, Facts, What};
 use std::collections::BTreeSet;
 
 /// What a kernel answered to a scenario, each different answer once.
@@ -30,7 +30,7 @@ impl<'a> Runs<'a> {
 
     /// What differs between runs on this kernel, such as the names of temporary files: whichever
     /// way round.
-    fn variations(&self) -> BTreeSet<String> {
+    fn variations(&self) -> BTreeSet<What> {
         let mut all = BTreeSet::new();
         for (place, one) in self.answers.iter().enumerate() {
             for (other_place, other) in self.answers.iter().enumerate() {
@@ -134,9 +134,9 @@ fn noise(difference: Difference, runs: &(Runs<'_>, Runs<'_>)) -> Difference {
     on.dedup();
     let mut evidence = vec![format!("not in every run on {}:", on.join(", "))];
     evidence.extend(difference.evidence);
-    let what = match difference.what.strip_prefix("no ") {
-        Some(rest) => format!("one more {rest}"),
-        None => difference.what,
+    let what = match difference.what {
+        What::Less(of) => What::More(of),
+        what => what,
     };
     Difference {
         class: Class::Noise,

@@ -42,6 +42,7 @@ pub use rows::{Part, Row, side_by_side};
 
 use crate::verdict::Finding;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// What came of a scenario on a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -151,6 +152,33 @@ pub enum Within {
     Skipped,
 }
 
+/// What differs between two answers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// The second answer lacks a line or a process.
+    Less(String),
+    /// The second answer has a line or a process more.
+    More(String),
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl From<String> for What {
+    fn from(text: String) -> Self {
+        Self::Other(text)
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Less(of) => write!(f, "no {of}"),
+            Self::More(of) => write!(f, "one more {of}"),
+            Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
 /// One difference, explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
@@ -158,8 +186,8 @@ pub struct Difference {
     pub class: Class,
     /// What it is a difference of.
     pub within: Within,
-    /// What differs, in words that are the same for every scenario in which the same differs.
-    pub what: String,
+    /// What differs: the same for every scenario in which the same differs.
+    pub what: What,
     /// What shows it: lines of either trace after `-` and `+`, settings, fields.
     pub evidence: Vec<String>,
 }

@@ -38,7 +38,7 @@ fn late() -> Finding {
 /// Class, words and evidence of each difference.
 fn found(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<(Class, String, String)> {
     let all = explain(base, other).into_iter();
-    all.map(|it| (it.class, it.what, it.evidence.join("\n")))
+    all.map(|it| (it.class, it.what.to_string(), it.evidence.join("\n")))
         .collect()
 }
 
@@ -248,6 +248,21 @@ fn what_varies_on_one_kernel_is_noise_and_nothing_else() {
 }
 
 #[test]
+fn a_reason_that_begins_with_no_stays_as_it_is_where_it_varies() {
+    let pass = passed("P1 x\n  poll(1) = 1\n");
+    let skipped = ended(
+        "skipped",
+        lack(About::Machine, "no room for another process"),
+    );
+    let all = told(
+        (&facts("6.1"), &[pass.clone(), skipped]),
+        (&facts("7.2"), &[pass]),
+    );
+    let what = "no room for another process".to_owned();
+    assert_eq!(all, [(Class::Noise, what)]);
+}
+
+#[test]
 fn words_that_look_like_tasks_are_left_alone() {
     let to = |task: &str| (task == "P1").then(|| "P9".to_owned());
     for (text, said) in [
@@ -262,7 +277,7 @@ fn words_that_look_like_tasks_are_left_alone() {
 /// Each difference without its evidence.
 fn told(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<(Class, String)> {
     let all = explain(base, other).into_iter();
-    all.map(|it| (it.class, it.what)).collect()
+    all.map(|it| (it.class, it.what.to_string())).collect()
 }
 
 fn with(release: &str, settings: &[(&str, &str)]) -> Facts {

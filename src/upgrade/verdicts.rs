@@ -22,7 +22,7 @@ pub(super) fn unmet(before: &Answer, after: &Answer) -> Option<Difference> {
     Some(Difference {
         class,
         within: Within::Skipped,
-        what: joined(&skipped.findings, "; "),
+        what: joined(&skipped.findings, "; ").into(),
         evidence: findings
             .map(|finding| format!("{sign} {finding}"))
             .collect(),
@@ -78,7 +78,8 @@ pub(super) fn of_verdict(
             after.verdict,
             before.verdict,
             reason.unwrap_or_default()
-        ),
+        )
+        .into(),
         evidence,
     }
 }

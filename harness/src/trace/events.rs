@@ -1,56 +1,48 @@
 //! What `-e` names, in the forms that strace's users write.
 
-use perf_live::units::SoftwareEvent;
+use super::{Trouble, unusable};
+use perf_live::host::Catalogue;
 use perf_records::attr::Chain;
-use trace_harness::plan::{self, Wanted, WantedEvent};
+use trace_harness::plan::{self, TracedWord, Wanted};
 
 /// `openat,!futex,sched:*` as the plan wants it; `trace=` or `t=` in front is strace's habit.
 ///
 /// As there, a set that starts with `!` is taken away as a whole: `!open,close` leaves out both.
 ///
 /// # Errors
-/// A qualifier other than `trace=`, with what there is instead.
+/// A qualifier other than `trace=`, with what there is instead; a word that is no event.
 ///
 /// Terms stand behind a name between slashes, `openat/call-graph=fp/`; `chain` is the call chain of
 /// all that say nothing of theirs.
-pub(super) fn wanted(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted>, String> {
+pub(super) fn wanted(
+    sets: &[String],
+    chain: Option<Chain>,
+    catalogue: &dyn Catalogue,
+) -> Result<Vec<Wanted>, Trouble> {
     let mut calls = Vec::new();
-    let mut tracepoints = Vec::new();
+    let mut others = Vec::new();
     let mut chained = Chained::default();
     for set in sets {
-        let set = unqualified(set)?;
+        let set = unqualified(set).map_err(Trouble::Usage)?;
         let is_negated = set.starts_with('!');
         for word in plan::event_words(set) {
-            if let Some(probe) = WantedEvent::of_probe(word) {
-                let probe = probe.map_err(|wrong| format!("`{word}` is no probe: {wrong}"))?;
-                tracepoints.push(Wanted::Event(WantedEvent { chain, ..probe }));
-                continue;
-            }
-            let is_pattern = word.starts_with(['/']) || word.starts_with("!/");
-            let (word, own) = plan::traced(word, chain).map_err(|error| {
-                let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
-                format!("`{word}`: {error}") + &hint.unwrap_or_default()
-            })?;
-            if (word.contains(':') || SoftwareEvent::parse(&word).is_some()) && !is_pattern {
-                tracepoints.push(Wanted::Event(WantedEvent {
-                    name: word.into_owned(),
-                    chain: own.chain.unwrap_or(chain),
-                    sampling: own.sampling,
-                    ..WantedEvent::default()
-                }));
-                continue;
-            }
-            chained.add(&word, own.chain);
-            if is_negated && !word.starts_with('!') {
-                calls.push(format!("!{word}"));
-            } else {
-                calls.push(word.into_owned());
+            match plan::traced(word, chain, catalogue).map_err(unusable)? {
+                TracedWord::Event(event) => others.push(Wanted::Event(event)),
+                TracedWord::Calls(word, own) => {
+                    chained.add(word, own);
+                    let taken = if is_negated && !word.starts_with('!') {
+                        "!"
+                    } else {
+                        ""
+                    };
+                    calls.push(format!("{taken}{word}"));
+                }
             }
         }
     }
     let calls = (!calls.is_empty()).then_some(Wanted::Syscalls(calls));
-    let chains = chained.wanted(chain, calls.is_some() || tracepoints.is_empty());
-    Ok(calls.into_iter().chain(tracepoints).chain(chains).collect())
+    let chains = chained.wanted(chain, calls.is_some() || others.is_empty());
+    Ok(calls.into_iter().chain(others).chain(chains).collect())
 }
 
 /// Which calls have call chains of their own, and which have none.
@@ -116,11 +108,23 @@ fn unqualified(set: &str) -> Result<&str, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perf_live::host::Host;
+    use std::path::Path;
+    use trace_harness::plan::WantedEvent;
+
+    /// On a machine of which nothing is known.
+    fn read(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted>, String> {
+        let host = Host::at(Path::new("/nonexistent"));
+        wanted(sets, chain, &host).map_err(|trouble| match trouble {
+            Trouble::Usage(text) => text,
+            _ => panic!("{sets:?}: no error of usage"),
+        })
+    }
 
     /// The wants, calls before tracepoints, as words.
     fn words(sets: &[&str]) -> Result<Vec<String>, String> {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-        let wants = wanted(&sets, None)?.into_iter();
+        let wants = read(&sets, None)?.into_iter();
         Ok(wants
             .flat_map(|want| match want {
                 Wanted::Syscalls(words) => words,
@@ -166,7 +170,7 @@ mod tests {
     fn terms_say_which_calls_and_events_come_with_call_chains() {
         let fp = Chain::default();
         let chains = |set: &str, all| {
-            let wants = wanted(&[set.to_owned()], all).expect(set);
+            let wants = read(&[set.to_owned()], all).expect(set);
             let chains = wants.into_iter().filter_map(|want| match want {
                 Wanted::Chains(words, _) => Some(words.join(" ")),
                 Wanted::Event(WantedEvent { name, chain, .. }) => chain.map(|_| name),
@@ -188,7 +192,7 @@ mod tests {
         ] {
             assert_eq!(chains(set, all), expected, "{set}");
         }
-        let refused = wanted(&["openat/nr=3/".to_owned()], None).expect_err("refused");
+        let refused = read(&["openat/nr=3/".to_owned()], None).expect_err("refused");
         assert!(
             refused.contains("at character 8: `nr` cannot be here"),
             "{refused}"

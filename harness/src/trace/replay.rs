@@ -19,7 +19,7 @@ use trace_harness::verdict::{self, Known};
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
-    let (named, shows_signals) = super::wishes::wanted(arguments)?;
+    let (named, shows_signals) = super::wishes::wanted(arguments, &recording)?;
     let wanted = match arguments
         .events
         .iter()

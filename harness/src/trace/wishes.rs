@@ -1,13 +1,17 @@
 //! What all options of `trace` together want.
 
 use super::{Arguments, Trouble, call_chain, delivered, events, options, sched, spans};
+use perf_live::host::Catalogue;
 use trace_harness::plan::Wanted;
 
 /// What all options together want, and whether signals are among it. As strace and perf trace do,
 /// signals and faults come beside all calls where nothing else is named.
-pub(super) fn wanted(arguments: &Arguments) -> Result<(Vec<Wanted>, bool), Trouble> {
+pub(super) fn wanted(
+    arguments: &Arguments,
+    catalogue: &dyn Catalogue,
+) -> Result<(Vec<Wanted>, bool), Trouble> {
     let (words, signals) = delivered::split(&arguments.events).map_err(Trouble::Usage)?;
-    let mut wanted = events::wanted(&words, call_chain(arguments)).map_err(Trouble::Usage)?;
+    let mut wanted = events::wanted(&words, call_chain(arguments), catalogue)?;
     let faults = arguments
         .faults
         .into_iter()

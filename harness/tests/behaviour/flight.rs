@@ -2,7 +2,7 @@
 
 use nix::sys::prctl;
 use nix::unistd::gettid;
-use perf_live::events::{self, EventSet, Origin, Recorded, RingChoice, Subject};
+use perf_live::events::{self, EventRequest, EventSet, Origin, RingChoice, Subject};
 use perf_live::host::{Catalogue, Host};
 use perf_records::attr::{Attr, Maps, ReadFormat, SampleType, Sampling, Source};
 use perf_records::record::{self, Record};
@@ -37,17 +37,12 @@ fn opened(pages: usize, tells_names: bool) -> EventSet {
     let host = Host::running();
     let name = TracepointName::parse(PRCTL).expect("a name");
     let id = host.format(&name).expect("a tracepoint").id;
-    let recorded = Recorded {
-        name: PRCTL.to_owned(),
-        attr: Attr {
-            side_band: tells_names,
-            exclude_kernel: false,
-            ..attr(Source::Tracepoint(id))
-        },
-        filter: None,
-        shown: None,
-        at_most: None,
+    let told = Attr {
+        side_band: tells_names,
+        exclude_kernel: false,
+        ..attr(Source::Tracepoint(id))
     };
+    let recorded = EventRequest::new(PRCTL, told);
     let side_band = Attr {
         sampling: Sampling::Never,
         side_band: true,

@@ -1,7 +1,7 @@
 //! How often something happened, without a record of it.
 
 use super::open::all_but_gone;
-use super::{OpenError, Recorded};
+use super::{EventRequest, OpenError};
 use crate::sys::perf::{self, Counts};
 use perf_event_open_sys::bindings::perf_event_attr;
 use perf_records::units::{Cpu, Pid};
@@ -34,7 +34,7 @@ impl Counter {
     ///
     /// # Errors
     /// [`OpenError`].
-    pub fn open(event: &Recorded, whom: Counted) -> Result<Self, OpenError> {
+    pub fn open(event: &EventRequest, whom: Counted) -> Result<Self, OpenError> {
         let fd = open_one(event, &event.attr.raw(), whom, None)?;
         Ok(Self {
             fd,
@@ -46,7 +46,7 @@ impl Counter {
     ///
     /// # Errors
     /// [`OpenError`]; `ESRCH` where none of the tasks is there any more.
-    pub fn open_each(event: &Recorded, places: &[Counted]) -> Result<Vec<Self>, OpenError> {
+    pub fn open_each(event: &EventRequest, places: &[Counted]) -> Result<Vec<Self>, OpenError> {
         all_but_gone(places.iter().map(|place| Self::open(event, *place)))
     }
 
@@ -77,7 +77,7 @@ impl Counter {
 
 /// Opens one event with its filter, behind a leader if there is one.
 pub(super) fn open_one(
-    event: &Recorded,
+    event: &EventRequest,
     raw: &perf_event_attr,
     whom: Counted,
     leader: Option<BorrowedFd<'_>>,

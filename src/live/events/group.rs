@@ -2,7 +2,7 @@
 
 use super::counter::{Counted, open_one};
 use super::open::all_but_gone;
-use super::{OpenError, Recorded};
+use super::{EventRequest, OpenError};
 use crate::sys::perf::{self, Counts};
 use perf_records::attr::ReadFormat;
 use std::io;
@@ -42,7 +42,7 @@ impl CounterGroup {
     ///
     /// # Errors
     /// [`OpenError`], for the first that cannot be.
-    pub fn open(events: &[&Recorded], whom: Counted) -> Result<Self, OpenError> {
+    pub fn open(events: &[&EventRequest], whom: Counted) -> Result<Self, OpenError> {
         let mut group = Self { events: Vec::new() };
         for event in events {
             let mut attr = event.attr;
@@ -67,7 +67,7 @@ impl CounterGroup {
     ///
     /// # Errors
     /// [`OpenError`]; `ESRCH` where none of the tasks is there any more.
-    pub fn open_each(events: &[&Recorded], places: &[Counted]) -> Result<Vec<Self>, OpenError> {
+    pub fn open_each(events: &[&EventRequest], places: &[Counted]) -> Result<Vec<Self>, OpenError> {
         all_but_gone(places.iter().map(|place| Self::open(events, *place)))
     }
 

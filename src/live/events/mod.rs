@@ -23,7 +23,7 @@ pub use error::OpenError;
 pub use group::CounterGroup;
 pub use overwriting::{Overwriting, Overwritten};
 pub use pins::Pins;
-pub use recorded::{Opened, Recorded, Subject};
+pub use recorded::{Opened, Subject};
 pub use request::{EventRequest, Follow, Origin, can_count_for};
 pub use rings::{RingChoice, Rings};
 
@@ -33,9 +33,9 @@ use request::{SIDE_BAND, request_attr, side_band_attr};
 use crate::capture::CaptureError;
 use crate::ring::{Drain, Flight};
 use crate::sys::perf;
-use perf_records::attr::{Attr, Maps, Modes, SampleType, Sampling, Source};
+use perf_records::attr::{Attr, Maps, Source};
 use perf_records::record::LayoutTable;
-use perf_records::units::{Cpu, Pid};
+use perf_records::units::Cpu;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -107,17 +107,13 @@ pub fn open(
     let wanted: Vec<_> = requests
         .iter()
         .map(|request| Wanted {
-            name: &request.name,
+            request,
             attr: request_attr(request, follow, has_lost),
-            filter: request.filter.as_deref(),
-            flight_pages: request.overwrites,
             targets: match &group {
                 _ if request.of_everybody && is_of_members => &everybody,
                 Some(group) if request.of_group => group,
                 _ => &tasks,
             },
-            shown: None,
-            at_most: None,
         })
         .collect();
     open_all(side_band, &tasks, &wanted, rings)
@@ -128,22 +124,18 @@ pub fn open(
 /// # Errors
 /// [`OpenError`], as above; `ESRCH` where none of the tasks is there any more.
 pub fn record(
-    recorded: &[Recorded],
+    requests: &[EventRequest],
     subject: &Subject,
     side_band: Attr,
     rings: RingChoice<'_>,
 ) -> Result<EventSet, OpenError> {
     let targets = subject.targets();
-    let wanted: Vec<_> = recorded
+    let wanted: Vec<_> = requests
         .iter()
-        .map(|event| Wanted {
-            name: &event.name,
-            attr: event.attr,
-            filter: event.filter.as_deref(),
-            flight_pages: None,
+        .map(|request| Wanted {
+            request,
+            attr: request.attr,
             targets: &targets,
-            shown: event.shown.as_deref(),
-            at_most: event.at_most,
         })
         .collect();
     open_all(side_band, &targets, &wanted, rings)
@@ -350,21 +342,10 @@ impl EventSet {
 /// # Errors
 /// [`OpenError::Open`].
 pub fn probe(name: &str, tracepoint: u16, exclude_kernel: bool) -> Result<(), OpenError> {
-    let request = EventRequest {
-        chain: None,
-        modes: Modes::default(),
-        name: name.to_owned(),
-        source: Source::Tracepoint(tracepoint),
-        sampling: Sampling::Period(1),
-        extra: SampleType::default(),
-        filter: None,
-        user_registers: 0,
+    let attr = Attr {
         exclude_kernel,
-        of_group: false,
-        of_everybody: false,
-        overwrites: None,
+        ..Attr::recording(Source::Tracepoint(tracepoint))
     };
-    let attr = request_attr(&request, Follow::Tasks(Pid(0)), false);
     let opened = perf::open(&attr.raw(), perf::Target::Myself, Some(Cpu(0)));
     opened.map(drop).map_err(|source| OpenError::Open {
         event: name.to_owned(),

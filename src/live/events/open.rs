@@ -3,7 +3,7 @@
 use super::draining::Draining;
 use super::request::SIDE_BAND;
 use super::rings::{self, RingChoice, Rings};
-use super::{EventSet, MEMORY, OpenError, OpenEvent, Origin};
+use super::{EventRequest, EventSet, MEMORY, OpenError, OpenEvent, Origin};
 use crate::ring::Flight;
 use crate::sys::perf;
 use crate::sys::ring::Overwritable;
@@ -17,14 +17,10 @@ use std::sync::Arc;
 
 /// An event that is to be opened for each of its targets.
 pub(super) struct Wanted<'a> {
-    pub(super) name: &'a str,
+    pub(super) request: &'a EventRequest,
+    /// What is asked of the kernel for these targets.
     pub(super) attr: Attr,
-    pub(super) filter: Option<&'a str>,
-    /// Data pages of the ring, if it overwrites; `None` for as many as others have.
-    pub(super) flight_pages: Option<usize>,
     pub(super) targets: &'a [perf::Target<'a>],
-    pub(super) shown: Option<&'a str>,
-    pub(super) at_most: Option<u64>,
 }
 
 pub(super) fn open_all(
@@ -61,25 +57,30 @@ pub(super) fn open_all(
         if let Some(slot) = programs.filter(|slot| slot.overwrites())
             && let Some(event) = slot.event(cpu)
         {
-            let chosen = wanted.iter().find_map(|wanted| wanted.flight_pages);
+            let chosen = wanted.iter().find_map(|wanted| wanted.request.overwrites);
             let chosen = chosen.unwrap_or(pages);
             overwritten.push(rings::map_overwritable(event, cpu, chosen)?);
         }
         for (place, wanted) in wanted.iter().enumerate() {
             let origin = Origin::Request(place);
-            for event in open_each(wanted.name, origin, &wanted.attr, wanted.targets, cpu)? {
+            let Wanted {
+                request,
+                attr,
+                targets,
+            } = wanted;
+            for event in open_each(&request.name, origin, attr, targets, cpu)? {
                 // A ring is written in one direction: those that are overwritten have another.
                 let backward = overwritten.last().filter(|(_, of, _)| *of == cpu);
                 match backward {
-                    _ if !wanted.attr.write_backward => redirect(&event, output)?,
+                    _ if !attr.write_backward => redirect(&event, output)?,
                     Some((_, _, owner)) => redirect(&event, owner.as_fd())?,
                     None => {
-                        let pages = wanted.flight_pages.unwrap_or(pages);
+                        let pages = request.overwrites.unwrap_or(pages);
                         overwritten.push(rings::map_overwritable(event.fd.as_fd(), cpu, pages)?);
                     }
                 }
-                set_filter(&event, wanted.filter)?;
-                let shown = wanted.shown.map(str::to_owned);
+                set_filter(&event, request.filter.as_deref())?;
+                let shown = request.shown.clone();
                 events.push(OpenEvent { shown, ..event });
             }
         }
@@ -111,7 +112,7 @@ pub(super) fn open_all(
         events,
         memory,
         table,
-        at_most: wanted.iter().map(|wanted| wanted.at_most).collect(),
+        at_most: wanted.iter().map(|it| it.request.at_most).collect(),
         has_lost: side_band.read_format.has(ReadFormat::LOST),
         reads_memory: false,
     })

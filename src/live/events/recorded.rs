@@ -8,21 +8,6 @@ use perf_records::units::{Cpu, Pid};
 use std::io;
 use std::os::fd::AsFd;
 
-/// An event that is to be recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recorded {
-    /// As perf names it: `sched:sched_switch`, `cpu-clock`.
-    pub name: String,
-    /// What is asked of the kernel.
-    pub attr: Attr,
-    /// The in-kernel filter, if any.
-    pub filter: Option<String>,
-    /// What the recording is to call it, if that is not its name.
-    pub shown: Option<String>,
-    /// After how many records it is to stand still.
-    pub at_most: Option<u64>,
-}
-
 /// Whom events follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {

@@ -1,33 +1,23 @@
 //! What is asked of the kernel for one event.
 
 use crate::sys::perf;
-use perf_records::attr::{
-    Attr, Chain, Maps, Modes, ReadFormat, SAMPLE_TYPE, SampleType, Sampling, Source,
-};
+use perf_records::attr::{Attr, ReadFormat, SAMPLE_TYPE, Source};
 use perf_records::units::{Cpu, Pid};
 use std::os::fd::BorrowedFd;
 
-/// One event, as the plan wants it.
+/// One event that is to be opened: recorded, or only counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRequest {
-    /// What to call it: `raw_syscalls:sys_enter`, `sched:sched_switch`.
+    /// As perf names it: `raw_syscalls:sys_enter`, `sched:sched_switch`, `cpu-clock`.
     pub name: String,
-    /// What it measures.
-    pub source: Source,
-    /// Which occurrences have a record.
-    pub sampling: Sampling,
-    /// What each sample has besides what all have ([`SAMPLE_TYPE`]). With [`SampleType::PERIOD`] it
-    /// says by how much it moved the counter: most tracepoints count by one, those of scheduler
-    /// statistics count nanoseconds (`__perf_count()` in `include/trace/events/sched.h`), and only
-    /// the sum of their periods equals the counter.
-    pub extra: SampleType,
+    /// What is asked of the kernel.
+    pub attr: Attr,
     /// The in-kernel filter, if any.
     pub filter: Option<String>,
-    /// User registers wanted with each record, as a mask.
-    pub user_registers: u64,
-    /// Whether it shows what happens in user mode alone, which is what a user may ask for who has
-    /// no right to more.
-    pub exclude_kernel: bool,
+    /// What a recording is to call it, if that is not its name.
+    pub shown: Option<String>,
+    /// After how many records it is to stand still.
+    pub at_most: Option<u64>,
     /// Whether it is counted for the control group, where there is one. Calls never are: a workload
     /// may leave the group, not its tasks.
     pub of_group: bool,
@@ -35,19 +25,24 @@ pub struct EventRequest {
     /// group.
     pub of_everybody: bool,
     /// Where its newest records overwrite the oldest: the data pages of that ring on each CPU, a
-    /// power of two. `None` where nothing is overwritten.
+    /// power of two. `None` where nothing is overwritten, or the ring is as large as others.
     pub overwrites: Option<usize>,
-    /// The call chain of each record, where one is wanted.
-    pub chain: Option<Chain>,
-    /// The modes of the processor that it is about.
-    pub modes: Modes,
 }
 
 impl EventRequest {
-    /// All user registers of its records, as a mask.
+    /// One without filter and limits.
     #[must_use]
-    pub fn user_registers(&self) -> u64 {
-        self.user_registers | self.chain.map_or(0, Chain::user_registers)
+    pub fn new(name: impl Into<String>, attr: Attr) -> Self {
+        Self {
+            name: name.into(),
+            attr,
+            filter: None,
+            shown: None,
+            at_most: None,
+            of_group: false,
+            of_everybody: false,
+            overwrites: None,
+        }
     }
 }
 
@@ -81,24 +76,13 @@ pub(super) const SIDE_BAND: &str = "dummy";
 
 pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
     Attr {
-        source: Source::DUMMY,
-        sampling: Sampling::Never,
         sample_type: SAMPLE_TYPE,
-        user_registers: 0,
         read_format: lost_format(has_lost),
-        inherit: true,
-        enable_on_exec: true,
         side_band: true,
-        maps: Maps::No,
-        namespaces: false,
-        switches: false,
         // It never fires, and names and tasks come all the same: so it takes no right.
         exclude_kernel: true,
-        modes: Modes::default(),
         wakeup_bytes,
-        write_backward: false,
-        max_stack: 0,
-        chain: Chain::default(),
+        ..Attr::counting(Source::DUMMY)
     }
 }
 
@@ -108,33 +92,12 @@ pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost:
         Follow::Group(..) => !request.of_group,
         Follow::Members(_) => false,
     };
-    let mut sample_type = SAMPLE_TYPE.and(request.extra);
-    let chain = request.chain.unwrap_or_default();
-    if request.chain.is_some() {
-        sample_type = sample_type.and(chain.sample_type());
-    }
-    let user_registers = request.user_registers();
-    if user_registers != 0 {
-        sample_type = sample_type.and(SampleType::REGS_USER);
-    }
     Attr {
-        source: request.source,
-        sampling: request.sampling,
-        sample_type,
-        user_registers,
         read_format: lost_format(has_lost),
         inherit: of_tasks,
         enable_on_exec: of_tasks,
-        side_band: false,
-        maps: Maps::No,
-        namespaces: false,
-        switches: false,
-        exclude_kernel: request.exclude_kernel,
-        modes: request.modes,
-        wakeup_bytes: 0,
         write_backward: request.overwrites.is_some(),
-        max_stack: chain.max_stack,
-        chain,
+        ..request.attr
     }
 }
 

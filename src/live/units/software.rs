@@ -1,50 +1,47 @@
 //! Software events.
 
+use super::modifiers;
+use perf_records::attr::{Modes, Source};
+
 /// An event that the kernel counts in its own code, and that has a record for each time, or a
 /// clock, which is sampled; in some mode of the processor or in all of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SoftwareEvent {
     /// What it counts.
     pub kind: SoftwareKind,
-    /// The only mode in which it counts, if it is not all of them.
-    pub mode: Option<Mode>,
+    /// The modes in which it counts: of programs, of the kernel, or both.
+    pub modes: Modes,
 }
 
-/// A mode of the processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// That of programs.
-    User,
-    /// That of the kernel.
-    Kernel,
-}
-
-/// What a software event counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SoftwareKind {
-    /// A page that was not mapped.
-    PageFaults,
-    /// The same, where it was in memory already.
-    MinorFaults,
-    /// The same, where it had to be read from a disk.
-    MajorFaults,
-    /// A task was taken off its CPU for another one.
-    ContextSwitches,
-    /// A task was moved to another CPU.
-    CpuMigrations,
-    /// Nanoseconds while a task is on a CPU.
-    CpuClock,
-    /// The same by another clock.
-    TaskClock,
-}
-
-/// How often an event is sampled.
+/// What a software event counts, with its number (`enum perf_sw_ids`,
+/// `include/uapi/linux/perf_event.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rate {
-    /// Each time that it has counted so far: so many occurrences, or nanoseconds of a clock.
-    Period(u64),
-    /// So many samples a second, as far as the kernel gets it right.
-    Frequency(u64),
+#[repr(u32)]
+pub enum SoftwareKind {
+    /// Nanoseconds while a task is on a CPU.
+    CpuClock = 0,
+    /// The same by another clock.
+    TaskClock = 1,
+    /// A page that was not mapped.
+    PageFaults = 2,
+    /// A task was taken off its CPU for another one.
+    ContextSwitches = 3,
+    /// A task was moved to another CPU.
+    CpuMigrations = 4,
+    /// A page fault whose page was in memory already.
+    MinorFaults = 5,
+    /// A page fault whose page had to be read from a disk.
+    MajorFaults = 6,
+    /// The kernel mended an access that was not aligned.
+    AlignmentFaults = 7,
+    /// The kernel carried out an instruction in the processor's place.
+    EmulationFaults = 8,
+    /// Nothing: it never happens.
+    Dummy = 9,
+    /// What BPF programs write.
+    BpfOutput = 10,
+    /// A task was taken off its CPU for one of another control group.
+    CgroupSwitches = 11,
 }
 
 impl SoftwareEvent {
@@ -52,26 +49,29 @@ impl SoftwareEvent {
     /// letters of modes behind it.
     ///
     /// ```
-    /// use perf_live::units::{Mode, SoftwareEvent, SoftwareKind};
+    /// use perf_live::units::{SoftwareEvent, SoftwareKind};
     /// assert_eq!(SoftwareEvent::parse("cs"), Some(SoftwareKind::ContextSwitches.into()));
     /// let of_programs = SoftwareEvent::parse("software:faults:u").unwrap();
-    /// assert_eq!((of_programs.mode, of_programs.name().as_str()), (Some(Mode::User), "software:page-faults:u"));
+    /// assert!(of_programs.modes.exclude_kernel && !of_programs.modes.exclude_user);
+    /// assert_eq!(of_programs.name(), "software:page-faults:u");
     /// ```
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         let (word, letters) = Self::split(word);
-        let kind = SoftwareKind::parse(word)?;
-        let has = |letter| letters.unwrap_or("uk").contains(letter);
-        let is_known =
-            letters.is_none_or(|it| it.chars().all(|letter| matches!(letter, 'u' | 'k' | 'h')));
-        let mode = match (has('u'), has('k')) {
-            (true, true) => None,
-            (true, false) => Some(Mode::User),
-            (false, true) => Some(Mode::Kernel),
-            // A hypervisor runs none of the kernel's code.
-            (false, false) => return None,
-        };
-        is_known.then_some(Self { kind, mode })
+        let kind = SoftwareKind::parse(word).filter(|kind| SoftwareKind::TRACED.contains(kind))?;
+        let mut modes = Modes::default();
+        if let Some(letters) = letters {
+            modifiers::read(letters, &mut modes).ok()?;
+            let is_said = !letters.is_empty() && modes.precise == 0;
+            match (modes.exclude_user, modes.exclude_kernel) {
+                (false, false) if is_said => modes = Modes::default(),
+                // A hypervisor runs none of the kernel's code.
+                (true, true) => return None,
+                _ if is_said => modes.exclude_hypervisor = true,
+                _ => return None,
+            }
+        }
+        Some(Self { kind, modes })
     }
 
     /// A word as what may be the name of a software event, and the letters behind it.
@@ -89,10 +89,10 @@ impl SoftwareEvent {
     /// As it stands in a trace.
     #[must_use]
     pub fn name(self) -> String {
-        let letter = match self.mode {
-            None => "",
-            Some(Mode::User) => ":u",
-            Some(Mode::Kernel) => ":k",
+        let letter = match (self.modes.exclude_user, self.modes.exclude_kernel) {
+            (false, true) => ":u",
+            (true, false) => ":k",
+            _ => "",
         };
         format!("{}{}{letter}", Self::SYSTEM, self.kind.word())
     }
@@ -100,13 +100,30 @@ impl SoftwareEvent {
 
 impl From<SoftwareKind> for SoftwareEvent {
     fn from(kind: SoftwareKind) -> Self {
-        Self { kind, mode: None }
+        let modes = Modes::default();
+        Self { kind, modes }
     }
 }
 
 impl SoftwareKind {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
+    /// All of them, by their numbers.
+    pub const ALL: [Self; 12] = [
+        Self::CpuClock,
+        Self::TaskClock,
+        Self::PageFaults,
+        Self::ContextSwitches,
+        Self::CpuMigrations,
+        Self::MinorFaults,
+        Self::MajorFaults,
+        Self::AlignmentFaults,
+        Self::EmulationFaults,
+        Self::Dummy,
+        Self::BpfOutput,
+        Self::CgroupSwitches,
+    ];
+
+    /// Those that a trace may show.
+    pub const TRACED: [Self; 7] = [
         Self::PageFaults,
         Self::MinorFaults,
         Self::MajorFaults,
@@ -116,19 +133,41 @@ impl SoftwareKind {
         Self::TaskClock,
     ];
 
+    /// perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and the short ones
+    /// behind them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let all = Self::ALL.into_iter();
+        all.flat_map(|kind| [Some(kind.word()), kind.short()])
+            .flatten()
+    }
+
     /// Reads perf's name or its short one.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "page-faults" | "faults" => Self::PageFaults,
-            "minor-faults" => Self::MinorFaults,
-            "major-faults" => Self::MajorFaults,
-            "context-switches" | "cs" => Self::ContextSwitches,
-            "cpu-migrations" | "migrations" => Self::CpuMigrations,
-            "cpu-clock" => Self::CpuClock,
-            "task-clock" => Self::TaskClock,
-            _ => return None,
-        })
+        let is_it = |kind: &Self| kind.word() == word || kind.short() == Some(word);
+        Self::ALL.into_iter().find(is_it)
+    }
+
+    /// The one that a source is; `None` for another source, or a number of a younger kernel.
+    #[must_use]
+    pub fn of(source: Source) -> Option<Self> {
+        let is_it = |kind: &Self| kind.source() == source;
+        Self::ALL.into_iter().find(is_it)
+    }
+
+    /// What is asked of the kernel for it.
+    #[must_use]
+    pub fn source(self) -> Source {
+        Source::Software(self as u32)
+    }
+
+    fn short(self) -> Option<&'static str> {
+        match self {
+            Self::PageFaults => Some("faults"),
+            Self::ContextSwitches => Some("cs"),
+            Self::CpuMigrations => Some("migrations"),
+            _ => None,
+        }
     }
 
     /// perf's name.
@@ -142,20 +181,11 @@ impl SoftwareKind {
             Self::CpuMigrations => "cpu-migrations",
             Self::CpuClock => "cpu-clock",
             Self::TaskClock => "task-clock",
-        }
-    }
-
-    /// Its number (`enum perf_sw_ids`, `include/uapi/linux/perf_event.h`).
-    #[must_use]
-    pub fn number(self) -> u32 {
-        match self {
-            Self::CpuClock => 0,
-            Self::TaskClock => 1,
-            Self::PageFaults => 2,
-            Self::ContextSwitches => 3,
-            Self::CpuMigrations => 4,
-            Self::MinorFaults => 5,
-            Self::MajorFaults => 6,
+            Self::AlignmentFaults => "alignment-faults",
+            Self::EmulationFaults => "emulation-faults",
+            Self::Dummy => "dummy",
+            Self::BpfOutput => "bpf-output",
+            Self::CgroupSwitches => "cgroup-switches",
         }
     }
 
@@ -195,8 +225,20 @@ mod tests {
             ("cpu-clock:p", None),
             ("cpu-clock:u:u", None),
             ("sched:u", None),
+            ("dummy", None),
         ] {
             assert_eq!(name(word).as_deref(), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn each_is_found_by_its_names_and_by_its_number() {
+        for (number, kind) in (0..).zip(SoftwareKind::ALL) {
+            assert_eq!(kind.source(), Source::Software(number));
+            assert_eq!(SoftwareKind::of(kind.source()), Some(kind));
+            assert_eq!(SoftwareKind::parse(kind.word()), Some(kind));
+        }
+        assert_eq!(SoftwareKind::names().count(), SoftwareKind::ALL.len() + 3);
+        assert_eq!(SoftwareKind::of(Source::Software(99)), None);
     }
 }

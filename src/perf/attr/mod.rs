@@ -3,11 +3,13 @@
 //! One attribute gives both: what [`Attr::raw`] puts into the kernel is what [`Layout`] expects to
 //! come out, so that the two cannot drift.
 
+mod chain;
 mod source;
 mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use chain::Chain;
 pub use source::{Access, Bits, BitsError, Modes, Source};
 pub use stored::{AttrError, AttrFlags, StoredAttr};
 
@@ -147,49 +149,6 @@ pub enum Maps {
     All,
 }
 
-/// How the chain of calls is recorded that leads to a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Chain {
-    /// How many bytes of the user's stack are copied, for who finds the callers in there later; 0
-    /// where the kernel follows frame pointers.
-    pub user_stack: u32,
-    /// How many frames it has at most; 0 for `kernel.perf_event_max_stack`.
-    pub max_stack: u16,
-    /// Whether the kernel's part is left out.
-    pub user_only: bool,
-}
-
-impl Chain {
-    /// What perf copies where nobody says how much.
-    pub const STACK: u32 = 8192;
-    /// The kernel takes a multiple of 8 below 64 KiB (`perf_event_open(2)`, `sample_stack_user`).
-    pub const MOST_STACK: u32 = 65528;
-
-    /// The fields that samples have for it.
-    #[must_use]
-    pub fn sample_type(self) -> SampleType {
-        if self.user_stack == 0 {
-            return SampleType::CALLCHAIN;
-        }
-        SampleType::CALLCHAIN
-            .and(SampleType::REGS_USER)
-            .and(SampleType::STACK_USER)
-    }
-
-    /// The user registers that callers are found with.
-    #[must_use]
-    pub fn user_registers(self) -> u64 {
-        match self.user_stack {
-            0 => 0,
-            // All but the segments that the kernel refuses (`PERF_REG_X86_RESERVED` and
-            // `REG_NOSUPPORT`, arch/x86/kernel/perf_regs.c).
-            _ if cfg!(target_arch = "x86_64") => 0xff_0fff,
-            // X0 to X29, LR, SP and PC.
-            _ => 0x1_ffff_ffff,
-        }
-    }
-}
-
 /// An event as it is asked of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attr {
@@ -270,6 +229,17 @@ impl Attr {
             enable_on_exec: true,
             exclude_kernel: false,
             ..Self::holding(0)
+        }
+    }
+
+    /// An event of which each occurrence has a record, with the fields of [`SAMPLE_TYPE`]: for a
+    /// task and all that it comes to create, from the `execve(2)` of each on.
+    #[must_use]
+    pub fn recording(source: Source) -> Self {
+        Self {
+            sampling: Sampling::Period(1),
+            sample_type: SAMPLE_TYPE,
+            ..Self::counting(source)
         }
     }
 

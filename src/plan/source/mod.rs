@@ -10,48 +10,21 @@
 
 mod breakpoint;
 pub(super) mod hardware;
-mod modifiers;
 mod pmu;
 #[cfg(test)]
 mod tests;
 
+use super::error::EventsError;
 use super::probes::ProbeWord;
 use super::terms::{self, TermError, Terms};
 use crate::scenario::nearest;
+use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
-use perf_live::units::SoftwareEvent;
-use perf_records::attr::{Modes, Source};
+use perf_live::units::{SoftwareEvent, SoftwareKind, read_modifiers};
+use perf_records::attr::{Attr, Modes, Source};
 use perf_records::units::Cpu;
-use std::borrow::Cow;
 use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
-
-/// Software events by perf's names (`event_symbols_sw`, `tools/perf/util/parse-events.c`), and
-/// their `PERF_COUNT_SW_*`.
-pub(super) const SOFTWARE: &[(&str, u32)] = &[
-    ("cpu-clock", CPU_CLOCK),
-    ("task-clock", TASK_CLOCK),
-    ("page-faults", 2),
-    ("faults", 2),
-    ("context-switches", CONTEXT_SWITCHES),
-    ("cs", CONTEXT_SWITCHES),
-    ("cpu-migrations", MIGRATIONS),
-    ("migrations", MIGRATIONS),
-    ("minor-faults", 5),
-    ("major-faults", 6),
-    ("alignment-faults", 7),
-    ("emulation-faults", 8),
-    ("dummy", DUMMY),
-    ("bpf-output", BPF_OUTPUT),
-    ("cgroup-switches", 11),
-];
-
-const CPU_CLOCK: u32 = 0;
-const TASK_CLOCK: u32 = 1;
-const CONTEXT_SWITCHES: u32 = 3;
-const MIGRATIONS: u32 = 4;
-const DUMMY: u32 = 9;
-const BPF_OUTPUT: u32 = 10;
 
 const MEMORY: &str = "mem:";
 
@@ -66,6 +39,8 @@ pub(super) struct Word<'a> {
     pub(super) terms: Terms,
     /// The modes of the processor that it is about.
     pub(super) modes: Modes,
+    /// The letters that say so, its own or its group's, and the character where they begin.
+    pub(super) letters: (usize, &'a str),
     /// What it measures; `None` for tracepoints and calls.
     pub(super) source: Option<NamedSource>,
 }
@@ -113,7 +88,7 @@ impl From<TermError> for Unreadable {
 /// members.
 pub(super) fn read<'a>(
     word: &'a str,
-    group: &str,
+    group: &'a str,
     catalogue: &dyn Catalogue,
 ) -> Result<Word<'a>, Unreadable> {
     let parts = match word.starts_with(MEMORY) {
@@ -126,6 +101,10 @@ pub(super) fn read<'a>(
         letters,
         source,
     } = parts;
+    let name = match SoftwareEvent::split(name) {
+        (bare, None) if SoftwareKind::parse(bare).is_some() => bare,
+        _ => name,
+    };
     let mut terms = Terms::default();
     let source = match (source, text) {
         (Some(source), _) => Some(source),
@@ -142,17 +121,21 @@ pub(super) fn read<'a>(
     let mut modes = Modes::default();
     let (at, letters) = letters.unwrap_or_default();
     for (from, letters) in [(None, group), (Some(at), letters)] {
-        modifiers::read(letters, &mut modes).map_err(|wrong| TermError::Modifier {
+        read_modifiers(letters, &mut modes).map_err(|wrong| TermError::Modifier {
             at: from.map_or(1, |from| from + wrong.at),
             letter: wrong.letter,
             why: wrong.why,
         })?;
     }
+    let said = match letters {
+        "" => (1, group),
+        letters => (at, letters),
+    };
     if modes != Modes::default() {
-        let at = if letters.is_empty() { 1 } else { at };
+        let (at, term) = (said.0, said.1.to_owned());
         mean_something(name, source.as_ref(), modes).map_err(|why| TermError::Misplaced {
             at,
-            term: if letters.is_empty() { group } else { letters }.to_owned(),
+            term,
             why,
         })?;
     }
@@ -166,45 +149,15 @@ pub(super) fn read<'a>(
         shown,
         terms,
         modes,
+        letters: said,
         source,
     })
 }
 
-/// The name of what a trace shows, with the letters of a software event, and its terms.
-pub(super) fn traced(word: &str) -> Result<(Cow<'_, str>, Terms), TermError> {
-    let parts = parts(word)?;
-    let mut terms = Terms::default();
-    if let Some((at, text)) = parts.terms {
-        terms::each(at, text, |at, term| terms.add(at, term))?;
-    }
-    let (at, letters) = parts.letters.unwrap_or_default();
-    if letters.is_empty() {
-        return Ok((parts.name.into(), terms));
-    }
-    let mut modes = Modes::default();
-    modifiers::read(letters, &mut modes).map_err(|wrong| TermError::Modifier {
-        at: at + wrong.at,
-        letter: wrong.letter,
-        why: wrong.why,
-    })?;
-    let misplaced = |why| TermError::Misplaced {
-        at,
-        term: letters.to_owned(),
-        why,
-    };
-    let (_, rest) = SoftwareEvent::split(parts.name);
-    if SoftwareEvent::parse(parts.name).is_none() || rest.is_some() {
-        return Err(misplaced("a trace shows what happens in all modes"));
-    }
-    mean_something(parts.name, plain(parts.name).as_ref(), modes).map_err(misplaced)?;
-    Ok((format!("{}:{letters}", parts.name).into(), terms))
-}
-
 /// An event that needs no slashes.
 fn plain(name: &str) -> Option<NamedSource> {
-    let software = SOFTWARE.iter().find(|(known, _)| *known == name);
-    let source = match software {
-        Some((_, number)) => Source::Software(*number),
+    let source = match SoftwareKind::parse(name) {
+        Some(kind) => kind.source(),
         // `read` is a call and no raw number.
         None if names::number(Abi::native(), name).is_some() => return None,
         None => hardware::named(name)?,
@@ -224,7 +177,7 @@ impl From<Source> for NamedSource {
 
 /// The names that a word could have meant, software events first.
 pub(super) fn names() -> impl Iterator<Item = String> {
-    let software = SOFTWARE.iter().map(|(name, _)| (*name).to_owned());
+    let software = SoftwareKind::names().map(str::to_owned);
     software.chain(hardware::names())
 }
 
@@ -236,7 +189,7 @@ fn is_known(name: &str) -> bool {
 
 fn no_source(name: &str, catalogue: &dyn Catalogue) -> Unreadable {
     let sources = catalogue.source_names();
-    let software = SOFTWARE.iter().map(|(name, _)| *name);
+    let software = SoftwareKind::names().map(|name| -> &str { name });
     let known = sources.iter().map(String::as_str).chain(software);
     Unreadable::NoSource {
         nearest: nearest(name, known).map(str::to_owned),
@@ -335,7 +288,7 @@ fn mean_something(name: &str, of: Option<&NamedSource>, modes: Modes) -> Result<
         _ if modes.precise > 0 => {
             Err("only a counter of the processor has an address more precise than another")
         }
-        Some(Source::Software(number)) => software_means(number, modes),
+        Some(source @ Source::Software(_)) => software_means(source, modes),
         // Without the kernel's part the kernel gives of tracepoints those alone that it fires with
         // the registers of user mode: of single calls, and uprobes; it asks for nothing else
         // (perf_tp_event_match(), kernel/events/core.c).
@@ -343,37 +296,52 @@ fn mean_something(name: &str, of: Option<&NamedSource>, modes: Modes) -> Result<
     }
 }
 
-/// The same of a software event by its number.
-pub(super) fn software_means(number: u32, modes: Modes) -> Result<(), &'static str> {
-    match number {
+/// The same of a software event.
+pub(super) fn software_means(source: Source, modes: Modes) -> Result<(), &'static str> {
+    use SoftwareKind as Kind;
+    match SoftwareKind::of(source) {
         _ if modes == Modes::default() => Ok(()),
-        DUMMY | BPF_OUTPUT => Err("it never happens by itself"),
-        CONTEXT_SWITCHES | MIGRATIONS if modes.exclude_kernel => {
+        Some(Kind::Dummy | Kind::BpfOutput) => Err("it never happens by itself"),
+        Some(Kind::ContextSwitches | Kind::CpuMigrations) if modes.exclude_kernel => {
             Err("it happens in the kernel alone")
         }
         _ => Ok(()),
     }
 }
 
-/// What is wrong with two software events that the same occurrence makes a record of.
-pub(super) const SAME_ID: &str = "one occurrence makes a record of both, and from Linux 6.3 on both have the same id: name one of them, or `:u` and `:k`";
+/// Refuses a software event where the same occurrence makes a record of another one.
+pub(super) fn refuse_same_id(
+    at: usize,
+    event: &EventRequest,
+    others: &[EventRequest],
+) -> Result<(), EventsError> {
+    match others
+        .iter()
+        .any(|other| share_records(&event.attr, &other.attr))
+    {
+        true => Err(EventsError::Cannot {
+            at,
+            name: event.name.clone(),
+            why: "one occurrence makes a record of both, and from Linux 6.3 on both have the same id: name one of them, or `:u` and `:k`",
+        }),
+        false => Ok(()),
+    }
+}
 
 /// Whether one occurrence makes a record of each of two events, in which case the kernel prepares
 /// its data once and leaves the id of the one in the other's record (`do_perf_sw_event()`,
 /// kernel/events/core.c). A clock has a timer of its own.
-pub(super) fn share_records(one: (Source, Modes), other: (Source, Modes)) -> bool {
-    let is_clock = matches!(one.0, Source::Software(CPU_CLOCK | TASK_CLOCK));
-    let is_software = matches!(one.0, Source::Software(_));
+fn share_records(one: &Attr, other: &Attr) -> bool {
+    let is_software = matches!(one.source, Source::Software(_));
     let both = |left: bool, right: bool| !left && !right;
-    let in_one_mode = both(one.1.exclude_user, other.1.exclude_user)
-        || both(one.1.exclude_kernel, other.1.exclude_kernel);
-    is_software && !is_clock && one.0 == other.0 && in_one_mode
+    let in_one_mode = both(one.modes.exclude_user, other.modes.exclude_user)
+        || both(one.modes.exclude_kernel, other.modes.exclude_kernel);
+    is_software && !is_clock(one.source) && one.source == other.source && in_one_mode
 }
 
-/// Whether a clock is asked for in some modes alone: its counter goes on in all of them, only its
-/// samples are chosen.
-pub(super) fn is_clock_of_modes(source: Source, modes: Modes) -> bool {
-    modes != Modes::default() && matches!(source, Source::Software(CPU_CLOCK | TASK_CLOCK))
+/// Whether it is a clock, whose counter goes on in all modes: only its samples are chosen by them.
+pub(super) fn is_clock(source: Source) -> bool {
+    SoftwareKind::of(source).is_some_and(SoftwareKind::is_clock)
 }
 
 /// A number, decimal or after `0x`.

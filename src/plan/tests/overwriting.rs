@@ -46,6 +46,15 @@ fn the_mode_is_for_all_events_that_say_nothing_else() {
 }
 
 #[test]
+fn what_is_sampled_goes_where_nothing_is_overwritten_whatever_the_mode() {
+    let events = "events: [{ event: cpu-clock, freq: 99 }, cs]";
+    let plan = planned(&format!("ring: {{ mode: flight }}, {events}"), OFF);
+    let names = overwritten(&plan);
+    assert!(!names.contains(&"software:cpu-clock"), "{names:?}");
+    assert!(names.contains(&"software:context-switches"), "{names:?}");
+}
+
+#[test]
 fn the_size_is_that_of_the_ring_of_the_mode() {
     let plan = planned("ring: { size: 64KiB, mode: flight }", OFF);
     let pages = plan.events.requests[0].overwrites.unwrap();

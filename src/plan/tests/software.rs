@@ -1,10 +1,9 @@
 //! Software events in a trace: how they are asked of the kernel, and what of them nobody can be
 //! told.
 
-use super::super::software::modes_of;
 use super::*;
-use perf_live::units::{Mode, SoftwareEvent};
-use perf_records::attr::{SampleType, Sampling};
+use perf_live::units::SoftwareEvent;
+use perf_records::attr::{Modes, SampleType, Sampling};
 
 fn wanted(name: &str, sampling: Option<Sampling>) -> Wanted {
     Wanted::Event(WantedEvent {
@@ -39,10 +38,10 @@ fn each_occurrence_has_a_record_and_a_clock_only_samples() {
         panic!("{requests:?}");
     };
     assert_eq!(
-        (faults.name.as_str(), faults.sampling),
+        (faults.name.as_str(), faults.attr.sampling),
         ("software:page-faults", Sampling::Period(1))
     );
-    assert_eq!(Some(clock.sampling), period);
+    assert_eq!(Some(clock.attr.sampling), period);
     let refused = refused(Reach::Everything, &[wanted("task-clock", None)]);
     assert!(
         refused.starts_with("`software:task-clock` goes on all the time"),
@@ -52,7 +51,7 @@ fn each_occurrence_has_a_record_and_a_clock_only_samples() {
 
 #[test]
 fn where_one_record_stands_for_many_it_does_not_say_for_how_many() {
-    let extra = |name, sampling| asked(&[wanted(name, sampling)])[0].extra;
+    let extra = |name, sampling| asked(&[wanted(name, sampling)])[0].attr.sample_type;
     let many = Some(Sampling::Period(3));
     assert!(extra("cs", None).has(SampleType::PERIOD));
     assert!(!extra("cs", many).has(SampleType::PERIOD));
@@ -69,11 +68,24 @@ fn faults_alone_have_an_address() {
         ("migrations:k", false),
     ] {
         let request = &asked(&[wanted(name, None)])[0];
-        assert_eq!(request.extra.has(SampleType::ADDR), has_address, "{name}");
-        assert!(request.extra.has(SampleType::IP), "{name}");
+        assert_eq!(
+            request.attr.sample_type.has(SampleType::ADDR),
+            has_address,
+            "{name}"
+        );
+        assert!(request.attr.sample_type.has(SampleType::IP), "{name}");
         let plan = planned(Reach::Everything, &[wanted(name, None)]).unwrap();
         assert_eq!(plan.has_faults(), has_address, "{name}");
         assert!(plan.has_software() && plan.has_no_payload(0), "{name}");
+    }
+}
+
+fn modes(exclude_user: bool, exclude_kernel: bool) -> Modes {
+    Modes {
+        exclude_user,
+        exclude_kernel,
+        exclude_hypervisor: true,
+        precise: 0,
     }
 }
 
@@ -85,11 +97,11 @@ fn letters_leave_out_the_other_mode_and_make_it_another_event() {
     ]);
     let asked: Vec<_> = requests
         .iter()
-        .map(|it| (it.name.as_str(), it.modes))
+        .map(|it| (it.name.as_str(), it.attr.modes))
         .collect();
     let expected = [
-        ("software:page-faults:u", modes_of(Mode::User)),
-        ("software:page-faults:k", modes_of(Mode::Kernel)),
+        ("software:page-faults:u", modes(false, true)),
+        ("software:page-faults:k", modes(true, false)),
     ];
     assert_eq!(asked, expected);
     assert_eq!(asked_twice(), 1);

@@ -5,7 +5,6 @@ use crate::plan::Meaning;
 use crate::run::chains::Chains;
 use crate::run::halves::{convention, number};
 use crate::run::session::SessionError;
-use perf_live::events::EventRequest;
 use perf_records::attr::Layout;
 use perf_records::record::Sample;
 use perf_records::space::Stack;
@@ -30,7 +29,7 @@ impl Reader<'_> {
         bytes: &[u8],
     ) -> Result<Option<Arc<Stack>>, SessionError> {
         let request = self.plan.requests.get(place);
-        let is_wanted = request.is_some_and(|request| request.chain.is_some()) && self.started;
+        let is_wanted = request.is_some_and(|request| request.attr.has_chain()) && self.started;
         let Some(chains) = self.chains.as_mut().filter(|_| is_wanted) else {
             return Ok(None);
         };
@@ -55,7 +54,7 @@ impl Reader<'_> {
             Some(chains) => chains.registers(place),
             None => {
                 let request = self.plan.requests.get(place);
-                request.map_or(0, EventRequest::user_registers)
+                request.map_or(0, |request| request.attr.user_registers)
             }
         }
     }

@@ -24,16 +24,22 @@ const OTHERS: &[(char, &str)] = &[
     ('R', "an event is counted on the source that it names"),
 ];
 
-/// Why letters cannot be; `at` is the character within the letters, from 0.
+/// A letter that cannot stand there.
 #[derive(Debug)]
-pub(super) struct Wrong {
-    pub(super) at: usize,
-    pub(super) letter: char,
-    pub(super) why: Option<&'static str>,
+pub struct WrongModifier {
+    /// The character, from 0.
+    pub at: usize,
+    /// It.
+    pub letter: char,
+    /// Why it is not taken; `None` for a letter that perf does not know either.
+    pub why: Option<&'static str>,
 }
 
 /// Reads letters, which add to what holds already: of a group, and of one of its members.
-pub(super) fn read(letters: &str, modes: &mut Modes) -> Result<(), Wrong> {
+///
+/// # Errors
+/// [`WrongModifier`].
+pub fn read(letters: &str, modes: &mut Modes) -> Result<(), WrongModifier> {
     let said =
         |modes: &Modes| modes.exclude_user || modes.exclude_kernel || modes.exclude_hypervisor;
     for (at, letter) in letters.chars().enumerate() {
@@ -53,7 +59,7 @@ pub(super) fn read(letters: &str, modes: &mut Modes) -> Result<(), Wrong> {
                 let other = OTHERS.iter().find(|(known, _)| *known == letter);
                 let why = other.map(|(_, why)| *why);
                 let why = why.or((letter == 'p').then_some("the most precise is ppp"));
-                return Err(Wrong { at, letter, why });
+                return Err(WrongModifier { at, letter, why });
             }
         }
     }

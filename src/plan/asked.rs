@@ -1,0 +1,212 @@
+//! The two steps of a plan for events: what is asked for, and what shows the calls among it.
+
+use super::calls::{MOST_CALLS, Reach};
+use super::chains;
+use super::error::EventsError;
+use super::evasions;
+use super::events::{EventsPlan, Grouping, Meaning};
+use super::following;
+use super::found::{Found, Sought};
+use super::memory::MemoryPlan;
+use super::operations::{self, Operations};
+use super::wanted::{Wanted, WantedEvent};
+use crate::matching::MARKING;
+use crate::trace::Naming;
+use perf_live::host::Catalogue;
+use perf_live::units::{Probe, SoftwareEvent};
+use std::mem::take;
+use std::sync::Arc;
+use syscall_model::files::Watched;
+use syscall_model::names::Abi;
+use syscall_model::select::Selection;
+
+// Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times
+// as slow, 200 of them 48 times.
+const INHERITED: usize = 6;
+
+/// All words for calls, as if they stood in one list, each with its want's place and its own.
+struct CallWords<'w> {
+    places: Vec<(usize, usize)>,
+    words: Vec<&'w str>,
+}
+
+impl<'w> CallWords<'w> {
+    fn of(wants: &'w [Wanted]) -> Self {
+        let (mut places, mut words) = (Vec::new(), Vec::new());
+        for (at, want) in wants.iter().enumerate() {
+            if let Wanted::Syscalls(list) = want {
+                places.extend((0..list.len()).map(|word| (at, word)));
+                words.extend(list.iter().map(String::as_str));
+            }
+        }
+        Self { places, words }
+    }
+
+    fn parse(&self) -> Result<Selection, EventsError> {
+        Selection::parse(&self.words, Abi::native()).map_err(|unknown| {
+            let at = self.places.get(unknown.index).copied().unwrap_or_default();
+            EventsError::Syscall { at, unknown }
+        })
+    }
+}
+
+impl EventsPlan {
+    /// The first step: what is asked for, by its names, with the events that are no calls opened.
+    pub(super) fn asked_for(
+        reach: Reach,
+        wants: &[Wanted],
+        memory: MemoryPlan,
+        catalogue: &dyn Catalogue,
+    ) -> Result<Self, EventsError> {
+        let words = CallWords::of(wants);
+        let named = words.parse()?;
+        let is_named = |want: &Wanted| matches!(want, Wanted::Syscalls(_) | Wanted::Event(_));
+        let has_calls = !words.words.is_empty() || !wants.iter().any(is_named);
+        let mut plan = Self {
+            requests: Vec::new(),
+            meanings: Vec::new(),
+            selection: has_calls.then(|| named.clone()),
+            recorded: named,
+            named: Vec::new(),
+            operations: Operations::default(),
+            grouping: Grouping::No,
+            watched: Watched::default(),
+            memory,
+            maps: false,
+            fetches: Arc::default(),
+            copies: Vec::new(),
+            starts: wants.contains(&Wanted::Starts),
+            turns: wants.contains(&Wanted::Turns),
+            reach,
+            chained: chains::chained(wants)?,
+            without_tracepoint: Vec::new(),
+            named_calls: evasions::named_calls(wants),
+            exact_paths: Vec::new(),
+        };
+        for (at, want) in wants.iter().enumerate() {
+            if let Wanted::Event(wanted) = want
+                && !operations::is_operation(&wanted.name)
+            {
+                plan.add_event(at, wanted, catalogue)?;
+            }
+        }
+        plan.add_operations(wants, catalogue)?;
+        Ok(plan)
+    }
+
+    /// The second step, which only adds: the events that show the calls, those by which tasks,
+    /// descriptors and mappings are followed, and what is read of memory, now that it is known how
+    /// much of it is needed.
+    pub(super) fn show_calls(
+        &mut self,
+        wants: &[Wanted],
+        memory: MemoryPlan,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        let mut words = CallWords::of(wants);
+        let (beside, watched) = following::beside(self.selection.as_ref(), memory, self.reach);
+        words.words.extend(beside);
+        // No word at all means every call: then one more would take the others away.
+        if !self
+            .selection
+            .as_ref()
+            .is_some_and(Selection::is_everything)
+        {
+            words.words.extend(self.starts.then_some("all"));
+            if wants.contains(&Wanted::Marks) {
+                words.words.extend(MARKING);
+            }
+            words
+                .words
+                .extend(evasions::beside(wants, self.selection.as_ref()));
+        }
+        let recorded = words.parse()?;
+        (self.memory, self.watched) = (memory, watched);
+        self.maps = following::has_mappings(&recorded);
+        self.fetches = Arc::new(following::fetches(&recorded, memory));
+        // Calls come first.
+        let asked_for = (take(&mut self.requests), take(&mut self.meanings));
+        self.add_calls(&recorded, catalogue)?;
+        self.recorded = recorded;
+        self.add_refusals(catalogue)?;
+        self.chain_calls();
+        self.requests.extend(asked_for.0);
+        self.meanings.extend(asked_for.1);
+        if self.reach == Reach::OwnCalls && self.requests.len() > 2 * MOST_CALLS {
+            return Err(EventsError::TooMany);
+        }
+        self.watch_legacy(catalogue)?;
+        self.watched.submissions = self.operations.recorded.len() > usize::from(u8::MAX);
+        self.decide_grouping(catalogue)
+    }
+
+    fn decide_grouping(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
+        let needed = self.of_group_alone().is_some();
+        self.grouping = match self.named.len() + self.copies.len() {
+            _ if needed => Grouping::Needed,
+            // To count for a group takes the right to follow whole CPUs.
+            _ if self.reach.has_own_tracepoints() => Grouping::No,
+            0..=INHERITED => Grouping::No,
+            _ => Grouping::Faster,
+        };
+        if self.grouping != Grouping::No {
+            self.watch_group(catalogue)?;
+        }
+        Ok(())
+    }
+
+    fn add_event(
+        &mut self,
+        at: usize,
+        wanted: &WantedEvent,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        if let Some(event) = SoftwareEvent::parse(&wanted.name) {
+            return self.add_software(at, event, wanted);
+        }
+        if let Some(probe) = &wanted.probe
+            && let Some(known) = self.named.iter().find(|known| *known.name == *probe.name)
+        {
+            let name = probe.name.clone();
+            return match known.probe.as_deref() == Some(probe) {
+                true => Ok(()),
+                false => Err(EventsError::SameName { at, name }),
+            };
+        }
+        let sought = Sought {
+            at,
+            name: &wanted.name,
+            probe: wanted.probe.as_ref(),
+            filter: wanted.filter.as_deref(),
+            reach: self.reach,
+        };
+        for found in sought.find(catalogue)? {
+            if !self.has_opened(&found.name, sought.filter) {
+                self.add_found(at, found, wanted);
+            }
+        }
+        Ok(())
+    }
+
+    fn has_opened(&self, name: &str, filter: Option<&str>) -> bool {
+        let mut opened = self.requests.iter().zip(&self.meanings);
+        opened.any(|(request, meaning)| {
+            matches!(meaning, Meaning::Event(_))
+                && request.name == name
+                && request.filter.as_deref() == filter
+        })
+    }
+
+    fn add_found(&mut self, at: usize, found: Found, wanted: &WantedEvent) {
+        let naming = Naming::Own(found.name.as_str().into());
+        self.open(&found.name, &found.format, wanted.filter.clone(), naming);
+        if let (Some(request), Some(planned)) = (self.requests.last_mut(), self.named.last_mut()) {
+            // Counted for a group it would be planted into whatever runs on the machine.
+            let is_of_user = |probe: &Probe| probe.kind.is_of_user();
+            request.of_group = !found.probe.as_ref().is_some_and(is_of_user);
+            request.attr = request.attr.with_chain(wanted.chain);
+            planned.want = Some(at);
+            planned.probe = found.probe.map(Arc::new);
+        }
+    }
+}
