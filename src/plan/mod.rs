@@ -357,4 +357,4 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

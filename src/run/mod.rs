@@ -73,7 +73,7 @@ pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use ready::{SuiteError, check};
 pub use record::{RecordEnd, Recording, RecordingError, record};
 pub use recording::RecordError;
-pub use replay::{RecordedRun, ReplayError, Replayed};
+pub use replay::{RecordedRun, ReplayError};
 pub use saved::Saved;
 pub use saving::Saving;
 pub use scenario::{Outcome, SnapshotOutcome, Subject, attempt};

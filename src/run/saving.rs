@@ -3,11 +3,10 @@
 use super::store::{Output, Store, StoreError, StoreOptions, Stored};
 use super::{Bench, Saved, Setting};
 use crate::plan::EventsPlan;
-use crate::verdict::Ended;
+use crate::verdict::Run;
 use perf_live::events::{EventSet, Origin};
 use perf_live::files::{self, Access};
 use perf_live::host::Host;
-use perf_live::sandbox::Left;
 use perf_records::record::LayoutTable;
 use std::io;
 use std::path::Path;
@@ -85,8 +84,7 @@ impl Saving {
         host: &Host,
         plan: &EventsPlan,
         setting: &Setting,
-        ended: &Ended,
-        left: &Left,
+        run: &Run<()>,
     ) -> Result<Stored, StoreError> {
         if let Some(error) = self.error {
             return Err(error.into());
@@ -96,7 +94,7 @@ impl Saving {
             of_group: !events.hang_up(),
             ..setting.clone()
         };
-        let saved = Saved::of(plan, &setting, ended, left);
+        let saved = Saved::of(plan, &setting, run);
         let besides = |sum| [(Saved::FEATURE, saved.sealed(sum).to_bytes())].into();
         let stored = self.store.end(events, host, besides)?;
         self.file.finish()?;

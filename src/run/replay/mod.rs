@@ -14,8 +14,7 @@ mod wanted;
 use super::saved::Saved;
 use super::session::SessionError;
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach};
-use crate::verdict::Ended;
-use perf_live::sandbox::{Left, World};
+use perf_live::sandbox::World;
 use perf_records::format::{self, Format};
 use perf_records::perfdata::{self, EventDesc, Feature, ReadError};
 use perf_records::space::Origin;
@@ -103,21 +102,6 @@ pub enum ReplayError {
     /// Its records.
     #[error(transparent)]
     Session(#[from] SessionError),
-}
-
-/// A recorded run.
-#[derive(Debug)]
-pub struct Replayed {
-    /// How it ended.
-    pub ended: Ended,
-    /// What it left in its directory.
-    pub left: Left,
-    /// What the recording does not say, a line each: from it no pass follows.
-    pub untold: Vec<String>,
-    /// Whether it says which limits the workload reached.
-    pub knows_limits: bool,
-    /// The working directory, as the workload saw it.
-    pub directory: Option<String>,
 }
 
 impl RecordedRun {
