@@ -1,7 +1,6 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
 mod baseline;
-mod calibrate;
 mod chains;
 mod copies;
 mod counting;
@@ -18,9 +17,7 @@ mod halves;
 mod inject;
 mod lay;
 mod limits;
-mod load;
 mod marks;
-mod mutate;
 mod once;
 mod options;
 mod overwritten;
@@ -30,7 +27,6 @@ mod reader;
 mod reading;
 mod ready;
 mod record;
-mod recording;
 mod rejudge;
 mod replay;
 mod saved;
@@ -43,6 +39,7 @@ mod sources;
 mod stat;
 mod store;
 mod storing;
+mod study;
 mod suite;
 mod sum;
 mod survivors;
@@ -51,7 +48,6 @@ mod triggers;
 mod watch;
 mod workload;
 
-pub use calibrate::{CalibrateError, Calibrating};
 pub use chains::NamedFunction;
 pub use counting::Count;
 pub use described::Preface;
@@ -63,16 +59,12 @@ pub use flight::{
 };
 pub use ground::Names;
 pub use inject::{InjectError, Injected, inject_file, inject_pipe};
-pub use mutate::{
-    Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey, Survivor,
-};
 pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use ready::{SuiteError, check};
 pub use record::{RecordEnd, Recording, RecordingError, record};
-pub use recording::RecordError;
 pub use replay::{RecordedRun, ReplayError};
 pub use saved::Saved;
 pub use saving::Saving;
@@ -81,6 +73,10 @@ pub use session::{Control, Next, Patience, SessionError, follow};
 pub use setting::{Extras, Fault, Fired, Observer, Setting, Turn};
 pub use stat::Counters;
 pub use store::{Output, Store, StoreError, StoreOptions, Stored, chosen_cpus};
+pub use study::{
+    CalibrateError, Calibrating, Killer, LEAST_KILLED, MutationOptions, MutationReport,
+    RecordError, Standing, Survey, Survivor,
+};
 pub use suite::{ScenarioReport, Suite};
 pub use survivors::GRACE;
 pub use triggers::{Alarm, Ask, Switch, Triggers};

@@ -1,9 +1,9 @@
 //! Runs of a scenario that expects nothing yet.
 
-use super::once::once;
-use super::scenario::NoRun;
-use super::{Control, Extras, RunError, Suite, lay_out};
 use crate::plan::Plan;
+use crate::run::once::once;
+use crate::run::scenario::NoRun;
+use crate::run::{Control, Extras, RunError, Suite, lay_out};
 use crate::scenario::Expect;
 use crate::verdict::{self, Finding, Known, Run, Verdict, joined};
 use perf_live::sandbox::Left;

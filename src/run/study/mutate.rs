@@ -1,13 +1,13 @@
 //! The mutants of a scenario's run: how many of them its expectations and its snapshot let through.
 
-use super::overwritten::OVERWRITTEN;
-use super::ready::Ready;
-use super::scenario::stored;
-use super::side_by_side::side_by_side;
-use super::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::matching::{add_spans, remove_spans};
 use crate::mutate::{Mutant, Mutants, Operator, Recorded, Thread};
 use crate::plan::Plan;
+use crate::run::overwritten::OVERWRITTEN;
+use crate::run::ready::Ready;
+use crate::run::scenario::stored;
+use crate::run::side_by_side::side_by_side;
+use crate::run::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::trace::{Block, Deed, Normalised, StableName};
 use crate::verdict::{self, About, Finding, Run, Verdict};
 use perf_live::errors::chain;

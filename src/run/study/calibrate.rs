@@ -1,12 +1,12 @@
 //! Running a scenario many times, under conditions that bring out what varies.
 
 use super::load::{Load, Pinned};
-use super::once::once;
-use super::overwritten::OVERWRITTEN;
-use super::scenario::{NoRun, judge};
-use super::{Bench, Control, Extras, RunError, Suite, lay_out};
 use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
 use crate::plan::Plan;
+use crate::run::once::once;
+use crate::run::overwritten::OVERWRITTEN;
+use crate::run::scenario::{NoRun, judge};
+use crate::run::{Bench, Control, Extras, RunError, Suite, lay_out};
 use crate::trace::{By, Level, Normalised, Trace, View};
 use crate::verdict::{Finding, Verdict, joined};
 use std::collections::BTreeSet;
