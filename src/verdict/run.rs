@@ -188,8 +188,12 @@ mod tests {
     }
 
     fn plan(expect: &str) -> Plan {
+        let baseline = match expect.contains("delta") {
+            true => "baseline: { run: [\"true\", again] }",
+            false => "",
+        };
         let resolved = resolved(&format!(
-            "description: it ends\nworkload: {{ run: [\"true\"] }}\nbaseline: {{ run: [\"true\"] }}\n\
+            "description: it ends\nworkload: {{ run: [\"true\"] }}\n{baseline}\n\
              sandbox: {{ limits: {{ cpu: 1s }} }}\ntrace: {{ events: [{{ syscalls: [openat] }}] }}\n\
              expect: {{ limit: cpu, {expect} }}\nsnapshot: false"
         ));
