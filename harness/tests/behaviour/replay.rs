@@ -104,25 +104,6 @@ fn a_saved_trace_is_the_trace_that_was_printed() {
 }
 
 #[test]
-fn what_a_traced_command_wrote_and_left_was_not_kept_and_nothing_is_judged_by_it() {
-    require!(right_to_trace());
-    let project = Project::new();
-    let traced = ["trace", "-o", "live", "--save", "run.data", "--", "true"];
-    project.harness(&traced).assert_status(0);
-    for (expect, verdict) in [
-        ("exit: 0", "pass"),
-        ("stdout: ''", "incomplete"),
-        ("files_after: { gone: { exists: false } }", "incomplete"),
-    ] {
-        let yaml =
-            format!("workload: {{ run: [\"true\"] }}\nexpect: {{ {expect} }}\nsnapshot: false");
-        project.scenario("it", &yaml);
-        let judged = judged(&project, &["--from", "run.data", "scenarios/it.yaml"]);
-        assert_eq!(judged[0].1, verdict, "{expect}: {judged:?}");
-    }
-}
-
-#[test]
 fn a_recording_of_perf_is_traced_and_what_it_does_not_say_is_said() {
     require!(right_to_trace());
     let perf = require!(program("perf"));

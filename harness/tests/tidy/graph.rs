@@ -93,7 +93,6 @@ const TRACE_HARNESS: Rooms = &[
             "plan",
             "scenario",
             "snapshot",
-            "suggest",
             "trace",
             "verdict",
         ],
