@@ -1,12 +1,13 @@
 //! The run that a scenario's own is compared with.
 
 use super::once::once;
+use super::recorded::of_baseline;
 use super::scenario::{NoRun, Outcome};
 use super::{Bench, Control, Extras, StoreOptions, lay_out};
 use crate::plan::Plan;
 use crate::trace::Normalised;
 use crate::verdict::{self, Finding, Run, Verdict};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Runs a baseline in a directory of its own, of which nothing is left, and gives its trace.
 ///
@@ -20,7 +21,7 @@ pub(super) fn run(
     save: Option<(&Path, &StoreOptions)>,
 ) -> Result<Normalised, NoRun> {
     let dir = lay_out(bench, plan, file)?;
-    let save = save.map(|(file, about)| (recorded_in(file), about));
+    let save = save.map(|(file, about)| (of_baseline(file), about));
     let extras = Extras {
         save: save.as_ref().map(|(file, about)| (file.as_path(), *about)),
         ..Extras::default()
@@ -28,12 +29,6 @@ pub(super) fn run(
     let ran = once(bench, plan, control, extras, &dir);
     dir.remove()?;
     judged(plan, ran.map(|(run, _)| run).map_err(NoRun::from))
-}
-
-/// Where the baseline's records are whose scenario's own are in this file: `x.baseline.data` beside
-/// `x.data`.
-pub(super) fn recorded_in(file: &Path) -> PathBuf {
-    file.with_extension("baseline.data")
 }
 
 /// A baseline's trace, where it ended as it should.

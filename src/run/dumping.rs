@@ -1,8 +1,8 @@
 //! A run that is judged from its records, and what is kept of one that failed.
 
 use super::once::once;
+use super::recorded::{Saved, Sum};
 use super::rejudge::replayed;
-use super::saved::Saved;
 use super::scenario::judged;
 use super::workload::world;
 use super::{
@@ -158,7 +158,7 @@ fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
         let before = same.count();
         names.push((event.name.as_str(), before));
     }
-    let mut sum = super::sum::Sum::default();
+    let mut sum = Sum::default();
     sum.events(&prologue.events, prologue.tracing.as_ref());
     let output = file.file().map_err(refused)?;
     let writer = match file.is_stream() {

@@ -1,12 +1,12 @@
 //! One run of a planned workload, from its launch to its trace.
 
+use super::Saving;
 use super::flight::FlightLog;
 use super::ground::Names;
 use super::limits::Limiter;
 use super::marks::normalised;
 use super::overwritten::conclude;
 use super::probes;
-use super::saving::Saving;
 use super::session::system;
 use super::workload::workload;
 use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};

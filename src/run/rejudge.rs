@@ -1,8 +1,8 @@
 //! A recorded run, judged by a scenario.
 
+use super::RecordedRun;
 use super::baseline;
 use super::once::Collector;
-use super::replay::RecordedRun;
 use super::scenario::{NoRun, Outcome, judged};
 use super::{Bench, RunError, Subject};
 use crate::plan::Plan;

@@ -5,8 +5,8 @@
 
 use super::lay::Lay;
 use super::sum::Sum;
-use super::{Names, Setting};
 use crate::plan::EventsPlan;
+use crate::run::{Names, Setting};
 use crate::verdict::{Known, Run};
 use perf_live::events::{Account, EventRequest};
 use perf_live::sandbox::FileType;
@@ -25,15 +25,15 @@ pub struct Saved {
     /// Of this form; 1.
     version: u32,
     /// The calls that were asked for, in words; `None` for none.
-    pub(super) calls: Option<Vec<String>>,
+    pub(in crate::run) calls: Option<Vec<String>>,
     /// The calls that were recorded, in words.
     recorded: Vec<String>,
     /// The tracepoints that were asked for.
-    pub(super) tracepoints: Vec<String>,
+    pub(in crate::run) tracepoints: Vec<String>,
     /// What was recorded: the events and the filters in the kernel.
     requests: Vec<(String, Option<String>)>,
     /// What was executed and what it was given; nothing where it was there already.
-    pub(super) command: Vec<String>,
+    pub(in crate::run) command: Vec<String>,
     init: Option<u32>,
     reads_memory: bool,
     contents: u16,
@@ -65,7 +65,7 @@ pub struct Saved {
 /// Bytes, as text where they are that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Bytes {
+pub(in crate::run) enum Bytes {
     Text(String),
     Raw(Vec<u8>),
 }
@@ -80,7 +80,7 @@ impl From<&[u8]> for Bytes {
 }
 
 impl Bytes {
-    pub(super) fn to_vec(&self) -> Vec<u8> {
+    pub(in crate::run) fn to_vec(&self) -> Vec<u8> {
         match self {
             Self::Text(text) => text.clone().into_bytes(),
             Self::Raw(bytes) => bytes.clone(),
@@ -219,7 +219,7 @@ impl Saved {
 
     /// So many occurrences of an event, all before this moment, are left out as if they had been
     /// overwritten; `before` as in [`Account::of`].
-    pub(super) fn forgets(&mut self, (name, before): (&str, usize), many: u64, until: u64) {
+    pub(in crate::run) fn forgets(&mut self, (name, before): (&str, usize), many: u64, until: u64) {
         let mut events = self.account.events.iter_mut();
         let mut events = events.by_ref().filter(|event| event.name == name);
         if let Some(event) = events.nth(before) {
@@ -241,7 +241,7 @@ impl Saved {
     }
 
     /// Whether it and the records are as they were written.
-    pub(super) fn is_sealed_by(&self, records: u64) -> bool {
+    pub(in crate::run) fn is_sealed_by(&self, records: u64) -> bool {
         self.clone().sealed(records).sum == self.sum
     }
 
@@ -265,7 +265,7 @@ impl Saved {
     }
 
     /// What must be known of the run to understand its records.
-    pub(super) fn setting(&self) -> Setting {
+    pub(in crate::run) fn setting(&self) -> Setting {
         let kind = |given: &Given| match given {
             Given::Path(path) => FileKind::Path(path.to_vec().into()),
             Given::Named(name) => FileKind::Given(name.to_vec().into()),
@@ -293,7 +293,7 @@ impl Saved {
     }
 
     /// What is known of the run.
-    pub(super) fn run(&self) -> Run<()> {
+    pub(in crate::run) fn run(&self) -> Run<()> {
         let unknown = Run::recorded(self.account.clone());
         let output = |output: &Option<Output>| output.as_ref().map(|it| Known::Yes(it.captured()));
         let directory = self.directory.as_ref().map(Bytes::to_vec);
@@ -349,14 +349,17 @@ impl Saved {
     }
 
     /// Whether all calls of a set were recorded.
-    pub(super) fn has_calls(&self, wanted: &Selection) -> bool {
+    pub(in crate::run) fn has_calls(&self, wanted: &Selection) -> bool {
         let words: Vec<&str> = self.recorded.iter().map(String::as_str).collect();
         Selection::parse(&words, wanted.native()).is_ok_and(|recorded| recorded.covers(wanted))
     }
 
     /// The filters that an event was recorded with, `None` for all of it; none for an event that
     /// was not.
-    pub(super) fn filters<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Option<&'a str>> {
+    pub(in crate::run) fn filters<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> impl Iterator<Item = Option<&'a str>> {
         let requests = self.requests.iter();
         requests
             .filter(move |(known, _)| known == name)
@@ -364,12 +367,12 @@ impl Saved {
     }
 
     /// Who counted what, and what became of it.
-    pub(super) fn account(&self) -> &Account {
+    pub(in crate::run) fn account(&self) -> &Account {
         &self.account
     }
 
     /// How many bytes of what is read and written are in the recording.
-    pub(super) fn contents(&self) -> Option<u16> {
+    pub(in crate::run) fn contents(&self) -> Option<u16> {
         self.reads_memory.then_some(self.contents)
     }
 }

@@ -1,8 +1,8 @@
 //! The very records of a run, kept beside what is made of them.
 
 use super::store::{Output, Store, StoreError, StoreOptions, Stored};
-use super::{Bench, Saved, Setting};
 use crate::plan::EventsPlan;
+use crate::run::{Bench, Saved, Setting};
 use crate::verdict::Run;
 use perf_live::events::{EventSet, Origin};
 use perf_live::files::{self, Access};
@@ -62,7 +62,7 @@ impl Saving {
     }
 
     /// Of how many occurrences of a request the samples tell so far.
-    pub(super) fn occurrences_of(&self, request: usize) -> u64 {
+    pub(in crate::run) fn occurrences_of(&self, request: usize) -> u64 {
         self.store.occurrences_of(request)
     }
 

@@ -1,10 +1,10 @@
 //! The records of a file, one by one, to whoever understands those of a run.
 
-use super::super::reader::Reader;
 use super::super::sum::Sum;
-use super::super::{Fired, Observer, Setting, Turn};
 use super::{RecordedRun, ReplayError, command};
 use crate::plan::{EventsPlan, Reach};
+use crate::run::reader::Reader;
+use crate::run::{Fired, Observer, Setting, Turn};
 use crate::verdict::{About, Finding, Known, Run};
 use perf_live::events::{Account, EventAccount, MEMORY, Origin};
 use perf_live::sandbox::World;
