@@ -7,19 +7,20 @@ mod files;
 mod finding;
 mod known;
 mod limits;
+mod run;
 mod sections;
 
-pub use delta::{Counted, delta};
-pub use files::{files_after, reads_content};
+pub use files::reads_content;
 pub use finding::{About, Finding, Judgement, Kind, joined};
 pub use known::Known;
+pub use run::Run;
 
 use crate::plan::Plan;
 use crate::scenario::ExpectedOutput;
-use crate::trace::Deed;
+use crate::trace::Normalised;
 use perf_live::events::{Account, EventAccount, MEMORY};
-use perf_live::sandbox::{Captured, Exited};
-use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
+use perf_live::sandbox::Captured;
+use perf_live::units::{ExitKind, Survivor};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -79,75 +80,6 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How a run ended, apart from what it showed.
-#[derive(Clone, Debug)]
-pub struct Ended {
-    /// How the main process ended.
-    pub exit: Known<ExitKind>,
-    /// The pid of the main process in its own namespace, where it got as far as having one.
-    pub main_pid: Option<i32>,
-    /// What the workload wrote to standard output; empty where that was inherited.
-    pub stdout: Known<Captured>,
-    /// And to standard error.
-    pub stderr: Known<Captured>,
-    /// What the main process and all that it waited for used.
-    pub used_by_main: Usage,
-    /// Whether it had to be ended for its time.
-    pub timed_out: bool,
-    /// Whether somebody asked for its end.
-    pub interrupted: bool,
-    /// Whether descendants were left alone while they lived on.
-    pub left: bool,
-    /// The limits that it ran into.
-    pub struck: Vec<Struck>,
-    /// The limits that nobody can tell whether it ran into, and why.
-    pub untold: Vec<(Limit, String)>,
-    /// Who lived when everything was ended: at the timeout, or after the end of the main process
-    /// where nobody may outlive it.
-    pub survivors: Vec<Survivor>,
-    /// What it used.
-    pub usage: Usage,
-    /// Every record accounted for.
-    pub account: Account,
-}
-
-impl Ended {
-    /// A run whose workload came to this end by itself.
-    #[must_use]
-    pub fn of(exited: Exited, usage: Usage, account: Account) -> Self {
-        Self {
-            exit: Known::Yes(exited.exit),
-            main_pid: exited.main_pid,
-            stdout: Known::Yes(exited.stdout),
-            stderr: Known::Yes(exited.stderr),
-            used_by_main: exited.usage,
-            timed_out: false,
-            interrupted: false,
-            left: false,
-            struck: Vec::new(),
-            untold: Vec::new(),
-            survivors: Vec::new(),
-            usage,
-            account,
-        }
-    }
-
-    /// All limits that it ran into, its time among them.
-    #[must_use]
-    pub fn struck(&self) -> Vec<Limit> {
-        let time = self.timed_out.then_some(Limit::Timeout);
-        let others = self.struck.iter().map(|struck| struck.limit);
-        time.into_iter().chain(others).collect()
-    }
-
-    /// Whether a limit was its end, at whatever point it had come to: its trace is another one in
-    /// each run.
-    #[must_use]
-    pub fn is_cut_short(&self) -> bool {
-        self.timed_out || self.struck.iter().any(|struck| struck.is_end)
-    }
-}
-
 /// Judges a run by everything but its snapshot.
 ///
 /// Of a run whose workload had to be ended for its time, on the wall or on CPUs, of one with a
@@ -156,27 +88,63 @@ impl Ended {
 /// the workload ended is judged only where the author wrote that down, and what it had done by then
 /// as ever.
 #[must_use]
-pub fn judge(
-    plan: &Plan,
-    ended: &Ended,
-    counts: &BTreeMap<String, u64>,
-    deeds: &[&Deed],
-) -> Judgement {
-    let missing = missing(&ended.account);
-    let mut findings = limits::unexpected(plan, ended);
+pub fn judge(plan: &Plan, run: &Run) -> Judgement {
+    if run.interrupted {
+        return Judgement::of(Finding::broken("interrupted"));
+    }
+    let mut judgement = by_its_end(plan, run);
+    judgement.add(besides(plan, run));
+    judgement
+}
+
+/// How often each call and event occurred that the author asked for.
+#[must_use]
+pub fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
+    let mut counts = trace.counts();
+    counts.retain(|name, _| !plan.marks.hidden.contains(name));
+    counts
+}
+
+/// What was found while the run was read, of the files that it left, and against its baseline.
+fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
+    let is_overwritten = !plan.events.overwritten(&run.account).is_empty();
+    let mut findings = run.findings.clone();
+    if is_overwritten {
+        // A mark that was not found may have been there.
+        for finding in &mut findings {
+            finding.kind = Kind::Unknown;
+        }
+    }
+    let expected = &plan.expect.files_after;
+    if !expected.is_empty() {
+        findings.extend(files::after(expected, &run.left));
+    }
+    if let Some(baseline) = &plan.baseline {
+        let unknown = |why: &str| vec![Finding::unknown(About::Baseline, why)];
+        findings.extend(match &run.base {
+            Known::No(why) => unknown(why),
+            Known::Yes(_) if is_overwritten => {
+                unknown("what was overwritten is compared with no baseline")
+            }
+            Known::Yes(base) => delta::compare(&baseline.delta, base, &run.trace),
+        });
+    }
+    findings
+}
+
+/// Judges its limits, its records, its end, its outputs, its events and its counters.
+fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
+    let missing = missing(&run.account);
+    let mut findings = limits::unexpected(plan, run);
     if findings.iter().any(|finding| finding.kind == Kind::TooLong) {
-        let alive = survivors(&ended.survivors, Kind::Remark, "was still alive");
+        let alive = survivors(&run.survivors, Kind::Remark, "was still alive");
         let findings = [findings, alive, missing].concat();
         return Judgement { findings };
     }
     // Those who lived at an expected timeout have outlived nobody.
-    let outlived = match ended.timed_out {
+    let outlived = match run.timed_out {
         true => Vec::new(),
-        false => survivors(
-            &ended.survivors,
-            Kind::Outlived,
-            "outlived the main process",
-        ),
+        false => survivors(&run.survivors, Kind::Outlived, "outlived the main process"),
     };
     if !missing.is_empty() || !outlived.is_empty() {
         let findings = match missing.is_empty() {
@@ -185,7 +153,7 @@ pub fn judge(
         };
         return Judgement { findings };
     }
-    let limit = limits::missed(plan, ended);
+    let limit = limits::missed(plan, run);
     let (mut unknown, missed): (Vec<Finding>, Vec<Finding>) = limit
         .into_iter()
         .partition(|finding| finding.kind == Kind::Unknown);
@@ -193,15 +161,15 @@ pub fn judge(
     let is_expected = plan
         .expect
         .limit
-        .is_some_and(|limit| limits::reached(ended, limit));
-    let is_explained = is_expected || ended.is_cut_short();
+        .is_some_and(|limit| limits::reached(run, limit));
+    let is_explained = is_expected || run.is_cut_short();
     let wanted = plan.expect.exit.unwrap_or(ExitKind::Code(0));
     let is_asked = plan.expect.exit.is_some() || !is_explained;
-    match &ended.exit {
+    match &run.exit {
         Known::Yes(exit) if is_asked && *exit != wanted => {
             let text = format!("expected {wanted}, got {exit}");
             findings.push(Finding::missed(About::Exit, text));
-            let said = ended.stderr.yes().map_or(&[][..], |said| &said.bytes);
+            let said = run.stderr.yes().map_or(&[][..], |said| &said.bytes);
             let said = String::from_utf8_lossy(said);
             if plan.expect.stderr.is_none() && !said.trim().is_empty() {
                 let text = quoted("standard error", &excerpt(&said));
@@ -213,8 +181,8 @@ pub fn judge(
     }
     let (stdout, stderr) = (&plan.expect.stdout, &plan.expect.stderr);
     for (about, name, expected, got) in [
-        (About::Stdout, "standard output", stdout, &ended.stdout),
-        (About::Stderr, "standard error", stderr, &ended.stderr),
+        (About::Stdout, "standard output", stdout, &run.stdout),
+        (About::Stderr, "standard error", stderr, &run.stderr),
     ] {
         match (expected, got) {
             (None, _) => {}
@@ -228,10 +196,10 @@ pub fn judge(
         }
     }
     findings.extend(unknown);
-    findings.extend(events::judge(plan, ended, counts, deeds));
-    findings.extend(counters::judge(plan, ended));
+    findings.extend(events::judge(plan, run));
+    findings.extend(counters::judge(plan, run));
     if !findings.is_empty() {
-        findings.extend(limits::unknown(plan, ended));
+        findings.extend(limits::unknown(plan, run));
     }
     Judgement { findings }
 }

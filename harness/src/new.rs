@@ -21,8 +21,8 @@ use trace_harness::run::{
 use trace_harness::scenario::{
     Command, Draft, EventSpec, EventWish, Since, SnapshotSpec, Workload,
 };
-use trace_harness::suggest::{self, Given, NoEnd, Seen};
-use trace_harness::verdict::Verdict;
+use trace_harness::suggest::{self, Given, NoEnd};
+use trace_harness::verdict::{Run, Verdict};
 
 /// So many runs are compared before the calibration: whatever varies at once is no expectation.
 const RECORDED: u32 = 5;
@@ -146,7 +146,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
         ));
     }
     let suite = Suite::of_text(bench, &target.file, &draft.text())?;
-    let mut runs: Vec<Seen> = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     for _ in 0..RECORDED {
         runs.push(suite.record(&mut *control())?);
     }
@@ -296,10 +296,11 @@ fn own_events(events: &[String]) -> Vec<EventSpec> {
 }
 
 /// What was recorded, in a line.
-fn summary(draft: &Draft, runs: &[Seen]) -> String {
+fn summary(draft: &Draft, runs: &[Run]) -> String {
     let first = runs.first();
     let n_calls: u64 = first.map_or(0, |run| run.trace.counts().values().sum());
-    let n_bytes = first.map_or(0, |run| run.stdout.bytes.len());
+    let stdout = first.and_then(|run| run.stdout.yes());
+    let n_bytes = stdout.map_or(0, |stdout| stdout.bytes.len());
     let n_files = draft.files_after.len();
     format!(
         "recorded: {}, {n_bytes} bytes of output, {n_files} file{} changed, {n_calls} calls\n",
@@ -309,13 +310,14 @@ fn summary(draft: &Draft, runs: &[Seen]) -> String {
 }
 
 /// A command that fails may be what is to be tested, or lack a file.
-fn doubt(draft: &Draft, runs: &[Seen]) -> String {
+fn doubt(draft: &Draft, runs: &[Run]) -> String {
     if draft.exit == ExitKind::Code(0) {
         return String::new();
     }
     let stderr = runs
         .first()
-        .map(|run| String::from_utf8_lossy(&run.stderr.bytes));
+        .and_then(|run| run.stderr.yes())
+        .map(|stderr| String::from_utf8_lossy(&stderr.bytes));
     let said = stderr.as_deref().and_then(|text| text.lines().next());
     let said = said.map_or(String::new(), |line| {
         format!(", saying `{}`", shown(&short(line)))

@@ -362,4 +362,4 @@ fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -192,7 +192,7 @@ fn an_unknown_name_comes_with_its_place_and_the_nearest() {
     ));
 }
 
-fn resolved(text: &str) -> Result<Resolved, PlanError> {
+pub(crate) fn resolved(text: &str) -> Result<Resolved, PlanError> {
     resolved_on(&Kernel::captured(), None, text)
 }
 

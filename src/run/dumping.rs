@@ -1,9 +1,9 @@
 //! A run that is judged from its records, and what is kept of one that failed.
 
-use super::once::record;
-use super::rejudge::rejudge;
-use super::saved::Saved;
-use super::scenario::not_executed;
+use super::once::once;
+use super::recorded::{Saved, Sum};
+use super::rejudge::replayed;
+use super::scenario::judged;
 use super::workload::world;
 use super::{
     Bench, Control, Extras, Item, Options, Outcome, RecordedRun, RunError, StoreError, Subject,
@@ -12,10 +12,10 @@ use super::{
 use crate::plan::Plan;
 use crate::scenario::Last;
 use crate::snapshot::Stored;
-use crate::verdict::{About, Finding, Verdict};
+use crate::verdict::{About, Finding, Run, Verdict};
 use perf_live::errors::chain;
 use perf_live::files::{self, Access, Output};
-use perf_live::sandbox::{LaunchError, WorkDir};
+use perf_live::sandbox::WorkDir;
 use perf_records::perfdata::{Feature, Ordered, Prologue, ReadError, Reader, Writer, features};
 use perf_records::record::{self, Record, kind};
 use std::collections::BTreeMap;
@@ -88,22 +88,16 @@ fn judged_when_over(
 ) -> Result<Outcome, RunError> {
     // Times of files have the grain of the kernel's tick.
     let since = SystemTime::now() - Duration::from_millis(10);
-    let (ended, ..) = match record(bench, plan, control, extras, dir) {
-        Err(RunError::Launch(LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
-        ran => ran?,
-    };
     let file = extras.save.map(|(file, _)| file).unwrap_or(Path::new(""));
-    let recording = RecordedRun::open(file)?.of_this_machine(world(bench, plan), since);
-    let outcome = rejudge(bench, plan, subject, &recording)?;
-    Ok(match ended.interrupted {
-        false => outcome,
-        true => Outcome {
-            verdict: Verdict::Broken,
-            findings: vec![Finding::broken("interrupted")],
-            interrupted: true,
-            ..outcome
-        },
-    })
+    let mut remembered = || {
+        let (followed, _) = once(bench, plan, control, extras, dir)?;
+        let recording = RecordedRun::open(file)?.of_this_machine(world(bench, plan), since);
+        Ok(Run {
+            interrupted: followed.interrupted,
+            ..replayed(bench, plan, &recording)?
+        })
+    };
+    judged(plan, subject.stored, remembered())
 }
 
 /// Why the end of a run could not be kept.
@@ -164,7 +158,7 @@ fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
         let before = same.count();
         names.push((event.name.as_str(), before));
     }
-    let mut sum = super::sum::Sum::default();
+    let mut sum = Sum::default();
     sum.events(&prologue.events, prologue.tracing.as_ref());
     let output = file.file().map_err(refused)?;
     let writer = match file.is_stream() {

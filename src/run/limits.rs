@@ -7,7 +7,7 @@
 use super::{Bench, RunError, Watch};
 use crate::plan::Plan;
 use crate::scenario::KernelVersion;
-use crate::verdict::Ended;
+use crate::verdict::{Known, Run};
 use nix::sys::resource::{Resource, getrlimit};
 use perf_live::errors::chain;
 use perf_live::events::{Counted, Counter, EventRequest};
@@ -143,15 +143,15 @@ impl Limiter {
     }
 
     /// Says of a run that has ended what it used and which limits it ran into.
-    pub(super) fn conclude(&self, ended: &mut Ended) {
+    pub(super) fn conclude(&self, run: &mut Run<()>) {
         if let Some(group) = &self.group {
             let mut usage = group.usage();
             usage.cpu = usage.cpu.map(|time| time.saturating_sub(self.base));
-            ended.usage = ended.usage.and(usage);
+            run.usage = run.usage.and(usage);
             group
                 .struck()
                 .into_iter()
-                .for_each(|struck| self.add(ended, struck));
+                .for_each(|struck| self.add(run, struck));
         }
         for (limit, counter) in &self.counters {
             let failed = counter.as_ref().map_err(Clone::clone).and_then(|counter| {
@@ -165,24 +165,24 @@ impl Limiter {
                 Ok(number) => {
                     let calls = if number == 1 { "call" } else { "calls" };
                     let how = format!("{number} {calls} failed with {}", error_of(*limit));
-                    self.add(ended, struck(*limit, how, false));
+                    self.add(run, struck(*limit, how, false));
                 }
-                Err(why) => ended.untold.push((*limit, why)),
+                Err(why) => run.untold.push((*limit, why)),
             }
         }
-        let by_signal = match ended.exit.yes().copied() {
+        let by_signal = match run.exit.yes().copied() {
             Some(ExitKind::Signal(libc::SIGXCPU)) => Some((Limit::Cpu, "SIGXCPU", true)),
             Some(ExitKind::Signal(libc::SIGXFSZ)) => Some((Limit::FileSize, "SIGXFSZ", false)),
             _ => None,
         };
         if let Some((limit, signal, is_end)) = by_signal {
             self.add(
-                ended,
+                run,
                 struck(limit, format!("the kernel sent {signal}"), is_end),
             );
         }
         // What passed its limit and ended before anybody looked.
-        let outputs = [&ended.stdout, &ended.stderr];
+        let outputs = [&run.stdout, &run.stderr];
         let outputs = outputs.into_iter().filter_map(|output| output.yes());
         let written: u64 = outputs
             .map(|output| output.bytes.len() as u64 + output.dropped)
@@ -191,7 +191,7 @@ impl Limiter {
         let passed = [
             (
                 Limit::Cpu,
-                ended.usage.cpu >= limits.cpu && limits.cpu.is_some(),
+                run.usage.cpu >= limits.cpu && limits.cpu.is_some(),
             ),
             (
                 Limit::Output,
@@ -199,21 +199,23 @@ impl Limiter {
             ),
             (
                 Limit::Processes,
-                ended.usage.processes_peak > limits.processes && limits.processes.is_some(),
+                run.usage.processes_peak > limits.processes && limits.processes.is_some(),
             ),
         ];
         for (limit, _) in passed.into_iter().filter(|(_, passed)| *passed) {
             let how = "it passed it and ended by itself".to_owned();
-            self.add(ended, struck(limit, how, true));
+            self.add(run, struck(limit, how, true));
         }
     }
 
     /// One reason a limit is enough, and none for one that was not set: a group below others has
     /// their limits too.
-    fn add(&self, ended: &mut Ended, struck: Struck) {
-        let is_known = ended.struck.iter().any(|known| known.limit == struck.limit);
-        if !is_known && self.limits.said(struck.limit).is_some() {
-            ended.struck.push(struck);
+    fn add(&self, run: &mut Run<()>, struck: Struck) {
+        if !run.struck().contains(&struck.limit)
+            && self.limits.said(struck.limit).is_some()
+            && let Known::Yes(known) = &mut run.struck
+        {
+            known.push(struck);
         }
     }
 }

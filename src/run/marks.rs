@@ -1,55 +1,61 @@
-//! Where a trace begins, and what of it is shown, by the marks of its scenario.
+//! From the trace of a run to what its scenario sees of it.
 
-use crate::matching::{Mark, Scene, Unmarked};
-use crate::plan::Marks;
+use crate::matching::{Mark, Scene, Unmarked, add_spans};
+use crate::plan::{Marks, Plan};
 use crate::trace::{Deed, Normalised, Stretch, Trace, View};
 use crate::verdict::{About, Finding};
 use syscall_model::Signatures;
 
-/// Leaves out what lies before the mark that a trace starts behind, and has the view show the
-/// section that the snapshot is of.
+/// Normalises a trace once it is whole, with the spans of its scenario: the only way from what was
+/// collected of a run to what is judged.
 ///
-/// A mark that is not there speaks against the run; one of a section does so where the section is
-/// judged.
-pub(super) fn apply(
-    marks: &Marks,
+/// What lies before the mark that a trace starts behind is left out of it, and the view shows the
+/// section that the snapshot is of. A mark that is not there speaks against the run; one of a
+/// section does so where the section is judged.
+pub(super) fn normalised(
+    plan: &Plan,
     trace: &mut Trace,
-    view: &mut View,
+    mut view: View,
     signatures: &Signatures<'_>,
-) -> Vec<Finding> {
+) -> (Normalised, Vec<Finding>) {
+    let Marks {
+        since,
+        sections,
+        shown,
+        ..
+    } = &plan.marks;
+    let mut normalised = trace.normalise(&view, signatures);
     let mut findings = Vec::new();
-    if let Some(mark) = &marks.since {
-        let whole = trace.normalise(view, signatures);
-        match find(mark, &whole) {
+    if let Some(mark) = since {
+        let said = |why| format!("`trace.since`: {why}");
+        match find(mark, &normalised) {
             Ok(deed) => {
-                trace.cut(Stretch::from(deed.left), &whole);
-                // Whoever did nothing behind it is not shown.
+                trace.cut(Stretch::from(deed.left), &normalised);
+                // What did nothing behind it is not shown.
                 view.stretch = Some(Stretch::from(0));
+                normalised = trace.normalise(&view, signatures);
             }
             Err(Unmarked::Not(why)) => {
-                findings.push(Finding::missed(
-                    About::Events,
-                    format!("`trace.since`: {why}"),
-                ));
+                findings.push(Finding::missed(About::Events, said(why)));
             }
             Err(Unmarked::Unknown(why)) => {
-                findings.push(Finding::unknown(
-                    About::Events,
-                    format!("`trace.since`: {why}"),
-                ));
+                findings.push(Finding::unknown(About::Events, said(why)));
             }
         }
     }
-    let shown = marks.shown.as_ref();
-    if let Some((from, to)) = shown.and_then(|name| marks.sections.get(name)) {
-        let whole = trace.normalise(view, signatures);
-        let found = find(from, &whole).and_then(|from| Ok((from, find(to, &whole)?)));
-        view.stretch = found.ok().map(|(from, to)| Stretch {
+    if let Some((from, to)) = shown.as_ref().and_then(|name| sections.get(name)) {
+        let found = find(from, &normalised).and_then(|from| Ok((from, find(to, &normalised)?)));
+        let stretch = found.ok().map(|(from, to)| Stretch {
             after: from.left,
             before: Some(to.entered),
         });
+        if stretch != view.stretch {
+            view.stretch = stretch;
+            normalised = trace.normalise(&view, signatures);
+        }
     }
-    findings
+    add_spans(&plan.spans, &mut normalised);
+    (normalised, findings)
 }
 
 fn find<'a>(mark: &Mark, trace: &'a Normalised) -> Result<&'a Deed, Unmarked> {

@@ -1,11 +1,9 @@
 //! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
 
 mod baseline;
-mod calibrate;
 mod chains;
 mod copies;
 mod counting;
-mod described;
 mod directory;
 mod discover;
 mod dumping;
@@ -15,12 +13,8 @@ mod features;
 mod flight;
 mod ground;
 mod halves;
-mod inject;
-mod lay;
 mod limits;
-mod load;
 mod marks;
-mod mutate;
 mod once;
 mod options;
 mod overwritten;
@@ -30,31 +24,24 @@ mod reader;
 mod reading;
 mod ready;
 mod record;
-mod recording;
+mod recorded;
 mod rejudge;
-mod replay;
-mod saved;
-mod saving;
 mod scenario;
 mod session;
 mod setting;
 mod side_by_side;
 mod sources;
 mod stat;
-mod store;
 mod storing;
+mod study;
 mod suite;
-mod sum;
 mod survivors;
-mod tally;
 mod triggers;
 mod watch;
 mod workload;
 
-pub use calibrate::{CalibrateError, Calibrating};
 pub use chains::NamedFunction;
 pub use counting::Count;
-pub use described::Preface;
 pub use discover::{Item, discover};
 pub use error::RunError;
 pub use flight::{
@@ -62,23 +49,24 @@ pub use flight::{
     KeptAccount, Recorder, Unnamed,
 };
 pub use ground::Names;
-pub use inject::{InjectError, Injected, inject_file, inject_pipe};
-pub use mutate::{Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey};
 pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
 pub use ready::{SuiteError, check};
 pub use record::{RecordEnd, Recording, RecordingError, record};
-pub use recording::RecordError;
-pub use replay::{RecordedRun, ReplayError, Replayed};
-pub use saved::Saved;
-pub use saving::Saving;
+pub use recorded::{
+    InjectError, Injected, Output, Preface, RecordedRun, ReplayError, Saved, Saving, Store,
+    StoreError, StoreOptions, Stored, chosen_cpus, inject_file, inject_pipe,
+};
 pub use scenario::{Outcome, SnapshotOutcome, Subject, attempt};
 pub use session::{Control, Next, Patience, SessionError, follow};
 pub use setting::{Extras, Fault, Fired, Observer, Setting, Turn};
 pub use stat::Counters;
-pub use store::{Output, Store, StoreError, StoreOptions, Stored, chosen_cpus};
+pub use study::{
+    CalibrateError, Calibrating, Killer, LEAST_KILLED, MutationOptions, MutationReport,
+    RecordError, Standing, Survey,
+};
 pub use suite::{ScenarioReport, Suite};
 pub use survivors::GRACE;
 pub use triggers::{Alarm, Ask, Switch, Triggers};

@@ -1,19 +1,19 @@
 //! One run of a planned workload, from its launch to its trace.
 
+use super::Saving;
 use super::flight::FlightLog;
 use super::ground::Names;
 use super::limits::Limiter;
-use super::marks;
+use super::marks::normalised;
 use super::overwritten::conclude;
 use super::probes;
-use super::saving::Saving;
 use super::session::system;
 use super::workload::workload;
 use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};
-use crate::matching::add_spans;
+use crate::matching::forget_begins;
 use crate::plan::Plan;
-use crate::trace::{Builder, Normalised, Trace, View};
-use crate::verdict::{About, Ended, Finding};
+use crate::trace::{Builder, Trace, View};
+use crate::verdict::{self, About, Finding, Known, Run};
 use perf_live::events::Origin;
 use perf_live::sandbox::Survivors;
 use perf_live::sandbox::{self, Left, WorkDir};
@@ -29,7 +29,8 @@ use syscall_model::{Observation, Signatures, uring};
 // What the uncorking may take: a file system that hangs must not hang the suite.
 const UNCORKING: Duration = Duration::from_secs(10);
 
-/// Runs the workload of a plan in the directory that was laid out for it.
+/// Runs the workload of a plan in the directory that was laid out for it; gives the run, and its
+/// trace as it was collected, but for what lies before its beginning.
 ///
 /// # Errors
 /// [`RunError`], where the harness could not do its work; the workload is dead by then.
@@ -39,23 +40,7 @@ pub(super) fn once(
     control: &mut dyn Control,
     extras: Extras<'_>,
     dir: &WorkDir,
-) -> Result<(Ended, Normalised, Vec<Finding>), RunError> {
-    let (ended, trace, view, findings) = record(bench, plan, control, extras, dir)?;
-    let mut trace = trace.normalise(&view, &bench.signatures);
-    add_spans(&plan.spans, &mut trace);
-    trace.counted = ended.account.counts();
-    Ok((ended, trace, findings))
-}
-
-/// The same with the trace as it is, but for what lies before its beginning, and the view that the
-/// plan has of it.
-pub(super) fn record(
-    bench: &Bench<'_>,
-    plan: &Plan,
-    control: &mut dyn Control,
-    extras: Extras<'_>,
-    dir: &WorkDir,
-) -> Result<(Ended, Trace, View, Vec<Finding>), RunError> {
+) -> Result<(Run, Trace), RunError> {
     // In front of the events: they are closed before it is removed.
     let probed = probes::in_directory(bench, plan, dir.path())?;
     let plan = probed.plan();
@@ -104,7 +89,7 @@ pub(super) fn record(
         moved: Some((inside.clone(), dir.path().to_owned())),
         ..Setting::default()
     };
-    let mut ended = follow(
+    let mut run = follow(
         running,
         &mut events,
         &plan.events,
@@ -113,23 +98,27 @@ pub(super) fn record(
         &mut collector,
         setting.clone(),
     )?;
-    limiter.conclude(&mut ended);
+    limiter.conclude(&mut run);
     let counts = counters.read().map_err(system("read the counters"))?;
-    ended.account.counters = counts.into_iter().map(Into::into).collect();
-    ended.account.other_cpus = !bench.has_same_cpus();
-    if let Some(mut saving) = collector.saving.take() {
+    run.account.counters = counts.into_iter().map(Into::into).collect();
+    run.account.other_cpus = !bench.has_same_cpus();
+    run.directory = Some(inside.to_string_lossy().into_owned());
+    let saving = collector.saving.take();
+    let expected = &plan.expect.files_after;
+    let is_saved = saving.is_some();
+    if is_saved || !expected.is_empty() {
+        let is_read = |path: &[u8]| is_saved || verdict::reads_content(expected, path);
+        run.left = Known::Yes(Left::below(dir.path(), &is_read));
+    }
+    if let Some(mut saving) = saving {
         if let Some(log) = log {
-            let account = &mut ended.account;
+            let account = &mut run.account;
             conclude(log, &mut events, &mut saving, &plan.events, account)?;
         }
-        let left = Left::below(dir.path(), &|_| true);
-        saving.end(&events, bench.host, &plan.events, &setting, &ended, &left)?;
+        saving.end(&events, bench.host, &plan.events, &setting, &run)?;
     }
-    bench.recycle(events, &ended.account);
-    let inside = inside.to_string_lossy().into_owned();
-    let (trace, view, findings) =
-        collector.finish(ended.main_pid, Some(inside), &bench.signatures)?;
-    Ok((ended, trace, view, findings))
+    bench.recycle(events, &run.account);
+    collector.finish(run, &bench.signatures)
 }
 
 /// What the workload starts with: the cork has closed everything else.
@@ -176,26 +165,28 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The trace, but for what lies before its beginning, and the view that the plan has of it;
-    /// with the working directory as the workload saw it.
+    /// The run with what it did, and the trace as it was collected, but for what lies before its
+    /// beginning.
     pub(super) fn finish(
         mut self,
-        main_pid: Option<i32>,
-        directory: Option<String>,
+        mut run: Run<()>,
         signatures: &Signatures<'_>,
-    ) -> Result<(Trace, View, Vec<Finding>), RunError> {
+    ) -> Result<(Run, Trace), RunError> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        if let Some(id) = main_pid {
+        if let Some(id) = run.main_pid {
             self.builder.main_process(id);
         }
-        let mut view = View {
-            directory,
+        let view = View {
+            directory: run.directory.clone(),
             ..self.plan.view.clone().unwrap_or_default()
         };
         let mut trace = self.builder.finish();
-        let mut findings = marks::apply(&self.plan.marks, &mut trace, &mut view, signatures);
+        let (mut normalised, mut findings) = normalised(self.plan, &mut trace, view, signatures);
+        normalised.counted = run.account.counts();
+        let overwritten = self.plan.events.overwritten(&run.account);
+        forget_begins(&self.plan.spans, &mut normalised, &overwritten);
         let unknown = |text| Finding::unknown(About::Events, text);
         findings.extend(self.evading.map(unknown));
         if let ([first, ..], 1..) = (&*self.unseen, self.n_submissions) {
@@ -205,7 +196,9 @@ impl<'a> Collector<'a> {
                 self.n_submissions
             )));
         }
-        Ok((trace, view, findings))
+        findings.append(&mut run.findings);
+        run.findings = findings;
+        Ok((run.with(normalised), trace))
     }
 }
 

@@ -1,8 +1,8 @@
 //! A run whose newest records overwrite the oldest: what is kept while it goes on, and what is
 //! added to that when it is over.
 
+use super::Saving;
 use super::flight::FlightLog;
-use super::saving::Saving;
 use super::session::SessionError;
 use crate::plan::EventsPlan;
 use perf_live::events::{Account, EventAccount, EventSet, Origin};

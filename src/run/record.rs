@@ -1,8 +1,7 @@
 //! `perf record`: the records of whoever is named, as they come, into a [`Recorder`].
 
 use super::session::{self, Control, Next, SessionError, system};
-use super::store::StoreError;
-use super::{Bench, Recorder, RunError};
+use super::{Bench, Recorder, RunError, StoreError};
 use crate::plan::RecordWish;
 use perf_live::events::{self, EventRequest, EventSet, RingChoice, Subject};
 use perf_live::sandbox::{Exited, Running};

@@ -1,15 +1,14 @@
 //! One scenario, once.
 
 use super::baseline;
-use super::once::{once, record};
+use super::once::once;
 use super::{Bench, Control, Extras, Item, RunError};
-use crate::matching::{SPAN, add_spans};
+use crate::matching::SPAN;
 use crate::plan::Plan;
 use crate::snapshot::{self, Provenance, Stored};
-use crate::trace::{Normalised, Trace, View};
-use crate::verdict::{self, About, Ended, Finding, Judgement, Verdict};
+use crate::verdict::{self, About, Finding, Judgement, Known, Run, Verdict, counts};
 use perf_live::errors::chain;
-use perf_live::sandbox::{LaunchError, Left, NotExecuted, WorkDir};
+use perf_live::sandbox::{LaunchError, WorkDir};
 use perf_live::units::{Limit, Usage};
 use perf_records::units::shown_path;
 use std::collections::BTreeMap;
@@ -45,18 +44,37 @@ pub struct Outcome {
     /// Whether that is all that speaks against it.
     pub only_snapshot: bool,
     /// The run itself, where every event of it was kept ([`Plan::keeps_all`]).
-    pub run: Option<Box<Ran>>,
+    pub run: Option<Box<Run>>,
 }
 
-/// A run, to be judged again.
+/// Why there is no run to judge.
 #[derive(Debug)]
-pub struct Ran {
-    /// How it ended.
-    pub ended: Ended,
-    /// What it did.
-    pub trace: Normalised,
-    /// What the run did that it is compared with.
-    pub base: Option<Normalised>,
+pub(super) enum NoRun {
+    /// What the scenario comes to without one.
+    Outcome(Box<Outcome>),
+    /// The harness could not do its work.
+    Error(RunError),
+}
+
+impl<E: Into<RunError>> From<E> for NoRun {
+    /// A workload that could not be executed did not fail its expectations: it is reported as just
+    /// that.
+    fn from(error: E) -> Self {
+        match error.into() {
+            RunError::Launch(LaunchError::NotExecuted(error)) => {
+                let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
+                let text = format!("{}{}", chain(&error), hint.unwrap_or_default());
+                Finding::missed(About::Exit, text).into()
+            }
+            error => Self::Error(error),
+        }
+    }
+}
+
+impl From<Finding> for NoRun {
+    fn from(finding: Finding) -> Self {
+        Self::Outcome(Box::new(Outcome::without_run(Judgement::of(finding))))
+    }
 }
 
 /// What came of the comparison of a trace with its snapshot.
@@ -106,68 +124,60 @@ pub fn attempt(
     extras: Extras<'_>,
     dir: &WorkDir,
 ) -> Result<Outcome, RunError> {
-    let Subject { file, stored } = subject;
-    let base = match &plan.baseline {
-        None => None,
-        Some(baseline) => match baseline::run(bench, &baseline.plan, file, control, extras.save)? {
-            Ok(trace) => Some((trace, baseline.delta.as_slice())),
-            Err(outcome) => return Ok(*outcome),
-        },
-    };
-    let (ended, trace, mut findings) = match once(bench, plan, control, extras, dir) {
-        Err(RunError::Launch(LaunchError::NotExecuted(error))) => return Ok(not_executed(&error)),
-        ran => ran?,
-    };
-    findings.extend(left(plan, dir));
-    if let Some((base, delta)) = &base {
-        findings.extend(baseline::compare(base, delta, &trace));
-    }
-    let outcome = judge(plan, Some(stored), &ended, &trace, findings);
-    let base = base.map(|(trace, _)| trace);
-    let run = plan.keeps_all.then(|| Box::new(Ran { ended, trace, base }));
-    Ok(Outcome { run, ..outcome })
+    let ran = live(bench, plan, subject.file, control, extras, dir);
+    judged(plan, subject.stored, ran)
 }
 
-/// Runs a planned scenario as [`attempt`] does, and judges it but for its snapshot; with its trace
-/// as it is, and the view that the plan has of it.
-pub(super) fn trial(
+/// Runs a planned scenario, and before it its baseline.
+fn live(
     bench: &Bench<'_>,
     plan: &Plan,
+    file: &Path,
     control: &mut dyn Control,
+    extras: Extras<'_>,
     dir: &WorkDir,
-) -> Result<(Outcome, Trace, View), RunError> {
-    match record(bench, plan, control, Extras::default(), dir) {
-        Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
-            Ok((not_executed(&error), Trace::default(), View::default()))
+) -> Result<Run, NoRun> {
+    let base = match &plan.baseline {
+        None => None,
+        Some(baseline) => Some(baseline::run(
+            bench,
+            &baseline.plan,
+            file,
+            control,
+            extras.save,
+        )?),
+    };
+    let (mut run, _) = once(bench, plan, control, extras, dir)?;
+    if let Some(base) = base {
+        run.base = Known::Yes(base);
+    }
+    Ok(run)
+}
+
+/// Judges a run, if there is one.
+pub(super) fn judged(
+    plan: &Plan,
+    stored: &Stored,
+    ran: Result<Run, NoRun>,
+) -> Result<Outcome, RunError> {
+    match ran {
+        Ok(run) => {
+            let outcome = judge(plan, Some(stored), &run);
+            let run = plan.keeps_all.then(|| Box::new(run));
+            Ok(Outcome { run, ..outcome })
         }
-        ran => {
-            let (ended, trace, view, mut findings) = ran?;
-            findings.extend(left(plan, dir));
-            let mut normalised = trace.normalise(&view, &bench.signatures);
-            add_spans(&plan.spans, &mut normalised);
-            let outcome = judge(plan, None, &ended, &normalised, findings);
-            Ok((outcome, trace, view))
-        }
+        Err(NoRun::Outcome(outcome)) => Ok(*outcome),
+        Err(NoRun::Error(error)) => Err(error),
     }
 }
 
 /// Judges a run; with the snapshot that is handed over.
-pub(super) fn judge(
-    plan: &Plan,
-    stored: Option<&Stored>,
-    ended: &Ended,
-    trace: &Normalised,
-    findings: Vec<Finding>,
-) -> Outcome {
-    let counts = counts(plan, trace);
-    let mut judgement = verdict::judge(plan, ended, &counts, &trace.in_order());
-    judgement.add(findings);
-    if ended.interrupted {
-        judgement = Judgement::of(Finding::broken("interrupted"));
-    }
+pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome {
+    let trace = &run.trace;
+    let mut judgement = verdict::judge(plan, run);
     // A known failure is judged by its expectations alone: there is no right trace of it.
     let is_judged = matches!(judgement.verdict(), Verdict::Pass | Verdict::Fail);
-    let is_whole = is_judged && !ended.is_cut_short();
+    let is_whole = is_judged && !run.is_cut_short();
     let mut is_trace = is_whole && plan.view.is_some() && plan.expect_failure.is_none();
     if is_trace && trace.unread > 0 {
         is_trace = false;
@@ -177,14 +187,14 @@ pub(super) fn judge(
         );
         judgement.add([Finding::unknown(About::Snapshot, text)]);
     }
-    if is_trace && shows_overwritten(plan, ended) {
+    if is_trace && shows_overwritten(plan, run) {
         is_trace = false;
-        let overwritten = verdict::overwritten(&ended.account).unwrap_or_default();
+        let overwritten = verdict::overwritten(&run.account).unwrap_or_default();
         let text = format!("the trace cannot be compared: {overwritten}");
         judgement.add([Finding::unknown(About::Snapshot, text)]);
     }
     let text = trace.text();
-    let shown = is_whole.then(|| shown(plan, ended, trace, &text)).flatten();
+    let shown = is_whole.then(|| shown(plan, run, &text)).flatten();
     let snapshot = match stored.filter(|_| is_trace) {
         Some(stored) => compare(stored, &text),
         None => SnapshotOutcome::NotCompared,
@@ -208,37 +218,29 @@ pub(super) fn judge(
     }
     let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });
     let only_snapshot = is_different && judgement.findings.len() == 1;
-    let judgement = verdict::with_known_failure(plan, judgement);
     Outcome {
         only_snapshot,
-        verdict: judgement.verdict(),
-        findings: judgement.findings,
-        interrupted: ended.interrupted,
-        events: n_events(&counts),
-        lost: ended.account.lost(),
-        remarks: ended.account.remarks(),
-        usage: ended.usage,
-        struck: ended.struck(),
+        events: n_events(&counts(plan, trace)),
         text: is_trace.then_some(text),
         shown,
         snapshot,
-        run: None,
+        ..Outcome::of(run, verdict::with_known_failure(plan, judgement))
     }
 }
 
 /// The text by which kernels are compared; none where parts of it are not known.
-fn shown(plan: &Plan, ended: &Ended, trace: &Normalised, text: &str) -> Option<String> {
+fn shown(plan: &Plan, run: &Run, text: &str) -> Option<String> {
     if plan.view.is_some() {
-        let is_known = trace.unread == 0 && !shows_overwritten(plan, ended);
+        let is_known = run.trace.unread == 0 && !shows_overwritten(plan, run);
         return is_known.then(|| text.to_owned());
     }
-    let is_known = plan.events.overwritten(&ended.account).is_empty();
-    is_known.then(|| trace.names().text())
+    let is_known = plan.events.overwritten(&run.account).is_empty();
+    is_known.then(|| run.trace.names().text())
 }
 
 /// Whether the snapshot would show events that records were overwritten of.
-fn shows_overwritten(plan: &Plan, ended: &Ended) -> bool {
-    let overwritten = plan.events.overwritten(&ended.account);
+fn shows_overwritten(plan: &Plan, run: &Run) -> bool {
+    let overwritten = plan.events.overwritten(&run.account);
     let names = plan.events.names();
     let mut shown = overwritten.intersection(&names);
     let mut spans = plan.spans.iter().filter(|rule| rule.takes(&overwritten));
@@ -254,23 +256,6 @@ fn n_events(counts: &BTreeMap<String, u64>) -> u64 {
     events.map(|(_, count)| count).sum()
 }
 
-/// How often each call and event occurred that the author asked for.
-pub(super) fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
-    let mut counts = trace.counts();
-    counts.retain(|name, _| !plan.marks.hidden.contains(name));
-    counts
-}
-
-/// What is found in the directory, where the scenario asks.
-fn left(plan: &Plan, dir: &WorkDir) -> Vec<Finding> {
-    let expected = &plan.expect.files_after;
-    if expected.is_empty() {
-        return Vec::new();
-    }
-    let left = Left::below(dir.path(), &|path| verdict::reads_content(expected, path));
-    verdict::files_after(expected, &left)
-}
-
 fn compare(stored: &Stored, text: &str) -> SnapshotOutcome {
     match &stored.text {
         Some(stored) if snapshot::matches(stored, text) => SnapshotOutcome::Same,
@@ -281,34 +266,36 @@ fn compare(stored: &Stored, text: &str) -> SnapshotOutcome {
     }
 }
 
-/// A workload that could not be executed did not fail its expectations: it is reported as just
-/// that.
-pub(super) fn not_executed(error: &NotExecuted) -> Outcome {
-    let hint = error
-        .hint()
-        .map(|hint| format!(" (hint: {hint})"))
-        .unwrap_or_default();
-    let text = format!("{}{hint}", chain(error));
-    not_judged(Finding::missed(About::Exit, text))
-}
+impl Outcome {
+    /// Of a run whose trace is not looked at.
+    pub(super) fn of(run: &Run, judgement: Judgement) -> Self {
+        Self {
+            interrupted: run.interrupted,
+            lost: run.account.lost(),
+            remarks: run.account.remarks(),
+            usage: run.usage,
+            struck: run.struck(),
+            ..Self::without_run(judgement)
+        }
+    }
 
-/// What is said where there is no run to judge.
-pub(super) fn not_judged(finding: Finding) -> Outcome {
-    let judgement = Judgement::of(finding);
-    Outcome {
-        verdict: judgement.verdict(),
-        findings: judgement.findings,
-        interrupted: false,
-        events: 0,
-        lost: 0,
-        remarks: Vec::new(),
-        usage: Usage::default(),
-        struck: Vec::new(),
-        text: None,
-        shown: None,
-        snapshot: SnapshotOutcome::NotCompared,
-        only_snapshot: false,
-        run: None,
+    /// Where there is no run to judge.
+    fn without_run(judgement: Judgement) -> Self {
+        Self {
+            verdict: judgement.verdict(),
+            findings: judgement.findings,
+            interrupted: false,
+            events: 0,
+            lost: 0,
+            remarks: Vec::new(),
+            usage: Usage::default(),
+            struck: Vec::new(),
+            text: None,
+            shown: None,
+            snapshot: SnapshotOutcome::NotCompared,
+            only_snapshot: false,
+            run: None,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::setting::{Observer, Setting};
 use super::survivors::Survivors;
 use super::watch::Watch;
 use crate::plan::EventsPlan;
-use crate::verdict::Ended;
+use crate::verdict::{Known, Run};
 use perf_live::events::EventSet;
 use perf_live::ring::Corrupt;
 use perf_live::sandbox::Running;
@@ -111,7 +111,7 @@ pub fn follow(
     control: &mut dyn Control,
     observer: &mut dyn Observer,
     setting: Setting,
-) -> Result<Ended, SessionError> {
+) -> Result<Run<()>, SessionError> {
     let setting = Setting {
         reads_memory: events.reads_memory(),
         of_group: !events.hang_up(),
@@ -199,13 +199,13 @@ pub fn follow(
         processes_peak: Some(reader.threads.1),
         ..Usage::default()
     });
-    Ok(Ended {
+    Ok(Run {
         timed_out,
         interrupted: next == Next::Kill && !timed_out && !leaked && struck.is_none(),
-        left: next == Next::Leave,
-        struck: struck.into_iter().collect(),
+        left_alone: next == Next::Leave,
+        struck: Known::Yes(struck.into_iter().collect()),
         survivors: survivors.into_found(),
-        ..Ended::of(exited, usage, account)
+        ..Run::of(exited, usage, account)
     })
 }
 

@@ -1,10 +1,10 @@
 //! What a reader of records is given, and whom it tells.
 
+use super::StoreOptions;
 use super::chains::NamedFunction;
 use super::error::RunError;
 use super::faults::Scene;
 use super::ground::Names;
-use super::store::StoreOptions;
 use crate::plan::PlannedEvent;
 use crate::trace::{Builder, FieldValue, TracedEvent};
 use perf_live::events::Origin;

@@ -1,10 +1,11 @@
 //! What calls have in common.
 
-use super::{Given, Seen};
+use super::Given;
 use crate::scenario::{
     CountRange, Expectations, Literal, NumberOf, Pattern, StepSpec, Suggestion, Test, event,
 };
 use crate::trace::{Deed, Value};
+use crate::verdict::Run;
 use std::collections::BTreeMap;
 use syscall_model::class::class_members;
 
@@ -42,7 +43,7 @@ const MOST: u64 = 20;
 
 /// Expectations that hold in these runs, each key of `expect` at most once. Of what is opened
 /// nothing is said where the program is one that loads modules, unless it replaces a file.
-pub(super) fn suggestions(runs: &[Seen], given: &Given, is_loading: bool) -> Vec<Suggestion> {
+pub(super) fn suggestions(runs: &[Run], given: &Given, is_loading: bool) -> Vec<Suggestion> {
     let replacement = replacement(runs);
     let has_opens = !is_loading || replacement.is_some();
     let all = [replacement, never(runs, given, has_opens), counts(runs)];
@@ -50,7 +51,7 @@ pub(super) fn suggestions(runs: &[Seen], given: &Given, is_loading: bool) -> Vec
 }
 
 /// How a file is replaced: written beside the old one, synced, and given its name.
-fn replacement(runs: &[Seen]) -> Option<Suggestion> {
+fn replacement(runs: &[Run]) -> Option<Suggestion> {
     let mut found = runs
         .iter()
         .map(|run| Replacement::find(&run.trace.in_order()));
@@ -148,7 +149,7 @@ impl Replacement {
 }
 
 /// What was not done at all.
-fn never(runs: &[Seen], given: &Given, has_opens: bool) -> Option<Suggestion> {
+fn never(runs: &[Run], given: &Given, has_opens: bool) -> Option<Suggestion> {
     if !given.has_all_events {
         return None;
     }
@@ -193,7 +194,7 @@ fn created(flag: &str) -> StepSpec {
 }
 
 /// How often what lasts was done.
-fn counts(runs: &[Seen]) -> Option<Suggestion> {
+fn counts(runs: &[Run]) -> Option<Suggestion> {
     let mut counts = runs.iter().map(|run| run.trace.counts());
     let first: BTreeMap<String, u64> = counts.next()?;
     let others: Vec<_> = counts.collect();

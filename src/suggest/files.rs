@@ -1,9 +1,9 @@
 //! What was left in the working directory.
 
-use super::{Given, LONGEST, MOST_LINES, Seen, tells_time};
+use super::{Given, LONGEST, MOST_LINES, tells_time};
 use crate::scenario::{CountRange, ExpectedOutput, FileAfter};
 use perf_live::sandbox::FileType;
-use perf_live::sandbox::{LeftContent, LeftFile};
+use perf_live::sandbox::{Left, LeftContent, LeftFile};
 use std::path::Path;
 
 /// Where a run leaves more than this, the list is none that a person reads.
@@ -11,13 +11,13 @@ const MOST: usize = 12;
 
 /// What every run left that was not there before, or was another, and what is gone; or how many
 /// there are, where that is much.
-pub(super) fn after(runs: &[Seen], given: &Given) -> Result<Vec<(String, FileAfter)>, usize> {
+pub(super) fn after(runs: &[&Left], given: &Given) -> Result<Vec<(String, FileAfter)>, usize> {
     let Some((first, others)) = runs.split_first() else {
         return Ok(Vec::new());
     };
     let mut after = Vec::new();
-    for (path, file) in &first.left.files {
-        let all = others.iter().map(|run| run.left.files.get(path));
+    for (path, file) in &first.files {
+        let all = others.iter().map(|run| run.files.get(path));
         let all: Option<Vec<&LeftFile>> = all.collect();
         let (Some(others), Ok(name)) = (all, std::str::from_utf8(path)) else {
             continue;
@@ -28,7 +28,7 @@ pub(super) fn after(runs: &[Seen], given: &Given) -> Result<Vec<(String, FileAft
                 && other.get(path.len()) == Some(&b'/')
         };
         // What is in a folder tells of the folder.
-        if file.kind == FileType::Directory && first.left.files.keys().any(is_above) {
+        if file.kind == FileType::Directory && first.files.keys().any(is_above) {
             continue;
         }
         if given
@@ -43,7 +43,7 @@ pub(super) fn after(runs: &[Seen], given: &Given) -> Result<Vec<(String, FileAft
     let gone = given.files.keys().filter_map(|path| path.to_str());
     let gone = gone.filter(|path| {
         runs.iter()
-            .all(|run| !run.left.files.contains_key(path.as_bytes()))
+            .all(|run| !run.files.contains_key(path.as_bytes()))
     });
     let no_file = FileAfter::default();
     after.extend(gone.map(|path| (path.to_owned(), no_file.clone())));

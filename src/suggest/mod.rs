@@ -12,27 +12,11 @@ mod files;
 pub use clock::tells_time;
 
 use crate::scenario::{Draft, EventSpec, ExpectedOutput, SnapshotSpec};
-use crate::trace::Normalised;
-use crate::verdict::{About, Finding, Kind};
+use crate::verdict::{About, Finding, Kind, Known, Run};
 use perf_live::sandbox::{Captured, Left};
 use perf_live::units::ExitKind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-/// What came of a run.
-#[derive(Clone, Debug)]
-pub struct Seen {
-    /// How it ended.
-    pub exit: ExitKind,
-    /// What it wrote to standard output.
-    pub stdout: Captured,
-    /// And to standard error.
-    pub stderr: Captured,
-    /// What it left in its directory.
-    pub left: Left,
-    /// What it did.
-    pub trace: Normalised,
-}
 
 /// What there was before the runs, and when they were.
 #[derive(Clone, Debug, Default)]
@@ -45,14 +29,20 @@ pub struct Given {
     pub has_all_events: bool,
 }
 
-/// Two runs ended in different ways.
+/// Why no end can be expected.
 #[derive(Debug, thiserror::Error)]
-#[error("one run ended with {one}, another with {other}")]
-pub struct NoEnd {
-    /// The one.
-    pub one: ExitKind,
-    /// The other.
-    pub other: ExitKind,
+pub enum NoEnd {
+    /// Two runs ended in different ways.
+    #[error("one run ended with {one}, another with {other}")]
+    Differs {
+        /// The one.
+        one: ExitKind,
+        /// The other.
+        other: ExitKind,
+    },
+    /// Of a run it is not known.
+    #[error("{0}")]
+    Unknown(String),
 }
 
 /// What a new scenario records: what a program does to files and folders by name, what it writes
@@ -94,34 +84,53 @@ const MOST_LINES: usize = 30;
 ///
 /// # Errors
 /// [`NoEnd`].
-pub fn fill(draft: &mut Draft, runs: &[Seen], given: &Given) -> Result<(), NoEnd> {
-    let Some(first) = runs.first() else {
+pub fn fill(draft: &mut Draft, runs: &[Run], given: &Given) -> Result<(), NoEnd> {
+    let Some(exit) = exit(runs)? else {
         return Ok(());
     };
-    if let Some(other) = runs.iter().find(|run| run.exit != first.exit) {
-        return Err(NoEnd {
-            one: first.exit,
-            other: other.exit,
-        });
-    }
-    draft.exit = first.exit;
-    let stdout: Vec<&Captured> = runs.iter().map(|run| &run.stdout).collect();
-    let stderr: Vec<&Captured> = runs.iter().map(|run| &run.stderr).collect();
+    draft.exit = exit;
     draft.on_output.clear();
-    draft.stdout = output("stdout", &stdout, given.now, &mut draft.on_output);
-    draft.stderr = output("stderr", &stderr, given.now, &mut draft.on_output);
-    draft.files_after = files::after(runs, given).unwrap_or_else(|many| {
-        draft.on_output.push(format!(
-            "It leaves {many} files: `files_after` can say what must be in those that matter."
-        ));
-        Vec::new()
-    });
+    let comments = &mut draft.on_output;
+    let stdout = runs.iter().map(|run| &run.stdout);
+    draft.stdout = output("stdout", stdout, given.now, comments);
+    let stderr = runs.iter().map(|run| &run.stderr);
+    draft.stderr = output("stderr", stderr, given.now, comments);
+    let left: Option<Vec<&Left>> = runs.iter().map(|run| run.left.yes()).collect();
+    draft.files_after = match left.map(|left| files::after(&left, given)) {
+        Some(Ok(files)) => files,
+        Some(Err(many)) => {
+            comments.push(format!(
+                "It leaves {many} files: `files_after` can say what must be in those that matter."
+            ));
+            Vec::new()
+        }
+        None => {
+            comments.push("Which files it leaves is not known.".to_owned());
+            Vec::new()
+        }
+    };
     let is_loading = given.has_all_events && most_opened(runs) > MOST_OPENED;
     draft.suggestions = events::suggestions(runs, given, is_loading);
     if is_loading {
         leave_opens_out(draft);
     }
     Ok(())
+}
+
+/// How all runs ended; `None` where there are none.
+fn exit(runs: &[Run]) -> Result<Option<ExitKind>, NoEnd> {
+    let mut all = None;
+    for run in runs {
+        let other = match &run.exit {
+            Known::Yes(exit) => *exit,
+            Known::No(why) => return Err(NoEnd::Unknown(why.clone())),
+        };
+        let one = *all.get_or_insert(other);
+        if one != other {
+            return Err(NoEnd::Differs { one, other });
+        }
+    }
+    Ok(all)
 }
 
 /// Takes out of a draft what was not met in a later run; `false` where nothing of the draft is
@@ -153,8 +162,8 @@ pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
 }
 
 /// How many files a run opened at most.
-fn most_opened(runs: &[Seen]) -> u64 {
-    let n_opened = |run: &Seen| -> u64 {
+fn most_opened(runs: &[Run]) -> u64 {
+    let n_opened = |run: &Run| -> u64 {
         let counts = run.trace.counts().into_iter();
         let opened = counts.filter(|(name, _)| name.starts_with("open"));
         opened.map(|(_, count)| count).sum()
@@ -200,12 +209,17 @@ fn instead(key: &str, why: &str, comments: &mut Vec<String>) {
 }
 
 /// What is expected of an output; where that is nothing, why not is said.
-fn output(
+fn output<'a>(
     key: &str,
-    outputs: &[&Captured],
+    outputs: impl Iterator<Item = &'a Known<Captured>>,
     now: u64,
     comments: &mut Vec<String>,
 ) -> Option<ExpectedOutput> {
+    let outputs: Option<Vec<&Captured>> = outputs.map(Known::yes).collect();
+    let Some(outputs) = outputs else {
+        instead(key, "is not known of each run", comments);
+        return None;
+    };
     let first = outputs.first()?;
     let text = std::str::from_utf8(&first.bytes).ok();
     let why = match text {
@@ -242,10 +256,9 @@ mod tests {
 
     /// What is expected of an output that was this in three runs, and what is said otherwise.
     fn expected(outputs: [&[u8]; 3]) -> (Option<String>, String) {
-        let outputs = outputs.map(captured);
+        let outputs = outputs.map(|output| Known::Yes(captured(output)));
         let mut comments = Vec::new();
-        let all: Vec<&Captured> = outputs.iter().collect();
-        let text = match output("stdout", &all, NOW, &mut comments) {
+        let text = match output("stdout", outputs.iter(), NOW, &mut comments) {
             Some(ExpectedOutput::Exact(text)) => Some(text),
             _ => None,
         };

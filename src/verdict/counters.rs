@@ -1,15 +1,15 @@
 //! What was counted without records.
 
 use crate::plan::Plan;
-use crate::verdict::Ended;
+use crate::verdict::Run;
 use crate::verdict::finding::{About, Finding};
 
 /// The numbers that are not as expected, and those that nobody knows.
-pub(super) fn judge(plan: &Plan, ended: &Ended) -> Vec<Finding> {
+pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     let expected = plan.counters.expect.iter();
     let judged = expected.filter_map(|(name, range)| {
         let about = || About::Counter(name.clone());
-        let mut counted = ended.account.counters.iter();
+        let mut counted = run.account.counters.iter();
         match counted.find(|counter| counter.name == *name) {
             None => {
                 let reason = format!("how often `{name}` happened was not counted in this run");

@@ -1,16 +1,36 @@
 //! The run against that of the baseline.
 
 use super::finding::{About, Finding};
-use crate::matching::Matcher;
+use crate::matching::{Matcher, Scene, tally};
 use crate::plan::Delta;
+use crate::trace::Normalised;
 
 /// How many deeds of a run a matcher means: so many for certain, and so many at most, where not all
 /// was read.
-pub type Counted = (u64, u64);
+type Counted = (u64, u64);
+
+/// Compares a run with that of its baseline.
+pub(super) fn compare(deltas: &[Delta], base: &Normalised, run: &Normalised) -> Vec<Finding> {
+    delta(deltas, &counter(base), &counter(run))
+}
+
+fn counter(trace: &Normalised) -> impl Fn(&Matcher) -> Counted + '_ {
+    let (counts, deeds) = (trace.counts(), trace.in_order());
+    let scene = Scene::new(&deeds);
+    move |matcher| {
+        if !matcher.fields.is_empty() {
+            return tally(matcher, &scene);
+        }
+        let names = matcher.names.iter();
+        let count = names
+            .filter_map(|name| counts.get(name).or_else(|| trace.counted.get(name)))
+            .sum();
+        (count, count)
+    }
+}
 
 /// Compares how often what occurred in the two runs.
-#[must_use]
-pub fn delta(
+fn delta(
     deltas: &[Delta],
     baseline: &dyn Fn(&Matcher) -> Counted,
     run: &dyn Fn(&Matcher) -> Counted,

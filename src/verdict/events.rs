@@ -1,7 +1,7 @@
 //! What is expected of single events.
 
 use super::finding::{About, Finding, Kind};
-use super::{Ended, sections};
+use super::{Run, counts, sections};
 use crate::matching::{self, Bindings, Expected, Scene};
 use crate::plan::Plan;
 use crate::trace::Deed;
@@ -10,22 +10,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::uring;
 
 /// The expectations that were not met, or of which that is not known.
-pub(super) fn judge(
-    plan: &Plan,
-    ended: &Ended,
-    counts: &BTreeMap<String, u64>,
-    deeds: &[&Deed],
-) -> Vec<Finding> {
-    let forgotten = forgotten(plan, &ended.account);
+pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
+    let forgotten = forgotten(plan, &run.account);
+    let counts = counts(plan, &run.trace);
     let mut findings = if !plan.keeps_order() {
-        numbers(plan, counts, &forgotten)
+        numbers(plan, &counts, &forgotten)
     } else {
-        in_order(plan, deeds, &forgotten)
+        in_order(plan, &run.trace.in_order(), &forgotten)
     };
-    findings.extend(submitted(plan, counts));
+    findings.extend(submitted(plan, &counts));
     let is_unknown = |finding: &Finding| finding.kind == Kind::Unknown;
     if !forgotten.is_empty() && findings.iter().any(is_unknown) {
-        let said = super::overwritten(&ended.account);
+        let said = super::overwritten(&run.account);
         findings.extend(said.map(|text| Finding::unknown(About::Events, text)));
     }
     findings

@@ -1,7 +1,7 @@
 //! What the run left in its working directory.
 
-use super::excerpt;
 use super::finding::{About, Finding};
+use super::{Known, excerpt};
 use crate::scenario::{ExpectedOutput, FileAfter, nearest};
 use perf_live::sandbox::FileType;
 use perf_live::sandbox::{Left, LeftContent, LeftFile};
@@ -23,8 +23,15 @@ pub fn reads_content(expected: &[(String, FileAfter)], path: &[u8]) -> bool {
 /// Judges what was left. A path that is written as it is stands for itself; every other one belongs
 /// to the first glob that matches it. The folders on the way to what may be there may be there as
 /// well.
-#[must_use]
-pub fn files_after(expected: &[(String, FileAfter)], left: &Left) -> Vec<Finding> {
+pub(super) fn after(expected: &[(String, FileAfter)], left: &Known<Left>) -> Vec<Finding> {
+    let unseen = |why: &str| Left {
+        unseen: [(Vec::new(), why.to_owned())].into(),
+        ..Left::default()
+    };
+    let left = match left {
+        Known::Yes(left) => left,
+        Known::No(why) => &unseen(why),
+    };
     let mut findings = Vec::new();
     let (globs, exact): (Vec<_>, Vec<_>) = expected.iter().partition(|(key, _)| is_glob(key));
     let is_named = |path: &[u8]| exact.iter().any(|(key, _)| key.as_bytes() == path);

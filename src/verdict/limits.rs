@@ -1,21 +1,23 @@
 //! What limits say of a run.
 
-use super::Ended;
 use super::finding::{About, Finding, Kind};
+use super::{Known, Run};
 use crate::plan::Plan;
 use perf_live::units::Limit;
 
 /// The limits that it ran into and was not meant to, the timeout first.
-pub(super) fn unexpected(plan: &Plan, ended: &Ended) -> Vec<Finding> {
+pub(super) fn unexpected(plan: &Plan, run: &Run) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if ended.timed_out && plan.expect.limit != Some(Limit::Timeout) {
+    if run.timed_out && plan.expect.limit != Some(Limit::Timeout) {
         let limit = plan.workload.timeout;
         let text = format!("the workload did not end within {limit:?} and was killed");
         findings.push(Finding::new(Kind::TooLong, about(Limit::Timeout), text));
     }
-    let struck = ended.struck.iter();
-    for struck in struck.filter(|struck| plan.expect.limit != Some(struck.limit)) {
-        let used = ended.usage.said(struck.limit);
+    for struck in run
+        .strikes()
+        .filter(|struck| plan.expect.limit != Some(struck.limit))
+    {
+        let used = run.usage.said(struck.limit);
         let used = used.map_or_else(String::new, |used| format!(" ({used})"));
         let text = format!(
             "the limit of {} was reached: {}{used}",
@@ -37,13 +39,13 @@ fn about(limit: Limit) -> About {
 
 /// What is to be said of a limit that it was meant to run into: that it did not, or why that is not
 /// known.
-pub(super) fn missed(plan: &Plan, ended: &Ended) -> Option<Finding> {
+pub(super) fn missed(plan: &Plan, run: &Run) -> Option<Finding> {
     let wanted = plan.expect.limit;
-    let wanted = wanted.filter(|wanted| !reached(ended, *wanted))?;
-    let used = ended.usage.said(wanted);
+    let wanted = wanted.filter(|wanted| !reached(run, *wanted))?;
+    let used = run.usage.said(wanted);
     let used = used.map_or_else(String::new, |used| format!(" ({used})"));
     let name = named(plan, wanted);
-    Some(match untold(ended, wanted) {
+    Some(match untold(run, wanted) {
         Some(why) => {
             let text = format!("whether the limit of {name} was reached cannot be told: {why}");
             Finding::unknown(about(wanted), text)
@@ -56,10 +58,10 @@ pub(super) fn missed(plan: &Plan, ended: &Ended) -> Option<Finding> {
 }
 
 /// What may have been the reason of a failure, and nobody can tell.
-pub(super) fn unknown(plan: &Plan, ended: &Ended) -> Vec<Finding> {
-    let limits = ended.untold.iter();
+pub(super) fn unknown(plan: &Plan, run: &Run) -> Vec<Finding> {
+    let limits = run.untold.iter();
     let limits =
-        limits.filter(|(limit, _)| plan.expect.limit != Some(*limit) && !reached(ended, *limit));
+        limits.filter(|(limit, _)| plan.expect.limit != Some(*limit) && !reached(run, *limit));
     limits
         .map(|(limit, why)| {
             let name = named(plan, *limit);
@@ -70,14 +72,17 @@ pub(super) fn unknown(plan: &Plan, ended: &Ended) -> Vec<Finding> {
 }
 
 /// Whether a run ran into a limit.
-pub(super) fn reached(ended: &Ended, limit: Limit) -> bool {
-    (limit == Limit::Timeout && ended.timed_out)
-        || ended.struck.iter().any(|struck| struck.limit == limit)
+pub(super) fn reached(run: &Run, limit: Limit) -> bool {
+    (limit == Limit::Timeout && run.timed_out) || run.strikes().any(|struck| struck.limit == limit)
 }
 
-fn untold(ended: &Ended, wanted: Limit) -> Option<&str> {
-    let mut all = ended.untold.iter();
-    all.find_map(|(limit, why)| (*limit == wanted).then_some(why.as_str()))
+fn untold(run: &Run, wanted: Limit) -> Option<&str> {
+    let mut all = run.untold.iter();
+    let why = all.find_map(|(limit, why)| (*limit == wanted).then_some(why.as_str()));
+    why.or(match &run.struck {
+        Known::No(why) => Some(why),
+        Known::Yes(_) => None,
+    })
 }
 
 /// `memory (64 MiB)`.

@@ -82,16 +82,16 @@ fn recording(path: &Path) -> Result<Read, String> {
         builder: Builder::new(true),
         error: None,
     };
-    let replayed = recording.replay(&plan, &mut collector);
-    let replayed = replayed.map_err(|error| failed(&error))?;
+    let run = recording.replay(&plan, &mut collector);
+    let run = run.map_err(|error| failed(&error))?;
     if let Some(error) = collector.error {
         return Err(format!("`{}`: {error}", shown_path(path)));
     }
-    if let Some(id) = replayed.ended.main_pid {
+    if let Some(id) = run.main_pid {
         collector.builder.main_process(id);
     }
     let view = View {
-        directory: replayed.directory,
+        directory: run.directory,
         contents: memory.contents.into(),
         ..View::default()
     };
@@ -100,7 +100,7 @@ fn recording(path: &Path) -> Result<Read, String> {
         .finish()
         .normalise(&view, &signatures)
         .text();
-    let account = &replayed.ended.account;
+    let account = &run.account;
     let mut lacks: Vec<String> = verdict::overwritten(account).into_iter().collect();
     if !account.is_complete() {
         lacks.push("events were lost".to_owned());

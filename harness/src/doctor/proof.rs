@@ -14,7 +14,7 @@ use trace_harness::plan::{self, EventsPlan, MemoryPlan, Reach, Wanted};
 use trace_harness::run::{
     Bench, Control, Fired, Next, Observer, Patience, RunError, Setting, follow,
 };
-use trace_harness::verdict::Ended;
+use trace_harness::verdict::Run;
 
 /// The proof: `true` is run, traced, and every record accounted for.
 pub(super) fn whole_run(
@@ -24,11 +24,11 @@ pub(super) fn whole_run(
     needed: bool,
 ) -> Finding {
     let result = match trace_true(bench, world) {
-        Ok((calls, ended)) if ended.account.is_complete() => Ok(format!(
+        Ok((calls, run)) if run.account.is_complete() => Ok(format!(
             "`true` made {calls} calls, every record accounted for"
         )),
-        Ok((_, ended)) => Err((
-            ended.account.complaints().join("; "),
+        Ok((_, run)) => Err((
+            run.account.complaints().join("; "),
             "try again on a machine less busy".to_owned(),
         )),
         Err(error) => Err((
@@ -43,7 +43,7 @@ pub(super) fn whole_run(
     }
 }
 
-fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError> {
+fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Run<()>), RunError> {
     // Without any right to trace, opening the events says so.
     let reach = bench.reach().unwrap_or_default();
     let words: &[&str] = match reach {
@@ -79,7 +79,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
         watch: None,
     };
     let mut counter = Counter(0);
-    let ended = follow(
+    let run = follow(
         running,
         &mut events,
         &plan,
@@ -91,7 +91,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Ended), RunError>
             ..Setting::default()
         },
     )?;
-    Ok((counter.0, ended))
+    Ok((counter.0, run))
 }
 
 struct Counter(u64);

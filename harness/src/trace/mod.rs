@@ -34,6 +34,7 @@ use trace_harness::report::{Plain, Summary};
 use trace_harness::run::{
     LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Saving, Setting, follow,
 };
+use trace_harness::verdict::Known;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -291,7 +292,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
             .map(|directory| (sandbox::INSIDE.into(), directory.path().to_owned())),
         ..Setting::default()
     };
-    let mut ended = follow(
+    let mut run = follow(
         running,
         &mut events,
         &plan,
@@ -301,21 +302,21 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         setting.clone(),
     )
     .map_err(RunError::Session)?;
-    ended.account.other_cpus = !bench.has_same_cpus();
+    run.account.other_cpus = !bench.has_same_cpus();
     if let Some(saving) = printer.saving.take() {
-        let left = directory.as_ref();
-        let left = left.map(|directory| sandbox::Left::below(directory.path(), &|_| true));
-        let left = left.unwrap_or_default();
-        let saved = saving.end(&events, &host, &plan, &setting, &ended, &left);
+        if let Some(directory) = &directory {
+            run.left = Known::Yes(sandbox::Left::below(directory.path(), &|_| true));
+        }
+        let saved = saving.end(&events, &host, &plan, &setting, &run);
         saved.map_err(RunError::Store)?;
     }
-    if ended.left {
+    if run.left_alone {
         note!("harness: what the command left behind lives on, untraced");
     }
     if let Some(directory) = directory {
         directory.remove().map_err(RunError::WorkDir)?;
     }
-    printer.finish(&ended.account, ended.exit.yes().copied())
+    printer.finish(&run.account, run.exit.yes().copied())
 }
 
 /// Says once what the trace says at each string, where strings are not read by what reads them

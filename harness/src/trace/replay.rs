@@ -51,25 +51,25 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     printer.spans = spans.map_err(Trouble::Usage)?;
     printer.sched = arguments.sched.then(super::sched::View::default);
     printer.signals = shows_signals.then(delivered::Signals::default);
-    let replayed = recording
+    let run = recording
         .replay(&plan, &mut printer)
         .map_err(|error| other(error, None))?;
-    if let Some(overwritten) = verdict::overwritten(&replayed.ended.account) {
+    if let Some(overwritten) = verdict::overwritten(&run.account) {
         note!("harness: {overwritten}");
     }
-    let exit = &replayed.ended.exit;
-    let status = printer.finish(&replayed.ended.account, exit.yes().copied())?;
+    let exit = &run.exit;
+    let status = printer.finish(&run.account, exit.yes().copied())?;
     if let Known::No(why) = exit {
         note!("harness: {why}");
     }
-    for line in &replayed.untold {
-        note!("harness: {line}");
+    for finding in &run.findings {
+        note!("harness: {finding}");
     }
     if plan.points() && recording.memory_reader() == plan::MemoryReader::Nobody {
         note!("harness: what calls were given is not in the recording, and shown as {UNREAD}");
     }
     Ok(match status {
-        status::TRACE_TROUBLE if !replayed.ended.account.is_complete() => status,
+        status::TRACE_TROUBLE if !run.account.is_complete() => status,
         _ => 0,
     })
 }

@@ -126,8 +126,8 @@ fn any_of_fifty_corked_workloads_can_be_cancelled_at_once_and_the_others_still_r
             let exited = end_of(corked.uncork(PATIENCE).expect("a running workload"));
             assert_eq!(exited.exit, ExitKind::Code(0));
             assert_eq!(
-                exited.stdout.bytes,
-                format!("{index}\n").into_bytes(),
+                exited.outputs.expect("outputs")[0].bytes.as_slice(),
+                format!("{index}\n").as_bytes(),
                 "{world:?}"
             );
         }

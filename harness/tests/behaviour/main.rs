@@ -26,6 +26,7 @@ mod on_failure;
 mod panics;
 mod probes;
 mod recorded_baseline;
+mod recorded_command;
 mod recorder;
 mod removal;
 mod replay;

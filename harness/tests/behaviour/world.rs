@@ -28,12 +28,13 @@ fn say(world: &World, script: &str) -> String {
         ..workload(&["sh", "-c", script], world)
     });
     let exited = end_of(corked.expect("a cork").uncork(PATIENCE).expect("a world"));
-    let said = String::from_utf8_lossy(&exited.stdout.bytes).into_owned();
+    let [stdout, stderr] = exited.outputs.expect("captured outputs");
+    let said = String::from_utf8_lossy(&stdout.bytes).into_owned();
     assert_eq!(
         exited.exit,
         ExitKind::Code(0),
         "{said}{}",
-        String::from_utf8_lossy(&exited.stderr.bytes)
+        String::from_utf8_lossy(&stderr.bytes)
     );
     said
 }

@@ -95,7 +95,6 @@ const TRACE_HARNESS: Rooms = &[
             "plan",
             "scenario",
             "snapshot",
-            "suggest",
             "trace",
             "verdict",
         ],

@@ -74,10 +74,9 @@ pub struct Exited {
     pub exit: ExitKind,
     /// Its pid in its own namespace, where it got as far as having one.
     pub main_pid: Option<i32>,
-    /// What it and its descendants wrote to standard output; empty where that was inherited.
-    pub stdout: Captured,
-    /// And to standard error.
-    pub stderr: Captured,
+    /// What it and its descendants wrote to standard output and to standard error; `None` where
+    /// these were inherited.
+    pub outputs: Option<[Captured; 2]>,
     /// What it and all that it waited for used; in a namespace what all used, unless they were
     /// killed.
     pub usage: Usage,
@@ -359,15 +358,11 @@ impl Running {
         for reader in process.outputs.iter_mut().flatten().filter(|_| is_over) {
             while reader.take()? {}
         }
-        let [stdout, stderr] = match process.outputs.take() {
-            Some(readers) => readers.map(|reader| reader.captured),
-            None => Default::default(),
-        };
+        let readers = process.outputs.take();
         Ok(Exited {
             exit: process.exit.unwrap_or(ExitKind::Signal(libc::SIGKILL)),
             main_pid: process.main_pid,
-            stdout,
-            stderr,
+            outputs: readers.map(|readers| readers.map(|reader| reader.captured)),
             usage: process.usage,
         })
     }

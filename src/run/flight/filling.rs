@@ -1,7 +1,7 @@
 //! What is remembered and what was told, brought into a file by time, a piece after the other.
 
 use super::Dump;
-use crate::run::store::Store;
+use crate::run::Store;
 use perf_live::events::Origin;
 use perf_records::record::{self, Header, LayoutTable};
 use perf_records::units::Nanos;

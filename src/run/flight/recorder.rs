@@ -3,13 +3,13 @@
 use super::filling::{Filling, kind};
 use super::report::{FileError, FileReport, Lost};
 use super::{Dumps, FlightLog, ForwardLog, Unnamed};
-use crate::run::described::Preface;
+use crate::run::Preface;
 use crate::run::record::{RecordingError, TICK};
+use crate::run::recorded::{Counted, Tally, sum_of};
 use crate::run::session::{SessionError, system};
-use crate::run::store::{Output, Store, StoreError, StoreOptions, Stored};
-use crate::run::tally::{Counted, Tally, sum_of};
 use crate::run::triggers::Triggers;
 use crate::run::{Bench, RunError};
+use crate::run::{Output, Store, StoreError, StoreOptions, Stored};
 use perf_live::events::{EventSet, Origin};
 use perf_live::host::Living;
 use perf_live::sys;

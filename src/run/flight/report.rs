@@ -1,7 +1,7 @@
 //! What is said of a file of several.
 
 use super::FlightAccount;
-use crate::run::tally::{Tally, sum_of};
+use crate::run::recorded::{Tally, sum_of};
 use perf_live::events::{Opened, Origin};
 use perf_records::units::Nanos;
 use std::fmt;

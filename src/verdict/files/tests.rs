@@ -50,7 +50,7 @@ fn judged(expected: &[(&str, FileAfter)], left: &Left) -> Vec<Finding> {
         .iter()
         .map(|(key, wanted)| ((*key).to_owned(), wanted.clone()))
         .collect();
-    files_after(&expected, left)
+    after(&expected, &Known::Yes(left.clone()))
 }
 
 /// What speaks against, where nothing is unknown.

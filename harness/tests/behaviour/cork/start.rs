@@ -23,7 +23,8 @@ fn a_workload_gets_three_descriptors_and_no_trace_of_the_harness_signals() {
     for world in worlds() {
         let corked = launch(&workload(&[&oracle::path(), "fds"], &world)).expect("a cork");
         let exited = end_of(corked.uncork(PATIENCE).expect("a running workload"));
-        let said = String::from_utf8(exited.stdout.bytes).expect("text");
+        let [stdout, _] = exited.outputs.expect("outputs");
+        let said = String::from_utf8(stdout.bytes).expect("text");
         assert_clean_start(&said);
     }
     blocked.thread_unblock().expect("a mask");

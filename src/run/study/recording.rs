@@ -1,13 +1,12 @@
 //! Runs of a scenario that expects nothing yet.
 
-use super::once::once;
-use super::{Control, Extras, RunError, Suite, lay_out};
 use crate::plan::Plan;
+use crate::run::once::once;
+use crate::run::scenario::NoRun;
+use crate::run::{Control, Extras, RunError, Suite, lay_out};
 use crate::scenario::Expect;
-use crate::suggest::Seen;
-use crate::verdict::{self, About, Finding, Verdict, joined};
-use perf_live::errors::chain;
-use perf_live::sandbox::{LaunchError, Left};
+use crate::verdict::{self, Finding, Known, Run, Verdict, joined};
+use perf_live::sandbox::Left;
 
 /// Why there is nothing to record.
 #[derive(Debug, thiserror::Error)]
@@ -32,47 +31,38 @@ impl Suite<'_> {
     ///
     /// # Errors
     /// [`RecordError`].
-    pub fn record(&self, control: &mut dyn Control) -> Result<Seen, RecordError> {
+    pub fn record(&self, control: &mut dyn Control) -> Result<Run, RecordError> {
         let plans = self.plans().map_err(RecordError::Unmet)?;
         let Some((_, file, plan)) = plans.into_iter().next() else {
             let none = Finding::broken("there is no scenario");
             return Err(RecordError::Unmet(vec![none]));
         };
         let dir = lay_out(self.bench, plan, file).map_err(RunError::from)?;
-        let (ended, trace, _) = match once(self.bench, plan, control, Extras::default(), &dir) {
-            Err(RunError::Launch(LaunchError::NotExecuted(error))) => {
-                let finding = Finding::missed(About::Exit, chain(&error));
-                return Err(RecordError::NoRun(Verdict::Fail, vec![finding]));
+        let extras = Extras::default();
+        let mut run = match once(self.bench, plan, control, extras, &dir).map_err(NoRun::from) {
+            Err(NoRun::Outcome(outcome)) => {
+                return Err(RecordError::NoRun(outcome.verdict, outcome.findings));
             }
-            ran => ran?,
+            Err(NoRun::Error(error)) => return Err(error.into()),
+            Ok((run, _)) => run,
         };
-        if ended.interrupted {
+        if run.interrupted {
             return Err(RecordError::Interrupted);
         }
-        let unknown = |why: String| {
-            let finding = Finding::unknown(About::Run, why);
-            RecordError::NoRun(Verdict::Incomplete, vec![finding])
-        };
-        let exit = ended.exit.clone().into_result().map_err(unknown)?;
         // Whatever its end was, it is what is expected.
         let plan = Plan {
             expect: Expect {
-                exit: Some(exit),
+                exit: run.exit.yes().copied(),
                 ..Expect::default()
             },
             ..plan.clone()
         };
-        let judgement = verdict::judge(&plan, &ended, &trace.counts(), &[]);
+        let judgement = verdict::judge(&plan, &run);
         let verdict = judgement.verdict();
         if verdict != Verdict::Pass {
             return Err(RecordError::NoRun(verdict, judgement.findings));
         }
-        Ok(Seen {
-            exit,
-            stdout: ended.stdout.into_result().map_err(unknown)?,
-            stderr: ended.stderr.into_result().map_err(unknown)?,
-            left: Left::below(dir.path(), &|_| true),
-            trace,
-        })
+        run.left = Known::Yes(Left::below(dir.path(), &|_| true));
+        Ok(run)
     }
 }

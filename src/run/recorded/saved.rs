@@ -5,9 +5,9 @@
 
 use super::lay::Lay;
 use super::sum::Sum;
-use super::{Names, Setting};
 use crate::plan::EventsPlan;
-use crate::verdict::{Ended, Known};
+use crate::run::{Names, Setting};
+use crate::verdict::{Known, Run};
 use perf_live::events::{Account, EventRequest};
 use perf_live::sandbox::FileType;
 use perf_live::sandbox::{Captured, Left, LeftContent, LeftFile};
@@ -19,26 +19,21 @@ use std::collections::BTreeMap;
 use syscall_model::files::{FileKind, Initial};
 use syscall_model::select::Selection;
 
-/// Why it is not known how a run ended.
-pub(super) const NO_END: &str = "the recording does not say how the workload ended";
-/// Why its output is not known.
-pub(super) const NO_OUTPUT: &str = "the recording does not hold what the workload wrote";
-
 /// What is known of a run besides its records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Saved {
     /// Of this form; 1.
     version: u32,
     /// The calls that were asked for, in words; `None` for none.
-    pub(super) calls: Option<Vec<String>>,
+    pub(in crate::run) calls: Option<Vec<String>>,
     /// The calls that were recorded, in words.
     recorded: Vec<String>,
     /// The tracepoints that were asked for.
-    pub(super) tracepoints: Vec<String>,
+    pub(in crate::run) tracepoints: Vec<String>,
     /// What was recorded: the events and the filters in the kernel.
     requests: Vec<(String, Option<String>)>,
     /// What was executed and what it was given; nothing where it was there already.
-    pub(super) command: Vec<String>,
+    pub(in crate::run) command: Vec<String>,
     init: Option<u32>,
     reads_memory: bool,
     contents: u16,
@@ -70,7 +65,7 @@ pub struct Saved {
 /// Bytes, as text where they are that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Bytes {
+pub(in crate::run) enum Bytes {
     Text(String),
     Raw(Vec<u8>),
 }
@@ -85,7 +80,7 @@ impl From<&[u8]> for Bytes {
 }
 
 impl Bytes {
-    pub(super) fn to_vec(&self) -> Vec<u8> {
+    pub(in crate::run) fn to_vec(&self) -> Vec<u8> {
         match self {
             Self::Text(text) => text.clone().into_bytes(),
             Self::Raw(bytes) => bytes.clone(),
@@ -148,7 +143,7 @@ impl Saved {
 
     /// What is to be kept of a run.
     #[must_use]
-    pub fn of(plan: &EventsPlan, setting: &Setting, ended: &Ended, left: &Left) -> Self {
+    pub fn of(plan: &EventsPlan, setting: &Setting, run: &Run<()>) -> Self {
         let given = |kind: &FileKind| match kind {
             FileKind::Path(path) => Given::Path(path.as_ref().into()),
             FileKind::Given(name) => Given::Named(name.as_ref().into()),
@@ -170,8 +165,15 @@ impl Saved {
                 LeftContent::Unread(why) => Content::Unread(why.clone()),
             },
         };
-        let files_left = left.files.iter();
-        let unseen = left.unseen.iter();
+        let left = run.left.yes();
+        let files_left = left.into_iter().flat_map(|left| &left.files);
+        let unseen = left.into_iter().flat_map(|left| &left.unseen);
+        let unseen = unseen.map(|(path, why)| (path.as_slice().into(), why.clone()));
+        // That it was not looked at is told of its root.
+        let all_unseen = match &run.left {
+            Known::Yes(_) => None,
+            Known::No(why) => Some(([].as_slice().into(), why.clone())),
+        };
         Self {
             version: 1,
             calls: plan.selection.as_ref().map(Selection::words),
@@ -188,24 +190,22 @@ impl Saved {
                 .collect(),
             is_all: setting.initial.complete,
             directory: setting.initial.directory.as_deref().map(Bytes::from),
-            exit: ended.exit.yes().copied(),
-            main_pid: ended.main_pid,
-            stdout: ended.stdout.yes().map(Into::into),
-            stderr: ended.stderr.yes().map(Into::into),
-            used: ended.used_by_main,
-            timed_out: ended.timed_out,
-            left_alone: ended.left,
-            struck: ended.struck.clone(),
-            untold: ended.untold.clone(),
-            survivors: ended.survivors.clone(),
-            usage: ended.usage,
-            account: ended.account.clone(),
+            exit: run.exit.yes().copied(),
+            main_pid: run.main_pid,
+            stdout: run.stdout.yes().map(Into::into),
+            stderr: run.stderr.yes().map(Into::into),
+            used: run.used_by_main,
+            timed_out: run.timed_out,
+            left_alone: run.left_alone,
+            struck: run.struck.yes().cloned().unwrap_or_default(),
+            untold: run.untold.clone(),
+            survivors: run.survivors.clone(),
+            usage: run.usage,
+            account: run.account.clone(),
             left: files_left
                 .map(|(path, file)| (path.as_slice().into(), left_one(file)))
                 .collect(),
-            unseen: unseen
-                .map(|(path, why)| (path.as_slice().into(), why.clone()))
-                .collect(),
+            unseen: unseen.chain(all_unseen).collect(),
             names: setting.names.as_ref().map(|names| {
                 let found = names.found();
                 let found = found.iter();
@@ -219,7 +219,7 @@ impl Saved {
 
     /// So many occurrences of an event, all before this moment, are left out as if they had been
     /// overwritten; `before` as in [`Account::of`].
-    pub(super) fn forgets(&mut self, (name, before): (&str, usize), many: u64, until: u64) {
+    pub(in crate::run) fn forgets(&mut self, (name, before): (&str, usize), many: u64, until: u64) {
         let mut events = self.account.events.iter_mut();
         let mut events = events.by_ref().filter(|event| event.name == name);
         if let Some(event) = events.nth(before) {
@@ -241,7 +241,7 @@ impl Saved {
     }
 
     /// Whether it and the records are as they were written.
-    pub(super) fn is_sealed_by(&self, records: u64) -> bool {
+    pub(in crate::run) fn is_sealed_by(&self, records: u64) -> bool {
         self.clone().sealed(records).sum == self.sum
     }
 
@@ -265,7 +265,7 @@ impl Saved {
     }
 
     /// What must be known of the run to understand its records.
-    pub(super) fn setting(&self) -> Setting {
+    pub(in crate::run) fn setting(&self) -> Setting {
         let kind = |given: &Given| match given {
             Given::Path(path) => FileKind::Path(path.to_vec().into()),
             Given::Named(name) => FileKind::Given(name.to_vec().into()),
@@ -292,33 +292,31 @@ impl Saved {
         }
     }
 
-    /// The working directory, as the workload saw it.
-    pub(super) fn directory(&self) -> Option<String> {
-        let directory = self.directory.as_ref()?.to_vec();
-        Some(String::from_utf8_lossy(&directory).into_owned())
-    }
-
-    /// How it ended.
-    pub(super) fn ended(&self) -> Ended {
-        Ended {
-            exit: Known::or_why(self.exit, NO_END),
+    /// What is known of the run.
+    pub(in crate::run) fn run(&self) -> Run<()> {
+        let unknown = Run::recorded(self.account.clone());
+        let output = |output: &Option<Output>| output.as_ref().map(|it| Known::Yes(it.captured()));
+        let directory = self.directory.as_ref().map(Bytes::to_vec);
+        Run {
+            exit: self.exit.map_or(unknown.exit, Known::Yes),
             main_pid: self.main_pid,
-            stdout: Known::or_why(self.stdout.as_ref().map(Output::captured), NO_OUTPUT),
-            stderr: Known::or_why(self.stderr.as_ref().map(Output::captured), NO_OUTPUT),
+            stdout: output(&self.stdout).unwrap_or(unknown.stdout),
+            stderr: output(&self.stderr).unwrap_or(unknown.stderr),
+            left: Known::Yes(self.left()),
             used_by_main: self.used,
             timed_out: self.timed_out,
-            interrupted: false,
-            left: self.left_alone,
-            struck: self.struck.clone(),
+            left_alone: self.left_alone,
+            struck: Known::Yes(self.struck.clone()),
             untold: self.untold.clone(),
             survivors: self.survivors.clone(),
             usage: self.usage,
-            account: self.account.clone(),
+            directory: directory.map(|path| String::from_utf8_lossy(&path).into_owned()),
+            ..unknown
         }
     }
 
     /// What it left in its directory. What was not looked into then cannot be now.
-    pub(super) fn left(&self) -> Left {
+    fn left(&self) -> Left {
         let kind = |word: &str| FileType::ALL.into_iter().find(|kind| kind.word() == word);
         let mut left = Left::default();
         for (path, one) in &self.left {
@@ -351,14 +349,17 @@ impl Saved {
     }
 
     /// Whether all calls of a set were recorded.
-    pub(super) fn has_calls(&self, wanted: &Selection) -> bool {
+    pub(in crate::run) fn has_calls(&self, wanted: &Selection) -> bool {
         let words: Vec<&str> = self.recorded.iter().map(String::as_str).collect();
         Selection::parse(&words, wanted.native()).is_ok_and(|recorded| recorded.covers(wanted))
     }
 
     /// The filters that an event was recorded with, `None` for all of it; none for an event that
     /// was not.
-    pub(super) fn filters<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Option<&'a str>> {
+    pub(in crate::run) fn filters<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> impl Iterator<Item = Option<&'a str>> {
         let requests = self.requests.iter();
         requests
             .filter(move |(known, _)| known == name)
@@ -366,12 +367,12 @@ impl Saved {
     }
 
     /// Who counted what, and what became of it.
-    pub(super) fn account(&self) -> &Account {
+    pub(in crate::run) fn account(&self) -> &Account {
         &self.account
     }
 
     /// How many bytes of what is read and written are in the recording.
-    pub(super) fn contents(&self) -> Option<u16> {
+    pub(in crate::run) fn contents(&self) -> Option<u16> {
         self.reads_memory.then_some(self.contents)
     }
 }

@@ -6,7 +6,7 @@ use perf_records::record::{self, Header, LayoutTable, Record};
 
 /// The samples of each request.
 #[derive(Clone, Debug)]
-pub(super) struct Tally(Vec<Tallied>);
+pub(in crate::run) struct Tally(Vec<Tallied>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Tallied {
@@ -20,7 +20,7 @@ struct Tallied {
 
 /// What to do with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(in crate::run) enum Counted {
     /// It is one of those that are wanted.
     Wanted,
     /// It is the last of its event's that is wanted: that of this place.
@@ -31,7 +31,7 @@ pub(super) enum Counted {
 
 impl Tally {
     /// Of the events' requests; no event has more than are wanted.
-    pub(super) fn new(events: &EventSet) -> Self {
+    pub(in crate::run) fn new(events: &EventSet) -> Self {
         let tallied = |place| Tallied {
             at_most: events.at_most(place),
             ..Tallied::default()
@@ -40,12 +40,12 @@ impl Tally {
     }
 
     /// As above, with no regard to how many are wanted.
-    pub(super) fn of_all(n_requests: usize) -> Self {
+    pub(in crate::run) fn of_all(n_requests: usize) -> Self {
         Self(vec![Tallied::default(); n_requests])
     }
 
     /// Counts a record, if it is a sample.
-    pub(super) fn count(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) -> Counted {
+    pub(in crate::run) fn count(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) -> Counted {
         let head = bytes.first_chunk().copied().unwrap_or_default();
         let kind = Header::from_bytes(head).kind;
         if kind == record::kind::THROTTLE
@@ -75,7 +75,7 @@ impl Tally {
     }
 
     /// Those that the kernel had stand still, as they had too many samples, and how often.
-    pub(super) fn throttled(&self, opened: &[Opened<'_>]) -> Vec<(String, u64)> {
+    pub(in crate::run) fn throttled(&self, opened: &[Opened<'_>]) -> Vec<(String, u64)> {
         let of_place = |(place, tallied): (usize, &Tallied)| {
             let origin = Origin::Request(place);
             let event = opened.iter().find(|event| event.origin == origin)?;
@@ -85,28 +85,28 @@ impl Tally {
     }
 
     /// How many requests there are.
-    pub(super) fn n_requests(&self) -> usize {
+    pub(in crate::run) fn n_requests(&self) -> usize {
         self.0.len()
     }
 
     /// How many there were of one request.
-    pub(super) fn n_of(&self, place: usize) -> u64 {
+    pub(in crate::run) fn n_of(&self, place: usize) -> u64 {
         self.0.get(place).map_or(0, |tallied| tallied.n)
     }
 
     /// Of how many occurrences of one request these tell.
-    pub(super) fn occurrences_of(&self, place: usize) -> u64 {
+    pub(in crate::run) fn occurrences_of(&self, place: usize) -> u64 {
         self.0.get(place).map_or(0, |tallied| tallied.sum)
     }
 
     /// How many there were.
-    pub(super) fn n_samples(&self) -> u64 {
+    pub(in crate::run) fn n_samples(&self) -> u64 {
         self.0.iter().map(|tallied| tallied.n).sum()
     }
 
     /// An event of which every occurrence is a sample must have as many as its counter says. Of
     /// others the kernel alone knows what it lost. What is overwritten is not accounted for here.
-    pub(super) fn accounts(&self, opened: &[Opened<'_>]) -> Vec<EventAccount> {
+    pub(in crate::run) fn accounts(&self, opened: &[Opened<'_>]) -> Vec<EventAccount> {
         let account = |(place, tallied): (usize, &Tallied)| {
             let origin = Origin::Request(place);
             let mut of_it = opened.iter().filter(|event| event.origin == origin);
@@ -134,7 +134,7 @@ impl Tally {
 }
 
 /// What all counters of an event say together: value, and lost records.
-pub(super) fn sum_of(opened: &[Opened<'_>], origin: Origin) -> (u64, Option<u64>) {
+pub(in crate::run) fn sum_of(opened: &[Opened<'_>], origin: Origin) -> (u64, Option<u64>) {
     let counts = opened.iter().filter(|event| event.origin == origin);
     let counts = counts.filter_map(|event| event.counts);
     counts.fold((0, Some(0)), |(value, lost), counts| {

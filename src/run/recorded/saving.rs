@@ -1,13 +1,12 @@
 //! The very records of a run, kept beside what is made of them.
 
 use super::store::{Output, Store, StoreError, StoreOptions, Stored};
-use super::{Bench, Saved, Setting};
 use crate::plan::EventsPlan;
-use crate::verdict::Ended;
+use crate::run::{Bench, Saved, Setting};
+use crate::verdict::Run;
 use perf_live::events::{EventSet, Origin};
 use perf_live::files::{self, Access};
 use perf_live::host::Host;
-use perf_live::sandbox::Left;
 use perf_records::record::LayoutTable;
 use std::io;
 use std::path::Path;
@@ -63,7 +62,7 @@ impl Saving {
     }
 
     /// Of how many occurrences of a request the samples tell so far.
-    pub(super) fn occurrences_of(&self, request: usize) -> u64 {
+    pub(in crate::run) fn occurrences_of(&self, request: usize) -> u64 {
         self.store.occurrences_of(request)
     }
 
@@ -85,8 +84,7 @@ impl Saving {
         host: &Host,
         plan: &EventsPlan,
         setting: &Setting,
-        ended: &Ended,
-        left: &Left,
+        run: &Run<()>,
     ) -> Result<Stored, StoreError> {
         if let Some(error) = self.error {
             return Err(error.into());
@@ -96,7 +94,7 @@ impl Saving {
             of_group: !events.hang_up(),
             ..setting.clone()
         };
-        let saved = Saved::of(plan, &setting, ended, left);
+        let saved = Saved::of(plan, &setting, run);
         let besides = |sum| [(Saved::FEATURE, saved.sealed(sum).to_bytes())].into();
         let stored = self.store.end(events, host, besides)?;
         self.file.finish()?;

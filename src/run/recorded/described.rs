@@ -1,7 +1,7 @@
 //! What stands in front of a run's records: its events, their formats, the machine.
 
-use super::Bench;
 use super::store::{StoreError, StoreOptions, origin};
+use crate::run::Bench;
 use perf_live::events::{EventSet, Opened, Origin};
 use perf_live::host::{HostError, Module};
 use perf_live::sys;
@@ -14,13 +14,13 @@ use std::os::unix::ffi::OsStrExt;
 /// What each file of a session begins with.
 #[derive(Clone, Debug)]
 pub struct Preface {
-    pub(super) prologue: Prologue,
+    pub(in crate::run) prologue: Prologue,
     /// Where the code of the kernel itself begins and ends, and its modules.
-    pub(super) kernel: Option<(u64, u64)>,
-    pub(super) modules: Vec<Module>,
+    pub(in crate::run) kernel: Option<(u64, u64)>,
+    pub(in crate::run) modules: Vec<Module>,
     /// The side-band event, in whose name is told what was there before.
-    pub(super) side_band: Option<synthesized::Origin>,
-    pub(super) n_requests: usize,
+    pub(in crate::run) side_band: Option<synthesized::Origin>,
+    pub(in crate::run) n_requests: usize,
 }
 
 impl Preface {

@@ -1,15 +1,14 @@
 //! The records of a file, one by one, to whoever understands those of a run.
 
-use super::super::reader::Reader;
-use super::super::saved::{NO_END, NO_OUTPUT};
 use super::super::sum::Sum;
-use super::super::{Fired, Observer, Setting, Turn};
-use super::{RecordedRun, ReplayError, Replayed, command};
+use super::{RecordedRun, ReplayError, command};
 use crate::plan::{EventsPlan, Reach};
-use crate::verdict::{Ended, Known};
+use crate::run::reader::Reader;
+use crate::run::{Fired, Observer, Setting, Turn};
+use crate::verdict::{About, Finding, Known, Run};
 use perf_live::events::{Account, EventAccount, MEMORY, Origin};
-use perf_live::sandbox::{Left, World};
-use perf_live::units::{ExitKind, SoftwareEvent, Usage};
+use perf_live::sandbox::World;
+use perf_live::units::{ExitKind, SoftwareEvent};
 use perf_records::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
 use perf_records::perfdata::{self, EventDesc};
 use perf_records::record::kind;
@@ -28,7 +27,8 @@ impl RecordedRun {
         }
     }
 
-    /// Reads all records of a plan's events, and tells the observer.
+    /// Reads all records of a plan's events, and tells the observer; gives what is known of the run
+    /// besides. What the recording does not say is among its findings: from it no pass follows.
     ///
     /// # Errors
     /// [`ReplayError`]; the observer has been told all before it.
@@ -36,7 +36,7 @@ impl RecordedRun {
         &self,
         plan: &EventsPlan,
         observer: &mut dyn Observer,
-    ) -> Result<Replayed, ReplayError> {
+    ) -> Result<Run<()>, ReplayError> {
         let since = self.forgot_calls_until(plan);
         let setting = match &self.saved {
             Some(saved) => Setting {
@@ -61,28 +61,21 @@ impl RecordedRun {
             exit: None,
         };
         let mut reader = Reader::new(plan, plan.requests.len(), &mut watcher, setting);
-        let untold = self.feed(plan, &mut reader, since)?;
+        let mut untold = self.feed(plan, &mut reader, since)?;
         reader.finish();
         let (mut account, delivered) = reader.recorded();
         let delivered = delivered.to_vec();
         drop(reader);
         let exit = watcher.exit;
-        let replayed = match &self.saved {
+        let run = match &self.saved {
             Some(saved) => {
-                let mut ended = saved.ended();
-                recount(&mut account, &ended.account, plan, &delivered);
+                let run = saved.run();
+                recount(&mut account, &run.account, plan, &delivered);
                 if since.is_some() {
                     // Both may be of what was overwritten.
                     (account.never_started, account.unread) = (false, 0);
                 }
-                ended.account = account;
-                Replayed {
-                    ended,
-                    left: saved.left(),
-                    untold,
-                    knows_limits: true,
-                    directory: saved.directory(),
-                }
+                Run { account, ..run }
             }
             None => {
                 for (request, delivered) in plan.requests.iter().zip(&delivered) {
@@ -101,23 +94,26 @@ impl RecordedRun {
                 if self.reach() == Reach::Recorded && !self.has("syscalls:sys_exit_execve") {
                     account.out_of_sight = 0;
                 }
-                self.without_saved(plan, account, exit, untold)
+                untold.extend(self.untold(plan));
+                let run = Run::recorded(account);
+                Run {
+                    exit: exit.map_or(run.exit, Known::Yes),
+                    ..run
+                }
             }
         };
-        Ok(replayed)
+        let untold = untold.into_iter();
+        Ok(Run {
+            findings: untold
+                .map(|why| Finding::unknown(About::Run, why))
+                .collect(),
+            ..run
+        })
     }
 
-    /// What is known of a run that somebody else recorded.
-    fn without_saved(
-        &self,
-        plan: &EventsPlan,
-        account: Account,
-        exit: Option<ExitKind>,
-        mut untold: Vec<String>,
-    ) -> Replayed {
-        let mut left = Left::default();
-        let why = "the recording does not hold what the run left";
-        left.unseen.insert(Vec::new(), why.to_owned());
+    /// What another tool's recording does not say, a line each.
+    fn untold(&self, plan: &EventsPlan) -> Vec<String> {
+        let mut untold = Vec::new();
         let counts_lost = |event: &&EventDesc| event.attr.read_format.has(ReadFormat::LOST);
         if !self.events.iter().all(|event| counts_lost(&event)) {
             untold.push(
@@ -151,29 +147,7 @@ impl RecordedRun {
                 ));
             }
         }
-        let wrote = Known::No(NO_OUTPUT.to_owned());
-        let ended = Ended {
-            exit: Known::or_why(exit, NO_END),
-            main_pid: None,
-            stdout: wrote.clone(),
-            stderr: wrote,
-            used_by_main: Usage::default(),
-            timed_out: false,
-            interrupted: false,
-            left: false,
-            struck: Vec::new(),
-            untold: Vec::new(),
-            survivors: Vec::new(),
-            usage: Usage::default(),
-            account,
-        };
-        Replayed {
-            ended,
-            left,
-            untold,
-            knows_limits: false,
-            directory: None,
-        }
+        untold
     }
 
     /// Whether its events began with a program that the recorder executed; else they show what was

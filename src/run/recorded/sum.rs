@@ -7,11 +7,11 @@ use perf_records::record::{Header, kind};
 /// a part that is missing or there twice. The order of the parts does not: by time, records come in
 /// another than they were written in. It is against accidents, not against a forger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sum(u64);
+pub(in crate::run) struct Sum(u64);
 
 impl Sum {
     /// Adds the events and their formats, without which no record means what it says.
-    pub(super) fn events(&mut self, events: &[EventDesc], tracing: Option<&TracingData>) {
+    pub(in crate::run) fn events(&mut self, events: &[EventDesc], tracing: Option<&TracingData>) {
         for event in events {
             let ids = event.ids.iter().flat_map(|id| id.to_ne_bytes());
             let mut all = event.attr.to_bytes(ATTR_SIZE);
@@ -24,7 +24,7 @@ impl Sum {
     }
 
     /// Adds a record of the kernel's. Those of a tool may be others in a copy.
-    pub(super) fn record(&mut self, bytes: &[u8]) {
+    pub(in crate::run) fn record(&mut self, bytes: &[u8]) {
         let head = bytes.first_chunk().copied().unwrap_or_default();
         if Header::from_bytes(head).kind < kind::OWN {
             self.add(bytes);
@@ -32,12 +32,12 @@ impl Sum {
     }
 
     /// The number.
-    pub(super) fn number(self) -> u64 {
+    pub(in crate::run) fn number(self) -> u64 {
         self.0
     }
 
     /// Adds a part.
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    pub(in crate::run) fn add(&mut self, bytes: &[u8]) {
         let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);
         self.0 = self.0.wrapping_add(hash);

@@ -1,16 +1,15 @@
 //! The mutants of a scenario's run: how many of them its expectations and its snapshot let through.
 
-use super::baseline;
-use super::overwritten::OVERWRITTEN;
-use super::ready::Ready;
-use super::scenario::{Ran, counts, stored};
-use super::side_by_side::side_by_side;
-use super::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::matching::{add_spans, remove_spans};
 use crate::mutate::{Mutant, Mutants, Recorded, Thread};
 use crate::plan::Plan;
+use crate::run::overwritten::OVERWRITTEN;
+use crate::run::ready::Ready;
+use crate::run::scenario::stored;
+use crate::run::side_by_side::side_by_side;
+use crate::run::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::trace::{Block, Deed, Normalised};
-use crate::verdict::{self, About, Finding, Verdict};
+use crate::verdict::{self, About, Finding, Run, Verdict};
 use perf_live::errors::chain;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -209,7 +208,7 @@ fn survey(
         let why = "it is known to fail: its expectations let no run through";
         return Ok(skipped(why));
     }
-    let plan = Plan {
+    let mut plan = Plan {
         keeps_all: true,
         ..plan.clone()
     };
@@ -225,13 +224,15 @@ fn survey(
         findings.insert(0, Finding::remark(About::Run, why));
         return Ok(Err((verdict, findings)));
     };
-    if run.ended.is_cut_short() {
+    if run.is_cut_short() {
         return Ok(skipped(
             "its run is ended by a limit: what it has come to by then is another in each run",
         ));
     }
     let mut run = *run;
     remove_spans(&mut run.trace);
+    // Mutants are of what it did, not of what it left.
+    plan.expect.files_after.clear();
     let mut judge = Judge {
         plan: &plan,
         run,
@@ -310,7 +311,7 @@ fn chosen_by(plan: &Plan) -> BTreeSet<(String, String)> {
 /// A run that passed, and what it passed by.
 struct Judge<'a> {
     plan: &'a Plan,
-    run: Ran,
+    run: Run,
     /// The snapshot's text, where it is asked.
     text: Option<String>,
 }
@@ -343,22 +344,11 @@ impl Judge<'_> {
     }
 
     fn killer_of_trace(&self) -> Option<Killer> {
-        let Ran { ended, trace, base } = &self.run;
-        let judgement = verdict::judge(
-            self.plan,
-            ended,
-            &counts(self.plan, trace),
-            &trace.in_order(),
-        );
-        let compared = base.as_ref().zip(self.plan.baseline.as_ref());
-        let meets_baseline = compared.is_none_or(|(base, baseline)| {
-            baseline::compare(base, &baseline.delta, trace).is_empty()
-        });
-        if judgement.verdict() != Verdict::Pass || !meets_baseline {
+        if verdict::judge(self.plan, &self.run).verdict() != Verdict::Pass {
             return Some(Killer::Expectations);
         }
         let stored = self.text.as_ref()?;
-        (trace.text() != *stored).then_some(Killer::Snapshot)
+        (self.run.trace.text() != *stored).then_some(Killer::Snapshot)
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The file stands in for the machine: its formats are the catalogue that a plan is made with, and
 //! an event that it does not hold is one that this machine does not have. What only the one knows
-//! who ran it comes from what our own recordings [say](super::Saved); of a recording of perf it is
-//! not known, and whoever asks for it is told so.
+//! who ran it comes from what our own recordings [say](crate::run::Saved); of a recording of perf
+//! it is not known, and what depends on it is not judged.
 
 mod catalogue;
 mod command;
@@ -12,10 +12,9 @@ mod stream;
 mod wanted;
 
 use super::saved::Saved;
-use super::session::SessionError;
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach};
-use crate::verdict::Ended;
-use perf_live::sandbox::{Left, World};
+use crate::run::session::SessionError;
+use perf_live::sandbox::World;
 use perf_records::format::{self, Format};
 use perf_records::perfdata::{self, EventDesc, Feature, ReadError};
 use perf_records::space::Origin;
@@ -105,19 +104,10 @@ pub enum ReplayError {
     Session(#[from] SessionError),
 }
 
-/// A recorded run.
-#[derive(Debug)]
-pub struct Replayed {
-    /// How it ended.
-    pub ended: Ended,
-    /// What it left in its directory.
-    pub left: Left,
-    /// What the recording does not say, a line each: from it no pass follows.
-    pub untold: Vec<String>,
-    /// Whether it says which limits the workload reached.
-    pub knows_limits: bool,
-    /// The working directory, as the workload saw it.
-    pub directory: Option<String>,
+/// Where the baseline's records are whose scenario's own are in this file: `x.baseline.data` beside
+/// `x.data`.
+pub(in crate::run) fn of_baseline(file: &Path) -> PathBuf {
+    file.with_extension("baseline.data")
 }
 
 impl RecordedRun {
@@ -181,7 +171,7 @@ impl RecordedRun {
     /// The baseline's run, where it is recorded beside this one.
     #[must_use]
     pub fn baseline(&self) -> Option<Result<Self, ReplayError>> {
-        let path = super::baseline::recorded_in(&self.path);
+        let path = of_baseline(&self.path);
         path.exists().then(|| Self::open(&path))
     }
 
@@ -276,7 +266,7 @@ impl RecordedRun {
     }
 
     /// The names of what was counted without records.
-    pub(super) fn counted(&self) -> Vec<String> {
+    pub(in crate::run) fn counted(&self) -> Vec<String> {
         let counters = self
             .saved
             .iter()

@@ -1,13 +1,13 @@
 //! Running a scenario many times, under conditions that bring out what varies.
 
 use super::load::{Load, Pinned};
-use super::overwritten::OVERWRITTEN;
-use super::scenario::trial;
-use super::{Bench, Control, Outcome, RunError, Suite, lay_out};
 use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
-use crate::matching::add_spans;
 use crate::plan::Plan;
-use crate::trace::{By, Level, Trace, View};
+use crate::run::once::once;
+use crate::run::overwritten::OVERWRITTEN;
+use crate::run::scenario::{NoRun, judge};
+use crate::run::{Bench, Control, Extras, RunError, Suite, lay_out};
+use crate::trace::{By, Level, Normalised, Trace, View};
 use crate::verdict::{Finding, Verdict, joined};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -145,7 +145,7 @@ impl Suite<'_> {
                     turn.condition = Condition::Quiet;
                 }
                 for result in runs.take(turn) {
-                    let Some((trace, view)) = runs.judge(turn.condition, result, total)? else {
+                    let Some((trace, seen)) = runs.judge(turn.condition, result, total)? else {
                         turns.push(Turn { n_runs: 1, ..turn });
                         continue;
                     };
@@ -155,11 +155,9 @@ impl Suite<'_> {
                         continue;
                     }
                     spans.clone_from(&plan.spans);
-                    let mut normalised = trace.normalise(&view, &self.bench.signatures);
-                    add_spans(&plan.spans, &mut normalised);
-                    let text = normalised.text();
-                    all.add(&row, turn.condition, (trace, view.stretch), text);
-                    strictest = view;
+                    let trace = (trace, seen.view.stretch);
+                    all.add(&row, turn.condition, trace, seen.text());
+                    strictest = seen.view;
                     done += 1;
                     progress(done, total);
                 }
@@ -194,6 +192,8 @@ fn strictest_of(plan: &Plan) -> Plan {
             by: By::Process,
             ..view
         }),
+        // What is compared is the scenario's own trace.
+        baseline: None,
         ..plan.clone()
     }
 }
@@ -231,7 +231,8 @@ fn turns(calibrating: &Calibrating) -> Vec<Turn> {
     turns
 }
 
-type Attempted = Result<(Outcome, Trace, View), RunError>;
+/// What a run that passed did: as it was collected, and as the strictest view has it.
+type Attempted = Result<(Trace, Normalised), NoRun>;
 
 /// The runs of one row.
 struct Runs<'a, 'c> {
@@ -265,7 +266,13 @@ impl Runs<'_, '_> {
     fn one(&self) -> Attempted {
         let dir = lay_out(self.bench, &self.plan, self.file)?;
         let mut control = (self.control)();
-        trial(self.bench, &self.plan, &mut *control, &dir)
+        let extras = Extras::default();
+        let (run, trace) = once(self.bench, &self.plan, &mut *control, extras, &dir)?;
+        let outcome = judge(&self.plan, None, &run);
+        match outcome.verdict {
+            Verdict::Pass => Ok((trace, run.trace)),
+            _ => Err(NoRun::Outcome(Box::new(outcome))),
+        }
     }
 
     /// What a run did, if that says anything: an incomplete one does not, and others have to take
@@ -275,10 +282,13 @@ impl Runs<'_, '_> {
         condition: Condition,
         attempted: Attempted,
         all: u32,
-    ) -> Result<Option<(Trace, View)>, CalibrateError> {
-        let (outcome, trace, view) = attempted?;
+    ) -> Result<Option<(Trace, Normalised)>, CalibrateError> {
+        let outcome = match attempted {
+            Ok(passed) => return Ok(Some(passed)),
+            Err(NoRun::Error(error)) => return Err(error.into()),
+            Err(NoRun::Outcome(outcome)) => outcome,
+        };
         match outcome.verdict {
-            Verdict::Pass => Ok(Some((trace, view))),
             Verdict::Incomplete if self.n_incomplete < all => {
                 self.n_incomplete += 1;
                 Ok(None)

@@ -1,9 +1,9 @@
 //! A run's records, kept in a file or written into a pipe as perf would.
 
-use super::Bench;
 use super::described::Preface;
 use super::sum::Sum;
 use super::tally::{Tally, sum_of};
+use crate::run::Bench;
 use perf_live::elf;
 use perf_live::events::{EventAccount, EventSet, Opened, Origin};
 use perf_live::files;
@@ -258,7 +258,7 @@ impl Store {
     }
 
     /// Of how many occurrences of a request the samples tell so far.
-    pub(super) fn occurrences_of(&self, request: usize) -> u64 {
+    pub(in crate::run) fn occurrences_of(&self, request: usize) -> u64 {
         self.samples.occurrences_of(request)
     }
 
@@ -353,7 +353,11 @@ impl Store {
     }
 }
 
-pub(super) fn origin(event: &Opened<'_>, task: (Pid, Tid), time: u64) -> synthesized::Origin {
+pub(in crate::run) fn origin(
+    event: &Opened<'_>,
+    task: (Pid, Tid),
+    time: u64,
+) -> synthesized::Origin {
     synthesized::Origin {
         sample_type: event.attr.sample_type,
         id: event.id,
@@ -385,7 +389,7 @@ pub fn chosen_cpus(bench: &Bench<'_>, named: &[Cpu]) -> Vec<Cpu> {
 }
 
 /// The build id of a file, if it is still there and has one.
-pub(super) fn build_id_of(name: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::run) fn build_id_of(name: &[u8]) -> Option<Vec<u8>> {
     let file = std::path::Path::new(OsStr::from_bytes(name));
     // Whoever mapped it may have seen other files than we do.
     let opened = files::open(file).ok()?;

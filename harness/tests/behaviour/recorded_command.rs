@@ -1,0 +1,24 @@
+//! A command that was traced and saved, judged by a scenario.
+
+use super::replay::judged;
+use super::support::project::Project;
+use super::support::require::{require, right_to_trace};
+
+#[test]
+fn what_a_traced_command_wrote_and_left_was_not_kept_and_nothing_is_judged_by_it() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let traced = ["trace", "-o", "live", "--save", "run.data", "--", "true"];
+    project.harness(&traced).assert_status(0);
+    for (expect, verdict) in [
+        ("exit: 0", "pass"),
+        ("stdout: ''", "incomplete"),
+        ("files_after: { gone: { exists: false } }", "incomplete"),
+    ] {
+        let yaml =
+            format!("workload: {{ run: [\"true\"] }}\nexpect: {{ {expect} }}\nsnapshot: false");
+        project.scenario("it", &yaml);
+        let judged = judged(&project, &["--from", "run.data", "scenarios/it.yaml"]);
+        assert_eq!(judged[0].1, verdict, "{expect}: {judged:?}");
+    }
+}

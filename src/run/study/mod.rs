@@ -1,0 +1,11 @@
+//! What runs of a scenario teach of it: how strict its snapshot can be, what its expectations let
+//! through, and what a new scenario can expect.
+
+mod calibrate;
+mod load;
+mod mutate;
+mod recording;
+
+pub use calibrate::{CalibrateError, Calibrating};
+pub use mutate::{Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey};
+pub use recording::RecordError;

@@ -1,0 +1,241 @@
+//! A run that has ended, as far as it is known.
+
+use super::{Finding, Known};
+use crate::trace::Normalised;
+use perf_live::events::Account;
+use perf_live::sandbox::{Captured, Exited, Left};
+use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
+
+/// A run that has ended, whichever way it is known: it was followed, or it is read from a
+/// recording.
+///
+/// `T` is what it did. It is `()` where nothing collected that; such a run cannot be judged.
+#[derive(Clone, Debug)]
+pub struct Run<T = Normalised> {
+    /// How the main process ended.
+    pub exit: Known<ExitKind>,
+    /// The pid of the main process in its own namespace, where it got as far as having one.
+    pub main_pid: Option<i32>,
+    /// What the workload wrote to standard output.
+    pub stdout: Known<Captured>,
+    /// And to standard error.
+    pub stderr: Known<Captured>,
+    /// What lay in its directory at the end.
+    pub left: Known<Left>,
+    /// What the main process and all that it waited for used.
+    pub used_by_main: Usage,
+    /// Whether it had to be ended for its time.
+    pub timed_out: bool,
+    /// Whether a signal to the harness ended it.
+    pub interrupted: bool,
+    /// Whether descendants were left alone while they lived on.
+    pub left_alone: bool,
+    /// The limits that it ran into.
+    pub struck: Known<Vec<Struck>>,
+    /// The single limits of which it is not known whether it ran into them, and why.
+    pub untold: Vec<(Limit, String)>,
+    /// The processes that lived when everything was ended: at the timeout, or after the end of the
+    /// main process where none may outlive it.
+    pub survivors: Vec<Survivor>,
+    /// What it used.
+    pub usage: Usage,
+    /// Every record accounted for.
+    pub account: Account,
+    /// The working directory, as the workload saw it.
+    pub directory: Option<String>,
+    /// What was found of it while it was read: a mark that is missing, what a recording does not
+    /// say.
+    pub findings: Vec<Finding>,
+    /// What the run of the baseline did, where the scenario has one.
+    pub base: Known<Normalised>,
+    /// What it did.
+    pub trace: T,
+}
+
+impl Run<()> {
+    /// A run of which a recording holds the records and nothing else.
+    #[must_use]
+    pub fn recorded(account: Account) -> Self {
+        let unknown = |what| format!("the recording does not {what}");
+        let output = || Known::No(unknown("hold what the workload wrote"));
+        Self {
+            exit: Known::No(unknown("say how the workload ended")),
+            main_pid: None,
+            stdout: output(),
+            stderr: output(),
+            left: Known::No(unknown("hold what the run left")),
+            used_by_main: Usage::default(),
+            timed_out: false,
+            interrupted: false,
+            left_alone: false,
+            struck: Known::No(unknown("say which limits the workload reached")),
+            untold: Vec::new(),
+            survivors: Vec::new(),
+            usage: Usage::default(),
+            account,
+            directory: None,
+            findings: Vec::new(),
+            base: Known::No("the baseline was not run".to_owned()),
+            trace: (),
+        }
+    }
+
+    /// A run that was followed, and came to this end by itself.
+    #[must_use]
+    pub fn of(exited: Exited, usage: Usage, account: Account) -> Self {
+        let inherited = || Known::No("the workload's output was not captured".to_owned());
+        let (stdout, stderr) = match exited.outputs {
+            Some([stdout, stderr]) => (Known::Yes(stdout), Known::Yes(stderr)),
+            None => (inherited(), inherited()),
+        };
+        Self {
+            exit: Known::Yes(exited.exit),
+            main_pid: exited.main_pid,
+            stdout,
+            stderr,
+            left: Known::No("the directory was not looked at".to_owned()),
+            used_by_main: exited.usage,
+            struck: Known::Yes(Vec::new()),
+            usage,
+            ..Self::recorded(account)
+        }
+    }
+
+    /// The same run, with what it did.
+    #[must_use]
+    pub fn with(self, trace: Normalised) -> Run {
+        Run {
+            exit: self.exit,
+            main_pid: self.main_pid,
+            stdout: self.stdout,
+            stderr: self.stderr,
+            left: self.left,
+            used_by_main: self.used_by_main,
+            timed_out: self.timed_out,
+            interrupted: self.interrupted,
+            left_alone: self.left_alone,
+            struck: self.struck,
+            untold: self.untold,
+            survivors: self.survivors,
+            usage: self.usage,
+            account: self.account,
+            directory: self.directory,
+            findings: self.findings,
+            base: self.base,
+            trace,
+        }
+    }
+}
+
+impl<T> Run<T> {
+    /// The limits that it is known to have run into, but for its time.
+    pub(super) fn strikes(&self) -> impl Iterator<Item = &Struck> {
+        self.struck.yes().into_iter().flatten()
+    }
+
+    /// All limits that it is known to have run into, its time among them.
+    #[must_use]
+    pub fn struck(&self) -> Vec<Limit> {
+        let time = self.timed_out.then_some(Limit::Timeout);
+        let others = self.strikes().map(|struck| struck.limit);
+        time.into_iter().chain(others).collect()
+    }
+
+    /// Whether a limit was its end, at whatever point it had come to: its trace is another one in
+    /// each run.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.timed_out || self.strikes().any(|struck| struck.is_end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Plan, Resolved, tests::resolved};
+    use crate::trace::{Trace, View};
+    use crate::verdict::{About, Verdict, judge};
+    use syscall_model::Signatures;
+
+    fn nothing_done() -> Normalised {
+        let signatures = Signatures::new(Box::new(|_| None));
+        Trace::default().normalise(&View::default(), &signatures)
+    }
+
+    /// A run of which all is known, and which used up its time on CPUs.
+    fn known() -> Run {
+        let struck = Struck {
+            limit: Limit::Cpu,
+            how: "it used more".to_owned(),
+            is_end: true,
+        };
+        let exited = Exited {
+            exit: ExitKind::Code(0),
+            main_pid: Some(1),
+            outputs: Some(Default::default()),
+            usage: Usage::default(),
+        };
+        Run {
+            left: Known::Yes(Left::default()),
+            struck: Known::Yes(vec![struck]),
+            base: Known::Yes(nothing_done()),
+            ..Run::of(exited, Usage::default(), Account::default()).with(nothing_done())
+        }
+    }
+
+    fn unknown<T>() -> Known<T> {
+        Known::No("it was not seen".to_owned())
+    }
+
+    fn plan(expect: &str) -> Plan {
+        let baseline = match expect.contains("delta") {
+            true => "baseline: { run: [\"true\", again] }",
+            false => "",
+        };
+        let resolved = resolved(&format!(
+            "description: it ends\nworkload: {{ run: [\"true\"] }}\n{baseline}\n\
+             sandbox: {{ limits: {{ cpu: 1s }} }}\ntrace: {{ events: [{{ syscalls: [openat] }}] }}\n\
+             expect: {{ limit: cpu, {expect} }}\nsnapshot: false"
+        ));
+        match resolved {
+            Ok(Resolved::Plan(plan)) => *plan,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_expected_and_not_known_of_a_run_is_never_a_pass() {
+        type Hide = fn(&mut Run);
+        let cases: [(&str, Hide); 6] = [
+            ("exit: 0", |run| run.exit = unknown()),
+            ("exit: 0, stdout: ''", |run| run.stdout = unknown()),
+            ("exit: 0, stderr: ''", |run| run.stderr = unknown()),
+            ("exit: 0, files_after: { gone: { exists: false } }", |run| {
+                run.left = unknown()
+            }),
+            ("exit: 0", |run| run.struck = unknown()),
+            ("exit: 0, delta: { openat: 0 }", |run| run.base = unknown()),
+        ];
+        for (expect, hide) in cases {
+            let (plan, mut run) = (plan(expect), known());
+            let judgement = judge(&plan, &run);
+            assert_eq!(judgement.verdict(), Verdict::Pass, "{judgement:?}");
+            hide(&mut run);
+            let judgement = judge(&plan, &run);
+            assert_eq!(judgement.verdict(), Verdict::Incomplete, "{judgement:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_recording_does_not_say_is_never_a_pass_and_what_it_was_ended_for_is_no_judgement() {
+        let plan = plan("exit: 0");
+        let mut run = known();
+        let untold = Finding::unknown(About::Run, "it was recorded by another tool");
+        run.findings.push(untold);
+        assert_eq!(judge(&plan, &run).verdict(), Verdict::Incomplete);
+        run.interrupted = true;
+        assert_eq!(judge(&plan, &run).verdict(), Verdict::Broken);
+        let recorded = Run::recorded(Account::default()).with(nothing_done());
+        assert_eq!(judge(&plan, &recorded).verdict(), Verdict::Incomplete);
+    }
+}
