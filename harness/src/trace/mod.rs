@@ -257,9 +257,6 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
     say_unread(&reading, &plan, events.reads_memory());
     say_unseen(&plan);
-    if let Some(line) = plan.of_nobody() {
-        note!("harness: {line}");
-    }
     // Who reads the trace may be slower than the workload.
     let apart = events.drain_apart();
     apart.map_err(|error| other(error, None))?;
@@ -344,6 +341,9 @@ fn say_unread(reading: &Reading<'_>, plan: &EventsPlan, is_read: bool) {
 
 /// Says once what is not seen of the calls, where each is seen by tracepoints of its own.
 fn say_unseen(plan: &EventsPlan) {
+    if let Some(line) = plan.of_nobody() {
+        note!("harness: {line}");
+    }
     if plan.reach == Reach::Everything {
         return;
     }
