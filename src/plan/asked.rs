@@ -168,10 +168,12 @@ impl EventsPlan {
             && let Some(known) = self.named.iter().find(|known| *known.name == *probe.name)
         {
             let name = probe.name.clone();
-            return match known.probe.as_deref() == Some(probe) {
-                true => Ok(()),
-                false => Err(EventsError::SameName { at, name }),
-            };
+            if known.probe.as_deref() != Some(probe) {
+                return Err(EventsError::SameName { at, name });
+            }
+            if self.has_opened(&name, wanted.filter.as_deref()) {
+                return Ok(());
+            }
         }
         let sought = Sought {
             at,

@@ -48,7 +48,9 @@ impl Word<'_> {
 
     /// No call has a hyphen in its name, as most other events have.
     pub(super) fn refuse_unknown(&self) -> Result<(), EventsError> {
-        let is_pattern = self.name.starts_with(['/', '!']) || self.name.contains(['*', '?', '[']);
+        // A `?` in front says that there may be no such call.
+        let name = self.name.strip_prefix('?').unwrap_or(self.name);
+        let is_pattern = name.starts_with(['/', '!']) || name.contains(['*', '?', '[']);
         let is_call = is_pattern || !self.name.contains('-');
         if is_call {
             return Ok(());

@@ -85,6 +85,7 @@ impl Filter {
     }
 
     pub(super) fn wants_event(&self, name: &str) -> bool {
-        self.events.is_empty() || self.events.iter().any(|pattern| glob(pattern, name))
+        let is_it = |pattern: &String| pattern == name || glob(pattern, name);
+        self.events.is_empty() || self.events.iter().any(is_it)
     }
 }

@@ -87,21 +87,26 @@ impl<'a> Builder<'a> {
                 .collect(),
             nodes: Vec::new(),
             sizes: Vec::new(),
-            max_weight: source
-                .text()
-                .len()
-                .saturating_mul(MAX_GROWTH)
-                .saturating_add(1024),
+            max_weight: source.text().len() * MAX_GROWTH + 1024,
             anchors: HashMap::new(),
             open: Vec::new(),
             root: None,
         }
     }
 
-    /// Whether the file ends with a line of the block at `at`, and that line without a line feed.
+    /// Whether the parser adds a line feed to the block at `at`: the file ends within a line of it.
     fn is_unended(&self, at: &Range<usize>) -> bool {
         let text = self.source.text();
-        at.end >= text.len() && !text.ends_with(['\n', '\r'])
+        let line = |end: usize| text[..end].rsplit(['\n', '\r']).next().unwrap_or_default();
+        let (last, before) = (line(text.len()), line(at.start));
+        // Of a block without a line of its own it is the indicator that stands at the start.
+        let indentation = if before.trim().is_empty() {
+            before.len()
+        } else {
+            0
+        };
+        let is_of_block = !last.trim().is_empty() || last.len() >= indentation.max(1);
+        at.end >= text.len() && is_of_block && !last.is_empty()
     }
 
     fn is_nothing(&self, node: NodeId) -> bool {
