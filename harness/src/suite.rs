@@ -32,8 +32,8 @@ pub(crate) struct Chosen {
     /// emulated guest 6]
     #[arg(long, value_name = "N", env = "HARNESS_PATIENCE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) patience: Option<u32>,
-    /// How much of a run may wait to be read at most: 256 MiB of it in memory, the rest in a file
-    /// in TMPDIR [default: what is free there but for 1 GiB]
+    /// How much of each run may wait to be read, give or take the rings: 256 MiB of it in memory,
+    /// the rest in files in TMPDIR [default: until 1 GiB is free there]
     #[arg(long, value_name = "SIZE", value_parser = crate::trace::options::size)]
     pub(crate) backlog: Option<u64>,
 }

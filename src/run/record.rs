@@ -110,7 +110,7 @@ pub fn record(
     }
     events.disable().map_err(system("stop the events"))?;
     events.drain_by_looks().map_err(system("drain the rings"))?;
-    recorder.round(events)?;
+    while !recorder.round(events)? {}
     let exited = running.map(Running::finish).transpose();
     Ok(RecordEnd {
         exited: exited.map_err(system("reap the command"))?,

@@ -128,6 +128,7 @@ pub fn follow(
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
     let (mut timed_out, mut leaked, mut next) = (false, false, Next::Follow);
     let watch = patience.watch;
+    let is_watched = watch.is_some();
     let mut struck = None;
     // Not the rings alone: those of a workload whose events the kernel has ended hang up while it
     // lives.
@@ -140,13 +141,21 @@ pub fn follow(
         running
             .collect()
             .map_err(system("look after the workload's output and its end"))?;
-        let is_all = reader.drain(&mut merge, events)?;
+        let look = reader.drain(&mut merge, events)?;
         if let Some(id) = running.main_pid() {
             reader.lineage().name_main(id);
         }
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if next == Next::Kill {
             // Dead in time is dead in time, however long their records took to read.
+            if is_late {
+                running
+                    .collect()
+                    .map_err(system("look after the workload's end"))?;
+                events
+                    .wait(&[], Duration::ZERO)
+                    .map_err(system("wait for events"))?;
+            }
             let is_over = running.is_gone() && (!hang_up || events.have_hung_up());
             if is_late && !is_over {
                 return Err(SessionError::Unkillable);
@@ -170,7 +179,7 @@ pub fn follow(
             struck = watch.as_ref().and_then(passed);
         }
         let is_over = timed_out || struck.is_some() || next == Next::Kill;
-        leaked = !is_over && survivors.outlive(&running, reader.lineage(), is_all);
+        leaked = !is_over && survivors.outlive(&running, reader.lineage(), look);
         if is_over || leaked {
             next = Next::Kill;
             running
@@ -200,10 +209,16 @@ pub fn follow(
         ..Usage::default()
     });
     Ok(Run {
-        timed_out,
+        timed_out: match patience.timeout {
+            Some(_) => Known::Yes(timed_out),
+            None => Known::No("the workload was given any time".to_owned()),
+        },
         interrupted: next == Next::Kill && !timed_out && !leaked && struck.is_none(),
         left_alone: next == Next::Leave,
-        struck: Known::Yes(struck.into_iter().collect()),
+        struck: match is_watched {
+            true => Known::Yes(struck.into_iter().collect()),
+            false => Known::No("no limits of the workload were watched".to_owned()),
+        },
         survivors: survivors.into_found(),
         ..Run::of(exited, usage, account)
     })

@@ -1,11 +1,13 @@
 //! The end of a run: who lives when the main process has ended, and the end of them all.
 
 use super::setting::Setting;
+use crate::verdict::Known;
 use perf_live::host::{Host, ProcessStatus};
+use perf_live::ring::Look;
 use perf_live::sandbox::Running;
 use perf_live::sys::{self, pidfd};
 use perf_live::units::Survivor;
-use perf_records::units::Pid;
+use perf_records::units::{Nanos, Pid};
 use std::collections::HashMap;
 use std::os::fd::AsFd;
 use std::sync::mpsc;
@@ -22,6 +24,9 @@ const AGAIN: Duration = Duration::from_millis(20);
 // After so many looks whoever can be seen by other means than the records counts, too.
 const PATIENT_LOOKS: u32 = 10;
 
+// How long after an end its record has been read, in nanoseconds, if the rings are read then.
+const SETTLED: u64 = 1_000_000;
+
 // How long command lines may take to be read, which lie in the memory of their processes.
 const READING: Duration = Duration::from_millis(100);
 
@@ -37,6 +42,8 @@ pub(super) struct Survivors {
     init: Option<Pid>,
     next_look: Option<Instant>,
     n_looks: u32,
+    /// From when on the ends of processes would be told that were gone when they were looked at.
+    missed_since: Option<Nanos>,
     found: Vec<Survivor>,
 }
 
@@ -48,6 +55,7 @@ impl Survivors {
             init: setting.init,
             next_look: None,
             n_looks: 0,
+            missed_since: None,
             found: Vec::new(),
         }
     }
@@ -70,13 +78,8 @@ impl Survivors {
     }
 
     /// Whether a process has outlived the main process and may not. Called as long as the run is
-    /// not over; `is_current` if all records have been read that have been drained.
-    pub(super) fn outlive(
-        &mut self,
-        running: &Running,
-        lineage: &Lineage,
-        is_current: bool,
-    ) -> bool {
+    /// not over; `look` says how far the records have been read.
+    pub(super) fn outlive(&mut self, running: &Running, lineage: &Lineage, look: Look) -> bool {
         let now = Instant::now();
         if self.next_look.is_none_or(|look| now < look) {
             return false;
@@ -91,9 +94,15 @@ impl Survivors {
         }
         let looked = self.look(others);
         self.found = looked.alive;
-        if is_patient && is_current && self.found.is_empty() {
-            // Each is gone before it is looked at, but has left somebody like itself.
+        if !is_patient || !self.found.is_empty() || looked.missed.is_empty() {
+            self.missed_since = None;
+        } else if look.is_all && self.missed_since.is_some_and(|since| look.until > since) {
+            // Each is gone before it is looked at, but has left another like itself: the records
+            // of those that were gone at an earlier look have been read.
             self.found = looked.missed;
+        } else {
+            let now = sys::monotonic_now().0.saturating_add(SETTLED);
+            self.missed_since.get_or_insert(Nanos(now));
         }
         !self.found.is_empty()
     }
@@ -129,9 +138,12 @@ impl Survivors {
         self.end(lineage);
     }
 
-    /// Who was found.
-    pub(super) fn into_found(self) -> Vec<Survivor> {
-        self.found
+    /// Who was found, if that was looked for.
+    pub(super) fn into_found(self) -> Known<Vec<Survivor>> {
+        match self.is_forbidden || !self.found.is_empty() {
+            true => Known::Yes(self.found),
+            false => Known::No("processes might outlive the main one".to_owned()),
+        }
     }
 
     /// Those of whom no record tells: they follow a program that took its events off, or records

@@ -51,8 +51,8 @@ pub(crate) struct Arguments {
     /// two of pages
     #[arg(short, long, value_name = "PAGES|SIZE", value_parser = pages)]
     mmap_pages: Option<u64>,
-    /// How much may wait to be written at most: 256 MiB of it in memory, the rest in a file in TMPDIR
-    /// [default: what is free there but for 1 GiB]
+    /// How much may wait to be written, give or take the rings: 256 MiB of it in memory,
+    /// the rest in files in TMPDIR [default: until 1 GiB is free there]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     backlog: Option<u64>,
     /// Samples come with call chains: fp, as frame pointers tell; dwarf, from a copy of the stack,

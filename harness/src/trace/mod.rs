@@ -148,8 +148,8 @@ pub(crate) struct Arguments {
     /// Size of each CPU's ring (64KiB, 4MiB), rounded up to a power of two of pages
     #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = options::size)]
     ring_size: Option<u64>,
-    /// How much of the trace may wait to be read at most: 256 MiB of it in memory, the rest in a
-    /// file in TMPDIR [default: what is free there but for 1 GiB]
+    /// How much of the trace may wait to be read, give or take the rings: 256 MiB of it in memory,
+    /// the rest in files in TMPDIR [default: until 1 GiB is free there]
     #[arg(long, value_name = "SIZE", value_parser = options::size)]
     backlog: Option<u64>,
     /// Instead of a command's, the calls and events that are recorded in this file: perf.data, of

@@ -240,7 +240,9 @@ impl<'a> Printer<'a> {
             for line in complaints {
                 note!("  {line}");
             }
-            if lost > 0 {
+            if account.full_backlog > 0 {
+                note!("hint: write the trace to a file (-o), or name fewer events (-e)");
+            } else if lost > 0 {
                 note!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
             }
             return Ok(status::TRACE_TROUBLE);

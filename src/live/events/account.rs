@@ -134,7 +134,7 @@ pub struct Account {
     /// Linux 6.0): names, forks and exits may be missing there.
     #[serde(default)]
     pub full_rings: u64,
-    /// How many bytes of records waited to be read when there was no room for more; 0 if there
+    /// The most bytes of records that waited to be read, if there was no room for more; 0 if there
     /// always was.
     #[serde(default)]
     pub full_backlog: u64,
@@ -251,8 +251,8 @@ impl Account {
         }
         if self.full_backlog > 0 && !lines.is_empty() {
             lines.push(format!(
-                "{} MiB of records waited to be read, and there was no room for more: what reads the output was slower than \
-                 the workload (`--backlog` and the free space in TMPDIR bound what may wait)",
+                "{} MiB of records waited to be read, and there was no room for more: they came faster than they were read \
+                 (`--backlog` and the free space in TMPDIR bound what may wait)",
                 self.full_backlog.div_ceil(1 << 20)
             ));
         }

@@ -78,7 +78,8 @@ impl EventSet {
             .map(crate::ring::Drain::refill);
         let is_flood = refilled.fold(false, |any, is_flood| any | is_flood);
         if is_flood && !self.draining.by_looks {
-            self.start(until)?;
+            // Where no thread can be had the reader goes on alone.
+            self.draining.by_looks = self.start(until).is_err();
         }
         Ok(Look {
             until,
@@ -99,7 +100,8 @@ impl EventSet {
         }
     }
 
-    /// How much waited to be read when there was no room for more, in bytes; 0 if there was always.
+    /// The most that waited to be read, in bytes, if there was no room for more; 0 if there always
+    /// was.
     #[must_use]
     pub fn full_backlog(&self) -> u64 {
         let apart = self.draining.apart.as_ref();
@@ -123,7 +125,11 @@ impl EventSet {
             };
             let mut ready =
                 sys::poll::poll([apart.descriptor()].into_iter().chain(others), at_most)?;
-            ready.remove(0);
+            if ready.remove(0).has_hung_up && !self.draining.by_looks {
+                return Err(io::Error::other(
+                    "the thread that drains the rings has ended",
+                ));
+            }
             apart.hung_up(&mut self.draining.hung_up);
             return Ok(ready);
         }

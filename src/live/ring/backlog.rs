@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How much a backlog may hold, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,16 +37,27 @@ impl Bounds {
 }
 
 impl Default for Bounds {
-    /// 256 MiB of memory, and what is free in the folder for temporary files but for 1 GiB.
+    /// 256 MiB of memory, and files as long as 1 GiB is left free in their folder.
     fn default() -> Self {
-        let free = statvfs(&std::env::temp_dir()).map_or(0, |of| {
-            of.blocks_available().saturating_mul(of.fragment_size())
-        });
         Self {
             memory: Self::MEMORY,
-            files: free.saturating_sub(1 << 30),
+            files: u64::MAX,
         }
     }
+}
+
+/// What is to be left free in the folder for temporary files, in bytes.
+const RESERVE: u64 = 1 << 30;
+
+/// How long to wait with files after one could not be written.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What is free in the folder for temporary files, in bytes.
+fn free() -> u64 {
+    let of = statvfs(&std::env::temp_dir());
+    of.map_or(0, |of| {
+        of.blocks_available().saturating_mul(of.fragment_size())
+    })
 }
 
 /// What is behind a lock, whatever happened to a thread that held it.
@@ -168,9 +180,12 @@ impl Backlog {
 
     /// Takes back the room of pieces that have been read.
     pub(super) fn reuse(&mut self, pieces: impl Iterator<Item = Vec<u8>>) {
+        let kept: usize = self.spare.iter().map(Vec::capacity).sum();
+        let mut room = SPARE.saturating_sub(kept as u64);
         for piece in pieces {
-            let kept: usize = self.spare.iter().map(Vec::capacity).sum();
-            if (kept as u64) < SPARE {
+            let capacity = piece.capacity() as u64;
+            if capacity <= room {
+                room -= capacity;
                 self.spare.push(piece);
             }
         }
@@ -212,20 +227,20 @@ impl Portion {
 /// Fills a backlog.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
+    /// The file that is written to, and its length.
     segment: Option<(Arc<File>, u64)>,
+    /// When a file could not be written.
+    refused: Option<Instant>,
 }
 
 impl Writer {
     /// Takes what all rings hold, as far as there is room for it; whether there was.
-    pub(super) fn round(&mut self, taps: &mut [Tap], backlog: &Mutex<Backlog>) -> bool {
-        let (mut memory, mut files, mut spare) = {
+    pub(super) fn round(&mut self, mut taps: &mut [Tap], backlog: &Mutex<Backlog>) -> bool {
+        let (has_memory, has_files, mut spare) = {
             let mut backlog = lock(backlog);
-            let room = |bound: u64, taken| bound.saturating_sub(taken);
-            (
-                room(backlog.bounds.memory, backlog.in_memory),
-                room(backlog.bounds.files, backlog.in_files),
-                std::mem::take(&mut backlog.spare),
-            )
+            let has_memory = backlog.in_memory < backlog.bounds.memory;
+            let has_files = backlog.in_files < backlog.bounds.files;
+            (has_memory, has_files, std::mem::take(&mut backlog.spare))
         };
         let mut round = Round {
             until: Some(sys::monotonic_now()),
@@ -233,49 +248,67 @@ impl Writer {
             in_memory: 0,
             in_files: 0,
         };
+        // All rings or none: without one of them nothing younger could be delivered of the others.
+        // So the bounds may be passed by what the rings hold.
+        let goes_to_file = !has_memory && has_files && self.has_room();
+        if !has_memory && !goes_to_file {
+            round.until = None;
+            taps = &mut [];
+        }
         for (place, tap) in taps.iter_mut().enumerate() {
             let there = tap.look();
             if there == 0 {
                 continue;
             }
             let mut bytes = spare.pop().unwrap_or_default();
-            // One ring's contents more than the bound: it is not known where records end.
-            if memory > 0 {
-                tap.copy(&mut bytes);
-                memory = memory.saturating_sub(there);
-                round.in_memory += there;
-                round.pieces.push((place, Piece::Memory(bytes)));
-            } else if files > 0 {
-                tap.copy(&mut bytes);
-                let written = self.write(&bytes);
-                spare.push(bytes);
-                let Ok(piece) = written else {
-                    files = 0;
-                    round.until = None;
-                    continue;
-                };
-                files = files.saturating_sub(there);
-                round.in_files += there;
-                round.pieces.push((place, piece));
-            } else {
-                round.until = None;
-                continue;
-            }
+            tap.copy(&mut bytes);
+            let written = goes_to_file.then(|| self.write(&bytes)).transpose();
+            let piece = match written {
+                Ok(Some(piece)) => {
+                    round.in_files += there;
+                    spare.push(bytes);
+                    piece
+                }
+                // The rest of the round has to go somewhere.
+                Ok(None) | Err(_) => {
+                    round.in_memory += there;
+                    Piece::Memory(bytes)
+                }
+            };
+            round.pieces.push((place, piece));
             tap.release();
         }
         let is_all = round.until.is_some();
         let mut backlog = lock(backlog);
-        backlog.spare.append(&mut spare);
+        backlog.reuse(spare.into_iter());
         backlog.push(round);
         is_all
     }
 
+    /// Whether a file may be written to. Asked anew for each file, as others write there too.
+    fn has_room(&mut self) -> bool {
+        if self.segment.as_ref().is_some_and(|(_, at)| *at < SEGMENT) {
+            return true;
+        }
+        self.segment = None;
+        let is_again = self.refused.is_none_or(|since| since.elapsed() >= AGAIN);
+        if !is_again || free() <= RESERVE {
+            return false;
+        }
+        match tempfile::tempfile() {
+            Ok(file) => self.segment = Some((Arc::new(file), 0)),
+            Err(_) => self.refused = Some(Instant::now()),
+        }
+        self.segment.is_some()
+    }
+
     fn write(&mut self, bytes: &[u8]) -> io::Result<Piece> {
-        let (segment, at) = match self.segment.take().filter(|(_, at)| *at < SEGMENT) {
-            Some(segment) => segment,
-            None => (Arc::new(tempfile::tempfile()?), 0),
-        };
-        segment.write_all_at(bytes, at)?;
+        let (segment, at) = self.segment.as_ref().ok_or(io::ErrorKind::StorageFull)?;
+        let (segment, at) = (Arc::clone(segment), *at);
+        if let Err(error) = segment.write_all_at(bytes, at) {
+            (self.segment, self.refused) = (None, Some(Instant::now()));
+            return Err(error);
+        }
         self.segment = Some((Arc::clone(&segment), at + bytes.len() as u64));
         Ok(Piece::File {
             segment,

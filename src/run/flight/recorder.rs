@@ -140,12 +140,13 @@ impl<'a> Recorder<'a> {
             .due_within(if slow { SLOW_TICK } else { TICK })
     }
 
-    /// Takes what the rings hold, and makes the files that were asked for.
+    /// Takes what the rings hold, and makes the files that were asked for; whether that was all that
+    /// has been drained.
     ///
     /// # Errors
     /// [`RecordingError`]; that a file of several cannot be written is none.
-    pub fn round(&mut self, events: &mut EventSet) -> Result<(), RecordingError> {
-        self.drain(events)?;
+    pub fn round(&mut self, events: &mut EventSet) -> Result<bool, RecordingError> {
+        let is_all = self.drain(events)?;
         let written = events.flight().map_or(0, |(flight, _)| flight.written());
         let asked = self.triggers.asked(written);
         for _ in 0..asked? {
@@ -156,7 +157,7 @@ impl<'a> Recorder<'a> {
                 self.rotate(events)?;
             }
         }
-        Ok(())
+        Ok(is_all)
     }
 
     /// Writes the last file when the events have been stopped, and draws up the account of what
@@ -204,15 +205,18 @@ impl<'a> Recorder<'a> {
                 drain.pop();
             }
         }
-        let ended = match &mut self.current {
-            Some((_, store)) => store.round(),
-            None => Ok(()),
-        };
-        self.written(ended)?;
-        if self.flight.is_none() {
-            self.forward.fold_until(table, self.round);
+        // A round ends where all rings were looked at since the last one.
+        if look.until > self.round {
+            let ended = match &mut self.current {
+                Some((_, store)) => store.round(),
+                None => Ok(()),
+            };
+            self.written(ended)?;
+            if self.flight.is_none() {
+                self.forward.fold_until(table, self.round);
+            }
+            self.round = look.until;
         }
-        self.round = look.until;
         let mut stopped = stopped.into_iter();
         let all = stopped.try_for_each(|place| events.stop(place));
         all.map_err(system("stop an event that had its records"))?;

@@ -2,22 +2,24 @@
 
 mod accounting;
 mod contents;
+mod draining;
 mod gaps;
+mod life;
 mod names;
 mod software;
 mod stacks;
 mod turns;
 
+pub(in crate::run) use life::Life;
+
 use super::chains::Chains;
 use super::halves::{convention, instruction, left_by, number, word};
-use super::session::{SessionError, system};
+use super::session::SessionError;
 use super::setting::{Fault, Fired, Observer, Setting};
 use crate::plan::{EventsPlan, Meaning};
-use perf_live::events::{EventSet, Origin};
-use perf_live::ring::Look;
+use perf_live::events::Origin;
 use perf_live::sys::page_size;
 use perf_records::attr::Layout;
-use perf_records::merge::Merge;
 use perf_records::record::{self, LayoutTable, Other, Record, Sample};
 use perf_records::space::Stack;
 use perf_records::units::{Cpu, Nanos, Pid, Tid};
@@ -26,10 +28,6 @@ use std::sync::Arc;
 use syscall_model::files::Tables;
 use syscall_model::mappings::Maps;
 use syscall_model::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
-
-// How long after its time stamp a record may become visible, in nanoseconds: stamps are taken before
-// the record is written, a microsecond at most, or the length of a pause of a virtual CPU.
-const SETTLING: u64 = 50_000;
 
 // Where a tracepoint's record has `common_pid` (`struct trace_entry`, linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -64,6 +62,7 @@ pub struct Reader<'a> {
     /// Whether the workload's program runs yet. Events of a control group see what the cork does
     /// before it; those of tasks do not.
     started: bool,
+    life: Option<Life>,
     /// The workload's living threads, and the most that ever were.
     pub(super) threads: (u64, u64),
     init: Option<Pid>,
@@ -127,6 +126,7 @@ impl<'a> Reader<'a> {
             lost_records: 0,
             n_samples: 0,
             started: setting.attached,
+            life: None,
             threads: (1, 1),
             init: setting.init,
             fault: setting.fault,
@@ -137,57 +137,6 @@ impl<'a> Reader<'a> {
     /// Who lives, as far as the records that were read tell.
     pub(super) fn lineage(&mut self) -> &mut Lineage {
         &mut self.lineage
-    }
-
-    /// Takes what is new in the rings, as far as it has settled; whether that was all there is.
-    pub(super) fn drain(
-        &mut self,
-        merge: &mut Merge,
-        events: &mut EventSet,
-    ) -> Result<bool, SessionError> {
-        let look = events.look().map_err(system("drain the rings"))?;
-        self.pass(merge, events, look, false)?;
-        Ok(look.is_all)
-    }
-
-    /// Takes all that is in the rings of events that have been stopped.
-    pub(super) fn drain_rest(
-        &mut self,
-        merge: &mut Merge,
-        events: &mut EventSet,
-    ) -> Result<(), SessionError> {
-        events.drain_by_looks().map_err(system("drain the rings"))?;
-        loop {
-            let look = events.look().map_err(system("drain the rings"))?;
-            self.pass(merge, events, look, true)?;
-            if look.is_all {
-                return Ok(());
-            }
-        }
-    }
-
-    fn pass(
-        &mut self,
-        merge: &mut Merge,
-        events: &mut EventSet,
-        look: Look,
-        is_last: bool,
-    ) -> Result<(), SessionError> {
-        let horizon = Nanos(look.until.0.saturating_sub(SETTLING));
-        let horizon = (!(is_last && look.is_all)).then_some(horizon);
-        let (drains, table) = events.parts();
-        let cpus: Vec<Cpu> = drains.iter().map(perf_live::ring::Drain::cpu).collect();
-        let n = merge.pass(drains, table, horizon, |place, bytes| {
-            let cpu = cpus.get(place).copied().unwrap_or(Cpu(0));
-            self.observer.record(table, bytes);
-            if let Err(error) = self.record(cpu, table, bytes) {
-                self.error.get_or_insert(error);
-            }
-        })?;
-        if n > 0 {
-            self.observer.pause();
-        }
-        self.error.take().map_or(Ok(()), Err)
     }
 
     /// Takes one record of a CPU's ring.
@@ -248,6 +197,7 @@ impl<'a> Reader<'a> {
                 self.tracker.comm(&comm, &mut self.out);
                 self.lineage.comm(&comm);
                 if comm.exec {
+                    Life::begin(&mut self.life, comm.pid, id.time);
                     self.flush();
                     self.turn(Some((comm.pid, comm.tid)), id.time, false);
                 }
@@ -272,6 +222,9 @@ impl<'a> Reader<'a> {
                     }
                     self.threads.0 = self.threads.0.saturating_sub(1);
                     self.lineage.exit(&task);
+                    if let Some(life) = &mut self.life {
+                        life.ends(task.pid, id.time);
+                    }
                 }
             }
             Record::Lost(lost, _) => self.lost(lost.count),
