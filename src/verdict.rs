@@ -109,6 +109,10 @@ pub fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
 fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
     let is_overwritten = !plan.events.overwritten(&run.account).is_empty();
     let mut findings = run.findings.clone();
+    if run.left_alone {
+        let why = "what the main process left behind lived on, and was not followed any more";
+        findings.push(Finding::unknown(About::Processes, why));
+    }
     if is_overwritten {
         // A mark that was not found may have been there.
         for finding in &mut findings {
@@ -136,15 +140,16 @@ fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
 fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
     let missing = missing(&run.account);
     let mut findings = limits::unexpected(plan, run);
+    let found = run.survivors.yes().map_or(&[][..], Vec::as_slice);
     if findings.iter().any(|finding| finding.kind == Kind::TooLong) {
-        let alive = survivors(&run.survivors, Kind::Remark, "was still alive");
+        let alive = survivors(found, Kind::Remark, "was still alive");
         let findings = [findings, alive, missing].concat();
         return Judgement { findings };
     }
     // Those who lived at an expected timeout have outlived nobody.
-    let outlived = match run.timed_out {
+    let outlived = match run.has_timed_out() {
         true => Vec::new(),
-        false => survivors(&run.survivors, Kind::Outlived, "outlived the main process"),
+        false => survivors(found, Kind::Outlived, "outlived the main process"),
     };
     if !missing.is_empty() || !outlived.is_empty() {
         let findings = match missing.is_empty() {
@@ -158,11 +163,15 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
         .into_iter()
         .partition(|finding| finding.kind == Kind::Unknown);
     findings.extend(missed);
+    // A limit that was reached, or may have been, explains an end.
     let is_expected = plan
         .expect
         .limit
-        .is_some_and(|limit| limits::reached(run, limit));
+        .is_some_and(|limit| limits::reached(run, limit) || !unknown.is_empty());
     let is_explained = is_expected || run.is_cut_short();
+    if let (Some(why), true) = (run.survivors.no(), plan.forbids_survivors()) {
+        unknown.push(Finding::unknown(About::Processes, why));
+    }
     let wanted = plan.expect.exit.unwrap_or(ExitKind::Code(0));
     let is_asked = plan.expect.exit.is_some() || !is_explained;
     match &run.exit {

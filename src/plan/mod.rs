@@ -81,7 +81,7 @@ use crate::scenario::{
 };
 use crate::trace::View;
 use perf_live::host::{Catalogue, HostError};
-use perf_live::sandbox::WorldSpec;
+use perf_live::sandbox::{Survivors, WorldSpec};
 use perf_live::units::{Limits, User};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -164,6 +164,13 @@ impl Plan {
                 .baseline
                 .as_ref()
                 .is_some_and(|base| base.plan.keeps_order())
+    }
+
+    /// Whether a process that outlives the main one is a leak.
+    #[must_use]
+    pub fn forbids_survivors(&self) -> bool {
+        let world = self.world.as_ref();
+        world.map_or_else(Survivors::default, |world| world.spec.survivors) == Survivors::Forbidden
     }
 
     /// What the run is limited to, but for its time.

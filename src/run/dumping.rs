@@ -12,7 +12,7 @@ use super::{
 use crate::plan::Plan;
 use crate::scenario::Last;
 use crate::snapshot::Stored;
-use crate::verdict::{About, Finding, Run, Verdict};
+use crate::verdict::{About, Finding, Verdict};
 use perf_live::errors::chain;
 use perf_live::files::{self, Access, Output};
 use perf_live::sandbox::WorkDir;
@@ -90,12 +90,9 @@ fn judged_when_over(
     let since = SystemTime::now() - Duration::from_millis(10);
     let file = extras.save.map(|(file, _)| file).unwrap_or(Path::new(""));
     let mut remembered = || {
-        let (followed, _) = once(bench, plan, control, extras, dir)?;
+        once(bench, plan, control, extras, dir)?;
         let recording = RecordedRun::open(file)?.of_this_machine(world(bench, plan), since);
-        Ok(Run {
-            interrupted: followed.interrupted,
-            ..replayed(bench, plan, &recording)?
-        })
+        replayed(bench, plan, &recording)
     };
     judged(plan, subject.stored, remembered())
 }

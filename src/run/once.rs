@@ -15,7 +15,6 @@ use crate::plan::Plan;
 use crate::trace::{Builder, Trace, View};
 use crate::verdict::{self, About, Finding, Known, Run};
 use perf_live::events::Origin;
-use perf_live::sandbox::Survivors;
 use perf_live::sandbox::{self, Left, WorkDir};
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
@@ -69,8 +68,6 @@ pub(super) fn once(
     let mut collector = Collector::new(plan);
     collector.saving = saving;
     collector.is_late = log.is_some();
-    let world = plan.world.as_ref();
-    let survivors = world.map_or_else(Survivors::default, |world| world.spec.survivors);
     let patience = Patience {
         timeout: Some(plan.workload.timeout),
         tick: Duration::from_secs(1),
@@ -84,7 +81,7 @@ pub(super) fn once(
         names,
         fault: extras.fault,
         group: group_name,
-        forbids_survivors: survivors == Survivors::Forbidden,
+        forbids_survivors: plan.forbids_survivors(),
         ends_all: true,
         moved: Some((inside.clone(), dir.path().to_owned())),
         ..Setting::default()

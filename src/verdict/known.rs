@@ -19,6 +19,14 @@ impl<T> Known<T> {
         }
     }
 
+    /// Why it is not known, where it is not.
+    pub fn no(&self) -> Option<&str> {
+        match self {
+            Self::Yes(_) => None,
+            Self::No(why) => Some(why),
+        }
+    }
+
     /// The fact.
     ///
     /// # Errors
@@ -36,10 +44,5 @@ impl<T> Known<T> {
             Self::Yes(fact) => Known::Yes(follows(fact)),
             Self::No(why) => Known::No(why),
         }
-    }
-
-    /// The fact that is there, or this reason.
-    pub fn or_why(fact: Option<T>, why: &str) -> Self {
-        fact.map_or_else(|| Self::No(why.to_owned()), Self::Yes)
     }
 }

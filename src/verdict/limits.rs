@@ -8,10 +8,24 @@ use perf_live::units::Limit;
 /// The limits that it ran into and was not meant to, the timeout first.
 pub(super) fn unexpected(plan: &Plan, run: &Run) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if run.timed_out && plan.expect.limit != Some(Limit::Timeout) {
-        let limit = plan.workload.timeout;
-        let text = format!("the workload did not end within {limit:?} and was killed");
-        findings.push(Finding::new(Kind::TooLong, about(Limit::Timeout), text));
+    let limit = plan.workload.timeout;
+    match &run.timed_out {
+        _ if plan.expect.limit == Some(Limit::Timeout) => {}
+        Known::Yes(false) => {}
+        Known::Yes(true) => {
+            let text = format!("the workload did not end within {limit:?} and was killed");
+            findings.push(Finding::new(Kind::TooLong, about(Limit::Timeout), text));
+        }
+        Known::No(why) => {
+            let text = match run.took {
+                Some(took) if took <= limit => None,
+                Some(took) => Some(format!(
+                    "the workload took {took:?}, and the scenario gives it {limit:?}"
+                )),
+                None => Some(why.clone()),
+            };
+            findings.extend(text.map(|text| Finding::unknown(about(Limit::Timeout), text)));
+        }
     }
     for struck in run
         .strikes()
@@ -73,15 +87,16 @@ pub(super) fn unknown(plan: &Plan, run: &Run) -> Vec<Finding> {
 
 /// Whether a run ran into a limit.
 pub(super) fn reached(run: &Run, limit: Limit) -> bool {
-    (limit == Limit::Timeout && run.timed_out) || run.strikes().any(|struck| struck.limit == limit)
+    (limit == Limit::Timeout && run.has_timed_out())
+        || run.strikes().any(|struck| struck.limit == limit)
 }
 
 fn untold(run: &Run, wanted: Limit) -> Option<&str> {
     let mut all = run.untold.iter();
     let why = all.find_map(|(limit, why)| (*limit == wanted).then_some(why.as_str()));
-    why.or(match &run.struck {
-        Known::No(why) => Some(why),
-        Known::Yes(_) => None,
+    why.or(match wanted {
+        Limit::Timeout => run.timed_out.no(),
+        _ => run.struck.no(),
     })
 }
 

@@ -5,6 +5,7 @@ use crate::trace::Normalised;
 use perf_live::events::Account;
 use perf_live::sandbox::{Captured, Exited, Left};
 use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
+use std::time::Duration;
 
 /// A run that has ended, whichever way it is known: it was followed, or it is read from a
 /// recording.
@@ -25,7 +26,9 @@ pub struct Run<T = Normalised> {
     /// What the main process and all that it waited for used.
     pub used_by_main: Usage,
     /// Whether it had to be ended for its time.
-    pub timed_out: bool,
+    pub timed_out: Known<bool>,
+    /// How long it took, by its records; `None` where they do not tell.
+    pub took: Option<Duration>,
     /// Whether a signal to the harness ended it.
     pub interrupted: bool,
     /// Whether descendants were left alone while they lived on.
@@ -36,7 +39,7 @@ pub struct Run<T = Normalised> {
     pub untold: Vec<(Limit, String)>,
     /// The processes that lived when everything was ended: at the timeout, or after the end of the
     /// main process where none may outlive it.
-    pub survivors: Vec<Survivor>,
+    pub survivors: Known<Vec<Survivor>>,
     /// What it used.
     pub usage: Usage,
     /// Every record accounted for.
@@ -65,12 +68,13 @@ impl Run<()> {
             stderr: output(),
             left: Known::No(unknown("hold what the run left")),
             used_by_main: Usage::default(),
-            timed_out: false,
+            timed_out: Known::No(unknown("say how much time the workload was given")),
+            took: None,
             interrupted: false,
             left_alone: false,
             struck: Known::No(unknown("say which limits the workload reached")),
             untold: Vec::new(),
-            survivors: Vec::new(),
+            survivors: Known::No(unknown("say whether a process outlived the main one")),
             usage: Usage::default(),
             account,
             directory: None,
@@ -80,7 +84,7 @@ impl Run<()> {
         }
     }
 
-    /// A run that was followed, and came to this end by itself.
+    /// A run that was followed to this end.
     #[must_use]
     pub fn of(exited: Exited, usage: Usage, account: Account) -> Self {
         let inherited = || Known::No("the workload's output was not captured".to_owned());
@@ -112,6 +116,7 @@ impl Run<()> {
             left: self.left,
             used_by_main: self.used_by_main,
             timed_out: self.timed_out,
+            took: self.took,
             interrupted: self.interrupted,
             left_alone: self.left_alone,
             struck: self.struck,
@@ -133,10 +138,16 @@ impl<T> Run<T> {
         self.struck.yes().into_iter().flatten()
     }
 
+    /// Whether it is known that it had to be ended for its time.
+    #[must_use]
+    pub fn has_timed_out(&self) -> bool {
+        self.timed_out == Known::Yes(true)
+    }
+
     /// All limits that it is known to have run into, its time among them.
     #[must_use]
     pub fn struck(&self) -> Vec<Limit> {
-        let time = self.timed_out.then_some(Limit::Timeout);
+        let time = self.has_timed_out().then_some(Limit::Timeout);
         let others = self.strikes().map(|struck| struck.limit);
         time.into_iter().chain(others).collect()
     }
@@ -145,7 +156,7 @@ impl<T> Run<T> {
     /// each run.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
-        self.timed_out || self.strikes().any(|struck| struck.is_end)
+        self.has_timed_out() || self.strikes().any(|struck| struck.is_end)
     }
 }
 
@@ -177,6 +188,8 @@ mod tests {
         };
         Run {
             left: Known::Yes(Left::default()),
+            timed_out: Known::Yes(false),
+            survivors: Known::Yes(Vec::new()),
             struck: Known::Yes(vec![struck]),
             base: Known::Yes(nothing_done()),
             ..Run::of(exited, Usage::default(), Account::default()).with(nothing_done())
@@ -206,7 +219,7 @@ mod tests {
     #[test]
     fn what_is_expected_and_not_known_of_a_run_is_never_a_pass() {
         type Hide = fn(&mut Run);
-        let cases: [(&str, Hide); 6] = [
+        let cases: [(&str, Hide); 9] = [
             ("exit: 0", |run| run.exit = unknown()),
             ("exit: 0, stdout: ''", |run| run.stdout = unknown()),
             ("exit: 0, stderr: ''", |run| run.stderr = unknown()),
@@ -214,6 +227,9 @@ mod tests {
                 run.left = unknown()
             }),
             ("exit: 0", |run| run.struck = unknown()),
+            ("exit: 0", |run| run.survivors = unknown()),
+            ("exit: 0", |run| run.timed_out = unknown()),
+            ("exit: 0", |run| run.left_alone = true),
             ("exit: 0, delta: { openat: 0 }", |run| run.base = unknown()),
         ];
         for (expect, hide) in cases {

@@ -105,6 +105,7 @@ fn recording(path: &Path) -> Result<Read, String> {
     if !account.is_complete() {
         lacks.push("events were lost".to_owned());
     }
+    lacks.extend(run.findings.iter().map(ToString::to_string));
     Ok(Read {
         text: upgrade::numbered(&text),
         lacks,

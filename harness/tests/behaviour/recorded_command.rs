@@ -5,6 +5,30 @@ use super::support::project::Project;
 use super::support::require::{require, right_to_trace};
 
 #[test]
+fn a_traced_command_that_left_a_process_or_took_longer_than_the_scenario_has_is_no_pass() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = "sleep 0.5 & exit 0";
+    let traced = [
+        "trace", "-o", "live", "--save", "run.data", "--", "sh", "-c", script,
+    ];
+    project.harness(&traced).assert_status(0);
+    for (sandbox, timeout, verdict) in [
+        ("{ survivors: allowed }", "10s", "pass"),
+        ("{}", "10s", "incomplete"),
+        ("{ survivors: allowed }", "100ms", "incomplete"),
+    ] {
+        let yaml = format!(
+            "workload: {{ run: [sh, -c, \"{script}\"], timeout: {timeout} }}\n\
+             sandbox: {sandbox}\nsnapshot: false"
+        );
+        project.scenario("it", &yaml);
+        let judged = judged(&project, &["--from", "run.data", "scenarios/it.yaml"]);
+        assert_eq!(judged[0].1, verdict, "{sandbox} {timeout}: {judged:?}");
+    }
+}
+
+#[test]
 fn what_a_traced_command_wrote_and_left_was_not_kept_and_nothing_is_judged_by_it() {
     require!(right_to_trace());
     let project = Project::new();

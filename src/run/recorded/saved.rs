@@ -22,7 +22,7 @@ use syscall_model::select::Selection;
 /// What is known of a run besides its records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Saved {
-    /// Of this form; 1.
+    /// Of this form; 2.
     version: u32,
     /// The calls that were asked for, in words; `None` for none.
     pub(in crate::run) calls: Option<Vec<String>>,
@@ -46,11 +46,12 @@ pub struct Saved {
     stdout: Option<Output>,
     stderr: Option<Output>,
     used: Usage,
-    timed_out: bool,
+    timed_out: Option<bool>,
+    interrupted: bool,
     left_alone: bool,
-    struck: Vec<Struck>,
+    struck: Option<Vec<Struck>>,
     untold: Vec<(Limit, String)>,
-    survivors: Vec<Survivor>,
+    survivors: Option<Vec<Survivor>>,
     usage: Usage,
     account: Account,
     left: Vec<(Bytes, LeftOne)>,
@@ -175,7 +176,7 @@ impl Saved {
             Known::No(why) => Some(([].as_slice().into(), why.clone())),
         };
         Self {
-            version: 1,
+            version: 2,
             calls: plan.selection.as_ref().map(Selection::words),
             recorded: plan.recorded.words(),
             tracepoints: tracepoints.map(|it| it.name.as_ref().to_owned()).collect(),
@@ -195,11 +196,12 @@ impl Saved {
             stdout: run.stdout.yes().map(Into::into),
             stderr: run.stderr.yes().map(Into::into),
             used: run.used_by_main,
-            timed_out: run.timed_out,
+            timed_out: run.timed_out.yes().copied(),
+            interrupted: run.interrupted,
             left_alone: run.left_alone,
-            struck: run.struck.yes().cloned().unwrap_or_default(),
+            struck: run.struck.yes().cloned(),
             untold: run.untold.clone(),
-            survivors: run.survivors.clone(),
+            survivors: run.survivors.yes().cloned(),
             usage: run.usage,
             account: run.account.clone(),
             left: files_left
@@ -259,8 +261,10 @@ impl Saved {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let saved: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         match saved.version {
-            1 => Ok(saved),
-            other => Err(format!("it is of version {other}, and 1 is known here")),
+            2 => Ok(saved),
+            other => Err(format!(
+                "it is of version {other}, and 2 is known here: record the run again"
+            )),
         }
     }
 
@@ -304,11 +308,12 @@ impl Saved {
             stderr: output(&self.stderr).unwrap_or(unknown.stderr),
             left: Known::Yes(self.left()),
             used_by_main: self.used,
-            timed_out: self.timed_out,
+            timed_out: self.timed_out.map_or(unknown.timed_out, Known::Yes),
+            interrupted: self.interrupted,
             left_alone: self.left_alone,
-            struck: Known::Yes(self.struck.clone()),
+            struck: self.struck.clone().map_or(unknown.struck, Known::Yes),
             untold: self.untold.clone(),
-            survivors: self.survivors.clone(),
+            survivors: self.survivors.clone().map_or(unknown.survivors, Known::Yes),
             usage: self.usage,
             directory: directory.map(|path| String::from_utf8_lossy(&path).into_owned()),
             ..unknown

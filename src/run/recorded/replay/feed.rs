@@ -3,7 +3,8 @@
 use super::super::sum::Sum;
 use super::{RecordedRun, ReplayError, command};
 use crate::plan::{EventsPlan, Reach};
-use crate::run::reader::Reader;
+use crate::run::GRACE;
+use crate::run::reader::{Life, Reader};
 use crate::run::{Fired, Observer, Setting, Turn};
 use crate::verdict::{About, Finding, Known, Run};
 use perf_live::events::{Account, EventAccount, MEMORY, Origin};
@@ -63,6 +64,7 @@ impl RecordedRun {
         let mut reader = Reader::new(plan, plan.requests.len(), &mut watcher, setting);
         let mut untold = self.feed(plan, &mut reader, since)?;
         reader.finish();
+        let life = reader.life();
         let (mut account, delivered) = reader.recorded();
         let delivered = delivered.to_vec();
         drop(reader);
@@ -103,6 +105,7 @@ impl RecordedRun {
             }
         };
         let untold = untold.into_iter();
+        let run = lived(run, life);
         Ok(Run {
             findings: untold
                 .map(|why| Finding::unknown(About::Run, why))
@@ -263,6 +266,24 @@ fn has_every_occurrence(attr: &StoredAttr) -> bool {
     is_each && !attr.flags.has(AttrFlags::FREQ)
 }
 
+/// What the records tell of the time that a run took, and of processes that outlived the main one,
+/// where the recording does not say that.
+fn lived(mut run: Run<()>, (life, n_unended): (Option<Life>, usize)) -> Run<()> {
+    let Some(life) = life.filter(|_| n_unended == 0) else {
+        return run;
+    };
+    run.took = Some(life.took());
+    if let (Known::No(_), Some(behind)) = (&run.survivors, life.behind()) {
+        run.survivors = match behind <= GRACE {
+            true => Known::Yes(Vec::new()),
+            false => Known::No(format!(
+                "processes lived on for {behind:?} after the end of the main one"
+            )),
+        };
+    }
+    run
+}
+
 /// The account of a recorded run: what the kernel counted then, against the records that are there
 /// now.
 fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: &[u64]) {
@@ -275,15 +296,18 @@ fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: 
             });
         }
     }
-    account.out_of_sight = account.out_of_sight.max(then.out_of_sight);
-    account.side_band_lost = then.side_band_lost;
-    account.full_rings = then.full_rings;
-    account.full_backlog = then.full_backlog;
-    account.other_cpus = then.other_cpus;
-    account.lost_records = account.lost_records.max(then.lost_records);
-    account.throttled = account.throttled.max(then.throttled);
-    account.remembers_from = then.remembers_from;
-    account.counters.clone_from(&then.counters);
+    *account = Account {
+        events: std::mem::take(&mut account.events),
+        out_of_sight: account.out_of_sight.max(then.out_of_sight),
+        lost_records: account.lost_records.max(then.lost_records),
+        throttled: account.throttled.max(then.throttled),
+        // The records tell these again, and more where calls were overwritten while they were made.
+        legacy_calls: account.legacy_calls,
+        blind_rings: account.blind_rings,
+        unread: account.unread,
+        never_started: account.never_started,
+        ..then.clone()
+    };
 }
 
 /// Looks for the end of the main process, which nobody else tells.
@@ -345,5 +369,61 @@ impl Observer for Watcher<'_> {
 
     fn pause(&mut self) {
         self.observer.pause();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Resolved, tests::resolved};
+
+    #[test]
+    fn what_made_a_run_incomplete_makes_its_recording_incomplete() {
+        type Spoil = fn(&mut Account);
+        let cases: [Spoil; 8] = [
+            |account| account.side_band_lost = 1,
+            |account| account.full_rings = 1,
+            |account| account.out_of_sight = 1,
+            |account| account.unended = 1,
+            |account| account.other_cpus = true,
+            |account| account.lost_records = 1,
+            |account| account.events.push(event(1)),
+            |account| account.counters.push(counter()),
+        ];
+        let yaml = "description: it ends\nworkload: { run: [\"true\"] }\nsnapshot: false";
+        let Ok(Resolved::Plan(plan)) = resolved(yaml) else {
+            panic!("no plan")
+        };
+        let plan = plan.events;
+        let delivered = vec![0; plan.requests.len() + 1];
+        for (number, spoil) in cases.into_iter().enumerate() {
+            let (mut now, mut then) = (Account::default(), Account::default());
+            recount(&mut now, &then, &plan, &delivered);
+            assert!(now.is_complete());
+            spoil(&mut then);
+            assert!(!then.is_complete());
+            recount(&mut now, &then, &plan, &delivered);
+            assert!(!now.is_complete(), "{number}");
+        }
+    }
+
+    fn event(lost: u64) -> EventAccount {
+        EventAccount {
+            name: MEMORY.to_owned(),
+            counted: lost,
+            delivered: 0,
+            said_lost: Some(lost),
+            overwritten: 0,
+            sampled: false,
+        }
+    }
+
+    fn counter() -> perf_live::events::CounterAccount {
+        perf_live::events::CounterAccount {
+            name: "cpu-clock".to_owned(),
+            value: 1,
+            enabled: 2,
+            running: 1,
+        }
     }
 }
