@@ -251,15 +251,52 @@ fn make(folder: &CStr, name: &CStr) -> nix::Result<Flock<OwnedFd>> {
     let parent = open_folder(folder)?;
     mkdirat(&parent, name, Mode::S_IRWXU)?;
     let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let made = nix::fcntl::openat(&parent, name, flags, Mode::empty())?;
+    // Another harness may have found it before it has its lock: then that one removes it.
+    let removed = |error| match error {
+        Errno::ENOENT => Errno::EEXIST,
+        error => error,
+    };
+    let made = nix::fcntl::openat(&parent, name, flags, Mode::empty()).map_err(removed)?;
     // Others pass through it to what is theirs.
-    fchmod(&made, Mode::from_bits_truncate(0o711))?;
-    // Somebody may have found it before it had its lock: then it is his to remove.
+    fchmod(&made, Mode::from_bits_truncate(0o711)).map_err(removed)?;
     let made = Flock::lock(made, FlockArg::LockSharedNonblock).map_err(|_| Errno::EEXIST)?;
-    let found = fstatat(&parent, name, AtFlags::AT_SYMLINK_NOFOLLOW)?;
+    let found = fstatat(&parent, name, AtFlags::AT_SYMLINK_NOFOLLOW).map_err(removed)?;
     if found.st_ino == fstat(&*made)?.st_ino {
         Ok(made)
     } else {
         Err(Errno::EEXIST)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+    use std::os::unix::ffi::OsStrExt;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_place_that_another_removes_before_it_is_locked_is_to_have_another_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = CString::new(folder.path().as_os_str().as_bytes()).unwrap();
+        let (place, is_over) = (folder.path().join("place"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let _gone = std::fs::remove_dir(&place);
+                }
+            });
+            for _ in 0..2000 {
+                match make(&path, c"place") {
+                    Ok(_) | Err(Errno::EEXIST) => {}
+                    Err(error) => {
+                        is_over.store(true, Ordering::Relaxed);
+                        panic!("{error}");
+                    }
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
     }
 }
