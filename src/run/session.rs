@@ -148,14 +148,7 @@ pub fn follow(
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if next == Next::Kill {
             // Dead in time is dead in time, however long their records took to read.
-            if is_late {
-                running
-                    .collect()
-                    .map_err(system("look after the workload's end"))?;
-                events
-                    .wait(&[], Duration::ZERO)
-                    .map_err(system("wait for events"))?;
-            }
+            look_again(&mut running, events)?;
             let is_over = running.is_gone() && (!hang_up || events.have_hung_up());
             if is_late && !is_over {
                 return Err(SessionError::Unkillable);
@@ -222,6 +215,14 @@ pub fn follow(
         survivors: survivors.into_found(),
         ..Run::of(exited, usage, account)
     })
+}
+
+/// Looks what became of the workload while records were read.
+fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), SessionError> {
+    let collected = running.collect();
+    collected.map_err(system("look after the workload's output and its end"))?;
+    let waited = events.wait(&[], Duration::ZERO);
+    waited.map(drop).map_err(system("wait for events"))
 }
 
 pub(super) fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError {
