@@ -198,7 +198,7 @@ impl<'a> Bench<'a> {
         self
     }
 
-    /// As above, with bounds for what may wait to be read; [`Bounds::default`] where there are none.
+    /// As above, with bounds for what may wait to be read, in place of [`Bounds::default`].
     #[must_use]
     pub fn with_backlog(mut self, bounds: Option<Bounds>) -> Self {
         self.backlog = bounds;

@@ -8,6 +8,7 @@ pub(crate) mod replay;
 mod sched;
 mod sink;
 mod spans;
+mod unseen;
 mod wishes;
 pub(crate) mod workload;
 
@@ -27,13 +28,10 @@ use spans::Spans;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use syscall_model::select::Selection;
-use syscall_model::{Choice, Ending, UNREAD};
-use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan, MemoryReader, Reach};
+use syscall_model::{Choice, Ending};
+use trace_harness::plan::{self, EventsError, MemoryPlan};
 use trace_harness::report::{Plain, Summary};
-use trace_harness::run::{
-    LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Patience, Reading, RunError, Saving, Setting, follow,
-};
+use trace_harness::run::{Patience, RunError, Saving, Setting, follow};
 use trace_harness::verdict::Known;
 
 #[derive(Debug, clap::Args)]
@@ -255,8 +253,8 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         bench.keep_records();
     }
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
-    say_unread(&reading, &plan, events.reads_memory());
-    say_unseen(&plan);
+    unseen::say_unread(&reading, &plan, events.reads_memory());
+    unseen::say_unseen(&plan);
     // Who reads the trace may be slower than the workload.
     let apart = events.drain_apart();
     apart.map_err(|error| other(error, None))?;
@@ -314,57 +312,6 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         directory.remove().map_err(RunError::WorkDir)?;
     }
     printer.finish(&run.account, run.exit.yes().copied())
-}
-
-/// Says once what the trace says at each string, where strings are not read by what reads them
-/// best.
-fn say_unread(reading: &Reading<'_>, plan: &EventsPlan, is_read: bool) {
-    let (why, hint) = match reading.without_bpf {
-        Some(error) => (chain(error), error.hint()),
-        None if reading.reader == MemoryReader::Bpf && !is_read => {
-            ("no event of a whole CPU may be opened".to_owned(), None)
-        }
-        None => return,
-    };
-    if !plan.points() {
-        return;
-    }
-    let shown = match reading.reader {
-        MemoryReader::Kernel => format!("the kernel's own copies, {LIMITS_OF_COPIES}"),
-        MemoryReader::Bpf | MemoryReader::Nobody => format!("not read and shown as {UNREAD}"),
-    };
-    note!("harness: strings are {shown}: {why}");
-    if let Some(hint) = hint {
-        note!("hint: {hint}");
-    }
-}
-
-/// Says once what is not seen of the calls, where each is seen by tracepoints of its own.
-fn say_unseen(plan: &EventsPlan) {
-    if let Some(line) = plan.of_nobody() {
-        note!("harness: {line}");
-    }
-    if plan.reach == Reach::Everything {
-        return;
-    }
-    note!(
-        "harness: traced with the rights of an ordinary user: {}",
-        LIMITS_OF_OWN_CALLS
-    );
-    let wanted = |call: &&&str| {
-        let selected = plan.selection.iter().flat_map(Selection::names);
-        selected.into_iter().any(|name| name == **call)
-    };
-    let unseen: Vec<&str> = plan
-        .without_tracepoint
-        .iter()
-        .filter(wanted)
-        .copied()
-        .collect();
-    if !unseen.is_empty() {
-        let unseen = unseen.join(", ");
-        note!("harness: of calls that this kernel does not have nothing is seen: {unseen}");
-    }
 }
 
 /// The call chain of all that say nothing of theirs.

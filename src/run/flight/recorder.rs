@@ -140,8 +140,8 @@ impl<'a> Recorder<'a> {
             .due_within(if slow { SLOW_TICK } else { TICK })
     }
 
-    /// Takes what the rings hold, and makes the files that were asked for; whether that was all that
-    /// has been drained.
+    /// Takes what the rings hold, and makes the files that were asked for; whether that was all
+    /// that has been drained.
     ///
     /// # Errors
     /// [`RecordingError`]; that a file of several cannot be written is none.

@@ -7,8 +7,8 @@ use perf_live::ring::{Drain, Look};
 use perf_records::merge::Merge;
 use perf_records::units::{Cpu, Nanos};
 
-// How long after its time stamp a record may become visible, in nanoseconds: stamps are taken before
-// the record is written, a microsecond at most, or the length of a pause of a virtual CPU.
+// How long after its time stamp a record may become visible, in nanoseconds: stamps are taken
+// before the record is written, a microsecond at most, or the length of a pause of a virtual CPU.
 const SETTLING: u64 = 50_000;
 
 impl Reader<'_> {

@@ -1,0 +1,59 @@
+//! What a trace will not show, said before it begins.
+
+use crate::out::note;
+use perf_live::errors::chain;
+use syscall_model::UNREAD;
+use syscall_model::select::Selection;
+use trace_harness::plan::{EventsPlan, MemoryReader, Reach};
+use trace_harness::run::{LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Reading};
+
+/// Says once what the trace says at each string, where strings are not read by what reads them
+/// best.
+pub(super) fn say_unread(reading: &Reading<'_>, plan: &EventsPlan, is_read: bool) {
+    let (why, hint) = match reading.without_bpf {
+        Some(error) => (chain(error), error.hint()),
+        None if reading.reader == MemoryReader::Bpf && !is_read => {
+            ("no event of a whole CPU may be opened".to_owned(), None)
+        }
+        None => return,
+    };
+    if !plan.points() {
+        return;
+    }
+    let shown = match reading.reader {
+        MemoryReader::Kernel => format!("the kernel's own copies, {LIMITS_OF_COPIES}"),
+        MemoryReader::Bpf | MemoryReader::Nobody => format!("not read and shown as {UNREAD}"),
+    };
+    note!("harness: strings are {shown}: {why}");
+    if let Some(hint) = hint {
+        note!("hint: {hint}");
+    }
+}
+
+/// Says once what is not seen of the calls, where each is seen by tracepoints of its own.
+pub(super) fn say_unseen(plan: &EventsPlan) {
+    if let Some(line) = plan.of_nobody() {
+        note!("harness: {line}");
+    }
+    if plan.reach == Reach::Everything {
+        return;
+    }
+    note!(
+        "harness: traced with the rights of an ordinary user: {}",
+        LIMITS_OF_OWN_CALLS
+    );
+    let wanted = |call: &&&str| {
+        let selected = plan.selection.iter().flat_map(Selection::names);
+        selected.into_iter().any(|name| name == **call)
+    };
+    let unseen: Vec<&str> = plan
+        .without_tracepoint
+        .iter()
+        .filter(wanted)
+        .copied()
+        .collect();
+    if !unseen.is_empty() {
+        let unseen = unseen.join(", ");
+        note!("harness: of calls that this kernel does not have nothing is seen: {unseen}");
+    }
+}
