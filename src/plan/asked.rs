@@ -12,8 +12,10 @@ use super::operations::{self, Operations};
 use super::wanted::{Wanted, WantedEvent};
 use crate::matching::MARKING;
 use crate::trace::Naming;
+use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
 use perf_live::units::{Probe, SoftwareEvent};
+use perf_records::attr::Source;
 use std::mem::take;
 use std::sync::Arc;
 use syscall_model::files::Watched;
@@ -132,7 +134,11 @@ impl EventsPlan {
         self.chain_calls();
         self.requests.extend(asked_for.0);
         self.meanings.extend(asked_for.1);
-        if self.reach == Reach::OwnCalls && self.requests.len() > 2 * MOST_CALLS {
+        let is_software =
+            |request: &&EventRequest| matches!(request.attr.source, Source::Software(_));
+        let n_software = self.requests.iter().filter(is_software).count();
+        let n_others = self.requests.len() - n_software;
+        if self.reach == Reach::OwnCalls && n_others > 2 * MOST_CALLS {
             return Err(EventsError::TooMany);
         }
         self.watch_legacy(catalogue)?;

@@ -21,6 +21,7 @@ use perf_records::record::{self, Record, kind};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -54,6 +55,12 @@ pub(super) fn attempt_and_keep(
         .tempdir_in(base.directory());
     let folder = folder.map_err(StoreError::Write)?;
     let recording = named.unwrap_or_else(|| folder.path().join("run.data"));
+    // One that an earlier run left says nothing of this one.
+    let stamp = || {
+        let found = std::fs::metadata(&recording).ok()?;
+        Some((found.ino(), found.mtime(), found.mtime_nsec()))
+    };
+    let before = stamp();
     let extras = Extras {
         save: Some((&recording, options.about())),
         ..options.extras(None)
@@ -64,7 +71,7 @@ pub(super) fn attempt_and_keep(
     };
     let is_wanted = !matches!(outcome.verdict, Verdict::Pass | Verdict::Skipped);
     let mut dumped = None;
-    if let Some((last, (to, _))) = last.filter(|_| is_wanted && recording.exists()) {
+    if let Some((last, (to, _))) = last.filter(|_| is_wanted && stamp() != before) {
         let to = to.join(format!("{}.perf.data", item.name));
         match keep(&recording, &to, last) {
             Ok(()) => dumped = Some(to),
