@@ -56,6 +56,9 @@ pub(crate) struct Arguments {
     vm: Option<String>,
     #[command(flatten)]
     listed: Listed,
+    /// Run nothing, and print the names of the scenarios
+    #[arg(long, conflicts_with_all = ["vm", "from"])]
+    list: bool,
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -93,6 +96,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         note!("harness: --traces belongs to --format json");
         return status::USAGE;
     }
+    if arguments.list {
+        return list(arguments);
+    }
     if let Some(kernel) = &arguments.vm {
         let kernel = Some(kernel.as_str()).filter(|name| !name.is_empty());
         let (folders, made) = written(arguments);
@@ -107,6 +113,29 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     arguments
         .chosen
         .work_from(from, |suite| run(arguments, suite))
+}
+
+/// The names, without a look at the machine: a list takes no right to trace.
+fn list(arguments: &Arguments) -> u8 {
+    let items = match arguments.chosen.find() {
+        Ok(items) => items,
+        Err(message) => {
+            note!("harness: {message}");
+            return status::USAGE;
+        }
+    };
+    let mut text = String::new();
+    match arguments.format {
+        Format::Json => report::list_json(&mut text, env!("CARGO_PKG_VERSION"), &items),
+        Format::Human => text.extend(items.iter().flat_map(|item| [&item.name, "\n"])),
+        Format::Junit => {
+            note!("harness: --list belongs to --format human or json");
+            return status::USAGE;
+        }
+    }
+    let told = out::Told::default();
+    told.print(&text);
+    if told.all() { 0 } else { status::TROUBLE }
 }
 
 fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {

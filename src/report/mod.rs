@@ -32,6 +32,6 @@ pub use matrix::MatrixReport;
 pub use mutation::{mutation_human, mutation_json, mutations_human, mutations_json};
 pub use signal::{Delivered, exited_line, signal_json, signal_line};
 pub use span::{Fields, Span, SpanEnd, span_json, span_line};
-pub use suite::{human, machine_json, scenario_json, suite_json, text_of};
+pub use suite::{human, list_json, machine_json, scenario_json, suite_json, text_of};
 pub use summary::{Summary, SummaryOrder};
 pub use values::Plain;

@@ -1,7 +1,7 @@
 //! Verdicts, for a person and as JSON lines.
 
 use super::json::{Object, object_line};
-use crate::run::ScenarioReport;
+use crate::run::{Item, ScenarioReport};
 use crate::verdict::{Finding, Verdict, joined};
 use perf_live::units::Usage;
 use perf_records::units::{shown, shown_lines, shown_path};
@@ -123,6 +123,17 @@ pub fn machine_json(out: &mut String, release: &str, settings: &BTreeMap<String,
         line.put("release", release);
         line.put("settings", settings);
     });
+}
+
+/// Appends a line for the version of the program, and one for each scenario: its name and its file.
+pub fn list_json(out: &mut String, version: &str, items: &[Item]) {
+    object_line(out, "list", |line| line.put("version", version));
+    for item in items {
+        object_line(out, "item", |line| {
+            line.put("name", &item.name);
+            line.put("file", item.file.to_string_lossy());
+        });
+    }
 }
 
 /// Appends the last line of a suite: how often each verdict was given.

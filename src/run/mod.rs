@@ -53,7 +53,7 @@ pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;
 pub use reading::{LIMITS_OF_COPIES, Reading, UnreadError};
-pub use ready::{SuiteError, check};
+pub use ready::{SuiteError, check, given_programs};
 pub use record::{RecordEnd, Recording, RecordingError, record};
 pub use recorded::{
     InjectError, Injected, Output, Preface, RecordedRun, ReplayError, Saved, Saving, Store,
@@ -74,7 +74,7 @@ pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 
 use crate::plan::{EventsPlan, Grouping, Reach, StringSource};
-use crate::scenario::KernelVersion;
+use crate::scenario::{KernelVersion, Programs};
 use perf_live::capture::{self, Capture, CaptureError};
 use perf_live::events::{self, Account, EventSet, Follow, OpenError, Pins, RingChoice, Rings};
 use perf_live::host::{Catalogue, Host, HostError};
@@ -111,6 +111,7 @@ pub struct Bench<'a> {
     has_types: bool,
     n_runs: usize,
     patience: u32,
+    programs: Programs,
     keeps_records: AtomicBool,
     strings: StringSource,
     backlog: Option<Bounds>,
@@ -148,6 +149,7 @@ impl<'a> Bench<'a> {
             has_lost: events::kernel_counts_lost(),
             has_types: true,
             patience: 1,
+            programs: given_programs(),
             keeps_records: AtomicBool::new(false),
             strings: StringSource::Auto,
             backlog: None,

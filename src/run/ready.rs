@@ -3,7 +3,7 @@
 use super::probes::Foreseen;
 use super::{Bench, Item, RecordedRun};
 use crate::plan::{self, Facts, Lack, Plan, PlanError, Resolved};
-use crate::scenario::{Diagnostic, Scenario};
+use crate::scenario::{Diagnostic, Programs, Scenario};
 use crate::verdict::Finding;
 use perf_live::errors::chain;
 use perf_live::files;
@@ -23,17 +23,28 @@ pub(super) enum Ready {
     Refused(Vec<Finding>),
 }
 
+/// The programs that the environment of this process gives to scenarios.
+#[must_use]
+pub fn given_programs() -> Programs {
+    // Without a working directory no relative path leads anywhere.
+    Programs::of(
+        std::env::vars_os(),
+        &std::env::current_dir().unwrap_or_default(),
+    )
+}
+
 /// The scenarios of a file; `None`, and a complaint more, where it is wrong.
 pub(super) fn read_file(
     file: &Path,
+    programs: &Programs,
     complaints: &mut Vec<Diagnostic>,
 ) -> Result<Option<Vec<Scenario>>, SuiteError> {
     let bytes = files::read(file, files::SCENARIO).map_err(|error| SuiteError::Read {
         file: file.to_owned(),
         source: error.into(),
     })?;
-    let rows =
-        crate::scenario::text(file, &bytes).and_then(|text| crate::scenario::read_all(file, &text));
+    let rows = crate::scenario::text(file, &bytes)
+        .and_then(|text| crate::scenario::read_all(file, &text, programs));
     Ok(rows.map_err(|complaint| complaints.push(complaint)).ok())
 }
 
@@ -43,9 +54,10 @@ pub(super) fn read_file(
 /// Every complaint about a file.
 pub fn check(items: &[Item]) -> Result<(), SuiteError> {
     let files: BTreeSet<&Path> = items.iter().map(|item| item.file.as_path()).collect();
+    let programs = given_programs();
     let mut complaints = Vec::new();
     for file in files {
-        read_file(file, &mut complaints)?;
+        read_file(file, &programs, &mut complaints)?;
     }
     if complaints.is_empty() {
         Ok(())

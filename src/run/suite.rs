@@ -98,7 +98,7 @@ impl<'a> Suite<'a> {
     /// # Errors
     /// As above.
     pub fn of_text(bench: &'a Bench<'a>, file: &Path, text: &str) -> Result<Self, SuiteError> {
-        let read = crate::scenario::read_all(file, text);
+        let read = crate::scenario::read_all(file, text, &bench.programs);
         let rows = read.map_err(|complaint| SuiteError::Invalid(vec![complaint]))?;
         let item = Item {
             name: Place::of(file).name,
@@ -170,7 +170,9 @@ impl<'a> Suite<'a> {
         for item in items {
             let rows = match files.entry(item.file.clone()) {
                 Entry::Occupied(read) => read.into_mut(),
-                Entry::Vacant(new) => new.insert(read_file(&item.file, &mut complaints)?),
+                Entry::Vacant(new) => {
+                    new.insert(read_file(&item.file, &bench.programs, &mut complaints)?)
+                }
             };
             // One complaint a file is enough.
             let Some(scenarios_of_file) = rows else {

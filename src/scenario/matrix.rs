@@ -27,7 +27,7 @@ const LONGEST_LABEL: usize = 180;
 const LONGEST_VALUE: usize = 40;
 
 /// Keys whose text changes nothing of a run.
-const PROSE: [&str; 3] = ["description", "expect_failure", "lenient"];
+pub(super) const PROSE: [&str; 3] = ["description", "expect_failure", "lenient"];
 
 /// The rows of a file.
 #[derive(Debug)]

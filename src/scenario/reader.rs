@@ -15,6 +15,7 @@ use super::flexible::Entries;
 use super::matrix::{Matrix, Row, Substitution};
 use super::model::{Scenario, SectionSpec};
 use super::places::Places;
+use super::programs::Programs;
 use super::requires::WrittenRequires;
 use super::ring::OnFailure;
 use super::sandbox::SandboxSpec;
@@ -97,26 +98,26 @@ pub fn text(file: &Path, bytes: &[u8]) -> Result<String, Diagnostic> {
 /// The first thing that is wrong, with its place: broken YAML, an unknown or a duplicate key, a
 /// value of the wrong type or out of range, keys that exclude each other.
 pub fn read(file: &Path, text: &str) -> Result<Scenario, Diagnostic> {
-    let all = read_all(file, text)?;
+    let all = read_all(file, text, &Programs::default())?;
     let nothing = || Source::new(file, text).diagnostic(0..0, "the file has no scenario");
     all.into_iter().next().ok_or_else(nothing)
 }
 
 /// Reads the text of a scenario file that may have a `matrix`: a scenario for each of its rows, at
-/// least one.
+/// least one. They may refer to `programs`.
 ///
 /// # Errors
 ///
-/// As [`read`], for the first row that is wrong.
-pub fn read_all(file: &Path, text: &str) -> Result<Vec<Scenario>, Diagnostic> {
+/// As [`read`], for the first row that is wrong; a reference to a program that is not given.
+pub fn read_all(file: &Path, text: &str, programs: &Programs) -> Result<Vec<Scenario>, Diagnostic> {
     let mut parsed = Parsed::read(file, text)?;
     let Some(matrix) = parsed.matrix()? else {
-        return Ok(vec![parsed.scenario()?]);
+        return Ok(vec![parsed.scenario(programs)?]);
     };
     let mut substitution = Substitution::new();
     let mut scenarios = Vec::new();
     for row in matrix.rows() {
-        let mut scenario = parsed.of_row(row, &mut substitution)?.scenario()?;
+        let mut scenario = parsed.of_row(row, &mut substitution)?.scenario(programs)?;
         scenario.row = row.texts();
         scenarios.push(scenario);
     }
@@ -174,12 +175,13 @@ impl Parsed {
         })
     }
 
-    fn scenario(self) -> Result<Scenario, Diagnostic> {
+    fn scenario(self, programs: &Programs) -> Result<Scenario, Diagnostic> {
         let Self {
             source,
             places,
-            value,
+            mut value,
         } = self;
+        let uses = programs.put(&source, &places, &mut value)?;
         let written: WrittenScenario = serde_path_to_error::deserialize(value)
             .map_err(|error| explain(&source, &places, &error))?;
         if let Some((name, at)) = places.no_value(&source) {
@@ -187,6 +189,8 @@ impl Parsed {
                 .diagnostic(at, format!("{name} has no value"))
                 .with_help("give it one, or leave it out"));
         }
-        assemble(source, places, written)
+        let mut scenario = assemble(source, places, written)?;
+        programs.lay(&mut scenario, &uses)?;
+        Ok(scenario)
     }
 }

@@ -17,6 +17,7 @@ mod files;
 mod keys;
 mod matrix;
 mod patterns;
+mod programs;
 mod reference;
 mod ring;
 mod sections;

@@ -6,7 +6,7 @@ use perf_live::files;
 use perf_records::units::shown_path;
 use std::path::Path;
 use trace_harness::matrix::{Matrix, Told, settle};
-use trace_harness::run::Item;
+use trace_harness::run::{Item, given_programs};
 use trace_harness::scenario;
 use trace_harness::snapshot::{self, Provenance, SnapshotError};
 
@@ -75,7 +75,7 @@ fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, Sna
 /// What the scenario says that it is about.
 fn description(file: &Path, row: &str) -> String {
     let text = files::text(file, files::SCENARIO).unwrap_or_default();
-    let all = scenario::read_all(file, &text).unwrap_or_default();
+    let all = scenario::read_all(file, &text, &given_programs()).unwrap_or_default();
     let own = all.into_iter().find(|scenario| scenario.label() == row);
     own.map(|scenario| scenario.description).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::schema;
-use crate::scenario::read_all;
+use crate::scenario::{Programs, read_all};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios")
@@ -199,9 +199,9 @@ fn every_key_and_way_of_writing_fits() {
     ] {
         let text = format!("description: x\nworkload:\n{keys}\n");
         assert!(
-            read_all(Path::new("x.yaml"), &text).is_ok(),
+            read_all(Path::new("x.yaml"), &text, &Programs::default()).is_ok(),
             "{text}\n{:?}",
-            read_all(Path::new("x.yaml"), &text)
+            read_all(Path::new("x.yaml"), &text, &Programs::default())
                 .err()
                 .map(|it| it.message)
         );
@@ -275,7 +275,10 @@ fn what_the_reader_refuses_for_its_keys_and_types_does_not_fit() {
         "baseline: { run: [ls, 3] }",
     ] {
         let text = format!("description: x\nworkload: {{ run: [ls] }}\n{keys}\n");
-        assert!(read_all(Path::new("x.yaml"), &text).is_err(), "{text}");
+        assert!(
+            read_all(Path::new("x.yaml"), &text, &Programs::default()).is_err(),
+            "{text}"
+        );
         assert!(!validator.takes(&text), "{text}");
     }
     assert!(!validator.takes("description: x\n"));

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::super::{labels, read_all};
+use super::super::{Programs, labels, read_all};
 use super::{FileSource, Scenario, check};
 
 fn rows(text: &str) -> Vec<Scenario> {
-    read_all(Path::new("x.yaml"), text).unwrap()
+    read_all(Path::new("x.yaml"), text, &Programs::default()).unwrap()
 }
 
 fn row_labels(text: &str) -> Vec<String> {
@@ -171,7 +171,8 @@ fn refused(matrix: &str, expected: (&str, usize, usize), help: Option<&str>) {
     let text = format!(
         "description: d\nmatrix:\n{matrix}\nworkload: {{ run: [\"${{mode}} ${{sync}}\"] }}\n"
     );
-    let complaint = read_all(Path::new("x.yaml"), &text).expect_err("it must be refused");
+    let complaint =
+        read_all(Path::new("x.yaml"), &text, &Programs::default()).expect_err("it must be refused");
     let place = (&*complaint.message, complaint.line, complaint.column);
     assert_eq!(place, expected);
     assert_eq!(complaint.help.as_deref(), help);
@@ -279,7 +280,8 @@ fn a_matrix_is_no_way_to_more_rows_than_anyone_reads() {
         "description: d\nmatrix: [{{ {} }}]\nworkload: {{ run: [a] }}\n",
         names.join(", ")
     );
-    let complaint = read_all(Path::new("x.yaml"), &text).expect_err("it must be refused");
+    let complaint =
+        read_all(Path::new("x.yaml"), &text, &Programs::default()).expect_err("it must be refused");
     assert!(
         complaint
             .message
@@ -299,7 +301,8 @@ fn a_matrix_is_no_way_to_much_memory() {
         "y".repeat(4000),
         "${b}".repeat(4000),
     );
-    let complaint = read_all(Path::new("x.yaml"), &text).expect_err("it must be refused");
+    let complaint =
+        read_all(Path::new("x.yaml"), &text, &Programs::default()).expect_err("it must be refused");
     assert!(
         complaint
             .message
@@ -320,7 +323,8 @@ workload:
     a: x
     ${name}: y
 ";
-    let complaint = read_all(Path::new("x.yaml"), text).expect_err("it must be refused");
+    let complaint =
+        read_all(Path::new("x.yaml"), text, &Programs::default()).expect_err("it must be refused");
     assert_eq!(
         (&*complaint.message, complaint.line, complaint.column),
         (
