@@ -1,0 +1,381 @@
+//! A run of one program, and what is expected of it, without a scenario file.
+
+use crate::program::{self, Error, text};
+use serde_json::{Value, json};
+use std::fmt::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// One run of a program in the sandbox, and what is expected of it.
+///
+/// Steps have the words of a scenario's `expect`: `fsync`, or
+/// `openat: { path: config, returns: $fd }`. What is recorded are the calls and events that steps
+/// name, or those of [`Check::events`].
+#[derive(Clone, Debug, Default)]
+#[must_use = "nothing runs before `run` is called"]
+pub struct Check {
+    program: String,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    files: Vec<(String, String)>,
+    stdin: Option<String>,
+    exit: Option<i32>,
+    events: Vec<String>,
+    lists: Vec<(&'static str, Vec<String>)>,
+}
+
+impl Check {
+    /// Runs this program: a path with a slash is a program of the package, which is laid into the
+    /// working directory of the sandbox; another is looked for in the sandbox's `PATH`.
+    pub fn of(program: impl AsRef<Path>) -> Self {
+        Self {
+            program: program.as_ref().to_string_lossy().into_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Its arguments.
+    pub fn args<S: Into<String>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// A variable of its environment, which is otherwise empty but for `PATH`, `HOME` and `TMPDIR`.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// A file in its working directory.
+    pub fn file(mut self, path: impl Into<String>, content: impl Into<String>) -> Self {
+        self.files.push((path.into(), content.into()));
+        self
+    }
+
+    /// What it reads on standard input; without this it has none.
+    pub fn stdin(mut self, text: impl Into<String>) -> Self {
+        self.stdin = Some(text.into());
+        self
+    }
+
+    /// The status that it ends with: 0 where nothing is said.
+    pub fn exit(mut self, status: i32) -> Self {
+        self.exit = Some(status);
+        self
+    }
+
+    /// Records these events instead of those that the steps name: names of calls, patterns
+    /// (`rename*`), classes (`%file`), tracepoints (`sched:sched_process_exec`).
+    pub fn events<S: Into<String>>(mut self, events: impl IntoIterator<Item = S>) -> Self {
+        self.events.extend(events.into_iter().map(Into::into));
+        self
+    }
+
+    /// Steps that occur in this order; other events may lie between them.
+    pub fn sequence<S: Into<String>>(self, steps: impl IntoIterator<Item = S>) -> Self {
+        self.list("sequence", steps)
+    }
+
+    /// Steps that occur in any order.
+    pub fn any_order<S: Into<String>>(self, steps: impl IntoIterator<Item = S>) -> Self {
+        self.list("any_order", steps)
+    }
+
+    /// A step that does not occur.
+    pub fn never(self, step: impl Into<String>) -> Self {
+        self.list("never", [step])
+    }
+
+    fn list<S: Into<String>>(
+        mut self,
+        key: &'static str,
+        steps: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let steps = steps.into_iter().map(Into::into);
+        match self.lists.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, list)) => list.extend(steps),
+            None => self.lists.push((key, steps.collect())),
+        }
+        self
+    }
+
+    /// Runs the program and judges the run.
+    ///
+    /// # Panics
+    /// Where there is no verdict: see [`Check::try_run`].
+    #[track_caller]
+    pub fn run(&self) -> Outcome {
+        match self.try_run() {
+            Ok(outcome) => outcome,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Runs the program and judges the run.
+    ///
+    /// # Errors
+    /// [`Error`]: `harness` is not installed, or refused a step; its complaint is in the error.
+    pub fn try_run(&self) -> Result<Outcome, Error> {
+        self.run_with(false)
+    }
+
+    /// The normalised trace of the run: the same text at every run, on every machine where the
+    /// program does the same, for a snapshot such as `insta::assert_snapshot!`.
+    ///
+    /// # Panics
+    /// Where the run is not whole, or is not what was expected of it.
+    #[track_caller]
+    #[must_use]
+    pub fn normalised(&self) -> String {
+        match self.run_with(true) {
+            Ok(Outcome {
+                trace: Some(trace),
+                verdict: Verdict::Pass,
+                ..
+            }) => trace,
+            Ok(outcome) => panic!("{outcome}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn run_with(&self, keeps_trace: bool) -> Result<Outcome, Error> {
+        let (scenario, program) = self.scenario(keeps_trace);
+        let file = Written::new(&scenario)?;
+        let mut command = program::command([&file.0])?;
+        // With it nothing is written beside the file.
+        command.env("CI", "1");
+        if keeps_trace {
+            command.arg("--traces");
+        }
+        if let Some((name, file)) = program {
+            command.env(format!("CARGO_BIN_EXE_{name}"), file);
+        }
+        Outcome::of(command, Some(scenario))
+    }
+
+    /// The text of its scenario, and the program to lay out. JSON is YAML.
+    fn scenario(&self, has_snapshot: bool) -> (String, Option<(String, PathBuf)>) {
+        let path = Path::new(&self.program);
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        let given = name.filter(|_| self.program.contains('/'));
+        let own = match &given {
+            Some(name) => format!("${{CARGO_BIN_EXE_{name}}}"),
+            None => self.program.clone(),
+        };
+        let run: Vec<&String> = [&own].into_iter().chain(&self.args).collect();
+        let pairs = |pairs: &[(String, String)]| -> Value {
+            let pairs = pairs.iter().map(|(key, value)| (key.clone(), json!(value)));
+            Value::Object(pairs.collect())
+        };
+        let mut workload =
+            json!({ "run": run, "env": pairs(&self.env), "files": pairs(&self.files) });
+        if let Some(text) = &self.stdin {
+            workload["stdin"] = json!(text);
+        }
+        let mut scenario = format!(
+            "description: {}\nworkload: {workload}\nsnapshot: {has_snapshot}\n",
+            json!(format!("what {} does", self.program))
+        );
+        let events = self.wanted();
+        let (points, calls): (Vec<&String>, _) = events.iter().partition(|it| it.contains(':'));
+        let mut all: Vec<Value> = points.iter().map(|event| json!(event)).collect();
+        if !calls.is_empty() {
+            all.push(json!({ "syscalls": calls }));
+        }
+        // Writing to a String never fails.
+        let _ = writeln!(scenario, "trace: {}", json!({ "events": all }));
+        let _ = writeln!(scenario, "expect:\n  exit: {}", self.exit.unwrap_or(0));
+        for (key, steps) in &self.lists {
+            let _ = writeln!(scenario, "  {key}:");
+            for step in steps {
+                let (event, fields) = halves(step);
+                let _ = writeln!(scenario, "    - {}: {fields}", json!(event));
+            }
+        }
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        (scenario, given.map(|name| (name, path)))
+    }
+
+    fn wanted(&self) -> Vec<String> {
+        if !self.events.is_empty() {
+            return self.events.clone();
+        }
+        let steps = self.lists.iter().flat_map(|(_, steps)| steps);
+        let mut events: Vec<String> = steps.map(|step| halves(step).0.to_owned()).collect();
+        events.sort();
+        events.dedup();
+        events
+    }
+}
+
+impl From<&Command> for Check {
+    /// Runs the program of a command with its arguments and the variables that were set for it.
+    fn from(command: &Command) -> Self {
+        let args = command.get_args().map(|word| word.to_string_lossy());
+        let mut check = Self::of(command.get_program()).args(args);
+        for (name, value) in command.get_envs() {
+            if let Some(value) = value {
+                check = check.env(name.to_string_lossy(), value.to_string_lossy());
+            }
+        }
+        check
+    }
+}
+
+/// The trace of a command: `trace(&command).events(["%file"]).normalised()`.
+pub fn trace(command: &Command) -> Check {
+    Check::from(command)
+}
+
+/// The event and the fields of a step; a line feed would end the step.
+fn halves(step: &str) -> (&str, String) {
+    let (event, fields) = step
+        .split_once(": ")
+        .unwrap_or((step.trim_end_matches(':'), "{}"));
+    (
+        event.trim().trim_matches(['"', '\'']),
+        fields.replace('\n', " "),
+    )
+}
+
+/// A scenario's file, which goes with this value.
+struct Written(PathBuf);
+
+impl Written {
+    fn new(text: &str) -> Result<Self, Error> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("harness-test-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir(&folder).map_err(|error| Error::Write(folder.clone(), error))?;
+        let written = Self(folder.join("check.yaml"));
+        std::fs::write(&written.0, text).map_err(|error| Error::Write(written.0.clone(), error))?;
+        Ok(written)
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        if let Some(folder) = self.0.parent() {
+            // What is left is a small file for temporary files.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// How a run was judged: the words are those of `harness run`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// All that was expected is so, and no record was lost.
+    Pass,
+    /// Something that was expected is not so.
+    Fail,
+    /// Records were lost or something could not be read: nothing follows from the run.
+    Incomplete,
+    /// The run took longer than it may.
+    Timeout,
+    /// A process outlived the program.
+    Leak,
+    /// The machine lacks what the scenario requires.
+    Skipped,
+    /// The harness could not do its work.
+    Broken,
+    /// A scenario that is known to fail passed.
+    UnexpectedPass,
+}
+
+impl Verdict {
+    fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "pass" => Self::Pass,
+            "fail" => Self::Fail,
+            "incomplete" => Self::Incomplete,
+            "timeout" => Self::Timeout,
+            "leak" => Self::Leak,
+            "skipped" => Self::Skipped,
+            "broken" => Self::Broken,
+            "unexpected_pass" => Self::UnexpectedPass,
+            _ => return None,
+        })
+    }
+}
+
+/// What came of a run. Its text is what a person needs of a failure.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    verdict: Verdict,
+    word: String,
+    name: String,
+    reasons: Vec<String>,
+    trace: Option<String>,
+    scenario: Option<String>,
+}
+
+impl Outcome {
+    /// Runs one scenario; `scenario` is its text where its file does not stay.
+    pub(crate) fn of(command: Command, scenario: Option<String>) -> Result<Self, Error> {
+        let lines = program::lines(command)?;
+        let is_scenario = |line: &&Value| text(line, "type") == Some("scenario");
+        let mut reports = lines.iter().filter(is_scenario);
+        let (Some(line), None) = (reports.next(), reports.next()) else {
+            return Err(Error::Line("not one scenario".to_owned()));
+        };
+        let word = text(line, "verdict").unwrap_or_default().to_owned();
+        let unknown = || Error::Line(line.to_string());
+        let mut verdict = Verdict::of(&word).ok_or_else(unknown)?;
+        // A trace that is asked for has no stored one to differ from.
+        let has_none_stored = scenario.is_some() && line["only_snapshot"] == Value::Bool(true);
+        if verdict == Verdict::Fail && has_none_stored {
+            verdict = Verdict::Pass;
+        }
+        let reasons = line["reasons"].as_array().ok_or_else(unknown)?;
+        let reasons = reasons.iter().filter_map(Value::as_str).map(str::to_owned);
+        Ok(Self {
+            verdict,
+            word,
+            name: text(line, "name").unwrap_or_default().to_owned(),
+            reasons: reasons.collect(),
+            trace: text(line, "trace").map(str::to_owned),
+            scenario,
+        })
+    }
+
+    /// How it was judged.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// Why it is no pass, each in words for a person, of one line or more.
+    #[must_use]
+    pub fn reasons(&self) -> &[String] {
+        &self.reasons
+    }
+
+    /// Panics unless the verdict is a pass: a skipped or an incomplete run is none.
+    ///
+    /// # Panics
+    /// See above; the message says what was expected, and what was nearest to it.
+    #[track_caller]
+    pub fn assert(&self) {
+        assert!(self.verdict == Verdict::Pass, "{self}");
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = self.word.replace('_', " ");
+        match &self.scenario {
+            Some(scenario) => write!(f, "{word}, of this scenario:\n{scenario}")?,
+            None => writeln!(f, "{word}  {}", self.name)?,
+        }
+        for line in self.reasons.iter().flat_map(|reason| reason.lines()) {
+            writeln!(f, "      {line}")?;
+        }
+        Ok(())
+    }
+}

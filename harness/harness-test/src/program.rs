@@ -1,0 +1,174 @@
+//! The installed program `harness`, and the JSON lines that it prints.
+
+use serde_json::Value;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The version of `harness` whose JSON lines are read here.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Why `harness` gave no verdict.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// It is not installed.
+    Missing,
+    /// It could not be started.
+    Start(PathBuf, io::Error),
+    /// It is of another version.
+    Version {
+        /// Where it was found.
+        program: PathBuf,
+        /// What it is; empty where it did not say.
+        found: String,
+    },
+    /// It did not do its work: what it printed on standard error, such as a complaint about the
+    /// scenario with line and column.
+    Refused(String),
+    /// It printed something that is not understood here.
+    Line(String),
+    /// A file of the test's own could not be written.
+    Write(PathBuf, io::Error),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => write!(
+                f,
+                "the program `harness` is neither named by the variable HARNESS nor in PATH: install it with \
+                 `cargo install --locked --path harness` in its repository"
+            ),
+            Self::Start(program, error) => {
+                write!(f, "cannot start `{}`: {error}", program.display())
+            }
+            Self::Version { program, found } => write!(
+                f,
+                "`{}` is version `{found}`, and harness-test {VERSION} needs {VERSION}: install that, or name it by \
+                 the variable HARNESS",
+                program.display()
+            ),
+            Self::Refused(text) => f.write_str(text.trim_end()),
+            Self::Line(line) => {
+                write!(f, "`harness` printed a line that is not understood: {line}")
+            }
+            Self::Write(file, error) => write!(f, "cannot write `{}`: {error}", file.display()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Where `harness` is.
+pub(crate) fn find() -> Result<PathBuf, Error> {
+    if let Some(named) = std::env::var_os("HARNESS").filter(|named| !named.is_empty()) {
+        return Ok(named.into());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join("harness"))
+        .find(|file| file.is_file())
+        .ok_or(Error::Missing)
+}
+
+/// A call of `harness run`, with the programs that were built for this test.
+pub(crate) fn command(
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+) -> Result<Command, Error> {
+    let mut command = Command::new(find()?);
+    command
+        .arg("run")
+        .args(arguments)
+        .args(["--format", "json"]);
+    command.stdin(Stdio::null());
+    for (name, file) in built() {
+        command.env(name, file);
+    }
+    Ok(command)
+}
+
+/// The lines that a call printed. It may end with any status: the lines say what that meant.
+pub(crate) fn lines(mut command: Command) -> Result<Vec<Value>, Error> {
+    let program = PathBuf::from(command.get_program());
+    let output = command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::Missing,
+        _ => Error::Start(program, error),
+    })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = |line: &str| serde_json::from_str(line).map_err(|_| Error::Line(line.to_owned()));
+    let lines: Vec<Value> = text.lines().map(line).collect::<Result<_, _>>()?;
+    if lines.is_empty() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::Refused(match said.trim() {
+            "" => format!(
+                "`harness` printed nothing, and ended with {}",
+                output.status
+            ),
+            said => said.to_owned(),
+        }));
+    }
+    Ok(lines)
+}
+
+/// What scenarios there are below a path: their names, each with its file.
+pub(crate) fn list(path: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
+    let program = find()?;
+    let mut lines = lines(command([OsStr::new("--list"), path.as_os_str()])?)?.into_iter();
+    let head = lines.next().unwrap_or_default();
+    let found = text(&head, "version").unwrap_or_default();
+    if found != VERSION {
+        let found = found.to_owned();
+        return Err(Error::Version { program, found });
+    }
+    let item = |line: Value| match (text(&line, "name"), text(&line, "file")) {
+        (Some(name), Some(file)) => Ok((name.to_owned(), file.into())),
+        _ => Err(Error::Line(line.to_string())),
+    };
+    lines.map(item).collect()
+}
+
+/// A string of a line.
+pub(crate) fn text<'l>(line: &'l Value, key: &str) -> Option<&'l str> {
+    line.get(key)?.as_str()
+}
+
+/// `CARGO_BIN_EXE_<name>` for each program of the package. Cargo sets these variables when it
+/// compiles a test, newer ones when it runs it; nextest has a name of its own for them. Without any
+/// of these the programs are looked for beside the folder of the test.
+pub(crate) fn built() -> Vec<(OsString, PathBuf)> {
+    let mut built: Vec<(OsString, PathBuf)> = Vec::new();
+    let mut add = |name: &OsStr, file: PathBuf| {
+        let mut variable = OsString::from("CARGO_BIN_EXE_");
+        variable.push(name);
+        let is_new = std::env::var_os(&variable).is_none()
+            && built.iter().all(|(known, _)| *known != variable);
+        if is_new {
+            built.push((variable, file));
+        }
+    };
+    for (name, file) in std::env::vars_os() {
+        let name = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("NEXTEST_BIN_EXE_"));
+        if let Some(name) = name {
+            add(OsStr::new(name), file.into());
+        }
+    }
+    // target/debug/deps/kernel-0123456789abcdef, target/debug/save.
+    let own = std::env::current_exe().unwrap_or_default();
+    let folder = own.parent().and_then(Path::parent);
+    let entries = folder.and_then(|folder| folder.read_dir().ok());
+    for entry in entries.into_iter().flatten().filter_map(Result::ok) {
+        let file = entry.path();
+        let is_program = |data: Metadata| data.is_file() && data.permissions().mode() & 0o111 != 0;
+        if file.metadata().is_ok_and(is_program) {
+            add(&entry.file_name(), file);
+        }
+    }
+    built
+}
