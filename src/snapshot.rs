@@ -46,7 +46,7 @@ pub enum SnapshotError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of reading it.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Writing, renaming or removing.
@@ -54,7 +54,7 @@ pub enum SnapshotError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of writing it.
         source: io::Error,
     },
     /// Kernels of one version differ, and each is to have a snapshot.

@@ -146,7 +146,7 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
         let findings = [findings, alive, missing].concat();
         return Judgement { findings };
     }
-    // Those who lived at an expected timeout have outlived nobody.
+    // Processes that live at an expected timeout have outlived no main process.
     let outlived = match run.has_timed_out() {
         true => Vec::new(),
         false => survivors(found, Kind::Outlived, "outlived the main process"),

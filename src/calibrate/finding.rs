@@ -10,7 +10,7 @@ use std::fmt;
 /// The strictest view in which all runs are the same.
 #[derive(Clone, Debug)]
 pub struct Calibration {
-    /// It.
+    /// The view.
     pub view: View,
     /// What varies and how it is shown for that; nothing of processes that do the same in every
     /// run.
@@ -34,17 +34,16 @@ pub struct Who {
     pub program: String,
 }
 
-/// Somebody who does not do the same in every run.
+/// A process, or all processes of a program, whose runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Who.
+    /// The process or program.
     pub who: Who,
-    /// How he is shown.
+    /// The level that it is shown at.
     pub level: Level,
-    /// Of what less is shown of him, and how much; `None` for nothing.
+    /// The calls that are shown at a lower level, and that level; `None` for not at all.
     pub others: BTreeMap<String, Option<Level>>,
-    /// What varies of what he does; nothing of him who is like somebody else of whose doings
-    /// something does.
+    /// The calls that vary; empty if only a similar process varies.
     pub varying: Vec<Varying>,
     /// Of what less is shown for what may happen, though it did not in these runs, and why.
     pub expected: BTreeMap<String, Reason>,
@@ -58,16 +57,16 @@ pub enum Unsettled {
     /// There are none.
     #[error("there is no complete run")]
     NoRuns,
-    /// Which programs run at all is another matter in each run.
+    /// Not every run executes this program.
     #[error("not every run executes `{0}`")]
     Programs(String),
-    /// What somebody does differs at every level.
+    /// The runs of this process differ at every level.
     #[error("what `{0}` does differs at every level")]
     Remains(String),
 }
 
 impl Who {
-    /// As `levels` names him.
+    /// Returns its name in `levels`.
     #[must_use]
     pub fn pattern(&self) -> String {
         let mut pattern = match self.process {

@@ -1,4 +1,4 @@
-//! What may differ though it did not: races that can be seen in a run, whoever won them in it.
+//! Finds what may differ though it did not: races that show in a run, whichever task won them.
 
 use super::Reason;
 use crate::trace::{Block, Deed, Level, Normalised, StableName, Value};
@@ -117,8 +117,8 @@ fn pipe(text: &str) -> Option<(&str, &str)> {
     name.split_once(' ')
 }
 
-/// Of two processes that make or remove the same name one is too late, unless he began when the
-/// other was done, or waited for his end.
+/// If two processes make or remove the same name, one of them comes too late, unless it began after
+/// the other was done or waited for the other's end.
 fn of_names(run: &Normalised) -> BTreeSet<Hazard> {
     let mut births: BTreeMap<u32, u64> = BTreeMap::new();
     let mut ends: BTreeMap<(u32, u32), u64> = BTreeMap::new();

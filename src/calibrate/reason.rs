@@ -1,4 +1,4 @@
-//! Why calls vary, as far as can be guessed from what they are and who makes them.
+//! Guesses why calls vary, from what they do and which process makes them.
 
 use crate::trace::{Block, Deed, Value};
 use std::fmt;
@@ -47,7 +47,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Who makes the calls.
+/// The process that makes the calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     /// Whether the process has more than one thread in any run.

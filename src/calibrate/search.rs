@@ -60,11 +60,11 @@ pub fn calibrate(
     }
 }
 
-/// In what runs differ.
+/// How runs differ.
 enum Difference {
     /// In which processes there are, and whose children they are.
     Processes,
-    /// In what these do.
+    /// In the calls of these processes.
     Of(BTreeSet<Who>),
 }
 
@@ -105,7 +105,7 @@ impl<'a> Search<'a> {
             };
             let mut run = form.trace.normalise(&view, self.signatures);
             add_spans(self.spans, &mut run);
-            // The rest of it is nobody's affair here.
+            // Only the stretch itself is compared.
             if let Some(stretch) = form.stretch {
                 for block in &mut run.blocks {
                     block.deeds.retain(|deed| stretch.has(deed));
@@ -148,8 +148,8 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Where the processes differ that are still shown one by one: whoever stands at the first
-    /// place at which they do.
+    /// Returns the processes, of those that are still shown one by one, at the first place where
+    /// the runs' processes differ.
     fn first_strangers(&self, texts: &[Vec<TextPart<'_>>]) -> Result<Difference, Unsettled> {
         let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
         for place in 0..longest {
@@ -179,7 +179,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// From here on the processes of a program are one, where their order is not shown.
+    /// From here on all processes of a program are one, and their order is not shown.
     fn take_together(&mut self) {
         self.by = By::Program;
         self.treated.clear();
@@ -187,8 +187,8 @@ impl<'a> Search<'a> {
         self.expected.clear();
     }
 
-    /// Shows somebody with as little less as makes his runs the same; says whether that is anything
-    /// less than before.
+    /// Finds the strictest level at which all runs of a process are equal. Returns whether it is
+    /// lower than before.
     fn loosen(&mut self, who: Who, rows: &[Row<'_>]) -> bool {
         let now = self.treated.get(&who).cloned().unwrap_or_default();
         let base = self.base.clone();
@@ -372,7 +372,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All who do anything that is shown, and how they are.
+    /// Returns all processes that are shown, each with its level.
     fn everybody(&self, rows: &[Row<'_>]) -> BTreeMap<Who, Treated> {
         let mut everybody = BTreeMap::new();
         let runs = rows.iter().filter_map(|row| row.first());

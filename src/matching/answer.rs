@@ -1,4 +1,4 @@
-//! Yes, no, and what nobody knows.
+//! Answers of a test: yes, no, or not known.
 
 /// Whether something is so; in the order of how much speaks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +31,7 @@ impl Answer {
         }
     }
 
-    /// A yes; or, where only a part was read and the rest may make it one, nobody knows.
+    /// Yes if `is_so`; not known if only a part was read and the rest could make it so.
     pub(super) fn unless_more(is_so: bool, is_more: bool) -> Self {
         match (is_so, is_more) {
             (true, _) => Self::Yes,

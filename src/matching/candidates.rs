@@ -38,8 +38,8 @@ pub(super) fn fits(
     answer
 }
 
-/// Whether a deed of one of the names is meant: of a call that is many and did not say which it is,
-/// nobody knows.
+/// Whether a deed has one of the matcher's names. Not known for a call that stands for many, if the
+/// record does not say which it is.
 fn may_mean(deed: &Deed, matcher: &Matcher) -> Answer {
     if has_all_of(&deed.name, |name| matcher.names.contains(name)) {
         return Answer::Yes;
@@ -56,7 +56,7 @@ pub(super) fn field_fits(
 ) -> Answer {
     match deed.part(word) {
         Some(part) => named::holds(test, &part, matcher.is_closed, captures),
-        // It may be among the arguments that nobody saw.
+        // It may be among the arguments that were not seen.
         None if deed.unseen.is_some() && word != "returns" => Answer::Unknown,
         // The functions that led to it, where nothing was recorded of this one.
         None if matches!(word, "stack" | "from") => Answer::Unknown,
@@ -262,7 +262,7 @@ impl Pairs {
         false
     }
 
-    /// Gives each deed of the path to whoever asked for it.
+    /// Moves each deed of the path to the leaf that asked for it.
     fn shift(&mut self, free: Place, asked_by: &HashMap<Place, LeafId>) {
         let mut deed = Some(free);
         while let Some((given, leaf)) = deed.and_then(|it| Some((it, *asked_by.get(&it)?))) {

@@ -17,7 +17,8 @@ pub(super) struct Sight<'s, 'a> {
 }
 
 impl Sight<'_, '_> {
-    /// The deeds that a matcher means; `None` where nobody knows what its captures stand for.
+    /// Returns the deeds that a matcher means; `None` if the value of one of its captures is not
+    /// known.
     fn meant(&self, matcher: &Matcher) -> Option<Vec<Candidate>> {
         let mut names = Vec::new();
         for (_, test) in &matcher.fields {

@@ -104,8 +104,8 @@ pub(super) fn captures_of<'t>(test: &'t Test, into: &mut Vec<&'t str>) {
 pub(super) fn numbers(value: &Value) -> Vec<i128> {
     match value {
         Value::Number(number) => vec![*number],
-        // A constant such as `AT_FDCWD` is -100 to whoever writes its number, however wide its
-        // register is.
+        // An author who writes a constant such as `AT_FDCWD` as a number writes -100, however wide
+        // its register is.
         Value::Names(_, bits) => {
             let mut all = vec![i128::from(*bits), i128::from(*bits as i64)];
             if *bits <= u64::from(u32::MAX) {

@@ -1,7 +1,7 @@
 //! Whether the functions that led to an event are those that an author names.
 //!
-//! A frame without a name may be any, and behind a chain that is cut may be any more: of what is
-//! not found there nobody knows.
+//! A frame without a name may be any function, and a cut chain may go on with any: a function that
+//! is not found there is unknown, not missing.
 
 use super::answer::Answer;
 use crate::scenario::{Literal, Test};

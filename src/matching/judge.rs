@@ -18,7 +18,7 @@ pub const MOST_TRIES: u64 = 2_000_000;
 pub enum Finding {
     /// It was certainly not met.
     Failed(String),
-    /// Nobody knows: it hangs on values that were not read.
+    /// It is not known: the answer depends on values that were not read.
     Unknown(String),
     /// To tell whether it was met would have taken too long.
     GaveUp(String),

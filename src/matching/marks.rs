@@ -18,7 +18,7 @@ pub enum Mark {
 /// The calls that write a mark.
 pub const MARKING: [&str; 2] = ["write", "pwrite64"];
 
-/// Why there is no such moment, in words; or nobody knows.
+/// Why there is no such moment, or why it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unmarked {
     /// It was not there, or more than once.

@@ -1,4 +1,4 @@
-//! The deeds of a run, who did them when, and which came before which.
+//! Orders the deeds of a run: by which task, when, and which before which.
 
 use super::Matcher;
 use super::shape::Shape;
@@ -9,8 +9,8 @@ use syscall_model::natives_of;
 /// A deed by its place among those of the run.
 pub(super) type Place = usize;
 
-/// Calls that wait for somebody else. When they were entered says nothing: they count where they
-/// returned.
+/// Calls that wait for another task. The time of their entry says nothing: they count by the time
+/// of their return.
 const WAITS: &[&str] = &[
     "accept",
     "accept4",
@@ -107,7 +107,7 @@ pub struct Scene<'a> {
     by_name: HashMap<&'a str, Vec<Place>>,
     /// Of each deed the next of its thread.
     next: Vec<Option<Place>>,
-    /// Names of which there were more deeds, before all of those that are here.
+    /// Names of which earlier deeds were overwritten.
     forgotten: BTreeSet<String>,
 }
 
@@ -163,7 +163,7 @@ impl<'a> Scene<'a> {
         !self.forgotten.is_disjoint(&matcher.names)
     }
 
-    /// Names of which not all deeds are here.
+    /// Returns the names of which not all deeds are here.
     pub(super) fn forgotten(&self) -> &BTreeSet<String> {
         &self.forgotten
     }

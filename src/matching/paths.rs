@@ -12,7 +12,7 @@ const DIRECTORY: &[u8] = b"$DIR";
 pub(super) struct Place<'a> {
     /// As it was given.
     pub(super) given: &'a [u8],
-    /// From the root; `None` where nobody knows below which directory it is.
+    /// The path from the root; `None` if the directory that it starts in is not known.
     pub(super) absolute: Option<&'a [u8]>,
 }
 
@@ -33,8 +33,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether it is the path that the author wrote, who means a relative one as it was given, or
-    /// below the working directory.
+    /// Whether it is the path that the author wrote. A relative one may be written as the program
+    /// gave it, or be below the working directory.
     pub(super) fn is(&self, wanted: &[u8]) -> Answer {
         let given = clean(self.given);
         if given == clean(wanted) {
@@ -43,7 +43,7 @@ impl<'a> Place<'a> {
         let wanted = from_directory(wanted);
         match self.resolved() {
             Some(resolved) => (resolved == wanted).into(),
-            // The descriptor beside it is meant (`AT_EMPTY_PATH`), and nobody knows what that is.
+            // The descriptor beside it is meant (`AT_EMPTY_PATH`), and its file is not known.
             None if given.is_empty() => Answer::Unknown,
             None if ends_with(&wanted, &given) => Answer::Unknown,
             None => Answer::No,

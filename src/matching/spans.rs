@@ -30,7 +30,7 @@ pub struct SpanRule {
 /// A field of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedField {
-    /// The begin's name for it; `thread` is whoever did it.
+    /// The begin's name for it; `thread` for the thread that did it.
     pub begin: String,
     /// The end's.
     pub end: String,
@@ -133,7 +133,7 @@ pub fn remove_spans(trace: &mut Normalised) {
 
 /// A deed that a rule speaks of.
 struct Turn {
-    /// When it counts.
+    /// The time by which it counts.
     moment: u64,
     spot: Spot,
     is_end: bool,
@@ -330,7 +330,7 @@ fn key(part: &Part, by: SharedBy) -> Option<Key> {
     }
 }
 
-/// Nobody knows which begin and which end belong together.
+/// Marks a span whose begin and end may not belong together.
 fn make_unknown(span: &mut Deed) {
     if let Some(ends) = &mut span.ends {
         ends.is_known = false;

@@ -15,7 +15,7 @@ pub(super) fn of_matcher(matcher: &Matcher) -> String {
     format!("{}: {{ {} }}", matcher.word, fields.join(", "))
 }
 
-/// A test of a field; permissions in octal, as everybody writes them.
+/// Returns the text of a test of a field; permissions are octal.
 pub(super) fn of_test(word: &str, test: &Test) -> String {
     match word {
         "mode" | "mask" => in_octal(test).to_string(),

@@ -14,7 +14,7 @@ use std::process::{Command, Output, Stdio};
 /// Where the packages of a kernel are unpacked, in its folder.
 pub(super) const ROOT: &str = "root";
 
-/// Where packages lie that somebody has put there by hand.
+/// A folder for packages that the user has put there by hand.
 const BY_HAND: &str = "debs";
 
 /// Why a kernel's packages are not there.
@@ -26,17 +26,17 @@ pub enum FetchError {
     /// A program cannot be run.
     #[error("cannot run `{program}`")]
     Run {
-        /// Which.
+        /// The program's name.
         program: &'static str,
-        /// Why.
+        /// The error of starting it.
         source: io::Error,
     },
     /// A file cannot be written.
     #[error("cannot write below `{}`", shown_path(folder))]
     Write {
-        /// Where.
+        /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The error of making it.
         source: io::Error,
     },
     /// No mirror gave it.
@@ -54,7 +54,7 @@ pub enum FetchError {
     /// A package cannot be unpacked.
     #[error("cannot unpack `{}`: {said}", shown_path(file))]
     Unpack {
-        /// Which.
+        /// The package's file.
         file: PathBuf,
         /// What dpkg-deb said.
         said: String,
@@ -81,8 +81,7 @@ impl FetchError {
     }
 }
 
-/// Sees to it that the packages of a kernel are unpacked in its folder. What is there is taken as
-/// it is.
+/// Unpacks the packages of a kernel into its folder, unless they are there already.
 pub(super) fn packages(
     folder: &Path,
     suite: &str,
@@ -116,7 +115,7 @@ pub(super) fn packages(
         unpack(archive, &whole)?;
     }
     index(&whole);
-    // Whole or not at all; somebody else may have been faster.
+    // Renamed as a whole; another harness may have been faster.
     match std::fs::rename(&whole, &root) {
         Err(error) if !root.is_dir() => Err(write(error)),
         _ => Ok(()),

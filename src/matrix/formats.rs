@@ -117,7 +117,7 @@ impl EventFormats {
 pub struct EventChange {
     /// Its name.
     pub event: String,
-    /// What.
+    /// The change.
     pub what: Change,
 }
 

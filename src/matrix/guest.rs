@@ -170,7 +170,7 @@ struct Guest<'a> {
     up: Cell<bool>,
 }
 
-/// A QEMU that ends with whoever started it.
+/// A QEMU that is killed when the harness ends.
 struct Running(Child);
 
 impl Drop for Running {

@@ -57,7 +57,7 @@ pub fn init() -> io::Error {
     let port = match devices() {
         Ok(port) => port,
         Err(error) => {
-            // Nobody hears but who reads the console.
+            // Only a reader of the console sees this.
             let text = format!("<0>harness: {}\n", chain(&error));
             fs::write("/dev/kmsg", text).ok();
             return off();
@@ -123,8 +123,8 @@ fn devices() -> Result<Port, InitError> {
             let none = io::Error::from(io::ErrorKind::NotFound);
             return Err(failed("there is no port to the host")(none));
         }
-        // The kernel makes the port when the host has named it, and says so to nobody who has no
-        // netlink.
+        // The kernel makes the port when the host has named it; without netlink, the init has to
+        // poll.
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -198,7 +198,7 @@ fn tmp(names: &[Vec<u8>]) -> Result<(), InitError> {
         let (from, to) = (Path::new("/oldtmp").join(&name), Path::new(at).join(&name));
         let what = format!("cannot show `/tmp/{}` of the host", name.to_string_lossy());
         let Ok(about) = fs::symlink_metadata(&from) else {
-            // It is named, and not there: whoever needs it says so.
+            // A module that is named and not there: what needs it will report that.
             continue;
         };
         let made = if about.is_dir() {
@@ -336,7 +336,7 @@ fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
     Ok(how)
 }
 
-/// Hands on what the host says. When the command reads no more, the rest is nobody's.
+/// Passes the host's input on. When the command reads no more, the rest is dropped.
 fn feed(mut port: File, input: ChildStdin) {
     std::thread::spawn(move || {
         let mut input = Some(input);
@@ -374,7 +374,7 @@ fn relay(
     });
 }
 
-/// Waits for a child, and takes whoever else ends meanwhile: orphans are pid 1's.
+/// Waits for a child, and reaps any orphan that ends meanwhile, as pid 1 must.
 fn reap(child: u32) -> Result<ExitKind, InitError> {
     loop {
         let status = waitpid(None, None).map_err(failed("cannot wait for the command"))?;

@@ -1,9 +1,8 @@
 //! What a guest starts from: this very program as pid 1, with its loader and libraries; modules;
 //! its orders.
 //!
-//! The program is carried as it is, dynamically linked or not: nobody has to build one for guests,
-//! and the guest's harness is never another than the host's. Which libraries it has, its own
-//! mappings tell.
+//! The program is carried as it is, dynamically linked or not: none is built for guests, and the
+//! guest's harness is the same as the host's. Its own mappings tell which libraries it has.
 
 use super::cpio::Archive;
 use super::job::Orders;

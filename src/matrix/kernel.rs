@@ -63,7 +63,7 @@ pub enum KernelError {
     Fetch {
         /// Its name in the list.
         name: String,
-        /// Why.
+        /// The error of fetching it.
         source: Box<FetchError>,
     },
     /// A file or folder that the list names cannot be read.
@@ -71,9 +71,9 @@ pub enum KernelError {
     Read {
         /// Its name in the list.
         name: String,
-        /// What.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of reading it.
         source: io::Error,
     },
     /// The packages are not such as were expected.
@@ -84,7 +84,7 @@ pub enum KernelError {
     Lacks {
         /// Its name in the list.
         name: String,
-        /// Where they were unpacked.
+        /// The folder that they were unpacked in.
         folder: PathBuf,
         /// What is missing.
         what: &'static str,

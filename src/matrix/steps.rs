@@ -23,7 +23,7 @@ pub struct Explained {
     pub class: Class,
     /// What it is a difference of.
     pub within: Within,
-    /// What differs.
+    /// What differs between the two kernels.
     pub what: String,
     /// Where it was seen, at least once.
     pub seen: Vec<Seen>,
@@ -42,9 +42,10 @@ pub struct Seen {
 }
 
 impl Matrix {
-    /// Each upgrade, in the order of the list. A kernel that broke is left out: the next is
+    /// Returns each upgrade, in the order of the list. A kernel that broke is left out: the next is
     /// compared with the one before. Guests are compared with guests, as the host is another
-    /// machine; only where there is no earlier one of a kind are the two compared with each other.
+    /// machine; a guest and the host are compared only if there is no earlier kernel of the same
+    /// kind.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pairs = self.neighbours().into_iter();

@@ -30,13 +30,13 @@ pub enum GuestError {
     Here {
         /// What was to be done.
         what: &'static str,
-        /// Why not.
+        /// The error of starting it.
         source: io::Error,
     },
     /// It never came so far that it could speak.
     #[error("the guest did not come up within {} s{}", after.as_secs(), console.shown())]
     NotUp {
-        /// How long was waited.
+        /// How long the harness waited.
         after: Duration,
         /// What was said last.
         console: Console,
@@ -55,13 +55,13 @@ pub enum GuestError {
         /// What was said last.
         console: Console,
     },
-    /// Somebody asked for its end.
+    /// The user asked for its end.
     #[error("the guest was ended by a signal")]
     Stopped,
     /// It said why it could not run the command.
     #[error("the guest could not make itself ready: {why}{}", console.shown())]
     Trouble {
-        /// Why.
+        /// The reason.
         why: String,
         /// What was said last.
         console: Console,

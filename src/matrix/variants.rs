@@ -25,11 +25,11 @@ pub struct Settled {
     pub removed: Vec<PathBuf>,
 }
 
-/// Which of the traces that were told become which snapshots. The common one stays where it is
-/// right on any of these kernels, or where `keeps_common`; else it becomes what most of them say,
-/// and of as many the first. Whoever says otherwise has a variant of its version (6.1); of two of
-/// that version that differ the second has one of its full version (6.1.9). Snapshots of kernels
-/// that are not among these are left alone.
+/// Decides which traces become which snapshots. The common snapshot stays if it is right on one of
+/// these kernels, or with `keeps_common`; else it becomes the most frequent trace, and among
+/// equally frequent ones the first. A kernel with another trace gets a variant of its version
+/// (6.1); if two kernels of that version differ, the second gets one of its full version (6.1.9).
+/// Snapshots of other kernels are left alone.
 ///
 /// # Errors
 /// [`SnapshotError::Read`]; [`SnapshotError::Ambiguous`] for two kernels of one version that
@@ -62,7 +62,7 @@ pub fn settle(
         }
     };
     let mut variants: BTreeMap<PathBuf, &str> = BTreeMap::new();
-    // What is there and right stays where it is.
+    // A snapshot that is right already stays where it is.
     let mut own: Vec<&Told<'_>> = told.iter().filter(|it| !it.is_new).collect();
     own.extend(told.iter().filter(|it| it.is_new));
     for it in own {

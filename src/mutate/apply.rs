@@ -20,7 +20,7 @@ pub(super) enum Change {
     DropProcess,
     /// This thread does it.
     Reassign(usize),
-    /// This part, by its place, the result behind the fields, is another.
+    /// Replaces the part at this place (the result comes after the fields).
     Edit(usize, Box<Part>),
     /// This is there as well, behind it; in front where there is none.
     Insert(Box<Deed>),
@@ -33,7 +33,7 @@ pub(super) struct Spot {
     pub(super) deed: usize,
 }
 
-/// The threads that are others then.
+/// Returns the threads that change, and their new deeds.
 pub(super) fn apply(
     threads: &[Thread],
     spot: Spot,

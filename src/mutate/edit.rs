@@ -81,8 +81,8 @@ fn different(part: &Part, others: Vec<Other>) -> Vec<Part> {
     parts
 }
 
-/// Numbers written as the one was; what stands for a number that is another one in each run is not
-/// one.
+/// Returns other numbers in the form of the given one; text that stands for a number which differs
+/// from run to run is no number.
 fn numbers(text: &str, number: i128, others: &[i128]) -> Vec<Other> {
     let forms: [fn(i128) -> String; 3] = [
         |number| number.to_string(),
@@ -128,7 +128,7 @@ fn named(names: &[Box<str>], number: u64, constants: &Constants) -> Vec<Other> {
         .collect()
 }
 
-/// The last name taken away, for constants of which no more is known.
+/// Takes the last name away, for a set of constants of which no other is known.
 fn fewer_names(names: &[Box<str>], number: u64) -> Vec<Other> {
     let left = names
         .get(..names.len().saturating_sub(1))

@@ -33,9 +33,9 @@ struct Candidate {
     stratum: String,
 }
 
-/// How a mutant's text differs: for each thread how many lines at the start are the same, how many
-/// behind these are gone, and what is there now. Two mutants of one run have the same if and only
-/// if they have the same text.
+/// How a mutant's text differs: for each thread, how many lines at the start are equal, how many
+/// after these are gone, and the lines in their place. Two mutants of one run have equal text if
+/// and only if this is equal.
 type Difference = Vec<(usize, usize, usize, Vec<String>)>;
 
 impl<'a> Mutants<'a> {

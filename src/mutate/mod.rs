@@ -83,7 +83,7 @@ pub enum Operator {
     DropProcess,
     /// Another task does it.
     Reassign,
-    /// An argument, a field or a result is another.
+    /// Replaces an argument, a field or a result.
     Edit,
     /// An event is there that was not.
     Insert,
@@ -133,7 +133,7 @@ impl fmt::Display for Operator {
 pub struct Mutant {
     /// Its place among all, event by event, whatever order they are tried in.
     pub place: usize,
-    /// How.
+    /// What is done to the run.
     pub operator: Operator,
     /// The event's name; of a process its stable name.
     pub event: String,
@@ -145,7 +145,7 @@ pub struct Mutant {
     pub line: String,
     /// What stands there now, where that says more than the operator does.
     pub now: Option<String>,
-    /// The threads that are others now, by their place, and what each does.
+    /// The places of the threads that change, and the new deeds of each.
     pub changed: Vec<(usize, Vec<Deed>)>,
 }
 

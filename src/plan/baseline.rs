@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The run of another workload, and how many more of what there must be than in that one.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    /// How it is run; it must end as a workload of which nothing is expected.
+    /// How it is run; it must end like a workload without expectations.
     pub plan: Box<Plan>,
     /// What is compared.
     pub delta: Vec<Delta>,

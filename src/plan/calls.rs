@@ -58,7 +58,7 @@ const REFUSED: &str = "sig == 31 && code == 1";
 /// in `cx`; `int 0x80` leaves the program's own value there.
 const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
 
-/// Why nobody can tell what a loader does to start a program, if that is so.
+/// Why the calls by which a loader starts a program cannot be told from others; `None` if they can.
 pub(super) fn cannot_tell_starts(reach: Reach) -> Option<&'static str> {
     match reach {
         _ if !cfg!(target_arch = "x86_64") => {
@@ -141,8 +141,8 @@ impl EventsPlan {
         self.meanings.contains(&Meaning::Refusal)
     }
 
-    /// Opens both tracepoints of each call. One that this kernel has none for is one that it does
-    /// not have: whoever makes it gets `ENOSYS`.
+    /// Opens both tracepoints of each call. A call without a tracepoint is not in this kernel: it
+    /// fails with `ENOSYS`.
     fn add_own_calls(
         &mut self,
         recorded: &Selection,

@@ -51,7 +51,7 @@ pub enum Form {
     Bytes {
         /// The argument that says how many there are.
         count: Field,
-        /// How many are wanted.
+        /// How many fields are wanted.
         limit: u16,
     },
 }

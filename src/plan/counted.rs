@@ -12,7 +12,7 @@ use perf_records::attr::{Attr, Maps, ReadFormat, Source};
 use perf_records::units::Cpu;
 use syscall_model::names::{self, Abi};
 
-/// What is counted where nobody says what: the software events of `perf stat`.
+/// The events that are counted if none is named: the software events of `perf stat`.
 const DEFAULT: &[&str] = &[
     "task-clock",
     "context-switches",
@@ -29,13 +29,13 @@ pub struct CountedEvent {
     pub parts: Vec<EventRequest>,
     /// What its counts are in.
     pub unit: Option<Unit>,
-    /// The CPUs where it is opened for everybody, if it counts for no task.
+    /// The CPUs on which it is opened for all tasks, if it cannot count for a single one.
     pub for_all_on: Option<Vec<Cpu>>,
     /// Those with the same number count at the same times or not at all.
     pub group: Option<usize>,
 }
 
-/// About records, of which there are none.
+/// Terms about records, which counted events do not have.
 const OF_RECORDS: &[&str] = &[
     "period",
     "freq",

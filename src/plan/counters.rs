@@ -10,7 +10,7 @@ use perf_live::sandbox::WorldSpec;
 use perf_records::attr::Source;
 use std::collections::BTreeSet;
 
-/// Who says what can be counted.
+/// Where it is found out what can be counted.
 #[derive(Clone, Copy)]
 pub enum Counting<'a> {
     /// This machine: why it does not count an event, `None` where it does.

@@ -64,7 +64,7 @@ pub enum EventsError {
         name: String,
         /// The nearest that there is.
         nearest: Option<String>,
-        /// Those that it has.
+        /// The sources that it has.
         all: String,
     },
     /// It cannot be asked for in this form, together with the others, or in that mode of the
@@ -75,7 +75,7 @@ pub enum EventsError {
         at: usize,
         /// As written.
         name: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
     /// More samples a second than the kernel lets an event have.
@@ -115,7 +115,7 @@ pub enum EventsError {
         at: usize,
         /// As written.
         word: String,
-        /// Where and why.
+        /// The place in the word, and the error.
         source: ProbeSyntax,
     },
     /// A probe cannot be.
@@ -125,7 +125,7 @@ pub enum EventsError {
         at: usize,
         /// As it would be written.
         probe: String,
-        /// Why.
+        /// The error of making the probe.
         source: HostError,
     },
     /// Two probes would be told apart by nothing.
@@ -143,7 +143,7 @@ pub enum EventsError {
         at: usize,
         /// The event.
         name: String,
-        /// Why.
+        /// The error in the filter.
         source: FilterError,
     },
     /// A filter of what is no tracepoint.
@@ -161,7 +161,7 @@ pub enum EventsError {
         at: usize,
         /// As written.
         name: String,
-        /// Why.
+        /// The error in the terms.
         source: TermError,
     },
     /// More calls than such a user can have recorded.

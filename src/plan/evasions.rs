@@ -76,9 +76,9 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Sees to it that nobody comes back unseen, where a task that left the group is not seen to do
-    /// so: the tracepoint of moves fires when it is gone already. That it did not come back is
-    /// known from its end, which is not seen.
+    /// Records tasks of the whole machine that come into the group. A task that left the group is
+    /// not seen to come back, as the tracepoint of moves fires for it outside the group. That it
+    /// stayed away is known from its end, which is not seen.
     fn watch_machine(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let found = self.meanings.iter_mut().zip(&mut self.requests);
         let mut found = found.filter(|(meaning, _)| **meaning == Meaning::LeavesGroup);
@@ -118,7 +118,7 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Sees to it that nobody leaves the group unseen.
+    /// Records tasks that leave the group.
     pub(super) fn watch_group(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         if self.meanings.contains(&Meaning::LeavesGroup) {
             return Ok(());

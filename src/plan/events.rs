@@ -91,7 +91,7 @@ pub struct PlannedEvent {
     /// The place of the want that it was opened for; `None` for submissions to io_uring, which
     /// several may ask for.
     pub want: Option<usize>,
-    /// What they come from, where that is an event only while somebody wants it to be.
+    /// The probe, if the event exists only while the harness has it registered.
     pub probe: Option<Arc<Probe>>,
 }
 
@@ -111,7 +111,7 @@ pub struct EventsPlan {
     pub named: Vec<PlannedEvent>,
     /// What is seen of submissions to io_uring.
     pub operations: Operations,
-    /// How they are counted.
+    /// How the events are counted: for tasks or for a control group.
     pub grouping: Grouping,
     /// What following the descriptors can rely on.
     pub watched: Watched,
@@ -154,7 +154,8 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
     events_within(Reach::Everything, wants, MemoryPlan::default(), catalogue)
 }
 
-/// The same for a user who may trace so far, and what of memory is read is said too.
+/// Plans events as above, for a user who may trace as far as `reach`, and says which memory is
+/// read.
 ///
 /// # Errors
 /// As above.
@@ -170,8 +171,7 @@ pub fn events_within(
 }
 
 impl EventsPlan {
-    /// Whether the author asked for this call; following the tasks records some that nobody asked
-    /// for.
+    /// Whether the author asked for this call; to follow tasks, some other calls are recorded too.
     #[must_use]
     pub fn wants(&self, call: &Call) -> bool {
         self.selection

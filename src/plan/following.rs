@@ -17,8 +17,8 @@ use syscall_model::{Call, Entry};
 /// Without these tasks could not be followed.
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
 
-/// By which a program may send itself the signal by which a call is refused
-/// (`do_rt_sigqueueinfo()`): who is in one of these is not refused.
+/// Calls by which a program may send itself the signal that marks a refused call
+/// (`do_rt_sigqueueinfo()`): a task inside one of these has not been refused a call.
 const SIGNALS: [&str; 3] = ["pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo"];
 
 /// The words for what is recorded beside a selection (none where only tracepoints are wanted), and
@@ -99,7 +99,7 @@ pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Fetches {
     wanted(recorded, memory.contents)
 }
 
-/// What of memory is of interest, whoever reads it.
+/// Returns which memory is of interest, by whatever means it is read.
 pub(super) fn wanted(recorded: &Selection, contents: u16) -> Fetches {
     let native = Abi::native();
     let calls = recorded.numbers(native).filter_map(|number| {

@@ -22,8 +22,8 @@ pub enum ListedEvent {
     /// One that has no fields of its own: a software event, a hardware event, an event of a source
     /// that sysfs describes (`msr/tsc/`).
     Plain(String),
-    /// A tracepoint; without a format where the kernel has none to show (`ftrace:function` and its
-    /// like).
+    /// A tracepoint; without a format if the kernel shows none (`ftrace:function` and similar
+    /// events).
     Tracepoint(TracepointName, Option<Arc<Format>>),
 }
 

@@ -1,4 +1,4 @@
-//! What is to be read of the memory behind the arguments of calls, and by whom.
+//! Chooses what is read of the memory behind the arguments of calls, and what reads it.
 
 use super::Lack;
 use super::events::EventsPlan;
@@ -8,22 +8,22 @@ use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use syscall_model::{class, files, pointers};
 
-/// Who reads the strings that calls are given.
+/// What the user wants the strings of calls to be read by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StringSource {
-    /// A BPF program; where none is allowed the kernel's own tracepoints, as far as they hold
-    /// strings; else nobody.
+    /// A BPF program; if none is allowed, the kernel's own tracepoints, as far as they hold
+    /// strings; else nothing.
     #[default]
     Auto,
     /// A BPF program, or the run is refused.
     Bpf,
     /// The kernel's own tracepoints, from Linux 6.19 on, or the run is refused.
     Kernel,
-    /// Nobody: each string is shown as unread, and nothing else is read either.
+    /// Nothing: each string is shown as unread, and no other memory is read either.
     None,
 }
 
-/// Who reads.
+/// What reads the memory of workloads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryReader {
     /// A BPF program, which reads all that pointers point to.
@@ -32,14 +32,14 @@ pub enum MemoryReader {
     /// The kernel, which copies the strings of some calls into their own tracepoints
     /// ([`Copies`](super::Copies)).
     Kernel,
-    /// Nobody.
+    /// Nothing.
     Nobody,
 }
 
 /// What is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Who reads.
+    /// What reads the memory.
     pub reader: MemoryReader,
     /// How many bytes of the buffers of `read(2)`, `write(2)` and their like, at most; 0 for none.
     pub contents: u16,

@@ -117,7 +117,7 @@ pub struct Plan {
     pub marks: Marks,
     /// What the snapshot shows; `None` where there is none.
     pub view: Option<View>,
-    /// What is missing on this machine, and what is therefore not judged.
+    /// What this machine lacks, and what is therefore not judged.
     pub notes: Vec<String>,
     /// Why it is known to fail.
     pub expect_failure: Option<String>,
@@ -135,7 +135,7 @@ pub struct Plan {
 pub struct WorldPlan {
     /// As it was chosen.
     pub spec: WorldSpec,
-    /// Who the workload runs as; `None` for who the harness runs as.
+    /// The user that the workload runs as; `None` for the user of the harness.
     pub user: Option<User>,
 }
 

@@ -18,8 +18,8 @@ use syscall_model::uring;
 /// selects.
 ///
 /// # Errors
-/// With `all`, where the word also stands for a call that is not traced: how often that one occurs
-/// nobody knows.
+/// With `all`, if the word also stands for a call that is not traced: how often that call occurs is
+/// not known.
 pub(super) fn names_of(
     word: &str,
     events: &EventsPlan,
@@ -195,8 +195,8 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
     Ok(Some(view))
 }
 
-/// Software events that nobody asked to see: how often there are some, and where, is the machine's
-/// affair, another one in each run.
+/// Returns software events that the snapshot shows and the author did not name: how often they
+/// occur depends on the machine and differs from run to run.
 fn unsteady(events: &EventsPlan, view: &View) -> Vec<String> {
     let mut names = events.names();
     names.retain(|name| {

@@ -51,7 +51,7 @@ pub(super) fn choose(
             Meaning::LeavesGroup | Meaning::JoinsGroup { .. } | Meaning::LegacyCall { .. } => {
                 RingMode::Stream
             }
-            // Nor can anybody tell how many samples were overwritten.
+            // It could not be told how many samples were overwritten.
             _ if request.attr.sampling.skips() => RingMode::Stream,
             _ => own.unwrap_or(ring.mode),
         };

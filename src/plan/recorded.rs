@@ -59,7 +59,8 @@ impl RecordWish {
             sampling: match terms.sampling.or(self.sampling) {
                 Some(sampling) => sampling,
                 None if each => Sampling::Period(1),
-                // As perf has it: who asks for no frequency gets no more than there is.
+                // As perf does: the default frequency is lowered to the machine's limit, a written
+                // one is not.
                 None => Sampling::Frequency(FREQUENCY.min(self.most_samples.unwrap_or(FREQUENCY))),
             },
             sample_type,

@@ -8,7 +8,7 @@ use perf_live::host::{Catalogue, HostError};
 use perf_live::sandbox::WorldSpec;
 use std::collections::BTreeSet;
 
-/// Where something is missing.
+/// Where a requirement is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LackOf {
     /// In the kernel: its version, its events, its features.
@@ -28,7 +28,7 @@ pub struct Lack {
 }
 
 impl Lack {
-    /// Of the kernel.
+    /// Says that the kernel lacks it.
     pub fn of_kernel(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {

@@ -32,9 +32,9 @@ impl Plan {
     }
 }
 
-// Of whoever is woken the kernel counts these as well as of the waker (__perf_task() in
-// include/trace/events/sched.h). Linux 5.10 writes a record of that, later ones do not, so that
-// counter and records of a task's events do not agree. Those of a group are the waker's alone.
+// The kernel counts these for the task that is woken as well as for the waker (__perf_task() in
+// include/trace/events/sched.h). Linux 5.10 writes a record of that, later ones do not, so counter
+// and records of a task's events disagree. Those of a group are the waker's alone.
 const OF_TWO: [&str; 7] = [
     "sched:sched_wakeup",
     "sched:sched_wakeup_new",

@@ -8,7 +8,7 @@ use crate::matching::{Matcher, SPAN, SharedBy, SharedField, SpanRule};
 use crate::scenario::{KeyPath, Scenario, SharedSpec, SpanSpec, StepSpec, Test};
 use std::collections::BTreeSet;
 
-/// Whoever did it, as a field of a key.
+/// A field of a key that stands for the thread that did the deed.
 const THREAD: &str = "thread";
 
 /// Resolves the pairing rules of a scenario.

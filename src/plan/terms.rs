@@ -1,5 +1,6 @@
-//! What stands between slashes behind an event's name: how this one is recorded, whatever holds for
-//! the others (`tools/perf/Documentation/perf-record.txt`, "a comma separated list of terms").
+//! Reads the terms between slashes after an event's name: how this event is recorded, in place of
+//! what holds for all (`tools/perf/Documentation/perf-record.txt`, "a comma separated list of
+//! terms").
 //!
 //! ```text
 //! event = name [ "/" [ term { "," term } ] "/" ]
@@ -47,13 +48,13 @@ pub enum TermError {
     /// The slash at the end is missing.
     #[error("at character {at}: terms begin here, and no `/` ends them")]
     Open {
-        /// Where.
+        /// The character.
         at: usize,
     },
     /// There is no such term.
     #[error("at character {at}: there is no term `{term}`")]
     Unknown {
-        /// Where.
+        /// The character.
         at: usize,
         /// As written.
         term: String,
@@ -65,17 +66,17 @@ pub enum TermError {
     /// There is no such modifier, or it means nothing here.
     #[error("at character {at}: the modifier `{letter}` cannot be here{}", .why.map(|why| format!(": {why}")).unwrap_or_default())]
     Modifier {
-        /// Where.
+        /// The character.
         at: usize,
         /// The letter.
         letter: char,
-        /// Why it cannot be; `None` for one that nobody knows.
+        /// Why it cannot be here; `None` for an unknown letter.
         why: Option<&'static str>,
     },
     /// The number has more bits than there are for it.
     #[error("at character {at}: `{term}` is {most:#x} at most")]
     TooLarge {
-        /// Where.
+        /// The character.
         at: usize,
         /// The term.
         term: String,
@@ -85,7 +86,7 @@ pub enum TermError {
     /// Something else stands there.
     #[error("at character {at}: expected {expected}")]
     Place {
-        /// Where.
+        /// The character.
         at: usize,
         /// What is to stand there.
         expected: &'static str,
@@ -93,7 +94,7 @@ pub enum TermError {
     /// The term takes another value, or none.
     #[error("at character {at}: `{term}` takes {expected}")]
     Value {
-        /// Where.
+        /// The character.
         at: usize,
         /// The term.
         term: String,
@@ -103,21 +104,21 @@ pub enum TermError {
     /// Two terms say what only one can.
     #[error("at character {at}: `{term}` stands behind `{other}`, and one of them is enough")]
     Together {
-        /// Where.
+        /// The character.
         at: usize,
         /// The later one.
         term: &'static str,
         /// The earlier one.
         other: &'static str,
     },
-    /// Of what is recorded nothing of the kind can be said.
+    /// The term says something that this kind of event does not have.
     #[error("at character {at}: `{term}` cannot be here: {why}")]
     Misplaced {
-        /// Where.
+        /// The character.
         at: usize,
         /// The term.
         term: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
 }
@@ -208,8 +209,8 @@ pub(super) fn each(
 }
 
 impl Terms {
-    /// The event's call chain, where `default` is that of all events. As perf has it: who says how
-    /// deep a chain is, or how much of the stack is copied, wants one.
+    /// Returns the event's call chain; `default` is that of all events. As in perf, a term for the
+    /// depth of a chain or for the size of the stack's copy asks for a chain.
     pub(super) fn chain(&self, default: Option<Chain>) -> Option<Chain> {
         let mut chain = match (self.call_chain, self.stack_size, self.max_stack) {
             (Some(ChainTerm::No), ..) => return None,
@@ -305,7 +306,7 @@ mod tests {
     use perf_live::host::Host;
     use std::path::Path;
 
-    /// On a machine of which nothing is known.
+    /// Reads as on an unknown machine.
     fn split(word: &str) -> Result<(&str, Terms), TermError> {
         match source::read(word, "", &Host::at(Path::new("/nonexistent"))) {
             Ok(read) => Ok((read.name, read.terms)),

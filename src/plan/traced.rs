@@ -77,7 +77,7 @@ mod tests {
     use perf_records::attr::Sampling;
     use std::path::Path;
 
-    /// On a machine of which nothing is known.
+    /// Reads as on an unknown machine.
     fn read(word: &str) -> Result<TracedWord<'_>, EventsError> {
         traced(word, None, &Host::at(Path::new("/nonexistent")))
     }

@@ -21,8 +21,8 @@ pub enum Wanted {
     /// To see where what is asked for may have been done out of sight: by way of an io_uring, or by
     /// a 32-bit call where the native tracepoint of the call is named.
     Evasions,
-    /// When each thread comes onto a CPU, which no tracepoint tells of the thread's own events:
-    /// `sched:sched_switch` is of whoever leaves.
+    /// When each thread comes onto a CPU. No tracepoint of the thread's own events tells that:
+    /// `sched:sched_switch` belongs to the thread that leaves.
     Turns,
     /// Call chains of calls: of those that the words name (none: of all). There is one kind of them
     /// for all calls.
@@ -36,7 +36,7 @@ pub struct WantedEvent {
     pub name: String,
     /// Its in-kernel filter.
     pub filter: Option<String>,
-    /// What it is, where it is no event before somebody makes it one.
+    /// The probe, if the event exists only after the harness has registered it.
     pub probe: Option<Probe>,
     /// Its call chain, where one is wanted.
     pub chain: Option<Chain>,

@@ -16,7 +16,7 @@ pub struct Counted<'a> {
     pub counts: &'a [Count],
     /// Over how long.
     pub elapsed: Duration,
-    /// The time on CPUs of a command, as far as it waited for whom it started.
+    /// The CPU time of a command and of those children that it waited for.
     pub cpu: Option<Duration>,
     /// Its end.
     pub exit: Option<ExitKind>,
@@ -25,7 +25,7 @@ pub struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// Appends it for people. `whose` says of whom it was counted.
+    /// Appends the counts as text. `whose` says which tasks were counted.
     pub fn human(&self, out: &mut String, whose: &str) {
         let _always_fits = writeln!(out, "\n counted of {whose}:\n");
         for count in self.counts {

@@ -83,8 +83,8 @@ fn remarks(out: &mut String, survey: &Survey) {
     }
 }
 
-/// The survivors by operator, event and field, those first of which there are most, each kind with
-/// its first as an example.
+/// Groups the survivors by operator, event and field, the largest group first, each with its first
+/// survivor as an example.
 fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'static str) {
     let mut kinds: BTreeMap<_, Vec<&Mutant>> = BTreeMap::new();
     for survivor in &survey.survivors {

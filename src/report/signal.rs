@@ -10,11 +10,11 @@ use syscall_model::{Actor, errno, signal_code};
 /// A signal that was delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivered {
-    /// To whom.
+    /// The task that received it.
     pub actor: Actor,
-    /// When.
+    /// The time of its delivery.
     pub time: Nanos,
-    /// Which.
+    /// The signal's number.
     pub signal: i32,
     /// Where from (`SI_USER`).
     pub code: i32,
@@ -22,7 +22,7 @@ pub struct Delivered {
     pub errno: i32,
     /// The process that sent it, where that is known; of `SIGCHLD` the child.
     pub sender: Option<u32>,
-    /// Whether nobody handles or ignores it.
+    /// Whether the task neither handles nor ignores it.
     pub is_default: bool,
 }
 

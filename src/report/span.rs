@@ -14,9 +14,9 @@ pub type Fields = Vec<(Arc<str>, FieldValue)>;
 /// One end of a span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpanEnd {
-    /// Who did it.
+    /// The task that did it.
     pub actor: Actor,
-    /// When it was entered.
+    /// The time of its entry.
     pub from: Nanos,
     /// When it was left; for an event that is no call the same.
     pub to: Nanos,
@@ -38,7 +38,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Who began it; ended it, where nobody did.
+    /// Returns the task that began it, or that ended it if it has no begin.
     #[must_use]
     pub fn actor(&self) -> Option<&Actor> {
         let end = self.begin.as_ref().or(self.end.as_ref());

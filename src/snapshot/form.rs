@@ -14,8 +14,8 @@ pub enum FormError {
     NotText(usize),
 }
 
-/// What stands behind the header. insta itself reads the same, but tells of older forms on standard
-/// error, and panics at some values in a header, of which nothing is needed here.
+/// Returns the text after the header. insta reads the same, but reports older forms on standard
+/// error and panics at some values in a header; none of those values is needed here.
 pub(super) fn body(text: &str) -> Result<&str, FormError> {
     let mut rest = text.split_inclusive('\n');
     if rest.next().map(str::trim_end) != Some(RULE) {

@@ -1,4 +1,4 @@
-//! Files of which none is written unless all are.
+//! Writes several files, either all or none.
 
 use super::{Provenance, SnapshotError, contents, failed, make_folder};
 use perf_live::files::{Access, Output, OutputError};

@@ -6,7 +6,7 @@ const DAY: u64 = 24 * 60 * 60;
 /// date, its minute, or its seconds.
 ///
 /// In most places of the world the minute is the same, whatever the hour. A wrong yes costs an
-/// expectation that the author can write himself, a wrong no a test that fails on the next day.
+/// expectation that the author can add by hand; a wrong no costs a test that fails on the next day.
 #[must_use]
 pub fn tells_time(text: &str, now: u64) -> bool {
     // The runs took a while, and the clock of a place is at most a day from another's.

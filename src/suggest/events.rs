@@ -9,7 +9,7 @@ use crate::verdict::Run;
 use std::collections::BTreeMap;
 use syscall_model::class::class_members;
 
-/// Calls of which there is a right number: what they do lasts.
+/// Calls with a lasting effect, so that their number matters.
 const COUNTED: &[&str] = &[
     "fsync",
     "fdatasync",

@@ -1,9 +1,9 @@
 //! What a few runs of a program suggest to expect of it.
 //!
-//! What all of them have in common becomes an expectation where it is short and no clock can change
-//! it: the end, the outputs, the files that were left. What their calls have in common is offered,
-//! each expectation with the reason why one would want it, for the author to take or to leave: only
-//! he knows what the program promises.
+//! What all runs have in common becomes an expectation if it is short and no clock can change it:
+//! the exit status, the outputs, the files that were left. What their calls have in common is
+//! offered, each with a reason, for the author to take or to leave: only the author knows what the
+//! program promises.
 
 mod clock;
 mod events;
@@ -45,9 +45,9 @@ pub enum NoEnd {
     Unknown(String),
 }
 
-/// What a new scenario records: what a program does to files and folders by name, what it writes
-/// and syncs, the network, who it becomes and which programs it runs. Its memory, its reading, its
-/// signal handlers and its waiting are its own affair, and how it looks at files is that of its C
+/// The events of a new scenario: what a program does to files and folders by name, what it writes
+/// and syncs, the network, changes of user, and the programs that it runs. Its memory, reads,
+/// signal handlers and waits are its own affair, and how it looks at files is that of its C
 /// library.
 pub const EVENTS: [&str; 24] = [
     "%file",

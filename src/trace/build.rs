@@ -272,7 +272,7 @@ fn left(call: &Call, now: Nanos) -> Nanos {
 }
 
 impl Trace {
-    /// Whether anybody made a call of this name, by the native convention.
+    /// Whether any task made a call of this name, by the native convention.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         let number = names::number(Abi::native(), name);

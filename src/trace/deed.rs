@@ -13,7 +13,7 @@ pub struct Deed {
     /// The call's name (that of its convention), or `system:event`, or `io_uring:IORING_OP_FSYNC`,
     /// or `span:name`.
     pub name: Arc<str>,
-    /// Who did it: `P1`, `P2.T2`.
+    /// The task that did it: `P1`, `P2.T2`.
     pub task: StableName,
     /// The same, for good: a task's stable name is a matter of the whole run.
     pub thread: ThreadId,
@@ -76,7 +76,7 @@ pub enum State {
     Unfinished,
     /// It ended, and nothing had begun it.
     Unbegun,
-    /// Nobody knows.
+    /// It is not known.
     Unknown,
 }
 
@@ -101,7 +101,7 @@ impl State {
 pub struct Part {
     /// The kernel's name for it.
     pub name: Arc<str>,
-    /// A name that it shares with its like in other calls: `path`, `from`, `to`, `fd`, `flags`.
+    /// The name that such a part has in all calls: `path`, `from`, `to`, `fd`, `flags`.
     pub alias: Option<&'static str>,
     /// As a snapshot shows it.
     pub text: String,
@@ -110,10 +110,10 @@ pub struct Part {
 }
 
 impl Deed {
-    /// The part that somebody calls by this name: the kernel's own name for it, or else an alias
-    /// ([`Signature::place_of`](syscall_model::Signature::place_of)), or `returns`, `process` (a
-    /// task) or `program`. Of a span also `state`, `duration` in nanoseconds, and `begin.word` and
-    /// `end.word` for the parts of its ends.
+    /// Returns the part by the name that an author uses: the kernel's own name for it, or else an
+    /// alias ([`Signature::place_of`](syscall_model::Signature::place_of)), or `returns`, `process`
+    /// (a task) or `program`. A span also has `state`, `duration` in nanoseconds, and `begin.word`
+    /// and `end.word` for the parts of its ends.
     #[must_use]
     pub fn part(&self, word: &str) -> Option<Cow<'_, Part>> {
         let by_name = self.fields.iter().find(|part| *part.name == *word);
@@ -252,7 +252,7 @@ impl Part {
 /// Which file a path led to, or a descriptor refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reached {
-    /// Nobody asked.
+    /// The plan did not ask for it.
     #[default]
     Untold,
     /// A file with these names from the root, in the run until then.
@@ -262,14 +262,14 @@ pub enum Reached {
         /// Whether something led there that the run or its files made, or `..`.
         is_led: bool,
     },
-    /// Nobody knows; why.
+    /// It is not known, for this reason.
     Unknown(Box<str>),
 }
 
 /// A value by what it is. Strings have `$DIR` in place of the working directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// It was not read, or could not be: nobody knows what it was.
+    /// It was not read, or could not be, so that its value is not known.
     Unread,
     /// It is not there: the result of a call that did not return, a null pointer.
     Nothing,
@@ -296,7 +296,7 @@ pub enum Value {
     },
     /// Strings: the arguments of a program.
     Strings {
-        /// Them.
+        /// The strings.
         strings: Vec<Vec<u8>>,
         /// Whether there were more, or one of them is cut.
         is_cut: bool,
@@ -318,10 +318,10 @@ pub enum Value {
         description: Option<u64>,
         /// By what it refers to: a path, `stdout`, `pipe`; empty where it is not open.
         name: Vec<u8>,
-        /// Which file that is.
+        /// The file that it refers to.
         reached: Reached,
     },
-    /// A descriptor of which nobody knows what it refers to.
+    /// A descriptor whose file is not known.
     UnknownFile {
         /// Its number.
         number: i32,
@@ -340,7 +340,7 @@ pub enum Value {
     Error(Box<str>),
     /// The functions that led to it, the innermost first.
     Frames {
-        /// Their names; `None` for one of which nobody knows.
+        /// The names of their programs; `None` for a program that is not known.
         names: Vec<Option<Box<str>>>,
         /// Whether there may be more than these.
         is_cut: bool,

@@ -138,7 +138,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Without a number: which of its like it is does not matter to who asks by name.
+    /// Returns the file's name without a number: an author who asks by name does not mean one of
+    /// many.
     fn name_of(&self, file: &OpenFile) -> Vec<u8> {
         match file.class() {
             Some(class) => class.into(),
@@ -187,7 +188,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether an address lies in a mapping of a file, of which nobody knows which one.
+/// Whether an address lies in a mapping of a file that is not known.
 fn is_in_unknown_file(place: Option<&Place>) -> bool {
     place.is_some_and(|place| match &place.mapping.source {
         Source::UnknownFile => true,

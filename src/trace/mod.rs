@@ -126,7 +126,8 @@ pub struct Treatment {
 pub struct View {
     /// How much of the order.
     pub level: Level,
-    /// What is otherwise for some processes; the first that matches counts.
+    /// Levels of single processes that differ from that of the trace; the first that matches
+    /// counts.
     pub levels: Vec<Treatment>,
     /// What is told apart where order is not kept.
     pub by: By,
@@ -235,7 +236,7 @@ pub enum FieldValue {
     Address(u64),
     /// An address in a function of the kernel.
     Function {
-        /// It.
+        /// The address.
         address: u64,
         /// The function's name.
         name: Arc<str>,
@@ -257,7 +258,7 @@ pub enum FieldValue {
 pub(crate) enum Item {
     Call {
         call: Box<Call>,
-        /// The moment of its end: the id that it returns may be that of somebody born in between.
+        /// The time of its return: by then the id that it returns may have been used again.
         moment: u64,
         /// The time of its end; of a call that does not return by its nature, that of its entry.
         left: Nanos,
@@ -274,7 +275,7 @@ pub(crate) struct Recorded {
     pub(crate) entered: Nanos,
     /// What the process ran then.
     pub(crate) program: Arc<str>,
-    /// `None` while its end is not known, and for good where nobody asked for it.
+    /// `None` while its end is not known, and always if the plan did not ask for it.
     pub(crate) item: Option<Item>,
     /// The functions that led to it.
     pub(crate) stack: Option<Arc<Stack>>,

@@ -27,8 +27,8 @@ pub struct Block {
     pub task: StableName,
     /// What its process runs at the end.
     pub program: String,
-    /// Who created its process; `None` for the workload's first, and for a further thread of a
-    /// process.
+    /// The creator of its process; `None` for the workload's first process, and for a further
+    /// thread of a process.
     pub parent: Option<StableName>,
     /// Its deeds in its own order, what the view hides among them; empty where the order was not
     /// kept.

@@ -1,11 +1,10 @@
-//! Which ports the kernel chose.
+//! Tells the ports that the kernel chose from those that the program chose.
 //!
-//! A socket that is bound to port 0, or that connects, listens or sends without having been bound,
-//! gets one that is another in each run. The program learns of it from the kernel
-//! (`getsockname(2)`, `accept(2)`, ...) before it can name it. So a port is the kernel's where it
-//! was told before a program named it, and the program's own where it was not. Of one that is named
-//! by a call whose memory was not read nobody knows: what is told from then on may be the
-//! program's, and is shown as it is.
+//! A socket that is bound to port 0, or that connects, listens or sends without being bound, gets a
+//! port that differs from run to run. The program learns it from the kernel (`getsockname(2)`,
+//! `accept(2)`, ...) before it can name it. So a port is the kernel's if the kernel told it before
+//! a program named it, and the program's own otherwise. After a call whose memory was not read a
+//! port may be the program's own, and is shown as it is.
 
 use perf_records::units::Nanos;
 use std::collections::HashMap;

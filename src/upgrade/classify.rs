@@ -107,8 +107,8 @@ fn task_of<'a>(change: &Change<'a>) -> &'a str {
     }
 }
 
-/// A call that only one of the kernels refuses, or each with an error of its own: what the task
-/// does from there on is another thing.
+/// Whether only one kernel refuses a call, or each with another error: what the task does after it
+/// differs for that reason.
 fn is_refused(change: &Change<'_>) -> bool {
     let Change::Other(_, before, after) = change else {
         return false;

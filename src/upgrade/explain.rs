@@ -102,8 +102,8 @@ pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Dif
     all
 }
 
-/// Where one of the kernels is the host's and the other a guest's, nobody can tell what the kernel
-/// does from what the machine does.
+/// If one kernel is the host's and the other a guest's, a difference may come from the kernel or
+/// from the machine.
 fn blame_machine(difference: &mut Difference, base: &Facts, other: &Facts) {
     let is_open = matches!(difference.class, Class::Behaviour | Class::Path);
     if !is_open || base.on_host == other.on_host {

@@ -1,4 +1,4 @@
-//! A line of a trace in which everything is as it was, without what is another in every run.
+//! Masks those parts of a line in a trace at full detail that differ from run to run.
 
 use super::raw::is_of_tasks;
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ const DIGITS: usize = 7;
 const BARE_DIGITS: usize = 9;
 /// From here on a number is an address, and from there on a negative one.
 const DECIMAL: std::ops::Range<u64> = 1 << 40..1 << 63;
-/// The least that can be an id among numbers of which nothing is known.
+/// The least number that can be an id, if nothing else is known of it.
 const SMALL: u32 = 300;
 /// So many seconds are a point in time, not a while.
 const LONG: u64 = 1_000_000;
@@ -160,7 +160,8 @@ impl Masking<'_> {
             return addr();
         }
         if self.name == "raw_syscalls:sys_enter" {
-            // Which of the registers holds an id nobody says; what is small is a flag or a count.
+            // The record does not say which register holds an id; a small number is a flag or a
+            // count.
             let id = u32::from_str_radix(word.word, 16).ok()?;
             let id = (id >= SMALL).then(|| id.to_string())?;
             return self.ids.get(id.as_str()).cloned();

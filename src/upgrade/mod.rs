@@ -76,8 +76,8 @@ impl Answer {
 pub struct Facts {
     /// Its release.
     pub release: String,
-    /// Whether it is the machine's own, and does not run in a guest: processors, files and memory
-    /// are others there.
+    /// Whether it is the host's kernel rather than a guest's: processors, files and memory differ
+    /// there.
     pub on_host: bool,
     /// Its events, each with the lines by which its fields are described; none where it was not
     /// asked.
@@ -93,7 +93,7 @@ pub enum Class {
     Behaviour,
     /// Other calls are made.
     Path,
-    /// An event's fields are others.
+    /// The fields of an event differ.
     Layout,
     /// An event, a call or a feature is not there.
     Absent,

@@ -1,7 +1,7 @@
-//! Text of traces in which everything is as it was: what `harness trace -o` and `harness script`
-//! write. In it ids of tasks, addresses and times are others in every run; it is put into the
-//! grammar of normalised traces (`crate::trace`) as far as text allows: a number is an id where the
-//! call or the field is known to give one, an address where it is too big for anything else.
+//! Reads the text of traces at full detail, which `harness trace -o` and `harness script` write.
+//! There, ids of tasks, addresses and times differ from run to run. This puts such a text into the
+//! grammar of normalised traces (`crate::trace`) as far as text allows: a number is an id if the
+//! call or field is known to hold one, and an address if it is too large for anything else.
 
 use super::mask::{Ids, Inodes, masked};
 use std::collections::{HashMap, HashSet};
@@ -170,7 +170,7 @@ fn scripted(line: &str) -> Option<Entry<'_>> {
     })
 }
 
-/// Who made whom.
+/// The creator of each process.
 struct Family<'a> {
     /// The tasks, in the order of the tree of creation.
     order: Vec<&'a str>,

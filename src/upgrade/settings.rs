@@ -3,7 +3,7 @@
 use super::Facts;
 use std::collections::BTreeSet;
 
-/// A setting that is another one on two kernels.
+/// A setting that differs between two kernels.
 #[derive(Debug)]
 pub(super) struct Differing<'a> {
     name: &'a str,

@@ -40,7 +40,7 @@ fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
     forgotten
 }
 
-/// With every single event.
+/// Judges the order of every single event.
 fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<Finding> {
     let asked_for = deeds
         .iter()
@@ -60,8 +60,8 @@ fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<F
     of_run.chain(of_sections).collect()
 }
 
-/// What a search found: what nobody knows is not judged, and what takes too long is the harness'
-/// own failure.
+/// Makes a finding of what a search found: what is not known is not judged, and a search that takes
+/// too long is a failure of the harness.
 pub(super) fn named(finding: matching::Finding, about: About) -> Finding {
     match finding {
         matching::Finding::Failed(text) => Finding::missed(about, text),

@@ -94,7 +94,7 @@ impl Finding {
         Self::new(Kind::Missed, about, text)
     }
 
-    /// An expectation of which nobody can tell.
+    /// Makes a finding on an expectation that cannot be decided.
     pub fn unknown(about: About, text: impl Into<String>) -> Self {
         Self::new(Kind::Unknown, about, text)
     }

@@ -71,7 +71,8 @@ pub(super) fn missed(plan: &Plan, run: &Run) -> Option<Finding> {
     })
 }
 
-/// What may have been the reason of a failure, and nobody can tell.
+/// Returns findings on limits that may have caused a failure: whether they were reached is not
+/// known.
 pub(super) fn unknown(plan: &Plan, run: &Run) -> Vec<Finding> {
     let limits = run.untold.iter();
     let limits =

@@ -152,8 +152,7 @@ impl<T> Run<T> {
         time.into_iter().chain(others).collect()
     }
 
-    /// Whether a limit was its end, at whatever point it had come to: its trace is another one in
-    /// each run.
+    /// Whether a limit ended it. Its trace then stops at another point in each run.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         self.has_timed_out() || self.strikes().any(|struck| struck.is_end)

@@ -1,9 +1,9 @@
 //! Why an expectation was not met: a sentence, then what is near, and the stretch of the trace
 //! around it.
 //!
-//! An explanation is plain text. The first letter of a line says what it is, for whoever has
-//! colours: `+` what is met, `-` what is not, or is there and must not be, `~` what is near, `@@`
-//! where in the trace the lines below it are.
+//! An explanation is plain text. The first letter of a line says what the line is, for callers that
+//! use colours: `+` is met, `-` is missing or forbidden, `~` is similar, `@@` says where in the
+//! trace the lines below it are.
 
 mod closed;
 mod forgotten;
@@ -54,7 +54,7 @@ impl Explainer<'_, '_> {
         }
     }
 
-    /// A deed with who did it.
+    /// Returns a deed's text with its task.
     fn deed(&self, place: Place) -> String {
         let deed = self.scene.deeds.get(place);
         let said = deed.map(|deed| cut(&format!("{} {}", deed.task, line(deed))));

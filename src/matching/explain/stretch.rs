@@ -17,7 +17,7 @@ pub(super) struct Mark {
     pub(super) note: String,
 }
 
-/// The trace of those who did what is marked, around that.
+/// Returns the trace of the tasks that did the marked deeds, around these.
 pub(super) fn around(scene: &Scene<'_>, marks: &[Mark]) -> Vec<String> {
     let mut by_deed: BTreeMap<Place, &Mark> = BTreeMap::new();
     for mark in marks {

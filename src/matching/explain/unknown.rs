@@ -1,4 +1,4 @@
-//! Why nobody knows whether an expectation was met.
+//! Says why it is not known whether an expectation was met.
 
 use super::Explainer;
 use super::nearest::difference;
@@ -62,7 +62,7 @@ impl Explainer<'_, '_> {
         lines.join("\n")
     }
 
-    /// The fields that decide and that nobody knows.
+    /// Returns the fields that decide and whose value is not known.
     fn unread(&self, matcher: &Matcher, deed: Place, bindings: &Bindings) -> Vec<String> {
         let Some(deed) = self.scene.deeds.get(deed) else {
             return Vec::new();

@@ -52,7 +52,7 @@ pub(super) struct NamedSource {
     pub(super) source: Source,
     /// What its counts are in.
     pub(super) unit: Option<Unit>,
-    /// The CPUs where it is opened for everybody, if it counts for no task.
+    /// The CPUs on which it is opened for all tasks, if it cannot count for a single one.
     pub(super) for_all_on: Option<Vec<Cpu>>,
 }
 

@@ -125,7 +125,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// What there is, for who comes near nothing of it.
+    /// Lists its events, for a word that is similar to none of them.
     fn all(&self) -> String {
         let events: Vec<&str> = self.of.events.keys().map(String::as_str).collect();
         let format: Vec<&str> = self.of.format.keys().map(String::as_str).collect();

@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// How many equal lines are shown around those that differ; the others are counted.
 const AROUND: usize = 3;
 
-/// How many rows of one pair are shown: who wants all of two long traces has `harness diff`.
+/// How many rows of one pair are shown; `harness diff` shows all of two long traces.
 const ROWS: usize = 400;
 
 /// Lines of more bytes are not compared word by word.

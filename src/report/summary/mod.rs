@@ -42,7 +42,7 @@ struct Row {
     name: String,
     abi: Option<Abi>,
     calls: u64,
-    /// By their numbers.
+    /// How often each error occurred, by its number.
     errors: BTreeMap<i32, u64>,
     times: Times,
 }
