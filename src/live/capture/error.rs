@@ -11,7 +11,7 @@ pub enum CaptureError {
     System {
         /// What was being done.
         doing: &'static str,
-        /// Why.
+        /// The error of `bpf(2)`.
         source: io::Error,
     },
     /// A program was refused.
@@ -21,7 +21,7 @@ pub enum CaptureError {
         name: &'static str,
         /// The end of the verifier's log.
         log: String,
-        /// Why.
+        /// The error of loading the program.
         source: io::Error,
     },
     /// As many runs as there is room for are captured already.

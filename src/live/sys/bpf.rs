@@ -94,7 +94,7 @@ unsafe fn bpf<T>(command: libc::c_int, attr: &T) -> io::Result<libc::c_long> {
 }
 
 /// # Safety
-/// `fd` must be a descriptor that the kernel has just given and that nobody else owns.
+/// `fd` must be a descriptor that the kernel has just returned and that has no other owner.
 unsafe fn own(fd: libc::c_long) -> OwnedFd {
     // SAFETY: the caller's promise.
     unsafe { OwnedFd::from_raw_fd(fd as i32) }
@@ -212,7 +212,7 @@ pub struct Refused {
     pub log: String,
 }
 
-/// How much of the verifier's log is of use to somebody.
+/// How many lines of the verifier's log are shown.
 const LOG_LINES: usize = 12;
 
 /// Loads a program. It is gone with its last descriptor, once nothing is attached to it.

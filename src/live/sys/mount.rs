@@ -13,7 +13,7 @@ const FSMOUNT_CLOEXEC: libc::c_uint = 1;
 /// Mounts a file system of the given type nowhere: the descriptor is its root, and its close takes
 /// it away again.
 ///
-/// No mount table shows it, so nothing changes for anybody else.
+/// It is in no mount table, so that no other process sees a change.
 ///
 /// # Errors
 /// `EPERM` without `CAP_SYS_ADMIN`, `ENODEV` where the kernel lacks the type, `ENOSYS` before Linux
