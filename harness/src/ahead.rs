@@ -86,8 +86,8 @@ impl Batch {
     }
 }
 
-/// The thread that reads. It is not waited for by whoever has seen enough: it may itself wait for a
-/// pipe in which nothing comes.
+/// The thread that reads. A caller that has seen enough does not wait for it: it may itself be
+/// waiting for a pipe in which nothing comes.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     full: Receiver<Batch>,
@@ -132,7 +132,7 @@ impl Ahead {
     }
 }
 
-/// Reads to the end, or until nobody asks any more.
+/// Reads to the end, or until the receiver is gone.
 fn read<R: Read>(mut reader: Ordered<R>, full: &SyncSender<Batch>, empty: &Receiver<Batch>) {
     let mut batch = Batch::new(Arc::new(reader.meta().clone()));
     loop {
@@ -162,7 +162,7 @@ fn read<R: Read>(mut reader: Ordered<R>, full: &SyncSender<Batch>, empty: &Recei
         }
         if end.is_some() {
             batch.end = end;
-            // Whoever asks no more does not want to know.
+            // The receiver is gone, and needs no error.
             let _is_gone = full.send(batch);
             return;
         }

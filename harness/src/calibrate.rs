@@ -150,7 +150,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
     }
 }
 
-/// What a person wants to know before he believes it.
+/// Returns what a user should know before believing the result.
 pub(crate) fn report(calibration: &Calibration) -> String {
     let n_runs: u32 = calibration.n_runs.values().sum();
     let conditions = calibration.n_runs.iter();
@@ -173,7 +173,7 @@ pub(crate) fn report(calibration: &Calibration) -> String {
     }
     text.push_str(match calibration.findings.is_empty() {
         true => "every process did the same in every run: level sequence\n",
-        false => "whoever is not named did the same in every run: level sequence\n",
+        false => "all other processes did the same in every run: level sequence\n",
     });
     text
 }

@@ -102,7 +102,7 @@ fn text(report: &MatrixReport<'_>, form: Form, color: bool) -> Option<String> {
     Some(text)
 }
 
-/// Whether a file can be put there. Nothing is done to what is there.
+/// Checks whether a file can be written there, and leaves an existing one as it is.
 fn writable(path: &Path) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(folder)?;

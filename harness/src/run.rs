@@ -179,7 +179,7 @@ fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut folders, mut made) = (Vec::new(), Vec::new());
     for folder in all.collect::<BTreeSet<PathBuf>>() {
         let is_new = !folder.exists();
-        // Whoever writes there says so where it cannot be made.
+        // A folder that cannot be made is reported when a file is written there.
         std::fs::create_dir_all(&folder).ok();
         if let Ok(folder) = std::fs::canonicalize(folder) {
             made.extend(is_new.then(|| folder.clone()));

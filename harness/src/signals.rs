@@ -89,8 +89,8 @@ fn requests() -> SigSet {
     set
 }
 
-/// Blocks the signal that asks for a file, in this thread and all that it comes to create: whoever
-/// does not count it ignores it. Workloads start with an empty mask.
+/// Blocks the signal that asks for a file, in this thread and all that it starts: a process that
+/// does not count the signal ignores it. Workloads start with an empty mask.
 pub(crate) fn hold_back_requests() -> io::Result<()> {
     Ok(sigprocmask(SigmaskHow::SIG_BLOCK, Some(&requests()), None)?)
 }
@@ -115,8 +115,7 @@ pub(crate) fn count_requests() -> io::Result<Counted> {
     let count = move || {
         perf_live::sys::rights::forget();
         while set.wait().is_ok() {
-            // ORDERING: one that is counted is seen by whoever sees the byte that is sent behind
-            // it.
+            // ORDERING: a thread that sees the byte sent after this also sees the count.
             counter.fetch_add(1, Ordering::Release);
             // One byte that is there already wakes as well.
             waker.write_all(&[0]).ok();
@@ -174,8 +173,8 @@ impl Control for PassOn {
     fn ready(&mut self, running: &mut Running) -> io::Result<Next> {
         const SI_KERNEL: i32 = 0x80;
         while let Some(signal) = self.0.read_signal()? {
-            // Nobody in a world of its own is reached by a signal from here or from the terminal,
-            // but by its end.
+            // A workload in a world of its own gets no signals from here or from the terminal; it
+            // can only be killed.
             if running.has_init() {
                 return Ok(Next::Kill);
             }

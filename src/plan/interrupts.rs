@@ -22,7 +22,7 @@ const IN_INTERRUPTS: [&str; 13] = [
 ];
 
 /// Why an event with which something ends in an interrupt says nothing of a workload.
-pub const WHY_OF_NOBODY: &str = "it fires in an interrupt, in the name of whoever runs there, and of those only what interrupts the workload is recorded";
+pub const WHY_OF_NOBODY: &str = "it fires in interrupts, which belong to no task, and only those that interrupt the workload are recorded";
 
 /// Whether an event fires in an interrupt, so that what is recorded of it is chance.
 #[must_use]

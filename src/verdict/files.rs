@@ -228,7 +228,7 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, judged: &mut 
             )
         }
         LeftContent::Unread(why) => why.clone(),
-        LeftContent::NotAskedFor => "nobody read it".to_owned(),
+        LeftContent::NotAskedFor => "it was not read".to_owned(),
     };
     let reason = format!("what `{path}` holds cannot be judged: {untold}");
     judged.unknown.push(reason);

@@ -251,11 +251,11 @@ mod tests {
             r#"{"kind":"missed","about":"file","name":"a b","text":"expected"}"#
         );
         assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
-        let finding = Finding::unknown(About::Exit, "nobody saw it");
+        let finding = Finding::unknown(About::Exit, "it was not seen");
         let json = serde_json::to_string(&finding).unwrap();
         assert_eq!(
             json,
-            r#"{"kind":"unknown","about":"exit","text":"nobody saw it"}"#
+            r#"{"kind":"unknown","about":"exit","text":"it was not seen"}"#
         );
         assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
     }

@@ -17,8 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use trace_harness::matrix::{self, Column, Heard, Kernel, Machine, Matrix, Place};
 
-/// How often a scenario is run again whose answers differ: something that comes up in every second
-/// run is missed on neither of two kernels but once in 128 times.
+/// How often a scenario is run again if its answers differ: with three more runs, an answer that
+/// comes up in every second run is missed on both of two kernels only once in 128 times.
 const ROUNDS: u32 = 3;
 
 /// The same scenarios, to be run on several kernels.
@@ -213,7 +213,7 @@ impl Work<'_> {
 
     fn in_guest(&self, index: usize, kernel: &Kernel, command: &[OsString]) -> Result<(), String> {
         let mut job = job(command.to_vec(), &[]);
-        // Nobody would find what is written there.
+        // Files that are written in the guest would be lost.
         job.environment.retain(|(name, _)| name != "CI");
         job.environment.push(("CI".into(), "1".into()));
         let mut lines = Lines::default();

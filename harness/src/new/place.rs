@@ -92,7 +92,7 @@ impl Made {
 impl Drop for Made {
     fn drop(&mut self) {
         for folder in self.folders.iter().rev() {
-            // Whoever has put something there keeps it.
+            // A folder that is not empty by now stays.
             let _in_use = std::fs::remove_dir(folder);
         }
     }

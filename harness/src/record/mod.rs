@@ -23,7 +23,7 @@ use trace_harness::run::{
     StoreOptions, Stored, Switch, Triggers, record,
 };
 
-/// What perf takes where nobody says a level.
+/// The level of compression that perf takes by default.
 const LEVEL: &str = "1";
 
 #[derive(Debug, clap::Args)]
@@ -100,7 +100,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 }
 
 fn run(arguments: &Arguments) -> Result<u8, Trouble> {
-    // From the first moment on: who sends it early must not end the recording.
+    // From the first moment on: a signal that comes early must not end the recording.
     signals::hold_back_requests().map_err(|error| other(error, None))?;
     let is_pipe = arguments.output == "-";
     let dumps = arguments.files.files(is_pipe).map_err(Trouble::Usage)?;
@@ -154,7 +154,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         recorder.enable()?;
         events.enable().map_err(RunError::Open)?;
     }
-    // Whoever comes to life from here on tells of himself.
+    // Processes that begin from here on have records of their own.
     let living = match whose {
         Recording::Machine => host.everybody(),
         _ => living,
@@ -228,7 +228,7 @@ fn alarm(
     }
 }
 
-/// What is said in a recording of who made it.
+/// Returns what a recording says of its maker.
 pub(crate) fn about(compression: Option<i32>) -> StoreOptions {
     StoreOptions {
         command: std::env::args_os().collect(),
@@ -272,8 +272,8 @@ fn say(stored: &Stored, output: &OsString) {
     note!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
 }
 
-/// Whoever was throttled has fewer samples than it would have had: no loss, as nobody can say how
-/// many.
+/// Reports throttled events. They have fewer samples than they would have had; that is no loss, as
+/// it cannot be said how many.
 fn say_throttled(stored: &Stored, host: &Host) {
     let rate = host.perf_event_max_sample_rate().unwrap_or_default();
     for (name, times) in &stored.throttled {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::run::{FileError, FileReport, Switch};
 
-/// What there is where nobody says what asks for a file.
+/// The default source of requests for files.
 const SIGNAL: &str = "signal";
 
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub(super) struct Files {
     /// to (--switch-output)
     #[arg(long, overrides_with = "no_overwrite")]
     pub(super) overwrite: bool,
-    /// Write all records as they come; that is what is done where nobody says --overwrite
+    /// Write all records as they come, which is the default without --overwrite
     #[arg(long, overrides_with = "overwrite")]
     no_overwrite: bool,
     /// Files with names FILE.YYYYmmddHHMMSSnnnnnnnnn: one for each SIGUSR2, and one after so many
@@ -32,8 +32,8 @@ pub(super) struct Files {
     /// Keep so many files of this recording, and remove the oldest
     #[arg(long, value_name = "N")]
     switch_max_files: Option<std::num::NonZeroUsize>,
-    /// As perf has it. A file of --overwrite tells who lived when its span began in any case, also
-    /// of those who are dead since
+    /// As in perf. A file of --overwrite always names the tasks that lived when its span began,
+    /// including tasks that have ended since
     #[arg(long, requires = "overwrite")]
     tail_synthesize: bool,
 }
@@ -42,7 +42,7 @@ impl Files {
     /// What asks for files, and how many are kept; `None` where there is one file.
     ///
     /// # Errors
-    /// A message for whoever wrote the command line.
+    /// A message for the user, about the command line.
     pub(super) fn files(&self, is_pipe: bool) -> Result<Option<(Switch, Option<usize>)>, String> {
         let is_named = self.switch_output.is_some() || self.switch_output_event.is_some();
         let most = self.switch_max_files.map(usize::from);

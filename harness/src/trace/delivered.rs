@@ -64,7 +64,7 @@ fn filter(names: &str) -> Result<Option<String>, String> {
         });
     }
     if !is_negated {
-        // Of whoever dies of any of them (see below).
+        // A process that dies of one of them gets this signal (see below).
         tests.push(format!("sig == {}", libc::SIGKILL));
     }
     let between = if is_negated { " && " } else { " || " };
@@ -107,7 +107,7 @@ pub(super) enum Step {
     Other,
     /// It was sent; there is nothing to be shown yet.
     Sent,
-    /// It arrived.
+    /// It was delivered.
     Delivered(Delivered),
 }
 
@@ -172,8 +172,8 @@ impl Signals {
                     signal,
                     code,
                     errno: number("errno"),
-                    // What the kernel sends by itself is in nobody's name, whoever was running
-                    // then.
+                    // A signal that the kernel sends by itself has no sender, whichever task was
+                    // running then.
                     sender: sender.filter(|_| is_somebodys(signal, code)),
                     is_default,
                 })

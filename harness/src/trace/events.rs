@@ -112,7 +112,7 @@ mod tests {
     use std::path::Path;
     use trace_harness::plan::WantedEvent;
 
-    /// On a machine of which nothing is known.
+    /// Reads as on an unknown machine.
     fn read(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted>, String> {
         let host = Host::at(Path::new("/nonexistent"));
         wanted(sets, chain, &host).map_err(|trouble| match trouble {

@@ -105,14 +105,14 @@ pub(crate) struct Arguments {
         default_value_t = Order::Time
     )]
     summary_sort: Order,
-    /// Whom the tables are of
+    /// What each table of the summary is about
     #[arg(long, value_name = "WHOM", value_enum, default_value_t = By::Total)]
     summary_by: By,
     /// Show so many bytes of what is read, written, sent and received, instead of the buffer's
     /// address alone. Paths and other strings are not cut by it
     #[arg(short, long, value_name = "BYTES", default_value_t = 0)]
     string_limit: u16,
-    /// Who reads the strings that calls are given
+    /// What reads the strings that calls are given
     #[arg(long, value_name = "SOURCE", value_enum, default_value_t = Strings::Auto)]
     strings: Strings,
     /// Show the functions that led to each call and event: fp, as frame pointers tell; dwarf, from
@@ -255,7 +255,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
     unseen::say_unread(&reading, &plan, events.reads_memory());
     unseen::say_unseen(&plan);
-    // Who reads the trace may be slower than the workload.
+    // The reader of the trace may be slower than the workload.
     let apart = events.drain_apart();
     apart.map_err(|error| other(error, None))?;
     let about = crate::record::about(None);

@@ -15,7 +15,7 @@ pub(super) enum Format {
     Json,
 }
 
-/// Which page faults.
+/// The page faults to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Faults {
     /// Those of both kinds
@@ -43,7 +43,7 @@ impl Faults {
     }
 }
 
-/// Whom a summary is of.
+/// What a summary has a table for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum By {
     /// All threads together
@@ -80,16 +80,16 @@ impl From<Order> for SummaryOrder {
     }
 }
 
-/// Who reads strings.
+/// What reads strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Strings {
-    /// BPF where it is allowed, else the kernel's tracepoints where they hold strings, else nobody
+    /// BPF if it is allowed, else the kernel's tracepoints if they hold strings, else none
     Auto,
     /// A BPF program
     Bpf,
     /// The kernel's own tracepoints (Linux 6.19 and later)
     Kernel,
-    /// Nobody: strings are shown as `<unread>`, buffers by their addresses
+    /// None: strings are shown as `<unread>`, buffers by their addresses
     None,
 }
 

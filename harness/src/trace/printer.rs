@@ -23,7 +23,7 @@ use trace_harness::run::{Fired, Observer, Saving, Turn};
 /// What is written of a run.
 pub(super) struct Form {
     pub(super) format: Format,
-    /// Which calls.
+    /// The calls to print.
     pub(super) choice: Choice,
     /// How their values are written.
     pub(super) values: Plain,

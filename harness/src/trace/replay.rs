@@ -1,4 +1,4 @@
-//! `harness trace -i FILE`: what somebody recorded, as if it took place now.
+//! `harness trace -i FILE`: shows a recording as if its run took place now.
 
 use super::options::Format;
 use super::printer::{Form, Printer};

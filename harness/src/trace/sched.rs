@@ -1,11 +1,11 @@
-//! `--sched`: of each thread, how long it was on a CPU and how long off, why, and who woke it.
+//! `--sched`: for each thread, how long it was on a CPU and off, why, and which task woke it.
 //!
 //! A thread leaves its CPU with `sched:sched_switch`, which says in which state. It comes back with
-//! a record of its own (`PERF_RECORD_SWITCH`), as that tracepoint is of whoever leaves, and of the
-//! workload's threads alone is recorded. Between the two it sleeps until `sched:sched_waking`,
-//! which fires where somebody wakes it, and then waits for a CPU. `sched:sched_wakeup` fires when
-//! it is put to a CPU, which may be done there by an interrupt, in nobody's name
-//! (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
+//! a record of its own (`PERF_RECORD_SWITCH`): the tracepoint belongs to the thread that leaves,
+//! and only the workload's threads are recorded. Between the two it sleeps until
+//! `sched:sched_waking`, which fires in the task that wakes it, and then waits for a CPU.
+//! `sched:sched_wakeup` fires when it is put on a CPU, perhaps by an interrupt there, which belongs
+//! to no task (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
 
 use perf_records::units::shown;
 use std::collections::{BTreeMap, HashMap};
@@ -36,8 +36,8 @@ pub(super) fn wants() -> impl Iterator<Item = Wanted> {
 #[derive(Debug, Default)]
 pub(super) struct View {
     threads: BTreeMap<ThreadId, Thread>,
-    /// The living by the ids that records give them, and by those of tracepoints where these are
-    /// others.
+    /// The living threads by the ids in perf's records; the next field has them by the ids in
+    /// tracepoints, which may differ.
     by_tid: HashMap<u32, ThreadId>,
     by_global: HashMap<i32, ThreadId>,
 }
@@ -58,7 +58,7 @@ struct Thread {
     waited: u64,
     stops: u64,
     woken_by: BTreeMap<Waker, u64>,
-    /// How often it came back with nobody seen to wake it.
+    /// How often it came back without a waking that was seen.
     unseen: u64,
     /// How often it left a CPU and was not seen to come to it.
     untold: u64,
@@ -70,13 +70,13 @@ struct Thread {
     woken: Option<u64>,
 }
 
-/// Who was running when a thread was woken.
+/// The task that was running when a thread was woken.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Waker {
     tid: u32,
     comm: String,
-    /// Whether an interrupt did it, be it by what that one asked for (a packet to the machine
-    /// itself) or by what is nobody's there (a timer).
+    /// Whether an interrupt woke it, due to the running task (a packet to the machine itself) or
+    /// not (a timer).
     by_interrupt: bool,
 }
 
@@ -200,7 +200,7 @@ impl View {
                 }
             }
             WAKEUP_NEW => {
-                // It has never run: it waits for its first CPU, and nobody woke it.
+                // The thread has never run: it waits for its first CPU, and was not woken.
                 if let Some(thread) = self.named(number("pid"))
                     && thread.on.is_none()
                 {
@@ -322,7 +322,7 @@ impl Thread {
             return;
         }
         self.unseen += u64::from(woken.is_none());
-        // Where nobody was seen to wake it, all of the time counts as what it slept.
+        // Without a waking that was seen, all of the time counts as sleep.
         let woken = woken.unwrap_or(since).clamp(out, since.max(out));
         let slept = woken - out;
         match why {

@@ -53,7 +53,7 @@ impl CaptureError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let rights = "reading strings takes BPF: run as root, or give the program cap_bpf and cap_perfmon; \
-                      a kernel under lockdown=confidentiality allows it to nobody";
+                      a kernel under lockdown=confidentiality refuses it to every user";
         self.is_for_lack_of_rights().then(|| rights.to_owned())
     }
 }

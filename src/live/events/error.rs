@@ -62,7 +62,7 @@ pub enum OpenError {
         event: String,
     },
     /// The event counts for no task.
-    #[error("`{event}` counts what all of the machine does, and nobody's alone")]
+    #[error("`{event}` counts for the whole machine, and cannot count for single tasks")]
     OfEverybody {
         /// Its name.
         event: String,

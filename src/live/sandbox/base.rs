@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! TMPDIR/harness-base-XXXXXX/run-XXXXXX      a run's directory
-//!        harness-kept-XXXXXX                 one that was kept: nobody's but the user's
+//!        harness-kept-XXXXXX                 one that was kept for the user
 //! cgroup2/harness-base-XXXXXX/harness-XXXXXX a run's control group
 //! ```
 //!

@@ -139,8 +139,7 @@ impl Map {
         }
         let attr = self.element(key, value.as_ptr() as u64);
         // SAFETY: the kernel reads key_size and value_size bytes, which the slices have. (A per-CPU
-        // map's value would be larger: `get` and `set` are for the others, and nobody sets one of
-        // those.)
+        // map's value would be larger: `get` and `set` are for the other maps only.)
         unsafe { bpf(MAP_UPDATE_ELEM, &attr) }.map(drop)
     }
 

@@ -26,7 +26,7 @@ pub fn detached(fs_type: &CStr) -> io::Result<OwnedFd> {
     // SAFETY: the string is NUL-terminated and outlives the call.
     let context =
         check(unsafe { libc::syscall(libc::SYS_fsopen, fs_type.as_ptr(), FSOPEN_CLOEXEC) })?;
-    // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
+    // SAFETY: the kernel has just returned this descriptor, which has no other owner.
     let context = unsafe { OwnedFd::from_raw_fd(context as i32) };
     let null = std::ptr::null::<libc::c_char>();
     // SAFETY: FSCONFIG_CMD_CREATE takes no key and no value: both are null.

@@ -173,7 +173,7 @@ mod tests {
         let mut dumps = Dumps::new(&folder.path().join("x.data"), None);
         let moment = UNIX_EPOCH + Duration::new(1_468_485_456, 999_999_999);
         let first = write(&mut dumps, "first", moment);
-        // Somebody else's, who had the same thought.
+        // The files of another recorder with the same path.
         let mut others = Dumps::new(&folder.path().join("x.data"), None);
         let second = write(&mut others, "second", moment);
         let third = write(&mut dumps, "third", moment);
