@@ -33,7 +33,7 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Threads => "its threads compete, and another one comes first",
             Self::Stream => {
-                "how much a pipe or socket holds when it is used depends on who is faster"
+                "how much a pipe or socket holds when it is used depends on which side is faster"
             }
             Self::Children => "another child ends first, or ends earlier",
             Self::Signals => "a signal arrives at another moment",

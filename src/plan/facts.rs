@@ -1,4 +1,4 @@
-//! What a plan is made with.
+//! The facts about a machine that a plan is made with.
 
 use super::{Counting, MemoryReader, Reach};
 use crate::scenario::Feature;
@@ -14,7 +14,7 @@ pub struct Facts<'a> {
     pub has_command: &'a dyn Fn(&str) -> bool,
     /// The size of a CPU's ring where a scenario says nothing of it, in bytes.
     pub default_ring: u64,
-    /// What the machine lacks of this, in words; `None` for nothing.
+    /// Returns what the machine lacks of a feature, in words; `None` for nothing.
     pub lacks: &'a dyn Fn(Feature) -> Option<String>,
     /// How far the right to trace goes.
     pub reach: Reach,
@@ -37,7 +37,7 @@ pub struct Facts<'a> {
     pub cannot_limit: &'a dyn Fn(&Limits) -> Option<(Limit, String)>,
     /// Returns why it cannot be told whether a run reaches a limit; `None` if it can.
     pub cannot_tell: &'a dyn Fn(Limit) -> Option<String>,
-    /// What can be counted without records.
+    /// Returns what can be counted without records.
     pub counting: Counting<'a>,
 }
 

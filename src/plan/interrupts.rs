@@ -21,10 +21,10 @@ const IN_INTERRUPTS: [&str; 13] = [
     "timer:timer_expire_entry",
 ];
 
-/// Why an event with which something ends in an interrupt says nothing of a workload.
+/// Why such an event, as the end of a span, says nothing of a workload.
 pub const WHY_OF_NOBODY: &str = "it fires in interrupts, which belong to no task, and only those that interrupt the workload are recorded";
 
-/// Whether an event fires in an interrupt, so that what is recorded of it is chance.
+/// Whether an event fires in interrupts, so that it is chance which of them are recorded.
 #[must_use]
 pub fn is_of_nobody(name: &str) -> bool {
     IN_INTERRUPTS.contains(&name)

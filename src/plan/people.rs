@@ -23,7 +23,7 @@ pub(super) fn world(
     })
 }
 
-/// Whose the files of a workload are; its key in the scenario is `key`.
+/// Returns the owners of a workload's files; its key in the scenario is `key`.
 pub(super) fn owners(
     key: &str,
     workload: &Workload,

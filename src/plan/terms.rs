@@ -14,7 +14,7 @@ use perf_records::attr::{Chain, Sampling};
 #[derive(Debug)]
 struct Term {
     name: &'static str,
-    /// What it is about: of that an event has one term.
+    /// Its subject: an event has at most one term for each.
     subject: &'static str,
     /// What it takes.
     takes: &'static str,
@@ -149,7 +149,7 @@ pub(super) enum ChainTerm {
     Stack,
 }
 
-/// So many bytes of the stack as the kernel copies them: a multiple of 8.
+/// Returns a size of the stack's copy as the kernel takes it: a multiple of 8.
 fn stack_size(bytes: u64) -> Option<u32> {
     let rounded = bytes.checked_next_multiple_of(8)?;
     let size = u32::try_from(rounded).ok()?;
@@ -183,7 +183,7 @@ pub(super) struct Terms {
     pub(super) sampling: Option<Sampling>,
     pub(super) name: Option<String>,
     pub(super) inherit: Option<bool>,
-    /// Which there are, and where.
+    /// The terms that were written, and where.
     places: Vec<(&'static Term, usize)>,
 }
 
@@ -192,8 +192,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     TERMS.iter().map(|term| term.name)
 }
 
-/// Calls `add` with each term of a text that begins at this character, and with the place of the
-/// term.
+/// Calls `add` with each term of a text and with its place; the text begins at this character.
 pub(super) fn each(
     mut at: usize,
     text: &str,
@@ -229,12 +228,12 @@ impl Terms {
         Some(chain)
     }
 
-    /// The names of those that there are.
+    /// Returns the names of the written terms.
     pub(super) fn said(&self) -> impl Iterator<Item = &'static str> {
         self.places.iter().map(|(term, _)| term.name)
     }
 
-    /// Refuses a term that says nothing of what is recorded.
+    /// Refuses a term that has no effect on what is recorded.
     pub(super) fn refuse(&self, name: &str, why: &'static str) -> Result<(), TermError> {
         match self.places.iter().find(|(term, _)| term.name == name) {
             Some((term, at)) => Err(TermError::Misplaced {

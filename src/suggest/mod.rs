@@ -150,7 +150,7 @@ pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
         if output.is_some() && is_missed(&about) {
             *output = None;
             has_failed = true;
-            instead(key, "is another one in some runs", &mut comments);
+            instead(key, "differs in some runs", &mut comments);
         }
     }
     draft.on_output.append(&mut comments);
@@ -223,7 +223,7 @@ fn output<'a>(
     let first = outputs.first()?;
     let text = std::str::from_utf8(&first.bytes).ok();
     let why = match text {
-        _ if outputs.iter().any(|output| output != first) => "is another one in each run",
+        _ if outputs.iter().any(|output| output != first) => "differs in each run",
         Some(text) if tells_time(text, now) => "tells the time",
         Some(text)
             if first.dropped == 0
@@ -278,7 +278,7 @@ mod tests {
         let long = "x".repeat(LONGEST + 1);
         let lines = "x\n".repeat(MOST_LINES + 1);
         for (outputs, why) in [
-            ([b"1".as_slice(), b"1", b"2"], "is another one in each run"),
+            ([b"1".as_slice(), b"1", b"2"], "differs in each run"),
             ([b"at 23:47:22".as_slice(); 3], "tells the time"),
             ([long.as_bytes(); 3], "is long"),
             ([lines.as_bytes(); 3], "is long"),

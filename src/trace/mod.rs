@@ -30,7 +30,7 @@
 //! | `tasks` | ids of the run's own processes and threads become `P1`, `P2.T2` |
 //! | `foreign-tasks` | any other task's id becomes `<pid>` |
 //! | `directory` | the sandbox' working directory inside a string becomes `$DIR` |
-//! | `temporary` | a component of a path that the view says is another one in each run becomes `<temporary:1>`, numbered likewise |
+//! | `temporary` | a component of a path that differs from run to run, by the view, becomes `<temporary:1>`, numbered likewise |
 //! | `descriptors` | a descriptor from 3 on becomes what it refers to: `</etc/hostname>`, `<pipe:1 read>`; 0 to 2 keep their number beside it |
 //! | `times`, `durations` | points in time, and lengths of time that the kernel measured, in structures become `<time>`, `<duration>` |
 //! | `sizes` | sizes of files, as `stat(2)` tells them, become `<size>` |
