@@ -1,4 +1,4 @@
-//! What an event that is no call says.
+//! Turns an event that is no call into a deed.
 
 use super::render::Writer;
 use super::{FieldValue, Part, TracedEvent, Value};

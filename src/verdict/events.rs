@@ -9,7 +9,7 @@ use perf_live::events::Account;
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::uring;
 
-/// The expectations that were not met, or of which that is not known.
+/// Returns findings on expectations that were not met, or that could not be decided.
 pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     let forgotten = forgotten(plan, &run.account);
     let counts = counts(plan, &run.trace);
@@ -27,7 +27,7 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     findings
 }
 
-/// The names of those events that were asked for and that records were overwritten of.
+/// Returns the wanted events that have overwritten records.
 fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
     let overwritten = plan.events.overwritten(account);
     if overwritten.is_empty() {
@@ -70,7 +70,7 @@ pub(super) fn named(finding: matching::Finding, about: About) -> Finding {
     }
 }
 
-/// Operations of io_uring that do what some expectation forbids or counts, where none speaks of the
+/// Finds operations of io_uring that do what an expectation forbids or counts without naming the
 /// operation.
 fn submitted<'a>(
     plan: &'a Plan,
@@ -100,7 +100,7 @@ fn submitted<'a>(
     })
 }
 
-/// Where only numbers were kept.
+/// Judges a run of which only the counts were kept.
 fn numbers(
     plan: &Plan,
     counts: &BTreeMap<String, u64>,
