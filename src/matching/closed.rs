@@ -1,4 +1,4 @@
-//! What must not occur, what alone may, and how often something must.
+//! Judges `never`, `only` and `count`.
 
 use super::Matcher;
 use super::answer::Answer;
@@ -10,7 +10,7 @@ use super::judge::Finding;
 use super::order::Place;
 use crate::scenario::NumberOf;
 
-/// With which eyes the deeds are looked at.
+/// What these judge deeds with.
 pub(super) struct Sight<'s, 'a> {
     pub(super) explainer: &'s Explainer<'s, 'a>,
     pub(super) bindings: &'s Bindings,
@@ -48,7 +48,7 @@ fn places(candidates: &[Candidate], answer: Answer) -> Vec<Place> {
     all.map(|candidate| candidate.deed).collect()
 }
 
-/// None of these.
+/// Judges `never`: none of these may occur.
 pub(super) fn never(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Vec<Finding> {
     let judged = matchers.iter().filter_map(|matcher| {
         let meant = sight.meant(matcher)?;
@@ -69,7 +69,7 @@ pub(super) fn never(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Vec<Finding>
     judged.collect()
 }
 
-/// Nothing but these.
+/// Judges `only`: nothing else may occur.
 pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Finding> {
     if matchers.is_empty() {
         return None;
@@ -85,7 +85,7 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
     let of = |wanted: Answer| -> Vec<Place> {
         let all = answers.iter().enumerate();
         let deeds = &sight.explainer.scene.deeds;
-        // Of spans nothing is said by that: they are made of what is.
+        // `only` does not concern spans, which are made of events.
         let is_event = |place: &Place| deeds.get(*place).is_some_and(|deed| deed.ends.is_none());
         all.filter(|(_, answer)| **answer == wanted)
             .map(|(place, _)| place)
@@ -116,7 +116,7 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
     }
 }
 
-/// So many of each.
+/// Judges `count`: so many of each must occur.
 pub(super) fn count(counts: &[NumberOf<Matcher>], sight: &Sight<'_, '_>) -> Vec<Finding> {
     let judged = counts.iter().filter_map(|count| {
         let (matcher, range) = (&count.step, count.times);
