@@ -126,7 +126,7 @@ impl Numbers {
 const SIDE_BY_SIDE: u64 = 5;
 const KILLS: usize = 60;
 
-/// When the last process is gone nobody is left who could remove anything: what is there then,
+/// When the last process is gone, none is left that could remove anything: what is there then,
 /// stays.
 fn kill_at_random_moments(seed: u64) {
     let groups = require!(Groups::new());

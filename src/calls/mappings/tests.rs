@@ -237,7 +237,7 @@ fn a_mapping_keeps_the_name_of_its_file_when_the_number_means_another() {
     it.call(1, "close", &[3], 0);
     it.open(1, "/b", 3);
     assert_eq!(it.at(1, 0x10_0000), "/a");
-    // Nobody knows what this number was.
+    // It is not known what this number was.
     let [_, unknown] = it.call(1, "mmap", &[0, PAGE, 1, PRIVATE, 9, 0], 0x20_0000);
     assert_eq!(unknown, "file:1");
 }
