@@ -42,7 +42,7 @@ impl Watched {
         let end = Instant::now() + PATIENCE;
         // Only the id tells of this end: it is in use no more. Signal 0 is none.
         while kill(Pid::from_raw(self.pid), None) != Err(nix::Error::ESRCH) {
-            assert!(Instant::now() < end, "nobody reaps {}", describe(self.pid));
+            assert!(Instant::now() < end, "not reaped: {}", describe(self.pid));
             std::thread::yield_now();
         }
     }
@@ -100,7 +100,7 @@ impl Started {
         let pid = self.0.id().cast_signed();
         kill(Pid::from_raw(pid), signal).expect("kill");
         Watched::new(pid)
-            .expect("a child that nobody else reaps")
+            .expect("a child that only this reaps")
             .wait();
         let status = self.0.wait().expect("wait");
         status
