@@ -109,7 +109,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     }
 }
 
-/// Says what was found, and writes it.
+/// Reports the findings, and writes the files.
 fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration) -> u8 {
     let file = &arguments.file;
     let text = match files::text(file, files::SCENARIO) {
@@ -123,7 +123,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
             return status::USAGE;
         }
     };
-    // What could not be told is not written either.
+    // A result that could not be reported is not written either.
     if !out::told(out::print(&report(calibration))) {
         return status::TROUBLE;
     }

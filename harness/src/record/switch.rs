@@ -1,4 +1,4 @@
-//! When there are files, and what is said of each.
+//! Decides when files are written, and reports on each.
 
 use crate::out::note;
 use crate::signals;
@@ -22,14 +22,14 @@ pub(super) struct Files {
     /// Write all records as they come, which is the default without --overwrite
     #[arg(long, overrides_with = "overwrite")]
     no_overwrite: bool,
-    /// Files with names FILE.YYYYmmddHHMMSSnnnnnnnnn: one for each SIGUSR2, and one after so many
-    /// bytes of records (64K, 100M) or so long (30s, 5m, 1h, 1d); the last one at the end
+    /// Write files named FILE.YYYYmmddHHMMSSnnnnnnnnn: one for each SIGUSR2, and one after this
+    /// many bytes of records (64K, 100M) or this time (30s, 5m, 1h, 1d); the last one at the end
     #[arg(long, value_name = "signal|SIZE|TIME", num_args = 0..=1, default_missing_value = SIGNAL, require_equals = true, value_parser = switch)]
     switch_output: Option<Switch>,
-    /// A file each time that one of these events comes, too; those that come together ask for one
+    /// Also write a file each time one of these events comes; events that come together ask for one
     #[arg(long, value_name = "EVENTS")]
     pub(super) switch_output_event: Option<String>,
-    /// Keep so many files of this recording, and remove the oldest
+    /// Keep this many files of this recording, and remove the oldest
     #[arg(long, value_name = "N")]
     switch_max_files: Option<std::num::NonZeroUsize>,
     /// As in perf. A file of --overwrite always names the tasks that lived when its span began,
@@ -39,7 +39,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// What asks for files, and how many are kept; `None` where there is one file.
+    /// Returns what asks for files, and how many are kept; `None` if there is a single file.
     ///
     /// # Errors
     /// A message for the user, about the command line.
@@ -83,11 +83,11 @@ fn switch(text: &str) -> Result<Switch, String> {
     Ok(Switch::Time(Duration::from_secs(time)))
 }
 
-/// Says on standard error what became of each file.
+/// Reports each file on standard error.
 #[derive(Debug)]
 pub(super) struct Told {
     output: PathBuf,
-    /// Whether there was any.
+    /// Whether any file was written.
     pub(super) is_any: bool,
 }
 

@@ -21,7 +21,7 @@ const WAKING: &str = "sched:sched_waking";
 const WAKEUP: &str = "sched:sched_wakeup";
 const WAKEUP_NEW: &str = "sched:sched_wakeup_new";
 
-/// What is recorded for it.
+/// Returns what is recorded for it.
 pub(super) fn wants() -> impl Iterator<Item = Wanted> {
     let events = [SWITCH, WAKING, WAKEUP, WAKEUP_NEW].map(|name| {
         Wanted::Event(WantedEvent {
@@ -32,7 +32,7 @@ pub(super) fn wants() -> impl Iterator<Item = Wanted> {
     events.into_iter().chain([Wanted::Turns])
 }
 
-/// What the threads of a run did to each other and to the CPUs.
+/// The switches and wakings of a run's threads.
 #[derive(Debug, Default)]
 pub(super) struct View {
     threads: BTreeMap<ThreadId, Thread>,
@@ -60,13 +60,13 @@ struct Thread {
     woken_by: BTreeMap<Waker, u64>,
     /// How often it came back without a waking that was seen.
     unseen: u64,
-    /// How often it left a CPU and was not seen to come to it.
+    /// How often it left a CPU without a record of its coming.
     untold: u64,
-    /// Since when it is on a CPU.
+    /// The time since which it is on a CPU.
     on: Option<u64>,
-    /// Since when it is off, and why.
+    /// The time since which it is off, and why.
     out: Option<(u64, Why)>,
-    /// When it was woken since.
+    /// The time at which it was woken since then.
     woken: Option<u64>,
 }
 
@@ -83,7 +83,7 @@ struct Waker {
 /// Why a thread is off its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
-    /// It could go on.
+    /// It could run.
     Runnable,
     /// TASK_INTERRUPTIBLE.
     Sleeps,
@@ -94,8 +94,8 @@ enum Why {
 }
 
 impl Why {
-    /// By the field `prev_state`: `TASK_REPORT` of include/linux/sched.h, and a bit above these for
-    /// what is taken off while it could run.
+    /// Reads the field `prev_state`: `TASK_REPORT` of include/linux/sched.h, and a bit above these
+    /// for a task that was taken off while it could run.
     fn of(state: i128) -> Self {
         match state & 0xff {
             0 => Self::Runnable,
@@ -107,7 +107,7 @@ impl Why {
 }
 
 impl View {
-    /// Takes what is told of threads.
+    /// Takes the births and ends of threads.
     pub(super) fn observe(&mut self, observation: &Observation) {
         match *observation {
             Observation::Born { child, .. } => {
@@ -130,7 +130,7 @@ impl View {
         }
     }
 
-    /// Takes a thread's turn.
+    /// Takes a thread's coming onto a CPU, or its end.
     pub(super) fn turn(&mut self, turn: Turn) {
         let Some(&ended) = self.by_tid.get(&turn.tid.0) else {
             return;
@@ -152,7 +152,7 @@ impl View {
         self.by_global.retain(|_, thread| *thread != ended);
     }
 
-    /// Takes an event; gives whether it is one of these.
+    /// Takes an event; returns whether it is one of these.
     pub(super) fn event(&mut self, fired: &Fired<'_>, event: &TracedEvent) -> bool {
         let (actor, time) = (fired.actor, fired.time.0);
         let number = |name: &str| {
@@ -168,8 +168,8 @@ impl View {
         };
         match &*event.name {
             SWITCH => {
-                // One that has ended is dead to the account as well: what it still does to its end
-                // is not told whole.
+                // A thread that has ended has ended for the account too: what it still does is not
+                // recorded in full.
                 if let Some(thread) = self.named(number("prev_pid")) {
                     thread.is_called(actor);
                     thread.leave(time);
@@ -191,8 +191,8 @@ impl View {
                 }
             }
             WAKEUP => {
-                // It was about to sleep, and does not (ttwu_runnable()). One that has decided to is
-                // woken before it is off, and put to a CPU then.
+                // It was about to sleep, and does not (ttwu_runnable()). A thread that has decided
+                // to sleep is woken before it is off, and put on a CPU then.
                 if let Some(thread) = self.named(number("pid"))
                     && thread.out.is_none()
                 {
