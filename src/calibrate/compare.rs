@@ -140,7 +140,7 @@ impl<'b> Runs<'b> {
         others
     }
 
-    /// The first place at which two runs of a row differ, and the names that stand there.
+    /// Returns the first place at which two runs of a row differ, and the names there.
     fn first_difference(&self, apart: &BTreeSet<&str>) -> Option<(usize, BTreeSet<&'b str>)> {
         let sequence = |blocks: &Vec<&'b Block>| {
             let mut sequence: Vec<(u32, &'b Deed)> = Vec::new();
@@ -173,8 +173,8 @@ impl<'b> Runs<'b> {
         None
     }
 
-    /// The fewest and the most of a name in a run, and whether it is the same in all runs of each
-    /// row.
+    /// Returns the fewest and the most calls of a name in a run, and whether all runs of each row
+    /// have the same number.
     fn times(&self, name: &str) -> (u64, u64, bool) {
         let count = |blocks: &Vec<&Block>| {
             let counts = blocks.iter().filter_map(|block| block.tally.get(name));
@@ -193,10 +193,10 @@ impl<'b> Runs<'b> {
         (least, all.max().copied().unwrap_or_default(), is_same)
     }
 
-    /// The most that can be shown of calls which cannot be shown in sequence.
+    /// Returns the strictest level for calls that cannot be shown in sequence.
     fn how(&self, name: &str) -> Option<Level> {
         let (least, most, is_same) = self.times(name);
-        // So few of a number that varies so much may be none at all in some run to come.
+        // A number so small that varies so much may be zero in some run to come.
         let may_be_absent = least == 0 || least <= 2 && most >= 2 * least;
         if WAITING.contains(&name) {
             None
@@ -207,7 +207,7 @@ impl<'b> Runs<'b> {
         }
     }
 
-    /// Those of a level's names that have to be shown with less.
+    /// Returns the names that have to be shown at a lower level than this.
     fn less_than(&self, level: Level) -> BTreeMap<String, Option<Level>> {
         let names = self.names().into_iter();
         let names = names.map(|name| {

@@ -54,7 +54,7 @@ impl Treated {
     }
 }
 
-/// As `levels` of a scenario has it.
+/// Returns it in the form of a scenario's `levels`.
 pub(super) fn entry(treatment: &Treatment) -> (String, LevelSpec) {
     let names = |wanted: Option<Level>| {
         let others = treatment.others.iter();
@@ -80,14 +80,14 @@ pub(super) fn level_of(level: Level) -> SnapshotLevel {
     }
 }
 
-/// What all have in common, if anything.
+/// Returns the treatment that all of them have, if they do.
 pub(super) fn common<'b>(mut all: impl Iterator<Item = &'b Treated>) -> Option<Treated> {
     let first = all.next()?;
     all.all(|other| other == first).then(|| first.clone())
 }
 
-/// Treatments that are not the default: one for a program where all of its processes have the same,
-/// else for each process.
+/// Returns treatments that are not the default: one for a program if all its processes have the
+/// same, else one for each process.
 pub(super) fn by_program(everybody: &BTreeMap<Who, Treated>) -> Vec<Treatment> {
     let mut treatments = BTreeMap::new();
     for (who, treated) in everybody {

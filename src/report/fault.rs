@@ -1,4 +1,4 @@
-//! Page faults as lines, in the form of `perf trace -F`.
+//! Writes page faults as lines, in the form of `perf trace -F`.
 
 use super::line::thread;
 use crate::trace::{FieldValue, TracedEvent};

@@ -1,4 +1,4 @@
-//! Whether a text will be another one tomorrow.
+//! Guesses whether a text will differ tomorrow.
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -9,7 +9,7 @@ const DAY: u64 = 24 * 60 * 60;
 /// expectation that the author can add by hand; a wrong no costs a test that fails on the next day.
 #[must_use]
 pub fn tells_time(text: &str, now: u64) -> bool {
-    // The runs took a while, and the clock of a place is at most a day from another's.
+    // The runs took a while, and clocks of other places differ by up to a day.
     let minutes = [
         now / 60 % 60,
         (now + 60) / 60 % 60,
