@@ -1,25 +1,25 @@
-//! What becomes of snapshots when the traces of several kernels are right: one for all where they
-//! are the same, variants where they are not.
+//! Decides what becomes of snapshots when the traces of several kernels are right: one for all if
+//! they are equal, and variants if not.
 
 use crate::snapshot::{self, Place, SnapshotError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What a scenario's trace was on a kernel.
+/// A scenario's trace on a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told<'a> {
     /// The kernel's release.
     pub release: &'a str,
     /// The text.
     pub trace: &'a str,
-    /// Whether the snapshot for this kernel says otherwise, or is missing.
+    /// Whether the snapshot for this kernel differs or is missing.
     pub is_new: bool,
 }
 
-/// What is to be done to a scenario's snapshots.
+/// The changes to a scenario's snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
-    /// Files to write, each with its text and the release of the kernel that told it.
+    /// Files to write, each with its text and the release of its kernel.
     pub written: Vec<(PathBuf, String, String)>,
     /// Variants that have become equal to the common snapshot.
     pub removed: Vec<PathBuf>,
@@ -78,7 +78,8 @@ pub fn settle(
         if chosen != common {
             files.insert(0, chosen);
         }
-        // A variant is for all of its version, those among them that have the common snapshot.
+        // A variant is for all kernels of its version, including those that have the common
+        // snapshot.
         let hides = |file: &PathBuf| {
             let of_it =
                 |it: &&Told<'_>| [2, 3].map(|n| place.variant(it.release, n)).contains(file);
@@ -108,14 +109,14 @@ pub fn settle(
     Ok(settled)
 }
 
-/// What most of them say; of as many the first.
+/// Returns the most frequent trace; of equally frequent ones, the first.
 fn most<'t, 'a>(told: &'t [Told<'a>]) -> Option<&'t Told<'a>> {
     let same = |it: &Told<'a>| {
         let all = told.iter();
         all.filter(|other| snapshot::matches(other.trace, it.trace))
             .count()
     };
-    // The last of the greatest is what is found.
+    // Finds the last of several equally frequent ones, so the order is reversed.
     told.iter().rev().max_by_key(|it| same(it))
 }
 

@@ -1,4 +1,4 @@
-//! The form of a snapshot file: a header between two rules, and the text.
+//! Parses the form of a snapshot file: a header between two rules, and the text.
 
 /// Why a text is no snapshot in insta's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,7 +9,7 @@ pub enum FormError {
     /// The header has no end.
     #[error("line {0}: the header does not end: a second line `---` is missing")]
     NoEnd(usize),
-    /// Its contents are another file.
+    /// The snapshot's contents are in another file.
     #[error("line {0}: it is no text snapshot")]
     NotText(usize),
 }
@@ -35,5 +35,5 @@ pub(super) fn body(text: &str) -> Result<&str, FormError> {
     Err(FormError::NoEnd(number))
 }
 
-/// Around a header.
+/// The line before and after a header.
 const RULE: &str = "---";

@@ -1,4 +1,4 @@
-//! What a few runs of a program suggest to expect of it.
+//! Suggests expectations from a few runs of a program.
 //!
 //! What all runs have in common becomes an expectation if it is short and no clock can change it:
 //! the exit status, the outputs, the files that were left. What their calls have in common is
@@ -18,29 +18,29 @@ use perf_live::units::ExitKind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What there was before the runs, and when they were.
+/// The files before the runs, and the time of the runs.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// The files that were laid into the directory, and what they hold.
     pub files: BTreeMap<PathBuf, Vec<u8>>,
     /// Seconds since 1970, UTC, when they were made.
     pub now: u64,
-    /// Whether all calls are recorded that [`EVENTS`] names.
+    /// Whether all calls in [`EVENTS`] are recorded.
     pub has_all_events: bool,
 }
 
-/// Why no end can be expected.
+/// Why no exit status can be expected.
 #[derive(Debug, thiserror::Error)]
 pub enum NoEnd {
     /// Two runs ended in different ways.
     #[error("one run ended with {one}, another with {other}")]
     Differs {
-        /// The one.
+        /// The first exit status.
         one: ExitKind,
-        /// The other.
+        /// The second exit status.
         other: ExitKind,
     },
-    /// Of a run it is not known.
+    /// The exit status of a run is not known.
     #[error("{0}")]
     Unknown(String),
 }
@@ -76,11 +76,11 @@ pub const EVENTS: [&str; 24] = [
     "exit_group",
 ];
 
-/// Outputs that are longer than this, in bytes or lines, are not for a scenario file.
+/// Longer outputs, in bytes or lines, do not belong into a scenario file.
 const LONGEST: usize = 2000;
 const MOST_LINES: usize = 30;
 
-/// Fills in what the runs have in common.
+/// Adds to a draft what the runs have in common.
 ///
 /// # Errors
 /// [`NoEnd`].
@@ -117,7 +117,7 @@ pub fn fill(draft: &mut Draft, runs: &[Run], given: &Given) -> Result<(), NoEnd>
     Ok(())
 }
 
-/// How all runs ended; `None` where there are none.
+/// Returns the exit status of all runs; `None` without a run.
 fn exit(runs: &[Run]) -> Result<Option<ExitKind>, NoEnd> {
     let mut all = None;
     for run in runs {
@@ -133,8 +133,7 @@ fn exit(runs: &[Run]) -> Result<Option<ExitKind>, NoEnd> {
     Ok(all)
 }
 
-/// Takes out of a draft what was not met in a later run; `false` where nothing of the draft is
-/// among that.
+/// Removes from a draft what a later run did not meet; returns whether anything was removed.
 #[must_use]
 pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
     let is_missed = |about: &About| {
@@ -161,7 +160,7 @@ pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
     has_failed || draft.files_after.len() < n_files
 }
 
-/// How many files a run opened at most.
+/// Returns the greatest number of files that a run opened.
 fn most_opened(runs: &[Run]) -> u64 {
     let n_opened = |run: &Run| -> u64 {
         let counts = run.trace.counts().into_iter();
@@ -171,9 +170,8 @@ fn most_opened(runs: &[Run]) -> u64 {
     runs.iter().map(n_opened).max().unwrap_or(0)
 }
 
-/// Leaves out what a program opens, where that is much: what an interpreter loads on its way is
-/// none of its program's. Where expectations are suggested that speak of it, the snapshot alone
-/// leaves it out.
+/// Leaves out opened files if there are many: what an interpreter loads says nothing about its
+/// program. If a suggested expectation is about them, only the snapshot leaves them out.
 fn leave_opens_out(draft: &mut Draft) {
     let is_asked_for = draft
         .suggestions
@@ -208,7 +206,7 @@ fn instead(key: &str, why: &str, comments: &mut Vec<String>) {
     comments.push(format!("  {key}: {{ contains: \"...\" }}"));
 }
 
-/// What is expected of an output; where that is nothing, why not is said.
+/// Returns what is expected of an output, or writes why nothing is.
 fn output<'a>(
     key: &str,
     outputs: impl Iterator<Item = &'a Known<Captured>>,
