@@ -44,8 +44,7 @@ impl Tracker {
         }
     }
 
-    /// Returns the task that a thread id stands for now. One without a fork's record is taken for
-    /// the workload itself.
+    /// Returns the task of a thread id; without a fork's record it counts as the workload itself.
     pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
         if let Some(gone) = self.gone_actor(tid) {
             return gone;

@@ -1,4 +1,4 @@
-//! Stories of processes and their descriptors: what each call was given, even if it was changed later.
+//! Stories of processes and their descriptors: what each call was given, even if it changed later.
 
 use super::super::names::{self, Abi};
 use super::super::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
