@@ -317,7 +317,7 @@ fn the_report_shown_is_what_the_change_gives() {
         .output()
         .expect("the program");
     let report = String::from_utf8_lossy(&output.stdout);
-    let shown = block_below("`--synchronous` away");
+    let shown = block_below("Without `--synchronous` the run says");
     assert_eq!(
         without_times(&report),
         without_times(&shown.text),
