@@ -1,4 +1,4 @@
-//! Stored traces: insta's files, read and written in its form.
+//! Reads and writes stored traces, in insta's form.
 //!
 //! A scenario below a folder `scenarios` has its snapshot at the same place below the `snapshots`
 //! beside it; any other has it in a folder `snapshots` of its own. `name.snap` is for all kernels;
@@ -20,7 +20,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where a scenario's snapshots are, and what it is called there.
+/// The folder of a scenario's snapshots, and its name there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The root folder of the snapshots.
@@ -29,35 +29,35 @@ pub struct Place {
     pub name: String,
 }
 
-/// A snapshot as it was when it was read, and where.
+/// A snapshot as it was read, with its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
     /// The file that a run on this kernel is compared with.
     pub file: PathBuf,
-    /// Its text; `None` where there is no such file.
+    /// Its text; `None` if there is no such file.
     pub text: Option<String>,
 }
 
-/// A stored snapshot could not be read or written.
+/// Why a stored snapshot cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
-    /// Reading.
+    /// It cannot be read.
     #[error("cannot read the snapshot `{path}`")]
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of reading it.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Writing, renaming or removing.
+    /// It cannot be written, renamed or removed.
     #[error("cannot write `{path}`")]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of writing it.
         source: io::Error,
     },
-    /// Kernels of one version differ, and each is to have a snapshot.
+    /// Kernels of one version differ, so that each would need a snapshot.
     #[error(
         "kernels of the release {release} differ, and there is one snapshot beside `{common}` for it"
     )]
@@ -67,8 +67,7 @@ pub enum SnapshotError {
         /// The release that several have.
         release: String,
     },
-    /// A variant says the same as the common snapshot, so that it would hide changes of the common
-    /// one.
+    /// A variant equals the common snapshot, so that it would hide changes of the common one.
     #[error("the variant `{variant}` is equal to the common snapshot: remove it")]
     Redundant {
         /// The variant.
@@ -76,7 +75,7 @@ pub enum SnapshotError {
     },
 }
 
-/// What travels with a snapshot's text and takes no part in the comparison.
+/// What is stored with a snapshot's text and not compared.
 #[derive(Clone, Debug)]
 pub struct Provenance<'a> {
     /// The scenario file, for the reviewer.
@@ -119,7 +118,7 @@ impl Place {
         }
     }
 
-    /// The place of one of its rows, by its label; the same place for the empty one.
+    /// Returns the place of one of its rows, by the row's label; for an empty label, this place.
     #[must_use]
     pub fn of_row(mut self, label: &str) -> Self {
         if !label.is_empty() {
@@ -133,20 +132,21 @@ impl Place {
         self.root.join(format!("{}{variant}.snap", self.name))
     }
 
-    /// The snapshot for all kernels that have none of their own.
+    /// Returns the snapshot for all kernels that have none of their own.
     #[must_use]
     pub fn common(&self) -> PathBuf {
         self.file("")
     }
 
-    /// That of the kernels whose releases begin with the first so many numbers of this one's.
+    /// Returns the snapshot for kernels whose releases share the first `numbers` numbers.
     #[must_use]
     pub fn variant(&self, release: &str, numbers: usize) -> PathBuf {
         let version: Vec<&str> = version(release).into_iter().take(numbers).collect();
         self.file(&format!("@{}", version.join(".")))
     }
 
-    /// The file to compare with on a kernel: the most specific that there is, else the common one.
+    /// Returns the snapshot to compare with on a kernel: the most specific one that exists, else
+    /// the common one.
     #[must_use]
     pub fn choose(&self, release: &str) -> PathBuf {
         let mut numbers = version(release);
@@ -160,9 +160,9 @@ impl Place {
         self.file("")
     }
 
-    /// The file for what is right on this kernel alone, where `chosen` was compared with and said
-    /// otherwise: the variant of its version, such as 6.1, where that was the snapshot for all
-    /// kernels, and else the same one. What there is no snapshot of yet is of all kernels.
+    /// Returns the file for a trace that is right on this kernel alone, if `chosen` was compared
+    /// with and differs: the variant of its version, such as 6.1, if that was the common snapshot,
+    /// and else the same file. Without any snapshot it is the common one.
     #[must_use]
     pub fn for_kernel(&self, chosen: &Path, release: &str) -> PathBuf {
         let numbers = version(release);
@@ -174,8 +174,8 @@ impl Place {
         }
     }
 
-    /// The snapshot that a run on a kernel is compared with. To be read before the run: a workload
-    /// that may write files of the host could change it.
+    /// Reads the snapshot that a run on a kernel is compared with. Called before the run: a
+    /// workload that may write files of the host could change it.
     ///
     /// # Errors
     /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
@@ -186,8 +186,7 @@ impl Place {
         Ok(Stored { file, text })
     }
 
-    /// Checks that no variant says what the common snapshot says: it would hide changes of that
-    /// one.
+    /// Checks that no variant equals the common snapshot: it would hide changes of that one.
     ///
     /// # Errors
     /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
@@ -209,14 +208,14 @@ impl Place {
     }
 }
 
-/// The numbers that a release begins with: of `6.1.0-38-amd64` 6, 1 and 0.
+/// Returns the numbers that a release begins with: 6, 1 and 0 of `6.1.0-38-amd64`.
 fn version(release: &str) -> Vec<&str> {
     let is_of_it = |c: char| c.is_ascii_digit() || c == '.';
     let version = release.split(|c| !is_of_it(c)).next();
     version.unwrap_or_default().split('.').collect()
 }
 
-/// The text of a snapshot; `None` where there is no such file.
+/// Reads the text of a snapshot; `None` if there is no such file.
 ///
 /// # Errors
 /// [`SnapshotError::Read`] for a file that is no text snapshot in insta's form.
@@ -231,12 +230,12 @@ pub fn read(file: &Path) -> Result<Option<String>, SnapshotError> {
     };
     let text = NotText::check(&bytes).map_err(|error| failed(error.into()))?;
     let body = form::body(text).map_err(|error| failed(error.into()))?;
-    // As insta takes lines.
+    // As insta does: a line ends in a line feed alone.
     Ok(Some(normal(&body.replace("\r\n", "\n"))))
 }
 
-/// Whether a trace's text is what a snapshot's text is: to the last byte, but for the line feeds at
-/// the end, which the form of the file does not keep.
+/// Whether a trace's text equals a snapshot's: to the last byte, except for line feeds at the end,
+/// which the form of the file does not keep.
 #[must_use]
 pub fn matches(stored: &str, trace: &str) -> bool {
     normal(stored) == normal(trace)
@@ -259,9 +258,9 @@ pub fn write(file: &Path, text: &str, provenance: &Provenance<'_>) -> Result<(),
     write_whole(file, &contents(text, provenance))
 }
 
-/// What a snapshot file holds.
+/// Returns the contents of a snapshot file.
 fn contents(text: &str, provenance: &Provenance<'_>) -> String {
-    // JSON's strings and objects are YAML's too.
+    // Strings and objects of JSON are also YAML.
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     format!(
         "---\nsource: {}\ndescription: {}\ninfo:\n  kernel: {}\n---\n{}",
@@ -272,7 +271,7 @@ fn contents(text: &str, provenance: &Provenance<'_>) -> String {
     )
 }
 
-/// Writes any file whole or not at all, and makes the folders on the way to it.
+/// Writes a file whole or not at all, and makes the folders on the way to it.
 ///
 /// # Errors
 /// [`SnapshotError::Write`].
@@ -293,7 +292,7 @@ fn failed(file: &Path, error: OutputError) -> SnapshotError {
     }
 }
 
-/// Where what waits for review is put.
+/// Returns the file in which a trace waits for review.
 #[must_use]
 pub fn pending(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
@@ -301,7 +300,7 @@ pub fn pending(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// Removes what waits for review, because the trace is right again.
+/// Removes a waiting trace, because the trace is right again.
 ///
 /// # Errors
 /// [`SnapshotError::Write`].
@@ -316,7 +315,7 @@ pub fn forget_pending(file: &Path) -> Result<(), SnapshotError> {
     }
 }
 
-/// Removes a snapshot, and what waits beside it.
+/// Removes a snapshot, and the trace that waits beside it.
 ///
 /// # Errors
 /// [`SnapshotError::Write`].
@@ -344,7 +343,7 @@ pub fn accept(pending: &Path) -> Result<PathBuf, SnapshotError> {
     Ok(file)
 }
 
-/// All files below a folder whose names end so, sorted; none where there is no such folder.
+/// Returns all files below a folder whose names end so, sorted; empty if there is no such folder.
 ///
 /// # Errors
 /// [`SnapshotError::Read`] for a folder that cannot be listed.
@@ -373,14 +372,14 @@ pub fn files_below(root: &Path, ending: &str) -> Result<Vec<PathBuf>, SnapshotEr
     Ok(found)
 }
 
-/// The differences between two texts, as a unified diff with three lines around each; empty for
-/// equal ones.
+/// Returns the differences between two texts as a unified diff with three lines around each; empty
+/// if they are equal.
 #[must_use]
 pub fn diff(stored: &str, trace: &str) -> String {
     diff_of(("stored", stored), ("this run", trace))
 }
 
-/// The same for two traces under names of their own.
+/// Returns the differences between two traces, under these names.
 #[must_use]
 pub fn diff_of((old_name, old): (&str, &str), (new_name, new): (&str, &str)) -> String {
     let (old, new) = (normal(old), normal(new));

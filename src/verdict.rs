@@ -1,4 +1,4 @@
-//! Judging: what was expected against what came, and the word for it.
+//! Judges a run: compares what happened with what was expected, and finds the word for it.
 
 mod counters;
 mod delta;
@@ -41,7 +41,7 @@ pub enum Verdict {
     Skipped,
     /// The harness could not do its work.
     Broken,
-    /// It was known to fail, and passed.
+    /// The run was known to fail, and passed.
     UnexpectedPass,
 }
 
@@ -82,11 +82,10 @@ impl fmt::Display for Verdict {
 
 /// Judges a run by everything but its snapshot.
 ///
-/// Of a run whose workload had to be ended for its time, on the wall or on CPUs, of one with a
-/// loss, and of one in which a process that outlived the main one had to be ended, nothing else is
-/// judged. Running into a limit is a failure, unless that is what the scenario expects; then how
-/// the workload ended is judged only where the author wrote that down, and what it had done by then
-/// as ever.
+/// If the workload had to be killed for its time, on the wall or on CPUs, if records were lost, or
+/// if a process outlived the main one and was killed, nothing else is judged. Reaching a limit is a
+/// failure, unless the scenario expects it. Then the workload's end is judged only if the author
+/// wrote that down; what the workload did until then is judged as ever.
 #[must_use]
 pub fn judge(plan: &Plan, run: &Run) -> Judgement {
     if run.interrupted {
@@ -97,7 +96,7 @@ pub fn judge(plan: &Plan, run: &Run) -> Judgement {
     judgement
 }
 
-/// How often each call and event occurred that the author asked for.
+/// Returns how often each call and event occurred that the author asked for.
 #[must_use]
 pub fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
     let mut counts = trace.counts();
@@ -105,7 +104,8 @@ pub fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
     counts
 }
 
-/// What was found while the run was read, of the files that it left, and against its baseline.
+/// Returns what was found while the run was read, on the files that it left, and against its
+/// baseline.
 fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
     let is_overwritten = !plan.events.overwritten(&run.account).is_empty();
     let mut findings = run.findings.clone();
@@ -114,7 +114,7 @@ fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
         findings.push(Finding::unknown(About::Processes, why));
     }
     if is_overwritten {
-        // A mark that was not found may have been there.
+        // A mark that was not found may have been in missing records.
         for finding in &mut findings {
             finding.kind = Kind::Unknown;
         }
@@ -146,7 +146,7 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
         let findings = [findings, alive, missing].concat();
         return Judgement { findings };
     }
-    // Those who lived at an expected timeout have outlived nobody.
+    // Processes that live at an expected timeout have outlived no main process.
     let outlived = match run.has_timed_out() {
         true => Vec::new(),
         false => survivors(found, Kind::Outlived, "outlived the main process"),
@@ -199,7 +199,7 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
                 let wrong = output(name, expected, got);
                 findings.extend(wrong.map(|text| Finding::missed(about, text)));
             }
-            // One reason that holds for several is said once.
+            // A reason that holds for several findings is given once.
             (Some(_), Known::No(why)) if unknown.iter().any(|it| it.text == *why) => {}
             (Some(_), Known::No(why)) => unknown.push(Finding::unknown(about, why)),
         }
@@ -213,7 +213,7 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
     Judgement { findings }
 }
 
-/// What is missing of a run's records; something, where anything is.
+/// Returns findings on missing records; at least one if any is missing.
 fn missing(account: &Account) -> Vec<Finding> {
     let lost = |text| Finding::new(Kind::Lost, About::Run, text);
     let missing: Vec<Finding> = account.complaints().into_iter().map(lost).collect();
@@ -223,11 +223,11 @@ fn missing(account: &Account) -> Vec<Finding> {
     missing
 }
 
-/// What was overwritten in a run, and what would tell of it; `None` where nothing was.
+/// Returns what was overwritten in a run, and how to keep it; `None` if nothing was.
 #[must_use]
 pub fn overwritten(account: &Account) -> Option<String> {
     let events = account.events.iter();
-    // What was read for calls goes with them.
+    // Memory that was read for calls was overwritten with them.
     let events = events.filter(|event| event.overwritten > 0 && event.name != MEMORY);
     let each = events.map(|event| {
         let EventAccount {
@@ -249,7 +249,7 @@ pub fn overwritten(account: &Account) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// A finding for each process, and one for all that are too many.
+/// Returns a finding for each process, and one for all beyond the limit.
 fn survivors(survivors: &[Survivor], kind: Kind, did: &str) -> Vec<Finding> {
     const MOST: usize = 10;
     let named = survivors.iter().take(MOST).map(|survivor| {
@@ -278,8 +278,8 @@ fn survivors(survivors: &[Survivor], kind: Kind, did: &str) -> Vec<Finding> {
         .collect()
 }
 
-/// A command line on one line: its words as they are, without what would be more than one line or
-/// no text.
+/// Returns a command line on one line: its words as they are, unless they hold line feeds or are no
+/// text.
 fn command(words: &[String]) -> String {
     const ROOM: usize = 80;
     let text = words.join(" ");
@@ -291,7 +291,7 @@ fn command(words: &[String]) -> String {
     shown
 }
 
-/// A scenario that is known to fail passes by failing, and only by failing.
+/// Judges a scenario that is known to fail: it passes by failing, and only then.
 #[must_use]
 pub fn with_known_failure(plan: &Plan, mut judgement: Judgement) -> Judgement {
     match (&plan.expect_failure, judgement.verdict()) {
@@ -309,7 +309,7 @@ pub fn with_known_failure(plan: &Plan, mut judgement: Judgement) -> Judgement {
     }
 }
 
-/// What is wrong with an output.
+/// Returns what is wrong with an output.
 fn output(name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<String> {
     if got.dropped > 0 {
         let kept = got.bytes.len();
@@ -331,7 +331,7 @@ fn output(name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<Strin
     })
 }
 
-/// What a workload said, each line marked as its own where there are several.
+/// Returns a workload's output; if it has several lines, each is marked as the workload's.
 fn quoted(name: &str, said: &str) -> String {
     match said.contains(['\n', '\r']) {
         false => format!("{name}: {said}"),
@@ -342,7 +342,7 @@ fn quoted(name: &str, said: &str) -> String {
     }
 }
 
-/// The start of a text, as much as a report has room for.
+/// Returns the start of a text, as much as fits into a report.
 fn excerpt(text: &str) -> String {
     const ROOM: usize = 400;
     match text.char_indices().nth(ROOM) {

@@ -244,7 +244,7 @@ static pid_t cork(char **argv, int *go)
 }
 
 /* Keeps the events open until this process is gone, so that the last close, which waits tens of milliseconds for
- * the kernel to take the tracepoint's handler out, is paid by nobody who is waiting. */
+ * the kernel to take the tracepoint's handler out, keeps no reader waiting. */
 static void leave_the_close_to_a_child(void)
 {
 	int alive[2];

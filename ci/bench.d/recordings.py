@@ -124,7 +124,7 @@ def recorded(bench: Bench, title: str, commands: dict[str, list[str]], calls: in
 
 
 def record(bench: Bench, harness: Optional[Path], calls: int, rounds: int) -> None:
-    """Recording into a file: each with the rings that it has where nobody chooses, and with large ones. A recording that lost something has a
+    """Recording into a file: each with its default rings, and with large ones. A recording that lost something has a
     status of its own."""
     title = f"Recording {ONE}"
     if missing(title, harness):

@@ -2,7 +2,7 @@
  *
  *   spawn [-s] [-t] [-n TIMES] -- CMD...
  *     -s        first, unmeasured, waits until no tracepoint's handler is being taken out: a tracer that leaves its last
- *               close to somebody else would slow down whoever comes next, the untraced run included
+ *               close to another process would slow down the next run, the untraced one included
  *     -t        in a mount namespace of its own where tracefs is mounted at its usual place, for the tools that would
  *               otherwise mount it for the whole machine
  *     -n TIMES  so many runs, one after the other (1)

@@ -1,5 +1,4 @@
-//! Records of a perf.data in the order of their times, read and ordered in a thread of their own
-//! while others are shown.
+//! Reads the records of a perf.data by time, in a thread of its own, while earlier ones are shown.
 //!
 //! ```text
 //! Reader --Ordered--> Batch --bounded channel--> the thread that asks
@@ -13,21 +12,20 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// So many bytes of records are handed over at once.
+/// How many bytes of records are handed over at once.
 const PIECE: usize = 1 << 16;
 
-/// So many batches wait to be asked for, 4 MiB: while what a round has is shown the next is read.
+/// How many batches wait to be shown, 4 MiB: while a round is shown, the next one is read.
 const WAITING: usize = 64;
 
-/// Records of the kernel's; those of a tool are in the meta-data.
+/// Records of the kernel; what a tool's records say is in `meta`.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// What the input had said of itself before them.
+    /// What the input had said of itself before these records.
     pub(crate) meta: Arc<Meta>,
     bytes: Vec<u8>,
     places: Vec<Place>,
-    /// What stands behind them: nothing, or why there is nothing. More records do where this is
-    /// `None`.
+    /// The end of the input, or the error that stopped it; `None` if more records follow.
     pub(crate) end: Option<Result<(), ReadError>>,
     /// How many records had come late when the last of them was read.
     pub(crate) late: u64,
@@ -36,7 +34,7 @@ pub(crate) struct Batch {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     at: u64,
-    /// In the bytes of the batch.
+    /// Its offset in the bytes of the batch.
     start: usize,
     late: u64,
 }
@@ -45,10 +43,10 @@ struct Place {
 #[error("cannot start the thread that reads")]
 pub(crate) struct Unstarted(#[source] io::Error);
 
-/// One of them.
+/// A record of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
-    /// Its place in the input, in bytes.
+    /// Its offset in the input, in bytes.
     pub(crate) at: u64,
     pub(crate) bytes: &'a [u8],
     /// How many records had come late when it was read.
@@ -86,8 +84,8 @@ impl Batch {
     }
 }
 
-/// The thread that reads. It is not waited for by whoever has seen enough: it may itself wait for a
-/// pipe in which nothing comes.
+/// The thread that reads. A caller that has seen enough does not wait for it: it may itself be
+/// waiting for a pipe in which nothing comes.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     full: Receiver<Batch>,
@@ -99,7 +97,7 @@ impl Ahead {
     /// Begins to read.
     ///
     /// # Errors
-    /// There can be no more threads.
+    /// If the thread cannot be started.
     pub(crate) fn new<R: Read + Send + 'static>(reader: Reader<R>) -> Result<Self, Unstarted> {
         let (to_full, full) = sync_channel(WAITING);
         let (empty, from_empty) = channel();
@@ -114,7 +112,7 @@ impl Ahead {
         })
     }
 
-    /// The next records; `None` behind the batch that has an end.
+    /// Returns the next records; `None` after the batch with the end.
     pub(crate) fn next(&mut self) -> Option<Batch> {
         if let Ok(batch) = self.full.recv() {
             return Some(batch);
@@ -125,14 +123,14 @@ impl Ahead {
         None
     }
 
-    /// Gives back what has been shown.
+    /// Gives a shown batch back, for its memory.
     pub(crate) fn reuse(&self, batch: Batch) {
-        // One that has come to the end needs it no more.
+        // A reader that has come to the end needs it no more.
         let _is_over = self.empty.send(batch);
     }
 }
 
-/// Reads to the end, or until nobody asks any more.
+/// Reads to the end, or until the receiver is gone.
 fn read<R: Read>(mut reader: Ordered<R>, full: &SyncSender<Batch>, empty: &Receiver<Batch>) {
     let mut batch = Batch::new(Arc::new(reader.meta().clone()));
     loop {
@@ -162,14 +160,14 @@ fn read<R: Read>(mut reader: Ordered<R>, full: &SyncSender<Batch>, empty: &Recei
         }
         if end.is_some() {
             batch.end = end;
-            // Whoever asks no more does not want to know.
+            // The receiver is gone, and needs no error.
             let _is_gone = full.send(batch);
             return;
         }
     }
 }
 
-/// An empty batch, in the memory of one that has been shown if there is one.
+/// Returns an empty batch, in the memory of a shown one if there is one.
 fn following(meta: Arc<Meta>, empty: &Receiver<Batch>) -> Batch {
     let Ok(shown) = empty.try_recv() else {
         return Batch::new(meta);
@@ -243,7 +241,7 @@ mod tests {
     #[test]
     fn records_come_with_what_was_said_before_them() {
         let round = || record(own::FINISHED_ROUND, &[]);
-        // The first is given when the second attribute has been read, and the second belongs to a
+        // The first is handed over when the second attribute has been read; the second belongs to a
         // table of both.
         let records = [attr(), lost(5), round(), attr(), round(), lost(7)];
         let mut ahead = ahead(&records);

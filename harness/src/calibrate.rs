@@ -109,7 +109,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     }
 }
 
-/// Says what was found, and writes it.
+/// Reports the findings, and writes the files.
 fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration) -> u8 {
     let file = &arguments.file;
     let text = match files::text(file, files::SCENARIO) {
@@ -123,7 +123,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
             return status::USAGE;
         }
     };
-    // What could not be told is not written either.
+    // A result that could not be reported is not written either.
     if !out::told(out::print(&report(calibration))) {
         return status::TROUBLE;
     }
@@ -150,7 +150,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
     }
 }
 
-/// What a person wants to know before he believes it.
+/// Returns what a user should know before believing the result.
 pub(crate) fn report(calibration: &Calibration) -> String {
     let n_runs: u32 = calibration.n_runs.values().sum();
     let conditions = calibration.n_runs.iter();
@@ -173,7 +173,7 @@ pub(crate) fn report(calibration: &Calibration) -> String {
     }
     text.push_str(match calibration.findings.is_empty() {
         true => "every process did the same in every run: level sequence\n",
-        false => "whoever is not named did the same in every run: level sequence\n",
+        false => "all other processes did the same in every run: level sequence\n",
     });
     text
 }

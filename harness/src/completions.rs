@@ -1,4 +1,4 @@
-//! `harness completions`: what a shell needs to complete this command line.
+//! `harness completions`: prints the completions of this command line for a shell.
 
 use crate::{out, status};
 use clap::CommandFactory;

@@ -23,10 +23,10 @@ kernels, or files of `harness events --format json`; no scenario is run, and eac
 Exit status: 0 nothing differs, 1 something does, 2 it could not be found out."
 )]
 pub(crate) struct Arguments {
-    /// The one
+    /// The first trace or kernel
     #[arg(value_name = "A")]
     a: PathBuf,
-    /// The other
+    /// The second trace or kernel
     #[arg(value_name = "B")]
     b: PathBuf,
     /// Both traces in columns beside each other, instead of - and + lines
@@ -101,7 +101,7 @@ fn traces(arguments: &Arguments) -> Result<String, String> {
     Ok(text)
 }
 
-/// How many characters a line has.
+/// Returns the width of a line in characters.
 fn width(arguments: &Arguments) -> usize {
     const USUAL: usize = 160;
     let of_terminal = || perf_live::sys::columns().map(usize::from);
@@ -125,7 +125,7 @@ fn kernels(arguments: &Arguments) -> Result<String, String> {
     Ok(text)
 }
 
-/// The events of a kernel of the list; of a file where there is none of that name.
+/// Returns the events of a kernel of the list, or of a file if the list has no such name.
 fn formats(arguments: &Arguments, list: &Kernels, word: &Path) -> Result<EventFormats, String> {
     let name = word.to_string_lossy();
     let is_listed = list.specs.iter().any(|spec| spec.name == name);

@@ -1,6 +1,6 @@
 //! `harness doctor`: what this machine allows, and a remedy for each thing that it does not.
 //!
-//! Nothing is concluded from a number in a file where the thing itself can be tried.
+//! Whatever can be tried is tried, and not concluded from a number in a file.
 
 mod proof;
 
@@ -102,7 +102,7 @@ fn examine(host: &Host) -> Vec<Finding> {
     findings
 }
 
-/// Other kernels, and this way without any right to trace.
+/// Tries virtual machines, in which scenarios need no right to trace.
 fn guests() -> Finding {
     let result = trace_harness::matrix::qemu().map_err(|error| {
         let remedy = error.hint().unwrap_or_default();
@@ -141,7 +141,7 @@ fn tracefs(host: &Host) -> Finding {
     }
 }
 
-/// Whose rights they are with which all else is tried.
+/// Reports the rights with which all else is tried.
 fn rights(host: &Host) -> Finding {
     let grant = |grant: Grant, what: &str| match host.grants(grant) {
         true => what.to_owned(),
@@ -250,7 +250,7 @@ fn control_groups(host: &Host) -> Finding {
     }
 }
 
-/// Which sources of events sysfs describes.
+/// Lists the sources of events that sysfs describes.
 fn sources(host: &Host) -> Finding {
     let names = host.event_sources().join(", ");
     let result = match host.counts_cycles() {
@@ -267,7 +267,7 @@ fn sources(host: &Host) -> Finding {
     }
 }
 
-/// What scenarios may require.
+/// Tries the features that scenarios may require.
 fn features(bench: &Bench<'_>) -> Finding {
     let lacking = |feature: &Feature| Some((feature.word(), bench.lacks(*feature)?));
     let lacking: Vec<_> = Feature::ALL.iter().filter_map(lacking).collect();

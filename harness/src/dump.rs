@@ -1,4 +1,4 @@
-//! `harness dump`: each record of a perf.data as bytes and as what they mean.
+//! `harness dump`: prints each record of a perf.data as bytes and as what they mean.
 
 use crate::input::Unprinted;
 use crate::out::note;
@@ -17,8 +17,7 @@ Records that were compressed have the place of the one that they were in.\n\n\
 Exit status: 0, or 2 where the input cannot be read to its end; all that comes before that place is printed."
 )]
 pub(crate) struct Arguments {
-    /// The file, or - for standard input; where standard input is a pipe that is the default, and
-    /// perf.data otherwise
+    /// The file, or - for standard input [default: standard input if it is a pipe, else perf.data]
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
 }
@@ -27,7 +26,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     input::status_of(dump(arguments).map(|()| status::PASSED))
 }
 
-/// So many bytes of text are written at once.
+/// How many bytes of text are written at once.
 const PIECE: usize = 1 << 16;
 
 fn dump(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
@@ -53,7 +52,7 @@ fn dump(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Ok(end?)
 }
 
-/// Says what is missing.
+/// Reports what is missing.
 fn tell(dump: &Dump, late: u64) {
     let all = [
         (late, "records came late, and stand behind younger ones"),

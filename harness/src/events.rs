@@ -1,4 +1,4 @@
-//! `harness events`: what this kernel can tell of.
+//! `harness events`: lists the events that this kernel has.
 
 use crate::{complain, out, status};
 use perf_live::events::{Counted, Counter, EventRequest};
@@ -25,8 +25,8 @@ enum Format {
     Json,
 }
 
-/// Whether the machine counts it, found by opening it: what may not be counted is there all the
-/// same.
+/// Whether the machine has a counter for it, found by opening it; a refusal for lack of rights
+/// counts as yes.
 fn is_there(source: Source) -> bool {
     let event = EventRequest::new("", Attr::counting(source));
     let opened = Counter::open(&event, Counted::Myself);

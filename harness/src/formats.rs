@@ -1,4 +1,4 @@
-//! The formats of a kernel's events: each kernel that was fetched is asked once for all time.
+//! The formats of a kernel's events: each fetched kernel is asked only once.
 
 use crate::vm::job;
 use perf_live::errors::chain;
@@ -7,10 +7,10 @@ use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use trace_harness::matrix::{self, EventFormats, Heard, Kernel, Machine, Place};
 
-/// Where they are kept, beside the kernel.
+/// The file that they are kept in, beside the kernel.
 const KEPT: &str = "events.jsonl";
 
-/// Those of a kernel; or why they cannot be had.
+/// Returns the formats of a kernel, or why it cannot.
 pub(crate) fn of(place: &Place, machine: &Machine) -> Result<EventFormats, String> {
     let text = match place {
         Place::Host(_) => on_host()?,

@@ -1,4 +1,4 @@
-//! `harness inject`: build ids into a perf.data that has none.
+//! `harness inject`: adds build ids to a perf.data that has none.
 
 use crate::out::note;
 use crate::{complain, input, out, status};
@@ -18,8 +18,8 @@ is.\n\nExit status: 0, 1 where the output cannot be written, 141 where its reade
 all that comes before that place."
 )]
 pub(crate) struct Arguments {
-    /// Put in the build ids of all programs and libraries whose code was mapped, as far as they are
-    /// on this machine
+    /// Add the build ids of all programs and libraries whose code was mapped, if they are on this
+    /// machine
     #[arg(short, long, required = true)]
     build_ids: bool,
     /// The file, or - for a pipe's stream on standard input

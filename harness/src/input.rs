@@ -1,4 +1,4 @@
-//! What a command reads: a file, a directory of them, or what comes on standard input.
+//! Opens the input of a command: a file, a directory of files, or standard input.
 
 use crate::{complain, out, status};
 use nix::sys::stat::{SFlag, fstat};
@@ -18,7 +18,7 @@ struct Unopened {
     source: io::Error,
 }
 
-/// Opens what `-i` says, by default what perf would read, and says what it is called.
+/// Opens the input that `-i` names, by default the same as perf, and returns its name too.
 pub(crate) fn open(input: Option<&Path>) -> Result<(Reader<File>, String), Box<dyn Error>> {
     let input = match input {
         Some(path) if path.as_os_str() == "-" => None,
@@ -51,12 +51,12 @@ fn is_stdin_a_pipe() -> bool {
     kind == Ok(SFlag::S_IFIFO)
 }
 
-/// What was read could not be printed.
+/// The output of what was read could not be printed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write to standard output")]
 pub(crate) struct Unprinted(pub(crate) io::Error);
 
-/// The exit status of a command that prints what it reads; says what went wrong.
+/// Returns the exit status of a command that prints what it reads, and reports errors.
 pub(crate) fn status_of(printed: Result<u8, Box<dyn Error>>) -> u8 {
     match printed {
         Ok(status) => status,

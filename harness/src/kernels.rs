@@ -1,4 +1,4 @@
-//! Which kernels a command line means, and what it takes to have them.
+//! Finds the kernels that a command line means, and fetches them.
 
 use crate::out::note;
 use crate::status;
@@ -9,27 +9,27 @@ use std::path::{Path, PathBuf};
 use trace_harness::matrix::Place;
 use trace_harness::scenario::{self, Diagnostic, KernelSpec, nearest, read_kernels};
 
-/// The list that is there without a file.
+/// The list that is used without a file.
 const BUILT_IN: &str = include_str!("../../ci/kernels.yaml");
 const USUAL: &str = "ci/kernels.yaml";
 
 /// The list of kernels.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Listed {
-    /// The list of kernels [default: ci/kernels.yaml, or Debian's 5.10, 6.1, 6.12 and the newest
-    /// where that is not there]
+    /// The list of kernels [default: ci/kernels.yaml, or if that is not there, Debian's 5.10, 6.1,
+    /// 6.12 and the newest]
     #[arg(long, value_name = "FILE")]
     pub(crate) kernels: Option<PathBuf>,
 }
 
-/// The kernels of a list, and the folder that its paths begin in.
+/// The kernels of a list, and the folder that its paths are relative to.
 pub(crate) struct Kernels {
     pub(crate) specs: Vec<KernelSpec>,
     folder: PathBuf,
 }
 
 impl Listed {
-    /// Reads the list; the status to end with where that cannot be done.
+    /// Reads the list, or returns the exit status.
     pub(crate) fn read(&self) -> Result<Kernels, u8> {
         let usual = PathBuf::from(USUAL);
         let file = self
@@ -70,7 +70,7 @@ fn say(complaint: &Diagnostic) -> u8 {
 }
 
 impl Kernels {
-    /// The kernel of this name; the first of the list without one.
+    /// Returns the kernel of this name; without a name, the first of the list.
     pub(crate) fn choose(&self, name: Option<&str>) -> Result<&KernelSpec, u8> {
         let found = match name {
             None => self.specs.first(),
@@ -90,7 +90,8 @@ impl Kernels {
         })
     }
 
-    /// The kernel of this name, fetched where that is needed; or why it cannot be had, with advice.
+    /// Finds the kernel of this name, and fetches it if necessary; or says why it cannot, with
+    /// advice.
     pub(crate) fn find(&self, name: &str, say: &mut dyn FnMut(String)) -> Result<Place, String> {
         let spec = self.specs.iter().find(|spec| spec.name == name);
         let spec = spec.ok_or_else(|| format!("no kernel `{name}` in the list"))?;
@@ -104,7 +105,7 @@ impl Kernels {
         })
     }
 
-    /// The same for a command line: the status to end with where it cannot be had.
+    /// Does so for a command line: returns the exit status if it cannot.
     pub(crate) fn get(&self, name: Option<&str>) -> Result<Place, u8> {
         let spec = self.choose(name)?;
         let mut say = |text: String| note!("harness: {text}");

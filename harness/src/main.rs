@@ -1,6 +1,6 @@
 //! `harness`: the command line of `trace-harness`.
 //!
-//! What is printed and with which status the process ends is decided here and nowhere else.
+//! All printing and all exit statuses are decided here and nowhere else.
 
 mod ahead;
 mod calibrate;
@@ -104,13 +104,13 @@ enum Command {
 }
 
 impl Command {
-    /// Whether it has to do with events of this machine, and so with rights that the program's file
-    /// may lend.
+    /// Whether it opens events of this machine, and so may need rights that the program's file
+    /// lends.
     fn traces(&self) -> bool {
         match self {
             Self::Run(_) | Self::New(_) | Self::Calibrate(_) | Self::Mutate(_) => true,
             Self::Trace(_) | Self::Record(_) | Self::Stat(_) => true,
-            // The formats of its events.
+            // It reads the formats of this machine's events.
             Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
             Self::Inject(_) | Self::Script(_) | Self::Dump(_) | Self::Review(_) => false,
             Self::Matrix(_) | Self::Vm(_) | Self::VmInit => false,
@@ -120,7 +120,7 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    // Before there is a second thread, and before anything that the user names is looked at.
+    // Before there is a second thread, and before any path that the user names is opened.
     if let Err(error) = rights::settle() {
         let remedy = "chmod ug-s PATH_OF_HARNESS; what it takes instead, harness doctor says";
         complain(&error, Some(remedy.to_owned()));
@@ -160,8 +160,8 @@ fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Prints help, or what is wrong with the command line. A wrong one is trouble of the harness where
-/// any other status could be the traced command's own.
+/// Prints help, or what is wrong with the command line. The status of an error is that of trouble
+/// in the harness, if any other status could be the traced command's.
 fn say(error: &clap::Error) -> u8 {
     let trouble = match is_of_a_command() {
         true => status::TRACE_TROUBLE,
@@ -183,20 +183,20 @@ fn is_of_a_command() -> bool {
         .is_some_and(|word| word == "trace" || word == "record" || word == "vm")
 }
 
-/// Exit statuses of `run`, as other people's scripts rely on them.
+/// Exit statuses of `run`, which scripts rely on.
 mod status {
     pub(crate) const PASSED: u8 = 0;
     pub(crate) const FAILED: u8 = 1;
     pub(crate) const USAGE: u8 = 2;
     pub(crate) const ALL_SKIPPED: u8 = 77;
     pub(crate) const TROUBLE: u8 = 99;
-    /// Of `trace` and `record`: the harness could not do its work, loss included.
+    /// `trace` and `record`: the harness could not do its work, or records were lost.
     pub(crate) const TRACE_TROUBLE: u8 = 125;
-    /// Of a command that prints, whose reader has gone away: as a shell has a death by SIGPIPE.
+    /// A command that prints, and whose reader has gone: as a shell reports a death by SIGPIPE.
     pub(crate) const READER_GONE: u8 = 141;
 }
 
-/// Says what went wrong, with all its causes, and what can be done about it.
+/// Reports an error with all its causes, and what can be done about it.
 fn complain(error: &(dyn std::error::Error + 'static), hint: Option<String>) {
     note!("harness: {}", perf_live::errors::chain(error));
     if let Some(hint) = hint {
@@ -204,8 +204,8 @@ fn complain(error: &(dyn std::error::Error + 'static), hint: Option<String>) {
     }
 }
 
-/// What runs are made on; where this machine cannot be read, says so and gives the status to end
-/// with.
+/// Makes the bench for runs; if this machine cannot be read, reports that and returns the exit
+/// status.
 fn bench(host: &Host) -> Result<Bench<'_>, u8> {
     Bench::new(host).map_err(|error| {
         complain(&error, error.hint());

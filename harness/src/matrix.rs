@@ -32,10 +32,10 @@ pub(crate) struct Arguments {
     /// How many guests run side by side [default: as many as have CPUs of their own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     guests: Option<u16>,
-    /// Write new and changed snapshots when all kernels have told: what is the same on all of them
-    /// as the common one, what differs as variants (NAME@6.1.snap). A common snapshot that is right
-    /// on any of them stays; with `kernel` it stays in any case. Variants of other kernels are left
-    /// alone, those of these kernels that have become equal to the common one removed
+    /// Write new and changed snapshots when all kernels have answered: one common snapshot for what
+    /// is the same on all of them, variants (NAME@6.1.snap) for what differs. A common snapshot
+    /// that is right on any of them stays; with `kernel` it always stays. Variants of other kernels
+    /// are left alone; those of these kernels that have become equal to the common one are removed
     #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
     update: Option<UpdateFor>,
     #[command(flatten)]

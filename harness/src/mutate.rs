@@ -1,4 +1,4 @@
-//! `harness mutate`: what scenarios do not test.
+//! `harness mutate`: shows what scenarios do not test.
 
 use crate::suite::{Chosen, exit_status, require_all};
 use crate::{complain, out, signals, status};
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// Judge by the expectations alone, as if there were no snapshots
     #[arg(long)]
     without_snapshot: bool,
-    /// How many mutants of a run are tried; a sample where there are more
+    /// How many mutants of a run are tried; a sample if there are more
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
     most: u32,
     /// The form of the report
@@ -85,7 +85,7 @@ fn mutate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     exit_status(&verdicts)
 }
 
-/// What the report comes to, in the words of a run.
+/// Returns the verdict that a report amounts to.
 fn verdict(report: &MutationReport) -> Verdict {
     match &report.result {
         Ok(survey) if survey.standing().is_good() => Verdict::Pass,

@@ -24,7 +24,7 @@ use trace_harness::scenario::{
 use trace_harness::suggest::{self, Given, NoEnd};
 use trace_harness::verdict::{Run, Verdict};
 
-/// So many runs are compared before the calibration: whatever varies at once is no expectation.
+/// How many runs are compared before the calibration: what varies between these is not expected.
 const RECORDED: u32 = 5;
 
 #[derive(Debug, clap::Args)]
@@ -35,15 +35,15 @@ Exit status: 0 written, 1 the command's runs are no test, 2 usage error, 77 the 
 could not do its work."
 )]
 pub(crate) struct Arguments {
-    /// What the scenario is called: `durability/save` is scenarios/durability/save.yaml; a path
-    /// that ends in .yaml is itself
+    /// The name of the scenario: `durability/save` is scenarios/durability/save.yaml; a path that
+    /// ends in .yaml is taken as it is
     #[arg(value_name = "NAME")]
     name: PathBuf,
     /// What to record, as in `harness trace -e`: openat,%net,!close,sched:* [default: files and
     /// folders by name, writes, syncs, network, programs]
     #[arg(short = 'e', long = "events", value_name = "EVENTS")]
     events: Vec<String>,
-    /// A file or folder below the current directory to lay in besides those that the command names
+    /// A file or folder below the current directory that the command needs and does not name
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
     /// How many runs the snapshot must be the same in [default: 300, or as many as can be begun in
@@ -129,11 +129,11 @@ fn say(error: &NewError) -> u8 {
     }
 }
 
-/// Makes the scenario, and says what was done.
+/// Makes the scenario, and returns what was done.
 fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     let target = Target::of(&arguments.name)?;
     let laid = files::collect(&arguments.command, &arguments.files)?;
-    // What is laid in is named from the scenario's folder, so that it has to be there.
+    // The files' paths are relative to the scenario's folder, so that folder has to be there.
     let made = Made::folder_of(&target.file)?;
     let signals = signals::watch().map_err(|error| NewError::Usage(error.to_string()))?;
     let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
@@ -177,7 +177,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     Ok(said)
 }
 
-/// Calibrates; an expectation that fails on the way is no expectation.
+/// Calibrates; an expectation that fails meanwhile is dropped.
 fn settle<'a, 'c>(
     arguments: &Arguments,
     bench: &'a Bench<'a>,
@@ -208,7 +208,7 @@ fn settle<'a, 'c>(
     }
 }
 
-/// The scenario before anything is known of what the command does.
+/// Drafts the scenario before the command has run.
 fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
     let is_shell = |program: &str| matches!(program, "sh" | "/bin/sh");
     let command = match arguments.command.as_slice() {
@@ -257,7 +257,7 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
     }
 }
 
-/// The first line, cut where it is long.
+/// Returns the first line, cut if it is long.
 fn short(text: &str) -> String {
     const LONGEST: usize = 60;
     let line = text.lines().next().unwrap_or_default();
@@ -269,10 +269,10 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Names with a colon are tracepoints, all others calls.
+/// Turns names into events: a name with a colon is a tracepoint, any other a call.
 fn own_events(events: &[String]) -> Vec<EventSpec> {
     let words = events.iter().flat_map(|events| {
-        // A comma in a regular expression is its own.
+        // A comma within a regular expression belongs to it.
         let is_regex = events.starts_with('/');
         let words: Vec<&str> = if is_regex {
             vec![events]
@@ -295,7 +295,7 @@ fn own_events(events: &[String]) -> Vec<EventSpec> {
     calls.into_iter().chain(tracepoints).collect()
 }
 
-/// What was recorded, in a line.
+/// Says in a line what was recorded.
 fn summary(draft: &Draft, runs: &[Run]) -> String {
     let first = runs.first();
     let n_calls: u64 = first.map_or(0, |run| run.trace.counts().values().sum());
@@ -309,7 +309,7 @@ fn summary(draft: &Draft, runs: &[Run]) -> String {
     )
 }
 
-/// A command that fails may be what is to be tested, or lack a file.
+/// Warns of a command that fails: that may be its test, or a file may be missing.
 fn doubt(draft: &Draft, runs: &[Run]) -> String {
     if draft.exit == ExitKind::Code(0) {
         return String::new();

@@ -1,10 +1,10 @@
-//! What the program says: what was asked for on standard output, all else on standard error.
+//! All output of the program: results on standard output, all else on standard error.
 //!
-//! Where standard output is full or closed, a command ends with an error: nothing that was asked
-//! for is lost without a word. A reader that has gone away (`| head`) wants no more, and that is no
-//! error: a command that only prints ends at once, with the status of a death by SIGPIPE; one that
-//! does work besides goes on, and its status tells of that. What cannot be said on standard error
-//! is not said, unless it is the trace or the counts that were asked for.
+//! If standard output is full or closed, a command ends with an error: no result is lost silently.
+//! A reader that has gone (`| head`) is no error: a command that only prints ends at once, with the
+//! status of a death by SIGPIPE; one that does work besides goes on, and its status tells of that
+//! work. A message that cannot be written to standard error is dropped, unless the trace or the
+//! counts go there.
 
 use crate::{complain, status};
 use nix::errno::Errno;
@@ -14,14 +14,14 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
-/// Says something on standard error, in a line of its own.
+/// Prints a line on standard error.
 macro_rules! note {
     ($($word:tt)*) => {
         $crate::out::say(format_args!("{}\n", format_args!($($word)*)))
     };
 }
 
-/// The same without the end of the line, for what is to be said in its place a moment later.
+/// Prints without the end of the line, for a text that is overwritten a moment later.
 macro_rules! note_for_now {
     ($($word:tt)*) => {
         $crate::out::say(format_args!($($word)*))
@@ -31,7 +31,7 @@ macro_rules! note_for_now {
 pub(crate) use {note, note_for_now};
 
 pub(crate) fn say(text: std::fmt::Arguments<'_>) {
-    // Where this cannot be said, nothing can.
+    // If standard error cannot be written, no message can be.
     let _lost = anstream::stderr().lock().write_fmt(text);
 }
 
@@ -71,14 +71,13 @@ pub(crate) fn stdout() -> io::Result<File> {
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
-/// Standard error, where what was asked for goes there.
+/// Returns standard error, if a result goes there.
 pub(crate) fn stderr() -> io::Result<io::Stderr> {
     open(ERROR)?;
     Ok(io::stderr())
 }
 
-/// The status of a command that does nothing but print: `of` where all was printed, `trouble` where
-/// it could not be.
+/// Returns the status of a command that only prints: `of` if all was printed, `trouble` if not.
 pub(crate) fn ended(printed: io::Result<()>, of: u8, trouble: u8) -> u8 {
     match printed {
         Ok(()) => of,
@@ -90,7 +89,7 @@ pub(crate) fn ended(printed: io::Result<()>, of: u8, trouble: u8) -> u8 {
     }
 }
 
-/// Whether a command that works has told what it did: a reader that has gone away knows enough.
+/// Whether a working command has reported its result: a reader that has gone needs no more.
 pub(crate) fn told(printed: io::Result<()>) -> bool {
     match printed {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -101,18 +100,18 @@ pub(crate) fn told(printed: io::Result<()>) -> bool {
     }
 }
 
-/// What a command tells piece by piece, from several threads; the first loss is complained of, and
-/// no more is told.
+/// Prints a report piece by piece, from several threads. The first loss is reported, and after it
+/// no more is printed.
 #[derive(Default)]
 pub(crate) struct Told(Mutex<Option<bool>>);
 
 impl Told {
-    /// Tells a piece.
+    /// Prints a piece.
     pub(crate) fn print(&self, text: &str) {
         self.write(text.as_bytes());
     }
 
-    /// Tells a piece that may be no text.
+    /// Prints a piece that may be no text.
     pub(crate) fn write(&self, bytes: &[u8]) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.is_some() {
@@ -123,7 +122,7 @@ impl Told {
         }
     }
 
-    /// Whether all was told that there was a reader for.
+    /// Whether all was printed, as far as there was a reader.
     pub(crate) fn all(&self) -> bool {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.unwrap_or(true)

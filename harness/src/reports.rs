@@ -1,4 +1,4 @@
-//! In which forms `harness matrix` tells what it found, and in which files.
+//! The forms in which `harness matrix` reports, and the files that it writes.
 
 use crate::out::note;
 use crate::{complain, out, status};
@@ -16,8 +16,8 @@ pub(crate) struct Reports {
     /// The form of the report
     #[arg(long, value_enum, default_value_t = Form::Human)]
     format: Form,
-    /// Write the report to FILE as well, in the form that its ending says: .txt, .json or .jsonl
-    /// (lines), .xml (JUnit), .html (one page that stands alone); may be given several times
+    /// Also write the report to FILE, in the form of its ending: .txt, .json or .jsonl (lines),
+    /// .xml (JUnit), .html (a single page); may be given several times
     #[arg(long = "report", value_name = "FILE", value_parser = to_file)]
     files: Vec<(Form, PathBuf)>,
 }
@@ -30,7 +30,7 @@ enum Form {
     Html,
 }
 
-/// The form of a file by its ending.
+/// Returns the form of a file by its ending.
 fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
     let path = PathBuf::from(name);
     let ending = path.extension().map(|ending| ending.to_string_lossy());
@@ -48,7 +48,7 @@ fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
 }
 
 impl Reports {
-    /// Whether the files can be written, asked before hours are spent on what is in them.
+    /// Checks that the files can be written, before hours are spent on the report.
     pub(crate) fn check(&self) -> Result<(), u8> {
         for (_, path) in &self.files {
             if let Err(error) = writable(path) {
@@ -63,7 +63,7 @@ impl Reports {
         Ok(())
     }
 
-    /// Prints the report, and writes the files; whether all were written.
+    /// Prints the report, and writes the files; returns whether all were written.
     pub(crate) fn tell(&self, matrix: &Matrix) -> bool {
         let report = MatrixReport::of(matrix);
         let color = std::io::stdout().is_terminal();
@@ -102,11 +102,11 @@ fn text(report: &MatrixReport<'_>, form: Form, color: bool) -> Option<String> {
     Some(text)
 }
 
-/// Whether a file can be put there. Nothing is done to what is there.
+/// Checks whether a file can be written there, and leaves an existing one as it is.
 fn writable(path: &Path) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(folder)?;
-    // To open a pipe would wait for its reader, and then end what it reads.
+    // Opening a pipe would wait for its reader, and then end the reader's input.
     let is_other = std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
     if !is_other {
         Output::begin(path, Access::Usual)?;

@@ -1,4 +1,4 @@
-//! `harness review`: what waits beside the snapshots is accepted or rejected.
+//! `harness review`: accepts or rejects the traces that wait beside the snapshots.
 
 use crate::out::note;
 use crate::{complain, is_ci, out, status};
@@ -39,7 +39,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     }
 }
 
-/// Why not all was reviewed.
+/// Why a review could not be finished.
 #[derive(Debug, thiserror::Error)]
 enum ReviewError {
     #[error(transparent)]
@@ -48,7 +48,7 @@ enum ReviewError {
     Print(#[from] io::Error),
 }
 
-/// How many still wait. Nothing is decided about what could not be shown.
+/// Returns how many traces still wait. A trace that could not be shown is left undecided.
 fn review(arguments: &Arguments) -> Result<usize, ReviewError> {
     let mut waiting = Vec::new();
     for path in &arguments.paths {

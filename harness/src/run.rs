@@ -30,11 +30,11 @@ pub(crate) struct Arguments {
     /// becomes one for this kernel's version (NAME@6.1.snap), and the other stays
     #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
     update: Option<UpdateFor>,
-    /// Run each scenario so many times; every trace must be the same
+    /// Run each scenario this many times; every trace must be the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Keep the directory that each scenario was run in, and say where it is; with --repeat that of
-    /// the last run
+    /// Keep the directory of each scenario's run, and say where it is; with --repeat that of the
+    /// last run
     #[arg(long)]
     keep: bool,
     /// Judge the run that is recorded in this file (perf.data, of `harness run --save` or of perf
@@ -45,8 +45,8 @@ pub(crate) struct Arguments {
     /// `harness trace -i` and `harness run --from`
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Keep the ends of runs that are no pass, where their scenarios say `on_failure: dump`, in
-    /// DIR/NAME.perf.data and DIR/NAME.txt; the default is the DIR of --save, or else harness-dumps
+    /// Keep the ends of failed runs whose scenarios say `on_failure: dump`, in DIR/NAME.perf.data
+    /// and DIR/NAME.txt; the default is the DIR of --save, or else harness-dumps
     #[arg(long, value_name = "DIR")]
     dumps: Option<PathBuf>,
     /// Run them in a virtual machine, which takes no right to trace, on this kernel of the list
@@ -66,12 +66,12 @@ pub(crate) struct Arguments {
     /// line of each scenario its trace: what the snapshot shows, or else which calls there were
     #[arg(long)]
     traces: bool,
-    /// Run all of them so many times one after the other, and report on each
+    /// Run all of them this many times one after the other, and report on each
     #[arg(long, value_name = "N", default_value_t = 1, hide = true)]
     rounds: u32,
 }
 
-/// Which kernels a trace is right on.
+/// Which kernels a new snapshot is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum UpdateFor {
     /// All that have no snapshot of their own
@@ -104,7 +104,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         let (folders, made) = written(arguments);
         let status = crate::vm::again(kernel, &arguments.listed, &folders);
         for folder in made {
-            // Only where nothing was written to it.
+            // Only if nothing was written to it.
             std::fs::remove_dir(folder).ok();
         }
         return status;
@@ -197,9 +197,8 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     exit_status(&verdicts)
 }
 
-/// The folders that a run may write to: those of snapshots, and those that the command line names.
-/// They are made where they are missing, as a guest can write to nothing else; which ones that were
-/// is told.
+/// Returns the folders that a run may write to, those of snapshots and those on the command line,
+/// and which of them are new. Missing ones are made, as a guest can write to nothing else.
 fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let items = arguments.chosen.find().unwrap_or_default();
     let snapshots = items.iter().map(|item| Place::of(&item.file).root);
@@ -208,7 +207,7 @@ fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut folders, mut made) = (Vec::new(), Vec::new());
     for folder in all.collect::<BTreeSet<PathBuf>>() {
         let is_new = !folder.exists();
-        // Whoever writes there says so where it cannot be made.
+        // A folder that cannot be made is reported when a file is written there.
         std::fs::create_dir_all(&folder).ok();
         if let Ok(folder) = std::fs::canonicalize(folder) {
             made.extend(is_new.then(|| folder.clone()));
@@ -220,13 +219,13 @@ fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (folders, made)
 }
 
-/// The folder for the ends of runs that are no pass.
+/// Returns the folder for the ends of failed runs.
 fn dumps(arguments: &Arguments) -> PathBuf {
     let chosen = arguments.dumps.as_ref().or(arguments.save.as_ref());
     chosen.map_or_else(|| PathBuf::from("harness-dumps"), Clone::clone)
 }
 
-/// Writes the text beside the end of a run that was kept.
+/// Writes the text beside the end of a failed run.
 fn write_text(report: &ScenarioReport) -> bool {
     let Some(dump) = &report.dumped else {
         return true;
@@ -251,7 +250,7 @@ fn write_text(report: &ScenarioReport) -> bool {
 
 struct Printer {
     told: out::Told,
-    /// Whether all else was written that belongs to the report.
+    /// Whether all else that belongs to the report was written.
     is_whole: AtomicBool,
     format: Format,
     traces: bool,
@@ -289,7 +288,7 @@ impl Printer {
         }
     }
 
-    /// The reports, and whether all was told of them.
+    /// Returns the reports, and whether all of them were printed.
     fn finish(self) -> (Vec<ScenarioReport>, bool) {
         let mut reports = self.reports.into_inner().unwrap_or_default();
         reports.sort_by(|a, b| a.name.cmp(&b.name));
@@ -328,13 +327,13 @@ fn summary(verdicts: &[Verdict]) -> String {
     )
 }
 
-/// Says which snapshots below the folders that were run belong to no scenario.
+/// Warns of snapshots below these folders that belong to no scenario.
 fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
     let names: HashSet<String> = reports
         .iter()
         .map(|report| Place::of(&report.file).of_row(&report.row).name)
         .collect();
-    // The root of the snapshots, and what the names begin with of those that belong to the folder.
+    // The root of the snapshots, and the prefix of the names that belong to the folder.
     let mut folders: Vec<(PathBuf, String)> = paths
         .iter()
         .filter(|path| path.is_dir())

@@ -1,4 +1,4 @@
-//! `harness script`: a perf.data as text.
+//! `harness script`: prints a perf.data as text.
 
 use crate::ahead::Ahead;
 use crate::input::Unprinted;
@@ -26,8 +26,7 @@ Functions are named by the files that were recorded, where they are still there 
 Exit status: 0, or 2 where the input cannot be read to its end; all that comes before that place is printed."
 )]
 pub(crate) struct Arguments {
-    /// The file, or - for standard input; where standard input is a pipe that is the default, and
-    /// perf.data otherwise
+    /// The file, or - for standard input [default: standard input if it is a pipe, else perf.data]
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
     /// Fields to show, a list with commas, for some events alone with hw:, sw:, trace:, raw:,
@@ -179,7 +178,7 @@ fn script(arguments: &Arguments) -> Result<u8, Box<dyn Error>> {
     print(reader, Script::new(options(arguments), book))
 }
 
-/// So many bytes of text are written at once.
+/// How many bytes of text are written at once.
 const PIECE: usize = 1 << 16;
 
 fn print<R: Read + Send + 'static>(
@@ -226,7 +225,7 @@ struct Unread {
     source: perf_records::script::ScriptError,
 }
 
-/// Says what is missing.
+/// Reports what is missing.
 fn tell(counts: &Counts, late: u64) {
     let all = [
         (counts.lost, "records were lost when this was recorded"),

@@ -1,4 +1,4 @@
-//! Signals as a descriptor: they arrive where the run waits anyway, and no handler runs anywhere.
+//! Turns signals into a descriptor: a run waits for them with all else, and no handler runs.
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
@@ -20,13 +20,13 @@ const WATCHED: [Signal; 4] = [
     Signal::SIGQUIT,
 ];
 
-/// How long a signal may wait to be taken, or the end that it asks for, before it ends the harness
-/// by itself: the harness may wait in a call that nothing else ends, for a pipe's reader.
+/// How long a signal, or the end that it asks for, may wait before the signal ends the harness: the
+/// harness may be in a call that waits for a pipe's reader.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Blocks the signals that ask a program to end, in this thread and all that it comes to create,
-/// and gives them as a descriptor. Workloads start with an empty mask all the same. One that is not
-/// taken off the descriptor in time ends the harness as if it were not blocked.
+/// Blocks the signals that ask a program to end, in this thread and all that it starts, and returns
+/// them as a descriptor. Workloads start with an empty mask. A signal that is not taken off the
+/// descriptor in time ends the harness as if it were not blocked.
 pub(crate) fn watch() -> io::Result<SignalFd> {
     let mut set = SigSet::empty();
     WATCHED.into_iter().for_each(|signal| set.add(signal));
@@ -37,9 +37,9 @@ pub(crate) fn watch() -> io::Result<SignalFd> {
         while is_pending(&pending, PollTimeout::NONE) {
             std::thread::sleep(PATIENCE);
             if is_pending(&pending, PollTimeout::ZERO) {
-                // What is pending arrives now, in this thread, and ends all of them.
+                // Pending signals arrive now, in this thread, and end all threads.
                 let _ended = sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&set), None);
-                // Still here: it is one that the harness was told to ignore.
+                // Still alive: the harness was started with that signal ignored.
                 let _blocked = sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None);
             }
         }
@@ -58,11 +58,10 @@ fn is_pending(signals: &OwnedFd, timeout: PollTimeout) -> bool {
     }
 }
 
-/// How long guests may take to end when a signal has asked for it. Whatever else is under way, a
-/// fetch, is not waited for.
+/// How long guests may take to end after a signal. A fetch that is under way is not waited for.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Has guests end, and what they leave removed, when a signal asks the harness to end.
+/// Ends guests, and removes what they leave, when a signal asks the harness to end.
 pub(crate) fn stop_guests() -> io::Result<Stop> {
     let mut set = SigSet::empty();
     WATCHED.into_iter().for_each(|signal| set.add(signal));
@@ -89,21 +88,21 @@ fn requests() -> SigSet {
     set
 }
 
-/// Blocks the signal that asks for a file, in this thread and all that it comes to create: whoever
-/// does not count it ignores it. Workloads start with an empty mask.
+/// Blocks the signal that asks for a file, in this thread and all that it starts: a process that
+/// does not count the signal ignores it. Workloads start with an empty mask.
 pub(crate) fn hold_back_requests() -> io::Result<()> {
     Ok(sigprocmask(SigmaskHow::SIG_BLOCK, Some(&requests()), None)?)
 }
 
-/// How often the signal has come.
+/// Counts the signal.
 pub(crate) struct Counted {
     n: Arc<AtomicU64>,
     wakes: UnixStream,
 }
 
-/// Counts the signals that ask for a file, each as it comes: of one that is still pending the
-/// kernel takes no second one (`legacy_queue()`, `kernel/signal.c`), and a file takes longer to
-/// write than two of them are apart.
+/// Counts the signals that ask for a file, each as it comes: the kernel takes no second one while
+/// one is pending (`legacy_queue()`, `kernel/signal.c`), and a file takes longer to write than two
+/// signals may be apart.
 pub(crate) fn count_requests() -> io::Result<Counted> {
     let (wakes, mut waker) = UnixStream::pair()?;
     for end in [&wakes, &waker] {
@@ -115,10 +114,9 @@ pub(crate) fn count_requests() -> io::Result<Counted> {
     let count = move || {
         perf_live::sys::rights::forget();
         while set.wait().is_ok() {
-            // ORDERING: one that is counted is seen by whoever sees the byte that is sent behind
-            // it.
+            // ORDERING: a thread that sees the byte sent after this also sees the count.
             counter.fetch_add(1, Ordering::Release);
-            // One byte that is there already wakes as well.
+            // A byte that is there already wakes the reader as well.
             waker.write_all(&[0]).ok();
         }
     };
@@ -132,7 +130,7 @@ impl Counted {
         self.wakes.as_fd()
     }
 
-    /// The number, which is zero again then.
+    /// Returns the number, and sets it to zero.
     pub(crate) fn take(&mut self) -> io::Result<u64> {
         let mut bytes = [0; 64];
         loop {
@@ -149,8 +147,8 @@ impl Counted {
     }
 }
 
-/// Ends every run as soon as one signal has arrived; it is never taken off, so that all of them see
-/// it.
+/// Ends every run as soon as one signal has arrived. The signal is never taken off, so that all
+/// runs see it.
 pub(crate) struct EndAll<'a>(pub(crate) &'a SignalFd);
 
 impl Control for EndAll<'_> {
@@ -162,9 +160,9 @@ impl Control for EndAll<'_> {
     }
 }
 
-/// Passes signals on to the command, but for those of the terminal, which sends them to the command
-/// itself. Once the command has ended, any of them ends the tracing of what it left behind. A
-/// command in a sandbox ends by the first of them, with all that it started.
+/// Passes signals on to the command, except those of the terminal, which sends them to the command
+/// itself. After the command's end, any of them ends the tracing of the processes that it left. A
+/// command in a sandbox is killed at the first of them, with all that it started.
 pub(crate) struct PassOn(pub(crate) SignalFd);
 
 impl Control for PassOn {
@@ -174,8 +172,8 @@ impl Control for PassOn {
     fn ready(&mut self, running: &mut Running) -> io::Result<Next> {
         const SI_KERNEL: i32 = 0x80;
         while let Some(signal) = self.0.read_signal()? {
-            // Nobody in a world of its own is reached by a signal from here or from the terminal,
-            // but by its end.
+            // A workload in a world of its own gets no signals from here or from the terminal; it
+            // can only be killed.
             if running.has_init() {
                 return Ok(Next::Kill);
             }

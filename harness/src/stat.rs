@@ -1,4 +1,4 @@
-//! `harness stat`: what `perf stat` does.
+//! `harness stat`: does what `perf stat` does.
 
 use crate::out::note;
 use crate::trace::{Trouble, other, sink, status_of, unusable};
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// Write to this file instead of standard error
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Show what would have been counted in all of the time, where events had to share counters
+    /// Scale counts up to all of the time, if events had to share counters
     #[arg(long)]
     scale: bool,
     /// How to write it
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// For people, as perf stat has it
+    /// Text, as perf stat prints it
     Text,
     /// An object for each counter, and a summary last
     Json,

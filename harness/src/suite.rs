@@ -1,5 +1,5 @@
-//! What commands that work on scenarios have in common: which scenarios are meant, what is wrong
-//! with them, and how it ends.
+//! Options of the commands that work on scenarios: which scenarios, how many at a time, and how
+//! errors in them are reported.
 
 use crate::out::note;
 use crate::{bench, complain, status};
@@ -25,10 +25,10 @@ pub(crate) struct Chosen {
     /// Only scenarios whose name matches
     #[arg(long, value_name = "RE")]
     pub(crate) filter: Option<Regex>,
-    /// Only the scenario of this very name; may be given several times
+    /// Only the scenario of exactly this name; may be given several times
     #[arg(long, value_name = "NAME", conflicts_with = "filter")]
     pub(crate) exact: Vec<String>,
-    /// Give each scenario so many times its `timeout`, on a machine that is slow [default: 1, in an
+    /// Multiply the `timeout` of each scenario by this, for a slow machine [default: 1, in an
     /// emulated guest 6]
     #[arg(long, value_name = "N", env = "HARNESS_PATIENCE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) patience: Option<u32>,
@@ -44,12 +44,12 @@ impl Chosen {
         self.jobs.map_or_else(of_machine, usize::from)
     }
 
-    /// Reads all of them, and works on them unless something is wrong; gives the exit status.
+    /// Reads all of them, and works on them unless there is an error; returns the exit status.
     pub(crate) fn work(&self, work: impl FnOnce(&Suite<'_>) -> u8) -> u8 {
         self.work_from(None, work)
     }
 
-    /// The same of a run that is in a file, which takes no right to trace.
+    /// Does so for a recorded run, which takes no right to trace.
     pub(crate) fn work_from(
         &self,
         recording: Option<&Path>,
@@ -99,7 +99,7 @@ impl Chosen {
         }
     }
 
-    /// Whether all scenarios are meant that the paths have.
+    /// Whether all scenarios of the paths are chosen.
     pub(crate) fn is_all(&self) -> bool {
         self.filter.is_none() && self.exact.is_empty()
     }
@@ -131,7 +131,7 @@ fn is_there(items: &[Item], name: &str) -> bool {
     items.iter().any(|item| item.name == name)
 }
 
-/// Says what is wrong with scenarios.
+/// Reports errors in scenarios.
 pub(crate) fn refuse(error: &SuiteError) -> u8 {
     match error {
         SuiteError::Invalid(complaints) => {

@@ -1,4 +1,4 @@
-//! Whose events, and which: what the commands have in common that follow somebody as perf does.
+//! Options of the commands that follow tasks as perf does: which tasks, and which events.
 
 use crate::out::note;
 use crate::trace::{Trouble, other, workload};
@@ -21,13 +21,13 @@ pub(crate) struct Whom {
     /// A filter of the kernel's for the event before it; may be repeated
     #[arg(long, value_name = "FILTER")]
     filter: Vec<String>,
-    /// Everybody on all CPUs, until the command ends or a signal comes
+    /// All tasks on all CPUs, until the command ends or a signal comes
     #[arg(short, long, conflicts_with = "pid")]
     all_cpus: bool,
     /// These processes with all their threads, a list with commas
     #[arg(short, long, value_name = "PID", value_delimiter = ',')]
     pid: Vec<u32>,
-    /// On these CPUs alone: 0-3,8. Without a process or command, everybody there
+    /// On these CPUs alone: 0-3,8. Without a process or command, all tasks there
     #[arg(short = 'C', long, value_name = "CPUS", value_parser = cpus)]
     cpu: Option<CpuList>,
     /// The command and its arguments
@@ -51,7 +51,7 @@ fn cpus(text: &str) -> Result<CpuList, String> {
 }
 
 impl Whom {
-    /// Whose events they are.
+    /// Returns which tasks the events are of.
     pub(crate) fn whose(&self) -> Result<Recording, Trouble> {
         let is_nobody = self.pid.is_empty() && self.command.is_empty();
         match () {
@@ -59,14 +59,14 @@ impl Whom {
             () if !self.pid.is_empty() => Ok(Recording::Tasks),
             () if is_nobody => {
                 let message =
-                    "nobody to follow: name a command, a process (-p) or the machine (-a)";
+                    "nothing to follow: name a command, a process (-p) or the machine (-a)";
                 Err(Trouble::Usage(message.to_owned()))
             }
             () => Ok(Recording::Command),
         }
     }
 
-    /// Who they are, in words.
+    /// Describes the followed tasks in words.
     pub(crate) fn named(&self) -> String {
         let command = self.command.join(" ".as_ref());
         match () {
@@ -210,9 +210,9 @@ pub(crate) fn keep_to_own(whose: Recording, host: &Host) {
     );
 }
 
-/// Whether what happens in the kernel is left out, for want of the right to see it; says so of what
-/// is `done` with the rest. Whoever may not even read tracefs may still ask for what needs none; an
-/// event that does need it says so.
+/// Whether events in the kernel are left out because the user may not see them; reports that for
+/// what is `done` with the rest. A user who may not even read tracefs can still ask for events that
+/// need none; an event that needs it reports its absence.
 pub(crate) fn leaves_out_kernel(bench: &Bench<'_>, done: &str) -> bool {
     let leaves_out = !matches!(bench.reach(), Ok(Reach::Everything));
     if leaves_out {
@@ -223,7 +223,7 @@ pub(crate) fn leaves_out_kernel(bench: &Bench<'_>, done: &str) -> bool {
     leaves_out
 }
 
-/// Whom the events follow.
+/// Returns the tasks that the events follow.
 pub(crate) fn subject(whose: Recording, living: &[Living], corked: Option<&Corked>) -> Subject {
     match (whose, corked) {
         (Recording::Command, Some(corked)) => Subject::Tasks(vec![corked.pid()]),

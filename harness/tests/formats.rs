@@ -66,7 +66,7 @@ fn every_captured_format_parses() {
         let (_, name) = name.split_once('/').expect("an event has a system");
         assert_eq!(format.name, name, "{event}");
         let lines = text.lines().filter(|line| line.starts_with("\tfield:"));
-        // What every probe has, and nobody asked for.
+        // Every probe has these, without being asked.
         let of_probes = lines.clone().filter(|line| line.contains(" __probe_"));
         assert_eq!(format.common.len(), 4 + of_probes.count(), "{event}");
         assert_eq!(

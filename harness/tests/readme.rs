@@ -250,14 +250,14 @@ fn without_times(report: &str) -> String {
 #[test]
 fn every_example_of_the_reference_can_be_used() {
     if let Some(why) = cannot_trace() {
-        // If stderr is gone, nobody is there to be told.
+        // If stderr is gone, there is no reader to tell.
         let _gone = writeln!(std::io::stderr(), "skipped: {why}");
         return;
     }
     let reference = read("scenarios/README.md");
     let examples = reference.split("```yaml\n").skip(1);
     let examples = examples.map(|rest| rest.split("```\n").next().unwrap_or_default());
-    // Only root can run a workload as somebody else.
+    // Only root can run a workload as another user.
     let is_root = nix::unistd::geteuid().is_root();
     let examples = examples.filter(|example| is_root || !example.contains("user:"));
     let place = tempfile::tempdir().expect("a folder");
@@ -294,7 +294,7 @@ fn every_example_of_the_reference_can_be_used() {
 #[test]
 fn the_report_shown_is_what_the_change_gives() {
     if let Some(why) = cannot_trace() {
-        // If stderr is gone, nobody is there to be told.
+        // If stderr is gone, there is no reader to tell.
         let _gone = writeln!(std::io::stderr(), "skipped: {why}");
         return;
     }
@@ -317,7 +317,7 @@ fn the_report_shown_is_what_the_change_gives() {
         .output()
         .expect("the program");
     let report = String::from_utf8_lossy(&output.stdout);
-    let shown = block_below("`--synchronous` away");
+    let shown = block_below("Without `--synchronous` the run says");
     assert_eq!(
         without_times(&report),
         without_times(&shown.text),
@@ -330,7 +330,7 @@ fn the_report_shown_is_what_the_change_gives() {
 #[test]
 fn what_is_recorded_and_tightened_is_what_is_shown() {
     if let Some(why) = cannot_trace() {
-        // If stderr is gone, nobody is there to be told.
+        // If stderr is gone, there is no reader to tell.
         let _gone = writeln!(std::io::stderr(), "skipped: {why}");
         return;
     }

@@ -1,4 +1,4 @@
-//! What runs are compared by.
+//! What a process' runs are compared by, and the level that makes them equal.
 
 use super::Who;
 use super::reason::{MEMORY, WAITING};
@@ -6,7 +6,7 @@ use super::treated::Treated;
 use crate::trace::{Block, Deed, Level, Normalised, View};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The threads of somebody.
+/// Returns the blocks of a process' threads, or of all processes of a program.
 pub(super) fn blocks_of<'b>(who: &Who, run: &'b Normalised) -> Vec<&'b Block> {
     let is_his = |process: &&[Block]| {
         process.first().is_some_and(|leader| {
@@ -19,22 +19,21 @@ pub(super) fn blocks_of<'b>(who: &Who, run: &'b Normalised) -> Vec<&'b Block> {
     run.processes().filter(is_his).flatten().collect()
 }
 
-/// Runs of somebody, row by row: only those of a row can be compared. Each is the blocks of his
-/// threads.
+/// Runs of one process, row by row: only runs of the same row can be compared. Each run is the
+/// blocks of the process' threads.
 pub(super) struct Runs<'b> {
     pub(super) rows: Vec<Vec<Vec<&'b Block>>>,
     view: &'b View,
 }
 
-/// Whether calls vary for something else than what the threads of a process do beside each other.
-/// Where these do anything but wait in another order, sooner or later all of it comes in another
-/// order.
+/// Whether a call varies for another reason than the order of a process' threads. If threads do
+/// anything but wait in another order, then sooner or later all their calls come in another order.
 fn is_others(name: &&str) -> bool {
     WAITING.contains(name) || ["rt_sigreturn", "wait4", "waitid"].contains(name)
 }
 
-// So many names may have less shown of them than the rest of a process. Where more vary, it is the
-// whole that does.
+// How many names may be shown with less than the rest of a process. If more vary, the whole process
+// gets a lower level.
 const MOST_OTHERS: usize = 4;
 
 impl<'b> Runs<'b> {
@@ -46,7 +45,7 @@ impl<'b> Runs<'b> {
         self.rows.iter().flatten()
     }
 
-    /// The names that any run has.
+    /// Returns the names that occur in any run.
     fn names(&self) -> BTreeSet<&'b str> {
         let names = self.all().flatten().flat_map(|block| block.tally.keys());
         names
@@ -55,13 +54,13 @@ impl<'b> Runs<'b> {
             .collect()
     }
 
-    /// As few names as it takes for all runs to be the same in sequence without them; `None` where
-    /// that takes too many.
+    /// Returns the fewest names without which all runs are equal in sequence; `None` if there are
+    /// too many of them.
     fn apart(&self) -> Option<BTreeSet<&'b str>> {
         let mut apart: BTreeSet<&'b str> = BTreeSet::new();
         while let Some((_, candidates)) = self.first_difference(&apart) {
-            // Of two that stand at the same place in two runs the one is to blame without which
-            // they go on alike for longer.
+            // If two calls stand at the same place in two runs, the one to blame is the one without
+            // which the runs stay equal for longer.
             let reach = |name: &&'b str| {
                 let mut without = apart.clone();
                 without.insert(name);
@@ -82,7 +81,7 @@ impl<'b> Runs<'b> {
         Some(apart)
     }
 
-    /// Whether they are more than exceptions.
+    /// Whether so many names vary that they are no exceptions.
     fn are_too_many<'n>(&self, apart: impl IntoIterator<Item = &'n str>) -> bool {
         let apart: BTreeSet<&str> = apart.into_iter().collect();
         let is_plain = |name: &&&str| !WAITING.contains(name) && !MEMORY.contains(name);
@@ -91,7 +90,7 @@ impl<'b> Runs<'b> {
         n_kinds > MOST_OTHERS || apart.len() * 2 > self.names().len()
     }
 
-    /// How somebody has to be shown of whom so much was shown.
+    /// Returns the next lower level of a process, given its present one.
     pub(super) fn treated(&self, now: &Treated) -> Treated {
         let mut level = now.level;
         if *now == Treated::default() {
@@ -122,8 +121,8 @@ impl<'b> Runs<'b> {
         self.all().flatten().any(|block| block.task.thread > 1)
     }
 
-    /// The same with all calls about memory, if threads ask for it and any of these calls vary: the
-    /// others will.
+    /// Adds all calls about memory, if threads make such calls and any of them varies: the others
+    /// will vary too.
     fn with_their_like(
         &self,
         mut others: BTreeMap<String, Option<Level>>,
@@ -141,7 +140,7 @@ impl<'b> Runs<'b> {
         others
     }
 
-    /// The first place at which two runs of a row differ, and the names that stand there.
+    /// Returns the first place at which two runs of a row differ, and the names there.
     fn first_difference(&self, apart: &BTreeSet<&str>) -> Option<(usize, BTreeSet<&'b str>)> {
         let sequence = |blocks: &Vec<&'b Block>| {
             let mut sequence: Vec<(u32, &'b Deed)> = Vec::new();
@@ -174,8 +173,8 @@ impl<'b> Runs<'b> {
         None
     }
 
-    /// The fewest and the most of a name in a run, and whether it is the same in all runs of each
-    /// row.
+    /// Returns the fewest and the most calls of a name in a run, and whether all runs of each row
+    /// have the same number.
     fn times(&self, name: &str) -> (u64, u64, bool) {
         let count = |blocks: &Vec<&Block>| {
             let counts = blocks.iter().filter_map(|block| block.tally.get(name));
@@ -194,10 +193,10 @@ impl<'b> Runs<'b> {
         (least, all.max().copied().unwrap_or_default(), is_same)
     }
 
-    /// The most that can be shown of calls which cannot be shown in sequence.
+    /// Returns the strictest level for calls that cannot be shown in sequence.
     fn how(&self, name: &str) -> Option<Level> {
         let (least, most, is_same) = self.times(name);
-        // So few of a number that varies so much may be none at all in some run to come.
+        // A number so small that varies so much may be zero in some run to come.
         let may_be_absent = least == 0 || least <= 2 && most >= 2 * least;
         if WAITING.contains(&name) {
             None
@@ -208,7 +207,7 @@ impl<'b> Runs<'b> {
         }
     }
 
-    /// Those of a level's names that have to be shown with less.
+    /// Returns the names that have to be shown at a lower level than this.
     fn less_than(&self, level: Level) -> BTreeMap<String, Option<Level>> {
         let names = self.names().into_iter();
         let names = names.map(|name| {

@@ -1,8 +1,8 @@
-//! What a machine is like while a workload runs.
+//! The conditions that a workload runs under.
 
 use std::fmt;
 
-/// What a run goes through. What differs rarely on a quiet machine differs often under one of the
+/// A condition of runs. What differs rarely on a quiet machine differs often under one of the
 /// others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Condition {
@@ -12,7 +12,7 @@ pub enum Condition {
     Busy,
     /// Each CPU is taken away for moments of random length at random times.
     Bursts,
-    /// The workload has one CPU.
+    /// The workload may use only one CPU.
     OneCpu,
     /// Several copies of the workload run side by side.
     Crowd,

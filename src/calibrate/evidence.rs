@@ -1,4 +1,4 @@
-//! What runs did.
+//! Collects what runs did.
 
 use super::Condition;
 use crate::trace::{Stretch, Trace};
@@ -14,7 +14,7 @@ pub struct Evidence {
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) trace: Trace,
-    /// The part of it that is shown, if not all.
+    /// The part of them that is shown; `None` for all.
     pub(super) stretch: Option<Stretch>,
     text: String,
     /// How many there were under each condition.
@@ -58,7 +58,7 @@ impl Evidence {
         *seen.entry(condition).or_default() += 1;
     }
 
-    /// How many runs there are of each condition.
+    /// Returns how many runs there are under each condition.
     #[must_use]
     pub fn n_runs(&self) -> BTreeMap<Condition, u32> {
         let mut n_runs = BTreeMap::new();

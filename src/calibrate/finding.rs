@@ -1,4 +1,4 @@
-//! What a calibration comes to.
+//! The result of a calibration.
 
 use super::treated::{entry, level_of};
 use super::{Condition, Reason, Varying};
@@ -10,16 +10,16 @@ use std::fmt;
 /// The strictest view in which all runs are the same.
 #[derive(Clone, Debug)]
 pub struct Calibration {
-    /// It.
+    /// The view.
     pub view: View,
-    /// What varies and how it is shown for that; nothing of processes that do the same in every
-    /// run.
+    /// What varies, and how it is shown for that reason; nothing on processes that do the same in
+    /// every run.
     pub findings: Vec<Finding>,
-    /// Names of files that are other ones in each run, and an example of each.
+    /// Globs for names of files that differ from run to run, each with an example.
     pub temporary: Vec<(String, String)>,
-    /// Whether the processes are other ones from run to run.
+    /// Whether the processes themselves differ from run to run.
     pub processes_vary: bool,
-    /// How many runs there are of each condition.
+    /// How many runs there are under each condition.
     pub n_runs: BTreeMap<Condition, u32>,
     /// The text of the trace in this view, for each row of the matrix.
     pub texts: BTreeMap<String, String>,
@@ -34,40 +34,40 @@ pub struct Who {
     pub program: String,
 }
 
-/// Somebody who does not do the same in every run.
+/// A process, or all processes of a program, whose runs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Who.
+    /// The process or program.
     pub who: Who,
-    /// How he is shown.
+    /// The level that it is shown at.
     pub level: Level,
-    /// Of what less is shown of him, and how much; `None` for nothing.
+    /// The calls that are shown at a lower level, and that level; `None` for not at all.
     pub others: BTreeMap<String, Option<Level>>,
-    /// What varies of what he does; nothing of him who is like somebody else of whose doings
-    /// something does.
+    /// The calls that vary; empty if only a similar process varies.
     pub varying: Vec<Varying>,
-    /// Of what less is shown for what may happen, though it did not in these runs, and why.
+    /// The calls that are shown at a lower level for what may happen, though it did not in these
+    /// runs, and why.
     pub expected: BTreeMap<String, Reason>,
-    /// How many runs under each condition are unlike the most common one, and how many there are.
+    /// How many runs under each condition differ from the most common run, and how many there are.
     pub unlike: BTreeMap<Condition, (u32, u32)>,
 }
 
 /// Why there is no view in which all runs are the same.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unsettled {
-    /// There are none.
+    /// There is no complete run.
     #[error("there is no complete run")]
     NoRuns,
-    /// Which programs run at all is another matter in each run.
+    /// Not every run executes this program.
     #[error("not every run executes `{0}`")]
     Programs(String),
-    /// What somebody does differs at every level.
+    /// The runs of this process differ at every level.
     #[error("what `{0}` does differs at every level")]
     Remains(String),
 }
 
 impl Who {
-    /// As `levels` names him.
+    /// Returns its name in `levels`.
     #[must_use]
     pub fn pattern(&self) -> String {
         let mut pattern = match self.process {
@@ -105,8 +105,8 @@ impl Finding {
         }
     }
 
-    /// The conditions under which runs were unlike the most common one, each with how many runs
-    /// were unlike and how many there were.
+    /// Returns the conditions under which runs differed from the most common one, each with the
+    /// number of those and of all runs.
     pub fn provoked_by(&self) -> impl Iterator<Item = (Condition, u32, u32)> {
         let unlike = self.unlike.iter().filter(|(_, (unlike, _))| *unlike > 0);
         unlike.map(|(condition, (unlike, all))| (*condition, *unlike, *all))
@@ -114,7 +114,7 @@ impl Finding {
 }
 
 impl Calibration {
-    /// The key `snapshot` for this view, with all else that its author said in it.
+    /// Returns the key `snapshot` for this view, with all else that the author wrote in it.
     #[must_use]
     pub fn spec(&self, author: &SnapshotSpec) -> SnapshotSpec {
         let mut spec = match author {

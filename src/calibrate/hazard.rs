@@ -1,10 +1,10 @@
-//! What may differ though it did not: races that can be seen in a run, whoever won them in it.
+//! Finds what may differ though it did not: races that show in a run, whichever task won them.
 
 use super::Reason;
 use crate::trace::{Block, Deed, Level, Normalised, StableName, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Calls of a name that a process makes, of which less has to be shown.
+/// Calls of a process, by name, that have to be shown at a lower level.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hazard {
     pub(super) process: u32,
@@ -13,7 +13,7 @@ pub(super) struct Hazard {
     pub(super) reason: Reason,
 }
 
-/// The hazards of a run.
+/// Returns the hazards of a run.
 pub(super) fn all(run: &Normalised) -> BTreeSet<Hazard> {
     let mut found = of_streams(run);
     found.extend(of_names(run));
@@ -23,8 +23,8 @@ pub(super) fn all(run: &Normalised) -> BTreeSet<Hazard> {
     found
 }
 
-/// Which of several living children ends first the scheduler decides; and when the signal comes
-/// that tells of it.
+/// The scheduler decides which of several living children ends first, and when the signal for that
+/// arrives.
 pub(super) fn of_children(process: &[Block]) -> BTreeSet<Hazard> {
     let mut deeds: Vec<&Deed> = process.iter().flat_map(|block| &block.deeds).collect();
     deeds.sort_by_key(|deed| deed.left);
@@ -56,7 +56,7 @@ pub(super) fn of_children(process: &[Block]) -> BTreeSet<Hazard> {
         }
     }
     for deed in deeds.iter().filter(|deed| *deed.name == *"rt_sigreturn") {
-        // Signals that arrive together are told of once.
+        // Signals that arrive together are delivered once.
         match most {
             0 => {}
             1 => add(deed, Level::Counts, Reason::Signals),
@@ -66,11 +66,11 @@ pub(super) fn of_children(process: &[Block]) -> BTreeSet<Hazard> {
     found
 }
 
-// Up to so many bytes a pipe takes as a whole (`PIPE_BUF`, pipe(7)).
+// A pipe takes up to this many bytes as a whole (`PIPE_BUF`, pipe(7)).
 const WHOLE: i128 = 4096;
 
-/// What was written to a pipe in several goes may come out of it in other ones, unless each was
-/// read before the next.
+/// Data written to a pipe in several pieces may be read in others, unless each was read before the
+/// next was written.
 fn of_streams(run: &Normalised) -> BTreeSet<Hazard> {
     let mut written: BTreeMap<&str, Vec<(&Deed, i128)>> = BTreeMap::new();
     let mut read: BTreeMap<&str, Vec<&Deed>> = BTreeMap::new();
@@ -111,14 +111,14 @@ fn of_streams(run: &Normalised) -> BTreeSet<Hazard> {
     found
 }
 
-/// Of `0<pipe:3 read>` the pipe and its end.
+/// Returns the pipe and its end from `0<pipe:3 read>`.
 fn pipe(text: &str) -> Option<(&str, &str)> {
     let (_, name) = text.strip_suffix('>')?.split_once("<pipe:")?;
     name.split_once(' ')
 }
 
-/// Of two processes that make or remove the same name one is too late, unless he began when the
-/// other was done, or waited for his end.
+/// If two processes make or remove the same name, one of them comes too late, unless it began after
+/// the other was done or waited for the other's end.
 fn of_names(run: &Normalised) -> BTreeSet<Hazard> {
     let mut births: BTreeMap<u32, u64> = BTreeMap::new();
     let mut ends: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -168,7 +168,7 @@ fn of_names(run: &Normalised) -> BTreeSet<Hazard> {
     found
 }
 
-/// The process that a call returned.
+/// Returns the process that a call returned.
 fn child(deed: &Deed) -> Option<StableName> {
     let task = deed.returns.as_ref().and_then(|part| match part.value {
         Value::Task { task, .. } => task,

@@ -11,16 +11,16 @@
 //!   set         but for calls that not every run makes
 //! ```
 //!
-//! The first that differs, as things (pipes, sockets) are numbered in the order of the text: what
-//! stands in front of a difference cannot be the effect of it. Where the processes themselves are
-//! other ones, those of a program are taken together.
+//! The first one that differs: things (pipes, sockets) are numbered in the order of the text, so
+//! what comes before a difference cannot be its effect. If the processes themselves differ between
+//! runs, those of a program are taken together.
 //!
-//! Pure. What was the same in every run is taken to be the same, so that it is the conditions of
-//! the runs which have to bring out what varies. What varies so rarely that no number of runs is
-//! enough is looked for in the runs themselves: races that can be seen whoever won them (`hazard`);
-//! what varies in another process of the same program that does the same; what threads do that do
-//! anything in another order; and calls of which some runs made only one or two, and others more,
-//! which are taken to be none in some run to come.
+//! Pure. What is the same in every run is taken to be fixed: the conditions of the runs have to
+//! bring out what varies. What varies too rarely for that is looked for in the runs themselves:
+//! races that show whichever task won them (`hazard`); what varies in another process of the same
+//! program that does the same; what threads do that do anything in another order; and calls that
+//! some runs made only once or twice, and others more often, which some run to come will not make
+//! at all.
 
 mod compare;
 mod condition;

@@ -1,30 +1,30 @@
-//! Why calls vary, as far as can be guessed from what they are and who makes them.
+//! Guesses why calls vary, from what they do and which process makes them.
 
 use crate::trace::{Block, Deed, Value};
 use std::fmt;
 
-/// Why calls are not the same in every run.
+/// Why calls differ between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// Threads of one process.
+    /// Threads of one process run side by side.
     Threads,
-    /// A pipe or a socket between processes.
+    /// Processes share a pipe or a socket.
     Stream,
-    /// Children that end.
+    /// Children end in any order.
     Children,
-    /// Signals.
+    /// Signals arrive at any time.
     Signals,
-    /// Time.
+    /// They tell the time.
     Time,
-    /// Random numbers.
+    /// They read random numbers.
     Random,
-    /// A name that is made up.
+    /// They make up names.
     Names,
-    /// Memory.
+    /// They get memory.
     Memory,
-    /// Other processes.
+    /// Other processes run side by side.
     Processes,
-    /// Nothing that is known.
+    /// The reason is not known.
     Unknown,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Threads => "its threads compete, and another one comes first",
             Self::Stream => {
-                "how much a pipe or socket holds when it is used depends on who is faster"
+                "how much a pipe or socket holds when it is used depends on which side is faster"
             }
             Self::Children => "another child ends first, or ends earlier",
             Self::Signals => "a signal arrives at another moment",
@@ -47,23 +47,23 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Who makes the calls.
+/// The process that makes the calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     /// Whether the process has more than one thread in any run.
     pub(super) has_threads: bool,
-    /// Whether there are other processes.
+    /// Whether there are other processes in any run.
     pub(super) has_company: bool,
 }
 
-/// Calls that wait for other threads or wake them, and nothing else: how many of them there are
-/// says nothing of what a program does.
+/// Calls that only wait for other threads or wake them: their number says nothing about what a
+/// program does.
 pub(super) const WAITING: [&str; 4] = ["futex", "futex_waitv", "sched_yield", "restart_syscall"];
 
-/// Calls by which a program gets and gives back memory.
+/// Calls by which a program gets memory and gives it back.
 pub(super) const MEMORY: [&str; 6] = ["brk", "madvise", "mmap", "mprotect", "mremap", "munmap"];
 
-/// Calls that take from a pipe or socket, or put into it.
+/// Calls that read from a pipe or socket, or write to it.
 const TRANSFER: [&str; 18] = [
     "poll",
     "ppoll",
@@ -86,7 +86,7 @@ const TRANSFER: [&str; 18] = [
 ];
 
 impl Setting {
-    /// The reason for calls of a name, two lines of which differ.
+    /// Returns the reason for calls of a name, two lines of which differ.
     pub(super) fn reason(
         self,
         name: &str,
@@ -122,7 +122,7 @@ impl Setting {
     }
 }
 
-/// Whether calls of a name are given pipes or sockets.
+/// Whether calls of a name use pipes or sockets.
 fn uses_streams(name: &str, runs: &[Vec<&Block>]) -> bool {
     let is_stream = |deed: &Deed| {
         let values = deed.fields.iter().map(|part| &part.value);
@@ -139,7 +139,7 @@ fn uses_streams(name: &str, runs: &[Vec<&Block>]) -> bool {
     deeds.any(|deed| *deed.name == *name && is_stream(deed))
 }
 
-/// Whether two lines of a call differ in nothing but paths.
+/// Whether two lines of a call differ in paths only.
 fn differs_in_path(a: &str, b: &str) -> bool {
     let words = |line: &str| {
         let is_end = |character: char| " ,()\"<>".contains(character);

@@ -1,4 +1,4 @@
-//! The way from the strictest view to one in which all runs are the same.
+//! Searches the strictest view in which all runs are the same.
 
 use super::compare::{Runs, blocks_of};
 use super::evidence::Form;
@@ -11,9 +11,8 @@ use crate::trace::{Block, By, Deed, Level, Normalised, TextPart, View};
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::Signatures;
 
-/// Finds the strictest view in which the runs of each row are the same. Of `view` is kept what it
-/// shows at all, and its temporary names; its levels are found anew. `spans` are the rules by which
-/// its events are spans.
+/// Finds the strictest view in which the runs of each row are the same. It keeps from `view` what
+/// is shown at all and the temporary names; levels are found anew. `spans` are the rules for spans.
 ///
 /// # Errors
 /// [`Unsettled`].
@@ -60,11 +59,11 @@ pub fn calibrate(
     }
 }
 
-/// In what runs differ.
+/// How runs differ.
 enum Difference {
-    /// In which processes there are, and whose children they are.
+    /// In which processes there are, or which is whose child.
     Processes,
-    /// In what these do.
+    /// In the calls of these processes.
     Of(BTreeSet<Who>),
 }
 
@@ -80,7 +79,7 @@ struct Search<'a> {
     temporary: Vec<(String, String)>,
     treated: BTreeMap<Who, Treated>,
     findings: BTreeMap<Who, Finding>,
-    /// Of what less is shown for what may happen.
+    /// The calls that are shown at a lower level for what may happen.
     expected: BTreeMap<Who, BTreeMap<String, Reason>>,
 }
 
@@ -105,7 +104,7 @@ impl<'a> Search<'a> {
             };
             let mut run = form.trace.normalise(&view, self.signatures);
             add_spans(self.spans, &mut run);
-            // The rest of it is nobody's affair here.
+            // Only the stretch itself is compared.
             if let Some(stretch) = form.stretch {
                 for block in &mut run.blocks {
                     block.deeds.retain(|deed| stretch.has(deed));
@@ -119,7 +118,7 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// The first difference in the order of the text.
+    /// Returns the first difference in the order of the text.
     fn difference(&self, rows: &[Row<'_>]) -> Result<Option<Difference>, Unsettled> {
         for row in rows {
             let texts: Vec<Vec<TextPart<'_>>> = row.iter().map(|(_, run)| run.parts()).collect();
@@ -148,8 +147,8 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Where the processes differ that are still shown one by one: whoever stands at the first
-    /// place at which they do.
+    /// Returns the processes, of those that are still shown one by one, at the first place where
+    /// the runs' processes differ.
     fn first_strangers(&self, texts: &[Vec<TextPart<'_>>]) -> Result<Difference, Unsettled> {
         let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
         for place in 0..longest {
@@ -179,7 +178,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// From here on the processes of a program are one, where their order is not shown.
+    /// From here on all processes of a program are one, and their order is not shown.
     fn take_together(&mut self) {
         self.by = By::Program;
         self.treated.clear();
@@ -187,8 +186,8 @@ impl<'a> Search<'a> {
         self.expected.clear();
     }
 
-    /// Shows somebody with as little less as makes his runs the same; says whether that is anything
-    /// less than before.
+    /// Finds the strictest level at which all runs of a process are equal. Returns whether it is
+    /// lower than before.
     fn loosen(&mut self, who: Who, rows: &[Row<'_>]) -> bool {
         let now = self.treated.get(&who).cloned().unwrap_or_default();
         let base = self.base.clone();
@@ -218,8 +217,8 @@ impl<'a> Search<'a> {
         is_less
     }
 
-    /// Shows less of what was the same in all of these runs and will not be in others. Says whether
-    /// that is anything less than before.
+    /// Lowers the level of calls that were equal in these runs and may differ in others. Returns
+    /// whether any level is lower than before.
     fn expect_more(&mut self, rows: &[Row<'_>]) -> bool {
         let before = self.treated.clone();
         for (_, run) in rows.iter().flatten() {
@@ -252,8 +251,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// What varies in one process of a program will vary in another one that does the same: shows
-    /// both with no more than either. Says whether that is anything less than before.
+    /// Lowers the levels of processes of a program that do the same, to what holds for all of them:
+    /// what varies in one will vary in another. Returns whether any level is lower than before.
     fn treat_alike(&mut self, rows: &[Row<'_>]) -> bool {
         let mut names: BTreeMap<Who, BTreeSet<String>> = BTreeMap::new();
         let runs = rows.iter().flatten();
@@ -350,7 +349,7 @@ impl<'a> Search<'a> {
         let mut view = self.view();
         let everybody = self.everybody(rows);
         match common(everybody.values()).filter(|treated| treated.others.is_empty()) {
-            // One level for all of them.
+            // All of them have the same level.
             Some(treated) => {
                 view.levels.clear();
                 view.level = treated.level;
@@ -372,7 +371,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// All who do anything that is shown, and how they are.
+    /// Returns all processes that are shown, each with its level.
     fn everybody(&self, rows: &[Row<'_>]) -> BTreeMap<Who, Treated> {
         let mut everybody = BTreeMap::new();
         let runs = rows.iter().filter_map(|row| row.first());

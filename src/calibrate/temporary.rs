@@ -1,4 +1,4 @@
-//! Names of files that are other ones in each run.
+//! Finds names of files that differ from run to run.
 
 use crate::trace::{Deed, Value};
 use perf_records::glob::glob;

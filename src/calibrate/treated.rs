@@ -1,20 +1,20 @@
-//! How much is shown of whom.
+//! The level of detail at which each process is shown.
 
 use super::Who;
 use crate::scenario::{LevelSpec, SnapshotLevel};
 use crate::trace::{Level, Treatment};
 use std::collections::BTreeMap;
 
-/// How somebody is shown.
+/// How a process is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Treated {
     pub(super) level: Level,
-    /// Names of which less is shown, or nothing (`None`).
+    /// Calls shown at a lower level than the rest, or not at all (`None`).
     pub(super) others: BTreeMap<String, Option<Level>>,
 }
 
 impl Treated {
-    /// As `levels` of a view has it.
+    /// Returns it in the form of a view's `levels`.
     pub(super) fn treatment(&self, who: &Who) -> Treatment {
         let others = self.others.iter();
         Treatment {
@@ -24,7 +24,7 @@ impl Treated {
         }
     }
 
-    /// Shows no more than this of the calls of a name; says whether that is anything less than
+    /// Shows calls of a name at no stricter level than `how`; returns whether that is lower than
     /// before.
     pub(super) fn loosen(&mut self, name: &str, how: Level) -> bool {
         let now = self.others.get(name).copied().unwrap_or(Some(self.level));
@@ -35,7 +35,7 @@ impl Treated {
         is_less
     }
 
-    /// What shows no more than either.
+    /// Returns the treatment that shows no more than either of the two.
     pub(super) fn and(&self, other: &Self) -> Self {
         let level = self.level.max(other.level);
         let of = |treated: &Self, name: &str| match treated.others.get(name) {
@@ -54,7 +54,7 @@ impl Treated {
     }
 }
 
-/// As `levels` of a scenario has it.
+/// Returns it in the form of a scenario's `levels`.
 pub(super) fn entry(treatment: &Treatment) -> (String, LevelSpec) {
     let names = |wanted: Option<Level>| {
         let others = treatment.others.iter();
@@ -80,14 +80,14 @@ pub(super) fn level_of(level: Level) -> SnapshotLevel {
     }
 }
 
-/// What all have in common, if anything.
+/// Returns the treatment that all of them have, if they do.
 pub(super) fn common<'b>(mut all: impl Iterator<Item = &'b Treated>) -> Option<Treated> {
     let first = all.next()?;
     all.all(|other| other == first).then(|| first.clone())
 }
 
-/// Treatments that are not the default: one for a program where all of its processes have the same,
-/// else for each process.
+/// Returns treatments that are not the default: one for a program if all its processes have the
+/// same, else one for each process.
 pub(super) fn by_program(everybody: &BTreeMap<Who, Treated>) -> Vec<Treatment> {
     let mut treatments = BTreeMap::new();
     for (who, treated) in everybody {

@@ -1,25 +1,25 @@
-//! What differs between runs of a process.
+//! Finds what differs between runs of a process.
 
 use super::Reason;
 use super::reason::Setting;
 use crate::trace::{Block, Deed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Calls of a name that are not the same in every run.
+/// Calls of a name that differ between runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Varying {
     /// The name.
     pub name: String,
-    /// The fewest and the most of them in a run.
+    /// The fewest and the most calls in a run.
     pub times: (u64, u64),
-    /// A line of one run, and what stands in another run instead, where one does.
+    /// A line of one run, and the line in its place in another run, if there is one.
     pub example: Option<(String, String)>,
-    /// Why, as far as can be guessed.
+    /// The likely reason.
     pub reason: Reason,
 }
 
-/// What of a process differs from that of the first run, by name; what only stands at another place
-/// comes with the names that have changed places first.
+/// Returns, by name, what differs from the first run. For calls that only changed places, the names
+/// that did so come first.
 pub(super) fn varying(runs: &[Vec<&Block>], setting: &Setting) -> Vec<Varying> {
     let Some((first, others)) = runs.split_first() else {
         return Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn varying(runs: &[Vec<&Block>], setting: &Setting) -> Vec<Varying> {
     found.collect()
 }
 
-/// How often threads did what, all together.
+/// Returns how often each call was made, by all threads together.
 pub(super) fn tally<'a>(blocks: &[&'a Block]) -> BTreeMap<&'a str, u64> {
     let mut tally = BTreeMap::new();
     for (name, count) in blocks.iter().flat_map(|block| &block.tally) {
@@ -66,7 +66,7 @@ pub(super) fn tally<'a>(blocks: &[&'a Block]) -> BTreeMap<&'a str, u64> {
     tally
 }
 
-/// How often each line comes, with its name.
+/// How often each line occurs, with its name.
 type Lines<'a> = HashMap<(u32, String), (&'a str, u64)>;
 
 fn lines<'a>(blocks: &[&'a Block]) -> Lines<'a> {
@@ -93,7 +93,7 @@ fn different<'a>(first: &Lines<'a>, other: &Lines<'a>) -> BTreeSet<&'a str> {
     names
 }
 
-/// The first place at which two calls of a name differ.
+/// Returns the first place at which two calls of a name differ.
 fn example(name: &str, first: &[&Block], other: &[&Block]) -> Option<(String, String)> {
     let lines = |blocks: &[&Block]| {
         let deeds = blocks.iter().flat_map(|block| &block.deeds);
@@ -104,7 +104,7 @@ fn example(name: &str, first: &[&Block], other: &[&Block]) -> Option<(String, St
     pairs.find(|(a, b)| a != b)
 }
 
-/// The first place at which two runs differ.
+/// Returns the first place at which two runs differ.
 fn first_places<'a>(first: &[&'a Block], other: &[&'a Block]) -> Option<(&'a Deed, &'a Deed)> {
     let deeds = |blocks: &[&'a Block]| {
         let deeds = blocks.iter().flat_map(|block| &block.deeds);

@@ -161,7 +161,7 @@ mod tests {
         let (mut tracker, mut out) = (told_of_signals(), Vec::new());
         enter(&mut tracker, "read", &mut out);
         leave(&mut tracker, "read", error, &mut out);
-        assert_eq!(calls(&mut out), [], "nobody knows yet");
+        assert_eq!(calls(&mut out), [], "not known yet");
         tracker.signal(WHO, handled, &mut out);
         let next = if handled.is_some() { "write" } else { "read" };
         enter(&mut tracker, next, &mut out);

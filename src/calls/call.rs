@@ -41,7 +41,7 @@ impl ShortName {
     }
 }
 
-/// Who did something.
+/// The task that did something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Actor {
     /// The thread, for good.
@@ -54,12 +54,12 @@ pub struct Actor {
     pub comm: ShortName,
 }
 
-/// How a call began.
+/// The entering half of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Its entering half is there.
     Seen {
-        /// When.
+        /// The time of the entry.
         time: Nanos,
         /// The six words of its arguments; how many mean something is for the call's signature to
         /// say.
@@ -72,12 +72,12 @@ pub enum Entry {
     Missing,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// With this value; -4095 to -1 are errors.
     Returned {
-        /// When.
+        /// The time of the return.
         time: Nanos,
         /// The value.
         value: i64,
@@ -85,7 +85,7 @@ pub enum Outcome {
     /// Interrupted by a signal and made again: the program does not see this one return. The number
     /// is one of `ERESTART*`.
     Restarted {
-        /// When it was interrupted.
+        /// The time of the interruption.
         time: Nanos,
         /// 512 to 516.
         errno: i32,
@@ -93,7 +93,7 @@ pub enum Outcome {
     /// Interrupted by a signal: whether it is made again, or the program gets `EINTR`, is not in
     /// the records.
     Interrupted {
-        /// When.
+        /// The time of the end.
         time: Nanos,
         /// 512 to 516.
         errno: i32,
@@ -101,12 +101,12 @@ pub enum Outcome {
     /// A seccomp filter refused it by `SIGSYS` (`SECCOMP_RET_TRAP`, `SECCOMP_RET_KILL_*`): it was
     /// not made, and has no result.
     Refused {
-        /// When.
+        /// The time of the record that tells.
         time: Nanos,
     },
     /// A seccomp filter answered it or refused it by `SIGSYS`; which of both is not in the records.
     Untold {
-        /// When.
+        /// The time of the record that tells.
         time: Nanos,
     },
     /// The thread ended in it, or was replaced by an exec.
@@ -118,15 +118,15 @@ pub enum Outcome {
 /// A system call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Who made it.
+    /// The task that made it.
     pub actor: Actor,
-    /// By which convention.
+    /// The convention that it was made by.
     pub abi: Abi,
     /// Its number in that convention; -1 where the kernel no longer knew it.
     pub number: i32,
-    /// How it began.
+    /// Its entering half.
     pub entry: Entry,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
     /// What its pointers pointed to.
     pub memory: Memory,
@@ -229,7 +229,7 @@ impl Call {
 /// What a new task shares with its creator, as far as the call tells that made it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// The table of descriptors (`CLONE_FILES`); `None` where nobody knows.
+    /// The table of descriptors (`CLONE_FILES`); `None` if the flags are not known.
     pub files: Option<bool>,
     /// The working directory (`CLONE_FS`).
     pub directory: Option<bool>,
@@ -243,13 +243,13 @@ pub enum Observation {
     /// A call was entered; [`Observation::Call`] follows when its end is known. Holds the place of
     /// the call in its thread's order.
     Entered {
-        /// Who.
+        /// The task.
         actor: Actor,
-        /// By which convention.
+        /// The convention of the call.
         abi: Abi,
         /// The call's number in it.
         number: i32,
-        /// How it began.
+        /// The entering half.
         entry: Entry,
     },
     /// A call is whole, or as whole as it gets.
@@ -258,7 +258,7 @@ pub enum Observation {
     Born {
         /// The new one.
         child: Actor,
-        /// Who created it; `None` for the workload itself.
+        /// Its creator; `None` for the workload itself.
         parent: Option<ThreadId>,
         /// What it shares with that one.
         shares: Shares,
@@ -284,9 +284,9 @@ pub enum Observation {
     /// What the call is that a thread has just entered to the start of its program; told only where
     /// that was asked for.
     Starting(ThreadId, Role),
-    /// A process executed a program that its events do not follow: the kernel ends them when a task
-    /// that is not root executes a set-user-ID program (`perf_event_exit_task()` in
-    /// `begin_new_exec()`), whoever opened them.
+    /// A process executed a program that its events do not follow: the kernel ends all events of a
+    /// task that is not root and executes a set-user-ID program (`perf_event_exit_task()` in
+    /// `begin_new_exec()`).
     OutOfSight(Actor),
     /// A thread ended.
     Gone(ThreadId),

@@ -1,8 +1,8 @@
-//! Who lives in a run and who started whom, by the records of forks, execs and ends.
+//! Which processes live in a run and which created which, by the records of forks, execs and ends.
 //!
-//! A process is told from the thread that makes it: it lives until the last of its threads has
-//! ended. Who started it is who made the call, with the command line of that moment: not whoever
-//! adopted it later, and not what that one executed since.
+//! A process begins with the record of the thread that makes it, and lives until the last of its
+//! threads has ended. Its creator is the process that made the call, with the command line of that
+//! moment: not the one that adopted it later, nor with what the creator executed since.
 
 use super::call::{Call, Observation, Outcome, ThreadId};
 use super::names::Abi;
@@ -59,11 +59,11 @@ pub struct Living {
     /// What it executed last, or its creator before the fork. The name in brackets where the
     /// arguments were not read, and empty where nothing is known.
     pub command: Vec<String>,
-    /// Who created it, with the command line of that moment; `None` for the main process.
+    /// Its creator, with the command line of that moment; `None` for the main process.
     pub creator: Option<Creator>,
 }
 
-/// Who created a process, dead or alive.
+/// The creator of a process, dead or alive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Creator {
     /// Its id where the harness lives.
@@ -75,7 +75,7 @@ pub struct Creator {
 }
 
 impl Lineage {
-    /// Nobody yet. The processes that `init` makes have nobody to name as their creator.
+    /// Begins without processes. The processes that `init` makes have no creator.
     #[must_use]
     pub fn new(init: Option<Pid>) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Lineage {
         }
     }
 
-    /// Who lives, in the order of creation, without the namespace's init.
+    /// Returns the living processes, in the order of creation, without the namespace's init.
     #[must_use]
     pub fn living(&self) -> Vec<Living> {
         let is_main = |process: &Process| {
@@ -187,8 +187,8 @@ impl Lineage {
                 }
             }
             Observation::Gone(thread) => {
-                // The call that made it may return when it has ended; only whoever has children is
-                // asked for by then.
+                // The call that made it may return after its end; by then only a process that has
+                // children is asked for.
                 let is_asked_for = |identity: &mut Rc<Identity>| Rc::strong_count(identity) > 1;
                 if !self.unnamed.get_mut(thread).is_some_and(is_asked_for) {
                     self.unnamed.remove(thread);
@@ -225,7 +225,7 @@ impl Lineage {
     fn insert(&mut self, process: Process) {
         let number = self.n_processes;
         self.n_processes += 1;
-        // Whoever had the id is gone, though nothing said so.
+        // The process that had this id has ended, though no record said so.
         if let Some(stale) = self.by_pid.insert(process.identity.pid, number) {
             self.living.remove(&stale);
         }
@@ -437,7 +437,7 @@ mod tests {
         let mut lineage = run();
         fork(&mut lineage, MAIN, MAIN, 11);
         exit(&mut lineage, MAIN, MAIN);
-        // The caller's own end under its old id is told by nobody.
+        // No record tells of the end of the caller's own old id.
         exec(&mut lineage, MAIN, MAIN, &["other"]);
         assert_eq!(told(&lineage), ["main 2 other"]);
         exit(&mut lineage, MAIN, MAIN);

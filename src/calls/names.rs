@@ -122,7 +122,7 @@ pub fn tracefs_names(abi_name: &str) -> impl Iterator<Item = &str> {
         .chain(std::iter::once(abi_name))
 }
 
-/// The calls that tracefs knows as `kernel_name` though their own name is another one.
+/// Returns the calls that tracefs calls `kernel_name`, though their own name differs.
 pub(super) fn renamed_by_tracefs(kernel_name: &str) -> impl Iterator<Item = &'static str> {
     TRACEFS_NAMES
         .iter()
@@ -210,7 +210,7 @@ const fn rows_by_slot(column: usize) -> [u16; SLOTS] {
     slots
 }
 
-/// The name in the headers, and the name of the tracepoint where that is another one.
+/// The name in the headers, and the name of the tracepoint if it differs.
 const TRACEFS_NAMES: &[(&str, &str)] = &[
     ("fadvise64", "fadvise64_64"),
     ("fstat", "newfstat"),

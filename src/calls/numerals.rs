@@ -30,8 +30,8 @@ pub(super) fn hex_or_zero(out: &mut String, value: u64) {
     }
 }
 
-/// Writes bytes as a C string literal with its quotes: `\n` and its like by letter, what is not
-/// printable in octal, never ambiguous.
+/// Writes bytes as a C string literal with its quotes: `\n` and similar characters by letter,
+/// unprintable bytes in octal, and never ambiguous.
 pub fn write_string(out: &mut String, bytes: &[u8]) {
     out.push('"');
     write_escaped(out, bytes);

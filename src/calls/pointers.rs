@@ -40,7 +40,7 @@ enum Target {
 /// How many there are of what a pointer points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Length {
-    /// One.
+    /// A single one.
     One,
     /// As many as this argument says; of contents and of structures that grow from kernel to
     /// kernel, so many bytes.

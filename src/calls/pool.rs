@@ -1,4 +1,4 @@
-//! Values that several tasks share, each kept while somebody has it.
+//! Values that several tasks share, each kept as long as a task holds it.
 
 /// A place in a [`Pool`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

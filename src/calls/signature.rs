@@ -18,7 +18,7 @@ pub struct Argument {
     pub name: Arc<str>,
     /// What its value is.
     pub kind: ArgKind,
-    /// A name that it shares with its like in other calls; see [`Signature::place_of`].
+    /// The name that such an argument has in all calls; see [`Signature::place_of`].
     pub alias: Option<&'static str>,
 }
 
@@ -32,7 +32,7 @@ pub struct Signature {
     pub returns: ReturnKind,
     /// What of this depends on the words of a call; `None` for nothing.
     pub depends: Option<Depends>,
-    /// Whose form it is.
+    /// The name of the call that it describes.
     pub name: &'static str,
     /// The arguments that are pointers for some commands only.
     pub by_command: Vec<usize>,
@@ -63,8 +63,8 @@ impl Meanings {
 }
 
 impl Signature {
-    /// Where the argument stands that somebody calls by this name: the kernel's own, or else an
-    /// alias, which says what the argument is.
+    /// Returns the place of the argument with this name: the kernel's own name, or else an alias,
+    /// which says what the argument is.
     ///
     /// | alias | of a call that has one such argument, under whatever name |
     /// |---|---|
@@ -218,7 +218,7 @@ impl Signature {
     }
 }
 
-/// An argument of which nothing is said.
+/// An argument without any description.
 fn nothing() -> Argument {
     Argument {
         name: "".into(),

@@ -31,8 +31,8 @@ pub enum Remembered {
 }
 
 impl Tracker {
-    /// From here on all calls are there, and those of before are not. Who is in a call now will
-    /// leave it, and that is all that is seen of it.
+    /// From here on all calls are recorded, and those of before are not. Of a call that is under
+    /// way now, only the return will be seen.
     pub fn remembers(&mut self) {
         self.sources.calls = Remembered::Rest;
     }

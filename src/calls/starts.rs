@@ -8,15 +8,15 @@
 //! initialise itself while it is still at work (`__libc_early_init()`), which asks for the limit of
 //! the stack. The constructors of libraries run behind that and are the program's.
 //!
-//! Where an instruction lies does not tell who came to it: a constructor, or what resolves a
-//! function while the loader relocates (`STT_GNU_IFUNC`), may jump to one of the loader's. Until
+//! The place of an instruction does not tell how the program came to it: a constructor, or a
+//! resolver called while the loader relocates (`STT_GNU_IFUNC`), may jump into the loader. Until
 //! the first thread's memory is set up (`init_tls()`: `set_tid_address`, and on x86-64
-//! `arch_prctl(ARCH_SET_FS)` before it) nothing of the program has run, and all that finds and maps
-//! files is the loader's. From then on only what protects memory, or asks for some, is taken for
-//! the loader's. Its last deed is to unmap the cache of libraries, the only file that it mapped at
-//! no fixed place and without execution in mind (`_dl_unload_cache()`): what comes behind that is
-//! the program's, wherever it lies. So what is left out by mistake opens nothing, reads nothing and
-//! writes nothing.
+//! `arch_prctl(ARCH_SET_FS)` before it) nothing of the program has run, and all calls that find and
+//! map files are the loader's. From then on only calls that protect memory, or ask for some, count
+//! as the loader's. Its last call unmaps the cache of libraries, the only file that it mapped at no
+//! fixed place and without execution in mind (`_dl_unload_cache()`): calls after that are the
+//! program's, wherever they lie. So a call that is left out by mistake opens nothing, reads nothing
+//! and writes nothing.
 //!
 //! A static program names no loader: nothing is the loader's. A loader that the program brings
 //! along is part of the program. musl's loader is the C library itself: its part ends with the

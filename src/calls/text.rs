@@ -35,8 +35,8 @@ pub trait Values {
     fn unread(&mut self, out: &mut String) {
         out.push_str(UNREAD);
     }
-    /// A number in a structure that is another one in another run, by its nature. True where the
-    /// number itself was written, so that more may be said of it.
+    /// Writes a number in a structure whose value differs from run to run by its nature. Returns
+    /// true if the number itself was written, so that more may be said of it.
     fn varying(&mut self, what: Varying, number: i128, out: &mut String) -> bool {
         let _ = what;
         out.push_str(itoa::Buffer::new().format(number));
@@ -246,7 +246,7 @@ pub(super) fn task(out: &mut String, id: i32, values: &mut impl Values) {
     match id {
         -1..=0 => decimal(out, id.into()),
         i32::MIN => out.push_str("-2147483648"),
-        // kill(2) and its like: a process group.
+        // kill(2) and similar calls: a process group.
         negative if id < 0 => {
             out.push('-');
             values.task(-negative, out);

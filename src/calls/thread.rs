@@ -30,8 +30,8 @@ pub(super) struct Early {
 pub(super) struct Thread {
     pub(super) actor: Actor,
     pub(super) pending: Option<Pending>,
-    /// Read for the call whose entering half comes next: which of two probes of a tracepoint fires
-    /// first nobody knows.
+    /// Read for the call whose entering half comes next: the two probes of a tracepoint fire in any
+    /// order.
     pub(super) early: Option<Early>,
     /// Returned, but what is read at its end did not come yet. It comes before the thread does
     /// anything else.

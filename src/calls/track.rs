@@ -26,7 +26,7 @@ use std::collections::HashMap;
 pub struct Tracker {
     pub(super) threads: Vec<Thread>,
     by_tid: HashMap<Tid, usize>,
-    /// Who had an id last, as an event may follow the record of its thread's end.
+    /// The last task of each id, as an event may follow the record of its thread's end.
     gone: HashMap<Tid, Actor>,
     free: Vec<usize>,
     n_threads: u32,
@@ -44,7 +44,7 @@ impl Tracker {
         }
     }
 
-    /// Who a thread id stands for now. One that no fork announced is taken for the workload itself.
+    /// Returns the task of a thread id; without a fork's record it counts as the workload itself.
     pub fn actor(&mut self, pid: Pid, tid: Tid, out: &mut Vec<Observation>) -> Actor {
         if let Some(gone) = self.gone_actor(tid) {
             return gone;
@@ -148,7 +148,7 @@ impl Tracker {
                     let outcome = unfinished.without_end(self.sources.own_tracepoints);
                     out.push(Observation::Call(unfinished.call(actor, outcome)));
                 }
-                // Of who is new in the middle of a run, it is any exec.
+                // For a thread that is first seen in the middle of a run, it is any exec.
                 let is_start = first && self.sources.calls == Remembered::All;
                 let uncorking = is_start && value == 0 && leaves_an_exec(number);
                 let (entry, abi, number) = if uncorking {
@@ -194,7 +194,7 @@ impl Tracker {
             comm,
             ..
         } = self.threads[parent].actor;
-        // The number was used before: whoever had it is gone, though nothing said so.
+        // The number is in use again: its earlier thread has ended, though no record said so.
         if let Some(stale) = self.by_tid.get(&task.tid).copied() {
             self.end(stale, out);
         }
@@ -302,8 +302,8 @@ impl Tracker {
         self.end(caller, out);
     }
 
-    /// Who had an id that nobody has now. Never looked up for the thread that the last record was
-    /// of: it lives.
+    /// Returns the last task of an id that is not in use. Not looked up for the thread of the last
+    /// record: it lives.
     fn gone_actor(&self, tid: Tid) -> Option<Actor> {
         let is_last = self.last.is_some_and(|(known, _)| known == tid);
         if is_last {

@@ -1,28 +1,28 @@
-//! Yes, no, and what nobody knows.
+//! Answers of a test: yes, no, or not known.
 
-/// Whether something is so; in the order of how much speaks for it.
+/// The answer of a test, ordered by how much speaks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Answer {
-    /// It is not.
+    /// It fails.
     No,
-    /// It hangs on a value that was not read.
+    /// It depends on a value that was not read.
     Unknown,
-    /// It is.
+    /// It passes.
     Yes,
 }
 
 impl Answer {
-    /// Whether both are so.
+    /// Whether both tests pass.
     pub(super) fn and(self, other: Self) -> Self {
         self.min(other)
     }
 
-    /// Whether one of them is.
+    /// Whether one of the tests passes.
     pub(super) fn or(self, other: Self) -> Self {
         self.max(other)
     }
 
-    /// Whether it is not so.
+    /// Whether the test fails.
     pub(super) fn opposite(self) -> Self {
         match self {
             Self::No => Self::Yes,
@@ -31,7 +31,7 @@ impl Answer {
         }
     }
 
-    /// A yes; or, where only a part was read and the rest may make it one, nobody knows.
+    /// Yes if `is_so`; not known if only a part was read and the rest could make it so.
     pub(super) fn unless_more(is_so: bool, is_more: bool) -> Self {
         match (is_so, is_more) {
             (true, _) => Self::Yes,

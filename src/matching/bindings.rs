@@ -1,25 +1,24 @@
-//! What captures stand for.
+//! The values of captures.
 
 use super::answer::Answer;
 use super::field::Captures;
 use super::unify::unify;
 use crate::trace::Part;
 
-/// What captures stand for, and where that was found: those of a whole run are seen in its
-/// sections.
+/// The values of captures, and the step that bound each: sections see those of the whole run.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     all: Vec<Bound>,
-    /// Captures that stand for nothing, as the steps that bind them do not occur.
+    /// Captures without a value, as the steps that bind them did not occur.
     missing: Vec<String>,
 }
 
-/// What a capture stands for.
+/// The value of a capture.
 #[derive(Clone, Debug)]
 pub(super) struct Bound {
     pub(super) name: String,
     pub(super) part: Part,
-    /// Where: "step 1 of `sequence`".
+    /// The step that bound it: "step 1 of `sequence`".
     pub(super) by: String,
 }
 
@@ -28,21 +27,21 @@ impl Bindings {
         self.all.iter().find(|bound| bound.name == name)
     }
 
-    /// Notes those that are still free as missing.
+    /// Marks captures that are still free as missing.
     pub(super) fn miss(&mut self, names: &[&str]) {
         let free = names.iter().filter(|name| self.get(name).is_none());
         let free: Vec<String> = free.map(|name| (*name).to_owned()).collect();
         self.missing.extend(free);
     }
 
-    /// Whether one of these stands for nothing.
+    /// Whether one of these captures is missing.
     pub(super) fn misses(&self, names: &[&str]) -> bool {
         names
             .iter()
             .any(|name| self.missing.iter().any(|missing| missing == name))
     }
 
-    /// Adds one that was free.
+    /// Binds a capture that was free.
     pub(super) fn bind(&mut self, name: &str, part: &Part, by: String) {
         if self.get(name).is_none() {
             self.all.push(Bound {
@@ -54,8 +53,8 @@ impl Bindings {
     }
 }
 
-/// The captures of a single matcher, tried upon one deed: what is bound stays so, what is free is
-/// bound within the deed only.
+/// The captures of a single matcher, tried on one deed: a bound capture keeps its value, a free one
+/// is bound for this deed only.
 pub(super) struct Within<'b> {
     bindings: &'b Bindings,
     own: Vec<(String, Part)>,

@@ -1,4 +1,5 @@
-//! Which deeds may be which step: by their fields alone, then by what must come behind them.
+//! Finds the deeds that each step may be: first by their fields alone, then by the steps that
+//! follow.
 
 use super::answer::Answer;
 use super::field::{Captures, Free, has_capture};
@@ -18,7 +19,7 @@ pub(super) struct Candidate {
     pub(super) answer: Answer,
 }
 
-/// Whether a deed has fields like these, of those that `which` picks.
+/// Whether the fields of a deed that `which` picks pass their tests.
 pub(super) fn fits(
     deed: &Deed,
     matcher: &Matcher,
@@ -38,8 +39,8 @@ pub(super) fn fits(
     answer
 }
 
-/// Whether a deed of one of the names is meant: of a call that is many and did not say which it is,
-/// nobody knows.
+/// Whether a deed has one of the matcher's names. Not known for a call that stands for many, if the
+/// record does not say which it is.
 fn may_mean(deed: &Deed, matcher: &Matcher) -> Answer {
     if has_all_of(&deed.name, |name| matcher.names.contains(name)) {
         return Answer::Yes;
@@ -47,7 +48,7 @@ fn may_mean(deed: &Deed, matcher: &Matcher) -> Answer {
     Answer::unless_more(false, deed.unseen.is_some())
 }
 
-/// Whether one field of a deed is like this.
+/// Whether one field of a deed passes its test.
 pub(super) fn field_fits(
     deed: &Deed,
     matcher: &Matcher,
@@ -56,15 +57,16 @@ pub(super) fn field_fits(
 ) -> Answer {
     match deed.part(word) {
         Some(part) => named::holds(test, &part, matcher.is_closed, captures),
-        // It may be among the arguments that nobody saw.
+        // It may be among the arguments that were not seen.
         None if deed.unseen.is_some() && word != "returns" => Answer::Unknown,
-        // The functions that led to it, where nothing was recorded of this one.
+        // No call chain was recorded for this event.
         None if matches!(word, "stack" | "from") => Answer::Unknown,
         None => Answer::No,
     }
 }
 
-/// The deeds that a matcher may mean, in the order of entering, whatever its captures stand for.
+/// Returns the deeds that a matcher may mean, for any values of its captures, in the order of
+/// entry.
 pub(super) fn meant(scene: &Scene<'_>, matcher: &Matcher) -> Vec<Candidate> {
     let names = matcher.names.iter();
     let mut all: Vec<Candidate> = names
@@ -82,7 +84,7 @@ pub(super) fn meant(scene: &Scene<'_>, matcher: &Matcher) -> Vec<Candidate> {
     all
 }
 
-/// Of each leaf what it may be, by when that starts.
+/// Returns the candidates of each leaf, by the start of their effect.
 pub(super) fn of_leaves(scene: &Scene<'_>, shape: &Shape<'_>) -> Vec<Vec<Candidate>> {
     let by_start = |candidate: &Candidate| start(scene, candidate.deed);
     let leaves = shape.leaves.iter();
@@ -99,9 +101,9 @@ pub(super) fn start(scene: &Scene<'_>, deed: Place) -> u64 {
     scene.when.get(deed).map_or(0, |when| when.start)
 }
 
-/// Takes out what cannot be part of any match: what no deed of a later step can follow, and what
-/// has a file that no other step with the same capture has. Without captures nothing else is
-/// needed, and no choice is ever taken back.
+/// Removes deeds that can be in no match: no deed of a later step can follow, or no other step with
+/// the same capture has the same file. Without captures the search needs no more than this, and
+/// never takes a choice back.
 pub(super) fn prune(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<Candidate>]) {
     same_files(scene, shape, candidates);
     for leaf in (0..shape.leaves.len()).rev() {
@@ -116,12 +118,12 @@ pub(super) fn prune(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<
     }
 }
 
-/// The last of some deeds.
+/// The latest of some deeds.
 #[derive(Default)]
 struct Latest {
-    /// The latest start, whose that is, and the latest of another thread's.
+    /// The latest start with its thread, and the latest of another thread.
     starts: [Option<(u64, usize)>; 2],
-    /// The last of each thread.
+    /// The last deed of each thread.
     of_thread: Vec<Option<Place>>,
 }
 
@@ -160,7 +162,7 @@ impl Latest {
     }
 }
 
-/// Where a capture is of descriptors everywhere, only files that all its steps have can be meant.
+/// Keeps only files that all steps of a capture have, if all these steps use it for a descriptor.
 fn same_files(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<Candidate>]) {
     let mut uses: HashMap<&str, Vec<(LeafId, &str)>> = HashMap::new();
     for (leaf, it) in shape.leaves.iter().enumerate() {
@@ -199,8 +201,8 @@ fn same_files(scene: &Scene<'_>, shape: &Shape<'_>, candidates: &mut [Vec<Candid
     }
 }
 
-/// The file that a part refers to; `Some(None)` where it is certainly no file, and `None` where it
-/// may be equal to one.
+/// Returns the file that a part refers to; `Some(None)` if it certainly is no file, and `None` if
+/// it may be equal to one.
 fn file(scene: &Scene<'_>, deed: Place, word: &str) -> Option<Option<u64>> {
     let part = scene.deeds.get(deed)?.part(word)?;
     match &part.value {
@@ -214,8 +216,8 @@ fn file(scene: &Scene<'_>, deed: Place, word: &str) -> Option<Option<u64>> {
     }
 }
 
-/// Whether each leaf of `sequence` can have a deed of its own, and each of `any_order`, captures
-/// and order aside. One of each may share one.
+/// Whether each leaf of `sequence` can have a deed of its own, and each of `any_order` too, leaving
+/// captures and order aside. One leaf of each list may share a deed.
 pub(super) fn can_all_differ(shape: &Shape<'_>, candidates: &[Vec<Candidate>]) -> bool {
     let ordered = shape.leaves.iter().take_while(|leaf| !leaf.is_free).count();
     let (sequence, any_order) = candidates.split_at(ordered.min(candidates.len()));
@@ -237,14 +239,14 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Gives one more leaf a deed, if need be by giving others another one (a path that augments
-    /// the matching, the shortest first).
+    /// Gives one more leaf a deed, if necessary by giving other leaves another deed (the shortest
+    /// path that augments the matching).
     fn add(&mut self, leaf: LeafId, candidates: &[Vec<Candidate>]) -> bool {
         let mut asked_by: HashMap<Place, LeafId> = HashMap::new();
         let mut waiting = VecDeque::from([leaf]);
         while let Some(leaf) = waiting.pop_front() {
             let own = candidates.get(leaf).map_or(&[][..], Vec::as_slice);
-            // As many as there are leaves are enough to choose from.
+            // Each leaf needs no more candidates than there are leaves.
             for Candidate { deed, .. } in own.iter().take(candidates.len()) {
                 if asked_by.contains_key(deed) {
                     continue;
@@ -262,7 +264,7 @@ impl Pairs {
         false
     }
 
-    /// Gives each deed of the path to whoever asked for it.
+    /// Moves each deed of the path to the leaf that asked for it.
     fn shift(&mut self, free: Place, asked_by: &HashMap<Place, LeafId>) {
         let mut deed = Some(free);
         while let Some((given, leaf)) = deed.and_then(|it| Some((it, *asked_by.get(&it)?))) {

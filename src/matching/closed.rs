@@ -1,4 +1,4 @@
-//! What must not occur, what alone may, and how often something must.
+//! Judges `never`, `only` and `count`.
 
 use super::Matcher;
 use super::answer::Answer;
@@ -10,14 +10,15 @@ use super::judge::Finding;
 use super::order::Place;
 use crate::scenario::NumberOf;
 
-/// With which eyes the deeds are looked at.
+/// What these judge deeds with.
 pub(super) struct Sight<'s, 'a> {
     pub(super) explainer: &'s Explainer<'s, 'a>,
     pub(super) bindings: &'s Bindings,
 }
 
 impl Sight<'_, '_> {
-    /// The deeds that a matcher means; `None` where nobody knows what its captures stand for.
+    /// Returns the deeds that a matcher means; `None` if the value of one of its captures is not
+    /// known.
     fn meant(&self, matcher: &Matcher) -> Option<Vec<Candidate>> {
         let mut names = Vec::new();
         for (_, test) in &matcher.fields {
@@ -47,7 +48,7 @@ fn places(candidates: &[Candidate], answer: Answer) -> Vec<Place> {
     all.map(|candidate| candidate.deed).collect()
 }
 
-/// None of these.
+/// Judges `never`: none of these may occur.
 pub(super) fn never(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Vec<Finding> {
     let judged = matchers.iter().filter_map(|matcher| {
         let meant = sight.meant(matcher)?;
@@ -68,7 +69,7 @@ pub(super) fn never(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Vec<Finding>
     judged.collect()
 }
 
-/// Nothing but these.
+/// Judges `only`: nothing else may occur.
 pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Finding> {
     if matchers.is_empty() {
         return None;
@@ -84,7 +85,7 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
     let of = |wanted: Answer| -> Vec<Place> {
         let all = answers.iter().enumerate();
         let deeds = &sight.explainer.scene.deeds;
-        // Of spans nothing is said by that: they are made of what is.
+        // `only` does not concern spans, which are made of events.
         let is_event = |place: &Place| deeds.get(*place).is_some_and(|deed| deed.ends.is_none());
         all.filter(|(_, answer)| **answer == wanted)
             .map(|(place, _)| place)
@@ -115,7 +116,7 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
     }
 }
 
-/// So many of each.
+/// Judges `count`: so many of each must occur.
 pub(super) fn count(counts: &[NumberOf<Matcher>], sight: &Sight<'_, '_>) -> Vec<Finding> {
     let judged = counts.iter().filter_map(|count| {
         let (matcher, range) = (&count.step, count.times);

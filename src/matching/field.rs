@@ -1,4 +1,4 @@
-//! Tests of fields.
+//! Tests fields.
 
 use super::answer::Answer;
 use super::frames;
@@ -7,19 +7,19 @@ use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Value};
 use perf_records::glob::path_glob;
 
-/// What stands in a text for what was not read, or was left out.
+/// The texts in place of what was not read or was left out.
 const GAPS: [&str; 2] = ["<unread>", "..."];
 
-/// What captures stand for.
+/// The values of captures, for tests.
 pub(super) trait Captures {
-    /// Whether a part is what a capture stands for; binds one that stands for nothing yet.
+    /// Whether a part equals a capture's value; a free capture gets the part as its value.
     fn meet(&mut self, name: &str, part: &Part) -> Answer;
 
-    /// Whether a capture stands for nothing yet.
+    /// Whether a capture has no value yet.
     fn is_free(&self, name: &str) -> bool;
 }
 
-/// All captures are free and stay so.
+/// Captures that are all free and stay so.
 pub(super) struct Free;
 
 impl Captures for Free {
@@ -32,13 +32,13 @@ impl Captures for Free {
     }
 }
 
-/// Whether a part is what the author wrote.
+/// Whether a part passes the author's test.
 pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> Answer {
     match (test, &part.value) {
         (_, Value::Never) => Answer::No,
         (test, Value::Frames { names, is_cut }) => frames::hold(test, names, *is_cut),
         (Test::Any, value) => (*value != Value::Nothing).into(),
-        // Nothing is bound by what something is not.
+        // A negated test binds no captures.
         (Test::Not(test), _) if is_any_free(test, captures) => Answer::Yes,
         (Test::Not(test), _) => holds(test, part, captures).opposite(),
         (Test::OneOf(tests), _) => {
@@ -65,7 +65,7 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
         (Test::Prefix(prefix), _) => begins(part, prefix.as_bytes()),
         (Test::Glob(glob), _) => is_like(part, glob.as_bytes()),
         (Test::Regex(regex), _) => textual(part, &|text, is_whole| match regex.find(text) {
-            // At the end of what was read, `$` is not the end of the string.
+            // `$` must not match at the end of a cut string.
             Some(found) => is_whole || found.end() < text.len(),
             None => false,
         }),
@@ -80,7 +80,7 @@ fn is_any_free(test: &Test, captures: &dyn Captures) -> bool {
     names.iter().any(|name| captures.is_free(name))
 }
 
-/// Whether what captures stand for decides over the test.
+/// Whether a test depends on the value of a capture.
 pub(super) fn has_capture(test: &Test) -> bool {
     match test {
         Test::Capture(_) => true,
@@ -100,12 +100,12 @@ pub(super) fn captures_of<'t>(test: &'t Test, into: &mut Vec<&'t str>) {
     }
 }
 
-/// The numbers that a value can be called by.
+/// Returns the numbers that stand for a value.
 pub(super) fn numbers(value: &Value) -> Vec<i128> {
     match value {
         Value::Number(number) => vec![*number],
-        // A constant such as `AT_FDCWD` is -100 to whoever writes its number, however wide its
-        // register is.
+        // An author who writes a constant such as `AT_FDCWD` as a number writes -100, however wide
+        // its register is.
         Value::Names(_, bits) => {
             let mut all = vec![i128::from(*bits), i128::from(*bits as i64)];
             if *bits <= u64::from(u32::MAX) {
@@ -117,7 +117,7 @@ pub(super) fn numbers(value: &Value) -> Vec<i128> {
             vec![i128::from(*number)]
         }
         Value::Task { id, .. } => vec![i128::from(*id)],
-        // What the program sees of any error.
+        // A program sees -1 for any error.
         Value::Error(_) => vec![-1],
         _ => Vec::new(),
     }
@@ -239,8 +239,7 @@ fn contains(part: &Part, all: &[String]) -> Answer {
     })
 }
 
-/// Whether one of the texts that a value can be read as passes; a test is told whether it is the
-/// whole text.
+/// Whether one of the texts of a value passes; the test is told whether the text is whole.
 fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
     let text = part.text.as_bytes();
     match &part.value {
@@ -283,7 +282,7 @@ fn is_partly_read(part: &Part) -> bool {
         && GAPS.iter().any(|gap| part.text.contains(gap))
 }
 
-/// A number as C has it: decimal, `0x`, `0`.
+/// Reads a number as in C: decimal, `0x`, `0`.
 pub(crate) fn numeral(text: &str) -> Option<i128> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),

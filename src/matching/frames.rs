@@ -1,14 +1,14 @@
-//! Whether the functions that led to an event are those that an author names.
+//! Tests the functions that led to an event.
 //!
-//! A frame without a name may be any, and behind a chain that is cut may be any more: of what is
-//! not found there nobody knows.
+//! A frame without a name may be any function, and a cut chain may go on with any: a function that
+//! is not found there is unknown, not missing.
 
 use super::answer::Answer;
 use crate::scenario::{Literal, Test};
 use perf_records::glob::path_glob;
 
-/// Whether one of the functions is like this; of a list, whether all of them are there, in this
-/// order from the innermost outwards.
+/// Whether one of the functions passes; for a list, whether all of them occur in this order, from
+/// the innermost outwards.
 pub(super) fn hold(test: &Test, names: &[Option<Box<str>>], is_cut: bool) -> Answer {
     match test {
         Test::Any => Answer::unless_more(names.iter().any(Option::is_some), is_cut),

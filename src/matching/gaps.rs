@@ -1,4 +1,4 @@
-//! What must not lie between steps.
+//! Finds forbidden deeds between steps.
 
 use super::Matcher;
 use super::answer::Answer;
@@ -8,17 +8,17 @@ use super::order::{Place, Scene};
 use super::search::Search;
 use super::shape::{Gap, LeafId};
 
-/// What must not be in a gap.
+/// The deeds that must not be in a gap.
 pub(super) struct Excluded<'s> {
     matcher: &'s Matcher,
     /// In the order of entering.
     deeds: Vec<Candidate>,
-    /// Of each deed and those before it the latest end.
+    /// For each deed, the latest end of it and those before it.
     until: Vec<u64>,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    /// A deed in a gap that must not be there.
+    /// Returns a forbidden deed in a gap.
     pub(super) fn violator(&mut self, gap: usize) -> Option<Place> {
         let (scene, shape) = (self.scene, self.shape);
         let it = shape.gaps.get(gap)?;
@@ -97,7 +97,7 @@ impl<'s> Excluded<'s> {
         }
     }
 
-    /// Those that were entered until then.
+    /// Returns the deeds entered up to a moment.
     fn up_to(
         &self,
         scene: &Scene<'_>,

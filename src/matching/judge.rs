@@ -1,4 +1,4 @@
-//! What is expected of the events of a run or a section, against its deeds.
+//! Judges the expectations for a run or a section by its deeds.
 
 use super::bindings::Bindings;
 use super::closed::{self, Sight};
@@ -12,20 +12,19 @@ use crate::scenario::Pattern;
 /// How many deeds a search may try at most: about a second's worth.
 pub const MOST_TRIES: u64 = 2_000_000;
 
-/// What is to be said of one expectation that was not met. Its first line says it all; the others
-/// say why.
+/// An expectation that was not met or not decided. The first line says all; the others explain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// It was certainly not met.
     Failed(String),
-    /// Nobody knows: it hangs on values that were not read.
+    /// It is not known: the answer depends on values that were not read.
     Unknown(String),
-    /// To tell whether it was met would have taken too long.
+    /// The search for the answer would have taken too long.
     GaveUp(String),
 }
 
 impl Finding {
-    /// What is to be said.
+    /// Returns the text for a report.
     #[must_use]
     pub fn text(&self) -> &str {
         let (Self::Failed(text) | Self::Unknown(text) | Self::GaveUp(text)) = self;
@@ -33,18 +32,17 @@ impl Finding {
     }
 }
 
-/// What came of all expectations; nothing where all were met.
+/// The result for all expectations; empty if all were met.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
     /// In the order of the keys: `sequence`, `any_order`, `never`, `only`, `count`.
     pub findings: Vec<Finding>,
-    /// What captures stand for: those of `sequence` and `any_order`, and the outer ones.
+    /// The values of captures: those of `sequence` and `any_order`, and the outer ones.
     pub bindings: Bindings,
 }
 
-/// Judges what is expected of these deeds: of those of a section, or of all. Captures that stand
-/// for something in `outer` do so here; what hangs on one that does not, as what binds it was not
-/// met, is not judged.
+/// Judges the expectations for these deeds: of a section, or of the whole run. Captures keep their
+/// values from `outer`. An expectation with a capture that is missing there is not judged.
 ///
 /// `most` is how many deeds the search may try ([`MOST_TRIES`]).
 #[must_use]
@@ -80,7 +78,7 @@ pub fn judge(
     judgement
 }
 
-/// The parts that bind captures.
+/// Judges the lists that bind captures.
 fn ordered(
     expected: &Expected,
     explainer: &Explainer<'_, '_>,
@@ -90,7 +88,7 @@ fn ordered(
     let outer = judgement.bindings.clone();
     let (sequence, any_order) = (expected.sequence.as_slice(), expected.any_order.as_slice());
     let captures = Shape::new(sequence, any_order).captures;
-    // What these are was to be found elsewhere, and was not: that is said there.
+    // The missing capture has a finding of its own.
     if outer.misses(&captures) {
         judgement.bindings.miss(&captures);
         return;
@@ -107,7 +105,7 @@ fn ordered(
         judgement.findings.push(finding);
         return;
     }
-    // What is wrong with the one by itself is said of it; otherwise it is that both do not go
+    // A list that fails by itself gets a finding of its own; otherwise the two lists do not fit
     // together.
     match attempt(sequence, &[]).finding {
         Some(finding) => {
@@ -120,7 +118,7 @@ fn ordered(
     }
 }
 
-/// What came of one search.
+/// The result of one search.
 struct Attempt {
     finding: Option<Finding>,
     bindings: Bindings,

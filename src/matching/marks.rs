@@ -1,4 +1,4 @@
-//! Marks: moments of a run that are told by a deed that there is once.
+//! Marks: moments of a run, each told by a deed that occurs exactly once.
 
 use super::answer::Answer;
 use super::candidates::meant;
@@ -9,7 +9,7 @@ use crate::trace::{Deed, Value};
 /// What a mark is.
 #[derive(Clone, Debug)]
 pub enum Mark {
-    /// A write of this, a line feed at its end left out.
+    /// A write of this text, without a line feed at its end.
     Written(Vec<u8>),
     /// A deed.
     Step(Matcher),
@@ -18,17 +18,17 @@ pub enum Mark {
 /// The calls that write a mark.
 pub const MARKING: [&str; 2] = ["write", "pwrite64"];
 
-/// Why there is no such moment, in words; or nobody knows.
+/// Why there is no such moment, or why it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unmarked {
-    /// It was not there, or more than once.
+    /// It did not occur, or more than once.
     Not(String),
-    /// It hangs on what was not read.
+    /// It depends on values that were not read.
     Unknown(String),
 }
 
 impl Mark {
-    /// The one deed that is it.
+    /// Returns the one deed that is the mark.
     ///
     /// # Errors
     /// [`Unmarked`].
@@ -54,7 +54,7 @@ impl Mark {
         }
     }
 
-    /// All that it is or may be.
+    /// Returns all deeds that are, or may be, the mark.
     fn all<'a>(&self, scene: &Scene<'a>) -> Vec<(&'a Deed, Answer)> {
         match self {
             Self::Step(matcher) => {
@@ -76,7 +76,7 @@ impl Mark {
     }
 }
 
-/// Whether a write may be one of this many bytes of a mark: with the line feed or without.
+/// Whether a write of this length may be a mark: with its line feed or without.
 #[must_use]
 pub fn may_mark(text: &[u8], length: u64) -> bool {
     let bytes = text.len() as u64;
@@ -103,7 +103,7 @@ fn writes(deed: &Deed, text: &[u8]) -> Answer {
     }
 }
 
-/// `2 of P1, 1 of P3.T2`.
+/// Returns `2 of P1, 1 of P3.T2`.
 fn by_whom(deeds: &[&Deed]) -> String {
     let mut who: Vec<(String, usize)> = Vec::new();
     for deed in deeds {

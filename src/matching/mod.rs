@@ -1,8 +1,8 @@
-//! Patterns over the deeds of a run: whether they occur, with which captures, and what came nearest
-//! where they do not.
+//! Matches patterns with the deeds of a run: whether they occur, with which captures, and what was
+//! most similar if they do not.
 //!
-//! Pure. A test of a field has three answers, as a value that was not read may be the one that was
-//! meant: such a run is not judged.
+//! Pure. The test of a field has three answers, as a value that was not read may be the expected
+//! one: such a run is not judged.
 
 mod answer;
 mod bindings;
@@ -42,15 +42,15 @@ use crate::scenario::{Expectations, KeyPath, Role, Test};
 use std::collections::BTreeSet;
 use syscall_model::has_all_of;
 
-/// What is expected of the events of a run, or of one of its sections; every name in it exists and
+/// The expectations for the events of a run, or of one of its sections; every name in it exists and
 /// is recorded.
 pub type Expected = Expectations<Matcher>;
 
 impl Expected {
-    /// Whether it speaks of more than how many there are of a name.
+    /// Whether it needs more than the number of deeds of each name.
     #[must_use]
     pub fn takes_deeds(&self) -> bool {
-        // Which of many a call is, its deed tells.
+        // Only the deed tells which operation a multiplexing call made.
         let is_one_of_many = |matcher: &Matcher| {
             let mut names = matcher.names.iter();
             names.any(|name| !has_all_of(name, |name| matcher.names.contains(name)))
@@ -61,7 +61,7 @@ impl Expected {
         })
     }
 
-    /// What is said of single deeds that absence, or a number, may meet.
+    /// Returns the matchers of `never`, and those of each `count` with a maximum.
     #[must_use]
     pub fn bounds(&self) -> Vec<&Matcher> {
         let is_bound = |role| match role {
@@ -75,16 +75,16 @@ impl Expected {
     }
 }
 
-/// What a single deed must be.
+/// The description of a single deed.
 #[derive(Clone, Debug)]
 pub struct Matcher {
     /// As the author wrote it: `rename*`.
     pub word: String,
     /// The names that it stands for, all of them recorded.
     pub names: BTreeSet<String>,
-    /// What its fields must be, by the names that [`crate::trace::Deed::part`] knows.
+    /// Tests of its fields, by the names that [`crate::trace::Deed::part`] knows.
     pub fields: Vec<(String, Test)>,
-    /// Whether each name that a file has must fit, and not any of them: of what alone is allowed.
+    /// Whether every name of a file must pass, and not just one: so in `only`.
     pub is_closed: bool,
     /// Where it stands in the file.
     pub at: KeyPath,

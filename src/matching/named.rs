@@ -1,4 +1,4 @@
-//! Tests of what has several names: a file that a path led to, or that a descriptor refers to.
+//! Tests values with several names: the file that a path led to, or that a descriptor refers to.
 
 use super::answer::Answer;
 use super::field::{self, Captures, has_capture};
@@ -6,12 +6,12 @@ use super::paths::climbs;
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Reached, Value};
 
-/// Whether a part is what the author wrote, by any of its names; or by each of them, where that is
-/// what it takes.
+/// Whether a part passes the author's test by one of its names; or by all of them, if the test
+/// requires that.
 ///
-/// A file has the name that the call was given, unless a `..` is in it, which may lead elsewhere
-/// than its text says, and all names that it had in the run so far. Where it is not known which
-/// file it is, no name that does not fit tells anything.
+/// A file has the name in the call, unless that contains a `..`, which may lead elsewhere than the
+/// text says, and all names that it had in the run so far. If it is not known which file it is, a
+/// name that fails the test decides nothing.
 pub(super) fn holds(
     test: &Test,
     part: &Part,
@@ -50,7 +50,7 @@ pub(super) fn holds(
             (false, answer) if is_plain(part) => answer.or(Answer::Unknown),
             (false, _) => Answer::Unknown,
         },
-        // What only the machine's own links do is no affair of the scenario's.
+        // Links of the machine itself do not concern the scenario.
         Reached::Known { is_led: false, .. } if is_closed => spelled(),
         Reached::Known { names, .. } => {
             let is_spelled = is_plain(part) || names.is_empty();
@@ -68,7 +68,7 @@ pub(super) fn holds(
     }
 }
 
-/// Whether the number of a descriptor decides.
+/// Whether a test is about the number of a descriptor.
 fn is_of_numbers(test: &Test) -> bool {
     match test {
         Test::Is(Literal::Number(_)) | Test::Range(..) => true,
@@ -79,7 +79,7 @@ fn is_of_numbers(test: &Test) -> bool {
     }
 }
 
-/// Whether the spelling is compared.
+/// Whether a test is about the spelling.
 fn is_spelled(test: &Test) -> bool {
     match test {
         Test::Spelled(_) => true,
@@ -89,7 +89,7 @@ fn is_spelled(test: &Test) -> bool {
     }
 }
 
-/// Whether what it is called leads where it says.
+/// Whether the name leads where its text says.
 fn is_plain(part: &Part) -> bool {
     match &part.value {
         Value::Path { given, .. } => !climbs(given) && !given.is_empty(),
@@ -98,7 +98,7 @@ fn is_plain(part: &Part) -> bool {
     }
 }
 
-/// The same under another name.
+/// Returns the part under another name.
 fn called(part: &Part, by: &[u8]) -> Part {
     let mut called = part.clone();
     match &mut called.value {
@@ -120,7 +120,7 @@ fn called(part: &Part, by: &[u8]) -> Part {
     called
 }
 
-/// Why it is not known which file a part is.
+/// Returns why it is not known which file a part is.
 pub(super) fn why_unknown(part: &Part) -> Option<&str> {
     match &part.value {
         Value::Path {

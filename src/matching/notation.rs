@@ -9,9 +9,9 @@
 //! each line has two moments of its own; then the call or event, whose parts are `name=value` or
 //! `name:alias=value`. Values: `12`; `A|B` for names; `ENOENT` as a result; `"text"` and
 //! `"text"...` if it is cut, `hidden"text"` if the trace does not show it; `p"path"`, resolved
-//! below `$DIR`, and `q"path"` where nobody knows below what; `<3 name #1>` for a descriptor with
+//! below `$DIR`, and `q"path"` if its folder is not known; `<3 name #1>` for a descriptor with
 //! what it refers to and its open file description, `<3>` for one that is not open and `<3 ?>` for
-//! one that nobody knows; `P2` for a task; `["a", "b"]`; `<unread>`; `NULL` and `?` for nothing;
+//! one that is not known; `P2` for a task; `["a", "b"]`; `<unread>`; `NULL` and `?` for nothing;
 //! anything else is text.
 
 use crate::trace::{Deed, Part, StableName, Value};

@@ -1,4 +1,4 @@
-//! The deeds of a run, who did them when, and which came before which.
+//! Orders the deeds of a run: by which task, when, and which before which.
 
 use super::Matcher;
 use super::shape::Shape;
@@ -9,8 +9,8 @@ use syscall_model::natives_of;
 /// A deed by its place among those of the run.
 pub(super) type Place = usize;
 
-/// Calls that wait for somebody else. When they were entered says nothing: they count where they
-/// returned.
+/// Calls that wait for another task. The time of their entry says nothing: they count by the time
+/// of their return.
 const WAITS: &[&str] = &[
     "accept",
     "accept4",
@@ -50,29 +50,28 @@ const WAITS: &[&str] = &[
     "waitpid",
 ];
 
-/// Calls that make a task, which may do something before they return: they count where they were
-/// entered.
+/// Calls that make a task, which may act before they return: they count by the time of their entry.
 const MAKES: &[&str] = &["clone", "clone3", "fork", "vfork"];
 
-/// When a deed happened, in moments of the run.
+/// The times of a deed, in moments of the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct When {
-    /// Whose it is, by a number for each thread of the run.
+    /// Its thread, by a number for each thread of the run.
     pub(super) thread: usize,
-    /// Where it stands in the order of entering.
+    /// Its place in the order of entry.
     pub(super) place: Place,
-    /// Its thread entered it then.
+    /// When its thread entered it.
     pub(super) entered: u64,
-    /// It cannot have had an effect before.
+    /// It has no effect before this moment.
     pub(super) start: u64,
-    /// It can have none behind.
+    /// It has no effect after this moment.
     pub(super) end: u64,
-    /// Its thread left it then.
+    /// When its thread left it.
     pub(super) left: u64,
 }
 
 impl When {
-    /// Whether all of it came before all of the other: in its thread's order; between threads where
+    /// Whether all of it came before all of the other: in its thread's order; between threads if
     /// the one had ended when the other began.
     pub(super) fn is_before(&self, other: &Self) -> bool {
         match self.thread == other.thread {
@@ -82,7 +81,7 @@ impl When {
     }
 }
 
-/// From when on a deed can have an effect, and until when.
+/// Returns the first and the last moment at which a deed can have an effect.
 pub(super) fn effect(deed: &Deed) -> (u64, u64) {
     let others = match deed.convention {
         Some(_) => natives_of(&deed.name),
@@ -98,21 +97,20 @@ pub(super) fn effect(deed: &Deed) -> (u64, u64) {
     }
 }
 
-/// What expectations look at: the deeds of a run or of a section, in the order in which they were
-/// entered.
+/// The deeds that expectations are about: of a run or a section, in the order of entry.
 #[derive(Debug)]
 pub struct Scene<'a> {
     pub(super) deeds: Vec<&'a Deed>,
     pub(super) when: Vec<When>,
     by_name: HashMap<&'a str, Vec<Place>>,
-    /// Of each deed the next of its thread.
+    /// For each deed, the next one of its thread.
     next: Vec<Option<Place>>,
-    /// Names of which there were more deeds, before all of those that are here.
+    /// Names of which earlier deeds were overwritten.
     forgotten: BTreeSet<String>,
 }
 
 impl<'a> Scene<'a> {
-    /// Looks at these.
+    /// Makes a scene of these deeds.
     #[must_use]
     pub fn new(deeds: &[&'a Deed]) -> Self {
         let mut deeds = deeds.to_vec();
@@ -126,7 +124,7 @@ impl<'a> Scene<'a> {
             by_name.entry(&deed.name).or_default().push(place);
             let number = threads.len();
             let thread = *threads.entry(deed.thread).or_insert(number);
-            // What a thread does next is an event; a span is made of such.
+            // The next deed of a thread is an event, never a span, which is made of events.
             if deed.ends.is_none()
                 && let Some(slot) = last.insert(thread, place).and_then(|it| next.get_mut(it))
             {
@@ -151,30 +149,30 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Of these names, deeds of before were overwritten: only what is here is known.
+    /// Says that earlier deeds of these names were overwritten.
     #[must_use]
     pub fn forgetting(mut self, names: &BTreeSet<String>) -> Self {
         self.forgotten.clone_from(names);
         self
     }
 
-    /// Whether a matcher may mean deeds that are not here.
+    /// Whether a matcher may mean overwritten deeds.
     pub(super) fn forgets(&self, matcher: &Matcher) -> bool {
         !self.forgotten.is_disjoint(&matcher.names)
     }
 
-    /// Names of which not all deeds are here.
+    /// Returns the names of which not all deeds are here.
     pub(super) fn forgotten(&self) -> &BTreeSet<String> {
         &self.forgotten
     }
 
-    /// Whether a step may be among what is not here.
+    /// Whether a step may be an overwritten deed.
     pub(super) fn forgets_a_step(&self, shape: &Shape<'_>) -> bool {
         let mut leaves = shape.leaves.iter();
         leaves.any(|leaf| self.forgets(leaf.matcher))
     }
 
-    /// Whether that may be which must not lie between steps.
+    /// Whether a forbidden deed between steps may be an overwritten one.
     pub(super) fn forgets_between(&self, shape: &Shape<'_>) -> bool {
         let mut between = shape.gaps.iter().flat_map(|gap| gap.matchers);
         let has_next = shape.leaves.iter().any(|leaf| leaf.is_next);

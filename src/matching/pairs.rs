@@ -1,9 +1,9 @@
-//! What begins and has not ended yet, by its key.
+//! Pairs begins with ends, by their key.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// Begins that wait for their ends, of each key the youngest on top: an end is that of the last
+/// Begins that wait for their ends. Within a key the latest is on top: an end belongs to the last
 /// begin with its key.
 #[derive(Debug)]
 pub struct Pairs<K, T> {
@@ -15,7 +15,7 @@ pub struct Pairs<K, T> {
 }
 
 impl<K: Clone + Eq + Hash, T> Pairs<K, T> {
-    /// None yet, and never more than so many.
+    /// Makes an empty store for at most `most` begins.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl<K: Clone + Eq + Hash, T> Pairs<K, T> {
         }
     }
 
-    /// Something begins. Gives the oldest one, where there are too many to wait for.
+    /// Adds a begin. Returns the oldest one if there are too many.
     pub fn begin(&mut self, key: K, begin: T) -> Option<T> {
         let number = self.n_begun;
         self.n_begun += 1;
@@ -36,7 +36,7 @@ impl<K: Clone + Eq + Hash, T> Pairs<K, T> {
             return None;
         }
         let (_, key) = self.ages.pop_first()?;
-        // The oldest of all is the oldest of its key.
+        // The oldest of all is also the oldest of its key.
         let stack = self.open.get_mut(&key)?;
         let oldest = (!stack.is_empty()).then(|| stack.remove(0).1);
         if stack.is_empty() {
@@ -45,7 +45,7 @@ impl<K: Clone + Eq + Hash, T> Pairs<K, T> {
         oldest
     }
 
-    /// Something ends: gives what began it, if anything did.
+    /// Takes an end: returns its begin, if there is one.
     pub fn end(&mut self, key: &K) -> Option<T> {
         let stack = self.open.get_mut(key)?;
         let youngest = stack.pop();
@@ -57,7 +57,7 @@ impl<K: Clone + Eq + Hash, T> Pairs<K, T> {
         Some(begin)
     }
 
-    /// All that has not ended, in the order of beginning.
+    /// Returns all begins without an end, in their order.
     #[must_use]
     pub fn into_rest(self) -> Vec<T> {
         let mut rest: Vec<(u64, T)> = self.open.into_values().flatten().collect();

@@ -1,4 +1,4 @@
-//! Paths as the author writes them, and as calls have them.
+//! Compares paths as the author writes them with paths in calls.
 
 use super::answer::Answer;
 use perf_records::glob::path_glob;
@@ -7,12 +7,12 @@ use std::borrow::Cow;
 /// The working directory in the strings of a trace.
 const DIRECTORY: &[u8] = b"$DIR";
 
-/// A path of a call, or of what a descriptor refers to.
+/// A path of a call, or of a descriptor's file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
-    /// As it was given.
+    /// The path as the call has it.
     pub(super) given: &'a [u8],
-    /// From the root; `None` where nobody knows below which directory it is.
+    /// The path from the root; `None` if the directory that it starts in is not known.
     pub(super) absolute: Option<&'a [u8]>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// From the root, clean.
+    /// Returns the path from the root, clean.
     pub(super) fn resolved(&self) -> Option<Vec<u8>> {
         match self.absolute {
             Some(absolute) => Some(clean(absolute)),
@@ -33,8 +33,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether it is the path that the author wrote, who means a relative one as it was given, or
-    /// below the working directory.
+    /// Whether it is the path that the author wrote. A relative one may be written as the program
+    /// gave it, or be below the working directory.
     pub(super) fn is(&self, wanted: &[u8]) -> Answer {
         let given = clean(self.given);
         if given == clean(wanted) {
@@ -43,14 +43,14 @@ impl<'a> Place<'a> {
         let wanted = from_directory(wanted);
         match self.resolved() {
             Some(resolved) => (resolved == wanted).into(),
-            // The descriptor beside it is meant (`AT_EMPTY_PATH`), and nobody knows what that is.
+            // The descriptor beside it is meant (`AT_EMPTY_PATH`), and its file is not known.
             None if given.is_empty() => Answer::Unknown,
             None if ends_with(&wanted, &given) => Answer::Unknown,
             None => Answer::No,
         }
     }
 
-    /// Whether it begins so.
+    /// Whether it begins with this text.
     pub(super) fn starts_with(&self, wanted: &[u8]) -> Answer {
         let wanted = wanted.strip_prefix(b"./").unwrap_or(wanted);
         let below = below_directory(wanted);
@@ -64,7 +64,7 @@ impl<'a> Place<'a> {
         self.any(glob, &|path, glob| path_glob(glob, path), &below)
     }
 
-    /// A `..` is followed as far as the text tells: what begins with `/usr/` is not `/usr/../etc`.
+    /// A `..` is resolved as far as the text tells: `/usr/../etc` does not begin with `/usr/`.
     fn any(&self, wanted: &[u8], matches: &dyn Fn(&[u8], &[u8]) -> bool, below: &[u8]) -> Answer {
         let given = clean(self.given);
         if !climbs(&given) && matches(&given, wanted) {
@@ -98,7 +98,7 @@ fn is_absolute(path: &[u8]) -> bool {
     path.starts_with(b"/") || path == DIRECTORY || path.starts_with(b"$DIR/")
 }
 
-/// The same path without empty parts and `.`.
+/// Returns the path without empty parts and `.`.
 pub(super) fn clean(path: &[u8]) -> Vec<u8> {
     let parts = path.split(|byte| *byte == b'/');
     let parts: Vec<&[u8]> = parts
@@ -120,8 +120,8 @@ fn from_directory(path: &[u8]) -> Vec<u8> {
     clean(&below_directory(path))
 }
 
-/// The same with the working directory in front, where it is relative. What matches beginnings must
-/// keep its last slash.
+/// Puts the working directory in front of a relative path. A pattern for beginnings must keep its
+/// last slash.
 fn below_directory(path: &[u8]) -> Cow<'_, [u8]> {
     match is_absolute(path) || path.starts_with(b"**") {
         true => Cow::Borrowed(path),
@@ -140,8 +140,8 @@ pub(super) fn climbs(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|part| part == b"..")
 }
 
-/// The same path with each `..` taken back. Where a symbolic link lies on the way the kernel goes
-/// elsewhere.
+/// Returns the path with each `..` resolved by its text. With a symbolic link on the way, the
+/// kernel goes elsewhere.
 fn without_parents(path: &[u8]) -> Cow<'_, [u8]> {
     if !climbs(path) {
         return Cow::Borrowed(path);

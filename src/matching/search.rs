@@ -1,4 +1,4 @@
-//! The search for a deed for each step.
+//! Searches for a deed for each step.
 
 use super::answer::Answer;
 use super::bindings::Bindings;
@@ -11,65 +11,65 @@ use super::unify::unify;
 use crate::trace::Part;
 use std::collections::{HashMap, HashSet};
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// All steps have a deed.
     All,
-    /// They cannot have.
+    /// They cannot all have one.
     None,
-    /// It would have taken too long to tell.
+    /// The answer would have taken too long.
     GaveUp,
 }
 
-/// A depth-first search: each step in its order takes the first deed that fits and leaves something
-/// for the steps behind it. What was found to be in vain is not tried again, and a state is no more
-/// than what later steps depend on.
+/// A depth-first search: each step in its order takes the first deed that fits and leaves deeds for
+/// the steps after it. A failed state is not tried again; a state holds only what later steps
+/// depend on.
 pub(super) struct Search<'s, 'a> {
     pub(super) scene: &'s Scene<'a>,
     pub(super) shape: &'s Shape<'s>,
     pub(super) candidates: Vec<Vec<Candidate>>,
     pub(super) gaps: Vec<Vec<Excluded<'s>>>,
-    /// What is not known counts as what is wanted.
+    /// Whether unknown values count as the wanted ones.
     pub(super) is_lenient: bool,
-    /// Where it matters that something is absent, the moment from which on that is known.
+    /// The moment from which on absence is known, if the search depends on it.
     known_from: u64,
     /// How many deeds were tried, and how many may be.
     pub(super) tries: u64,
     most: u64,
-    /// The deed of each leaf that has one; leaves get theirs in their order.
+    /// The deeds of the leaves, which get them in their order.
     pub(super) chosen: Vec<Place>,
     pub(super) bound: Vec<Option<Bound>>,
     /// The captures in the order of their binding.
     pub(super) trail: Vec<usize>,
-    /// The longest beginnings that had deeds, the first of them.
+    /// The first of the longest partial matches.
     pub(super) best: Vec<Vec<Place>>,
-    /// Numbers for what captures stand for, so that a state is a few numbers.
+    /// Numbers for values of captures, so that a state is a few numbers.
     parts: HashMap<Part, usize>,
     in_vain: HashSet<Box<[usize]>>,
 }
 
-/// What a capture stands for.
+/// The value of a capture.
 #[derive(Clone, Debug)]
 pub(super) struct Bound {
     pub(super) part: Part,
-    /// The leaf that bound it; `None` where it came from outside.
+    /// The leaf that bound it; `None` if it was bound outside.
     pub(super) by: Option<LeafId>,
 }
 
-/// Where one leaf stands.
+/// The state of one leaf in the search.
 struct Frame {
     /// The next candidate to try, and the first not to try.
     next: usize,
     end: usize,
     has_tried: bool,
-    /// How many captures were bound before.
+    /// How many captures were bound before it.
     bound: usize,
     state: Box<[usize]>,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    /// A search that takes what is not known for what is wanted, or else for what is not.
+    /// Makes a search that takes unknown values for the wanted ones, or else for others.
     pub(super) fn new(
         scene: &'s Scene<'a>,
         shape: &'s Shape<'s>,
@@ -110,13 +110,13 @@ impl<'s, 'a> Search<'s, 'a> {
         }
     }
 
-    /// The same that takes nothing for absent which may have been overwritten.
+    /// Makes it treat nothing as absent that may have been overwritten.
     pub(super) fn minding_what_is_forgotten(mut self) -> Self {
         self.known_from = self.scene.remembered_from();
         self
     }
 
-    /// Whether something may have happened behind all of these steps that was overwritten.
+    /// Whether an overwritten deed may have come after all of these steps.
     pub(super) fn is_forgotten_behind(&self, leaves: &[LeafId]) -> bool {
         let chosen = leaves.iter().filter_map(|leaf| self.chosen.get(*leaf));
         let left = chosen.filter_map(|deed| self.scene.when.get(*deed));
@@ -132,7 +132,7 @@ impl<'s, 'a> Search<'s, 'a> {
         }
     }
 
-    /// The same without a look ahead, for the sake of what came furthest.
+    /// Searches without a look ahead, to find the longest partial match.
     pub(super) fn run_as_far_as_possible(&mut self) -> Found {
         self.descend()
     }
@@ -142,13 +142,13 @@ impl<'s, 'a> Search<'s, 'a> {
             let are_clear = (0..self.gaps.len()).all(|gap| self.violator(gap).is_none());
             return if are_clear { Found::All } else { Found::None };
         };
-        // No further than to a step that nothing can be.
+        // It ends at a step without any candidate.
         let unreachable = self.candidates.iter().position(Vec::is_empty);
         while let Some(frame) = frames.last_mut() {
             let leaf = self.shape_place(frame);
             self.undo(leaf, frame.bound);
             if frame.next >= frame.end {
-                // Where there was nothing to try it is not worth remembering.
+                // A state in which no candidate was tried is not worth remembering.
                 let tried = frames.pop().filter(|frame| frame.has_tried);
                 self.in_vain.extend(tried.map(|frame| frame.state));
                 continue;
@@ -182,7 +182,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Found::None
     }
 
-    /// Keeps what came furthest; gives whether it has enough of these.
+    /// Keeps the longest partial matches; returns whether there are enough of them.
     fn keep_best(&mut self) -> bool {
         const ENOUGH: usize = 64;
         let known = self.best.first().map_or(0, Vec::len);
@@ -195,7 +195,7 @@ impl<'s, 'a> Search<'s, 'a> {
         self.best.len() >= ENOUGH
     }
 
-    /// Stands where these are chosen and no more.
+    /// Sets the search to the state in which just these are chosen.
     pub(super) fn replay(&mut self, chosen: &[Place]) {
         self.undo(0, 0);
         for (leaf, deed) in chosen.iter().enumerate() {
@@ -210,7 +210,7 @@ impl<'s, 'a> Search<'s, 'a> {
         }
     }
 
-    /// What lies in a gap that must be empty if a leaf gets this deed.
+    /// Returns the forbidden deed in a gap that must be empty if a leaf gets this deed.
     pub(super) fn blocked(&mut self, leaf: LeafId, candidate: Candidate) -> Option<(usize, Place)> {
         let bound = self.trail.len();
         self.choose(leaf, candidate);
@@ -222,12 +222,12 @@ impl<'s, 'a> Search<'s, 'a> {
         found
     }
 
-    /// The leaf that a frame is of: the first number of its state.
+    /// Returns the leaf of a frame: the first number of its state.
     fn shape_place(&self, frame: &Frame) -> LeafId {
         frame.state.first().copied().unwrap_or_default()
     }
 
-    /// Where a leaf begins; `None` behind the last.
+    /// Starts on a leaf; `None` after the last one.
     fn frame(&mut self, leaf: LeafId) -> Option<Frame> {
         let it = self.shape.leaves.get(leaf)?;
         let own = self.candidates.get(leaf)?;
@@ -277,7 +277,7 @@ impl<'s, 'a> Search<'s, 'a> {
         state.into()
     }
 
-    /// Takes back what was chosen for a leaf and bound since.
+    /// Takes back what was chosen for a leaf, and what was bound since.
     pub(super) fn undo(&mut self, leaf: LeafId, bound: usize) {
         self.chosen.truncate(leaf);
         for capture in self.trail.drain(bound.min(self.trail.len())..) {
@@ -303,8 +303,8 @@ impl<'s, 'a> Search<'s, 'a> {
         {
             return false;
         }
-        // Order alone does not always say so: an event within a call that waits is behind its entry
-        // and in front of its return.
+        // Order alone does not always exclude it: an event within a waiting call comes after the
+        // call's entry and before its return.
         let taken = self.chosen.iter().zip(&shape.leaves);
         let mut taken = taken.filter(|(_, other)| other.is_free == it.is_free);
         if taken.any(|(other, _)| *other == deed) {
@@ -328,7 +328,7 @@ impl<'s, 'a> Search<'s, 'a> {
         due.iter().all(|gap| self.violator(*gap).is_none())
     }
 
-    /// Tells what captures stand for.
+    /// Copies the values of captures into `bindings`.
     pub(super) fn bind(&self, bindings: &mut Bindings, label: &str) {
         for (name, bound) in self.shape.captures.iter().zip(&self.bound) {
             let Some(bound) = bound else { continue };
@@ -371,7 +371,7 @@ impl Captures for Binder<'_> {
         match self.bound.get_mut(number) {
             Some(Some(bound)) => unify(&bound.part, part),
             Some(free) => {
-                // Known or not: what is cut is not what begins otherwise.
+                // A cut value is not even known to equal itself.
                 let answer = unify(part, part);
                 if answer != Answer::No {
                     *free = Some(Bound {

@@ -1,4 +1,4 @@
-//! What is sought, as leaves: single steps, each with what must come before it.
+//! Lays patterns out as leaves: single steps, each with the steps that must come before it.
 
 use super::Matcher;
 use super::field::captures_of;
@@ -11,54 +11,54 @@ pub(super) type LeafId = usize;
 #[derive(Debug)]
 pub(super) struct Leaf<'e> {
     pub(super) matcher: &'e Matcher,
-    /// As people count: `2`, or `2.1` for the first of the second.
+    /// Its number for people: `2`, or `2.1` for the first of the second.
     pub(super) number: String,
     /// The steps that must have come before it, all of them earlier leaves.
     pub(super) after: Vec<LeafId>,
-    /// Whether it must be the very next of the thread of the last of these.
+    /// Whether it must be the very next deed of the last of these steps' thread.
     pub(super) is_next: bool,
-    /// The earlier leaves that must be other deeds, and about which no order says so.
+    /// The earlier leaves that must be other deeds, if no order says so already.
     pub(super) rivals: Vec<LeafId>,
     /// Whether it belongs to `any_order` and not to `sequence`.
     pub(super) is_free: bool,
-    /// How many elements that has.
+    /// How many elements that list has.
     pub(super) of: usize,
 }
 
-/// What must not lie between steps.
+/// Deeds that must not lie between steps.
 #[derive(Debug)]
 pub(super) struct Gap<'e> {
     pub(super) matchers: &'e [Matcher],
-    /// Behind these; empty for the beginning.
+    /// The steps that it follows; empty for the beginning.
     pub(super) after: Vec<LeafId>,
-    /// In front of these; empty for the end.
+    /// The steps that it precedes; empty for the end.
     pub(super) before: Vec<LeafId>,
 }
 
-/// All of it.
+/// The whole pattern.
 #[derive(Debug, Default)]
 pub(super) struct Shape<'e> {
     pub(super) leaves: Vec<Leaf<'e>>,
     pub(super) gaps: Vec<Gap<'e>>,
-    /// Of each leaf the gaps that can be looked at when it is chosen, and not before.
+    /// For each leaf, the gaps that can be checked once it is chosen, and not before.
     pub(super) due: Vec<Vec<usize>>,
-    /// Of each leaf what still matters when it is to be chosen.
+    /// For each leaf, what still matters when it is to be chosen.
     pub(super) live: Vec<Live>,
     /// The names of captures, in the order of their first use.
     pub(super) captures: Vec<&'e str>,
 }
 
-/// What of earlier choices bears upon later ones.
+/// The earlier choices that matter for later ones.
 #[derive(Debug, Default)]
 pub(super) struct Live {
-    /// Leaves of which it matters which deed they are.
+    /// Leaves whose exact deed matters.
     pub(super) leaves: Vec<LeafId>,
     /// Captures by number.
     pub(super) captures: Vec<usize>,
 }
 
 impl<'e> Shape<'e> {
-    /// The leaves of both; of a sequence in its order.
+    /// Makes the leaves of both lists; those of a sequence in its order.
     pub(super) fn new(sequence: &'e [Pattern<Matcher>], any_order: &'e [Pattern<Matcher>]) -> Self {
         let mut shape = Self::default();
         let mut open = Vec::new();
@@ -77,8 +77,8 @@ impl<'e> Shape<'e> {
         shape
     }
 
-    /// Adds patterns behind those of `frontier`; gives the last of them. Gaps that are `open` end
-    /// at whatever comes next.
+    /// Adds patterns that follow those of `frontier`, and returns the last of them. Gaps in `open`
+    /// end at the next pattern.
     fn sequence(
         &mut self,
         patterns: &'e [Pattern<Matcher>],
@@ -168,7 +168,7 @@ impl<'e> Shape<'e> {
         }
     }
 
-    /// What follows from all leaves together.
+    /// Derives what depends on all leaves together.
     fn settle(&mut self) {
         let matchers: Vec<&'e Matcher> = self.leaves.iter().map(|leaf| leaf.matcher).collect();
         let of_leaves: Vec<Vec<usize>> = matchers
@@ -177,7 +177,7 @@ impl<'e> Shape<'e> {
             .collect();
         let first_use = |capture: &usize| of_leaves.iter().position(|all| all.contains(capture));
         self.due = vec![Vec::new(); self.leaves.len()];
-        // When, which leaves, which captures.
+        // For each use: the leaf, the leaves and the captures that it needs.
         let mut uses: Vec<(LeafId, Vec<LeafId>, Vec<usize>)> = Vec::new();
         for gap in 0..self.gaps.len() {
             let Some(Gap {

@@ -1,4 +1,4 @@
-//! Spans: from one event to another that shares a key with it.
+//! Makes spans: from one event to another with the same key.
 
 use super::Matcher;
 use super::answer::Answer;
@@ -10,61 +10,61 @@ use crate::trace::{Block, Deed, Ends, Normalised, Part, StableName, State, Value
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What every span's name begins with.
+/// The prefix of every span's name.
 pub const SPAN: &str = "span:";
 
-/// A rule by which two events are one span: an end is that of the last begin with the same key that
-/// has none yet.
+/// A rule that makes two events one span: an end belongs to the last begin with the same key that
+/// has no end yet.
 #[derive(Clone, Debug)]
 pub struct SpanRule {
     /// `span:disk`.
     pub name: Arc<str>,
-    /// What begins it; without captures.
+    /// The event that begins it; without captures.
     pub begin: Matcher,
-    /// What ends it; without captures.
+    /// The event that ends it; without captures.
     pub end: Matcher,
-    /// What both share.
+    /// The fields that both share.
     pub key: Vec<SharedField>,
 }
 
 /// A field of the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedField {
-    /// The begin's name for it; `thread` is whoever did it.
+    /// Its name in the begin; `thread` for the thread that did it.
     pub begin: String,
-    /// The end's.
+    /// Its name in the end.
     pub end: String,
-    /// By what the two are compared.
+    /// How the two values are compared.
     pub by: SharedBy,
 }
 
-/// What two fields have in common.
+/// What two values must have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedBy {
-    /// The task that is meant.
+    /// The task that they name.
     Task,
-    /// The open file description; where that is unknown the number.
+    /// The open file description; the number, if that is unknown.
     File,
     /// The number.
     Number,
-    /// The bytes; of a path those from the root, where they are known.
+    /// The bytes; for a path from the root, if known.
     Bytes,
     /// An address, or else the text.
     Text,
 }
 
 impl SharedField {
-    /// Whether a span shows it: whose it is, is seen from where it stands.
+    /// Whether a span shows it: the span's place already tells its thread.
     #[must_use]
     pub fn is_shown(&self) -> bool {
         !matches!(self.begin.as_str(), "thread" | "process")
     }
 }
 
-/// What stands in a text for what was not read.
+/// The text for what was not read.
 const UNREAD: &str = "<unread>";
 
-/// A field's value, where it is only equal or not.
+/// The value of a key's field, which can only be compared for equality.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
     Task(Option<StableName>, i32),
@@ -75,10 +75,10 @@ enum Key {
     Text(String),
 }
 
-/// A deed by the places of its thread and in it.
+/// The place of a deed: its thread's, and its own within the thread.
 type Spot = (usize, usize);
 
-/// Adds the spans of these rules to a run, each behind what begins it.
+/// Adds the spans of these rules to a run, each after its begin.
 pub fn add_spans(rules: &[SpanRule], trace: &mut Normalised) {
     if rules.is_empty() {
         return;
@@ -94,13 +94,13 @@ pub fn add_spans(rules: &[SpanRule], trace: &mut Normalised) {
         }
     }
     for block in &mut trace.blocks {
-        // What begins a span was entered with it, and stays in front of it.
+        // A span is entered with its begin, and stays behind it.
         block.deeds.sort_by_key(|deed| deed.entered);
     }
 }
 
-/// Of events of these names earlier ones were overwritten: an end that nothing began in what is
-/// left may have been begun before.
+/// Marks ends without a begin as unknown if earlier events of these names were overwritten: the
+/// begin may be among them.
 pub fn forget_begins(rules: &[SpanRule], trace: &mut Normalised, forgotten: &BTreeSet<String>) {
     let is_forgotten = |span: &Deed| {
         let mut rules = rules.iter();
@@ -131,9 +131,9 @@ pub fn remove_spans(trace: &mut Normalised) {
     }
 }
 
-/// A deed that a rule speaks of.
+/// A deed that a rule is about.
 struct Turn {
-    /// When it counts.
+    /// The time by which it counts.
     moment: u64,
     spot: Spot,
     is_end: bool,
@@ -157,7 +157,7 @@ impl SpanRule {
                         let span = self.span(Some(begin), Some(deed));
                         spans.extend(span.map(|span| (spot.0, span)));
                     }
-                    // The first of a row of events that each end the one and begin the next.
+                    // The first of several events that each end one span and begin the next.
                     None if turn.is_begin => {}
                     None => {
                         let span = self.span(None, Some(deed));
@@ -182,8 +182,8 @@ impl SpanRule {
         }
     }
 
-    /// The deeds that may begin or end a span, in the order in which they do. A call counts as a
-    /// begin when it has had its effect, and as an end from when on it may have one.
+    /// Returns the deeds that may begin or end a span, in that order. A call counts as a begin
+    /// after its effect, and as an end from the moment at which it may have one.
     fn turns(&self, blocks: &[Block], is_certain: &mut bool) -> Vec<Turn> {
         let mut turns = Vec::new();
         for (block, place, deed) in blocks.iter().enumerate().flat_map(|(block, it)| {
@@ -214,7 +214,7 @@ impl SpanRule {
         turns
     }
 
-    /// `None` where the deed has no such key: it did not come about, or was not read.
+    /// `None` if the deed has no such key: a value does not exist, or was not read.
     fn key_of<'f>(
         &'f self,
         deed: &Deed,
@@ -240,7 +240,7 @@ impl SpanRule {
         key.collect()
     }
 
-    /// Where it began, or else where it ended; with its key as fields.
+    /// Makes a span at its begin, or else at its end, with its key as fields.
     fn span(&self, begin: Option<&Deed>, end: Option<&Deed>) -> Option<Deed> {
         let place = begin.or(end)?;
         let fields = self.key.iter().filter(|field| field.is_shown());
@@ -259,7 +259,7 @@ impl SpanRule {
             thread: place.thread,
             program: Arc::clone(&place.program),
             entered: place.entered,
-            // What has not ended has not ended before anything.
+            // A span without an end counts as the last to end.
             left: end.map_or(u64::MAX, |end| end.left),
             clock: (place.clock.0, end.unwrap_or(place).clock.1),
             convention: None,
@@ -330,7 +330,7 @@ fn key(part: &Part, by: SharedBy) -> Option<Key> {
     }
 }
 
-/// Nobody knows which begin and which end belong together.
+/// Marks a span whose begin and end may not belong together.
 fn make_unknown(span: &mut Deed) {
     if let Some(ends) = &mut span.ends {
         ends.is_known = false;

@@ -1,12 +1,12 @@
-//! How many deeds a matcher means.
+//! Counts the deeds that a matcher means.
 
 use super::Matcher;
 use super::answer::Answer;
 use super::candidates::meant;
 use super::order::Scene;
 
-/// How many deeds of a scene a matcher without captures means: for certain, and at most, where not
-/// all was read.
+/// Returns how many deeds of a scene a matcher without captures certainly means, and how many it
+/// may mean if some values were not read.
 #[must_use]
 pub fn tally(matcher: &Matcher, scene: &Scene<'_>) -> (u64, u64) {
     let meant = meant(scene, matcher);

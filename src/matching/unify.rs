@@ -1,13 +1,13 @@
-//! Whether two values are of the same thing.
+//! Compares two values by what they refer to.
 
 use super::answer::Answer;
 use super::field::numbers;
 use super::paths::Place;
 use crate::trace::{Part, Reached, Value};
 
-/// Whether two parts, of whatever calls, are the same thing: a file by its open file description, a
-/// task by itself, a path by where it leads, a descriptor and a path by the file's path, all else
-/// by its value.
+/// Whether two parts, of any calls, are the same thing: a file by its open file description, a task
+/// by itself, a path by where it leads, a descriptor and a path by the file's path, all else by its
+/// value.
 pub(super) fn unify(one: &Part, other: &Part) -> Answer {
     let spelled = spelled(one, other);
     match (&one.value, &other.value) {
@@ -22,7 +22,7 @@ pub(super) fn unify(one: &Part, other: &Part) -> Answer {
     }
 }
 
-/// Whether two led to one file.
+/// Whether two paths led to the same file.
 fn same_file(one: &Reached, other: &Reached) -> Answer {
     match (one, other) {
         (Reached::Known { names: a, .. }, Reached::Known { names: b, .. }) => {
@@ -34,7 +34,7 @@ fn same_file(one: &Reached, other: &Reached) -> Answer {
     }
 }
 
-/// The same by how they are written.
+/// Compares them by their spelling.
 fn spelled(one: &Part, other: &Part) -> Answer {
     match (&one.value, &other.value) {
         (Value::Unread, _) | (_, Value::Unread) => Answer::Unknown,
@@ -139,8 +139,8 @@ fn file_and_path(name: &[u8], given: &[u8], absolute: Option<&[u8]>) -> Answer {
     }
 }
 
-/// Whether two descriptors are of the same open file description: by that where it is known of
-/// both, and else only `AT_FDCWD` is itself.
+/// Whether two descriptors have the same open file description. If it is not known for both, only
+/// `AT_FDCWD` equals itself.
 fn files(one: &Value, other: &Value) -> Answer {
     let parts = |value: &Value| match value {
         Value::File {

@@ -1,4 +1,4 @@
-//! Steps in the words of the file.
+//! Writes steps in the words of the file.
 
 use super::Matcher;
 use crate::scenario::{Literal, Test};
@@ -15,7 +15,7 @@ pub(super) fn of_matcher(matcher: &Matcher) -> String {
     format!("{}: {{ {} }}", matcher.word, fields.join(", "))
 }
 
-/// A test of a field; permissions in octal, as everybody writes them.
+/// Returns the text of a test of a field; permissions are octal.
 pub(super) fn of_test(word: &str, test: &Test) -> String {
     match word {
         "mode" | "mask" => in_octal(test).to_string(),
@@ -24,7 +24,7 @@ pub(super) fn of_test(word: &str, test: &Test) -> String {
     }
 }
 
-/// A range of nanoseconds in the units that it is written with.
+/// Writes a range of nanoseconds in time units.
 fn in_time(test: &Test) -> Test {
     let end = |end: Option<i128>| {
         let nanos = end.and_then(|nanos| u64::try_from(nanos).ok());

@@ -1,10 +1,10 @@
-//! Where kernels are kept.
+//! Chooses the folder in which kernels are kept.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-/// There is no place to keep kernels in.
+/// There is no folder to keep kernels in.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make a folder to keep kernels in")]
 pub struct CacheError(#[source] io::Error);
@@ -17,7 +17,7 @@ impl CacheError {
     }
 }
 
-/// The folder, which is made where it is not there.
+/// Returns the folder, and makes it if necessary.
 pub(super) fn folder() -> Result<PathBuf, CacheError> {
     let folder = named(|name| std::env::var_os(name)).ok_or_else(|| {
         let text = "none of HARNESS_CACHE, XDG_CACHE_HOME and HOME is set";

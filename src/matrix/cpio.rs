@@ -1,4 +1,4 @@
-//! The archive that a kernel unpacks before anything is mounted.
+//! Writes the archive that a kernel unpacks before anything is mounted.
 //!
 //! # References
 //! `Documentation/driver-api/early-userspace/buffer-format.rst`; `init/initramfs.c`.
@@ -16,17 +16,17 @@ const FOLDER: u32 = 0o040_755;
 const FILE: u32 = 0o100_755;
 
 impl Archive {
-    /// A folder; those above it must come first.
+    /// Adds a folder; the folders above it must come first.
     pub(super) fn folder(&mut self, path: &str) {
         self.entry(path, FOLDER, &[]);
     }
 
-    /// A file that may be read and executed.
+    /// Adds a file that may be read and executed.
     pub(super) fn file(&mut self, path: &str, contents: &[u8]) {
         self.entry(path, FILE, contents);
     }
 
-    /// The whole of it.
+    /// Ends the archive, and returns it.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.entry("TRAILER!!!", 0, &[]);
         self.bytes
@@ -64,7 +64,7 @@ impl Archive {
         self.pad();
     }
 
-    /// Names and contents begin at multiples of four.
+    /// Pads to a multiple of four, at which names and contents begin.
     fn pad(&mut self) {
         let whole = self.bytes.len().next_multiple_of(4);
         self.bytes.resize(whole, 0);

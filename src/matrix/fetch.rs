@@ -1,8 +1,8 @@
-//! Kernels of Debian, fetched once and for any user.
+//! Fetches kernels of Debian, once and without rights.
 //!
-//! apt gets a configuration, sources, lists and an empty status of its own, so that the machine's
-//! are as they were and no rights are needed; what it fetches it checks with the keys that the
-//! machine has. The mirror is one that the machine itself uses, or Debian's.
+//! apt gets its own configuration, sources, lists and an empty status, so that the machine's stay
+//! as they were and no rights are needed. It checks what it fetches with the keys that the machine
+//! has. The mirror is one that the machine itself uses, or Debian's.
 
 use super::cache::CacheError;
 use perf_records::units::shown_path;
@@ -11,50 +11,50 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Where the packages of a kernel are unpacked, in its folder.
+/// The folder that a kernel's packages are unpacked in, within the kernel's folder.
 pub(super) const ROOT: &str = "root";
 
-/// Where packages lie that somebody has put there by hand.
+/// A folder for packages that the user has put there by hand.
 const BY_HAND: &str = "debs";
 
-/// Why a kernel's packages are not there.
+/// Why a kernel's packages cannot be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// There is no place to keep them in.
+    /// There is no folder to keep them in.
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// A program cannot be run.
     #[error("cannot run `{program}`")]
     Run {
-        /// Which.
+        /// The program's name.
         program: &'static str,
-        /// Why.
+        /// The error of starting it.
         source: io::Error,
     },
     /// A file cannot be written.
     #[error("cannot write below `{}`", shown_path(folder))]
     Write {
-        /// Where.
+        /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The error of making it.
         source: io::Error,
     },
-    /// No mirror gave it.
+    /// No mirror has the package.
     #[error("no mirror gives `{package}` of Debian {suite}:{said}")]
     NoMirror {
         /// The package.
         package: String,
         /// The suite.
         suite: String,
-        /// What apt said of each.
+        /// What apt printed for each mirror.
         said: String,
-        /// Where packages may be put by hand.
+        /// The folder in which the user can put packages by hand.
         by_hand: PathBuf,
     },
     /// A package cannot be unpacked.
     #[error("cannot unpack `{}`: {said}", shown_path(file))]
     Unpack {
-        /// Which.
+        /// The package's file.
         file: PathBuf,
         /// What dpkg-deb said.
         said: String,
@@ -62,7 +62,7 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// What can be done about it, where something can.
+    /// Returns what can be done about it, if anything.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -81,8 +81,7 @@ impl FetchError {
     }
 }
 
-/// Sees to it that the packages of a kernel are unpacked in its folder. What is there is taken as
-/// it is.
+/// Unpacks the packages of a kernel into its folder, unless they are there already.
 pub(super) fn packages(
     folder: &Path,
     suite: &str,
@@ -116,7 +115,7 @@ pub(super) fn packages(
         unpack(archive, &whole)?;
     }
     index(&whole);
-    // Whole or not at all; somebody else may have been faster.
+    // Renamed as a whole; another harness may have been faster.
     match std::fs::rename(&whole, &root) {
         Err(error) if !root.is_dir() => Err(write(error)),
         _ => Ok(()),
@@ -153,7 +152,7 @@ fn unpack(archive: &Path, root: &Path) -> Result<(), FetchError> {
     })
 }
 
-/// Lets `modprobe(8)` work in guests, where the machine has `depmod(8)`.
+/// Indexes the modules for `modprobe(8)` in guests, if the machine has `depmod(8)`.
 fn index(root: &Path) {
     let folders = [root.join("usr"), root.to_owned()];
     let found = folders.iter().find_map(|base| {
@@ -194,8 +193,8 @@ fn fetch(
 
 const DEBIAN: &str = "http://deb.debian.org/debian";
 
-/// The addresses that the machine has packages from, and Debian's own. Which of them has a suite
-/// shows when it is asked for it.
+/// Returns the mirrors that the machine uses, and Debian's own. Only a query shows which of them
+/// has a suite.
 fn mirrors() -> Vec<String> {
     let mut ask = Command::new("apt-get");
     ask.args([
@@ -208,7 +207,7 @@ fn mirrors() -> Vec<String> {
     in_order(&String::from_utf8_lossy(&told.unwrap_or_default()))
 }
 
-/// Those that look as if they had Debian come first: each costs a question.
+/// Puts those first that look like mirrors of Debian: each query takes time.
 fn in_order(told: &str) -> Vec<String> {
     let of_machine = told.lines().map(|line| line.trim_end_matches('/'));
     let all: BTreeSet<&str> = of_machine.chain([DEBIAN]).collect();
@@ -217,7 +216,7 @@ fn in_order(told: &str) -> Vec<String> {
     mirrors
 }
 
-/// An apt of our own.
+/// An apt with its own configuration.
 struct Apt {
     folder: PathBuf,
     configuration: PathBuf,
@@ -235,8 +234,8 @@ impl Apt {
         for below in ["lists/partial", "cache/archives/partial", "none", "got"] {
             std::fs::create_dir_all(folder.join(below)).map_err(write)?;
         }
-        // What the machine says about fetching (proxies, methods), and nothing of what it does
-        // after an update.
+        // The machine's settings for fetching (proxies, methods), without its hooks after an
+        // update.
         let dumped = output(Command::new("apt-config").arg("dump"), "apt-config")?;
         let dumped = String::from_utf8_lossy(&dumped.stdout).into_owned();
         let fetching = dumped.lines().filter(|line| line.starts_with("Acquire::"));
@@ -254,7 +253,7 @@ impl Apt {
             ("Dir::State::status", format!("{at}/status")),
             ("Dir::Cache", format!("{at}/cache")),
             ("Acquire::Languages", "none".to_owned()),
-            // Suites that are not kept up any more have no new dates.
+            // Suites that are no longer maintained have old dates.
             ("Acquire::Check-Valid-Until", "false".to_owned()),
             ("APT::Sandbox::User", "root".to_owned()),
             ("APT::Architecture", "amd64".to_owned()),
@@ -276,7 +275,8 @@ impl Apt {
         })
     }
 
-    /// The files of a package and of those parts of a kernel that it needs; or what apt said.
+    /// Fetches the files of a package and of the parts of a kernel that it needs; or returns what
+    /// apt printed.
     fn fetch(&self, package: &str) -> Result<Result<Vec<PathBuf>, String>, FetchError> {
         if let Err(said) = self.ask("apt-get", &["--quiet", "update"])? {
             return Ok(Err(said));
@@ -325,7 +325,7 @@ impl Apt {
     }
 }
 
-/// Debian's keys, where they are not among those that apt trusts for everything.
+/// Returns Debian's keys, if apt does not trust them already.
 fn keys() -> String {
     let files =
         ["pgp", "gpg"].map(|ending| format!("/usr/share/keyrings/debian-archive-keyring.{ending}"));
@@ -333,7 +333,7 @@ fn keys() -> String {
     found.map_or_else(String::new, |file| format!("[signed-by={file}] "))
 }
 
-/// The parts of a kernel among what a package depends on: since 2026 image, modules and the rest
+/// Returns the parts of a kernel that a package depends on: since 2026 image, modules and the rest
 /// are packages of their own.
 fn parts(about: &str) -> Vec<String> {
     let line = about

@@ -1,4 +1,4 @@
-//! What two kernels say of their events: which there are, and where their fields lie.
+//! Compares the events of two kernels: which there are, and where their fields lie.
 
 use super::renames::{renamed, shared_words};
 use serde::Deserialize;
@@ -11,11 +11,11 @@ pub struct EventField {
     pub name: String,
     /// Its type in C.
     pub c_type: String,
-    /// Where it begins in a record, in bytes.
+    /// The offset in a record, in bytes.
     pub offset: u64,
-    /// How long it is, in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Whether it may be below zero.
+    /// Whether it may be negative.
     pub signed: bool,
 }
 
@@ -42,7 +42,7 @@ struct Line {
 #[derive(Debug, thiserror::Error)]
 #[error("line {line} is none of `harness events --format json`")]
 pub struct FormatsError {
-    /// Counted from 1.
+    /// The line, from 1.
     line: usize,
     source: serde_json::Error,
 }
@@ -51,7 +51,7 @@ impl EventFormats {
     /// Reads what `harness events --format json` prints.
     ///
     /// # Errors
-    /// For the first line that is something else.
+    /// For the first line that is not such output.
     pub fn read(text: &str) -> Result<Self, FormatsError> {
         let mut events = BTreeMap::new();
         for (index, line) in text.lines().enumerate() {
@@ -65,7 +65,8 @@ impl EventFormats {
         Ok(Self(events))
     }
 
-    /// By event the lines that describe its fields, without their places: these change no value.
+    /// Returns for each event the lines that describe its fields, without offsets: these change no
+    /// value.
     #[must_use]
     pub fn lines(&self) -> BTreeMap<String, BTreeSet<String>> {
         let events = self.0.iter();
@@ -81,7 +82,7 @@ impl EventFormats {
         self.0.len()
     }
 
-    /// What another kernel has otherwise, by the names of the events.
+    /// Returns what another kernel changes, by the names of the events.
     #[must_use]
     pub fn changes(&self, other: &Self) -> Vec<EventChange> {
         let mut names: Vec<&String> = self.0.keys().chain(other.0.keys()).collect();
@@ -112,39 +113,39 @@ impl EventFormats {
     }
 }
 
-/// What is otherwise of one event.
+/// The change of one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventChange {
     /// Its name.
     pub event: String,
-    /// What.
+    /// The change.
     pub what: Change,
 }
 
 /// How an event has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is not there any more.
+    /// The event is gone.
     Removed,
-    /// It has this name now, and the same fields.
+    /// The event has this name now, and the same fields.
     Renamed(String),
-    /// It is new, with these fields.
+    /// The event is new, with these fields.
     Added(Vec<EventField>),
-    /// It is there, and some of its fields have changed.
+    /// Some of the event's fields have changed.
     Fields(Vec<FieldChange>),
 }
 
 /// How a field has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldChange {
-    /// It is not there any more.
+    /// The field is gone.
     Removed(EventField),
-    /// It is new.
+    /// The field is new.
     Added(EventField),
-    /// What was the first is the second now: neither name has both kernels, and it is of the same
-    /// type between the same neighbours.
+    /// The first field is now called like the second: neither kernel has both names, and both
+    /// fields have the same type and the same neighbours.
     Renamed(EventField, EventField),
-    /// It has another place, another type, or both.
+    /// The offset, the type, or both have changed.
     Changed(EventField, EventField),
 }
 
@@ -174,8 +175,8 @@ fn named<'a>(fields: &'a [EventField], name: &str) -> Option<&'a EventField> {
     fields.iter().find(|field| field.name == name)
 }
 
-/// The field that has taken the place of one that is gone, and of no other: of several the one that
-/// has most of its name's words.
+/// Returns the field that has taken the place of a removed one; of several, the one that shares
+/// most words of its name.
 fn successor<'a>(
     old: &[EventField],
     new: &'a [EventField],
@@ -194,7 +195,7 @@ fn successor<'a>(
         is_free && is_alike && (neighbours || candidate.offset == field.offset)
     };
     let all = new.iter().enumerate().filter(fits);
-    // The last of the greatest is what is found.
+    // Finds the last of several equally good ones.
     let best = all
         .rev()
         .max_by_key(|(_, it)| shared_words(&it.name, &field.name));

@@ -1,12 +1,12 @@
-//! What a guest and its host tell each other, in a stream of bytes for each direction.
+//! Messages between a guest and its host, as a stream of bytes in each direction.
 
 use perf_live::units::ExitKind;
 use std::io::{self, Read, Write};
 
-/// A message from a guest, or to it.
+/// A message of a guest, or to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// It is up: its kernel's release. The command starts now.
+    /// The guest is up: its kernel's release. The command starts now.
     Up(String),
     /// The command wrote this to its standard output.
     Out(Vec<u8>),
@@ -16,7 +16,7 @@ pub(super) enum Frame {
     Exit(ExitKind),
     /// The guest could not do its work, and why.
     Trouble(String),
-    /// To the guest: what the command reads from its standard input; nothing at its end.
+    /// To the guest: input for the command; empty at the end of it.
     In(Vec<u8>),
 }
 
@@ -42,18 +42,18 @@ impl Frame {
             Self::In(bytes) => (b'i', bytes),
         };
         let bytes = bytes.get(..LONGEST).unwrap_or(bytes);
-        // In one write: a port takes it whole.
+        // Written at once, as a port takes it whole.
         let mut whole = vec![kind];
         whole.extend(u32::try_from(bytes.len()).unwrap_or(0).to_le_bytes());
         whole.extend(bytes);
         to.write_all(&whole)
     }
 
-    /// Reads the next one; `None` at the end of the stream, wherever it lies: a guest may die in
-    /// the middle of a word.
+    /// Reads the next message; `None` at the end of the stream, even within a message: a guest may
+    /// die at any time.
     ///
     /// # Errors
-    /// Of the stream; `InvalidData` for what is no message.
+    /// The error of the stream; `InvalidData` for bytes that are no message.
     pub(super) fn read(from: &mut dyn Read) -> io::Result<Option<Self>> {
         let mut head = [0; 5];
         if !fill(from, &mut head)? {

@@ -1,4 +1,4 @@
-//! A guest: one kernel in QEMU, one command in it, from its boot to its end.
+//! Runs one command on one kernel in QEMU, from boot to end.
 
 use super::frame::{Frame, LONGEST};
 use super::initramfs;
@@ -27,31 +27,31 @@ use std::time::{Duration, Instant};
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends those that run, and those that are begun from now on.
+    /// Ends the running guests, and those that are started from now on.
     pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it has.
+    /// Whether it was asked to.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// How often a guest is looked after whether it is to end.
+/// How often a guest is checked for whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a guest has, and how long it may take.
+/// The hardware of a guest, and the most time that it may take.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Its memory, in MiB.
     pub memory: u32,
     /// Its CPUs.
     pub cpus: u32,
-    /// From the start of QEMU to the end of the command.
+    /// The most time from the start of QEMU to the end of the command.
     pub limit: Duration,
-    /// Ends it before its time.
+    /// Ends the guest before its time.
     pub stop: Stop,
 }
 
@@ -66,10 +66,10 @@ impl Default for Machine {
     }
 }
 
-/// What is heard from a guest while it runs.
+/// An event of a running guest.
 #[derive(Clone, Copy, Debug)]
 pub enum Heard<'a> {
-    /// It is up, after so long a time; the release of its kernel.
+    /// The guest is up: the release of its kernel, and the time that it took.
     Up(&'a str, Duration),
     /// Standard output of the command.
     Out(&'a [u8]),
@@ -77,13 +77,13 @@ pub enum Heard<'a> {
     Err(&'a [u8]),
 }
 
-/// How long a guest may take to come up. With KVM it takes a second; where KVM does not work, it is
-/// not told by anything else.
+/// How long a guest may take to come up. With KVM it takes a second; if KVM does not work, only
+/// this shows it.
 const UP_WITH_KVM: Duration = Duration::from_secs(8);
 const UP: Duration = Duration::from_secs(90);
 
-/// How much longer scenarios may take in a guest that is emulated: of its kernel's command line
-/// what it does not know becomes the environment of init.
+/// How much longer scenarios may take in an emulated guest. The kernel passes on unknown words of
+/// its command line as init's environment.
 const SLOWER: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ enum Accelerator {
 /// [`Job::writes`].
 ///
 /// # Errors
-/// Whatever keeps the command's end from being known. What the command itself does is no error.
+/// If the command's end is not known. The command's own failure is no error.
 pub fn run(
     kernel: &Kernel,
     machine: &Machine,
@@ -144,7 +144,7 @@ pub fn run(
     guest.run(Accelerator::Tcg, hear)
 }
 
-/// What guests are run by, and its version.
+/// Returns the name and version of QEMU.
 ///
 /// # Errors
 /// [`GuestError::Qemu`].
@@ -166,11 +166,11 @@ struct Guest<'a> {
     folder: &'a Path,
     initrd: PathBuf,
     start: String,
-    /// Whether it ever was up.
+    /// Whether the guest ever was up.
     up: Cell<bool>,
 }
 
-/// A QEMU that ends with whoever started it.
+/// A QEMU that is killed when the harness ends.
 struct Running(Child);
 
 impl Drop for Running {
@@ -189,7 +189,7 @@ impl Guest<'_> {
         let begun = Instant::now();
         let mut running = Running(self.start(accelerator)?);
         let frames = listen(&mut running.0);
-        // It stays open to the end: with it QEMU would take the port for closed.
+        // Kept open to the end: otherwise QEMU would take the port for closed.
         let input = running
             .0
             .stdin
@@ -227,7 +227,7 @@ impl Guest<'_> {
                 Frame::Out(bytes) => hear(Heard::Out(&bytes)),
                 Frame::Err(bytes) => hear(Heard::Err(&bytes)),
                 Frame::Exit(how) => return Ok(how),
-                // Nothing that a guest says.
+                // A guest never sends this.
                 Frame::In(_) => {}
                 Frame::Trouble(why) => {
                     let console = Console::of(self.folder);
@@ -253,9 +253,9 @@ impl Guest<'_> {
         qemu.args(match accelerator {
             Accelerator::Kvm => ["-accel", "kvm", "-cpu", "host"],
             // The CPUs take turns in one thread: opening an event makes Linux patch its own code
-            // (text_poke_bp_batch()), and with a thread for each CPU a guest has panicked in the
-            // midst of that. Linux does not start with the cmpxchg16b of this model, and has random
-            // numbers early with rdrand.
+            // (text_poke_bp_batch()), and with a thread for each CPU guests have panicked during
+            // that. Linux does not start with the cmpxchg16b of this model; with rdrand it has
+            // random numbers early.
             Accelerator::Tcg => [
                 "-accel",
                 "tcg,thread=single",
@@ -310,11 +310,11 @@ impl Guest<'_> {
             .arg(format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}"));
     }
 
-    /// The kernel's command line. Mitigations and the check of the clock take time and change
-    /// nothing that is observed. The emulated time stamp counter is the host's own: a kernel that
-    /// finds out its rate by itself, on a busy machine, may be far off, and then all its timeouts
-    /// are; and its check of the timer, which waits for ten ticks by counting loops, takes a busy
-    /// host for a machine without one (check_timer()).
+    /// Returns the kernel's command line. Mitigations and the check of the clock take time and
+    /// change nothing that is observed. The emulated time stamp counter is the host's own: on a
+    /// busy machine a kernel that measures its rate may be far off, and with it all its timeouts.
+    /// Its check of the timer, which waits for ten ticks by counting loops, takes a busy host for a
+    /// machine without a timer (check_timer()).
     fn words(&self, accelerator: Accelerator) -> String {
         let (append, start) = (&self.kernel.append, &self.start);
         let emulated = match accelerator {
@@ -331,7 +331,7 @@ impl Guest<'_> {
     }
 }
 
-/// In values of QEMU's options a comma is doubled.
+/// In values of QEMU's options, commas are doubled.
 fn option(before: &str, path: &Path) -> std::ffi::OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let mut bytes = before.as_bytes().to_vec();
@@ -344,7 +344,7 @@ fn option(before: &str, path: &Path) -> std::ffi::OsString {
     std::ffi::OsString::from_vec(bytes)
 }
 
-/// The frames of a guest as they come; the channel ends with the stream.
+/// Receives the messages of a guest; the channel ends with the stream.
 fn listen(qemu: &mut Child) -> Receiver<Frame> {
     let (sender, frames) = mpsc::sync_channel(64);
     if let Some(out) = qemu.stdout.take() {
@@ -360,17 +360,17 @@ fn listen(qemu: &mut Child) -> Receiver<Frame> {
     frames
 }
 
-/// Hands this process' standard input on to a guest, to the end of either; QEMU takes no more than
+/// Passes this process' standard input on to a guest, to the end of either; QEMU takes no more than
 /// the guest has room for.
 fn feed(to: &Arc<Mutex<ChildStdin>>) {
     let to = Arc::clone(to);
     std::thread::spawn(move || {
-        // In the background a terminal cannot be read: with the signal blocked that is an error,
-        // and no stop.
+        // A process in the background cannot read the terminal: with the signal blocked the read
+        // fails, and the process is not stopped.
         let _never_fails = SigSet::from(Signal::SIGTTIN).thread_block();
         let mut bytes = vec![0; LONGEST];
         loop {
-            // What cannot be read has ended.
+            // An input that cannot be read counts as ended.
             let n = std::io::stdin().read(&mut bytes).unwrap_or(0);
             let read = bytes.get(..n).unwrap_or_default().to_vec();
             let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! What runs in a guest as pid 1: it makes the host's files the guest's, starts the command, tells
-//! what comes of it, and switches off.
+//! Runs in a guest as pid 1: mounts the host's files, starts the command, reports its end, and
+//! powers off.
 //!
 //! ```text
 //! initramfs: modules -> the host's root by 9p, read-only -> a tmpfs over it for writes -> chroot -> the command
@@ -26,7 +26,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// What a guest could not do for itself.
+/// What init could not do in the guest.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 struct InitError {
@@ -42,22 +42,22 @@ fn failed<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Init
     }
 }
 
-/// The way to the host.
+/// The port to the host.
 type Port = Arc<Mutex<File>>;
 
-/// How long the port may take to appear when its driver has been loaded.
+/// How long the port may take to appear after its driver was loaded.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long what a command left behind may keep its output open.
+/// How long processes that a command left may keep its output open.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Does all of it. Returns only if the guest cannot be switched off, and then why.
+/// Runs the guest to its end. Returns only if the guest cannot be powered off, and then why.
 #[must_use]
 pub fn init() -> io::Error {
     let port = match devices() {
         Ok(port) => port,
         Err(error) => {
-            // Nobody hears but who reads the console.
+            // Only a reader of the console sees this.
             let text = format!("<0>harness: {}\n", chain(&error));
             fs::write("/dev/kmsg", text).ok();
             return off();
@@ -84,7 +84,7 @@ fn tell(port: &Port, frame: &Frame) -> io::Result<()> {
     frame.write(&mut *port)
 }
 
-/// Mounts what the kernel tells of itself, loads the modules, and opens the port.
+/// Mounts procfs and similar file systems, loads the modules, and opens the port.
 fn devices() -> Result<Port, InitError> {
     for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
         fs::create_dir_all(at).map_err(failed(format!("cannot make {at}")))?;
@@ -98,7 +98,7 @@ fn devices() -> Result<Port, InitError> {
                 .collect::<io::Result<Vec<_>>>()
         })
         .map_err(read)?;
-    // Their names begin with numbers.
+    // Their names begin with numbers, which order them.
     names.sort();
     for path in names {
         let what = format!("cannot load the module {}", shown_path(&path));
@@ -123,8 +123,8 @@ fn devices() -> Result<Port, InitError> {
             let none = io::Error::from(io::ErrorKind::NotFound);
             return Err(failed("there is no port to the host")(none));
         }
-        // The kernel makes the port when the host has named it, and says so to nobody who has no
-        // netlink.
+        // The kernel makes the port when the host has named it; without netlink, the init has to
+        // poll.
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -149,7 +149,7 @@ fn serve(port: &Port) -> Result<ExitKind, InitError> {
     command(port, orders)
 }
 
-/// Makes the host's root the guest's, with writes that stay in the guest.
+/// Mounts the host's root; writes stay in the guest.
 fn root(orders: &Orders) -> Result<(), InitError> {
     for folder in ["/lower", "/rw", "/new", "/oldtmp"] {
         fs::create_dir_all(folder).map_err(failed(format!("cannot make {folder}")))?;
@@ -172,7 +172,7 @@ fn root(orders: &Orders) -> Result<(), InitError> {
     for (index, folder) in orders.writes.iter().enumerate() {
         let folder = os(folder.clone());
         let at = format!("/new{}", folder.to_string_lossy());
-        // What is written must be there when the guest goes.
+        // Writes must reach the host before the guest ends.
         let through = "trans=virtio,version=9p2000.L,msize=512000,cache=mmap";
         attach("9p", &tag(index), &at, MsFlags::empty(), through)?;
     }
@@ -187,7 +187,7 @@ fn root(orders: &Orders) -> Result<(), InitError> {
     chdir("/").map_err(failed("cannot enter the root"))
 }
 
-/// An empty `/tmp`, but for what the command works with.
+/// Makes an empty `/tmp`, with the entries that the command works with.
 fn tmp(names: &[Vec<u8>]) -> Result<(), InitError> {
     let at = "/new/tmp";
     fs::create_dir_all(at).map_err(failed("cannot make /tmp"))?;
@@ -198,7 +198,7 @@ fn tmp(names: &[Vec<u8>]) -> Result<(), InitError> {
         let (from, to) = (Path::new("/oldtmp").join(&name), Path::new(at).join(&name));
         let what = format!("cannot show `/tmp/{}` of the host", name.to_string_lossy());
         let Ok(about) = fs::symlink_metadata(&from) else {
-            // It is named, and not there: whoever needs it says so.
+            // A module that is named and not there: what needs it will report that.
             continue;
         };
         let made = if about.is_dir() {
@@ -221,7 +221,7 @@ fn tmp(names: &[Vec<u8>]) -> Result<(), InitError> {
     umount2("/oldtmp", MntFlags::MNT_DETACH).map_err(failed("cannot let go of the host's /tmp"))
 }
 
-/// What the guest's kernel has that the host's files do not tell of.
+/// Adds what belongs to the guest's kernel and is not among the host's files.
 fn kernels_own(orders: &Orders) -> Result<(), InitError> {
     for (kind, at, data) in [
         ("tmpfs", "/run", "mode=755"),
@@ -240,7 +240,7 @@ fn kernels_own(orders: &Orders) -> Result<(), InitError> {
     ] {
         symlink(to, at).ok();
     }
-    // A kernel may be without any of these; then a scenario that needs it says so.
+    // A kernel may lack any of these; a scenario that needs one will say so.
     for (kind, at) in [
         ("tracefs", "/sys/kernel/tracing"),
         ("debugfs", "/sys/kernel/debug"),
@@ -253,7 +253,7 @@ fn kernels_own(orders: &Orders) -> Result<(), InitError> {
     let Ok(release) = Host::running().kernel_release() else {
         return Ok(());
     };
-    // A program that asks for them finds the guest's own, or none.
+    // A program that looks for these finds the guest's own, or none.
     for (from, folder, name) in [
         (&orders.modules, "/lib/modules", release.clone()),
         (&orders.config, "/boot", format!("config-{release}")),
@@ -276,7 +276,7 @@ fn attach(kind: &str, from: &str, at: &str, flags: MsFlags, data: &str) -> Resul
     })
 }
 
-/// Runs the command, to the end of its main process.
+/// Runs the command until its main process ends.
 fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
     let mut words = orders.command.into_iter().map(os);
     let program = words.next().unwrap_or_default();
@@ -336,7 +336,7 @@ fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
     Ok(how)
 }
 
-/// Hands on what the host says. When the command reads no more, the rest is nobody's.
+/// Passes the host's input on. When the command reads no more, the rest is dropped.
 fn feed(mut port: File, input: ChildStdin) {
     std::thread::spawn(move || {
         let mut input = Some(input);
@@ -374,7 +374,7 @@ fn relay(
     });
 }
 
-/// Waits for a child, and takes whoever else ends meanwhile: orphans are pid 1's.
+/// Waits for a child, and reaps any orphan that ends meanwhile, as pid 1 must.
 fn reap(child: u32) -> Result<ExitKind, InitError> {
     loop {
         let status = waitpid(None, None).map_err(failed("cannot wait for the command"))?;

@@ -1,9 +1,8 @@
-//! What a guest starts from: this very program as pid 1, with its loader and libraries; modules;
-//! its orders.
+//! Makes the first files of a guest: this very program as pid 1, with its loader and libraries;
+//! modules; and the orders.
 //!
-//! The program is carried as it is, dynamically linked or not: nobody has to build one for guests,
-//! and the guest's harness is never another than the host's. Which libraries it has, its own
-//! mappings tell.
+//! The program is carried as it is, dynamically linked or not: none is built for guests, and the
+//! guest's harness is the same as the host's. Its own mappings tell which libraries it has.
 
 use super::cpio::Archive;
 use super::job::Orders;
@@ -24,11 +23,11 @@ const PROGRAM: &str = "vm/harness";
 const LOADER: &str = "vm/loader";
 const LIBRARIES: &str = "vm/lib";
 
-/// A guest's first files, and what its kernel is told of them.
+/// A guest's first files, and the kernel's words about them.
 #[derive(Debug)]
 pub(super) struct Initramfs {
     pub(super) archive: Vec<u8>,
-    /// Words of the kernel's command line; what stands behind `--` goes to pid 1.
+    /// Words of the kernel's command line; those after `--` go to pid 1.
     pub(super) start: String,
 }
 
@@ -57,7 +56,7 @@ pub(super) fn build(modules: &[Module], orders: &Orders) -> Result<Initramfs, Ow
         archive.file(&path, &module.bytes);
     }
     let start = own_files(&mut archive)?;
-    // A string of bytes always has a text.
+    // It cannot fail: the orders are bytes.
     let text = serde_json::to_vec(orders).unwrap_or_default();
     archive.file(ORDERS.trim_start_matches('/'), &text);
     Ok(Initramfs {
@@ -84,7 +83,7 @@ fn own_files(archive: &mut Archive) -> Result<String, OwnFileError> {
     archive.file(LOADER, &loader_bytes);
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mapped = host.living(own).into_iter().flat_map(|own| own.code);
-    // The loader finds libraries by the names that they have in their folder.
+    // The loader finds libraries by their names in their folders.
     let libraries: BTreeMap<String, PathBuf> = mapped
         .map(|mapping| PathBuf::from(mapping.name))
         .filter(|path| path.is_absolute() && *path != program && *path != real(Path::new(loader)))

@@ -1,11 +1,11 @@
-//! What a guest is told to do.
+//! The orders for a guest.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// A command that runs in a guest as it would on the host: the same paths, the same words, the same
+/// A command that runs in a guest as it would on the host: with the same paths, words and
 /// environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Job {
@@ -15,16 +15,16 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     /// The working directory, from the root.
     pub directory: PathBuf,
-    /// Files and folders that it works with. A guest has a `/tmp` of its own: what of these lies
-    /// below the host's can be seen there.
+    /// Files and folders that it works with. A guest has its own `/tmp`; those of these that lie
+    /// below the host's are visible in it.
     pub sees: Vec<PathBuf>,
     /// Folders of the host that it may write to. All other writes are lost with the guest.
     pub writes: Vec<PathBuf>,
-    /// Whether its standard input is that of this process, read as it comes; else it is empty.
+    /// Whether its standard input is that of this process, read as it comes; if not, it is empty.
     pub has_input: bool,
 }
 
-/// The same in bytes, with what the guest must know of itself.
+/// The job in bytes, with what the guest must know of itself.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Orders {
     pub(super) command: Vec<Vec<u8>>,
@@ -35,7 +35,7 @@ pub(super) struct Orders {
     /// The folders that are written through; the tag of each is its place in the list.
     pub(super) writes: Vec<Vec<u8>>,
     pub(super) has_input: bool,
-    /// Where the host has the modules and the configuration of the guest's kernel.
+    /// The folder of the host with the modules and the configuration of the guest's kernel.
     pub(super) modules: Option<Vec<u8>>,
     pub(super) config: Option<Vec<u8>>,
 }
@@ -75,7 +75,7 @@ impl Orders {
     }
 }
 
-/// The name in `/tmp` below which a path lies.
+/// Returns the name in `/tmp` that a path lies below.
 fn entry_of_tmp(path: &Path) -> Option<Vec<u8>> {
     let below = path.strip_prefix(TMP).ok()?;
     let first = below.components().next()?.as_os_str();

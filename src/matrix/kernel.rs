@@ -1,4 +1,4 @@
-//! A kernel, from its name in a list to the files that it is booted from.
+//! Finds the files that a kernel of a list is booted from.
 
 use super::cache::{self, CacheError};
 use super::fetch::{self, FetchError};
@@ -11,30 +11,30 @@ use std::path::{Path, PathBuf};
 /// A kernel that can be booted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// What it is called in the list.
+    /// Its name in the list.
     pub name: String,
     /// Its bzImage.
     pub image: PathBuf,
-    /// Its `lib/modules/RELEASE`; none where all that a guest needs is built in.
+    /// Its `lib/modules/RELEASE`; `None` if all that a guest needs is built in.
     pub modules: Option<PathBuf>,
-    /// What it was configured with, where that is known.
+    /// Its configuration, if known.
     pub config: Option<PathBuf>,
     /// More words for its command line.
     pub append: String,
-    /// A program with its arguments under which whatever runs in a guest runs; may be empty.
+    /// A program with its arguments under which all commands in the guest run; may be empty.
     pub under: Vec<OsString>,
     /// The folder that it was fetched into.
     fetched: Option<PathBuf>,
 }
 
 impl Kernel {
-    /// What was kept of a kernel that was fetched: it is always the same one.
+    /// Returns what was kept beside a fetched kernel, which never changes.
     #[must_use]
     pub fn kept(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.fetched.as_ref()?.join(name)).ok()
     }
 
-    /// Keeps it. Where that cannot be done it is found out again the next time.
+    /// Keeps a text beside the kernel. If it cannot, the text is made again the next time.
     pub fn keep(&self, name: &str, text: &str) {
         if let Some(folder) = &self.fetched {
             crate::snapshot::write_whole(&folder.join(name), text).ok();
@@ -42,20 +42,19 @@ impl Kernel {
     }
 }
 
-/// Where a list says that scenarios run.
+/// Where scenarios run for an entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a guest with this kernel.
     Guest(Kernel),
-    /// On the machine itself; the program with its arguments under which all runs there, which may
-    /// be empty.
+    /// On the machine itself, under this program with its arguments, which may be empty.
     Host(Vec<OsString>),
 }
 
-/// A kernel could not be had.
+/// Why there is no kernel to boot.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
-    /// There is no place to keep it in.
+    /// There is no folder to keep it in.
     #[error(transparent)]
     Cache(#[from] CacheError),
     /// It could not be fetched.
@@ -63,7 +62,7 @@ pub enum KernelError {
     Fetch {
         /// Its name in the list.
         name: String,
-        /// Why.
+        /// The error of fetching it.
         source: Box<FetchError>,
     },
     /// A file or folder that the list names cannot be read.
@@ -71,12 +70,12 @@ pub enum KernelError {
     Read {
         /// Its name in the list.
         name: String,
-        /// What.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of reading it.
         source: io::Error,
     },
-    /// The packages are not such as were expected.
+    /// The packages lack a file.
     #[error(
         "the packages of the kernel `{name}`, unpacked in `{}`, hold no {what}",
         shown_path(folder)
@@ -84,7 +83,7 @@ pub enum KernelError {
     Lacks {
         /// Its name in the list.
         name: String,
-        /// Where they were unpacked.
+        /// The folder that they were unpacked in.
         folder: PathBuf,
         /// What is missing.
         what: &'static str,
@@ -92,7 +91,7 @@ pub enum KernelError {
 }
 
 impl KernelError {
-    /// What can be done about it, where something can.
+    /// Returns what can be done about it, if anything.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -104,8 +103,8 @@ impl KernelError {
 }
 
 impl Place {
-    /// Gets what a list names; a package is fetched once, and `say` is told before that. Paths are
-    /// relative to the folder of the list.
+    /// Gets the kernel of an entry. A package is fetched once, and `say` is called before that.
+    /// Paths are relative to the folder of the list.
     ///
     /// # Errors
     /// [`KernelError`].
@@ -140,8 +139,8 @@ impl Place {
     }
 }
 
-/// The program under which all runs: a path begins in the list's folder, a name is looked up where
-/// it runs.
+/// Returns the program under which all commands run: a path is relative to the list's folder, a
+/// name is looked up where it runs.
 fn under(spec: &KernelSpec, list: &Path) -> Result<Vec<OsString>, KernelError> {
     let mut words: Vec<OsString> = spec.under.iter().map(OsString::from).collect();
     if let Some(program) = words
@@ -179,7 +178,7 @@ fn image_of(
     })
 }
 
-/// The kernel in the files of its packages, wherever a release of Debian has put them.
+/// Finds the kernel in the files of its packages, whose places differ between releases of Debian.
 fn unpacked(name: String, fetched: &Path) -> Result<Kernel, KernelError> {
     let root = fetched.join(fetch::ROOT);
     let lacks = |what| KernelError::Lacks {

@@ -1,11 +1,11 @@
-//! The processor's own help for guests.
+//! Finds out whether guests can use KVM.
 
 use super::cache;
 use perf_live::host::Host;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// Whether KVM works. There are machines on which it can be opened, and guests never come up.
+/// Whether KVM works. On some machines it can be opened, and guests never come up.
 pub(super) struct Kvm {
     boot: Option<String>,
     mark: Option<PathBuf>,
@@ -26,7 +26,7 @@ impl Kvm {
         opens.is_ok() && !has_failed
     }
 
-    /// Remembered until the machine boots again.
+    /// Remembers that it fails, until the machine boots again.
     pub(super) fn fails(&self) {
         if let (Some(mark), Some(boot)) = (&self.mark, &self.boot) {
             std::fs::write(mark, boot).ok();

@@ -1,4 +1,4 @@
-//! The modules that a guest needs before it can see the host's files.
+//! Finds the modules that a guest needs before it can see the host's files.
 
 use perf_live::elf;
 use perf_records::units::shown_path;
@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What a guest loads: its devices, the host's files, and writes that stay in the guest. What a
-/// kernel has built in has no file.
+/// The modules that a guest loads: for its devices, the host's files, and writes that stay in the
+/// guest. A driver that is built in has no file.
 pub(super) const NEEDED: &[&str] = &[
     "virtio_pci",
     "virtio_console",
@@ -31,8 +31,8 @@ pub(super) struct Module {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The modules of these names and all that they need, each behind what it needs. The folder is
-/// `lib/modules/RELEASE` of the kernel. It need not have been through `depmod(8)`: a module says by
+/// Returns the modules of these names and all that they need, each after those that it needs. The
+/// folder is `lib/modules/RELEASE` of the kernel. `depmod(8)` need not have run: a module says by
 /// itself which others it needs (`.modinfo`).
 pub(super) fn in_order(folder: &Path, names: &[&str]) -> Result<Vec<Module>, ModuleError> {
     let mut search = Search {
@@ -71,7 +71,7 @@ impl Search {
 
     fn add(&mut self, name: &str) -> Result<(), ModuleError> {
         let name = canonical(name);
-        // Taken out, so that a circle would end.
+        // Removed, so that a cycle ends.
         let Some(path) = self.files.remove(&name) else {
             return Ok(());
         };
@@ -103,7 +103,7 @@ fn needs(module: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// A module as the oldest kernels take it: uncompressed.
+/// Reads a module, uncompressed, as the oldest kernels need it.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let bytes = std::fs::read(path)?;
     match path.extension().and_then(|ending| ending.to_str()) {

@@ -1,4 +1,4 @@
-//! Events that another kernel has under another name.
+//! Finds events that another kernel has under another name.
 
 use super::formats::EventField;
 use std::cmp::Reverse;
@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Events = BTreeMap<String, Vec<EventField>>;
 
-/// Which events of the first have another name in the second. Neither kernel has both names; the
-/// system is the same or the name in it; and the fields are the same, to the byte, and those of no
-/// event that both kernels have: many calls return in the same fields. Of several that could be
-/// meant it is the one whose name has most of its words.
+/// Returns the events of the first kernel that have another name in the second. Neither kernel has
+/// both names; the system or the name within it is the same; and the fields are equal, to the byte,
+/// and belong to no event that both kernels have, as many events share the same fields. Of several
+/// candidates, the one that shares most words of its name is chosen.
 pub(super) fn renamed<'a>(old: &'a Events, new: &'a Events) -> BTreeMap<&'a str, &'a str> {
     let in_both = old.iter().filter(|(name, _)| new.contains_key(*name));
     let common: BTreeSet<String> = in_both.map(|(_, fields)| own(fields)).collect();
@@ -41,7 +41,7 @@ pub(super) fn renamed<'a>(old: &'a Events, new: &'a Events) -> BTreeMap<&'a str,
     found
 }
 
-/// Its fields but for those that all events have.
+/// Returns its fields without those that all events have.
 fn own(fields: &[EventField]) -> String {
     let own = fields
         .iter()
@@ -49,7 +49,7 @@ fn own(fields: &[EventField]) -> String {
     own.map(|field| format!("{field:?}\n")).collect()
 }
 
-/// Whether the one can be the other's name, and how many words they share.
+/// Returns whether one can be the other's name, and how many words they share.
 fn nearness(first: &str, second: &str) -> (bool, usize) {
     let split = |name: &'_ str| -> (String, String) {
         let (system, event) = name.split_once(':').unwrap_or(("", name));

@@ -1,4 +1,4 @@
-//! What came out of the same scenarios on several kernels, and what differs.
+//! The results of the same scenarios on several kernels, and their differences.
 
 use crate::upgrade::{Answer, Facts};
 use crate::verdict::{Finding, Verdict};
@@ -6,14 +6,14 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// What a scenario came to on a kernel.
+/// The result of a scenario on a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
     /// The verdict's word in JSON.
     word: &'static str,
-    /// What was found, or why it was skipped.
+    /// The findings, or why it was skipped.
     pub findings: Vec<Finding>,
-    /// What is missing there, and what was therefore not judged.
+    /// What the kernel lacks, and what was therefore not judged.
     pub notes: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Cell {
         }
     }
 
-    /// What is not told in one word.
+    /// Whether one word tells it all.
     fn is_plain(&self) -> bool {
         self.verdict() == Verdict::Pass && self.notes.is_empty()
     }
@@ -42,27 +42,27 @@ fn verdict(word: &str) -> Option<Verdict> {
     Verdict::ALL.into_iter().find(|known| known.word() == word)
 }
 
-/// What all scenarios came to on one kernel.
+/// The results of all scenarios on one kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Column {
-    /// What the kernel is called in the list.
+    /// The kernel's name in the list.
     pub kernel: String,
-    /// Its release, once that is known.
+    /// Its release, once it is known.
     pub release: String,
     /// How long all of it took.
     pub took: Duration,
-    /// Why there are not all scenarios in it.
+    /// Why some scenarios have no result.
     pub trouble: Option<String>,
-    /// What is known of it besides.
+    /// Further facts about the kernel.
     pub facts: Facts,
     cells: BTreeMap<String, Cell>,
-    /// The scenarios against which only their snapshots speak.
+    /// The scenarios that fail by their snapshots alone.
     only_snapshot: BTreeSet<String>,
-    /// By scenario: the first run's, then those of the runs again.
+    /// By scenario: the answer of the first run, then those of repeated runs.
     answers: BTreeMap<String, Vec<Answer>>,
 }
 
-/// A line of `harness run --format json`; of the rest nothing is of interest.
+/// A line of `harness run --format json`, as far as it is needed.
 #[derive(Deserialize)]
 struct Line {
     #[serde(rename = "type")]
@@ -83,7 +83,7 @@ struct Line {
 }
 
 impl Column {
-    /// For the kernel of this name.
+    /// Makes an empty column for the kernel of this name.
     #[must_use]
     pub fn of(kernel: &str) -> Self {
         Self {
@@ -92,8 +92,8 @@ impl Column {
         }
     }
 
-    /// Takes a line of `harness run --format json --traces`; whether it was the end of a scenario.
-    /// The first time that a scenario ends is what it came to; any other tells what varies.
+    /// Takes a line of `harness run --format json --traces`; returns whether a scenario ended. The
+    /// first end of a scenario is its result; later ones show what varies.
     pub fn line(&mut self, text: &str) -> bool {
         let Ok(line) = serde_json::from_str::<Line>(text) else {
             return false;
@@ -126,9 +126,8 @@ impl Column {
         true
     }
 
-    /// What a scenario's trace was there, for a snapshot of it: of one that passed, or against
-    /// which its snapshot alone speaks (then true). `None` where runs on this kernel differ among
-    /// themselves.
+    /// Returns a scenario's trace for its snapshot: of a run that passed, or that fails by its
+    /// snapshot alone (then true). `None` if runs on this kernel differ among themselves.
     #[must_use]
     pub fn traced(&self, scenario: &str) -> Option<(&str, bool)> {
         let (first, again) = self.answers(scenario).split_first()?;
@@ -138,7 +137,7 @@ impl Column {
         (is_stable && (is_right || is_new)).then_some((&first.trace, is_new))
     }
 
-    /// Has a scenario pass whose trace has become its snapshot.
+    /// Makes a scenario pass whose trace has become its snapshot.
     pub fn accept(&mut self, scenario: &str) {
         self.only_snapshot.remove(scenario);
         if let Some(cell) = self.cells.get_mut(scenario) {
@@ -157,26 +156,27 @@ impl Column {
         self.cells.len()
     }
 
-    /// Whether it told of all that it was asked.
+    /// Whether all scenarios have a result.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.trouble.is_none() && !self.answers.is_empty()
     }
 
-    /// What came of a scenario, once for each run of it: the first run's comes first.
+    /// Returns the answers of a scenario, one for each run, in their order.
     #[must_use]
     pub fn answers(&self, scenario: &str) -> &[Answer] {
         self.answers.get(scenario).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the trace of any of these scenarios has events, which a kernel may have otherwise.
+    /// Whether the trace of any of these scenarios has events, whose formats may differ between
+    /// kernels.
     #[must_use]
     pub fn has_events<'a>(&self, scenarios: impl IntoIterator<Item = &'a String>) -> bool {
         let mut answers = scenarios.into_iter().flat_map(|name| self.answers(name));
         answers.any(Answer::has_events)
     }
 
-    /// What a scenario came to in its first run.
+    /// Returns the verdict on the first run of a scenario.
     #[must_use]
     pub fn verdict(&self, scenario: &str) -> Verdict {
         self.cells
@@ -185,7 +185,7 @@ impl Column {
     }
 }
 
-/// Kernels, and what the scenarios came to on each.
+/// Kernels, and the results of the scenarios on each.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     /// The kernels in the order of their list.
@@ -194,26 +194,26 @@ pub struct Matrix {
     pub scenarios: Vec<String>,
 }
 
-/// Something that is not the same everywhere, or no pass anywhere; with all kernels and scenarios
-/// that it holds for.
+/// A result that is not the same everywhere, or not a pass anywhere; with all kernels and scenarios
+/// that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The kernels that it holds for, in the order of the list.
     pub kernels: Vec<String>,
-    /// The other verdicts that these scenarios have, each with its kernels.
+    /// The other verdicts on these scenarios, each with its kernels.
     pub elsewhere: Vec<(Verdict, Vec<String>)>,
-    /// What came there.
+    /// The verdict on these kernels.
     pub verdict: Verdict,
-    /// What was found there.
+    /// The findings on these kernels.
     pub findings: Vec<Finding>,
-    /// What was not judged there.
+    /// What was not judged on these kernels.
     pub notes: Vec<String>,
     /// The scenarios that it holds for.
     pub scenarios: Vec<String>,
 }
 
 impl Difference {
-    /// Whether it is the same of other scenarios.
+    /// Whether it is the same result, of other scenarios.
     fn is_as(&self, other: &Self) -> bool {
         let facts = |of: &Self| (of.kernels.clone(), of.elsewhere.clone(), of.verdict);
         facts(self) == facts(other) && self.findings == other.findings && self.notes == other.notes
@@ -221,7 +221,7 @@ impl Difference {
 }
 
 impl Matrix {
-    /// All of it. A scenario that a kernel has told nothing of is broken there.
+    /// Joins the columns. A scenario without a result on a kernel is broken there.
     #[must_use]
     pub fn new(mut columns: Vec<Column>, scenarios: impl IntoIterator<Item = String>) -> Self {
         let told = columns
@@ -257,7 +257,8 @@ impl Matrix {
         cells.map(Cell::verdict).collect()
     }
 
-    /// Whatever is no plain pass, each once: the same of several kernels and scenarios is one.
+    /// Returns all results that are no plain pass; equal results of several kernels and scenarios
+    /// are one.
     #[must_use]
     pub fn differences(&self) -> Vec<Difference> {
         let mut found: Vec<Difference> = Vec::new();

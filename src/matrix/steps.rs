@@ -1,4 +1,4 @@
-//! What differs from each kernel to the next one of the list, and why.
+//! Finds what differs from each kernel to the next one of the list, and why.
 
 use super::results::{Column, Matrix};
 use crate::upgrade::{self, Answer, Class, Within};
@@ -8,24 +8,24 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One upgrade: from a kernel to the next of the list that did not break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What the older one is called in the list.
+    /// The older kernel's name in the list.
     pub from: String,
-    /// What the newer one is called.
+    /// The newer kernel's name.
     pub to: String,
-    /// What differs, the gravest class first; the same in several scenarios is one.
+    /// The differences, the gravest class first; equal ones of several scenarios are one.
     pub changes: Vec<Explained>,
 }
 
 /// A difference with the scenarios that show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// Why it is there.
+    /// The class of its reason.
     pub class: Class,
-    /// What it is a difference of.
+    /// The part of the answers that differs.
     pub within: Within,
-    /// What differs.
+    /// What differs between the two kernels.
     pub what: String,
-    /// Where it was seen, at least once.
+    /// The scenarios that show it, at least one.
     pub seen: Vec<Seen>,
 }
 
@@ -34,26 +34,27 @@ pub struct Explained {
 pub struct Seen {
     /// The scenario.
     pub scenario: String,
-    /// What it came to on the older kernel and on the newer one. Two passes: the scenario allows
-    /// the difference, or has a snapshot for either.
+    /// The verdicts on the older kernel and on the newer one. If both passed, the scenario allows
+    /// the difference, or has a snapshot for each.
     pub verdicts: (Verdict, Verdict),
-    /// What shows it, as in [`upgrade::Difference::evidence`].
+    /// The evidence, as in [`upgrade::Difference::evidence`].
     pub evidence: Vec<String>,
 }
 
 impl Matrix {
-    /// Each upgrade, in the order of the list. A kernel that broke is left out: the next is
+    /// Returns each upgrade, in the order of the list. A kernel that broke is left out: the next is
     /// compared with the one before. Guests are compared with guests, as the host is another
-    /// machine; only where there is no earlier one of a kind are the two compared with each other.
+    /// machine; a guest and the host are compared only if there is no earlier kernel of the same
+    /// kind.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pairs = self.neighbours().into_iter();
         pairs.map(|(from, to)| self.step(from, to)).collect()
     }
 
-    /// For each kernel the scenarios that have to be run again there, so that what varies anyway is
-    /// told from what the kernels change: those whose runs differ between neighbours. What did not
-    /// run at all does not vary.
+    /// Returns for each kernel the scenarios that have to be run again there, so that random
+    /// variation can be told from changes of the kernel: those whose runs differ between
+    /// neighbours. A scenario that did not run cannot vary.
     #[must_use]
     pub fn in_doubt(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Why a command in a guest came to no end, with what the guest said last.
+//! Why a command in a guest has no end, with the guest's last words.
 
 use super::initramfs::OwnFileError;
 use super::modules::ModuleError;
@@ -6,14 +6,14 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// What guests are run by.
+/// The program that runs guests.
 pub(super) const QEMU: &str = "qemu-system-x86_64";
 
-/// Files of a guest: what came over its serial line, and what QEMU said.
+/// Files of a guest: the output on its serial line, and that of QEMU.
 pub(super) const CONSOLE: &str = "console";
 pub(super) const SAID: &str = "qemu";
 
-/// Why there is no end of the command to tell.
+/// Why the end of the command is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
     /// QEMU cannot be run.
@@ -22,7 +22,7 @@ pub enum GuestError {
     /// The harness cannot be put into the guest.
     #[error(transparent)]
     OwnFile(#[from] OwnFileError),
-    /// Nor the kernel's modules.
+    /// The kernel's modules cannot be read.
     #[error(transparent)]
     Module(#[from] ModuleError),
     /// A file of the guest cannot be written or read here.
@@ -30,46 +30,46 @@ pub enum GuestError {
     Here {
         /// What was to be done.
         what: &'static str,
-        /// Why not.
+        /// The error of starting it.
         source: io::Error,
     },
-    /// It never came so far that it could speak.
+    /// The guest never came up.
     #[error("the guest did not come up within {} s{}", after.as_secs(), console.shown())]
     NotUp {
-        /// How long was waited.
+        /// How long the harness waited.
         after: Duration,
-        /// What was said last.
+        /// The last lines of its console.
         console: Console,
     },
-    /// It did not end in time.
+    /// The guest did not end in time.
     #[error("the guest was ended as its command took longer than {} s{}", after.as_secs(), console.shown())]
     Late {
         /// The limit.
         after: Duration,
-        /// What was said last.
+        /// The last lines of its console.
         console: Console,
     },
-    /// It ended before its command did: a panic, or no memory left.
+    /// The guest ended before its command did: a panic, or no memory left.
     #[error("the guest ended before its command did{}", console.shown())]
     Died {
-        /// What was said last.
+        /// The last lines of its console.
         console: Console,
     },
-    /// Somebody asked for its end.
+    /// The user asked for its end.
     #[error("the guest was ended by a signal")]
     Stopped,
-    /// It said why it could not run the command.
+    /// The guest reported why it could not run the command.
     #[error("the guest could not make itself ready: {why}{}", console.shown())]
     Trouble {
-        /// Why.
+        /// The reason.
         why: String,
-        /// What was said last.
+        /// The last lines of its console.
         console: Console,
     },
 }
 
 impl GuestError {
-    /// What can be done about it, where something can.
+    /// Returns what can be done about it, if anything.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -116,7 +116,7 @@ impl Console {
                 .filter(|line| !line.is_empty())
                 .collect();
             let first = said.len().saturating_sub(LAST_LINES);
-            // What it died of stands above the registers and calls that follow it.
+            // The cause stands above the registers and calls that follow it.
             let cause = said.iter().take(first).rfind(|line| is_cause(line));
             lines.extend(cause.cloned());
             lines.extend(said.into_iter().skip(first));

@@ -1,35 +1,35 @@
-//! What becomes of snapshots when the traces of several kernels are right: one for all where they
-//! are the same, variants where they are not.
+//! Decides what becomes of snapshots when the traces of several kernels are right: one for all if
+//! they are equal, and variants if not.
 
 use crate::snapshot::{self, Place, SnapshotError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What a scenario's trace was on a kernel.
+/// A scenario's trace on a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told<'a> {
     /// The kernel's release.
     pub release: &'a str,
     /// The text.
     pub trace: &'a str,
-    /// Whether the snapshot for this kernel says otherwise, or is missing.
+    /// Whether the snapshot for this kernel differs or is missing.
     pub is_new: bool,
 }
 
-/// What is to be done to a scenario's snapshots.
+/// The changes to a scenario's snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
-    /// Files to write, each with its text and the release of the kernel that told it.
+    /// Files to write, each with its text and the release of its kernel.
     pub written: Vec<(PathBuf, String, String)>,
     /// Variants that have become equal to the common snapshot.
     pub removed: Vec<PathBuf>,
 }
 
-/// Which of the traces that were told become which snapshots. The common one stays where it is
-/// right on any of these kernels, or where `keeps_common`; else it becomes what most of them say,
-/// and of as many the first. Whoever says otherwise has a variant of its version (6.1); of two of
-/// that version that differ the second has one of its full version (6.1.9). Snapshots of kernels
-/// that are not among these are left alone.
+/// Decides which traces become which snapshots. The common snapshot stays if it is right on one of
+/// these kernels, or with `keeps_common`; else it becomes the most frequent trace, and among
+/// equally frequent ones the first. A kernel with another trace gets a variant of its version
+/// (6.1); if two kernels of that version differ, the second gets one of its full version (6.1.9).
+/// Snapshots of other kernels are left alone.
 ///
 /// # Errors
 /// [`SnapshotError::Read`]; [`SnapshotError::Ambiguous`] for two kernels of one version that
@@ -62,7 +62,7 @@ pub fn settle(
         }
     };
     let mut variants: BTreeMap<PathBuf, &str> = BTreeMap::new();
-    // What is there and right stays where it is.
+    // A snapshot that is right already stays where it is.
     let mut own: Vec<&Told<'_>> = told.iter().filter(|it| !it.is_new).collect();
     own.extend(told.iter().filter(|it| it.is_new));
     for it in own {
@@ -78,7 +78,8 @@ pub fn settle(
         if chosen != common {
             files.insert(0, chosen);
         }
-        // A variant is for all of its version, those among them that have the common snapshot.
+        // A variant is for all kernels of its version, including those that have the common
+        // snapshot.
         let hides = |file: &PathBuf| {
             let of_it =
                 |it: &&Told<'_>| [2, 3].map(|n| place.variant(it.release, n)).contains(file);
@@ -108,14 +109,14 @@ pub fn settle(
     Ok(settled)
 }
 
-/// What most of them say; of as many the first.
+/// Returns the most frequent trace; of equally frequent ones, the first.
 fn most<'t, 'a>(told: &'t [Told<'a>]) -> Option<&'t Told<'a>> {
     let same = |it: &Told<'a>| {
         let all = told.iter();
         all.filter(|other| snapshot::matches(other.trace, it.trace))
             .count()
     };
-    // The last of the greatest is what is found.
+    // Finds the last of several equally frequent ones, so the order is reversed.
     told.iter().rev().max_by_key(|it| same(it))
 }
 

@@ -1,39 +1,39 @@
-//! Changes of a run, and what the threads that they touch do then.
+//! Applies changes to a run.
 
 use super::Thread;
 use crate::trace::{Deed, Part};
 
-/// What is done, by the places of threads in the run and of events in their thread.
+/// A change, by the places of threads in the run and of events in their thread.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// The event is left out.
+    /// Leaves the event out.
     Drop,
-    /// It is there once more, behind itself.
+    /// Repeats the event, right after itself.
     Repeat,
-    /// It and this one change places.
+    /// Exchanges the event with the one at this place.
     Exchange(usize),
-    /// It comes behind all others.
+    /// Moves the event behind all others.
     Delay,
-    /// Every event of its name is left out.
+    /// Leaves out every event of its name.
     DropAll,
-    /// Its process does nothing.
+    /// Leaves out all events of its process.
     DropProcess,
-    /// This thread does it.
+    /// Has this thread do it.
     Reassign(usize),
-    /// This part, by its place, the result behind the fields, is another.
+    /// Replaces the part at this place (the result comes after the fields).
     Edit(usize, Box<Part>),
-    /// This is there as well, behind it; in front where there is none.
+    /// Inserts this event after it, or at the beginning if the thread has none.
     Insert(Box<Deed>),
 }
 
-/// Where a change is made.
+/// The place of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) thread: usize,
     pub(super) deed: usize,
 }
 
-/// The threads that are others then.
+/// Returns the threads that change, and their new deeds.
 pub(super) fn apply(
     threads: &[Thread],
     spot: Spot,
@@ -42,7 +42,7 @@ pub(super) fn apply(
     let thread = threads.get(spot.thread)?;
     let here = thread.deeds.get(spot.deed);
     let mut deeds = match change {
-        // They make lists of their own.
+        // These two are applied to several threads below.
         Change::DropAll | Change::DropProcess => Vec::new(),
         _ => thread.deeds.clone(),
     };
@@ -93,7 +93,7 @@ pub(super) fn apply(
     Some(vec![(spot.thread, in_order(deeds))])
 }
 
-/// The same deed, behind itself: what no scheduler could do otherwise.
+/// Returns the deed again, right after itself, in an order that no scheduler can change.
 fn again(deed: &Deed) -> Deed {
     Deed {
         entered: deed.left,
@@ -101,7 +101,7 @@ fn again(deed: &Deed) -> Deed {
     }
 }
 
-/// Two deeds change places; the moments stay where they were.
+/// Exchanges two deeds; the moments stay in their places.
 fn exchange(deeds: &mut [Deed], one: usize, other: usize) {
     let (low, high) = (one.min(other), one.max(other));
     let Some((before, after)) = deeds.split_at_mut_checked(high) else {
@@ -115,7 +115,7 @@ fn exchange(deeds: &mut [Deed], one: usize, other: usize) {
     std::mem::swap(&mut one.left, &mut other.left);
 }
 
-/// The deed as this thread's, running what it ran at the moment.
+/// Returns the deed as this thread's, with the program that the thread ran at that moment.
 fn done_by(thread: &Thread, deed: Deed) -> Deed {
     let before = thread.deeds.iter().rfind(|its| its.entered <= deed.entered);
     let near = before.or(thread.deeds.first());
@@ -133,7 +133,7 @@ fn in_order(mut deeds: Vec<Deed>) -> Vec<Deed> {
     deeds
 }
 
-/// The threads that have less then.
+/// Returns the threads that lose events.
 fn without(
     threads: &[Thread],
     is_gone: impl Fn(&Thread, &Deed) -> bool,

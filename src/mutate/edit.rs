@@ -1,4 +1,4 @@
-//! What else a part of an event could have been.
+//! Finds other values for the parts of an event.
 
 use super::pool::{Kind, Pool};
 use crate::trace::{Part, Value};
@@ -7,8 +7,8 @@ use syscall_model::{Shown, write_string};
 
 type Other = (String, Value);
 
-/// Others in the place of an argument or field, each of the kind that it is; `constants` are the
-/// names that it is written with.
+/// Returns other values of the same kind for an argument or field; `constants` are the names in its
+/// text.
 pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) -> Vec<Part> {
     let others = match &part.value {
         Value::Unread | Value::Nothing | Value::Never | Value::Error(_) | Value::Frames { .. } => {
@@ -40,8 +40,8 @@ pub(super) fn of_field(part: &Part, pool: &Pool, constants: Option<&Constants>) 
     different(part, others)
 }
 
-/// Others in the place of a result: an error, another error, a success where it was one, less than
-/// it was.
+/// Returns other results: an error, another error, a success in place of an error, a smaller
+/// number.
 pub(super) fn of_result(part: &Part, pool: &Pool) -> Vec<Part> {
     let error = |name: &str| (format!("-1 {name}"), Value::Error(name.into()));
     let mut others = match &part.value {
@@ -51,7 +51,7 @@ pub(super) fn of_result(part: &Part, pool: &Pool) -> Vec<Part> {
     };
     others.extend(match &part.value {
         Value::Error(_) => vec![("0".to_owned(), Value::Number(0))],
-        // Most calls return 0 or an error: another number would be no call of theirs.
+        // Most calls return 0 or an error, and never another number.
         Value::Number(0) => Vec::new(),
         Value::Number(number) => numbers(&part.text, *number, &[number.saturating_sub(1), 0]),
         Value::File { .. } | Value::UnknownFile { .. } => vec![another_file(&part.text, pool)],
@@ -63,7 +63,7 @@ pub(super) fn of_result(part: &Part, pool: &Pool) -> Vec<Part> {
     different(part, others)
 }
 
-/// The parts that the texts and values make, without those that read the same.
+/// Makes parts of these texts and values, without those with the same text.
 fn different(part: &Part, others: Vec<Other>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (text, value) in others {
@@ -81,8 +81,8 @@ fn different(part: &Part, others: Vec<Other>) -> Vec<Part> {
     parts
 }
 
-/// Numbers written as the one was; what stands for a number that is another one in each run is not
-/// one.
+/// Returns other numbers in the form of the given one; text that stands for a number which differs
+/// from run to run is no number.
 fn numbers(text: &str, number: i128, others: &[i128]) -> Vec<Other> {
     let forms: [fn(i128) -> String; 3] = [
         |number| number.to_string(),
@@ -100,8 +100,8 @@ fn numbers(text: &str, number: i128, others: &[i128]) -> Vec<Other> {
     others.iter().map(write).collect()
 }
 
-/// Each flag that is there taken away, one that is not there added; where it is one of several
-/// constants, another of them.
+/// Removes each flag in turn and adds one that is missing; for one of several constants, takes
+/// another.
 fn named(names: &[Box<str>], number: u64, constants: &Constants) -> Vec<Other> {
     let word = number & constants.mask;
     let is_there = |name: &str| names.iter().any(|known| **known == *name);
@@ -128,7 +128,7 @@ fn named(names: &[Box<str>], number: u64, constants: &Constants) -> Vec<Other> {
         .collect()
 }
 
-/// The last name taken away, for constants of which no more is known.
+/// Takes the last name away, for a set of constants of which no other is known.
 fn fewer_names(names: &[Box<str>], number: u64) -> Vec<Other> {
     let left = names
         .get(..names.len().saturating_sub(1))
@@ -142,7 +142,7 @@ fn fewer_names(names: &[Box<str>], number: u64) -> Vec<Other> {
     vec![(text, Value::Names(left.to_vec(), number))]
 }
 
-/// Another first byte, and one byte less, of contents that the trace shows.
+/// Changes the first byte, or removes one byte, of contents that the trace shows.
 fn contents(text: &str, bytes: &[u8], is_cut: bool) -> Vec<Other> {
     if !text.starts_with('"') {
         return Vec::new();
@@ -163,7 +163,7 @@ fn contents(text: &str, bytes: &[u8], is_cut: bool) -> Vec<Other> {
     others.into_iter().map(write).collect()
 }
 
-/// The last string another, and one less.
+/// Changes the last string, or removes it.
 fn vectors(strings: &[Vec<u8>], is_cut: bool) -> Vec<Other> {
     let mut others = Vec::new();
     if let Some((last, before)) = strings.split_last() {
@@ -189,7 +189,7 @@ fn quoted(bytes: &[u8], is_cut: bool) -> String {
     text
 }
 
-/// A path that is in no run: the same with a tilde at its end.
+/// Returns a path that no run has: the same with a tilde at its end.
 fn sibling(text: &str, given: &[u8], absolute: Option<&[u8]>) -> Other {
     let with_tilde = |path: &[u8]| [path, b"~"].concat();
     let text = match text.rsplit_once('"') {
@@ -204,7 +204,7 @@ fn sibling(text: &str, given: &[u8], absolute: Option<&[u8]>) -> Other {
     (text, value)
 }
 
-/// Another open file of the run; where it has only one, a descriptor that is not open.
+/// Returns another open file of the run; if it has only one, a descriptor that is not open.
 fn another_file(text: &str, pool: &Pool) -> Other {
     let closed = || {
         let number = 99;
@@ -221,7 +221,7 @@ fn another_file(text: &str, pool: &Pool) -> Other {
         .unwrap_or_else(closed)
 }
 
-/// The first decimal number in a text, one more.
+/// Adds one to the first decimal number in a text.
 fn digits(text: &str) -> Option<Other> {
     let bytes = text.as_bytes();
     let is_word = |place: Option<usize>| {
@@ -233,7 +233,7 @@ fn digits(text: &str) -> Option<Other> {
     starts.into_iter().find_map(|start| {
         let end = (start..).find(|at| !is_digit(*at))?;
         let number: u64 = text.get(start..end)?.parse().ok()?;
-        // `0x12`, and the name of something in pointed brackets, which the text replaced.
+        // Not `0x12`, nor a name in pointed brackets, which stands for something else.
         let is_part = is_word(Some(end)) || text.get(..start)?.ends_with(':');
         let (before, after) = (text.get(..start)?, text.get(end..)?);
         (!is_part).then(|| {

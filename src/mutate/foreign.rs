@@ -1,4 +1,4 @@
-//! Events that a run could have had and has not.
+//! Makes events that a run could have had and did not have.
 
 use super::pool::{Kind, Pool};
 use super::{Recorded, Thread};
@@ -8,8 +8,8 @@ use syscall_model::kinds::{ArgKind, ReturnKind};
 use syscall_model::names::{self, Abi};
 use syscall_model::{Argument, Shown, ThreadId};
 
-/// An event of this name as it could look: its paths and descriptors are some of the run's,
-/// everything else is none.
+/// Makes an event of this name: its paths and descriptors are some of the run's, all else is made
+/// up.
 pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {
     let abi = Abi::native();
     let number = names::number(abi, name).and_then(|number| i32::try_from(number).ok());
@@ -124,11 +124,10 @@ fn task() -> (String, Value) {
     ("0".to_owned(), Value::Task { id: 0, task: None })
 }
 
-/// A thread for it, and the event there that it stands behind: the middle of the thread that does
-/// most.
+/// Returns the thread with the most events, and the event in its middle.
 pub(super) fn busiest(threads: &[Thread]) -> Option<(usize, usize)> {
     let places = threads.iter().enumerate().rev();
-    // The first of several that do as much.
+    // The first of several with as many.
     let (place, thread) = places.max_by_key(|(_, thread)| thread.deeds.len())?;
     Some((place, thread.deeds.len().saturating_sub(1) / 2))
 }

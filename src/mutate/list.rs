@@ -1,4 +1,4 @@
-//! The mutants of a run, one after the other.
+//! Lists the mutants of a run.
 
 use super::apply::{Change, Spot, apply};
 use super::edit::{of_field, of_result};
@@ -10,11 +10,11 @@ use syscall_model::constants::Constants;
 use syscall_model::kinds::ArgKind;
 use syscall_model::names::{self, Abi};
 
-/// As many kinds of events that did not occur are inserted: with all calls asked for there are
+/// How many kinds of events that did not occur are inserted: if all calls are asked for, there are
 /// hundreds that a program does not make.
 const MOST_FOREIGN: usize = 24;
 
-/// The mutants of a run, each of another text, in an order that depends on nothing but the run.
+/// The mutants of a run, each with another text, in an order that depends on the run alone.
 #[derive(Debug)]
 pub struct Mutants<'a> {
     threads: &'a [Thread],
@@ -24,7 +24,7 @@ pub struct Mutants<'a> {
     seen: HashSet<Difference>,
 }
 
-/// A mutant that is not made yet; it may turn out to be none.
+/// A mutant that is not made yet; its text may turn out not to differ.
 #[derive(Debug)]
 struct Candidate {
     operator: Operator,
@@ -33,13 +33,13 @@ struct Candidate {
     stratum: String,
 }
 
-/// How a mutant's text differs: for each thread how many lines at the start are the same, how many
-/// behind these are gone, and what is there now. Two mutants of one run have the same if and only
-/// if they have the same text.
+/// How a mutant's text differs: for each thread, how many lines at the start are equal, how many
+/// after these are gone, and the lines in their place. Two mutants of one run have equal text if
+/// and only if this is equal.
 type Difference = Vec<(usize, usize, usize, Vec<String>)>;
 
 impl<'a> Mutants<'a> {
-    /// Lists what can be done to a run.
+    /// Lists all changes to a run.
     #[must_use]
     pub fn of(recorded: &Recorded<'a>) -> Self {
         let threads = recorded.threads;
@@ -73,14 +73,14 @@ impl<'a> Mutants<'a> {
         }
     }
 
-    /// How many there are at most: some of them turn out to have the text of the run, or that of
-    /// another.
+    /// Returns how many there are at most: some may turn out to have the text of the run or of
+    /// another mutant.
     #[must_use]
     pub fn n_candidates(&self) -> usize {
         self.candidates.len()
     }
 
-    /// How many of these were not tried yet.
+    /// Returns how many of these were not tried yet.
     #[must_use]
     pub fn n_left(&self) -> usize {
         self.order.len()
@@ -187,12 +187,12 @@ impl Iterator for Mutants<'_> {
     }
 }
 
-/// The list as it is made.
+/// The list under construction.
 struct List<'a, 'r> {
     recorded: &'r Recorded<'a>,
     seed: u64,
     pool: Pool,
-    /// The places of the threads that do anything.
+    /// The places of the threads that have events.
     active: Vec<usize>,
     candidates: Vec<Candidate>,
 }
@@ -271,7 +271,7 @@ impl List<'_, '_> {
 
     fn edits(&self, deed: &Deed) -> Vec<(usize, Vec<Part>)> {
         let field = |part: &Part| match &*part.name {
-            // Which call a tracepoint belongs to is not the program's affair.
+            // The number of a tracepoint's call is not the program's choice.
             "__syscall_nr" => Vec::new(),
             name if self.is_chosen_by(&deed.name, name) => Vec::new(),
             _ => of_field(part, &self.pool, self.constants(deed, part)),
@@ -286,7 +286,7 @@ impl List<'_, '_> {
         !fields.is_empty() && fields.contains(&(event.to_owned(), field.to_owned()))
     }
 
-    /// The names that an argument is written with.
+    /// Returns the names that an argument can have.
     fn constants(&self, deed: &Deed, part: &Part) -> Option<&'static Constants> {
         let abi = Abi::native();
         let number = names::number(abi, &deed.name).filter(|_| deed.convention.is_none())?;
@@ -301,15 +301,14 @@ impl List<'_, '_> {
             })
     }
 
-    /// The next thread that does anything, around the end.
+    /// Returns the next thread that has events, after the last one the first.
     fn another_thread(&self, thread: usize) -> Option<usize> {
         let next = self.active.iter().find(|at| **at > thread);
         let next = next.or(self.active.first()).copied();
         next.filter(|next| *next != thread)
     }
 
-    /// One more event of a kind that there is, with another path or file, or whatever else can be
-    /// another.
+    /// Inserts one more event of a kind that occurs, with another path, file or other value.
     fn insert_its_like(&mut self, deed: &Deed) {
         let edits = self.edits(deed);
         let mut others = edits

@@ -1,9 +1,9 @@
-//! Mutants of a recorded run: what it would look like had the program left something out, done it
-//! twice, in another order, or otherwise.
+//! Mutants of a recorded run: what it would look like if the program had left something out, done
+//! it twice, in another order, or with other values.
 //!
-//! Pure. An expectation that lets a mutant through does not look at what the mutant changed; so
-//! mutants show what a scenario does not test. A mutant is of what the run recorded and was asked
-//! for, never of the program, so there are hundreds of them for one run.
+//! Pure. An expectation that passes a mutant does not look at what the mutant changed, so mutants
+//! show what a scenario does not test. A mutant changes what the run recorded, never the program,
+//! so a run has hundreds of them.
 //!
 //! | operator | what becomes of the run |
 //! |---|---|
@@ -18,9 +18,9 @@
 //! | `edit` | an argument, a field or a result is another |
 //! | `insert` | an event is there that was not |
 //!
-//! What makes no difference to the text of a trace at full detail is no mutant, and mutants with
-//! the same text are one. Which thread came first is the scheduler's affair and in no trace, so no
-//! mutant changes that alone.
+//! A change that leaves the text of a trace at full detail as it is makes no mutant, and mutants
+//! with the same text are one. Which thread came first is up to the scheduler and in no trace, so
+//! no mutant changes only that.
 
 mod apply;
 mod edit;
@@ -37,16 +37,16 @@ use std::fmt;
 use std::sync::Arc;
 use syscall_model::{Signatures, ThreadId};
 
-/// A thread of the run, and what it did in the order of entering.
+/// A thread of the run, with its deeds in the order of entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thread {
     /// Its stable name.
     pub task: StableName,
-    /// The same, as events know it.
+    /// The thread itself, as events know it.
     pub thread: ThreadId,
     /// The program that its process ran at first.
     pub program: Arc<str>,
-    /// What it did.
+    /// Its deeds.
     pub deeds: Vec<Deed>,
 }
 
@@ -55,16 +55,16 @@ pub struct Thread {
 pub struct Recorded<'a> {
     /// Its threads.
     pub threads: &'a [Thread],
-    /// The names of what would have been recorded and did not occur.
+    /// The names of events that would have been recorded and did not occur.
     pub absent: &'a [String],
-    /// Fields, each behind its event's name, by which the kernel chose what to record: with another
-    /// value it would not have been recorded.
+    /// Fields, each after its event's name, by which the kernel chose what to record: with another
+    /// value the event would not have been recorded.
     pub chosen_by: &'a BTreeSet<(String, String)>,
     /// The forms of calls.
     pub signatures: &'a Signatures<'a>,
 }
 
-/// What is done to a run.
+/// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
     /// An event is left out.
@@ -83,7 +83,7 @@ pub enum Operator {
     DropProcess,
     /// Another task does it.
     Reassign,
-    /// An argument, a field or a result is another.
+    /// Replaces an argument, a field or a result.
     Edit,
     /// An event is there that was not.
     Insert,
@@ -104,7 +104,7 @@ impl Operator {
         Self::Edit,
     ];
 
-    /// Its word in reports.
+    /// Returns its word in reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -128,24 +128,24 @@ impl fmt::Display for Operator {
     }
 }
 
-/// A mutant by what was done.
+/// A mutant, by its change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutant {
-    /// Its place among all, event by event, whatever order they are tried in.
+    /// Its place among all mutants, event by event, whatever the order in which they are tried.
     pub place: usize,
-    /// How.
+    /// What is done to the run.
     pub operator: Operator,
-    /// The event's name; of a process its stable name.
+    /// The event's name; for a process, its stable name.
     pub event: String,
     /// The field that was edited.
     pub field: Option<String>,
-    /// The task that it was done to.
+    /// The task that was changed.
     pub task: StableName,
-    /// The line of the trace that it was done to; empty where there was none.
+    /// The line of the trace that was changed; empty if there was none.
     pub line: String,
-    /// What stands there now, where that says more than the operator does.
+    /// The new line, if it says more than the operator does.
     pub now: Option<String>,
-    /// The threads that are others now, by their place, and what each does.
+    /// The places of the threads that change, and the new deeds of each.
     pub changed: Vec<(usize, Vec<Deed>)>,
 }
 

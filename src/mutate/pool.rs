@@ -1,4 +1,4 @@
-//! What a run has of paths, files and tasks: the values that others are exchanged for.
+//! The paths, files and tasks of a run, which mutants exchange for each other.
 
 use super::Thread;
 use crate::trace::{Deed, Part, StableName, Value};
@@ -12,11 +12,11 @@ pub(super) struct Pool {
     tasks: Vec<StableName>,
 }
 
-/// Whether two values are of one kind, so that one may stand for the other.
+/// Returns the kind of a value: values of the same kind may be exchanged.
 fn kind(value: &Value) -> Option<Kind> {
     match value {
         Value::Path { .. } => Some(Kind::Path),
-        // Not `AT_FDCWD`, nor what was closed.
+        // Neither `AT_FDCWD` nor a closed descriptor.
         Value::File {
             description: Some(_),
             ..
@@ -50,7 +50,7 @@ impl Pool {
         pool
     }
 
-    /// The next of the same kind with another text, around the end.
+    /// Returns the next value of this kind with another text, after the last one the first.
     pub(super) fn another(&self, kind: Kind, text: &str) -> Option<&(String, Value)> {
         let all = match kind {
             Kind::Path => &self.paths,
@@ -62,7 +62,7 @@ impl Pool {
         others.find(|(known, _)| known != text)
     }
 
-    /// The next task, around the end.
+    /// Returns the next task, after the last one the first.
     pub(super) fn another_task(&self, task: StableName) -> Option<StableName> {
         let next = self.tasks.iter().find(|known| **known > task);
         let next = next.or(self.tasks.first()).copied();
@@ -77,7 +77,7 @@ impl Pool {
     }
 }
 
-/// Its fields, and behind them what it returned.
+/// Returns its fields, and then its result.
 pub(super) fn parts(deed: &Deed) -> impl Iterator<Item = &Part> {
     deed.fields.iter().chain(&deed.returns)
 }

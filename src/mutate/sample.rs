@@ -1,4 +1,4 @@
-//! A choice out of many, the same one each time: made by the text of the trace.
+//! Chooses some of many, and the same ones each time: by the text of the trace.
 
 /// FNV-1a: short, and the same on every machine and in every version.
 pub(super) fn hash(seed: u64, bytes: &[u8]) -> u64 {
@@ -9,9 +9,9 @@ pub(super) fn hash(seed: u64, bytes: &[u8]) -> u64 {
         })
 }
 
-/// The places of `strata` in the order in which they are tried: the first of each stratum, then the
-/// second of each, and so on, so that what is rare is tried whatever there is of the rest. Within a
-/// stratum `seed` decides.
+/// Returns the places of `strata` in the order in which they are tried: the first of each stratum,
+/// then the second of each, and so on, so that rare kinds are tried however many there are of
+/// others. Within a stratum `seed` decides.
 pub(super) fn order<S: Ord>(strata: &[S], seed: u64) -> Vec<usize> {
     let key = |place: usize| (hash(seed, &place.to_le_bytes()), place);
     let mut places: Vec<(&S, usize)> = strata.iter().zip(0..).collect();

@@ -5,8 +5,7 @@ mod text;
 use std::fmt;
 pub use text::{NotText, excerpt, is_hidden, shown, shown_lines, shown_path};
 
-/// A process id (the kernel's `tgid`) as the harness sees it: in the pid namespace of whoever
-/// opened the events.
+/// A process id (the kernel's `tgid`) in the pid namespace of the process that opened the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pid(pub u32);
 

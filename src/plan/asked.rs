@@ -1,4 +1,4 @@
-//! The two steps of a plan for events: what is asked for, and what shows the calls among it.
+//! Plans events in two steps: first what is asked for, then what shows the calls.
 
 use super::calls::{MOST_CALLS, Reach};
 use super::chains;
@@ -22,11 +22,11 @@ use syscall_model::files::Watched;
 use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 
-// Inherited events cost at every fork with the square of their number: 10 of them make it 1.6 times
+// An inherited event slows each fork, by the square of their number: 10 of them make it 1.6 times
 // as slow, 200 of them 48 times.
 const INHERITED: usize = 6;
 
-/// All words for calls, as if they stood in one list, each with its want's place and its own.
+/// The words for calls of all wants as one list; each has the place of its want and its own.
 struct CallWords<'w> {
     places: Vec<(usize, usize)>,
     words: Vec<&'w str>,
@@ -53,7 +53,8 @@ impl<'w> CallWords<'w> {
 }
 
 impl EventsPlan {
-    /// The first step: what is asked for, by its names, with the events that are no calls opened.
+    /// Takes the first step: plans what is asked for by name, and opens the events that are no
+    /// calls.
     pub(super) fn asked_for(
         reach: Reach,
         wants: &[Wanted],
@@ -96,9 +97,9 @@ impl EventsPlan {
         Ok(plan)
     }
 
-    /// The second step, which only adds: the events that show the calls, those by which tasks,
-    /// descriptors and mappings are followed, and what is read of memory, now that it is known how
-    /// much of it is needed.
+    /// Takes the second step, which only adds: the events that show the calls, those by which
+    /// tasks, descriptors and mappings are followed, and the memory that is read, as it is known by
+    /// now how much is needed.
     pub(super) fn show_calls(
         &mut self,
         wants: &[Wanted],
@@ -108,7 +109,7 @@ impl EventsPlan {
         let mut words = CallWords::of(wants);
         let (beside, watched) = following::beside(self.selection.as_ref(), memory, self.reach);
         words.words.extend(beside);
-        // No word at all means every call: then one more would take the others away.
+        // An empty list means every call: a word added to it would take the others away.
         if !self
             .selection
             .as_ref()
@@ -150,7 +151,7 @@ impl EventsPlan {
         let needed = self.of_group_alone().is_some();
         self.grouping = match self.named.len() + self.copies.len() {
             _ if needed => Grouping::Needed,
-            // To count for a group takes the right to follow whole CPUs.
+            // Counting for a group takes the right to follow whole CPUs.
             _ if self.reach.has_own_tracepoints() => Grouping::No,
             0..=INHERITED => Grouping::No,
             _ => Grouping::Faster,
@@ -209,7 +210,8 @@ impl EventsPlan {
         let naming = Naming::Own(found.name.as_str().into());
         self.open(&found.name, &found.format, wanted.filter.clone(), naming);
         if let (Some(request), Some(planned)) = (self.requests.last_mut(), self.named.last_mut()) {
-            // Counted for a group it would be planted into whatever runs on the machine.
+            // A probe of a program, counted for a group, would be planted into all that runs on the
+            // machine.
             let is_of_user = |probe: &Probe| probe.kind.is_of_user();
             request.of_group = !found.probe.as_ref().is_some_and(is_of_user);
             request.attr = request.attr.with_chain(wanted.chain);

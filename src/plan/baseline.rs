@@ -1,4 +1,4 @@
-//! A second run to compare with.
+//! Plans the baseline: a second run to compare with.
 
 use super::expected::Resolver;
 use super::{Counters, Facts, Marks, Plan, PlanError, owners};
@@ -6,16 +6,16 @@ use crate::matching::{Expected, Matcher};
 use crate::scenario::{CountRange, Difference, Expect, NumberOf, Scenario};
 use std::collections::BTreeMap;
 
-/// The run of another workload, and how many more of what there must be than in that one.
+/// The run of another workload, and how many more deeds of some kind there must be than in it.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    /// How it is run; it must end as a workload of which nothing is expected.
+    /// How it is run; it must end like a workload without expectations.
     pub plan: Box<Plan>,
     /// What is compared.
     pub delta: Vec<Delta>,
 }
 
-/// How many more of something there must be; fewer, below zero.
+/// How many more of these deeds there must be; fewer if below zero.
 pub type Delta = NumberOf<Matcher, Difference>;
 
 /// Resolves what is compared.
@@ -28,7 +28,7 @@ pub(super) fn delta(scenario: &Scenario, resolver: &Resolver<'_>) -> Result<Vec<
     specs.map(one).collect()
 }
 
-/// The same plan for the other workload.
+/// Makes the same plan for the other workload.
 pub(super) fn baseline(
     scenario: &Scenario,
     facts: &Facts<'_>,
@@ -38,7 +38,7 @@ pub(super) fn baseline(
     let Some(workload) = &scenario.baseline else {
         return Ok(None);
     };
-    // However many there are: so they are counted, and nothing else is expected of them.
+    // The deeds are only counted, so any number will do.
     let times = CountRange { min: 0, max: None };
     let recorded = delta.iter().filter(|delta| {
         let mut names = delta.step.names.iter();

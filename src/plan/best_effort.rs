@@ -1,7 +1,7 @@
-//! A scenario without the tracepoints that this machine does not have.
+//! Reduces a scenario to what this machine can show.
 //!
-//! What is left is what can still be told: whatever would hold or fail only because something is
-//! not seen is taken out, and said.
+//! The rest can still be judged: an expectation that would hold or fail only because an event is
+//! not seen is taken out, and a note says so.
 
 use super::Lack;
 use crate::matching::SPAN;
@@ -10,10 +10,10 @@ use crate::scenario::{
 };
 use std::collections::BTreeSet;
 
-/// The scenario without what is absent; what is not judged is added to the notes.
+/// Returns the scenario without the absent tracepoints; notes say what is not judged.
 ///
 /// # Errors
-/// Why nothing can be told of the scenario here.
+/// Why nothing of the scenario can be judged here.
 pub(super) fn without(
     scenario: &Scenario,
     absent: &BTreeSet<String>,
@@ -34,7 +34,7 @@ pub(super) fn without(
         )));
     }
     for event in &mut scenario.trace.events {
-        // An empty list of calls asks for nothing, and leaves the places of the others as they are.
+        // An empty list of calls asks for nothing, and keeps the places of the other events.
         if matches!(event, EventSpec::Event(EventWish { name, .. }) if absent.contains(name)) {
             *event = EventSpec::Syscalls(Vec::new());
         }
@@ -90,8 +90,8 @@ impl Reduction<'_> {
             .push(format!("`{what}` is not judged, or not all of it"));
     }
 
-    /// Takes out what cannot be told, and gives the captures that nothing binds any more. `outer`
-    /// are those of the whole run.
+    /// Takes out the steps that cannot be judged, and returns the captures that no step binds any
+    /// more. `outer` are those of the whole run.
     fn reduce(
         &mut self,
         expectations: &mut Expectations,
@@ -100,7 +100,7 @@ impl Reduction<'_> {
     ) -> BTreeSet<String> {
         let before = bound(expectations);
         let mut lost = outer.clone();
-        // What one list binds may be used in the other.
+        // A capture that one list binds may be used in the other.
         for _ in 0..2 {
             for (key, patterns) in [
                 ("sequence", &mut expectations.sequence),
@@ -127,7 +127,8 @@ impl Reduction<'_> {
         if expectations.count.len() < sizes.1 {
             self.note(&format!("{label}count"));
         }
-        // What is not there is not seen either: without it the others say the same.
+        // An absent event occurs nowhere: an expectation about many names keeps its meaning without
+        // it.
         let absent = self.absent;
         expectations
             .only
@@ -139,7 +140,7 @@ impl Reduction<'_> {
         lost
     }
 
-    /// Whether nothing can be told of a step: it is not seen, or it hangs on a capture that nothing
+    /// Whether a step cannot be judged: its event is not seen, or it needs a capture that no step
     /// binds.
     fn is_lost(&self, step: &StepSpec, lost: &BTreeSet<String>) -> bool {
         self.absent.contains(&step.event) || uses(step, lost)
@@ -151,7 +152,7 @@ fn uses(step: &StepSpec, lost: &BTreeSet<String>) -> bool {
     captures.any(|(name, _)| lost.contains(name))
 }
 
-/// The captures that the ordered lists bind.
+/// Returns the captures that the ordered lists bind.
 fn bound(expectations: &Expectations) -> BTreeSet<String> {
     let roles = expectations.roles().into_iter();
     let steps = roles.filter(|(role, _)| role.binds());

@@ -1,5 +1,5 @@
-//! Which events show the calls: `raw_syscalls` with a filter, or for a user without further rights
-//! the own tracepoints of each call.
+//! Chooses the events that show the calls: `raw_syscalls` with a filter, or, for a user without
+//! further rights, each call's own tracepoints.
 
 use super::Lack;
 use super::copies::Copies;
@@ -27,8 +27,7 @@ pub enum Reach {
     /// tracepoints, as these alone are handed the registers of the program
     /// (`perf_syscall_enter()`). `raw_syscalls` can be opened then too, and never shows anything.
     OwnCalls,
-    /// To what a recording holds, whose calls are told by their own tracepoints, as many as there
-    /// are.
+    /// To the events of a recording: each call by its own tracepoints, if they are recorded.
     Recorded,
 }
 
@@ -40,9 +39,9 @@ impl Reach {
     }
 }
 
-/// At most so many calls are recorded by tracepoints of their own, those included that tasks are
-/// followed by. Each takes two events on each CPU, and each of these makes every fork some 8 µs
-/// longer: with 200 a fork takes 3 ms on two CPUs, where it takes 0.1 ms with none.
+/// The most calls that are recorded by tracepoints of their own, including those that follow tasks.
+/// Each takes two events on each CPU, and each event makes every fork some 8 µs longer: with 200 a
+/// fork takes 3 ms on two CPUs, and 0.1 ms with none.
 pub const MOST_CALLS: usize = 100;
 
 pub(super) const RAW: &str = "raw_syscalls";
@@ -58,7 +57,7 @@ const REFUSED: &str = "sig == 31 && code == 1";
 /// in `cx`; `int 0x80` leaves the program's own value there.
 const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
 
-/// Why nobody can tell what a loader does to start a program, if that is so.
+/// Why the calls by which a loader starts a program cannot be told from others; `None` if they can.
 pub(super) fn cannot_tell_starts(reach: Reach) -> Option<&'static str> {
     match reach {
         _ if !cfg!(target_arch = "x86_64") => {
@@ -72,7 +71,7 @@ pub(super) fn cannot_tell_starts(reach: Reach) -> Option<&'static str> {
 }
 
 impl EventsPlan {
-    /// Opens what shows the calls to record.
+    /// Opens the events that show the calls to record.
     pub(super) fn add_calls(
         &mut self,
         recorded: &Selection,
@@ -113,13 +112,14 @@ impl EventsPlan {
             ret: long_field(&leave, LEAVE, "ret")?,
         };
         let filter = filter_text(recorded, false);
-        // Of a call that a filter refused only this half is there.
+        // A call that a filter refused has only this half.
         self.add(LEAVE, leave.id, filter, registers, meaning);
         Ok(())
     }
 
-    /// Opens what tells of calls that are refused by a signal: they leave with a result that is
-    /// none. The signal is made before the call is left (`__seccomp_filter()`, `kernel/seccomp.c`).
+    /// Opens the event that tells of calls refused by a signal: such a call leaves without a result
+    /// of its own. The signal is made before the call is left (`__seccomp_filter()`,
+    /// `kernel/seccomp.c`).
     pub(super) fn add_refusals(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let is_of_interest = self.reach == Reach::Everything && self.selection.is_some();
         if !is_of_interest || !catalogue.may_add(REFUSAL, REFUSED) {
@@ -135,14 +135,14 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Whether calls are told that are refused by a signal.
+    /// Whether calls refused by a signal are recorded as such.
     #[must_use]
     pub fn tells_refusals(&self) -> bool {
         self.meanings.contains(&Meaning::Refusal)
     }
 
-    /// Opens both tracepoints of each call. One that this kernel has none for is one that it does
-    /// not have: whoever makes it gets `ENOSYS`.
+    /// Opens both tracepoints of each call. A call without a tracepoint is not in this kernel: it
+    /// fails with `ENOSYS`.
     fn add_own_calls(
         &mut self,
         recorded: &Selection,
@@ -182,8 +182,8 @@ impl EventsPlan {
     }
 }
 
-/// Why a scenario would not be judged by what it is about without the right to trace everything;
-/// `None` where it would.
+/// Returns why a scenario could not be judged without the right to trace everything; `None` if it
+/// can.
 pub(super) fn unseen(
     events: &EventsPlan,
     expected: &HashSet<&str>,
@@ -200,8 +200,8 @@ pub(super) fn unseen(
     }
     let view = view.filter(|view| view.keeps_order())?;
     let mut selected = events.selection.iter().flat_map(Selection::names);
-    // Of the one the result is not seen, and what the arguments of the others stand for is not
-    // followed.
+    // The result of one such call is not seen, and the descriptors and addresses of the others are
+    // not followed.
     let is_less = |name: &str| {
         name == "rt_sigreturn"
             || following::concerns_descriptors(name)
@@ -235,7 +235,7 @@ fn entering(format: &Format, name: &str, copies: Option<usize>) -> Result<Meanin
     })
 }
 
-/// A tracepoint of a call, which not every call has.
+/// Returns the format of a call's own tracepoint; `None` if the call has none.
 pub(super) fn own_tracepoint(
     half: &str,
     call: &str,
@@ -255,7 +255,7 @@ pub(super) fn own_tracepoint(
 
 fn filter_text(selection: &Selection, enter: bool) -> Option<String> {
     match in_kernel_filter(selection, enter) {
-        // Nothing is never left: the calls that create tasks are always among them.
+        // `Nothing` cannot be: the calls that create tasks are always selected.
         FilterPlan::Everything | FilterPlan::Nothing => None,
         FilterPlan::Only(text) => Some(text),
     }

@@ -1,4 +1,4 @@
-//! Which calls and events come with call chains.
+//! Chooses which calls and events have call chains.
 
 use super::error::EventsError;
 use super::events::{EventsPlan, Meaning};
@@ -48,14 +48,14 @@ impl EventsPlan {
         })
     }
 
-    /// Whether anything comes with a call chain.
+    /// Whether any event has a call chain.
     #[must_use]
     pub fn has_chains(&self) -> bool {
         self.requests.iter().any(|request| request.attr.has_chain())
     }
 
-    /// Whether the call chain of this call is wanted. Calls have an event in common, so that it is
-    /// there of others as well.
+    /// Whether the call chain of this call is wanted. Calls share an event, so that other calls
+    /// have chains too.
     #[must_use]
     pub fn wants_chain(&self, abi: Abi, number: i32) -> bool {
         let Some((chained, _)) = &self.chained else {
@@ -67,8 +67,8 @@ impl EventsPlan {
         }
     }
 
-    /// Has the entering halves of calls come with call chains, where that is wanted: the user's
-    /// part, as all of them come to the kernel by the same way.
+    /// Gives the entering halves of calls a call chain if it is wanted: of user space only, as all
+    /// calls enter the kernel the same way.
     pub(super) fn chain_calls(&mut self) {
         let chain = self.chained.as_ref().map(|(_, chain)| Chain {
             user_only: true,
@@ -82,8 +82,8 @@ impl EventsPlan {
     }
 }
 
-/// The calls whose call chains are wanted, and of which kind these are: of two kinds the one that
-/// tells more.
+/// Returns the calls with call chains, and the kind of these: of two kinds, the one that tells
+/// more.
 pub(super) fn chained(wants: &[Wanted]) -> Result<Option<(Selection, Chain)>, EventsError> {
     let mut all: Option<(Vec<&str>, Chain)> = None;
     for (at, want) in wants.iter().enumerate() {

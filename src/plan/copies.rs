@@ -1,9 +1,7 @@
-//! What the kernel itself copies of the memory behind arguments, where no program of ours may read
-//! it.
-//!
+//! Uses the kernel's own copies of the memory behind arguments, if BPF programs may not read it.
 //! From Linux 6.19 on a call's own tracepoint holds some of its strings: `sys_enter_openat` has
-//! `__filename_val` behind `filename` (`sys_fault_user()`, `kernel/trace/trace_syscalls.c`). What
-//! `raw_syscalls` has not, these have; but a tracepoint a call it takes.
+//! `__filename_val` behind `filename` (`sys_fault_user()`, `kernel/trace/trace_syscalls.c`).
+//! `raw_syscalls` lacks them, so each call takes a tracepoint of its own.
 
 use super::calls::own_tracepoint;
 use super::error::EventsError;
@@ -17,7 +15,7 @@ use syscall_model::names::{self, Abi};
 use syscall_model::pointers;
 use syscall_model::select::Selection;
 
-/// A call, and where its own tracepoint has what of its arguments.
+/// A call, and the arguments that its own tracepoint copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copies {
     /// The call's number, in the native convention.
@@ -29,17 +27,17 @@ pub struct Copies {
 /// A copied argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// Which, from 0.
+    /// The argument's place, from 0.
     pub argument: u8,
     /// The argument itself: the address.
     pub address: Field,
     /// The copy: a `__data_loc`.
     pub copy: Field,
-    /// What it is a copy of.
+    /// The form of the copied memory.
     pub form: Form,
 }
 
-/// What is copied.
+/// The form of copied memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A string. Its zero byte is copied as well, so that an empty one differs from one that could
@@ -51,13 +49,13 @@ pub enum Form {
     Bytes {
         /// The argument that says how many there are.
         count: Field,
-        /// How many are wanted.
+        /// How many fields are wanted.
         limit: u16,
     },
 }
 
 impl Copies {
-    /// Which of these pieces of memory a tracepoint's record has; `None` for none of them.
+    /// Returns which of these pieces of memory a tracepoint's record has; `None` if it has none.
     #[must_use]
     pub fn of(number: u32, format: &Format, wanted: &[Fetch]) -> Option<Self> {
         let own = |field: &&Field| !field.name.starts_with("__");
@@ -99,8 +97,7 @@ pub fn has_copies(catalogue: &dyn Catalogue) -> Result<bool, HostError> {
 }
 
 impl EventsPlan {
-    /// Opens the own tracepoints of those calls whose strings they have, where the kernel is to
-    /// read.
+    /// Opens the own tracepoints of those calls whose strings they hold, if the kernel is to read.
     pub(super) fn add_copies(
         &mut self,
         recorded: &Selection,

@@ -1,4 +1,4 @@
-//! From the names that perf's users write to the events that are counted.
+//! Plans counted events, from names as perf's users write them.
 
 use super::RecordWish;
 use super::calls::{ENTER, own_tracepoint, raw_format};
@@ -12,7 +12,7 @@ use perf_records::attr::{Attr, Maps, ReadFormat, Source};
 use perf_records::units::Cpu;
 use syscall_model::names::{self, Abi};
 
-/// What is counted where nobody says what: the software events of `perf stat`.
+/// The events that are counted if none is named: the software events of `perf stat`.
 const DEFAULT: &[&str] = &[
     "task-clock",
     "context-switches",
@@ -20,22 +20,22 @@ const DEFAULT: &[&str] = &[
     "page-faults",
 ];
 
-/// A name and what adds up to it.
+/// A name, and the events whose counts add up to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountedEvent {
     /// What it is called.
     pub name: String,
     /// The events that are counted for it.
     pub parts: Vec<EventRequest>,
-    /// What its counts are in.
+    /// The unit of its counts.
     pub unit: Option<Unit>,
-    /// The CPUs where it is opened for everybody, if it counts for no task.
+    /// The CPUs on which it is opened for all tasks, if it cannot count for a single one.
     pub for_all_on: Option<Vec<Cpu>>,
-    /// Those with the same number count at the same times or not at all.
+    /// The number of its group; events of a group count at the same times or not at all.
     pub group: Option<usize>,
 }
 
-/// About records, of which there are none.
+/// Terms about records, which counted events do not have.
 const OF_RECORDS: &[&str] = &[
     "period",
     "freq",
@@ -48,8 +48,8 @@ const OF_RECORDS: &[&str] = &[
 ];
 
 impl RecordWish {
-    /// An event that neither fires nor tells of anything: its ring hangs up when the last task is
-    /// gone.
+    /// Returns an event that never fires and has no records: its ring hangs up when the last task
+    /// has exited.
     #[must_use]
     pub fn ends(&self) -> Attr {
         Attr {
@@ -60,12 +60,13 @@ impl RecordWish {
         }
     }
 
-    /// The same words as events that are only counted, one by one those of a glob of tracepoints; a
-    /// word for calls is how often one of them was entered. None means those of `perf stat`.
+    /// Returns these words as events that are only counted; a glob of tracepoints gives one event
+    /// for each. A word for calls counts their entries. No word at all means the events of `perf
+    /// stat`.
     ///
-    /// Calls are counted by their own tracepoints, which tell native calls from those of 32-bit
-    /// programs and show the native ones alone; a number, which is all that a filter of
-    /// `raw_syscalls` sees, means another call there.
+    /// Calls are counted by their own tracepoints, which show native calls alone. `raw_syscalls`
+    /// also fires for 32-bit programs, and its filter sees only a number, which means another call
+    /// there.
     ///
     /// # Errors
     /// [`EventsError`], for the first word that cannot be.
@@ -128,7 +129,7 @@ impl RecordWish {
         Ok(events)
     }
 
-    /// What one word counts.
+    /// Plans what one word counts.
     fn counter(
         &self,
         wanted: &Word<'_>,
@@ -180,8 +181,7 @@ impl RecordWish {
         Ok(())
     }
 
-    /// What is entered of these calls. One that this kernel has no tracepoint for is one that it
-    /// does not have.
+    /// Counts the entries of these calls. A call without a tracepoint is not in this kernel.
     fn entered(
         &self,
         wanted: &Word<'_>,

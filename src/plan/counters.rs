@@ -1,4 +1,4 @@
-//! What a scenario has counted without records, and what it expects of that.
+//! Plans what a scenario counts without records, and what it expects of the counts.
 
 use super::counted::CountedEvent;
 use super::error::EventsError;
@@ -10,10 +10,10 @@ use perf_live::sandbox::WorldSpec;
 use perf_records::attr::Source;
 use std::collections::BTreeSet;
 
-/// Who says what can be counted.
+/// Where it is found out what can be counted.
 #[derive(Clone, Copy)]
 pub enum Counting<'a> {
-    /// This machine: why it does not count an event, `None` where it does.
+    /// On this machine: returns why it does not count an event, `None` if it does.
     Live(&'a dyn Fn(&EventRequest) -> Option<String>),
     /// A recorded run, in which these were counted.
     Recorded(&'a [String]),
@@ -30,7 +30,7 @@ pub struct Counters {
     pub expect: Vec<(String, CountRange)>,
 }
 
-/// Resolves what is counted; or says why it cannot be on this machine.
+/// Plans the counters, or says why this machine cannot count them.
 pub(super) fn counters(
     scenario: &Scenario,
     facts: &Facts<'_>,
@@ -75,8 +75,8 @@ pub(super) fn counters(
         for event in &mut events {
             event.group = spec.is_group.then_some(at);
             for part in &event.parts {
-                // Without the right to see it, what happens in the kernel would be missing from the
-                // number.
+                // Without the right to see it, events in the kernel would be missing from the
+                // count.
                 let sees_all = facts.reach == Reach::Everything;
                 if !sees_all && !part.attr.modes.exclude_kernel {
                     let name = &event.name;
@@ -92,7 +92,7 @@ pub(super) fn counters(
             }
             if event.for_all_on.is_some() {
                 let message = format!(
-                    "`{}` counts what all of the machine does, and no run's alone",
+                    "`{}` counts for the whole machine, and cannot count for one run",
                     event.name
                 );
                 return Err(invalid(scenario.complaint(&path, message, None)));
@@ -132,7 +132,7 @@ fn refuse_other_users(scenario: &Scenario, counters: &Counters) -> Result<(), Pl
     }
 }
 
-/// Points at the word that is wrong.
+/// Places a complaint at the word that is wrong.
 fn at_word(scenario: &Scenario, path: &KeyPath, is_list: bool, error: EventsError) -> PlanError {
     let at = match &error {
         EventsError::Tracepoint { at, .. }

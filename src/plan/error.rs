@@ -1,4 +1,4 @@
-//! Why an author's names are no plan.
+//! Why names that an author wrote cannot be planned.
 
 use super::Lack;
 use super::calls::MOST_CALLS;
@@ -39,7 +39,7 @@ pub enum EventsError {
         /// The nearest that there is.
         nearest: Option<String>,
     },
-    /// It has no records that a trace could show.
+    /// The event has no records that a trace could show.
     #[error("a trace does not show `{name}`")]
     Untraced {
         /// The want's place.
@@ -47,7 +47,7 @@ pub enum EventsError {
         /// As written.
         name: String,
     },
-    /// A clock never fires by itself.
+    /// A clock never fires by itself, so it has to be sampled.
     #[error("`{name}` goes on all the time, so that it is sampled or only counted")]
     Unsampled {
         /// The want's place.
@@ -64,7 +64,7 @@ pub enum EventsError {
         name: String,
         /// The nearest that there is.
         nearest: Option<String>,
-        /// Those that it has.
+        /// The sources that it has.
         all: String,
     },
     /// It cannot be asked for in this form, together with the others, or in that mode of the
@@ -75,7 +75,7 @@ pub enum EventsError {
         at: usize,
         /// As written.
         name: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
     /// More samples a second than the kernel lets an event have.
@@ -87,7 +87,7 @@ pub enum EventsError {
         name: String,
         /// What is asked for.
         frequency: u64,
-        /// What there is.
+        /// The most that the kernel allows.
         most: u64,
     },
     /// No such operation of io_uring.
@@ -115,20 +115,20 @@ pub enum EventsError {
         at: usize,
         /// As written.
         word: String,
-        /// Where and why.
+        /// The place in the word, and the error.
         source: ProbeSyntax,
     },
-    /// A probe cannot be.
+    /// The kernel refuses the probe.
     #[error("cannot probe `{probe}`")]
     Probe {
         /// The want's place.
         at: usize,
         /// As it would be written.
         probe: String,
-        /// Why.
+        /// The error of making the probe.
         source: HostError,
     },
-    /// Two probes would be told apart by nothing.
+    /// Two probes would have the same name.
     #[error("there is a probe `{name}` already: give one of them another name")]
     SameName {
         /// The want's place.
@@ -143,10 +143,10 @@ pub enum EventsError {
         at: usize,
         /// The event.
         name: String,
-        /// Why.
+        /// The error in the filter.
         source: FilterError,
     },
-    /// A filter of what is no tracepoint.
+    /// A filter for an event that is no tracepoint.
     #[error("`{name}` takes no filter: the kernel filters tracepoints alone")]
     NotFiltered {
         /// The want's place.
@@ -154,14 +154,14 @@ pub enum EventsError {
         /// The event.
         name: String,
     },
-    /// The terms behind an event's name cannot be.
+    /// The terms after an event's name are wrong.
     #[error("the terms of `{name}` are wrong")]
     Terms {
         /// The want's place.
         at: usize,
         /// As written.
         name: String,
-        /// Why.
+        /// The error in the terms.
         source: TermError,
     },
     /// More calls than such a user can have recorded.
@@ -181,7 +181,7 @@ pub enum EventsError {
     /// The host could not be asked.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// A tracepoint of the kernel's own has not the fields that it always had.
+    /// One of the kernel's own tracepoints lacks a field that it always had.
     #[error("`{name}` has no field `{field}` of the known form on this kernel")]
     Shape {
         /// The tracepoint.
@@ -192,7 +192,7 @@ pub enum EventsError {
 }
 
 impl EventsError {
-    /// What the machine or the user lacks, as a requirement that is not met; `None` for a mistake.
+    /// Returns what the machine or the user lacks, as an unmet requirement; `None` for a mistake.
     #[must_use]
     pub fn lacks(&self) -> Option<Lack> {
         match self {

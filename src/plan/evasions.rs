@@ -1,5 +1,5 @@
-//! What is recorded so that no task gets out of sight, and no call is made where none is looked
-//! for.
+//! Plans events that show evasions: a task that gets out of sight, or a call made by a way that no
+//! planned event sees.
 
 use super::calls::Reach;
 use super::error::EventsError;
@@ -15,15 +15,15 @@ use syscall_model::{Call, uring};
 const ATTACH: &str = "cgroup:cgroup_attach_task";
 
 /// The calls of the vsyscall page of x86-64, by their numbers there. Measured on Linux 6.18 with
-/// `CONFIG_LEGACY_VSYSCALL_XONLY`: a call of one faults, the kernel makes it in the fault
+/// `CONFIG_LEGACY_VSYSCALL_XONLY`: such a call faults, the kernel makes it in the fault
 /// (`emulate_vsyscall()`), and no tracepoint of calls fires. Without the emulation such a program
-/// dies. The page of today (vDSO) makes them without the kernel: there is nothing to be seen, and
-/// where it gives way to the kernel it makes a call.
+/// dies. Today's page (vDSO) does these calls without the kernel, so that there is nothing to
+/// record; where it needs the kernel, it makes an ordinary call.
 pub const LEGACY_CALLS: [&str; 3] = ["gettimeofday", "time", "getcpu"];
 
 const LEGACY: &str = "vsyscall:emulate_vsyscall";
 
-/// The words for calls that are recorded beside a selection to see that it was evaded.
+/// Returns the words for calls that are recorded beside a selection, to see whether it was evaded.
 pub(super) fn beside<'w>(wants: &'w [Wanted], selection: Option<&Selection>) -> Vec<&'w str> {
     let mut words = Vec::new();
     if wants.contains(&Wanted::Evasions) {
@@ -54,7 +54,7 @@ fn own_tracepoints(wants: &[Wanted]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The same as a selection; `None` where none is wanted.
+/// Returns them as a selection; `None` if none is wanted.
 pub(super) fn named_calls(wants: &[Wanted]) -> Option<Selection> {
     let words: Vec<_> = own_tracepoints(wants)
         .filter(|call| parse(&[call]).is_some())
@@ -63,7 +63,7 @@ pub(super) fn named_calls(wants: &[Wanted]) -> Option<Selection> {
 }
 
 impl EventsPlan {
-    /// Has everything counted for a control group that the workload cannot leave.
+    /// Counts everything for a control group, and watches that the workload does not leave it.
     ///
     /// # Errors
     /// [`EventsError::Host`].
@@ -76,9 +76,9 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Sees to it that nobody comes back unseen, where a task that left the group is not seen to do
-    /// so: the tracepoint of moves fires when it is gone already. That it did not come back is
-    /// known from its end, which is not seen.
+    /// Records tasks of the whole machine that come into the group. A task that left the group is
+    /// not seen to come back, as the tracepoint of moves fires for it outside the group. That it
+    /// stayed away is known from its end, which is not seen.
     fn watch_machine(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let found = self.meanings.iter_mut().zip(&mut self.requests);
         let mut found = found.filter(|(meaning, _)| **meaning == Meaning::LeavesGroup);
@@ -92,8 +92,8 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Sees to it that no wanted call is made by the page for the oldest programs without the run
-    /// saying so.
+    /// Records calls through the vsyscall page, so that a run with a wanted call made there says
+    /// so.
     pub(super) fn watch_legacy(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let native = Abi::native();
         let is_wanted = self.selection.as_ref().is_some_and(|selection| {
@@ -118,7 +118,7 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Sees to it that nobody leaves the group unseen.
+    /// Records tasks that leave the group.
     pub(super) fn watch_group(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         if self.meanings.contains(&Meaning::LeavesGroup) {
             return Ok(());
@@ -143,8 +143,8 @@ impl EventsPlan {
             })
     }
 
-    /// Calls that were asked for and that operations of io_uring do as well which are not recorded,
-    /// in the order of these operations.
+    /// Returns the wanted calls that io_uring can do by operations that are not recorded, in the
+    /// order of these operations.
     #[must_use]
     pub fn unseen_as_operations(&self) -> Vec<&'static str> {
         let selected: BTreeSet<_> = self.selection.iter().flat_map(Selection::names).collect();

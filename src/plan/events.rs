@@ -1,4 +1,4 @@
-//! From the names that an author wrote to the events that are opened.
+//! Decides which events are opened, by the names that an author wrote.
 
 use super::calls::Reach;
 use super::copies::Copies;
@@ -20,14 +20,14 @@ use syscall_model::memory::Fetches;
 use syscall_model::select::Selection;
 use syscall_model::uring;
 
-/// What the records of an opened event are.
+/// The meaning of an opened event's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// The entering halves of calls.
     Enter {
-        /// Where the number is in the raw record: an `int`.
+        /// The offset of the call's number in the raw record: an `int`.
         id: usize,
-        /// Where the first argument is, eight bytes each.
+        /// The offset of the first argument; each has eight bytes.
         args: usize,
         /// How many arguments the record has.
         n_args: usize,
@@ -36,9 +36,9 @@ pub enum Meaning {
     },
     /// The leaving halves.
     Leave {
-        /// Where the number is in the raw record: an `int`.
+        /// The offset of the call's number in the raw record: an `int`.
         id: usize,
-        /// Where the return value is.
+        /// The offset of the return value.
         ret: usize,
     },
     /// The event at this place of [`EventsPlan::named`].
@@ -47,18 +47,18 @@ pub enum Meaning {
     Copies(usize),
     /// A seccomp filter refuses a call by `SIGSYS`.
     Refusal,
-    /// A task of the workload moves a task to another control group: what is counted for the group
-    /// no longer sees it.
+    /// A task of the workload moves a task to another control group, where the group's counters no
+    /// longer see it.
     LeavesGroup,
-    /// A task of the machine moves a task to a control group: where that is the workload's, it
+    /// A task of the machine moves a task to a control group: if that is the workload's, the task
     /// comes from where no event saw it.
     JoinsGroup {
-        /// Where in the raw record the place of the group's path is: a `__data_loc`.
+        /// The offset of the path's `__data_loc` in the raw record.
         path: usize,
     },
-    /// A call by the page for the oldest programs.
+    /// A call through the vsyscall page.
     LegacyCall {
-        /// Where in the raw record its number is, which is one of
+        /// The offset of its number in the raw record, which is one of
         /// [`LEGACY_CALLS`](super::LEGACY_CALLS).
         number: usize,
     },
@@ -70,12 +70,12 @@ pub enum Meaning {
 pub enum Grouping {
     /// They are few: inherited.
     No,
-    /// They are many: inherited they would be as complete, and slower with every fork.
+    /// They are many: they could be inherited and lose nothing, but every fork would be slower.
     Faster,
     /// One of them is not delivered to the events of a task by every kernel.
     Needed,
-    /// The workload is not root's, and may execute set-user-ID programs, which the events of a task
-    /// do not survive: all of them are counted for the group, where the host can.
+    /// The workload does not run as root and may execute set-user-ID programs, which end the events
+    /// of a task: all events are counted for the group, if the host can do that.
     Members,
 }
 
@@ -86,12 +86,12 @@ pub struct PlannedEvent {
     pub name: Arc<str>,
     /// How its raw records are read; `None` for an event that has none.
     pub format: Option<Arc<Format>>,
-    /// What events they are.
+    /// The kind of names that the event has in a trace.
     pub naming: Naming,
     /// The place of the want that it was opened for; `None` for submissions to io_uring, which
-    /// several may ask for.
+    /// serve several wants.
     pub want: Option<usize>,
-    /// What they come from, where that is an event only while somebody wants it to be.
+    /// The probe, if the event exists only while the harness has it registered.
     pub probe: Option<Arc<Probe>>,
 }
 
@@ -100,53 +100,53 @@ pub struct PlannedEvent {
 pub struct EventsPlan {
     /// The events, in the order in which they are opened.
     pub requests: Vec<EventRequest>,
-    /// What each of them is.
+    /// The meaning of each request's records, in the same order.
     pub meanings: Vec<Meaning>,
-    /// The calls that are wanted; more are recorded, as following the tasks takes those that create
+    /// The calls that are wanted. More are recorded: to follow tasks takes the calls that create
     /// and replace them.
     pub selection: Option<Selection>,
     /// All calls that are recorded.
     pub recorded: Selection,
     /// The events that are wanted besides calls.
     pub named: Vec<PlannedEvent>,
-    /// What is seen of submissions to io_uring.
+    /// The operations of io_uring that are recorded.
     pub operations: Operations,
-    /// How they are counted.
+    /// How the events are counted: for tasks or for a control group.
     pub grouping: Grouping,
     /// What following the descriptors can rely on.
     pub watched: Watched,
     /// What is read of the calls' memory.
     pub memory: MemoryPlan,
-    /// Whether every call is recorded that following mappings takes.
+    /// Whether every call is recorded by which mappings are followed.
     pub maps: bool,
-    /// What a program reads from memory, for each call that is recorded.
+    /// The memory that BPF programs read, for each recorded call.
     pub fetches: Arc<Fetches>,
-    /// What the kernel copies from memory by itself, where no program reads it.
+    /// The memory that the kernel copies by itself, if no BPF program reads it.
     pub copies: Vec<Copies>,
-    /// Whether what a dynamic loader does to start a program is told apart.
+    /// Whether the calls by which a dynamic loader starts a program are told from others.
     pub starts: bool,
-    /// Whether it is told when a thread comes onto a CPU.
+    /// Whether each thread's coming onto a CPU is recorded.
     pub turns: bool,
     /// How far the right to trace goes that it was made for.
     pub reach: Reach,
-    /// Of which calls the call chain is wanted, and of which kind it is.
+    /// The calls whose call chain is wanted, and the kind of it.
     pub chained: Option<(Selection, Chain)>,
-    /// Calls that are not seen, as this kernel has no tracepoint for them: where each call has its
-    /// own, it does not have these calls.
+    /// Calls that are not seen, as this kernel has no tracepoint for them. If each call is recorded
+    /// by its own tracepoints, such a call is not in this kernel.
     pub without_tracepoint: Vec<&'static str>,
     /// Calls whose own tracepoints are wanted, which show native calls alone.
     pub named_calls: Option<Selection>,
-    /// The paths that expectations write out: what they lead to when the run begins is meant by
-    /// them as well.
+    /// The paths that expectations write out; they also stand for the files that they lead to when
+    /// the run begins.
     pub exact_paths: Vec<String>,
 }
 
-// do_exit() of Linux 6.1 to 6.12 leaves the task's events before this tracepoint: a task never
-// delivers it, and no counter tells. A control group does on every kernel.
+// do_exit() of Linux 6.1 to 6.12 drops the task's events before this tracepoint: a task's event
+// never gets it, and no counter tells. A control group's event does on every kernel.
 /// The tracepoint that only a control group delivers on every kernel.
 pub const NOT_OF_TASKS: &str = "sched:sched_process_exit";
 
-/// Decides which events to open. Nothing wanted means all system calls.
+/// Decides which events to open. An empty list means all system calls.
 ///
 /// # Errors
 /// [`EventsError`], for the first want that cannot be.
@@ -154,7 +154,8 @@ pub fn events(wants: &[Wanted], catalogue: &dyn Catalogue) -> Result<EventsPlan,
     events_within(Reach::Everything, wants, MemoryPlan::default(), catalogue)
 }
 
-/// The same for a user who may trace so far, and what of memory is read is said too.
+/// Plans events as above, for a user who may trace as far as `reach`, and says which memory is
+/// read.
 ///
 /// # Errors
 /// As above.
@@ -170,8 +171,7 @@ pub fn events_within(
 }
 
 impl EventsPlan {
-    /// Whether the author asked for this call; following the tasks records some that nobody asked
-    /// for.
+    /// Whether the author asked for this call; to follow tasks, some other calls are recorded too.
     #[must_use]
     pub fn wants(&self, call: &Call) -> bool {
         self.selection
@@ -179,8 +179,8 @@ impl EventsPlan {
             .is_some_and(|selection| selection.has(call))
     }
 
-    /// The names of all that the author asked for, as a trace has them; those of a call's relatives
-    /// go without saying.
+    /// Returns the names of all that the author asked for, as a trace shows them, without the
+    /// relatives of calls.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
         let calls = self.selection.iter().flat_map(Selection::own_names);
@@ -192,7 +192,7 @@ impl EventsPlan {
         calls.map(str::to_owned).chain(others).collect()
     }
 
-    /// Those of the operations of io_uring.
+    /// Returns the names of the operations of io_uring.
     pub(super) fn operation_names(&self) -> impl Iterator<Item = String> + '_ {
         let operations = self.operations.recorded.iter();
         operations.map(|code| uring::event_name(*code).as_ref().to_owned())
@@ -228,9 +228,9 @@ impl EventsPlan {
         let is_copies = matches!(meaning, Meaning::Copies(_));
         let mut sample_type = SAMPLE_TYPE;
         if is_named {
-            // By how much it moved the counter: most tracepoints count by one, those of scheduler
-            // statistics count nanoseconds (`__perf_count()` in `include/trace/events/sched.h`),
-            // and only the sum of their periods equals the counter.
+            // The period says by how much the event moved the counter. Most tracepoints count by
+            // one, those of scheduler statistics by nanoseconds (`__perf_count()` in
+            // `include/trace/events/sched.h`), and only the sum of periods equals the counter.
             sample_type = sample_type.and(SampleType::PERIOD);
         }
         if user_registers != 0 {

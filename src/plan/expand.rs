@@ -1,14 +1,14 @@
-//! From a tracepoint's name as written to those that this kernel has.
+//! Expands the name of a tracepoint to those that this kernel has.
 
 use super::error::EventsError;
 use perf_live::host::Catalogue;
 use perf_records::glob::{glob, is_glob};
 use perf_records::units::TracepointName;
 
-/// The tracepoints that `system:name` means, where the name may be a glob.
+/// Returns the tracepoints that `system:name` means; the name may be a glob.
 ///
 /// # Errors
-/// Where it means none. A name that is no glob is taken as it is.
+/// If a glob matches none. A name that is no glob is returned as it is.
 pub(super) fn expand(
     at: usize,
     written: &str,
@@ -36,7 +36,7 @@ pub(super) fn expand(
     Ok(names)
 }
 
-/// The complaint about a tracepoint that this kernel has not.
+/// Makes the complaint about a tracepoint that this kernel lacks.
 pub(super) fn unknown_tracepoint(at: usize, name: &str, catalogue: &dyn Catalogue) -> EventsError {
     let system = name.split(':').next().unwrap_or_default();
     let whole = |system: &str, event: &String| format!("{system}:{event}");

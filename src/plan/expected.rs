@@ -1,5 +1,5 @@
-//! What is expected of single events, in the names and values of a trace; whatever could never be
-//! told from nothing is refused.
+//! Resolves what is expected of single events to the names and values of a trace, and refuses an
+//! expectation that could never fail or never hold.
 
 use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
 use super::fields::{Field, FieldKind, Fields};
@@ -21,7 +21,7 @@ pub(super) struct All {
     pub(super) spans: Vec<SpanRule>,
 }
 
-/// Resolves all that is expected of events, and gives what it needs.
+/// Resolves all that is expected of events, and returns what judging it needs.
 pub(super) fn all(
     scenario: &Scenario,
     events: &EventsPlan,
@@ -57,7 +57,7 @@ pub(super) fn all(
 }
 
 impl All {
-    /// The names of all events that it speaks of.
+    /// Returns the names of all events that the expectations name.
     pub(super) fn names(&self) -> HashSet<&str> {
         let all = self.sections.values().chain([&self.run]);
         let matchers = all.flat_map(Expected::steps);
@@ -70,7 +70,7 @@ impl All {
     }
 }
 
-/// What is wrong with a test of the functions that led to an event of which they are not recorded.
+/// Complains of a test of call chains on an event whose call chains are not recorded.
 fn without_chain(event: &str, word: &str, at: &KeyPath) -> Fault {
     let help = match event.contains(':') {
         true => format!("write {{ event: \"{event}\", callchain: fp }} below `trace.events`"),
@@ -85,19 +85,19 @@ fn without_chain(event: &str, word: &str, at: &KeyPath) -> Fault {
     }
 }
 
-/// Resolves steps, and gathers what they need.
+/// Resolves steps, and collects what judging them needs.
 pub(super) struct Resolver<'a> {
     scenario: &'a Scenario,
     events: &'a EventsPlan,
-    /// What is only counted.
+    /// Names that are only counted.
     counted: &'a BTreeSet<String>,
     fields: Fields<'a>,
     needs: RefCell<Needs>,
 }
 
 impl Resolver<'_> {
-    /// What is expected of the whole run or of a section; `at` is what holds `sequence` and the
-    /// others.
+    /// Resolves the expectations for the whole run or for a section; `at` is the key that holds
+    /// `sequence` and the others.
     fn expected(&self, expectations: &Expectations, at: &KeyPath) -> Result<Expected, PlanError> {
         let expected = expectations.try_map(|role, step| self.in_role(role, step))?;
         if !expected.only.is_empty() && self.lets_everything_through(&expected.only) {
@@ -124,7 +124,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// What is expected of events that are recorded.
+    /// Returns the expectations that need records.
     fn without_counted(&self) -> Expectations {
         let mut expectations = self.scenario.expect.events.clone();
         expectations
@@ -133,7 +133,7 @@ impl Resolver<'_> {
         expectations
     }
 
-    /// Whether how often it happens is all that is known of it, and all that is asked for.
+    /// Whether only the count of a step is known, and only the count is asked for.
     fn is_counted(&self, step: &StepSpec) -> bool {
         step.fields.is_empty() && self.counted.contains(&step.event)
     }
@@ -153,7 +153,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// A mark of so many bytes, with its line feed.
+    /// Notes that a mark of this many bytes, with its line feed, has to be read.
     pub(super) fn reads_mark(&self, bytes: u16) {
         let mut needs = self.needs.borrow_mut();
         needs.contents = needs.contents.max(bytes);
@@ -196,7 +196,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The test of a field, which at least one of the events must have and which it must be able to
+    /// Resolves the test of a field, which at least one of the events must have and be able to
     /// pass.
     fn field(
         &self,
@@ -246,8 +246,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Those of the names whose fields are known: relatives of a call have its fields, as far as
-    /// they have any.
+    /// Returns the names whose fields are known. Relatives of a call have the call's fields, as far
+    /// as they have any.
     fn own_names<'n>(&self, names: &'n BTreeSet<String>) -> Vec<&'n String> {
         let is_relative = |name: &&String| {
             let natives = natives_of(name);
@@ -271,7 +271,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Takes down what a test needs, which stands there.
+    /// Collects what a test needs, with its place in the file.
     pub(super) fn note(
         &self,
         named: &Named<'_>,
@@ -303,7 +303,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// What is wrong with a field that does not exist, and what would be right.
+    /// Complains of a field that does not exist, and says which ones do.
     fn no_field(&self, event: &str, names: &BTreeSet<String>, word: &str) -> (String, String) {
         let shown = word.escape_debug();
         let own = self.own_names(names);

@@ -1,4 +1,4 @@
-//! What a plan is made with.
+//! The facts about a machine that a plan is made with.
 
 use super::{Counting, MemoryReader, Reach};
 use crate::scenario::Feature;
@@ -14,30 +14,30 @@ pub struct Facts<'a> {
     pub has_command: &'a dyn Fn(&str) -> bool,
     /// The size of a CPU's ring where a scenario says nothing of it, in bytes.
     pub default_ring: u64,
-    /// What the machine lacks of this, in words; `None` for nothing.
+    /// Returns what the machine lacks of a feature, in words; `None` for nothing.
     pub lacks: &'a dyn Fn(Feature) -> Option<String>,
     /// How far the right to trace goes.
     pub reach: Reach,
     /// The size of a page in bytes.
     pub page_size: usize,
-    /// `kernel.io_uring_disabled`, 2 where nobody may use io_uring; `None` where the kernel has no
+    /// `kernel.io_uring_disabled`, 2 if no process may use io_uring; `None` if the kernel has no
     /// such switch (before Linux 6.6).
     pub io_uring_disabled: Option<i64>,
-    /// Who reads the memory of workloads.
+    /// What reads the memory of workloads.
     pub reader: MemoryReader,
     /// Why it is not BPF, if it is not.
     pub without_bpf: Option<&'a str>,
-    /// Looks somebody up in the table of users.
+    /// Looks a user up in the table of users.
     pub user: &'a dyn Fn(&UserSpec) -> Option<User>,
-    /// Whether the harness runs as root, who may become anybody.
+    /// Whether the harness runs as root, and so may run a workload as any user.
     pub is_root: bool,
     /// The forms of the kernel's calls.
     pub signatures: &'a Signatures<'a>,
     /// The first limit that cannot be set, and why.
     pub cannot_limit: &'a dyn Fn(&Limits) -> Option<(Limit, String)>,
-    /// Why nobody can tell whether a run reaches a limit.
+    /// Returns why it cannot be told whether a run reaches a limit; `None` if it can.
     pub cannot_tell: &'a dyn Fn(Limit) -> Option<String>,
-    /// What can be counted without records.
+    /// Returns what can be counted without records.
     pub counting: Counting<'a>,
 }
 

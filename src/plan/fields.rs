@@ -1,4 +1,4 @@
-//! Which fields an event has, and what they are.
+//! Finds out which fields an event has, and of which kind.
 
 use super::EventsPlan;
 use super::operations;
@@ -52,11 +52,11 @@ pub(super) enum FieldKind {
     Duration,
     /// The functions that led to the event.
     Frames,
-    /// What only the call's command tells, or what has no more meaning than its text.
+    /// A value of which only its text, or its call's command, tells the meaning.
     Anything,
 }
 
-/// What every event has besides its own fields.
+/// The fields that every event has beside its own.
 const OF_ALL: [&str; 2] = ["process", "program"];
 
 const RETURNS: &str = "returns";
@@ -83,12 +83,12 @@ pub(super) struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// What the events of this name have under `word`; `None` for nothing.
+    /// Returns what an event of this name has under `word`; `None` for nothing.
     pub(super) fn find(&self, event: &str, word: &str) -> Option<Field> {
         self.own(event, word).or_else(|| match word {
             "process" => Some(Field::plain(FieldKind::Task)),
             "program" => Some(Field::plain(FieldKind::Text)),
-            // The short form is there where the event has no field of its own by that name.
+            // The short form holds if the event has no field of its own by that name.
             STACK | "from" => Some(Field::plain(FieldKind::Frames)),
             _ => None,
         })
@@ -161,7 +161,7 @@ impl Fields<'_> {
         }
     }
 
-    /// All that one may call the fields of a span but those of its ends.
+    /// Returns all names of a span's fields, without those of its ends.
     fn all_of_span(rule: &SpanRule) -> Vec<String> {
         let key = rule.key.iter().filter(|field| field.is_shown());
         let key = key.map(|field| field.begin.clone());
@@ -169,8 +169,7 @@ impl Fields<'_> {
         key.chain(own.map(str::to_owned)).collect()
     }
 
-    /// All that one may call the fields of the events of this name: each name, and its alias behind
-    /// it where it has one.
+    /// Returns all names of an event's fields, each with its alias if it has one.
     pub(super) fn all(&self, event: &str) -> Vec<(String, Option<&'static str>)> {
         let plain = |name: &str| (name.to_owned(), None);
         let span = self.spans.iter().find(|rule| *rule.name == *event);
@@ -281,7 +280,8 @@ fn result(signature: &Signature) -> Field {
     }
 }
 
-/// As the trace decodes it; it lies in the record, so nothing is read for it.
+/// Returns the kind of a tracepoint's field as the trace decodes it; the field lies in the record,
+/// so no memory is read for it.
 fn of_tracepoint(field: &FormatField) -> Field {
     Field::plain(match field.shape {
         _ if field.is_pid() => FieldKind::Task,

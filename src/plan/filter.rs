@@ -18,17 +18,17 @@ pub enum FilterError {
     /// Something else should stand here.
     #[error("at character {at}: expected {expected}, found {found}")]
     Syntax {
-        /// Where.
+        /// The character.
         at: usize,
         /// What should stand there.
         expected: &'static str,
-        /// What does.
+        /// What stands there.
         found: String,
     },
     /// The event has no such field.
     #[error("at character {at}: the event has no field `{field}`")]
     NoField {
-        /// Where.
+        /// The character.
         at: usize,
         /// As written.
         field: String,
@@ -38,7 +38,7 @@ pub enum FilterError {
     /// The operator is not for such a field.
     #[error("at character {at}: `{operator}` cannot be used on `{field}`, which is {what}")]
     Operator {
-        /// Where.
+        /// The character.
         at: usize,
         /// The operator.
         operator: String,
@@ -50,7 +50,7 @@ pub enum FilterError {
     /// The value is not of the field's kind.
     #[error("at character {at}: `{field}` is compared with {expected}, not with {found}")]
     Value {
-        /// Where.
+        /// The character.
         at: usize,
         /// The field.
         field: String,
@@ -169,7 +169,7 @@ struct Parser<'a> {
     format: &'a Format,
 }
 
-// The kernel's own limit is its stack of operators; nobody writes half as many parentheses.
+// The kernel's own limit is its stack of operators; real filters have far fewer parentheses.
 const DEEPEST: usize = 32;
 
 impl Parser<'_> {

@@ -1,5 +1,5 @@
-//! What is recorded for the sake of what was asked for: the calls that tasks, descriptors and
-//! mappings are followed by, and what is read from memory.
+//! Adds what following takes: the calls by which tasks, descriptors and mappings are followed, and
+//! the memory that is read for them.
 
 use super::calls::Reach;
 use super::events::EventsPlan;
@@ -14,16 +14,16 @@ use syscall_model::pointers;
 use syscall_model::select::Selection;
 use syscall_model::{Call, Entry};
 
-/// Without these tasks could not be followed.
+/// The calls without which tasks could not be followed.
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
 
-/// By which a program may send itself the signal by which a call is refused
-/// (`do_rt_sigqueueinfo()`): who is in one of these is not refused.
+/// Calls by which a program may send itself the signal that marks a refused call
+/// (`do_rt_sigqueueinfo()`): a task inside one of these has not been refused a call.
 const SIGNALS: [&str; 3] = ["pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo"];
 
-/// The words for what is recorded beside a selection (none where only tracepoints are wanted), and
-/// what following descriptors can rely on. Absolute paths take that wherever a call is wanted.
-/// Where each call takes events of its own, only tasks are followed.
+/// Returns the words for the calls recorded beside a selection (none if only tracepoints are
+/// wanted), and what following of descriptors can rely on. Absolute paths need it for any call. If
+/// each call takes events of its own, only tasks are followed.
 pub(super) fn beside(
     selection: Option<&Selection>,
     memory: MemoryPlan,
@@ -45,7 +45,7 @@ pub(super) fn beside(
         if has_descriptors {
             words.extend(files::needed());
         }
-        // A port is the kernel's where the kernel told it before the program named it.
+        // A port is the kernel's own if the kernel told it before the program named it.
         let has_ports = |name| ["bind", "connect", "accept", "accept4", "sendto"].contains(&name);
         if selected.is_some_and(|selection| selection.all_names().any(has_ports)) {
             words.extend(["getsockname", "getpeername"]);
@@ -91,7 +91,7 @@ pub(super) fn has_mappings(recorded: &Selection) -> bool {
     numbers.all(|number| recorded.contains(native, number))
 }
 
-/// What a program reads from memory for the calls that are recorded.
+/// Returns the memory that BPF programs read for the recorded calls.
 pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Fetches {
     if memory.reader != MemoryReader::Bpf {
         return Fetches::new();
@@ -99,7 +99,7 @@ pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Fetches {
     wanted(recorded, memory.contents)
 }
 
-/// What of memory is of interest, whoever reads it.
+/// Returns which memory is of interest, by whatever means it is read.
 pub(super) fn wanted(recorded: &Selection, contents: u16) -> Fetches {
     let native = Abi::native();
     let calls = recorded.numbers(native).filter_map(|number| {
@@ -120,8 +120,8 @@ impl EventsPlan {
             && number.is_ok_and(|number| self.fetches.contains_key(&number))
     }
 
-    /// The operation that a record of this tracepoint submits to an io_uring, where it is one of
-    /// those.
+    /// Returns the operation that a record of this tracepoint submits to an io_uring; `None` if it
+    /// is no such tracepoint.
     #[must_use]
     pub fn operation(&self, tracepoint: usize, record: &[u8]) -> Option<u8> {
         let planned = self.named.get(tracepoint)?;

@@ -1,4 +1,4 @@
-//! From a name to the tracepoints, or the probe, that it is on this machine: the one way for
+//! Finds the tracepoints, or the probe, that a name means on this machine: the one way for
 //! scenarios, traces, recordings and counters.
 
 use super::calls::{RAW, Reach};
@@ -11,7 +11,7 @@ use perf_records::format::Format;
 use perf_records::units::TracepointName;
 use std::sync::Arc;
 
-/// A name that is neither a call's nor a software event's, as it stands among the wants.
+/// A name that is neither a call nor a software event, and its place among the wants.
 pub(super) struct Sought<'a> {
     pub(super) at: usize,
     pub(super) name: &'a str,
@@ -26,12 +26,12 @@ pub(super) struct Found {
     /// `system:name`.
     pub(super) name: String,
     pub(super) format: Arc<Format>,
-    /// What the event comes from, where it is one only while it is asked for.
+    /// The probe, if the event exists only while it is asked for.
     pub(super) probe: Option<Probe>,
 }
 
 impl Sought<'_> {
-    /// All that it is; its filter suits each of them.
+    /// Returns all that the name means; its filter must suit each of them.
     pub(super) fn find(&self, catalogue: &dyn Catalogue) -> Result<Vec<Found>, EventsError> {
         let stands_for = match self.probe {
             Some(_) => None,
@@ -59,7 +59,7 @@ impl Sought<'_> {
         name: &TracepointName,
         catalogue: &dyn Catalogue,
     ) -> Result<Found, EventsError> {
-        // It can be opened, and never shows anything to this user.
+        // This user can open it, but it would never show anything.
         if self.reach == Reach::OwnCalls && name.system() == RAW {
             return Err(self.out_of_reach(name.as_str()));
         }

@@ -1,10 +1,10 @@
-//! Events that fire in interrupts, in nobody's name.
+//! Events that fire in interrupts, and so belong to no task.
 
 use super::EventsPlan;
 
-// What a device has done with a request, and what a timer does when its time has come. The kernel
-// hits these where the interrupt came, whoever runs there: a task's events and a control group's
-// see only those that came to interrupt them.
+// Completions of requests by devices, and timers. The kernel fires these on the CPU that the
+// interrupt comes to, whatever task runs there: a task's or a control group's events get only those
+// that interrupt a task of theirs.
 const IN_INTERRUPTS: [&str; 13] = [
     "ata:ata_qc_complete_done",
     "ata:ata_qc_complete_failed",
@@ -21,17 +21,17 @@ const IN_INTERRUPTS: [&str; 13] = [
     "timer:timer_expire_entry",
 ];
 
-/// Why an event with which something ends in an interrupt says nothing of a workload.
-pub const WHY_OF_NOBODY: &str = "it fires in an interrupt, in the name of whoever runs there, and of those only what interrupts the workload is recorded";
+/// Why such an event, as the end of a span, says nothing of a workload.
+pub const WHY_OF_NOBODY: &str = "it fires in interrupts, which belong to no task, and only those that interrupt the workload are recorded";
 
-/// Whether an event fires in an interrupt, so that what is recorded of it is chance.
+/// Whether an event fires in interrupts, so that it is chance which of them are recorded.
 #[must_use]
 pub fn is_of_nobody(name: &str) -> bool {
     IN_INTERRUPTS.contains(&name)
 }
 
 impl EventsPlan {
-    /// What is to be said of events that are of nobody.
+    /// Returns a warning about planned events that belong to no task.
     #[must_use]
     pub fn of_nobody(&self) -> Option<String> {
         let names = self.named.iter().map(|planned| planned.name.as_ref());

@@ -1,11 +1,11 @@
-//! Limits that make no sense, or none on this machine.
+//! Refuses limits that make no sense, or that this machine cannot set.
 
 use super::{Facts, PlanError, invalid};
 use crate::scenario::{KeyPath, SandboxSpec, Scenario};
 use perf_live::units::{Limit, Limits};
 
-/// Complains of the first limit that cannot be set, and of one that is to be reached and is not
-/// there.
+/// Complains of the first limit that cannot be set, or that is expected to be reached and is not
+/// set.
 pub(super) fn check(scenario: &Scenario, facts: &Facts<'_>) -> Result<(), PlanError> {
     let limits = match &scenario.sandbox {
         SandboxSpec::None => Limits::NONE,

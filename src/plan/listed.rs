@@ -11,29 +11,28 @@ use perf_records::glob::glob;
 use perf_records::units::TracepointName;
 use std::sync::Arc;
 
-/// The layouts of ftrace's own records, of which `perf_event_open(2)` takes those alone that have
-/// something to be registered with (`event_create_dir()`, `kernel/trace/trace_events.c`, gives
-/// these an `id`).
+/// The ftrace records that `perf_event_open(2)` takes: only those that can be registered have an
+/// `id` (`event_create_dir()`, `kernel/trace/trace_events.c`).
 const OF_FTRACE: (&str, [&str; 2]) = ("ftrace", ["function", "print"]);
 
-/// An event that may be named wherever events are.
+/// An event that may be named in scenarios and on command lines.
 #[derive(Clone, Debug)]
 pub enum ListedEvent {
     /// One that has no fields of its own: a software event, a hardware event, an event of a source
     /// that sysfs describes (`msr/tsc/`).
     Plain(String),
-    /// A tracepoint; without a format where the kernel has none to show (`ftrace:function` and its
-    /// like).
+    /// A tracepoint; without a format if the kernel shows none (`ftrace:function` and similar
+    /// events).
     Tracepoint(TracepointName, Option<Arc<Format>>),
 }
 
-/// The events whose names match one of these globs; all of them without any. In the order of their
-/// names, software events first, then hardware events of which `is_there` says that the machine has
-/// them, then those that other sources name.
+/// Returns the events that match one of these globs, or all of them without a glob, ordered by
+/// name: software events first, then hardware events that the machine has by `is_there`, then those
+/// of other sources.
 ///
 /// # Errors
 /// [`EventsError::Tracepoint`] or [`EventsError::Unknown`] for the first pattern that matches none;
-/// where the host cannot be asked.
+/// or the error of reading the host.
 pub fn listed(
     patterns: &[String],
     catalogue: &dyn Catalogue,
@@ -85,7 +84,7 @@ pub fn listed(
     Ok(all)
 }
 
-/// The events that sources of their own give names, as they are written.
+/// Returns the events that sources name themselves, in their written form.
 fn of_sources(catalogue: &dyn Catalogue) -> Vec<String> {
     let names = catalogue.source_names();
     let sources = names.iter().filter_map(|name| catalogue.source(name));

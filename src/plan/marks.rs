@@ -17,14 +17,14 @@ pub struct Marks {
     pub sections: BTreeMap<String, (Mark, Mark)>,
     /// The section that the snapshot shows.
     pub shown: Option<String>,
-    /// The calls that are recorded for the sake of marks alone, which the author did not ask for.
+    /// The calls that are recorded for marks alone, and not because the author asked for them.
     pub hidden: BTreeSet<String>,
 }
 
 /// The longest mark in bytes: it is read with the line feed and in one piece.
 const LONGEST: usize = 4095;
 
-/// Whether any mark is something that is written.
+/// Whether any mark is text that the program writes.
 pub(super) fn are_written(scenario: &Scenario) -> bool {
     let since = match &scenario.trace.since {
         Since::Mark(mark) => Some(mark),
@@ -90,7 +90,7 @@ impl Marks {
         self.since.is_none() && self.sections.is_empty()
     }
 
-    /// Whether a call that is recorded for their sake may be one of them.
+    /// Whether a call that is recorded for marks may be one of them.
     #[must_use]
     pub fn may_be(&self, call: &Call) -> bool {
         let is_marking = call.name().is_some_and(|name| self.hidden.contains(name));
@@ -107,7 +107,7 @@ impl Marks {
     }
 }
 
-/// Whether a call writes this, or what it writes is not known.
+/// Whether a call writes this text, or what it writes is not known.
 fn may_write(call: &Call, text: &[u8]) -> bool {
     let Entry::Seen { args, .. } = call.entry else {
         return true;

@@ -1,4 +1,4 @@
-//! What is to be read of the memory behind the arguments of calls, and by whom.
+//! Chooses what is read of the memory behind the arguments of calls, and what reads it.
 
 use super::Lack;
 use super::events::EventsPlan;
@@ -8,22 +8,22 @@ use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use syscall_model::{class, files, pointers};
 
-/// Who reads the strings that calls are given.
+/// What the user wants the strings of calls to be read by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StringSource {
-    /// A BPF program; where none is allowed the kernel's own tracepoints, as far as they hold
-    /// strings; else nobody.
+    /// A BPF program; if none is allowed, the kernel's own tracepoints, as far as they hold
+    /// strings; else nothing.
     #[default]
     Auto,
     /// A BPF program, or the run is refused.
     Bpf,
     /// The kernel's own tracepoints, from Linux 6.19 on, or the run is refused.
     Kernel,
-    /// Nobody: each string is shown as unread, and nothing else is read either.
+    /// Nothing: each string is shown as unread, and no other memory is read either.
     None,
 }
 
-/// Who reads.
+/// What reads the memory of workloads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryReader {
     /// A BPF program, which reads all that pointers point to.
@@ -32,27 +32,28 @@ pub enum MemoryReader {
     /// The kernel, which copies the strings of some calls into their own tracepoints
     /// ([`Copies`](super::Copies)).
     Kernel,
-    /// Nobody.
+    /// Nothing.
     Nobody,
 }
 
 /// What is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Who reads.
+    /// What reads the memory.
     pub reader: MemoryReader,
-    /// How many bytes of the buffers of `read(2)`, `write(2)` and their like, at most; 0 for none.
+    /// How many bytes of the buffers of `read(2)`, `write(2)` and similar calls are read at most; 0
+    /// for none.
     pub contents: u16,
-    /// Whether calls get the absolute paths that they name, which takes following of working
+    /// Whether calls get the absolute paths of their arguments; this takes following of working
     /// directories.
     pub paths: bool,
-    /// Whether they get the files that these and their descriptors lead to, which takes following
+    /// Whether calls get the files that their paths and descriptors lead to; this takes following
     /// of all names.
     pub names: bool,
 }
 
 impl EventsPlan {
-    /// Whether any of the calls that were asked for points to something that is of interest.
+    /// Whether any of the wanted calls has a pointer that is to be read.
     #[must_use]
     pub fn points(&self) -> bool {
         let mut selected = self.selection.iter().flat_map(Selection::names);
@@ -61,7 +62,7 @@ impl EventsPlan {
 }
 
 impl EventsPlan {
-    /// Whether a snapshot shows what paths of calls lead to.
+    /// Whether a snapshot shows where paths of calls lead.
     #[must_use]
     pub fn shows_paths(&self, view: &View) -> bool {
         let names_files = |name: &str| {
@@ -78,12 +79,12 @@ fn points(call: &str, contents: u16) -> bool {
     !pointers::fetches(Abi::native(), call, contents).is_empty()
 }
 
-/// Why a trace would not be what its snapshot is, which was recorded where BPF reads; `None` where
-/// it would.
+/// Returns why a trace here would differ from its snapshot, which was recorded with BPF as reader;
+/// `None` if it would not.
 ///
-/// What is read decides what the shown calls' own arguments say, and to what their descriptors
-/// refer. What the kernel copies by itself is less than that, and what is cut or unread must not be
-/// compared at all.
+/// The memory read decides what the shown calls' arguments say, and what their descriptors refer
+/// to. The kernel's own copies are less than that, and a value that is cut or unread must not be
+/// compared.
 pub(super) fn unread(events: &EventsPlan, view: &View, without_bpf: Option<&str>) -> Option<Lack> {
     if events.memory.reader == MemoryReader::Bpf || !view.keeps_order() {
         return None;

@@ -1,8 +1,8 @@
-//! What is to be done, decided before anything is done: scenario and host facts in, [`Plan`] or the
-//! unmet requirements out.
+//! Decides what a run does before anything is done: takes a scenario and facts about the host,
+//! returns a [`Plan`] or the unmet requirements.
 //!
-//! Pure: whatever is to be known of the host is passed in. After this room nothing is optional and
-//! nothing is a name that may turn out not to exist.
+//! Pure: all facts about the host are passed in. After this room nothing is optional, and every
+//! name exists.
 
 mod asked;
 mod baseline;
@@ -86,7 +86,7 @@ use perf_live::units::{Limits, User};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// All decisions for one scenario.
+/// All decisions for one run of a scenario.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The label of the row of `matrix`; empty without one.
@@ -95,15 +95,15 @@ pub struct Plan {
     pub workload: Workload,
     /// The world that it runs in; `None` for the bare host.
     pub world: Option<WorldPlan>,
-    /// Whose the files are that are not the workload's user's.
+    /// The owners of files that do not belong to the workload's user.
     pub owners: BTreeMap<PathBuf, User>,
     /// What is recorded.
     pub events: EventsPlan,
     /// Data pages of each CPU's ring that is read while it fills, a power of two.
     pub ring_pages: usize,
-    /// How much of the run is kept where it is no pass; `None` for nothing.
+    /// How much of a failed run is kept; `None` for nothing.
     pub on_failure: Option<Last>,
-    /// Which two events are a span.
+    /// Which two events form a span.
     pub spans: Vec<SpanRule>,
     /// What is expected.
     pub expect: Expect,
@@ -111,22 +111,21 @@ pub struct Plan {
     pub counters: Counters,
     /// What is expected of the events, with its names resolved to those of a trace.
     pub expected: Expected,
-    /// The same for each section, by its name.
+    /// What is expected of each section, by the section's name.
     pub sections: BTreeMap<String, Expected>,
     /// Where the trace and its sections begin and end.
     pub marks: Marks,
-    /// What the snapshot shows; `None` where there is none.
+    /// What the snapshot shows; `None` without a snapshot.
     pub view: Option<View>,
-    /// What is missing on this machine, and what is therefore not judged.
+    /// What this machine lacks, and what is therefore not judged.
     pub notes: Vec<String>,
-    /// Why it is known to fail.
+    /// Why the run is known to fail; `None` if it is to pass.
     pub expect_failure: Option<String>,
-    /// What it is compared with.
+    /// The run that it is compared with.
     pub baseline: Option<Baseline>,
     /// Why mutants of its trace may survive.
     pub lenient: Option<String>,
-    /// Whether every single event is kept although neither expectations nor the snapshot look at
-    /// it.
+    /// Whether every single event is kept, even if neither expectations nor the snapshot need it.
     pub keeps_all: bool,
 }
 
@@ -135,13 +134,13 @@ pub struct Plan {
 pub struct WorldPlan {
     /// As it was chosen.
     pub spec: WorldSpec,
-    /// Who the workload runs as; `None` for who the harness runs as.
+    /// The user that the workload runs as; `None` for the user of the harness.
     pub user: Option<User>,
 }
 
 impl Plan {
-    /// Gives it so many times its time, and its baseline, for a machine that is that much slower
-    /// than the author's.
+    /// Multiplies the time limits of the run and of its baseline, for a machine that is slower than
+    /// the author's.
     #[must_use]
     pub fn with_patience(mut self, times: u32) -> Self {
         self.workload.timeout = self.workload.timeout.saturating_mul(times);
@@ -152,7 +151,7 @@ impl Plan {
         self
     }
 
-    /// Whether every single event of the run is of interest, or only how many there are.
+    /// Whether every single event of the run is needed, rather than only their numbers.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         self.keeps_all
@@ -173,7 +172,7 @@ impl Plan {
         world.map_or_else(Survivors::default, |world| world.spec.survivors) == Survivors::Forbidden
     }
 
-    /// What the run is limited to, but for its time.
+    /// Returns the limits of the run, but for its time.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.world
@@ -182,24 +181,24 @@ impl Plan {
     }
 }
 
-/// What came of a scenario on this host.
+/// A scenario resolved on this host.
 #[derive(Debug)]
 pub enum Resolved {
     /// It can run.
     Plan(Box<Plan>),
-    /// It cannot, as these are missing.
+    /// It is skipped: these requirements are not met.
     Unmet(Vec<Lack>),
-    /// It cannot, as these are missing, and that is a failure (`requires.hard`).
+    /// It fails: these requirements are not met (`requires.hard`).
     Refused(Vec<Lack>),
 }
 
-/// Why there is no plan at all.
+/// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// The scenario names what does not exist.
+    /// The scenario names something that does not exist.
     #[error(transparent)]
     Invalid(Box<Diagnostic>),
-    /// The host could not be asked.
+    /// The host could not be read.
     #[error(transparent)]
     Host(#[from] HostError),
 }
@@ -270,7 +269,7 @@ pub fn resolve(
     if let Some(view) = &mut view {
         view.hidden.extend(expected.marks.hidden.iter().cloned());
     }
-    // A known failure is judged by its expectations alone.
+    // With `expect_failure`, only the expectations are judged.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
     overwriting::check(
         scenario,
@@ -310,7 +309,7 @@ pub fn resolve(
     Ok(Resolved::Plan(Box::new(plan)))
 }
 
-/// The same, with the names of files where the snapshot shows paths.
+/// Adds the names of files to what is followed, if the snapshot shows paths.
 fn with_names(
     scenario: &Scenario,
     events: &EventsPlan,
@@ -325,7 +324,7 @@ fn invalid(diagnostic: Diagnostic) -> PlanError {
     PlanError::Invalid(Box::new(diagnostic))
 }
 
-/// What the machine lacks for events, or what is wrong with them.
+/// Returns what the machine lacks for the events, or what is wrong with them.
 fn unplanned(scenario: &Scenario, error: EventsError) -> Result<Resolved, PlanError> {
     match error.lacks() {
         Some(lack) => Ok(Resolved::Unmet(vec![lack])),
@@ -333,7 +332,7 @@ fn unplanned(scenario: &Scenario, error: EventsError) -> Result<Resolved, PlanEr
     }
 }
 
-/// Points a complaint about events at its place in the file.
+/// Places a complaint about events in the file.
 fn placed(scenario: &Scenario, error: EventsError) -> PlanError {
     let event = |at: usize| KeyPath::root().key("trace").key("events").index(at);
     let message = perf_live::errors::chain(&error);

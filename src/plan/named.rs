@@ -1,4 +1,4 @@
-//! What the names in a scenario's expectations and in its snapshot stand for.
+//! Finds out what the names in a scenario's expectations and in its snapshot stand for.
 
 use super::{EventsPlan, PlanError, invalid, operations, spans};
 use crate::matching::SPAN;
@@ -14,12 +14,12 @@ use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use syscall_model::uring;
 
-/// The names in a trace that a word stands for: a tracepoint's own, or those of the calls that it
-/// selects.
+/// Returns the names in a trace that a word stands for: a tracepoint's own, or those of the calls
+/// that it selects.
 ///
 /// # Errors
-/// With `all`, where the word also stands for a call that is not traced: how often that one occurs
-/// nobody knows.
+/// With `all`, if the word also stands for a call that is not traced: how often that call occurs is
+/// not known.
 pub(super) fn names_of(
     word: &str,
     events: &EventsPlan,
@@ -47,7 +47,7 @@ pub(super) fn names_of(
     let is_traced = |name: &&str| traced.contains(name);
     let named = meant.all_names().filter(is_traced);
     let mut names: HashSet<String> = named.map(str::to_owned).collect();
-    // One that was refused before it said which operation it is may be this one.
+    // A call that was refused before it said which operation it is may be any of them.
     let whole = names.iter().filter_map(|name| name.split_once('.'));
     let whole: HashSet<String> = whole.map(|(call, _)| call.to_owned()).collect();
     names.extend(whole);
@@ -63,8 +63,8 @@ pub(super) fn names_of(
     Ok(names)
 }
 
-/// The same for tracepoints. A glob is one that stands among the events, too, so that all that it
-/// means is recorded.
+/// Does so for tracepoints. A glob must be one of the recorded events too, so that all tracepoints
+/// it means are recorded.
 fn tracepoints_of(
     word: &str,
     events: &EventsPlan,
@@ -93,7 +93,7 @@ fn tracepoints_of(
     Ok(meant)
 }
 
-/// The same for operations of io_uring.
+/// Does so for operations of io_uring.
 fn operations_of(
     word: &str,
     events: &EventsPlan,
@@ -195,8 +195,8 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
     Ok(Some(view))
 }
 
-/// Software events that nobody asked to see: how often there are some, and where, is the machine's
-/// affair, another one in each run.
+/// Returns software events that the snapshot shows and the author did not name: how often they
+/// occur depends on the machine and differs from run to run.
 fn unsteady(events: &EventsPlan, view: &View) -> Vec<String> {
     let mut names = events.names();
     names.retain(|name| {

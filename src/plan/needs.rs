@@ -1,11 +1,11 @@
-//! What must be known of events for expectations to be judged.
+//! Collects what must be known of events so that expectations can be judged.
 
 use super::memory::{MemoryPlan, MemoryReader};
 use super::{EventsPlan, Lack};
 use crate::scenario::{Literal, Test};
 use std::collections::BTreeSet;
 
-/// What must be known of the events for expectations to be judged, besides that they were.
+/// What must be known of events so that expectations can be judged, apart from their occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     /// How many bytes of what is read and written.
@@ -23,7 +23,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// What is to be read for them, and for what else it is read.
+    /// Adds it to a plan for memory.
     pub(super) fn memory(&self, plan: MemoryPlan) -> MemoryPlan {
         MemoryPlan {
             contents: plan.contents.max(self.contents),
@@ -38,7 +38,7 @@ impl Needs {
         self.exact.iter().cloned().collect()
     }
 
-    /// Why they cannot be judged with what is seen here; `None` where they can.
+    /// Returns why the expectations cannot be judged here; `None` if they can.
     pub(super) fn unmet(&self, events: &EventsPlan, without_bpf: Option<&str>) -> Option<Lack> {
         if events.memory.reader != MemoryReader::Bpf
             && let Some(field) = &self.memory
@@ -58,7 +58,7 @@ impl Needs {
     }
 }
 
-/// The paths that a test has as they are.
+/// Collects the paths that a test has in full.
 pub(super) fn exact_paths(test: &Test, into: &mut BTreeSet<String>) {
     match test {
         Test::Is(Literal::Text(text)) => drop(into.insert(text.clone())),

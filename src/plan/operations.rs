@@ -1,4 +1,4 @@
-//! Submissions to an io_uring, which are no calls: which operations are wanted, and the event that
+//! Plans submissions to an io_uring, which are no calls: the wanted operations, and the event that
 //! shows them.
 
 use super::error::EventsError;
@@ -17,30 +17,30 @@ use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
 use syscall_model::uring;
 
-/// The tracepoint of a submission: its name was the second one when Linux 6.1 came out, and the
-/// first one when 6.12 did.
+/// The tracepoint of a submission: it had the second name in Linux 6.1, and has the first one since
+/// 6.12.
 pub(super) const TRACEPOINTS: [&str; 2] = [
     "io_uring:io_uring_submit_req",
     "io_uring:io_uring_submit_sqe",
 ];
 
-/// What is to be seen of submissions.
+/// What is recorded of submissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
     /// The operations that are recorded, by number.
     pub recorded: BTreeSet<u8>,
-    /// Submissions belong to what was asked for, and this kernel has no tracepoint for them, or
-    /// none for this user. A kernel without io_uring has none, and nothing is amiss; that a ring is
-    /// set up or entered all the same is looked for during the run.
+    /// Whether submissions are wanted and cannot be recorded: the kernel has no tracepoint for
+    /// them, or none for this user. A kernel without io_uring also has none, and then nothing is
+    /// missed; the run still looks for calls that set a ring up or enter it.
     pub is_blind: bool,
 }
 
-/// Whether a word means operations of io_uring.
+/// Whether a word names operations of io_uring.
 pub(super) fn is_operation(word: &str) -> bool {
     word.starts_with(uring::PREFIX)
 }
 
-/// The operations that a word means, where it is a glob; or the name that comes nearest.
+/// Returns the operations that a word means, which may be a glob; or the most similar name.
 pub(super) fn meant(word: &str) -> Result<BTreeSet<u8>, Option<String>> {
     let meant: BTreeSet<u8> = (0..=u8::MAX)
         .filter(|opcode| glob(word, &*uring::event_name(*opcode)))
@@ -51,7 +51,7 @@ pub(super) fn meant(word: &str) -> Result<BTreeSet<u8>, Option<String>> {
     Ok(meant)
 }
 
-/// The format of a submission's tracepoint, where this kernel has it.
+/// Returns the format of a submission's tracepoint, if this kernel has it.
 pub(super) fn tracepoint(
     catalogue: &dyn Catalogue,
 ) -> Result<Option<(&'static str, Arc<Format>)>, HostError> {
@@ -68,9 +68,8 @@ pub(super) fn tracepoint(
 }
 
 impl EventsPlan {
-    /// Opens the tracepoint of submissions where `io_uring_enter` is among the calls, for all of
-    /// them, and where operations are asked for by name, for these. One event serves all that is
-    /// asked for without a filter.
+    /// Opens the tracepoint of submissions: for all of them if `io_uring_enter` is among the calls,
+    /// and for the operations asked for by name. One event serves all wants without a filter.
     pub(super) fn add_operations(
         &mut self,
         wants: &[Wanted],
@@ -154,7 +153,7 @@ fn takes_submissions(selection: &Selection) -> bool {
     enter.is_some_and(|number| selection.contains(Abi::native(), number))
 }
 
-/// The filter that lets these operations through, none for all of them.
+/// Returns the filter that passes these operations; `None` for all of them.
 fn filter_text(operations: &BTreeSet<u8>) -> Option<String> {
     if operations.len() > usize::from(u8::MAX) {
         return None;

@@ -1,4 +1,4 @@
-//! Which events write into rings that are overwritten, and what cannot be told of such.
+//! Decides which events write into overwritten rings, and refuses what cannot be told of these.
 
 use super::events::{EventsPlan, Meaning};
 use super::{Facts, Marks, PlanError, invalid, operations, ring_pages};
@@ -9,10 +9,10 @@ use perf_live::events::Account;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// What is kept of the end of a run without rings that are overwritten.
+/// How much is kept of the end of a run whose rings are not overwritten.
 const LAST: Duration = Duration::from_secs(5);
 
-/// Says of each request whether it overwrites, and how large that ring is.
+/// Decides for each request whether its ring is overwritten, and how large that ring is.
 pub(super) fn choose(
     scenario: &Scenario,
     facts: &Facts<'_>,
@@ -47,11 +47,11 @@ pub(super) fn choose(
             _ => None,
         };
         let mode = match meaning {
-            // That a task leaves the group must not be forgotten.
+            // A move out of the group must not be overwritten.
             Meaning::LeavesGroup | Meaning::JoinsGroup { .. } | Meaning::LegacyCall { .. } => {
                 RingMode::Stream
             }
-            // Nor can anybody tell how many samples were overwritten.
+            // It could not be told how many samples were overwritten.
             _ if request.attr.sampling.skips() => RingMode::Stream,
             _ => own.unwrap_or(ring.mode),
         };
@@ -60,7 +60,7 @@ pub(super) fn choose(
     Ok(())
 }
 
-/// How much is kept of a run that is no pass.
+/// Returns how much is kept of a failed run.
 pub(super) fn last(scenario: &Scenario, events: &EventsPlan) -> Option<Last> {
     Some(match scenario.on_failure? {
         Last::All if !events.overwrites() => Last::Time(LAST),
@@ -68,7 +68,7 @@ pub(super) fn last(scenario: &Scenario, events: &EventsPlan) -> Option<Last> {
     })
 }
 
-/// Refuses what a trace whose beginning is missing can never be compared with or begin with.
+/// Refuses expectations and snapshots that need the beginning of the trace.
 pub(super) fn check(
     scenario: &Scenario,
     events: &EventsPlan,
@@ -101,7 +101,7 @@ pub(super) fn check(
         && let Some(name) = shown.find(|name| view.shows(name))
     {
         let message = format!(
-            "the snapshot shows `{name}`, whose ring is overwritten: where it begins is another place in every run"
+            "the snapshot shows `{name}`, whose ring is overwritten: its records begin at another point in every run"
         );
         let help = "write `snapshot: false`, or `hide` all that is overwritten";
         let at = match scenario.trace.ring.mode {
@@ -145,14 +145,14 @@ fn is_of_calls(meaning: Meaning) -> bool {
 }
 
 impl EventsPlan {
-    /// Whether records of some events are overwritten by younger ones.
+    /// Whether some events overwrite their oldest records.
     #[must_use]
     pub fn overwrites(&self) -> bool {
         let mut requests = self.requests.iter();
         requests.any(|request| request.overwrites.is_some())
     }
 
-    /// Whether those of calls are.
+    /// Whether calls do.
     #[must_use]
     pub fn overwrites_calls(&self) -> bool {
         let mut requests = self.requests.iter().zip(&self.meanings);
@@ -168,14 +168,14 @@ impl EventsPlan {
         })
     }
 
-    /// How many records of a request were overwritten.
+    /// Returns how many records of a request were overwritten.
     fn overwritten_of(&self, place: usize, account: &Account) -> u64 {
         let event = self.name_of(place);
         let event = event.and_then(|(name, before)| account.of(name, before));
         event.map_or(0, |event| event.overwritten)
     }
 
-    /// The name of a request, and how many have it before this one.
+    /// Returns the name of a request, and the number of earlier requests with the same name.
     #[must_use]
     pub fn name_of(&self, place: usize) -> Option<(&str, usize)> {
         let (before, rest) = self.requests.split_at_checked(place)?;
@@ -184,7 +184,7 @@ impl EventsPlan {
         Some((name, same.count()))
     }
 
-    /// The names in a trace of what requests at these places tell of.
+    /// Returns the names that requests at these places have in a trace.
     fn names_where(&self, is_meant: impl Fn(usize) -> bool) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let mut has_calls = false;
@@ -207,16 +207,16 @@ impl EventsPlan {
             }
         }
         if has_calls {
-            // Those as well that are recorded for their marks.
+            // Calls that are recorded for marks are included.
             let calls = self.recorded.all_names();
             names.extend(calls.map(str::to_owned));
         }
         names
     }
 
-    /// What occurred more often than the trace of a run shows, by the names that it would have
-    /// there: records of it were overwritten, or it is sampled. Where the counters say that there
-    /// were none, there was nothing to overwrite.
+    /// Returns the names of which more occurred than the trace shows: records of them were
+    /// overwritten, or they are sampled. If the counters say that none occurred, none can be
+    /// missing.
     #[must_use]
     pub fn overwritten(&self, account: &Account) -> BTreeSet<String> {
         let all = account.events.iter();

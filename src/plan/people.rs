@@ -1,4 +1,4 @@
-//! Who the workload runs as, and whose its files are.
+//! Finds the users that the workload runs as and that its files belong to.
 
 use super::{Facts, PlanError, WorldPlan, invalid};
 use crate::scenario::{KeyPath, Scenario, Workload};
@@ -7,7 +7,7 @@ use perf_live::units::User;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The world of a scenario, with who its workload runs as.
+/// Makes the world of a scenario, with the user that its workload runs as.
 pub(super) fn world(
     scenario: &Scenario,
     spec: &WorldSpec,
@@ -23,7 +23,7 @@ pub(super) fn world(
     })
 }
 
-/// Whose the files of a workload are; its key in the scenario is `key`.
+/// Returns the owners of a workload's files; its key in the scenario is `key`.
 pub(super) fn owners(
     key: &str,
     workload: &Workload,
@@ -41,7 +41,7 @@ pub(super) fn owners(
         .collect()
 }
 
-/// Looks somebody up.
+/// Looks a user up.
 fn find(
     user: &UserSpec,
     at: &KeyPath,

@@ -1,4 +1,4 @@
-//! Words and wants that are probes.
+//! Reads words that are probes.
 //!
 //! ```text
 //! word = target [ "/" terms "/" ] { blank argument }
@@ -9,29 +9,30 @@ use perf_live::host::{Catalogue, HostError};
 use perf_live::units::{Probe, ProbeSyntax, VFS_GETNAME};
 use perf_records::units::TracepointName;
 
-/// A word that is meant to be a probe, taken apart.
+/// A word in the form of a probe, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProbeWord<'a> {
     /// With the path and the symbol.
     pub(super) target: &'a str,
-    /// What stands from its first slash behind the symbol on, to the second one; open where that is
+    /// The text from its first slash after the symbol to the second one; up to the end if that is
     /// missing.
     pub(super) terms: Option<&'a str>,
-    /// All behind.
+    /// The rest of the word.
     arguments: &'a str,
-    /// Bytes of all that.
+    /// The length of the whole in bytes.
     pub(super) length: usize,
 }
 
 impl<'a> ProbeWord<'a> {
-    /// The first of a list, if it is meant to be a probe. Its path has neither a comma nor a blank.
+    /// Returns the first word of a list if it has the form of a probe. Its path has neither a comma
+    /// nor a blank.
     pub(super) fn first(list: &'a str) -> Option<Self> {
         if !Probe::is_meant(list) {
             return None;
         }
         let ends = |c: char| c == ',' || c.is_whitespace();
         let head = list.get(..list.find(ends).unwrap_or(list.len()))?;
-        // A path has slashes, and stands before a colon.
+        // A path has slashes, and ends before a colon.
         let colon = head.rfind(':').unwrap_or(0);
         let slash = head.get(colon..).and_then(|symbol| symbol.find('/'));
         let (target, terms) = match slash {
@@ -55,7 +56,7 @@ impl<'a> ProbeWord<'a> {
         })
     }
 
-    /// The probe that it is.
+    /// Reads it as a probe.
     pub(super) fn probe(&self) -> Result<Probe, ProbeSyntax> {
         let terms = self.terms.map_or(0, |terms| terms.chars().count());
         let before = self.target.chars().count();
@@ -67,7 +68,7 @@ impl<'a> ProbeWord<'a> {
     }
 }
 
-/// The probe that a name stands for that is no tracepoint of this kernel.
+/// Returns the probe that a name stands for, if it is no tracepoint of this kernel.
 ///
 /// # Errors
 /// Where the kernel cannot be asked.
@@ -84,7 +85,7 @@ pub(super) fn stands_for(
     }
 }
 
-/// The format of a probe's event.
+/// Returns the format of a probe's event.
 pub(super) fn ask(
     at: usize,
     probe: &Probe,

@@ -1,4 +1,4 @@
-//! From the names that perf's users write to the events that are recorded.
+//! Plans recorded events, from names as perf's users write them.
 
 use super::calls::{ENTER, LEAVE, raw_format};
 use super::error::EventsError;
@@ -12,7 +12,7 @@ use perf_records::attr::{Attr, Chain, Maps, ReadFormat, SampleType, Sampling, So
 use syscall_model::names::Abi;
 use syscall_model::select::{FilterPlan, Selection, native_filter};
 
-/// Samples a second of an event that is no tracepoint, as perf has it.
+/// The default samples a second of an event that is no tracepoint, as in perf.
 const FREQUENCY: u64 = 4000;
 
 /// What is to be recorded.
@@ -21,22 +21,22 @@ pub struct RecordWish {
     /// Events, each with its terms and its filter: calls, globs and classes of them; tracepoints,
     /// `sys:*`; software events. None means `cpu-clock`.
     pub words: Vec<(String, Option<String>)>,
-    /// When there is a sample; `None` for what perf does: every occurrence of a tracepoint, else
-    /// 4000 a second.
+    /// How often there is a sample; `None` for perf's default: every occurrence of a tracepoint,
+    /// 4000 a second of other events.
     pub sampling: Option<Sampling>,
-    /// The call chains that samples come with.
+    /// The call chains of samples.
     pub call_chain: Option<Chain>,
-    /// Whether what is oldest is overwritten where no term says otherwise.
+    /// Whether the oldest records are overwritten, unless a term says otherwise.
     pub overwrite: bool,
-    /// Whether what a task creates is followed.
+    /// Whether the tasks that a task creates are followed.
     pub inherit: bool,
     /// Whether it begins at the next `execve(2)`.
     pub on_exec: bool,
-    /// Whether what happens in the kernel is left out.
+    /// Whether the kernel's part is left out.
     pub exclude_kernel: bool,
     /// Whether the kernel counts lost records.
     pub has_lost: bool,
-    /// How many samples a second the kernel lets an event have; `None` where it does not say.
+    /// How many samples a second the kernel allows an event; `None` if it does not say.
     pub most_samples: Option<u64>,
 }
 
@@ -59,7 +59,8 @@ impl RecordWish {
             sampling: match terms.sampling.or(self.sampling) {
                 Some(sampling) => sampling,
                 None if each => Sampling::Period(1),
-                // As perf has it: who asks for no frequency gets no more than there is.
+                // As perf does: the default frequency is lowered to the machine's limit, a written
+                // one is not.
                 None => Sampling::Frequency(FREQUENCY.min(self.most_samples.unwrap_or(FREQUENCY))),
             },
             sample_type,
@@ -77,12 +78,12 @@ impl RecordWish {
         terms.overwrite.unwrap_or(self.overwrite)
     }
 
-    /// The event that tells of names, forks, exits, mappings of code and namespaces, and never
-    /// fires. What it tells is never overwritten.
+    /// Returns the event whose ring gets names, forks, exits, mappings of code and namespaces, and
+    /// which never fires. These records are never overwritten.
     #[must_use]
     pub fn side_band(&self) -> Attr {
-        // By the words alone: what they mean is found out with the events, and more mappings than
-        // are needed do no harm.
+        // Decided by the words alone, as their meaning is only found out with the events. More
+        // mappings than needed do no harm.
         let is_copied =
             |word: &str| word.contains("call-graph=dwarf") || word.contains("stack-size=");
         let copies_stacks = self.call_chain.is_some_and(|chain| chain.user_stack > 0)
@@ -96,11 +97,11 @@ impl RecordWish {
             sampling: Sampling::Never,
             side_band: true,
             maps: match copies_stacks {
-                // perf finds the tables there by which it follows a copy of the stack.
+                // perf finds there the tables by which it follows a copy of the stack.
                 true => Maps::All,
                 false => Maps::Files,
             },
-            // To see what others do in the kernel and to see namespaces takes the same right.
+            // Seeing other tasks in the kernel takes the same right as seeing namespaces.
             namespaces: !self.exclude_kernel,
             exclude_kernel: true,
             write_backward: false,
@@ -108,7 +109,7 @@ impl RecordWish {
         }
     }
 
-    /// The events, those of calls first.
+    /// Returns the events, those of calls first.
     ///
     /// # Errors
     /// [`EventsError`], for the first word that cannot be.
@@ -130,8 +131,8 @@ impl RecordWish {
                 }
                 Kind::Tracepoints | Kind::Probe => {
                     for event in self.found(&wanted, catalogue)? {
-                        // perf keeps one that is named twice as two; here they would be the same
-                        // records twice.
+                        // perf keeps an event that is named twice as two events; here each record
+                        // would come twice.
                         if !events.contains(&event) {
                             events.push(event);
                         }
@@ -214,7 +215,7 @@ impl RecordWish {
         }
     }
 
-    /// Those calls are one choice whose terms say the same.
+    /// All calls whose terms say the same are one choice.
     fn all_calls(
         &self,
         words: &[Word<'_>],

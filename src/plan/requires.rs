@@ -1,4 +1,4 @@
-//! What a scenario asks of the machine and does not get.
+//! Finds the requirements of a scenario that the machine does not meet.
 
 use super::{Facts, calls, operations};
 use crate::scenario::{
@@ -8,7 +8,7 @@ use perf_live::host::{Catalogue, HostError};
 use perf_live::sandbox::WorldSpec;
 use std::collections::BTreeSet;
 
-/// Where something is missing.
+/// The part of the system that lacks something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LackOf {
     /// In the kernel: its version, its events, its features.
@@ -18,17 +18,17 @@ pub enum LackOf {
     Machine,
 }
 
-/// Something that a scenario needs and does not find.
+/// A requirement that is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
-    /// Where it is missing.
+    /// The part that lacks it.
     pub of: LackOf,
-    /// What a person is told: `needs tracepoint ...`.
+    /// The text for a report: `needs tracepoint ...`.
     pub text: String,
 }
 
 impl Lack {
-    /// Of the kernel.
+    /// Says that the kernel lacks it.
     pub fn of_kernel(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
@@ -37,7 +37,7 @@ impl Lack {
         }
     }
 
-    /// Of the machine apart from its kernel.
+    /// Says that the machine lacks it, apart from its kernel.
     pub fn of_machine(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
@@ -53,16 +53,16 @@ impl AsRef<str> for Lack {
     }
 }
 
-/// What is not met, each for itself.
+/// The unmet requirements, by their consequence.
 #[derive(Debug, Default)]
 pub(super) struct Unmet {
-    /// That skips the scenario.
+    /// These skip the scenario.
     pub(super) soft: Vec<Lack>,
-    /// That fails it.
+    /// These fail the scenario.
     pub(super) hard: Vec<Lack>,
-    /// What the scenario does without, a note each.
+    /// A note for each that the scenario does without.
     pub(super) best_effort: Vec<String>,
-    /// The tracepoints among the last.
+    /// The absent tracepoints among the last.
     pub(super) absent: BTreeSet<String>,
 }
 
@@ -101,7 +101,7 @@ fn needed(lacking: Vec<(LackOf, String)>) -> Vec<Lack> {
     needed.collect()
 }
 
-/// What the author asks for in so many words and does not get, each by its name.
+/// Returns the requirements that the author wrote down and that are not met, by name.
 fn lacking(
     needs: &Needs,
     facts: &Facts<'_>,
@@ -145,7 +145,7 @@ fn has_tracepoint(
     }
 }
 
-/// What follows from the rest of the scenario.
+/// Returns the unmet requirements that follow from the rest of the scenario.
 fn implied(
     scenario: &Scenario,
     facts: &Facts<'_>,
@@ -186,10 +186,11 @@ fn implied(
     Ok(unmet)
 }
 
-// Of `kernel.io_uring_disabled`; 1 allows it to those with CAP_SYS_ADMIN and to a group.
+// The value of `kernel.io_uring_disabled` at which none may use it; 1 allows it to processes with
+// CAP_SYS_ADMIN and to a group.
 const NOBODY: i64 = 2;
 
-/// Whether a scenario speaks of operations of io_uring that it does not do without.
+/// Whether a scenario names operations of io_uring that it cannot do without.
 fn names_operations(scenario: &Scenario, absent: &BTreeSet<String>) -> bool {
     let events = scenario.trace.events.iter().filter_map(|spec| match spec {
         EventSpec::Event(EventWish { name, .. }) => Some(name),

@@ -1,22 +1,23 @@
-//! How large rings are.
+//! Chooses the sizes of rings.
 
 use super::Facts;
 use crate::scenario::{RingMode, RingSpec, Scenario};
 
-/// All rings of a run together, in bytes: what a machine with many CPUs divides among them.
+/// The size of all rings of a run together, in bytes: a machine with many CPUs divides it among
+/// them.
 const ALL_RINGS: usize = 64 << 20;
 
-/// The default size of a CPU's ring, in bytes: up to 16 MiB, some 90 ms of the fastest flood of
-/// calls, which a reader that has to share its CPU with busy loops may need; at a quarter of it
-/// some such runs lost records. Many CPUs have smaller ones.
+/// Returns the default size of a CPU's ring, in bytes: up to 16 MiB, some 90 ms of the fastest
+/// flood of calls. A reader that shares its CPU with busy loops may need that much; at a quarter of
+/// it some runs lost records. With many CPUs it is smaller.
 #[must_use]
 pub fn default_ring(n_cpus: usize) -> u64 {
     (ALL_RINGS / n_cpus.max(1)).clamp(512 << 10, 16 << 20) as u64
 }
 
-/// The size of ring, in bytes, that a user may map on each CPU at the same time without a right to
-/// lock memory: what is left of `perf_event_mlock_kb` beside the ring's first page, as a power of
-/// two of pages.
+/// Returns the largest ring, in bytes, that a user may map on each CPU at the same time without a
+/// right to lock memory: the rest of `perf_event_mlock_kb` after the ring's first page, as a power
+/// of two of pages.
 #[must_use]
 pub fn allowed_ring(mlock_kb: u64, page_size: usize) -> u64 {
     let page_size = page_size.max(1) as u64;

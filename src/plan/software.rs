@@ -1,4 +1,4 @@
-//! Software events, one by one: page faults, context switches, moves to other CPUs.
+//! Plans software events whose occurrences are recorded: page faults, context switches, migrations.
 
 use super::Plan;
 use super::calls::Reach;
@@ -13,7 +13,7 @@ use perf_live::units::SoftwareEvent;
 use perf_records::attr::{Attr, SAMPLE_TYPE, SampleType, Sampling};
 
 impl Plan {
-    /// Whether anything hangs on the function in which a software event fired.
+    /// Whether an expectation needs the function in which a software event fired.
     #[must_use]
     pub fn looks_at_functions(&self) -> bool {
         let all = self.sections.values().chain([&self.expected]);
@@ -32,9 +32,9 @@ impl Plan {
     }
 }
 
-// Of whoever is woken the kernel counts these as well as of the waker (__perf_task() in
-// include/trace/events/sched.h). Linux 5.10 writes a record of that, later ones do not, so that
-// counter and records of a task's events do not agree. Those of a group are the waker's alone.
+// The kernel counts these for the task that is woken as well as for the waker (__perf_task() in
+// include/trace/events/sched.h). Linux 5.10 writes a record of that, later ones do not, so counter
+// and records of a task's events disagree. Those of a group are the waker's alone.
 const OF_TWO: [&str; 7] = [
     "sched:sched_wakeup",
     "sched:sched_wakeup_new",
@@ -46,14 +46,14 @@ const OF_TWO: [&str; 7] = [
 ];
 
 impl EventsPlan {
-    /// The first event that is wanted of which only a group's events tell everything.
+    /// Returns the first wanted event that only the events of a group record in full.
     #[must_use]
     pub fn of_group_alone(&self) -> Option<&str> {
         let mut names = self.named.iter().map(|planned| planned.name.as_ref());
         names.find(|name| *name == NOT_OF_TASKS || OF_TWO.contains(name))
     }
 
-    /// Whether faults are recorded: where they happen takes all mappings.
+    /// Whether faults are recorded; to name their addresses takes all mappings.
     #[must_use]
     pub fn has_faults(&self) -> bool {
         let mut named = self.named.iter();
@@ -95,14 +95,14 @@ impl EventsPlan {
         if let Err(why) = source::software_means(source, modes) {
             return Err(EventsError::Cannot { at, name, why });
         }
-        // What is left of them without the kernel's part would be taken for all of them.
+        // Without the kernel's part, the rest would be taken for all of them.
         if self.reach == Reach::OwnCalls && !modes.exclude_kernel {
             return Err(EventsError::OutOfReach { at, name });
         }
         if self.named.iter().any(|planned| *planned.name == *name) {
             return Ok(());
         }
-        // With the period in its samples the kernel makes one of each occurrence
+        // If its samples have a period, the kernel makes one for each occurrence
         // (perf_swevent_event(), kernel/events/core.c).
         let has_no_period = matches!(sampling, Sampling::Period(2..)) && !kind.is_clock();
         let extra = match has_no_period {

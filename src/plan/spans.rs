@@ -1,4 +1,4 @@
-//! Which two events of a scenario are a span, and by which fields.
+//! Resolves spans: two events of a scenario, and the fields by which they belong together.
 
 use super::expected::Resolver;
 use super::field_tests::Named;
@@ -8,7 +8,7 @@ use crate::matching::{Matcher, SPAN, SharedBy, SharedField, SpanRule};
 use crate::scenario::{KeyPath, Scenario, SharedSpec, SpanSpec, StepSpec, Test};
 use std::collections::BTreeSet;
 
-/// Whoever did it, as a field of a key.
+/// A field of a key that stands for the thread that did the deed.
 const THREAD: &str = "thread";
 
 /// Resolves the pairing rules of a scenario.
@@ -55,7 +55,7 @@ fn end_of(
     resolver.matcher(step)
 }
 
-/// Refuses a span where only an event can stand.
+/// Refuses a span in a place that takes only events.
 pub(super) fn refuse(step: &StepSpec, scenario: &Scenario, why: &str) -> Result<(), PlanError> {
     if !step.event.starts_with(SPAN) {
         return Ok(());
@@ -65,7 +65,7 @@ pub(super) fn refuse(step: &StepSpec, scenario: &Scenario, why: &str) -> Result<
     Err(invalid(scenario.complaint(&step.at, message, Some(help))))
 }
 
-/// A field of the key, where both ends have it and their values can be equal.
+/// Resolves a field of the key, which both ends must have with values that can be equal.
 fn share(
     shared: &SharedSpec,
     begin: &Matcher,
@@ -103,7 +103,7 @@ fn share(
     })
 }
 
-/// What a field of a key is, which every event that the end stands for must have.
+/// Returns the kind of a key's field, which every event of that end must have.
 fn kind(
     word: &str,
     at: &KeyPath,

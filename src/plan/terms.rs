@@ -1,5 +1,6 @@
-//! What stands between slashes behind an event's name: how this one is recorded, whatever holds for
-//! the others (`tools/perf/Documentation/perf-record.txt`, "a comma separated list of terms").
+//! Reads the terms between slashes after an event's name: how this event is recorded, in place of
+//! what holds for all (`tools/perf/Documentation/perf-record.txt`, "a comma separated list of
+//! terms").
 //!
 //! ```text
 //! event = name [ "/" [ term { "," term } ] "/" ]
@@ -13,7 +14,7 @@ use perf_records::attr::{Chain, Sampling};
 #[derive(Debug)]
 struct Term {
     name: &'static str,
-    /// What it is about: of that an event has one term.
+    /// Its subject: an event has at most one term for each.
     subject: &'static str,
     /// What it takes.
     takes: &'static str,
@@ -47,13 +48,13 @@ pub enum TermError {
     /// The slash at the end is missing.
     #[error("at character {at}: terms begin here, and no `/` ends them")]
     Open {
-        /// Where.
+        /// The character.
         at: usize,
     },
     /// There is no such term.
     #[error("at character {at}: there is no term `{term}`")]
     Unknown {
-        /// Where.
+        /// The character.
         at: usize,
         /// As written.
         term: String,
@@ -65,17 +66,17 @@ pub enum TermError {
     /// There is no such modifier, or it means nothing here.
     #[error("at character {at}: the modifier `{letter}` cannot be here{}", .why.map(|why| format!(": {why}")).unwrap_or_default())]
     Modifier {
-        /// Where.
+        /// The character.
         at: usize,
         /// The letter.
         letter: char,
-        /// Why it cannot be; `None` for one that nobody knows.
+        /// Why it cannot be here; `None` for an unknown letter.
         why: Option<&'static str>,
     },
     /// The number has more bits than there are for it.
     #[error("at character {at}: `{term}` is {most:#x} at most")]
     TooLarge {
-        /// Where.
+        /// The character.
         at: usize,
         /// The term.
         term: String,
@@ -85,7 +86,7 @@ pub enum TermError {
     /// Something else stands there.
     #[error("at character {at}: expected {expected}")]
     Place {
-        /// Where.
+        /// The character.
         at: usize,
         /// What is to stand there.
         expected: &'static str,
@@ -93,7 +94,7 @@ pub enum TermError {
     /// The term takes another value, or none.
     #[error("at character {at}: `{term}` takes {expected}")]
     Value {
-        /// Where.
+        /// The character.
         at: usize,
         /// The term.
         term: String,
@@ -103,21 +104,21 @@ pub enum TermError {
     /// Two terms say what only one can.
     #[error("at character {at}: `{term}` stands behind `{other}`, and one of them is enough")]
     Together {
-        /// Where.
+        /// The character.
         at: usize,
         /// The later one.
         term: &'static str,
         /// The earlier one.
         other: &'static str,
     },
-    /// Of what is recorded nothing of the kind can be said.
+    /// The term says something that this kind of event does not have.
     #[error("at character {at}: `{term}` cannot be here: {why}")]
     Misplaced {
-        /// Where.
+        /// The character.
         at: usize,
         /// The term.
         term: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
 }
@@ -148,7 +149,7 @@ pub(super) enum ChainTerm {
     Stack,
 }
 
-/// So many bytes of the stack as the kernel copies them: a multiple of 8.
+/// Returns a size of the stack's copy as the kernel takes it: a multiple of 8.
 fn stack_size(bytes: u64) -> Option<u32> {
     let rounded = bytes.checked_next_multiple_of(8)?;
     let size = u32::try_from(rounded).ok()?;
@@ -182,7 +183,7 @@ pub(super) struct Terms {
     pub(super) sampling: Option<Sampling>,
     pub(super) name: Option<String>,
     pub(super) inherit: Option<bool>,
-    /// Which there are, and where.
+    /// The terms that were written, and where.
     places: Vec<(&'static Term, usize)>,
 }
 
@@ -191,8 +192,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     TERMS.iter().map(|term| term.name)
 }
 
-/// Calls `add` with each term of a text that begins at this character, and with the place of the
-/// term.
+/// Calls `add` with each term of a text and with its place; the text begins at this character.
 pub(super) fn each(
     mut at: usize,
     text: &str,
@@ -208,8 +208,8 @@ pub(super) fn each(
 }
 
 impl Terms {
-    /// The event's call chain, where `default` is that of all events. As perf has it: who says how
-    /// deep a chain is, or how much of the stack is copied, wants one.
+    /// Returns the event's call chain; `default` is that of all events. As in perf, a term for the
+    /// depth of a chain or for the size of the stack's copy asks for a chain.
     pub(super) fn chain(&self, default: Option<Chain>) -> Option<Chain> {
         let mut chain = match (self.call_chain, self.stack_size, self.max_stack) {
             (Some(ChainTerm::No), ..) => return None,
@@ -228,12 +228,12 @@ impl Terms {
         Some(chain)
     }
 
-    /// The names of those that there are.
+    /// Returns the names of the written terms.
     pub(super) fn said(&self) -> impl Iterator<Item = &'static str> {
         self.places.iter().map(|(term, _)| term.name)
     }
 
-    /// Refuses a term that says nothing of what is recorded.
+    /// Refuses a term that has no effect on what is recorded.
     pub(super) fn refuse(&self, name: &str, why: &'static str) -> Result<(), TermError> {
         match self.places.iter().find(|(term, _)| term.name == name) {
             Some((term, at)) => Err(TermError::Misplaced {
@@ -305,7 +305,7 @@ mod tests {
     use perf_live::host::Host;
     use std::path::Path;
 
-    /// On a machine of which nothing is known.
+    /// Reads as on an unknown machine.
     fn split(word: &str) -> Result<(&str, Terms), TermError> {
         match source::read(word, "", &Host::at(Path::new("/nonexistent"))) {
             Ok(read) => Ok((read.name, read.terms)),

@@ -222,7 +222,7 @@ fn resolved_by(
             let why = || "the hard limit is 9".to_owned();
             (limits.open_files > Some(9)).then(|| (Limit::OpenFiles, why()))
         },
-        cannot_tell: &|limit| (limit == Limit::FileSize).then(|| "nobody counts".to_owned()),
+        cannot_tell: &|limit| (limit == Limit::FileSize).then(|| "it is not counted".to_owned()),
         counting: Counting::Live(&|_| None),
         release: "6.1.0-18-amd64",
         has_command: &has_command,
@@ -256,12 +256,12 @@ fn a_limit_that_cannot_be_set_or_reached_is_pointed_at() {
     }
     let untold = limits("file_size: 9") + "expect: { limit: file_size }";
     let Ok(Resolved::Unmet(reasons)) = resolved(&untold) else {
-        panic!("nobody can tell");
+        panic!("it can be told");
     };
     assert!(
         texts(reasons)
             .concat()
-            .ends_with("for a limit: nobody counts")
+            .ends_with("for a limit: it is not counted")
     );
 }
 

@@ -1,4 +1,4 @@
-//! What a word of a command line has a trace show.
+//! Reads a word of the trace command: what it has the trace show.
 
 use super::error::EventsError;
 use super::wanted::WantedEvent;
@@ -10,19 +10,18 @@ use perf_records::attr::Chain;
 /// A word of what is traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TracedWord<'a> {
-    /// Calls: a name, a glob or a class, possibly taken away; and what the word says of their call
-    /// chain, `Some(None)` for that there is none.
+    /// Calls: a name, a glob or a class, perhaps with `!`; and what the word says of their call
+    /// chain, `Some(None)` for none.
     Calls(&'a str, Option<Option<Chain>>),
     /// Another event.
     Event(WantedEvent),
 }
 
-/// Reads a word of what is traced, where `default` is the call chain of all that say nothing of
-/// theirs.
+/// Reads a word; `default` is the call chain of all words that do not choose one.
 ///
 /// # Errors
-/// [`EventsError`], also for an event that a trace does not show, and for a term that says nothing
-/// of one.
+/// [`EventsError`], also for an event that a trace does not show, and for a term that has no effect
+/// on the event.
 pub fn traced<'a>(
     word: &'a str,
     default: Option<Chain>,
@@ -77,7 +76,7 @@ mod tests {
     use perf_records::attr::Sampling;
     use std::path::Path;
 
-    /// On a machine of which nothing is known.
+    /// Reads as on an unknown machine.
     fn read(word: &str) -> Result<TracedWord<'_>, EventsError> {
         traced(word, None, &Host::at(Path::new("/nonexistent")))
     }

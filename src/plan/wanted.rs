@@ -1,11 +1,11 @@
-//! What is asked for, by a scenario or on a command line.
+//! What a scenario or a command line asks to record.
 
 use super::{chains, marks};
 use crate::scenario::{EventSpec, EventWish, Scenario, Since};
 use perf_live::units::Probe;
 use perf_records::attr::{Chain, Sampling};
 
-/// What an author asked for, in order.
+/// One thing that an author asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// System calls: names, globs, classes, each possibly taken away by `!`.
@@ -13,19 +13,19 @@ pub enum Wanted {
     /// `system:name`, where the name may hold `*`; or operations of io_uring,
     /// `io_uring:IORING_OP_FSYNC`.
     Event(WantedEvent),
-    /// To tell apart what a dynamic loader does to start a program. The first call that is not the
-    /// loader's may be any, so all are recorded.
+    /// To recognise the calls by which a dynamic loader starts a program. The first call that is
+    /// not the loader's may be any call, so all are recorded.
     Starts,
-    /// To see what is written, which may be a mark of the author's.
+    /// To see what is written: it may be one of the author's marks.
     Marks,
-    /// To see where what is asked for may have been done out of sight: by way of an io_uring, or by
-    /// a 32-bit call where the native tracepoint of the call is named.
+    /// To see where a wanted call may have been made unseen: through an io_uring, or as a 32-bit
+    /// call if the native tracepoint of the call is named.
     Evasions,
-    /// When each thread comes onto a CPU, which no tracepoint tells of the thread's own events:
-    /// `sched:sched_switch` is of whoever leaves.
+    /// When each thread comes onto a CPU. No tracepoint of the thread's own events tells that:
+    /// `sched:sched_switch` belongs to the thread that leaves.
     Turns,
-    /// Call chains of calls: of those that the words name (none: of all). There is one kind of them
-    /// for all calls.
+    /// Call chains for the calls that the words name, or for all calls without a word. All calls
+    /// have the same kind.
     Chains(Vec<String>, Chain),
 }
 
@@ -36,23 +36,22 @@ pub struct WantedEvent {
     pub name: String,
     /// Its in-kernel filter.
     pub filter: Option<String>,
-    /// What it is, where it is no event before somebody makes it one.
+    /// The probe, if the event exists only after the harness has registered it.
     pub probe: Option<Probe>,
     /// Its call chain, where one is wanted.
     pub chain: Option<Chain>,
-    /// Which occurrences have a record, where that is not each of them.
+    /// How it is sampled; `None` if each occurrence has a record.
     pub sampling: Option<Sampling>,
 }
 
 impl Wanted {
-    /// What an element of a scenario's events asks for.
+    /// Returns what an element of a scenario's events asks for.
     pub(super) fn of(spec: &EventSpec) -> Self {
         match spec {
             EventSpec::Syscalls(words) | EventSpec::Chained(words, _) => {
                 Self::Syscalls(words.clone())
             }
-            // Of what is recorded it asks for nothing, and leaves the places of the others as they
-            // are.
+            // It asks for no records, and keeps the places of the other events.
             EventSpec::Counted(_) => Self::Syscalls(Vec::new()),
             EventSpec::Event(EventWish {
                 name,
@@ -72,7 +71,7 @@ impl Wanted {
     }
 }
 
-/// What a scenario asks for, and what judging it takes beside.
+/// Returns what a scenario asks for, and what judging it takes.
 pub(super) fn all(scenario: &Scenario) -> Vec<Wanted> {
     let mut wants = wants(scenario);
     wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
@@ -84,7 +83,7 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Wanted> {
 /// What a scenario asks for.
 pub(super) fn wants(scenario: &Scenario) -> Vec<Wanted> {
     let events = scenario.trace.events.iter();
-    // Behind all events, whose places are those in the file.
+    // After all events, whose places are those in the file.
     let chains = events.clone().filter_map(chains::wanted);
     events.map(Wanted::of).chain(chains).collect()
 }

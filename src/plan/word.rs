@@ -1,4 +1,4 @@
-//! A word of a wish, as what it names.
+//! Reads a word of a wish by what it names.
 
 use super::calls::Reach;
 use super::error::EventsError;
@@ -48,7 +48,7 @@ impl Word<'_> {
 
     /// No call has a hyphen in its name, as most other events have.
     pub(super) fn refuse_unknown(&self) -> Result<(), EventsError> {
-        // A `?` in front says that there may be no such call.
+        // A leading `?` allows the call to be absent.
         let name = self.name.strip_prefix('?').unwrap_or(self.name);
         let is_pattern = name.starts_with(['/', '!']) || name.contains(['*', '?', '[']);
         let is_call = is_pattern || !self.name.contains('-');
@@ -70,7 +70,7 @@ impl Word<'_> {
         Selection::parse(&[self.name], Abi::native()).map_err(|unknown| self.no_call(unknown))
     }
 
-    /// What is no call may nearly be an event of another kind.
+    /// Refuses an unknown word; it may be a misspelt event of another kind.
     pub(super) fn no_call(&self, unknown: UnknownWord) -> EventsError {
         let known: Vec<String> = source::names().collect();
         let known = known.iter().map(String::as_str);
@@ -87,13 +87,13 @@ impl Word<'_> {
         }
     }
 
-    /// Refuses a term that says nothing of it.
+    /// Refuses a term that has no effect on it.
     pub(super) fn refuse(&self, term: &str, why: &'static str) -> Result<(), EventsError> {
         let refused = self.terms.refuse(term, why);
         refused.map_err(|source| self.wrong(source))
     }
 
-    /// Refuses letters for modes, which mean nothing of it.
+    /// Refuses letters for modes, which have no effect on it.
     pub(super) fn refuse_modes(&self, why: &'static str) -> Result<(), EventsError> {
         let (at, letters) = self.letters;
         let term = letters.to_owned();
@@ -125,7 +125,7 @@ impl Word<'_> {
     }
 }
 
-/// A word as what it names; `group` are the letters behind the group that it stands in.
+/// Takes a word apart; `group` are the letters of its group.
 pub(super) fn take_apart<'a>(
     at: usize,
     word: &'a str,
@@ -159,7 +159,7 @@ pub(super) fn take_apart<'a>(
         }),
         Err(Unreadable::NoSource { name, nearest, all }) => {
             match Selection::parse(&[&name], Abi::native()) {
-                // A call, and terms that are right.
+                // A misspelt call, with terms that are right.
                 Err(unknown) if nearest.is_none() && !unknown.nearest.is_empty() => {
                     let at = (at, 0);
                     Err(EventsError::Syscall { at, unknown })

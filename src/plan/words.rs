@@ -1,10 +1,10 @@
-//! Lists of events, as they are written on a command line.
+//! Splits lists of events, as a command line has them.
 
 use super::probes::ProbeWord;
 
-/// The words of a list: it is split at commas that are within neither slashes nor braces. A word
-/// that begins with a slash is a regular expression, and one that begins with `mem:` a place of
-/// memory: no slash ends those.
+/// Returns the words of a list, split at commas outside of slashes and braces. A word that begins
+/// with a slash is a regular expression, and one that begins with `mem:` is a place of memory: no
+/// slash ends those.
 #[must_use]
 pub fn event_words(list: &str) -> Vec<&str> {
     let mut words = Vec::new();
@@ -15,7 +15,7 @@ pub fn event_words(list: &str) -> Vec<&str> {
         let mut is_within = false;
         let mut depth = 0_usize;
         let mut end = None;
-        // Behind a probe, whose path and arguments have a syntax of their own.
+        // After a probe, whose path and arguments have a syntax of their own.
         let mut behind_probe = 0;
         for (at, c) in rest.char_indices() {
             if at < behind_probe {
@@ -57,7 +57,8 @@ pub fn event_words(list: &str) -> Vec<&str> {
     words
 }
 
-/// The members of a group and the letters behind it: `{a,b}:u`. `None` for what is none.
+/// Returns the members of a group and the letters after it, `{a,b}:u`; `None` if the word is no
+/// group.
 pub(super) fn group(word: &str) -> Option<(Vec<&str>, &str)> {
     let (inner, letters) = word.strip_prefix('{')?.rsplit_once('}')?;
     let letters = match letters.strip_prefix(':') {

@@ -1,11 +1,11 @@
-//! The functions that led to a call or an event, behind it.
+//! Writes the functions that led to a call or an event, after its line.
 
 use super::json::{number, string};
 use perf_records::space::{End, Stack, StackFrame};
 use perf_records::units::shown;
 use std::fmt::Write;
 
-/// Where the frames stand under a line, as `perf trace` has them.
+/// The indentation of frames below a line, as in `perf trace`.
 const INDENT: &str = "                                       ";
 
 /// Appends a line for each function, the innermost first: `fsync (/usr/lib/libc.so.6)`, or
@@ -35,7 +35,7 @@ pub fn chain_lines(out: &mut String, stack: &Stack) {
     }
 }
 
-/// What is to be said of the end of a chain that is not whole.
+/// Returns a remark on the end of a chain that is not whole.
 fn end(end: End) -> Option<&'static str> {
     match end {
         End::Outermost => None,
@@ -45,7 +45,7 @@ fn end(end: End) -> Option<&'static str> {
     }
 }
 
-/// Gives the object that was appended last, with its line feed, a member `callchain`.
+/// Adds a member `callchain` to the object that was appended last.
 pub fn chain_json(out: &mut String, stack: &Stack) {
     const END: &str = "}\n";
     if !out.ends_with(END) {

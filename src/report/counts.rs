@@ -1,4 +1,4 @@
-//! What was counted, as `perf stat` shows it and as JSON lines.
+//! Writes counters, as `perf stat` shows them and as JSON lines.
 
 use super::json::{Exit, object_line};
 use crate::run::Count;
@@ -9,23 +9,23 @@ use std::time::Duration;
 /// Events whose counters are nanoseconds; `perf stat` shows milliseconds.
 const CLOCKS: [&str; 2] = ["cpu-clock", "task-clock"];
 
-/// What was counted, and how it ended.
+/// The counters of a run, and how it ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted<'a> {
     /// The counters.
     pub counts: &'a [Count],
-    /// Over how long.
+    /// The time over which they counted.
     pub elapsed: Duration,
-    /// The time on CPUs of a command, as far as it waited for whom it started.
+    /// The CPU time of a command and of those children that it waited for.
     pub cpu: Option<Duration>,
-    /// Its end.
+    /// How the command ended.
     pub exit: Option<ExitKind>,
-    /// Whether what was not counted all the time is shown as what it would have been.
+    /// Whether a count of a part of the time is scaled up.
     pub scaled: bool,
 }
 
 impl Counted<'_> {
-    /// Appends it for people. `whose` says of whom it was counted.
+    /// Appends the counts as text. `whose` says which tasks were counted.
     pub fn human(&self, out: &mut String, whose: &str) {
         let _always_fits = writeln!(out, "\n counted of {whose}:\n");
         for count in self.counts {

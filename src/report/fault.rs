@@ -1,4 +1,4 @@
-//! Page faults as lines, in the form of `perf trace -F`.
+//! Writes page faults as lines, in the form of `perf trace -F`.
 
 use super::line::thread;
 use crate::trace::{FieldValue, TracedEvent};
@@ -6,9 +6,9 @@ use perf_live::units::{SoftwareEvent, SoftwareKind};
 use std::fmt::Write;
 use syscall_model::Actor;
 
-/// Appends `1234 minfault [main+0x1a] => /usr/lib/libc.so.6@0x1234 (d.)` and a line feed: what the
-/// program was at, and what it meant by the file and the place in it; `?` for a mapping that nobody
-/// told of, `k` for the kernel's own doing. Gives whether the event is a fault.
+/// Appends `1234 minfault [main+0x1a] => /usr/lib/libc.so.6@0x1234 (d.)` and a line feed: the
+/// function that the program was in, and the file and offset of the address; `?` for a mapping
+/// without a record, `k` for a fault in the kernel. Returns whether the event is a fault.
 pub fn fault_line(out: &mut String, actor: &Actor, event: &TracedEvent) -> bool {
     let word = match SoftwareEvent::parse(&event.name).map(|event| event.kind) {
         Some(SoftwareKind::PageFaults) => "pagefault",

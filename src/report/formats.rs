@@ -1,10 +1,10 @@
-//! What differs between the events of two kernels.
+//! Writes the differences between the events of two kernels.
 
 use super::json::{Object, object_line};
 use crate::matrix::{Change, EventChange, EventField, FieldChange};
 use std::fmt::Write;
 
-/// Appends what differs, an event a paragraph: `-` is gone, `+` is new, `~` has changed.
+/// Appends the differences, a paragraph for each event: `-` is gone, `+` is new, `~` has changed.
 pub fn formats_human(out: &mut String, changes: &[EventChange]) {
     for EventChange { event, what } in changes {
         match what {
@@ -71,8 +71,8 @@ fn retyped(old: &EventField, new: &EventField) -> String {
     }
 }
 
-/// Appends what differs, an object a line: `what` is `removed`, `added`, `renamed` (then with
-/// `new_name`) or `changed`, and so it is of each of the fields.
+/// Appends the differences, an object on each line: `what` is `removed`, `added`, `renamed` (then
+/// with `new_name`) or `changed`, and so for each of the fields.
 pub fn formats_json(out: &mut String, changes: &[EventChange]) {
     for EventChange { event, what } in changes {
         let (word, fields): (_, Vec<_>) = match what {

@@ -15,10 +15,10 @@ use syscall_model::{Actor, Call, Entry, Outcome, Signatures, Values, errno, writ
 
 /// Appends a call as a JSON object and a line feed.
 ///
-/// `ret` is null where the call did not return to the program; `errno` then names an interruption
+/// `ret` is null if the call did not return to the program; `errno` then names an interruption
 /// (`ERESTARTSYS`), or is null. A call by another convention than the native one has the member
-/// `abi`. Without its entering half a call has no arguments and no duration; where arguments are
-/// not all told, `args_complete` is false. A call that a seccomp filter refused by a signal has the
+/// `abi`. Without its entering half a call has no arguments and no duration; if not all arguments
+/// are known, `args_complete` is false. A call that a seccomp filter refused by a signal has the
 /// member `refused`.
 pub fn call_json(
     out: &mut String,
@@ -156,8 +156,8 @@ pub(super) fn value(out: &mut String, value: &FieldValue) {
     }
 }
 
-/// Appends the last line of a trace. A run may be incomplete although no record was lost: programs
-/// that no event follows.
+/// Appends the last line of a trace. A run may be incomplete although no record was lost: an event
+/// may not have followed a program.
 pub fn summary_json(
     out: &mut String,
     events: u64,
@@ -187,7 +187,7 @@ pub(super) fn number(out: &mut String, name: &str, value: u64) {
     out.push_str(itoa::Buffer::new().format(value));
 }
 
-/// A string in which all is escaped that could steer a terminal.
+/// Writes a string, and escapes all that could steer a terminal.
 pub(super) fn string(out: &mut String, text: &str) {
     append(out, text);
 }
@@ -250,7 +250,7 @@ impl Object<'_> {
         self.member(name, |out| append(out, &value));
     }
 
-    /// A member that is left out where there is no value.
+    /// Adds a member, unless it has no value.
     pub(super) fn put_some(&mut self, name: &str, value: Option<impl Serialize>) {
         if let Some(value) = value {
             self.put(name, value);
@@ -289,7 +289,7 @@ impl Object<'_> {
 
 fn append(out: &mut String, value: &(impl Serialize + ?Sized)) {
     let mut serializer = Serializer::with_formatter(Text(out), Escaping);
-    // Memory takes all, and the keys of all maps are strings.
+    // It cannot fail: memory takes all, and the keys of all maps are strings.
     let _always_fits = value.serialize(&mut serializer);
 }
 
@@ -307,7 +307,7 @@ impl io::Write for Text<'_> {
     }
 }
 
-/// Without blanks, and what cannot be seen or steers a terminal by its number.
+/// Writes without blanks, and escapes what cannot be seen or steers a terminal.
 struct Escaping;
 
 impl Formatter for Escaping {

@@ -1,12 +1,12 @@
-//! JUnit XML, as CI systems read it.
+//! Writes JUnit XML, which CI systems read.
 
 use crate::run::ScenarioReport;
 use crate::verdict::{Finding, Verdict, joined};
 use perf_records::units::{shown, shown_lines, shown_path};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// The whole suite as one XML document. A scenario that could not be run is an error, one that was
-/// is a failure; a skip is a skip.
+/// Writes the whole suite as one XML document. A scenario that could not be run is an error, one
+/// that did not pass is a failure, and a skip is a skip.
 ///
 /// # Errors
 /// What `quick-junit` cannot serialise.
@@ -37,7 +37,7 @@ pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::Serializ
     document.to_string()
 }
 
-/// An element for each kind of verdict.
+/// Returns the element for a verdict.
 pub(super) fn status(verdict: Verdict, findings: &[Finding]) -> TestCaseStatus {
     let kind = match verdict {
         Verdict::Pass => return TestCaseStatus::success(),

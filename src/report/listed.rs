@@ -1,10 +1,10 @@
-//! The events of a kernel, a line each.
+//! Writes the events of a kernel, a line each.
 
 use super::json::object_line;
 use crate::plan::ListedEvent;
 
-/// Appends an event as a line: its name, and in brackets its own fields with their types. Those
-/// that every tracepoint has are left out.
+/// Appends an event as a line: its name, and in brackets its own fields with their types, without
+/// those that every tracepoint has.
 pub fn listed_line(out: &mut String, event: &ListedEvent) {
     match event {
         ListedEvent::Plain(name) => out.push_str(name),

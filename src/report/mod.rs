@@ -1,7 +1,7 @@
-//! What a person or a script reads: calls and events as text and as JSON lines, calls added up,
-//! runs as a report, JSON lines and JUnit.
+//! Writes reports for people and programs: calls and events as text and as JSON lines, summaries of
+//! calls, runs as text, JSON lines and JUnit.
 //!
-//! Everything here appends to a `String`; printing is the command line's.
+//! All functions append to a `String`; the command line prints it.
 
 mod chain;
 mod counts;

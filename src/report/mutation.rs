@@ -1,4 +1,4 @@
-//! What mutants say of scenarios, for a person and as JSON lines.
+//! Reports on mutants, as text and as JSON lines.
 
 use super::json::object_line;
 use crate::mutate::Mutant;
@@ -8,11 +8,10 @@ use perf_records::units::shown;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// So many kinds of survivors are shown to a person; JSON has each of them.
+/// How many kinds of survivors the text shows; JSON has all of them.
 const MOST_KINDS: usize = 20;
 
-/// The word for what came of a scenario's mutants: a standing's, or the verdict's on a run that
-/// there are no mutants of.
+/// Returns the word for a scenario: its standing, or the verdict on a run that has no mutants.
 fn word(report: &MutationReport) -> &'static str {
     match &report.result {
         Ok(survey) => survey.standing().word(),
@@ -20,9 +19,8 @@ fn word(report: &MutationReport) -> &'static str {
     }
 }
 
-/// Appends a scenario's lines: what is to be said of it, its name, how many mutants were killed;
-/// then what was let through, by kind with an example of each. Coloured with ANSI sequences on
-/// request.
+/// Appends a scenario's lines: its standing, its name, and how many mutants failed; then the
+/// survivors, by kind with an example of each. Coloured with ANSI sequences on request.
 pub fn mutation_human(out: &mut String, report: &MutationReport, color: bool) {
     let paint = |style: &'static str| if color { style } else { "" };
     let style = match &report.result {
@@ -83,8 +81,8 @@ fn remarks(out: &mut String, survey: &Survey) {
     }
 }
 
-/// The survivors by operator, event and field, those first of which there are most, each kind with
-/// its first as an example.
+/// Groups the survivors by operator, event and field, the largest group first, each with its first
+/// survivor as an example.
 fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'static str) {
     let mut kinds: BTreeMap<_, Vec<&Mutant>> = BTreeMap::new();
     for survivor in &survey.survivors {
@@ -133,7 +131,7 @@ fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'st
     }
 }
 
-/// What was done, as lines of a diff.
+/// Returns the change as lines of a diff.
 fn change(survivor: &Mutant) -> Vec<(char, String)> {
     let line = || survivor.line.clone();
     let now = || survivor.now.clone().unwrap_or_default();
@@ -154,7 +152,7 @@ fn indented(out: &mut String, by: usize, line: &str) {
     let _always_fits = writeln!(out, "{:by$}{}", "", shown(line));
 }
 
-/// With one digit behind the point, never rounded up: 100 means all.
+/// Writes it with one digit after the point, and never rounds up: 100 means all.
 fn percent(part: usize, whole: usize) -> String {
     let tenths = part.saturating_mul(1000).checked_div(whole).unwrap_or(1000);
     format!("{}.{}", tenths / 10, tenths % 10)
@@ -190,7 +188,7 @@ pub fn mutation_json(out: &mut String, report: &MutationReport) {
     });
 }
 
-/// How often each standing and each verdict on a run without mutants was given.
+/// Returns how often each standing occurred, and each verdict on a run without mutants.
 fn tally(reports: &[MutationReport]) -> impl Iterator<Item = (&'static str, usize)> {
     let standings = Standing::ALL.into_iter().map(Standing::word);
     let verdicts = Verdict::ALL

@@ -1,4 +1,4 @@
-//! Signals as lines, in strace's form.
+//! Writes signals as lines, in strace's form.
 
 use super::json::object_line;
 use super::line::thread;
@@ -10,19 +10,19 @@ use syscall_model::{Actor, errno, signal_code};
 /// A signal that was delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivered {
-    /// To whom.
+    /// The task that received it.
     pub actor: Actor,
-    /// When.
+    /// The time of its delivery.
     pub time: Nanos,
-    /// Which.
+    /// The signal's number.
     pub signal: i32,
-    /// Where from (`SI_USER`).
+    /// The signal's code (`SI_USER`).
     pub code: i32,
     /// An error that came with it, or 0.
     pub errno: i32,
-    /// The process that sent it, where that is known; of `SIGCHLD` the child.
+    /// The process that sent it, if known; for `SIGCHLD` the child.
     pub sender: Option<u32>,
-    /// Whether nobody handles or ignores it.
+    /// Whether the task neither handles nor ignores it.
     pub is_default: bool,
 }
 
@@ -51,10 +51,9 @@ impl Delivered {
     }
 }
 
-/// Appends `1234 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1} ---` and a line feed;
-/// `si_pid` where the sender is known. Of one that ends the process
-/// `1234 +++ killed by SIGTERM +++` stands in a line behind; of `SIGKILL`, as in strace, that
-/// alone.
+/// Appends `1234 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1} ---` and a line feed,
+/// with `si_pid` if the sender is known. A signal that ends the process is followed by a line `1234
+/// +++ killed by SIGTERM +++`; for `SIGKILL`, as in strace, that line stands alone.
 pub fn signal_line(out: &mut String, signal: &Delivered) {
     let name = signal_name(signal.signal);
     if signal.signal != libc::SIGKILL {

@@ -1,4 +1,4 @@
-//! A span as a line: from one event to another that belongs to it.
+//! Writes a span as a line: from one event to another that belongs to it.
 
 use super::json::{Object, object_line, value};
 use super::line::thread;
@@ -14,38 +14,38 @@ pub type Fields = Vec<(Arc<str>, FieldValue)>;
 /// One end of a span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpanEnd {
-    /// Who did it.
+    /// The task that did it.
     pub actor: Actor,
-    /// When it was entered.
+    /// The time of its entry.
     pub from: Nanos,
-    /// When it was left; for an event that is no call the same.
+    /// The time of its return; for an event that is no call, that of its entry.
     pub to: Nanos,
     /// Its fields.
     pub fields: Fields,
 }
 
-/// A span, of which one end at least is known.
+/// A span, with at least one known end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
     /// Its name, without `span:`.
     pub name: Arc<str>,
-    /// What both ends share, by the begin's names.
+    /// The fields that both ends share, by the begin's names.
     pub key: Fields,
-    /// What begins it.
+    /// The event that begins it.
     pub begin: Option<SpanEnd>,
-    /// What ends it.
+    /// The event that ends it.
     pub end: Option<SpanEnd>,
 }
 
 impl Span {
-    /// Who began it; ended it, where nobody did.
+    /// Returns the task that began it, or that ended it if it has no begin.
     #[must_use]
     pub fn actor(&self) -> Option<&Actor> {
         let end = self.begin.as_ref().or(self.end.as_ref());
         end.map(|end| &end.actor)
     }
 
-    /// How long it took, where both ends are known.
+    /// Returns how long it took, if both ends are known.
     #[must_use]
     pub fn duration(&self) -> Option<Nanos> {
         let (begin, end) = (self.begin.as_ref()?, self.end.as_ref()?);

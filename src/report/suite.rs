@@ -1,4 +1,4 @@
-//! Verdicts, for a person and as JSON lines.
+//! Writes verdicts, as text and as JSON lines.
 
 use super::json::{Object, object_line};
 use crate::run::{Item, ScenarioReport};
@@ -49,7 +49,7 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
     }
 }
 
-/// The text beside a dump: `x.txt` beside `x.perf.data`.
+/// Returns the path of the text beside a dump: `x.txt` beside `x.perf.data`.
 #[must_use]
 pub fn text_of(dump: &Path) -> PathBuf {
     dump.with_extension("").with_extension("txt")
@@ -107,7 +107,7 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
     });
 }
 
-/// What a run used: microseconds, bytes and numbers; null for what this machine does not tell.
+/// Writes what a run used: microseconds, bytes and numbers; null if this machine does not tell.
 fn usage_json(object: &mut Object<'_>, usage: &Usage) {
     object.put("cpu_us", usage.cpu.map(|time| time.as_micros()));
     object.put("memory_peak", usage.memory_peak);
@@ -116,8 +116,7 @@ fn usage_json(object: &mut Object<'_>, usage: &Usage) {
     object.put("context_switches", usage.context_switches);
 }
 
-/// Appends the line that stands before all others where traces are wanted: the kernel's release and
-/// settings.
+/// Appends the line before all others if traces are wanted: the kernel's release and settings.
 pub fn machine_json(out: &mut String, release: &str, settings: &BTreeMap<String, String>) {
     object_line(out, "machine", |line| {
         line.put("release", release);

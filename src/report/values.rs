@@ -1,5 +1,4 @@
-//! How `harness trace` writes values: as they are, and buffers with their first bytes where those
-//! were asked for.
+//! How `harness trace` writes values: as they are, and buffers with their first bytes if asked to.
 
 use syscall_model::files::Lookup;
 use syscall_model::{Shown, Values};

@@ -9,7 +9,7 @@ use crate::trace::Normalised;
 use crate::verdict::{self, Finding, Run, Verdict};
 use std::path::Path;
 
-/// Runs a baseline in a directory of its own, of which nothing is left, and gives its trace.
+/// Runs a baseline in a directory of its own, removes that directory, and returns the trace.
 ///
 /// # Errors
 /// [`NoRun`]: where it did not end as it should, there is nothing to compare with.
@@ -31,7 +31,7 @@ pub(super) fn run(
     judged(plan, ran.map(|(run, _)| run).map_err(NoRun::from))
 }
 
-/// A baseline's trace, where it ended as it should.
+/// Returns the trace of a baseline's run if the run passed.
 pub(super) fn judged(plan: &Plan, ran: Result<Run, NoRun>) -> Result<Normalised, NoRun> {
     let no_run = match ran {
         Err(no_run) => no_run,

@@ -1,5 +1,5 @@
-//! The functions that led to calls and events, named while the run goes on: the mappings are those
-//! of the moment, and who is gone cannot be asked.
+//! Names the functions that led to calls and events while the run goes on: the mappings are those
+//! of the moment, and a process that has ended cannot be asked.
 
 use super::Setting;
 use super::faults::{Mapping, Scene};
@@ -21,25 +21,25 @@ use std::sync::Arc;
 /// `PERF_RECORD_MISC_CPUMODE_MASK`.
 const MODE: u16 = 7;
 
-/// So many frames are looked for in a copy of the stack, as perf does (`PERF_MAX_STACK_DEPTH`).
+/// The most frames read from a copy of the stack, as in perf (`PERF_MAX_STACK_DEPTH`).
 const MOST: usize = 127;
 
-/// So many processes that ended are remembered: some events come behind a task's end.
+/// How many ended processes are remembered: some events arrive after their task's end.
 const REMEMBERED: usize = 256;
 
-/// What names call chains.
+/// Names the functions of call chains.
 #[derive(Debug)]
 pub(super) struct Chains {
     maps: Maps,
     book: Book,
-    /// Of each request, which user registers its records have.
+    /// For each request, the mask of user registers in its records.
     registers: Vec<u64>,
     ended: VecDeque<Pid>,
-    /// Of each event that is no call, which of its fields are functions of the kernel's.
+    /// For each event that is no call, the fields that are functions of the kernel.
     functions: Vec<Vec<FunctionField>>,
 }
 
-/// A field that is an address in a function of the kernel's.
+/// A field whose value is an address in a function of the kernel.
 #[derive(Debug)]
 struct FunctionField {
     /// Its place among the fields.
@@ -50,14 +50,14 @@ struct FunctionField {
     has_offset: bool,
 }
 
-/// What such a field is.
+/// The function that such a field points into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFunction {
     /// The field's place among those of the event.
     pub place: usize,
     /// The function's name.
     pub name: Arc<str>,
-    /// How far into it, where the event's text says that.
+    /// The offset into the function in bytes, if the event's text shows it.
     pub into: Option<u64>,
 }
 
@@ -77,7 +77,7 @@ fn function_fields(format: &Format) -> Vec<FunctionField> {
 }
 
 impl Chains {
-    /// `None` where the plan has nothing to name.
+    /// Returns `None` if the plan has no call chains, software events or functions to name.
     pub(super) fn new(plan: &EventsPlan, setting: &Setting) -> Option<Self> {
         let formats = plan.named.iter().map(|planned| planned.format.as_deref());
         let functions: Vec<_> = formats
@@ -103,24 +103,24 @@ impl Chains {
         })
     }
 
-    /// What is read was recorded there.
+    /// Says on which machine and with which build ids the records were made.
     pub(super) fn recorded(&mut self, origin: Origin) {
         self.book.recorded(origin);
     }
 
-    /// The records of this request have these user registers.
+    /// Says which user registers the records of a request have.
     pub(super) fn has_registers(&mut self, place: usize, mask: u64) {
         if let Some(known) = self.registers.get_mut(place) {
             *known = mask;
         }
     }
 
-    /// Which they have.
+    /// Returns the mask of user registers that the records of a request have.
     pub(super) fn registers(&self, place: usize) -> u64 {
         self.registers.get(place).copied().unwrap_or_default()
     }
 
-    /// Takes what a record says of mappings.
+    /// Takes mappings and their ends from a record.
     pub(super) fn record(&mut self, record: &Record<'_>, bytes: &[u8]) {
         let head = bytes.first_chunk().copied().unwrap_or_default();
         match record {
@@ -139,7 +139,7 @@ impl Chains {
         }
     }
 
-    /// The functions that led to a sample of the request at this place.
+    /// Returns the functions that led to a sample of the request `place`.
     pub(super) fn stack(
         &mut self,
         place: usize,
@@ -155,8 +155,8 @@ impl Chains {
         let mut stack = Stack::default();
         let mut before = None;
         for (mode, address) in addresses(misc, words) {
-            // Behind the innermost of its kind stands where a call returns to, which may be in the
-            // next function already.
+            // Each frame but the innermost of its kind holds the return address, which may lie in
+            // the next function already.
             let is_caller = before.replace(mode) == Some(mode);
             self.frame(&mut stack, pid, mode, address, u64::from(is_caller));
         }
@@ -182,7 +182,8 @@ impl Chains {
         Ok((!stack.frames.is_empty()).then(|| Arc::new(stack)))
     }
 
-    /// Where a software event fired, and what a fault's address is in.
+    /// Returns the function in which a software event fired, and the mapping that a fault's address
+    /// is in.
     pub(super) fn scene(
         &mut self,
         sample: &Sample<'_>,
@@ -219,7 +220,7 @@ impl Chains {
         }
     }
 
-    /// Appends what is at an address, looked for so many bytes before it.
+    /// Appends the function at an address, looked up `back` bytes before it.
     fn frame(&mut self, stack: &mut Stack, pid: Pid, mode: u16, address: u64, back: u64) {
         let looked = address.wrapping_sub(back);
         let place = self.maps.find(pid, mode, looked);
@@ -245,7 +246,7 @@ impl Chains {
         }
     }
 
-    /// The functions that an event's fields are in.
+    /// Returns the functions that an event's fields point into.
     pub(super) fn functions(&mut self, place: usize, raw: &[u8]) -> Vec<NamedFunction> {
         let fields = self.functions.get(place).map_or(&[][..], Vec::as_slice);
         let mut named = Vec::new();
@@ -268,7 +269,7 @@ impl Chains {
         named
     }
 
-    /// What could not be named, and why.
+    /// Returns what could not be named, and why.
     pub(super) fn notes(&mut self) -> Vec<String> {
         self.book.notes().collect()
     }

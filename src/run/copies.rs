@@ -1,13 +1,13 @@
-//! What the kernel copied of a call's strings, out of a record of the call's own tracepoint.
+//! Reads the kernel's copies of a call's strings from a record of the call's own tracepoint.
 
 use crate::plan::{Copied, Copies, Form};
 use perf_records::decode::{self, DecodeError};
 use syscall_model::memory::{Memory, Moment, Piece, State};
 
-/// The pieces of memory that a record holds.
+/// Returns the pieces of memory that a record holds.
 ///
 /// # Errors
-/// [`DecodeError`], for a copy that does not lie in the record.
+/// [`DecodeError`], if a copy does not lie in the record.
 pub(super) fn read(copies: &Copies, record: &[u8]) -> Result<Memory, DecodeError> {
     let pieces = copies.copied.iter().map(|copied| piece(copied, record));
     Ok(Memory::new(pieces.collect::<Result<_, _>>()?))
@@ -37,9 +37,9 @@ fn piece(copied: &Copied, record: &[u8]) -> Result<Piece, DecodeError> {
     })
 }
 
-/// A string without its zero byte. Behind one that was too long stand three dots, which may just as
-/// well be the string's own: in doubt it is said to be cut, as it does begin with the bytes before
-/// them and goes on.
+/// Returns a copied string without its zero byte. The kernel ends one that was too long with three
+/// dots, which may just as well be the string's own: such a string counts as cut, as it does begin
+/// with the bytes before the dots.
 fn text(copy: &[u8]) -> (State, &[u8]) {
     let Some(text) = copy.strip_suffix(b"\0") else {
         return (State::Unread, &[]);

@@ -10,57 +10,57 @@ use perf_records::attr::Attr;
 use std::io;
 use std::ops::Range;
 
-/// Events that are counted, each in as many places as it takes.
+/// Events that are counted, each by as many counters as it needs.
 #[derive(Debug, Default)]
 pub(super) struct CounterSet {
     events: Vec<Held>,
-    /// Those that count at the same times, once for each place.
+    /// Groups whose events are counted at the same times, one for each place.
     groups: Vec<Vec<CounterGroup>>,
 }
 
 /// An event that is to be counted.
 #[derive(Debug)]
 struct Held {
-    /// What it is called.
+    /// The event's name.
     name: String,
     unit: Option<Unit>,
     group: Option<usize>,
     means: Means,
 }
 
-/// What counts it.
+/// How an event is counted.
 #[derive(Debug)]
 enum Means {
-    /// Counters of its own, which add up to it.
+    /// By counters of its own; their sum is the value.
     Own(Vec<Counter>),
-    /// Those at these places of a group.
+    /// By these members of the group with this number.
     OfGroup(usize, Range<usize>),
-    /// Nothing, and why.
+    /// Not at all, for this reason.
     Nothing(String),
 }
 
-/// What was counted of an event.
+/// The value of one counted event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// What it is called.
+    /// The event's name.
     pub name: String,
-    /// How often it happened; nanoseconds of what is a clock.
+    /// How often it happened; nanoseconds if the event is a clock.
     pub value: u64,
-    /// How long it was enabled, over all that it was counted on, in nanoseconds.
+    /// How long it was enabled, summed over all its counters, in nanoseconds.
     pub enabled: u64,
-    /// How much of that it was being counted, in nanoseconds: less only where events share a
-    /// counter of the hardware. The value is what was counted then, and nothing else.
+    /// For how much of that time it was counted, in nanoseconds: less only if events share a
+    /// counter of the hardware. The value covers this time alone.
     pub running: u64,
-    /// What the value is in, if its source says so.
+    /// The unit of the value, if its source names one.
     pub unit: Option<Unit>,
-    /// Those with the same number were counted at the same times.
+    /// The number of its group; events of a group are counted at the same times.
     pub group: Option<usize>,
     /// Why the machine does not count it.
     pub absent: Option<String>,
 }
 
 impl CounterSet {
-    /// Whether the machine counts none of it.
+    /// Whether the machine counts none of the events.
     pub(super) fn is_empty(&self) -> bool {
         let is_counted = |held: &Held| !matches!(held.means, Means::Nothing(_));
         !self.events.iter().any(is_counted)
@@ -95,7 +95,8 @@ impl CounterSet {
         Ok(())
     }
 
-    /// Says of these that the machine does not count them; of a group, for what one of it is.
+    /// Records why the machine does not count these events; a group is lacking if one of its events
+    /// is.
     pub(super) fn lack(&mut self, events: &[CountedEvent], why: &OpenError) {
         for event in events {
             self.hold(event, Means::Nothing(chain(why)));
@@ -111,7 +112,7 @@ impl CounterSet {
         });
     }
 
-    /// Starts them, where no `execve(2)` does.
+    /// Starts the counters, if no `execve(2)` does.
     pub(super) fn enable(&self) -> io::Result<()> {
         self.own().try_for_each(Counter::enable)?;
         self.groups
@@ -120,7 +121,7 @@ impl CounterSet {
             .try_for_each(CounterGroup::enable)
     }
 
-    /// Stops them.
+    /// Stops the counters.
     pub(super) fn disable(&self) -> io::Result<()> {
         self.own().try_for_each(Counter::disable)?;
         self.groups
@@ -138,7 +139,7 @@ impl CounterSet {
 }
 
 impl CounterSet {
-    /// What was counted.
+    /// Reads the counters.
     pub(super) fn read(self) -> io::Result<Vec<Count>> {
         let read = |group: &Vec<CounterGroup>| group.iter().map(CounterGroup::read).collect();
         let groups: Vec<Vec<Vec<Counts>>> =
@@ -174,15 +175,15 @@ impl CounterSet {
 }
 
 impl Bench<'_> {
-    /// Holds the tracepoints that are to be counted.
+    /// Keeps the tracepoints registered that are to be counted.
     pub(super) fn hold_tracepoints(&self, events: &[CountedEvent]) {
         for part in events.iter().flat_map(|event| &event.parts) {
             self.pin(part.attr.source);
         }
     }
 
-    /// Opens what a plan has counted of a corked workload, from its exec on and of all that it
-    /// comes to start.
+    /// Opens the counters of a plan on a corked workload: they count from its exec on, and all
+    /// processes that it starts.
     pub(super) fn count(&self, plan: &Plan, corked: &Corked) -> Result<CounterSet, RunError> {
         let events = &plan.counters.events;
         self.hold_tracepoints(events);
@@ -194,7 +195,7 @@ impl Bench<'_> {
         Ok(counters)
     }
 
-    /// Why this machine does not count an event, `None` where it does: found by opening it.
+    /// Returns why this machine does not count an event, or `None` if it does: found by opening it.
     pub(super) fn cannot_count(&self, event: &EventRequest) -> Option<String> {
         let event = EventRequest {
             attr: Attr {
@@ -231,14 +232,13 @@ impl Count {
         self.running += running;
     }
 
-    /// Whether the machine counts it, and never got to it.
+    /// Whether the machine can count the event but never had a free counter for it.
     #[must_use]
     pub fn is_uncounted(&self) -> bool {
         self.absent.is_none() && self.running == 0
     }
 
-    /// What it would be if things had gone on as they did while it was counted; `None` where
-    /// nothing is known.
+    /// The value scaled up to all of the time enabled; `None` if it was never counted.
     #[must_use]
     pub fn scaled(&self) -> Option<u64> {
         let whole = u128::from(self.value) * u128::from(self.enabled);

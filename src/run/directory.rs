@@ -7,7 +7,7 @@ use perf_live::sandbox::{WorkDir, WorkDirError};
 use std::path::PathBuf;
 
 impl ScenarioReport {
-    /// The harness could not do its work.
+    /// Makes the outcome broken: the harness could not do its work.
     pub(super) fn break_by(&mut self, error: &RunError) {
         self.verdict = Verdict::Broken;
         let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
@@ -15,7 +15,7 @@ impl ScenarioReport {
         self.findings = vec![Finding::broken(text)];
     }
 
-    /// Keeps or removes the directory of a run, and reports where it is.
+    /// Keeps or removes the directory of a run, and says where a kept one is.
     pub(super) fn part_with(&mut self, directory: Option<WorkDir>, keep: bool) {
         match directory {
             Some(directory) if keep => self.note(directory.keep().map(Some)),
@@ -28,7 +28,7 @@ impl ScenarioReport {
         }
     }
 
-    /// A run that leaves something behind, or does not leave what it should, is no pass.
+    /// A run that leaves files behind, or does not keep the directory that it should, is no pass.
     fn note(&mut self, result: Result<Option<PathBuf>, WorkDirError>) {
         match result {
             Ok(kept) => self.kept = kept,

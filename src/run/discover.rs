@@ -13,31 +13,30 @@ use std::path::{Path, PathBuf};
 pub struct Item {
     /// Its name in reports: `durability/x`, `durability/x[mode=wal,sync=FULL]`.
     pub name: String,
-    /// The file.
+    /// The scenario's file.
     pub file: PathBuf,
-    /// The label of its row; empty where the file has no `matrix`.
+    /// The label of its row; empty if the file has no `matrix`.
     pub row: String,
 }
 
 impl Item {
-    /// Where its snapshots are.
+    /// Returns where its snapshots are.
     #[must_use]
     pub fn place(&self) -> Place {
         Place::of(&self.file).of_row(&self.row)
     }
 }
 
-/// The scenarios that paths stand for: a file for itself or for the rows of its `matrix`, a folder
-/// for every `.yaml` and `.yml` below it.
+/// Returns the scenarios that paths stand for: a file stands for itself or for the rows of its
+/// `matrix`, a folder for every `.yaml` and `.yml` below it.
 ///
-/// A file that is no scenario is one item: what is wrong with it is said when it is read for good.
+/// A file that cannot be read as a scenario is one item; reading the suite reports what is wrong.
 ///
 /// # Errors
 /// For the first path that cannot be read, with that path.
 pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
     let mut items = Vec::new();
-    // Each folder is gone through once, by whichever path it is found first: those of links come
-    // last.
+    // Each folder is read once, by the path that finds it first; links come last.
     let mut seen = BTreeSet::new();
     for path in paths {
         let mut waiting = vec![path.clone()];

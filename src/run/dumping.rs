@@ -25,8 +25,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Runs a scenario as [`attempt`] does, and keeps the end of the run if that is asked for and it is
-/// no pass; gives the file.
+/// Runs a scenario as [`attempt`] does. If the run is no pass and the scenario asks for it, keeps
+/// the end of the run in a file and returns that file's path.
 ///
 /// # Errors
 /// [`RunError`].
@@ -48,14 +48,14 @@ pub(super) fn attempt_and_keep(
         let outcome = attempt(bench, plan, subject, control, extras, dir)?;
         return Ok((outcome, None));
     }
-    // There it goes whatever becomes of us.
+    // This folder is removed with the base, even if the harness is killed.
     let base = bench.base()?;
     let folder = tempfile::Builder::new()
         .prefix("recording-")
         .tempdir_in(base.directory());
     let folder = folder.map_err(StoreError::Write)?;
     let recording = named.unwrap_or_else(|| folder.path().join("run.data"));
-    // One that an earlier run left says nothing of this one.
+    // A recording that an earlier run left says nothing about this run.
     let stamp = || {
         let found = std::fs::metadata(&recording).ok()?;
         Some((found.ino(), found.mtime(), found.mtime_nsec()))
@@ -84,7 +84,7 @@ pub(super) fn attempt_and_keep(
     Ok((outcome, dumped))
 }
 
-/// Runs it, and judges what is remembered of it.
+/// Runs the scenario, and judges the records that its rings still hold at the end.
 fn judged_when_over(
     bench: &Bench<'_>,
     plan: &Plan,
@@ -117,8 +117,8 @@ enum KeepError {
     Saved(String),
 }
 
-/// Copies the last of a recording. All that tells of tasks and mappings goes with it, from the
-/// start: so the names of what is in there are known. What is left out counts as overwritten.
+/// Copies the end of a recording. All records of tasks and mappings are copied from the start on,
+/// so that names in that end are known. Records that are left out count as overwritten.
 fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
     let refused = |source| KeepError::Write {
         to: to.to_owned(),
@@ -201,7 +201,7 @@ fn keep(recording: &Path, to: &Path, last: Last) -> Result<(), KeepError> {
     file.finish().map_err(refused)
 }
 
-/// The time of the first sample that is kept.
+/// Returns the time of the first sample that is kept.
 fn start(reader: Reader<BufReader<File>>, last: Last) -> Result<u64, KeepError> {
     let mut samples: Vec<(u64, u64)> = Vec::new();
     let mut end = 0;
@@ -226,7 +226,7 @@ fn start(reader: Reader<BufReader<File>>, last: Last) -> Result<u64, KeepError> 
                 bytes += length;
                 bytes <= most
             });
-            // None of those of the moment that does not fit whole.
+            // Samples of the first moment that does not fit whole are all left out.
             let n_fitting = fitting.by_ref().count();
             samples.get(n_fitting).map_or(0, |(time, _)| time + 1)
         }

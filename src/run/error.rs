@@ -8,57 +8,57 @@ use perf_live::sandbox::WorkDirError;
 /// Why a workload could not be followed to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// What to record.
+    /// The events to record could not be planned.
     #[error(transparent)]
     Plan(crate::plan::EventsError),
-    /// Its working directory.
+    /// The working directory could not be made or removed.
     #[error(transparent)]
     WorkDir(#[from] WorkDirError),
-    /// Its start.
+    /// The workload could not be started.
     #[error(transparent)]
     Launch(#[from] perf_live::sandbox::LaunchError),
-    /// Its events.
+    /// Its events could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// What reads its memory.
+    /// The programs that read its memory could not be loaded.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// Its control group.
+    /// Its control group could not be made.
     #[error(transparent)]
     Cgroup(#[from] perf_live::sandbox::CgroupError),
-    /// Its limits.
+    /// Its limits could not be watched.
     #[error("cannot watch what the workload uses")]
     Watch(#[source] std::io::Error),
-    /// The run.
+    /// The run could not be followed.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// The recording that it is judged from.
+    /// The recording that it is judged from could not be read.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// What is kept of it.
+    /// Its recording could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Its snapshot.
+    /// Its snapshot could not be read or written.
     #[error(transparent)]
     Snapshot(#[from] crate::snapshot::SnapshotError),
-    /// A tracepoint's record.
+    /// A tracepoint's record could not be decoded.
     #[error("cannot decode a record of `{event}`")]
     Decode {
-        /// The tracepoint.
+        /// The tracepoint's name.
         event: String,
-        /// Why.
+        /// The error of decoding the record.
         source: perf_records::decode::DecodeError,
     },
-    /// An argument, a variable or a path that no program can be given.
+    /// An argument, a variable or a path holds a zero byte, which no program can be given.
     #[error("`{text}` holds a zero byte")]
     ZeroByte {
-        /// It.
+        /// The text with the zero byte.
         text: String,
     },
 }
 
 impl RunError {
-    /// What the user can do about it.
+    /// Returns what the user can do about the error.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

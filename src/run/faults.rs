@@ -1,4 +1,5 @@
-//! What records without a payload say: where an instruction was, and what it meant.
+//! What software events say, whose records have no payload: where the program was, and which
+//! address a fault is about.
 
 use super::setting::Fired;
 use crate::plan::PlannedEvent;
@@ -7,26 +8,27 @@ use perf_live::units::SoftwareEvent;
 use perf_records::space::Frame;
 use std::sync::Arc;
 
-/// Where a software event fired.
+/// The surroundings of a software event.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// The function of the instruction, where that is known.
+    /// The function that the program was in, if known.
     pub function: Option<Frame>,
-    /// Of a fault, what is mapped where it was meant to lead.
+    /// For a fault, the mapping of the address that it is about.
     pub mapping: Option<Mapping>,
 }
 
 /// A mapping at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// The file, or a word for what is none: `[heap]`, `//anon`.
+    /// The file's path, or a word for a mapping without one: `[heap]`, `//anon`.
     pub name: Arc<str>,
-    /// Where in the file; where in the mapping if it is no file.
+    /// The offset in the file, or in the mapping if it has no file.
     pub offset: u64,
 }
 
 impl Fired<'_> {
-    /// What a software event says: where the program was, and what a fault's address is in.
+    /// Makes a traced event of a software event: where the program was, and what a fault's address
+    /// is in.
     pub(super) fn software(&self, planned: &PlannedEvent) -> TracedEvent {
         let mut fields = Vec::new();
         let mut add = |name: &str, value: FieldValue| fields.push((Arc::from(name), value));

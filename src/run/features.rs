@@ -1,4 +1,4 @@
-//! What this machine lacks of what scenarios may require.
+//! Says which of the features that scenarios may require this machine lacks.
 
 use super::Bench;
 use crate::plan::MemoryReader;
@@ -8,7 +8,7 @@ use perf_live::sys;
 use perf_live::units::Limit;
 
 impl Bench<'_> {
-    /// Why the machine does not have a feature; `None` where it has it.
+    /// Returns why the machine does not have a feature, or `None` if it has it.
     #[must_use]
     pub fn lacks(&self, feature: Feature) -> Option<String> {
         let unless = |has: bool, why: &str| (!has).then(|| why.to_owned());
@@ -17,7 +17,7 @@ impl Bench<'_> {
             let why = format!("perf events have no source `{name}` here");
             unless(sources.iter().any(|source| source == name), &why)
         };
-        // The source is there for everybody; what makes probes of it is a list, which is root's.
+        // The tracepoints are there for every user; the list that makes probes is root's to write.
         let probes = |name: &str| {
             let refused = || self.host.probes().err().map(|error| chain(&error));
             source(name).or_else(refused)
@@ -39,7 +39,8 @@ impl Bench<'_> {
                     _ => error.to_string(),
                 }),
             Feature::UserNamespaces => {
-                // Whoever has the right to mount may have one where others may not.
+                // With the right to mount, a user namespace may be allowed where other users are
+                // refused.
                 let is_free = is_root() || sys::rights::are_lent();
                 self.host.without_user_namespaces(is_free)
             }

@@ -1,5 +1,5 @@
-//! What overwritten rings held at one moment: the same span of time on all CPUs, and what became of
-//! the rest.
+//! What overwritten rings held at one moment: the same span of time on all CPUs, and an account of
+//! the other records.
 
 mod alive;
 mod dumps;
@@ -22,38 +22,37 @@ use perf_records::units::Nanos;
 use std::fmt;
 use std::io;
 
-/// Remembers between two dumps what has been told of already.
+/// Remembers from one dump to the next what was already dumped.
 #[derive(Debug)]
 pub struct FlightLog {
-    /// What the counters said of each request at the last dump: value, and lost records.
+    /// For each request, the counter's value and the lost records at the last dump.
     counted: Vec<(u64, u64)>,
-    /// Since when the rings hold everything, if nothing was overwritten.
+    /// The time since which the rings hold everything, if nothing was overwritten.
     since: Nanos,
 }
 
-/// What became of an event's records since the last dump.
+/// The account of an event's records since the last dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlightAccount {
-    /// The event.
+    /// The event's name.
     pub name: String,
-    /// How often it fired; `None` where that does not tell how many records there were.
+    /// How often it fired; `None` if the counter does not tell how many records there were.
     pub counted: Option<u64>,
     /// How many records are in the dump.
     pub n_records: u64,
-    /// How many occurrences these tell of.
+    /// How many occurrences the dump's records tell of.
     pub delivered: u64,
-    /// How many occurrences were read that are of another time than the span: of one of which not
-    /// all rings tell.
+    /// How many occurrences were read that lie outside the dump's span, where not all rings reach.
     pub outside: u64,
-    /// How many the kernel refused while the rings were frozen; `None` before Linux 6.0, which does
-    /// not count them.
+    /// How many records the kernel refused while the rings were frozen; `None` before Linux 6.0,
+    /// which does not count them.
     pub fallen: Option<u64>,
 }
 
 impl FlightAccount {
-    /// How many were overwritten by younger ones: all that is neither here nor fallen. Exact when
-    /// the events have been stopped; while they run one that fires between the reading of the two
-    /// counts may be missing here.
+    /// Returns how many were overwritten by newer ones: all that are neither in the dump nor
+    /// refused. Exact if the events have been stopped; otherwise an event that fires between the
+    /// reading of the two counts may be missing from this number.
     #[must_use]
     pub fn overwritten(&self) -> Option<u64> {
         let others = self.delivered + self.outside + self.fallen.unwrap_or(0);
@@ -77,23 +76,23 @@ impl fmt::Display for FlightAccount {
     }
 }
 
-/// The records of a stretch of time that is the same for all CPUs.
+/// The records of a span of time that is the same for all CPUs.
 #[derive(Debug, Default)]
 pub struct Dump {
     stretches: Vec<Stretch>,
-    /// By time: which stretch, and which of its records.
+    /// The records by time: time, stretch, and place in the stretch.
     order: Vec<(Nanos, usize, usize)>,
-    /// From the oldest moment of which all rings remember everything to the one at which they were
-    /// frozen.
+    /// From the oldest moment since which all rings hold everything to the moment at which they
+    /// were frozen.
     pub span: (Nanos, Nanos),
-    /// Whether something before that was overwritten.
+    /// Whether records before that span were overwritten.
     pub is_cut: bool,
-    /// One for each event that overwrites.
+    /// One account for each event that overwrites.
     pub events: Vec<FlightAccount>,
 }
 
 impl Dump {
-    /// Its records by time, the oldest first.
+    /// Returns its records by time, the oldest first.
     pub fn records(&self) -> impl Iterator<Item = &[u8]> {
         let stretch = |place: &usize| self.stretches.get(*place);
         self.order
@@ -109,7 +108,7 @@ impl Dump {
 }
 
 impl FlightLog {
-    /// Begins now: what the rings hold from here on is everything. `None` where nothing overwrites.
+    /// Starts here: from now on the rings hold everything. Returns `None` if no event overwrites.
     pub fn begin(events: &mut EventSet) -> Option<Self> {
         events.flight()?;
         Some(Self {
@@ -121,7 +120,7 @@ impl FlightLog {
     /// Freezes the rings, copies what they hold, and lets them run again.
     ///
     /// # Errors
-    /// [`SessionError`]; the rings run then.
+    /// [`SessionError`]; the rings then run again.
     pub fn dump(&mut self, events: &mut EventSet) -> Result<Dump, SessionError> {
         let n_requests = events.n_requests();
         let Some((flight, writers)) = events.flight() else {
@@ -131,7 +130,7 @@ impl FlightLog {
         let frozen = frozen.map_err(system("freeze the rings that are overwritten"))?;
         let until = frozen.at();
         let (stretches, empty) = frozen.read()?;
-        // While nothing is written: so the numbers and the records are of one moment.
+        // Read while the rings are frozen, so that the numbers and the records are of one moment.
         let counted: io::Result<Vec<_>> = (0..n_requests)
             .map(|place| writers.request(place))
             .collect();
@@ -158,7 +157,7 @@ impl FlightLog {
                 }
             }
         }
-        // Stable: what is as old on one CPU stays in its order.
+        // A stable sort: records of the same time stay in the order of their CPU.
         order.sort_by_key(|(time, ..)| *time);
         let is_cut = stretches.iter().any(|stretch| stretch.overwritten() > 0);
         let mut accounts = Vec::new();
@@ -205,15 +204,15 @@ impl Sums {
     }
 }
 
-/// The oldest moment of which all rings remember everything: that of the youngest record that is
-/// the oldest of a ring, or that from which on rings remember of which nothing was overwritten.
+/// Returns the oldest moment since which all rings hold everything: the latest of the first records
+/// of the rings that overwrote some, and no earlier than `since`.
 fn common_start(stretches: &[Stretch], table: &LayoutTable<Origin>, since: Nanos) -> Nanos {
     let cut = stretches.iter().filter(|stretch| stretch.overwritten() > 0);
     let oldest = cut.filter_map(|stretch| stretch.records().find_map(|record| table.time(record)));
     oldest.fold(since, Nanos::max)
 }
 
-/// Of which request a record is a sample, and of how many occurrences it tells.
+/// Returns the request that a sample belongs to, and the number of occurrences that it tells of.
 fn occurrences(record: &[u8], table: &LayoutTable<Origin>) -> Option<(usize, u64)> {
     let header = Header::from_bytes(*record.first_chunk()?);
     if header.kind != record::kind::SAMPLE {

@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use syscall_model::{Found, Ground};
 
-/// What is known of the files before a run, and whom to ask for more; all that hold a copy know the
-/// same.
+/// What is known of the files before a run, and where to look for more. All copies share what is
+/// known.
 #[derive(Clone, Debug, Default)]
 pub struct Names(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The workload's directory, as it sees it, once all in there is known.
+    /// The path of the workload's directory as the workload sees it, once all in it is known.
     directory: Option<Vec<u8>>,
     found: BTreeMap<Vec<u8>, Found>,
     machine: Option<Machine>,
@@ -31,7 +31,7 @@ struct Machine {
 }
 
 impl Names {
-    /// Looks at the directory of a run that has not begun, which the workload sees as `inside`.
+    /// Lists the directory of a run that has not begun; the workload sees it as `inside`.
     pub(super) fn of_run(world: &World, inside: &Path, directory: &Path) -> Self {
         let mut known = Known {
             directory: Some(inside.as_os_str().as_bytes().to_vec()),
@@ -59,7 +59,7 @@ impl Names {
         Self(Arc::new(Mutex::new(known)))
     }
 
-    /// The same, with the machine to be asked, on which the run began then.
+    /// Lets the machine's own files be looked up too, by a run that began at `since`.
     pub(super) fn asking(self, world: &World, since: SystemTime) -> Self {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.machine = Some(Machine {
@@ -70,7 +70,7 @@ impl Names {
         self
     }
 
-    /// What a recording has of it.
+    /// Returns what a recording holds of the files before its run.
     pub(super) fn recorded(directory: Option<Vec<u8>>, found: BTreeMap<Vec<u8>, Found>) -> Self {
         Self(Arc::new(Mutex::new(Known {
             directory,
@@ -79,7 +79,7 @@ impl Names {
         })))
     }
 
-    /// All that was looked at so far.
+    /// Returns all that was looked up so far.
     pub(super) fn found(&self) -> BTreeMap<Vec<u8>, Found> {
         self.0
             .lock()
@@ -137,7 +137,7 @@ impl Machine {
     }
 }
 
-/// What lies there; a link that was changed since then may have been another before.
+/// Looks up a path; a link that changed after `since` may have been another one before.
 fn looked(path: &Path, since: Option<SystemTime>) -> Found {
     match lying(path) {
         Lying::Nothing => Found::Missing,

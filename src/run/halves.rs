@@ -1,4 +1,5 @@
-//! The words of a call's halves, and the convention that it was made by.
+//! Reads the two records of a call: its arguments and result, and the convention that it was made
+//! by.
 
 use perf_records::record::Sample;
 use syscall_model::names::Abi;
@@ -15,7 +16,7 @@ pub(super) fn number(raw: &[u8], at: usize) -> Option<i32> {
         .map(|bytes| i32::from_ne_bytes(*bytes))
 }
 
-/// By which convention a call was made, as its number alone does not say.
+/// Returns the convention that a call was made by, which its number alone does not say.
 ///
 /// On x86 the `syscall` instruction leaves its return address in `cx`, so that it equals `ip` when
 /// the call is entered; `int 0x80` from 64-bit code leaves the program's own value there, and
@@ -38,8 +39,8 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     }
 }
 
-/// The same of a call that is left. The number -1 is that of no table, and its registers are those
-/// of another place.
+/// Returns the convention of a call by the record of its return. The number -1 is in no table, and
+/// the registers there are those of another place.
 pub(super) fn left_by(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     match number {
         -1 => Abi::native(),
@@ -47,7 +48,7 @@ pub(super) fn left_by(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     }
 }
 
-/// Where the instruction behind the one that made a call lies; `None` where that is not recorded.
+/// Returns the address of the instruction behind the call; `None` if the record does not have it.
 pub(super) fn instruction(sample: &Sample<'_>, mask: u64) -> Option<u64> {
     sample.user_registers?.get(place_of(mask, X86_IP)?)
 }
@@ -56,13 +57,13 @@ pub(super) fn instruction(sample: &Sample<'_>, mask: u64) -> Option<u64> {
 const X86_CX: u32 = 2;
 const X86_IP: u32 = 8;
 
-/// Which of the registers of a mask a register is; `None` where it is none of them.
+/// Returns the place of a register among those of a mask, or `None` if the mask lacks it.
 fn place_of(mask: u64, bit: u32) -> Option<usize> {
     let below = (1_u64 << bit).wrapping_sub(1);
     (mask >> bit & 1 != 0).then(|| (mask & below).count_ones() as usize)
 }
 
-/// Before its program runs, a workload is of interest for the one call that starts it.
+/// Whether a call is the one that starts the workload's program; before it no call is of interest.
 pub(super) fn is_exec(number: i32) -> bool {
     [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
 }

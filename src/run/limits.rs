@@ -1,8 +1,8 @@
-//! What holds a run to its limits, and what tells which of them it ran into.
+//! Holds a run to its limits, and tells which of them it reached.
 //!
-//! The kernel does by its control group what that has a controller for. What is on single processes
-//! is set with `setrlimit(2)`, and a call that such a limit made fail is known by counting calls
-//! with that error. The rest is watched ([`super::Watch`]).
+//! The control group enforces what it has a controller for. Limits of single processes are set with
+//! `setrlimit(2)`; a call that failed by such a limit is found by counting calls with that error.
+//! The rest is watched ([`super::Watch`]).
 
 use super::{Bench, RunError, Watch};
 use crate::plan::Plan;
@@ -28,18 +28,18 @@ const LEAVE: &str = "raw_syscalls:sys_exit";
 pub(super) struct Limiter {
     limits: Limits,
     group: Option<Arc<Cgroup>>,
-    /// The CPU time of the group before the workload runs: that of its cork.
+    /// The CPU time that the group used before the workload ran: that of the cork.
     base: Duration,
     counters: Vec<(Limit, Result<Counter, String>)>,
 }
 
 /// The limits that a plan's processes start with.
 ///
-/// That of processes binds who is not root, and since Linux 5.14 counts only what is in the
-/// namespace of users that the workload has for its own; before, it counts all that its user runs
-/// on the machine, so that it is not set there.
+/// The limit of processes does not bind root. Since Linux 5.14 it counts only the processes in the
+/// workload's own user namespace. Before, it counts all processes of the user on the machine, so it
+/// is not set there.
 pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit> {
-    // Nobody in a user namespace can have more than the harness.
+    // A process in a user namespace cannot have a higher limit than the harness.
     let one = |resource, soft: u64, hard: u64| {
         let most = getrlimit(resource).map_or(u64::MAX, |(_, hard)| hard);
         ResourceLimit {
@@ -57,7 +57,7 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
     let user = world.user.as_ref().map_or(harness, |user| user.uid);
     let counts_own = KernelVersion::of_release(&bench.release)
         .is_some_and(|version| (version.major, version.minor) >= (5, 14));
-    // The namespace's init is one of the harness' user.
+    // The namespace's init counts too if it runs as the same user as the workload.
     let processes = limits
         .processes
         .filter(|_| user != 0 && counts_own)
@@ -67,15 +67,15 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
         .open_files
         .map(|most| both(Resource::RLIMIT_NOFILE, most));
     [
-        // A file has no room with 1, and the kernel starts no program for core dumps (`|` in
-        // core(5)), as it does with 0.
+        // With 1 no dump file has room, and the kernel starts no program for core dumps (`|` in
+        // core(5)); with 0 it would start one.
         Some(both(Resource::RLIMIT_CORE, 1)),
         open_files.or(bench.own_limits().pop()),
         limits
             .file_size
             .map(|most| both(Resource::RLIMIT_FSIZE, most)),
         processes.map(|most| both(Resource::RLIMIT_NPROC, most)),
-        // For the case that the one who watches does not get to it.
+        // In case the watching thread comes too late.
         cpu.map(|soft| one(Resource::RLIMIT_CPU, soft, soft.saturating_add(1))),
     ]
     .into_iter()
@@ -83,7 +83,7 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
     .collect()
 }
 
-/// The calls that a limit makes fail, as a filter of their returns.
+/// Returns a filter on the returns of the calls that a limit makes fail.
 fn failures(limit: Limit) -> Option<String> {
     let numbers = || {
         let calls = ["clone", "clone3", "fork", "vfork"];
@@ -102,7 +102,7 @@ fn failures(limit: Limit) -> Option<String> {
 }
 
 impl Limiter {
-    /// Sets the limits of the group, which must still be empty or parked.
+    /// Sets the limits of the group, which must be empty or hold only the corked workload.
     pub(super) fn new(
         bench: &Bench<'_>,
         plan: &Plan,
@@ -136,13 +136,13 @@ impl Limiter {
         })
     }
 
-    /// Starts to watch what else is limited.
+    /// Starts to watch the limits that the kernel does not enforce.
     pub(super) fn watch(&self, bench: &Bench<'_>, corked: &Corked) -> Result<Watch, RunError> {
         let group = (self.group.clone(), self.base);
         Watch::new(corked.pid(), group, &self.limits, bench.cpus.len()).map_err(RunError::Watch)
     }
 
-    /// Says of a run that has ended what it used and which limits it ran into.
+    /// Adds to a run that has ended what it used and which limits it reached.
     pub(super) fn conclude(&self, run: &mut Run<()>) {
         if let Some(group) = &self.group {
             let mut usage = group.usage();
@@ -181,7 +181,7 @@ impl Limiter {
                 struck(limit, format!("the kernel sent {signal}"), is_end),
             );
         }
-        // What passed its limit and ended before anybody looked.
+        // An output that passed its limit and ended before the watch looked.
         let outputs = [&run.stdout, &run.stderr];
         let outputs = outputs.into_iter().filter_map(|output| output.yes());
         let written: u64 = outputs
@@ -208,8 +208,8 @@ impl Limiter {
         }
     }
 
-    /// One reason a limit is enough, and none for one that was not set: a group below others has
-    /// their limits too.
+    /// Adds a finding for a limit, at most once each and only if it was set: a group is also held
+    /// to the limits of the groups above it.
     fn add(&self, run: &mut Run<()>, struck: Struck) {
         if !run.struck().contains(&struck.limit)
             && self.limits.said(struck.limit).is_some()
@@ -233,7 +233,7 @@ fn error_of(limit: Limit) -> &'static str {
 }
 
 impl Bench<'_> {
-    /// The limits that the harness was started with and has raised for itself.
+    /// Returns the limits that the harness was started with and has raised for itself.
     #[must_use]
     pub fn own_limits(&self) -> Vec<ResourceLimit> {
         let own = self.open_files.map(|(soft, hard)| ResourceLimit {
@@ -244,8 +244,8 @@ impl Bench<'_> {
         own.into_iter().collect()
     }
 
-    /// Counts the calls that a limit makes fail; without a task only to see whether that can be
-    /// done. Or why not.
+    /// Opens a counter of the calls of a task that a limit makes fail, or returns why it cannot.
+    /// Without a task, it only tries whether that works.
     fn counter(&self, limit: Limit, task: Option<Pid>) -> Result<Counter, String> {
         let filter = failures(limit).unwrap_or_default();
         let name = TracepointName::parse(LEAVE).ok_or_else(|| LEAVE.to_owned())?;
@@ -259,7 +259,7 @@ impl Bench<'_> {
         Counter::open(&event, whom).map_err(|error| chain(&error))
     }
 
-    /// Why nobody can tell here whether a run reached a limit; `None` where somebody can.
+    /// Returns why it cannot be told here whether a run reached a limit; `None` if it can.
     pub(super) fn cannot_tell(&self, limit: Limit) -> Option<String> {
         failures(limit)?;
         let group = self.group();
@@ -269,7 +269,7 @@ impl Bench<'_> {
         self.counter(limit, None).err()
     }
 
-    /// The first limit that cannot be set here, and why.
+    /// Returns the first limit that cannot be set here, and why.
     pub(super) fn cannot_limit(&self, limits: &Limits) -> Option<(Limit, String)> {
         let hard = self.open_files.map_or(u64::MAX, |(_, hard)| hard);
         if limits.open_files.is_some_and(|most| most > hard) {

@@ -1,4 +1,4 @@
-//! From the trace of a run to what its scenario sees of it.
+//! Turns the trace of a run into what its scenario sees of it.
 
 use crate::matching::{Mark, Scene, Unmarked, add_spans};
 use crate::plan::{Marks, Plan};
@@ -6,12 +6,12 @@ use crate::trace::{Deed, Normalised, Stretch, Trace, View};
 use crate::verdict::{About, Finding};
 use syscall_model::Signatures;
 
-/// Normalises a trace once it is whole, with the spans of its scenario: the only way from what was
-/// collected of a run to what is judged.
+/// Normalises a whole trace, with the spans of its scenario. All traces that are judged come
+/// through here.
 ///
-/// What lies before the mark that a trace starts behind is left out of it, and the view shows the
-/// section that the snapshot is of. A mark that is not there speaks against the run; one of a
-/// section does so where the section is judged.
+/// Calls before the starting mark of a trace are left out, and the view shows the section that the
+/// snapshot is of. A missing starting mark counts against the run; a missing mark of a section does
+/// so when that section is judged.
 pub(super) fn normalised(
     plan: &Plan,
     trace: &mut Trace,
@@ -31,7 +31,7 @@ pub(super) fn normalised(
         match find(mark, &normalised) {
             Ok(deed) => {
                 trace.cut(Stretch::from(deed.left), &normalised);
-                // What did nothing behind it is not shown.
+                // Processes without a call after the mark are not shown.
                 view.stretch = Some(Stretch::from(0));
                 normalised = trace.normalise(&view, signatures);
             }

@@ -1,4 +1,5 @@
-//! The composer: from a scenario file to a verdict, in the order of the diagram on the front page.
+//! Composes the other rooms, from a scenario file to a verdict, in the order of the diagram on the
+//! front page.
 
 mod baseline;
 mod chains;
@@ -88,21 +89,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use syscall_model::Signatures;
 
-/// Runs at a time that there is room for, unless somebody says how many there will be.
+/// How many runs at a time there is room for, unless the caller says how many.
 const RUNS: usize = 16;
 
-/// What one process needs to know and to hold for all its runs.
+/// What one process of the harness knows and holds for all its runs.
 #[derive(Debug)]
 pub struct Bench<'a> {
     /// The machine.
     pub host: &'a Host,
-    /// Its CPUs.
+    /// The CPUs that were online when this was made.
     pub cpus: Vec<Cpu>,
     /// Its kernel's release.
     pub release: String,
-    /// The forms of its calls.
+    /// The signatures of the kernel's calls.
     pub signatures: Signatures<'a>,
-    /// The limits of open files that the process was started with, which its workloads get.
+    /// The soft and hard limit of open files with which the process was started; workloads get
+    /// them.
     pub open_files: Option<(u64, u64)>,
     /// What sandboxes are made of.
     pub worlds: Arc<Worlds>,
@@ -115,7 +117,7 @@ pub struct Bench<'a> {
     keeps_records: AtomicBool,
     strings: StringSource,
     backlog: Option<Bounds>,
-    // Before the pins, as it goes: while they hold the tracepoints it goes fast.
+    // Made before the pins: it is slow while they hold the tracepoints.
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
     reach: OnceLock<Reach>,
     kept: Mutex<Vec<Rings>>,
@@ -163,58 +165,57 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// As above on a kernel that does not count lost records: the counters alone are the witness.
+    /// Behaves as on a kernel that does not count lost records: the counters alone are the witness.
     #[must_use]
     pub fn without_lost_counts(mut self) -> Self {
         self.has_lost = false;
         self
     }
 
-    /// As above on a kernel that does not describe its types.
+    /// Behaves as on a kernel that does not describe its types.
     #[must_use]
     pub fn without_kernel_types(mut self) -> Self {
         self.has_types = false;
         self
     }
 
-    /// As above, with room for so many runs at a time.
+    /// Makes room for `n_runs` runs at a time.
     #[must_use]
     pub fn for_runs(mut self, n_runs: usize) -> Self {
         self.n_runs = n_runs;
         self
     }
 
-    /// As above, with so many times the time for each scenario: what its author takes for too long
-    /// is not that on a slow machine.
+    /// Multiplies the time for each scenario by `times`: a limit that its author chose is too short
+    /// on a slow machine.
     #[must_use]
     pub fn with_patience(mut self, times: u32) -> Self {
         self.patience = times;
         self
     }
 
-    /// As above, but the memory of workloads is read by the one who is asked for here, and else by
-    /// nobody.
+    /// Has the memory of workloads read by this means only; without it, not at all.
     #[must_use]
     pub fn with_strings(mut self, strings: StringSource) -> Self {
         self.strings = strings;
         self
     }
 
-    /// As above, with bounds for what may wait to be read, in place of [`Bounds::default`].
+    /// Bounds what may wait to be read, in place of [`Bounds::default`].
     #[must_use]
     pub fn with_backlog(mut self, bounds: Option<Bounds>) -> Self {
         self.backlog = bounds;
         self
     }
 
-    /// As above, for workloads that may outlive the harness.
+    /// Lets workloads outlive the harness.
     #[must_use]
     pub fn sparing_workloads(mut self) -> Self {
         self.members = Members::Spare;
         self
     }
 
-    /// Where runs have their directories and groups, made when it is first asked for.
+    /// Returns where runs have their directories and groups; made at the first call.
     ///
     /// # Errors
     /// [`WorkDirError::Make`].
@@ -228,11 +229,11 @@ impl<'a> Bench<'a> {
         Ok(Arc::clone(base.insert(made)))
     }
 
-    /// The programs that read the memory of workloads, started when they are first asked for;
-    /// `None` where they are not wanted.
+    /// Returns the programs that read the memory of workloads, started at the first call; `None` if
+    /// they are not wanted.
     ///
     /// # Errors
-    /// [`CaptureError`], each time the same.
+    /// [`CaptureError`], the same at each call.
     pub fn capture(&self) -> Result<Option<&Arc<Capture>>, &CaptureError> {
         if matches!(self.strings, StringSource::Kernel | StringSource::None) {
             return Ok(None);
@@ -260,8 +261,8 @@ impl<'a> Bench<'a> {
         self.has_lost
     }
 
-    /// Opens the events of a plan on a corked workload; for its control group, where the plan wants
-    /// that and it was born in one.
+    /// Opens the events of a plan on a corked workload; for its control group, if the plan wants
+    /// that and the workload was born in one.
     ///
     /// # Errors
     /// [`OpenError`], [`CgroupError`](perf_live::sandbox::CgroupError).
@@ -288,7 +289,7 @@ impl<'a> Bench<'a> {
             && let Ok(Some(capture)) = self.capture()
         {
             match rings.capture(capture, for_keeping, overwrites) {
-                // Rings that nobody uses have a place there as well.
+                // Kept rings that no run uses also take a place.
                 Err(CaptureError::Full) => {
                     self.kept.lock().map(|mut kept| kept.clear()).ok();
                     rings.capture(capture, for_keeping, overwrites)?;
@@ -320,7 +321,7 @@ impl<'a> Bench<'a> {
         Ok(set)
     }
 
-    /// Kept rings of this size, or new ones that can be kept where the user may have such.
+    /// Returns kept rings of this size, or how to make new ones, kept if the user may have such.
     fn rings(&self, pages: usize) -> RingChoice<'_> {
         let kept = self.kept.lock().ok().and_then(|mut kept| {
             let place = kept.iter().position(|rings| rings.pages() == pages)?;
@@ -351,8 +352,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A control group for a run, where the host has the version 2 hierarchy and lets us: for its
-    /// limits, and to count events for. It must outlive the workload.
+    /// Makes a control group for a run, for its limits and to count events for. `None` if the host
+    /// lacks the version 2 hierarchy or refuses. The group must outlive the workload.
     #[must_use]
     pub fn group(&self) -> Option<Arc<Cgroup>> {
         let group = Cgroup::below(self.base().ok()?.groups()?).ok()?;
@@ -361,8 +362,8 @@ impl<'a> Bench<'a> {
         accepted.then(|| Arc::new(group))
     }
 
-    /// The group to count events for, where there are many or one that tasks do not deliver. Many
-    /// events without a group are inherited: slower, and just as complete.
+    /// Returns the group to count events for, if there are many events or one that tasks do not
+    /// deliver. Without a group many events are inherited: slower, but just as complete.
     fn counted<'g>(
         &self,
         plan: &EventsPlan,

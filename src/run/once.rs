@@ -25,14 +25,14 @@ use std::time::Duration;
 use syscall_model::files::{FileKind, Initial};
 use syscall_model::{Observation, Signatures, uring};
 
-// What the uncorking may take: a file system that hangs must not hang the suite.
+// The most time for uncorking: a file system that hangs must not hang the suite.
 const UNCORKING: Duration = Duration::from_secs(10);
 
-/// Runs the workload of a plan in the directory that was laid out for it; gives the run, and its
-/// trace as it was collected, but for what lies before its beginning.
+/// Runs the workload of a plan in the directory that was laid out for it. Returns the run and its
+/// trace as collected, without the calls before its start.
 ///
 /// # Errors
-/// [`RunError`], where the harness could not do its work; the workload is dead by then.
+/// [`RunError`], if the harness could not do its work; the workload is dead by then.
 pub(super) fn once(
     bench: &Bench<'_>,
     plan: &Plan,
@@ -40,7 +40,7 @@ pub(super) fn once(
     extras: Extras<'_>,
     dir: &WorkDir,
 ) -> Result<(Run, Trace), RunError> {
-    // In front of the events: they are closed before it is removed.
+    // Declared before the events: they must be closed before a probe is removed.
     let probed = probes::in_directory(bench, plan, dir.path())?;
     let plan = probed.plan();
     let group = bench.group();
@@ -118,7 +118,7 @@ pub(super) fn once(
     collector.finish(run, &bench.signatures)
 }
 
-/// What the workload starts with: the cork has closed everything else.
+/// The descriptors that the workload starts with: the cork has closed all others.
 fn initial(directory: &Path) -> Initial {
     let streams = ["stdin", "stdout", "stderr"].into_iter().zip(0..);
     let given =
@@ -134,14 +134,14 @@ fn initial(directory: &Path) -> Initial {
 pub(super) struct Collector<'a> {
     plan: &'a Plan,
     saving: Option<Saving>,
-    /// Of a run that is judged when it is over, by what is saved.
+    /// Whether the run is judged after its end, from its recording.
     is_late: bool,
     wants_functions: bool,
-    /// Calls that the scenario asks for and that may be submitted to an io_uring unseen.
+    /// Calls that the scenario asks for and that an io_uring may make unseen.
     unseen: Vec<&'static str>,
-    /// A 32-bit call whose native tracepoint was asked for.
+    /// A 32-bit call whose native tracepoint the scenario asks for.
     evading: Option<String>,
-    /// How often something was submitted to one.
+    /// How many submissions to an io_uring were seen.
     n_submissions: u64,
     builder: Builder,
     error: Option<RunError>,
@@ -162,8 +162,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The run with what it did, and the trace as it was collected, but for what lies before its
-    /// beginning.
+    /// Returns the run, and the trace as collected, without the calls before its start.
     pub(super) fn finish(
         mut self,
         mut run: Run<()>,
@@ -207,7 +206,7 @@ impl Observer for Collector<'_> {
     }
 
     fn pause(&mut self) {
-        // What is overwritten comes last and is older: then there are no rounds.
+        // Overwritten records are older and come last: rounds would not hold.
         if let (false, Some(saving)) = (self.is_late, &mut self.saving) {
             saving.round();
         }

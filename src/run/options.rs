@@ -32,22 +32,22 @@ pub struct Options {
     pub keep: bool,
     /// A planted defect.
     pub fault: Fault,
-    /// A folder for the records of each scenario's last run, and what is said in the files of who
-    /// made them.
+    /// A folder for the recordings of each scenario's last run, and what those files say of their
+    /// maker.
     pub save: Option<(PathBuf, StoreOptions)>,
-    /// A folder for the ends of runs that are no pass, where their scenarios ask for that, and what
-    /// is said there of who made them.
+    /// A folder for the ends of failed runs whose scenarios ask for them, and what those files say
+    /// of their maker.
     pub dumps: Option<(PathBuf, StoreOptions)>,
 }
 
 impl Options {
-    /// The file for the records of a scenario's run, where they are kept.
+    /// Returns the file for the recording of a scenario's run, if recordings are kept.
     pub(super) fn file_of(&self, item: &Item) -> Option<PathBuf> {
         let (folder, _) = self.save.as_ref()?;
         Some(folder.join(format!("{}.data", item.name)))
     }
 
-    /// What is said in files of who made them.
+    /// Returns what recordings say of their maker.
     pub(super) fn about(&self) -> &StoreOptions {
         static NOBODY: StoreOptions = StoreOptions::NOBODY;
         let about = self.save.as_ref().or(self.dumps.as_ref());

@@ -1,5 +1,5 @@
 //! A run whose newest records overwrite the oldest: what is kept while it goes on, and what is
-//! added to that when it is over.
+//! added at its end.
 
 use super::Saving;
 use super::flight::FlightLog;
@@ -7,12 +7,12 @@ use super::session::SessionError;
 use crate::plan::EventsPlan;
 use perf_live::events::{Account, EventAccount, EventSet, Origin};
 
-/// Why some things are not done with such runs.
+/// Why such runs cannot be compared with each other.
 pub(super) const OVERWRITTEN: &str =
     "its rings are overwritten (`flight`), so that the trace of each run begins at another place";
 
-/// What the rings of a run hold that are overwritten, added to its records, and what became of the
-/// others, to its account. Its events have been stopped: so the numbers are exact.
+/// Adds to a run's records what its overwritten rings still hold, and to its account what became of
+/// the others. Its events have been stopped, so the numbers are exact.
 ///
 /// # Errors
 /// [`SessionError`].
@@ -47,13 +47,13 @@ pub(super) fn conclude(
         settle(memory, dump.is_cut);
     }
     account.remembers_from = dump.is_cut.then_some(dump.span.0.0);
-    // Its own start was in those rings.
+    // The record of the workload's own start was in those rings.
     account.never_started &= !plan.overwrites_calls();
     Ok(())
 }
 
-/// Where something was overwritten, that is all of what is missing but what the kernel says it
-/// dropped.
+/// If a ring was overwritten, all missing records count as overwritten but those that the kernel
+/// says it dropped.
 fn settle(event: &mut EventAccount, is_cut: bool) {
     let missing = event.missing().saturating_sub(event.said_lost.unwrap_or(0));
     event.overwritten = if is_cut { missing } else { 0 };

@@ -1,4 +1,4 @@
-//! Probes of runs: events for as long as somebody wants them.
+//! Makes events of probes, which last for a run or as long as the process.
 
 use super::{Bench, PATH, RunError};
 use crate::plan::{EventsError, Meaning, Plan};
@@ -17,7 +17,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where libraries are, whatever the machine and the distribution (`ld.so(8)`).
+/// Where libraries are, on all machines and distributions (`ld.so(8)`).
 const LIBRARIES: &[&str] = &[
     "/lib/x86_64-linux-gnu",
     "/lib/aarch64-linux-gnu",
@@ -27,18 +27,19 @@ const LIBRARIES: &[&str] = &[
     "/usr/lib",
 ];
 
-/// What this process has probed.
+/// The probes that this process has made.
 #[derive(Debug, Default)]
 pub(super) struct Probes {
     registry: Mutex<Option<Arc<Registry>>>,
-    /// Those that last as long as the process: the ones of command lines.
+    /// Those of command lines, which last as long as the process.
     kept: Mutex<Vec<(Probe, Registered)>>,
-    /// The text of each format by its event's id, with the name of its events.
+    /// The text of each format by its event's id, with the name that the event has in this process.
     texts: Mutex<HashMap<u16, (String, String)>>,
 }
 
 impl Bench<'_> {
-    /// Makes an event of a probe, for as long as the value lives; one of a program is in this file.
+    /// Makes an event of a probe. The event lasts as long as the value; `file` is the program of a
+    /// probe of a program.
     ///
     /// # Errors
     /// [`HostError::Probe`], [`HostError::NoProbes`], [`HostError::Read`].
@@ -86,8 +87,8 @@ impl Bench<'_> {
     }
 }
 
-/// The machine's, and probes: each is an event from the moment on that it is asked for, to the end
-/// of the process.
+/// The machine's events, and probes: a probe becomes an event when it is asked for, until the
+/// process ends.
 impl Catalogue for Bench<'_> {
     fn source_names(&self) -> Vec<String> {
         self.host.source_names()
@@ -134,14 +135,14 @@ pub(super) struct Probed<'p> {
 }
 
 impl Probed<'_> {
-    /// The plan with the events that they are.
+    /// Returns the plan, with each probe replaced by its event.
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
     }
 }
 
-/// Makes events of a plan's probes, in the files as they lie now: those of the sandbox are other
-/// files for every run.
+/// Makes events of a plan's probes in the files of this run's directory: each run has its own
+/// files.
 ///
 /// # Errors
 /// [`RunError::Plan`].
@@ -183,15 +184,15 @@ pub(super) fn in_directory<'p>(
     Ok(probed)
 }
 
-/// What a scenario is planned with: the machine, and programs that lie where its `files` are taken
-/// from.
+/// The catalogue that a scenario is planned with: the machine, and the programs where its `files`
+/// come from.
 pub(super) struct Foreseen<'a> {
     pub(super) bench: &'a Bench<'a>,
     pub(super) scenario: &'a Scenario,
     pub(super) file: &'a Path,
 }
 
-/// Each probe is made to see what it is, and removed again: it is made anew for every run.
+/// Makes each probe to see its format, and removes it: it is made anew for every run.
 impl Catalogue for Foreseen<'_> {
     fn format(&self, name: &TracepointName) -> Result<Arc<Format>, HostError> {
         self.bench.host.format(name)
@@ -236,8 +237,8 @@ fn is_here(component: &Component<'_>) -> bool {
     *component == Component::CurDir
 }
 
-/// The program or library of a probe: a name without a slash is looked for in the search path,
-/// another is relative to this directory.
+/// Returns the program or library of a probe: a name without a slash is looked for in the search
+/// path, any other is relative to `directory`.
 pub(super) fn file(probe: &Probe, directory: &Path, path: &OsStr) -> Option<PathBuf> {
     if !probe.kind.is_of_user() {
         return None;

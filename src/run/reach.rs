@@ -1,4 +1,4 @@
-//! How far the right to trace goes on this machine, and what rings it has room for.
+//! Finds how far the right to trace goes on this machine, and which rings it has room for.
 
 use super::Bench;
 use crate::plan::{self, EventsPlan, Meaning, Reach};
@@ -15,9 +15,9 @@ const OWN_CALLS: &str = "syscalls:sys_exit_execve";
 pub const LIMITS_OF_OWN_CALLS: &str = "descriptors and mappings are not followed, and calls of 32-bit programs and through int 0x80 are not seen";
 
 impl Bench<'_> {
-    /// Gives up for good what the program's file lent for the opening of events: the command has
-    /// not started yet. What BPF programs count is read when it has ended, and the forms of calls
-    /// are read before.
+    /// Drops the rights that the program's file lent for the opening of events, for good: the
+    /// command has not started yet. What BPF programs count is read after its end, and formats of
+    /// calls are read before this drop.
     pub fn has_opened(&self) {
         if !rights::are_lent() {
             return;
@@ -25,17 +25,17 @@ impl Bench<'_> {
         let calls = self.host.events("syscalls").unwrap_or_default();
         for call in calls {
             let name = TracepointName::parse(&format!("syscalls:{call}"));
-            // One that cannot be read now cannot be read later.
+            // A format that cannot be read now cannot be read later.
             let _kept = name.map(|name| self.host.format(&name));
         }
         rights::forget_all_but(&[Right::Bpf]);
     }
 
-    /// How far this user's right to trace goes, found by opening an event and closing it. Worth a
-    /// look before a suite, so that a missing right is said once.
+    /// Finds how far this user's right to trace goes, by opening an event and closing it. Called
+    /// before a suite, so that a missing right is reported once.
     ///
     /// # Errors
-    /// [`AccessError`], with a hint that works, where not even one's own programs can be traced.
+    /// [`AccessError`], with a hint, if the user cannot trace even own programs.
     pub fn reach(&self) -> Result<Reach, AccessError> {
         if let Some(reach) = self.reach.get() {
             return Ok(*reach);
@@ -44,7 +44,7 @@ impl Bench<'_> {
             Ok(()) => Reach::Everything,
             Err(AccessError::Open(error)) if error.is_permission() => {
                 let paranoid = self.host.perf_event_paranoid();
-                // The less that is asked for is not what a user without any right is to hear of.
+                // A user without any right must not be told of the error of the smaller request.
                 let refused = |_| AccessError::Nothing {
                     source: error,
                     paranoid,
@@ -66,7 +66,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The first tracepoint of a plan that this user may not trace.
+    /// Returns the first tracepoint of a plan that this user may not trace.
     #[must_use]
     pub fn out_of_reach<'p>(&self, plan: &'p EventsPlan) -> Option<&'p str> {
         let mut events = plan.requests.iter().zip(&plan.meanings);
@@ -80,8 +80,8 @@ impl Bench<'_> {
         refused.map(|(request, _)| request.name.as_str())
     }
 
-    /// The size of each CPU's ring where nobody asks for another one, in bytes: the best, or what a
-    /// user without the right to lock memory may map on all CPUs.
+    /// Returns the default size of each CPU's ring in bytes: the best size, or what a user without
+    /// the right to lock memory may map on all CPUs.
     #[must_use]
     pub fn default_ring(&self) -> u64 {
         let best = plan::default_ring(self.cpus.len());
@@ -101,21 +101,21 @@ impl Bench<'_> {
     }
 }
 
-/// A missing right.
+/// The user lacks a right.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// To tracefs.
+    /// To read tracefs.
     #[error(transparent)]
     Host(#[from] HostError),
     /// To open events.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// To open any event at all, those that show only one's own programs included.
+    /// To open any event at all, even of the user's own programs.
     #[error("not even the calls of one's own programs can be traced")]
     Nothing {
         /// What was refused.
         source: OpenError,
-        /// `kernel.perf_event_paranoid`.
+        /// The value of `kernel.perf_event_paranoid`, if known.
         paranoid: Option<i64>,
     },
 }
@@ -127,8 +127,8 @@ impl AccessError {
         match self {
             Self::Host(error) => error.hint(),
             Self::Open(error) => error.hint(),
-            // 3 and more is not in the kernel's own sources; distributions have it, and it leaves
-            // nothing to an ordinary user.
+            // 3 and more are not in the kernel's own sources; some distributions add them, and then
+            // an ordinary user may open nothing.
             Self::Nothing {
                 source,
                 paranoid: Some(3..),

@@ -1,37 +1,37 @@
-//! Who reads what the arguments of calls point to, on this machine.
+//! Chooses what reads the memory behind the arguments of calls, on this machine.
 
 use super::Bench;
 use crate::plan::{self, MemoryReader, StringSource};
 use perf_live::capture::CaptureError;
 use perf_live::errors::chain;
 
-/// Who reads.
+/// The reader of memory that was chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
-    /// It.
+    /// The reader.
     pub reader: MemoryReader,
-    /// Why it is not BPF, where that would be best.
+    /// Why the reader is not BPF, if BPF was wanted and failed.
     pub without_bpf: Option<&'a CaptureError>,
 }
 
-/// Why the one who is asked for cannot read.
+/// Why the reader that the user asked for cannot read.
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadError {
-    /// BPF.
+    /// BPF programs cannot be loaded.
     #[error("{why}")]
     Bpf {
-        /// Why, with all causes.
+        /// The error with all its causes, on one line.
         why: String,
         /// What the user can do about it.
         hint: Option<String>,
     },
-    /// The kernel.
+    /// The kernel copies no strings.
     #[error("this kernel copies no strings into its tracepoints of calls: Linux before 6.19")]
     NoCopies,
 }
 
 impl UnreadError {
-    /// What the user can do about it.
+    /// Returns what the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -42,7 +42,7 @@ impl UnreadError {
 }
 
 impl Reading<'_> {
-    /// Why BPF does not read, and what can be done about it, on one line.
+    /// Returns why BPF does not read, and what can be done about it, on one line.
     #[must_use]
     pub fn why_not_bpf(&self) -> Option<String> {
         let error = self.without_bpf?;
@@ -51,12 +51,12 @@ impl Reading<'_> {
     }
 }
 
-/// What is to be known of the kernel's own copies of strings.
+/// The limits of the kernel's own copies of strings.
 pub const LIMITS_OF_COPIES: &str = "at most 63 bytes of each, a dot in place of every byte that cannot be printed, and none of what \
 `execve` passes on, of `stat` and a few other calls, of structures and of socket addresses";
 
 impl Bench<'_> {
-    /// Who reads the memory of workloads, if need be nobody, and why it is not BPF where it is not.
+    /// Returns the reader of workloads' memory, which may be none, and why it is not BPF.
     #[must_use]
     pub fn reader(&self) -> (MemoryReader, Option<String>) {
         match self.reading() {
@@ -65,11 +65,11 @@ impl Bench<'_> {
         }
     }
 
-    /// Who reads the memory of workloads.
+    /// Returns the reader of workloads' memory.
     ///
     /// # Errors
-    /// [`UnreadError`], where the one who is asked for cannot. Where that is nobody in particular,
-    /// it is the best that there is.
+    /// [`UnreadError`], if the reader that the user asked for cannot read. If the user asked for
+    /// none in particular, the best available reader is chosen.
     pub fn reading(&self) -> Result<Reading<'_>, UnreadError> {
         let has_copies = || plan::has_copies(self.host).unwrap_or(false);
         let mut without_bpf = None;

@@ -1,4 +1,4 @@
-//! Scenarios that are read and resolved, before the first of them runs.
+//! Reads and resolves scenarios, before the first of them runs.
 
 use super::probes::Foreseen;
 use super::{Bench, Item, RecordedRun};
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 /// A scenario that was read and resolved: ready to run, or known not to.
 #[derive(Debug)]
 pub(super) enum Ready {
-    /// What is to be done, and what the scenario is about.
+    /// It can run: the plan, and what the scenario is about.
     Plan(Box<Plan>, String),
-    /// Why it will be skipped.
+    /// It will be skipped, for these reasons.
     Unmet(Vec<Finding>),
-    /// Why it fails without a run.
+    /// It fails without a run, for these reasons.
     Refused(Vec<Finding>),
 }
 
@@ -33,7 +33,7 @@ pub fn given_programs() -> Programs {
     )
 }
 
-/// The scenarios of a file; `None`, and a complaint more, where it is wrong.
+/// Reads the scenarios of a file; `None`, and one more complaint, if the file is wrong.
 pub(super) fn read_file(
     file: &Path,
     programs: &Programs,
@@ -48,7 +48,7 @@ pub(super) fn read_file(
     Ok(rows.map_err(|complaint| complaints.push(complaint)).ok())
 }
 
-/// Reads scenarios as far as takes no machine, for those who run them elsewhere.
+/// Checks scenarios without looking at this machine, for a run elsewhere.
 ///
 /// # Errors
 /// Every complaint about a file.
@@ -66,7 +66,7 @@ pub fn check(items: &[Item]) -> Result<(), SuiteError> {
     }
 }
 
-/// A plan for it, or what is not met.
+/// Makes a plan of a scenario, or says which requirements are not met.
 pub(super) fn ready(
     bench: &Bench<'_>,
     recording: Option<&RecordedRun>,
@@ -74,7 +74,7 @@ pub(super) fn ready(
     scenario: &Scenario,
     file: &Path,
 ) -> Result<Ready, PlanError> {
-    // Of a run that was recorded nothing is laid out.
+    // For a recorded run no file is laid out.
     if recording.is_none()
         && let Some(complaint) = super::sources::complaint(scenario, file)
     {
@@ -119,17 +119,17 @@ pub enum SuiteError {
     /// Two scenarios whose snapshots would be one file.
     #[error("`{first}` and `{second}` have the same name, and so the same snapshot: rename one")]
     SameSnapshot {
-        /// The one.
+        /// The first scenario's file.
         first: PathBuf,
-        /// The other.
+        /// The second scenario's file.
         second: PathBuf,
     },
     /// A file that cannot be read.
     #[error("cannot read the scenario `{file}`")]
     Read {
-        /// It.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The error of reading it.
         source: io::Error,
     },
     /// More than one scenario for one recorded run.
@@ -141,10 +141,10 @@ pub enum SuiteError {
     /// A row that its file no longer has.
     #[error("`{name}` is no row of its file's `matrix`")]
     NoRow {
-        /// Its name.
+        /// The row's name.
         name: String,
     },
-    /// The host cannot be asked.
+    /// The host could not be read.
     #[error(transparent)]
     Host(#[from] perf_live::host::HostError),
 }

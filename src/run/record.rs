@@ -1,4 +1,4 @@
-//! `perf record`: the records of whoever is named, as they come, into a [`Recorder`].
+//! Does the work of `perf record`: passes records to a [`Recorder`] as they come.
 
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, Recorder, RunError, StoreError};
@@ -8,11 +8,12 @@ use perf_live::sandbox::{Exited, Running};
 use perf_records::units::Cpu;
 use std::time::Duration;
 
-/// How often the rings are drained though none has filled.
+/// How often the rings are drained if none has filled.
 pub(super) const TICK: Duration = Duration::from_millis(100);
 
 impl Bench<'_> {
-    /// Opens what is to be recorded; nothing is started but what begins at an `execve(2)`.
+    /// Opens the events to record without starting them; a command's events start at its
+    /// `execve(2)`.
     ///
     /// # Errors
     /// [`RunError::Plan`], [`RunError::Open`].
@@ -39,19 +40,19 @@ impl Bench<'_> {
     }
 }
 
-/// Whose doings are recorded, and so when they are over.
+/// Which tasks are recorded, which decides when the recording ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recording {
-    /// The command's, and of all that it starts, to the last of them.
+    /// The command and all that it starts: ends with the last of them.
     Command,
-    /// Other tasks', to the last of them or the command's end.
+    /// Other tasks: ends with the last of them, or with the command.
     Tasks,
-    /// Everybody's, to the command's end.
+    /// All tasks of the machine: ends with the command.
     Machine,
 }
 
 impl Recording {
-    /// Whether it is over, by the command's state and by whether the rings have hung up.
+    /// Whether the recording is over, by the command's state and by whether the rings have hung up.
     pub(super) fn is_over(self, running: Option<&Running>, have_hung_up: bool) -> bool {
         match running {
             Some(running) => running.is_gone() && (self != Self::Command || have_hung_up),
@@ -63,7 +64,7 @@ impl Recording {
 /// How a recording ended.
 #[derive(Debug)]
 pub struct RecordEnd {
-    /// The command, where there was one that was not left alone.
+    /// How the command ended; `None` if there was none or it was left running.
     pub exited: Option<Exited>,
     /// Whether some of the command's processes go on, unrecorded.
     pub left: bool,
@@ -72,16 +73,16 @@ pub struct RecordEnd {
 /// Why a recording failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// The run.
+    /// The run could not be followed.
     #[error(transparent)]
     Session(#[from] SessionError),
-    /// What is kept of it.
+    /// The recording could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Records until the command has ended, and all that it started if they are what is followed;
-/// without a command until those who are followed have ended, or a signal arrives.
+/// Records until the command has ended, with all that it started if those are followed. Without a
+/// command it records until the followed tasks have ended, or until a signal arrives.
 ///
 /// # Errors
 /// [`RecordingError`]; the command is dead then.
@@ -118,7 +119,7 @@ pub fn record(
     })
 }
 
-/// Takes the command's output and its end, and passes signals on.
+/// Takes the command's output and exit status, and passes signals on to it.
 pub(super) fn look_after(
     running: &mut Running,
     is_called: bool,

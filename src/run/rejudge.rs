@@ -8,8 +8,8 @@ use super::{Bench, RunError, Subject};
 use crate::plan::Plan;
 use crate::verdict::{About, Finding, Known, Run};
 
-/// Judges a recorded run as [`attempt`](super::attempt) judges one that takes place. What the
-/// recording does not say is neither met nor failed.
+/// Judges a recorded run as [`attempt`](super::attempt) judges a live one. What the recording does
+/// not say is neither met nor failed.
 ///
 /// # Errors
 /// [`RunError`].
@@ -22,7 +22,7 @@ pub(super) fn rejudge(
     judged(plan, subject.stored, replayed(bench, plan, recording))
 }
 
-/// A recorded run of a scenario, with that of its baseline.
+/// Returns a recorded run of a scenario, with that of its baseline.
 pub(super) fn replayed(
     bench: &Bench<'_>,
     plan: &Plan,
@@ -55,7 +55,7 @@ pub(super) fn replayed(
     })
 }
 
-/// What another command did says nothing of this one.
+/// Refuses a recording of another command, which says nothing about this scenario.
 fn is_of(recording: &RecordedRun, plan: &Plan, about: About, of: &str) -> Result<(), NoRun> {
     match recording.of_another(&plan.workload.command.argv()) {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! One scenario, once.
+//! Runs one scenario once, and judges the run.
 
 use super::baseline;
 use super::once::once;
@@ -15,33 +15,33 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use syscall_model::UNREAD;
 
-/// What came of one run.
+/// The outcome of one run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The verdict, the snapshot's included.
+    /// The verdict, which takes the snapshot into account.
     pub verdict: Verdict,
-    /// What was found, in the order in which a person is told of it.
+    /// The findings, in the order in which they are shown.
     pub findings: Vec<Finding>,
-    /// Whether it was ended because the harness was asked to end: nothing was judged.
+    /// Whether the run ended because the harness was asked to end; nothing was judged then.
     pub interrupted: bool,
     /// How many calls and events the trace holds.
     pub events: u64,
     /// How many records are missing.
     pub lost: u64,
-    /// What is to be known of it, however it ended.
+    /// Remarks that hold for any verdict.
     pub remarks: Vec<String>,
     /// What the workload used.
     pub usage: Usage,
     /// The limits that it ran into.
     pub struck: Vec<Limit>,
-    /// The trace's text, where there is a snapshot to it.
+    /// The trace's text, if the scenario has a snapshot.
     pub text: Option<String>,
-    /// What kernels are compared by, of a run that came to its end: the text that a snapshot shows
-    /// or would show; of a scenario without one only which calls and events there were.
+    /// What kernels are compared by, if the run came to its end: the text that a snapshot shows or
+    /// would show. For a scenario without a snapshot, only which calls and events there were.
     pub shown: Option<String>,
-    /// What came of the comparison with the stored one.
+    /// The result of the comparison with the stored snapshot.
     pub snapshot: SnapshotOutcome,
-    /// Whether that is all that speaks against it.
+    /// Whether the run fails by its snapshot alone.
     pub only_snapshot: bool,
     /// The run itself, where every event of it was kept ([`Plan::keeps_all`]).
     pub run: Option<Box<Run>>,
@@ -57,8 +57,8 @@ pub(super) enum NoRun {
 }
 
 impl<E: Into<RunError>> From<E> for NoRun {
-    /// A workload that could not be executed did not fail its expectations: it is reported as just
-    /// that.
+    /// A command that could not be executed does not fail the expectations: the error itself is
+    /// reported.
     fn from(error: E) -> Self {
         match error.into() {
             RunError::Launch(LaunchError::NotExecuted(error)) => {
@@ -77,14 +77,14 @@ impl From<Finding> for NoRun {
     }
 }
 
-/// What came of the comparison of a trace with its snapshot.
+/// The result of the comparison of a trace with its snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SnapshotOutcome {
-    /// There is none, or the run gives no trace to compare.
+    /// The scenario has no snapshot, or the run has no trace to compare.
     NotCompared,
     /// Equal.
     Same,
-    /// Different, or nothing is stored; what is stored, and in which file.
+    /// The trace differs from the stored one, or none is stored.
     Differs {
         /// The file that it was compared with.
         file: std::path::PathBuf,
@@ -93,7 +93,7 @@ pub enum SnapshotOutcome {
     },
 }
 
-/// The scenario that a plan was made of, as far as a run and its judgement take it.
+/// The scenario behind a plan, as far as running and judging need it.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// Its file; `files` with `from` are relative to it.
@@ -102,8 +102,7 @@ pub struct Subject<'a> {
     pub stored: &'a Stored,
 }
 
-/// The snapshot that runs of a plan are compared with; where there is none to be, no file is looked
-/// at.
+/// Reads the snapshot that runs of a plan are compared with; reads no file if the plan has none.
 pub(super) fn stored(bench: &Bench<'_>, plan: &Plan, item: &Item) -> Result<Stored, RunError> {
     match plan.view {
         Some(_) => Ok(item.place().stored(&bench.release)?),
@@ -111,11 +110,11 @@ pub(super) fn stored(bench: &Bench<'_>, plan: &Plan, item: &Item) -> Result<Stor
     }
 }
 
-/// Runs a planned scenario in the directory that was laid out for it, and judges it; before it, its
-/// baseline. Nothing is written.
+/// Runs a planned scenario in the directory that was laid out for it, after its baseline, and
+/// judges it. Writes nothing.
 ///
 /// # Errors
-/// [`RunError`], where the harness could not do its work; the workload is dead by then.
+/// [`RunError`], if the harness could not do its work; the workload is dead by then.
 pub fn attempt(
     bench: &Bench<'_>,
     plan: &Plan,
@@ -171,11 +170,12 @@ pub(super) fn judged(
     }
 }
 
-/// Judges a run; with the snapshot that is handed over.
+/// Judges a run, and compares its trace with the snapshot if one is given.
 pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome {
     let trace = &run.trace;
     let mut judgement = verdict::judge(plan, run);
-    // A known failure is judged by its expectations alone: there is no right trace of it.
+    // With `expect_failure`, only the expectations are judged: there is no right trace of a
+    // failure.
     let is_judged = matches!(judgement.verdict(), Verdict::Pass | Verdict::Fail);
     let is_whole = is_judged && !run.is_cut_short();
     let mut is_trace = is_whole && plan.view.is_some() && plan.expect_failure.is_none();
@@ -228,7 +228,7 @@ pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome 
     }
 }
 
-/// The text by which kernels are compared; none where parts of it are not known.
+/// Returns the text by which kernels are compared; `None` if parts of it are not known.
 fn shown(plan: &Plan, run: &Run, text: &str) -> Option<String> {
     if plan.view.is_some() {
         let is_known = run.trace.unread == 0 && !shows_overwritten(plan, run);
@@ -238,7 +238,7 @@ fn shown(plan: &Plan, run: &Run, text: &str) -> Option<String> {
     is_known.then(|| run.trace.names().text())
 }
 
-/// Whether the snapshot would show events that records were overwritten of.
+/// Whether the snapshot would show an event that has overwritten records.
 fn shows_overwritten(plan: &Plan, run: &Run) -> bool {
     let overwritten = plan.events.overwritten(&run.account);
     let names = plan.events.names();
@@ -250,7 +250,7 @@ fn shows_overwritten(plan: &Plan, run: &Run) -> bool {
     })
 }
 
-/// How many these are, without the spans that they make.
+/// Returns how many calls and events these are, without the spans made of them.
 fn n_events(counts: &BTreeMap<String, u64>) -> u64 {
     let events = counts.iter().filter(|(name, _)| !name.starts_with(SPAN));
     events.map(|(_, count)| count).sum()
@@ -267,7 +267,7 @@ fn compare(stored: &Stored, text: &str) -> SnapshotOutcome {
 }
 
 impl Outcome {
-    /// Of a run whose trace is not looked at.
+    /// Makes the outcome of a run whose trace is not compared.
     pub(super) fn of(run: &Run, judgement: Judgement) -> Self {
         Self {
             interrupted: run.interrupted,
@@ -279,7 +279,7 @@ impl Outcome {
         }
     }
 
-    /// Where there is no run to judge.
+    /// Makes the outcome of a scenario that has no run to judge.
     fn without_run(judgement: Judgement) -> Self {
         Self {
             verdict: judgement.verdict(),
@@ -299,7 +299,7 @@ impl Outcome {
     }
 }
 
-/// What travels with a snapshot of this scenario.
+/// Returns what is stored beside the text of this scenario's snapshot.
 pub(super) fn provenance<'a>(
     bench: &'a Bench<'_>,
     file: &'a Path,

@@ -1,4 +1,4 @@
-//! One run: from the corked workload to the account of its events.
+//! Follows one run, from the corked workload to the account of its events.
 
 use super::reader::Reader;
 use super::setting::{Observer, Setting};
@@ -18,46 +18,46 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 use syscall_model::Remembered;
 
-/// What may interrupt a run from outside.
+/// A caller that may interrupt a run.
 pub trait Control {
     /// Readable when [`ready`](Self::ready) should be called.
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;
-    /// Something happened; says what to do about it.
+    /// Called when the descriptor is readable; says how the run goes on.
     ///
     /// # Errors
-    /// Those of the signals that it passes on.
+    /// Those of passing on signals.
     fn ready(&mut self, running: &mut Running) -> io::Result<Next>;
 }
 
 /// What to do with a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Go on.
+    /// Goes on.
     Follow,
-    /// End the workload.
+    /// Kills the workload.
     Kill,
-    /// Leave what is left of it alone and look away: its main process has ended.
+    /// Leaves the other processes running and stops watching: the main process has ended.
     Leave,
 }
 
-/// Why a run came to no proper end.
+/// Why a run could not be followed to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The ring.
+    /// A ring holds what is no record.
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
-    /// A record in it.
+    /// A record could not be parsed.
     #[error("cannot understand a record of CPU {}", cpu.0)]
     Record {
-        /// Whose.
+        /// The CPU of its ring.
         cpu: Cpu,
-        /// Why.
+        /// The error of parsing it.
         source: RecordError,
     },
     /// A record of an event that was never opened.
     #[error("a record of CPU {} belongs to no event of this run", cpu.0)]
     Stranger {
-        /// Whose.
+        /// The CPU of its ring.
         cpu: Cpu,
     },
     /// A sample without the fields that were asked for.
@@ -65,41 +65,41 @@ pub enum SessionError {
     Lacks {
         /// The event.
         event: String,
-        /// What is missing.
+        /// The missing field's name.
         field: &'static str,
     },
-    /// A system call of ours.
+    /// A system call of the harness failed.
     #[error("cannot {doing}")]
     System {
-        /// What was being done.
+        /// What the harness was doing.
         doing: &'static str,
-        /// Why.
+        /// The error of the call.
         source: io::Error,
     },
-    /// Killed, and still there.
+    /// The workload was killed, and some of its tasks are still there.
     #[error("the workload was killed and still lives {} seconds later", ENDING.as_secs())]
     Unkillable,
 }
 
-/// How long to wait, and for what.
+/// How long a run may take, and what ends it.
 #[derive(Debug)]
 pub struct Patience {
-    /// The workload is ended after that; `None` for never.
+    /// The workload is killed after this time; `None` for never.
     pub timeout: Option<Duration>,
-    /// How often records are fetched though no ring has filled: what a person watches must not lag.
+    /// How often records are read if no ring has filled: what a person watches must not lag.
     pub tick: Duration,
-    /// Ends it when it passes one of its limits.
+    /// Kills the workload when it passes one of its limits.
     pub watch: Option<Watch>,
 }
 
-// How long the end of what was killed may take: thousands of tasks on a busy machine take more than
-// a second to die. What is there after that hangs in the kernel.
+// The most time between the kill of a workload and its end: thousands of tasks on a busy machine
+// take more than a second to die. A task left after this hangs in the kernel.
 const ENDING: Duration = Duration::from_secs(10);
 
 /// Follows a run from its uncorking to its end.
 ///
-/// The end is the hang-up of every ring: no task of the workload is left. Then what remains is
-/// drained, and then the counters are read.
+/// The run ends when every ring has hung up: no task of the workload is left. Then the rest of the
+/// records is drained, and then the counters are read.
 ///
 /// # Errors
 /// [`SessionError`]; the workload is dead then.
@@ -115,7 +115,7 @@ pub fn follow(
     let setting = Setting {
         reads_memory: events.reads_memory(),
         of_group: !events.hang_up(),
-        // They are read when all is over.
+        // Overwritten calls are read only when the run is over.
         calls: match plan.overwrites_calls() {
             true => Remembered::None,
             false => Remembered::All,
@@ -130,8 +130,8 @@ pub fn follow(
     let watch = patience.watch;
     let is_watched = watch.is_some();
     let mut struck = None;
-    // Not the rings alone: those of a workload whose events the kernel has ended hang up while it
-    // lives.
+    // The hang-up alone is not the end: a workload whose events the kernel has ended hangs up while
+    // it lives.
     let hang_up = events.hang_up();
     while (hang_up && !events.have_hung_up()) || !running.is_gone() {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -147,7 +147,7 @@ pub fn follow(
         }
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if next == Next::Kill {
-            // Dead in time is dead in time, however long their records took to read.
+            // A workload that died in time counts as such, however long its records took to read.
             look_again(&mut running, events)?;
             let is_over = running.is_gone() && (!hang_up || events.have_hung_up());
             if is_late && !is_over {
@@ -179,12 +179,12 @@ pub fn follow(
                 .signal(libc::SIGKILL)
                 .map_err(system("end the workload"))?;
             survivors.end(reader.lineage());
-            // From here on: to take note of who lived may have taken a while.
+            // The time begins here: to note which processes live may have taken a while.
             deadline = Some(Instant::now() + ENDING);
         }
     }
-    // A control group's events still fire for tasks that are dead, and those of a workload that is
-    // left alone for living ones.
+    // A control group's events still fire for dead tasks, and a workload that is left running fires
+    // its own.
     events.disable().map_err(system("stop the events"))?;
     reader.drain_rest(&mut merge, events)?;
     reader.finish();
@@ -217,7 +217,7 @@ pub fn follow(
     })
 }
 
-/// Looks what became of the workload while records were read.
+/// Looks whether the workload has ended while records were read.
 fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), SessionError> {
     let collected = running.collect();
     collected.map_err(system("look after the workload's output and its end"))?;
@@ -229,7 +229,7 @@ pub(super) fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError 
     move |source| SessionError::System { doing, source }
 }
 
-/// Waits until something is there, and says whether `control` is ready.
+/// Waits until a descriptor is readable; says whether `control` is.
 pub(super) fn wait_for<'a>(
     events: &mut EventSet,
     others: impl Iterator<Item = BorrowedFd<'a>>,

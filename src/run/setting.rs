@@ -1,4 +1,4 @@
-//! What a reader of records is given, and whom it tells.
+//! What the reader of a run's records is given, and the observer that it reports to.
 
 use super::StoreOptions;
 use super::chains::NamedFunction;
@@ -16,38 +16,38 @@ use std::sync::Arc;
 use syscall_model::files::Initial;
 use syscall_model::{Actor, Observation, Remembered};
 
-/// What becomes of what a run shows, as it shows it.
+/// Receives what a run shows, as it shows it.
 pub trait Observer {
-    /// Tasks and calls.
+    /// Takes what is known of tasks and calls.
     fn observe(&mut self, observation: &Observation);
-    /// An event that is no call.
+    /// Takes an event that is no call.
     fn event(&mut self, fired: &Fired<'_>);
-    /// Whether the function is of interest in which a software event fired: to know it takes the
-    /// symbols of files.
+    /// Whether the observer wants the function in which a software event fired: to find it takes
+    /// the symbols of files.
     fn wants_functions(&self) -> bool {
         true
     }
-    /// A thread comes onto a CPU, or ends; both are told where
-    /// [`Wanted::Turns`](crate::plan::Wanted::Turns) is wanted, and the end always.
+    /// Takes a thread's coming onto a CPU, if [`Wanted::Turns`](crate::plan::Wanted::Turns) is
+    /// wanted, or its end, always.
     fn turn(&mut self, _turn: Turn) {}
-    /// A record as it lies in its ring, before anything is made of it.
+    /// Takes a record as it lies in its ring, before it is read.
     fn record(&mut self, _table: &LayoutTable<Origin>, _bytes: &[u8]) {}
-    /// The same of a call whose call chain was recorded.
+    /// Takes an observation of a call whose call chain was recorded.
     fn observe_with(&mut self, observation: &Observation, _stack: &Arc<Stack>) {
         self.observe(observation);
     }
-    /// Why names of functions are missing, once each.
+    /// Takes a reason why names of functions are missing, once for each reason.
     fn note(&mut self, _note: &str) {}
-    /// Everything that is there has been delivered for now.
+    /// Called when all records that were there have been delivered.
     fn pause(&mut self) {}
 }
 
 /// A thread that comes onto a CPU, or ends there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Which, by the id that it has where the events were opened.
+    /// Its id where the events were opened.
     pub tid: Tid,
-    /// When.
+    /// The time of the record.
     pub time: Nanos,
     /// Whether it ends.
     pub is_end: bool,
@@ -56,26 +56,26 @@ pub struct Turn {
 /// An event that fired.
 #[derive(Clone, Copy, Debug)]
 pub struct Fired<'a> {
-    /// In whose doing.
+    /// The task that the event fired for.
     pub actor: &'a Actor,
-    /// When.
+    /// The time of the record.
     pub time: Nanos,
-    /// Where.
+    /// The CPU that it fired on.
     pub cpu: Cpu,
-    /// Which: its place in [`EventsPlan::named`](crate::plan::EventsPlan::named).
+    /// The event: its place in [`EventsPlan::named`](crate::plan::EventsPlan::named).
     pub place: usize,
-    /// All that its record has.
+    /// The whole record.
     pub sample: &'a Sample<'a>,
-    /// The functions that led to it, where that was recorded.
+    /// The functions that led to it, if they were recorded.
     pub stack: Option<&'a Arc<Stack>>,
-    /// Of an event without a payload, where that was.
+    /// For an event without a payload, where the program was, if that was recorded.
     pub scene: Option<&'a Scene>,
-    /// Its fields that are functions of the kernel's.
+    /// Its fields that are functions of the kernel.
     pub functions: &'a [NamedFunction],
 }
 
 impl Fired<'_> {
-    /// Puts it into a trace, with the functions that led to it where they are known.
+    /// Adds the event to a trace, with the functions that led to it if they are known.
     ///
     /// # Errors
     /// As [`Self::decode`]; the trace is then as it was.
@@ -88,7 +88,7 @@ impl Fired<'_> {
         Ok(())
     }
 
-    /// Its name and fields, as the plan reads them.
+    /// Decodes its name and fields, as planned.
     ///
     /// # Errors
     /// [`RunError::Decode`].
@@ -118,7 +118,7 @@ impl Fired<'_> {
     }
 }
 
-/// A planted defect, to see that the account catches it.
+/// A planted defect, by which tests see that the account notices a loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fault {
     /// Drops the sample of this number (from 0) after it was read.
@@ -128,42 +128,40 @@ pub struct Fault {
 /// What is done with a run besides judging it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extras<'a> {
-    /// What is to go wrong.
+    /// The planted defect, if any.
     pub fault: Fault,
-    /// Which file its records are kept in, and what is said there of who made it.
+    /// The file for the recording of the run, and what it says of its maker; `None` to keep none.
     pub save: Option<(&'a Path, &'a StoreOptions)>,
 }
 
-/// What must be known of a run to understand its records.
+/// What the reader must know of a run to understand its records.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
-    /// The process whose own doings are none of the workload's.
+    /// The sandbox's init, whose own calls are not the workload's.
     pub init: Option<Pid>,
-    /// What is executed, and what it is given; nothing where it was there already.
+    /// The command and its arguments; empty if the harness did not start it.
     pub command: Vec<String>,
-    /// What the workload starts with.
+    /// The descriptors that the workload starts with.
     pub initial: Initial,
-    /// What lay under each name before; `None` where nobody can tell.
+    /// The files under each name before the run; `None` if they are not known.
     pub names: Option<Names>,
-    /// What is to go wrong.
+    /// The planted defect, if any.
     pub fault: Fault,
-    /// Whether the workload's memory is read, and signals are told of.
+    /// Whether the workload's memory is read, and its signals recorded.
     pub reads_memory: bool,
     /// Whether all events are counted for a control group.
     pub of_group: bool,
     /// The name of the workload's control group, where it has one.
     pub group: Option<String>,
-    /// Whether the records are of what was there already, instead of a program that begins with its
-    /// execve.
+    /// Whether the workload ran before it was recorded, rather than beginning with its execve.
     pub attached: bool,
-    /// How much of the calls is in the records, to begin with.
+    /// How much of the calls is in the records at the start.
     pub calls: Remembered,
-    /// Whether processes that outlive the main one are looked for and ended, after
+    /// Whether processes that outlive the main one are looked for and killed, after
     /// [`GRACE`](super::GRACE).
     pub forbids_survivors: bool,
-    /// Whether the end of a run on the bare host is the end of all its processes: nobody may leave
-    /// some of them alone.
+    /// Whether a run on the bare host ends all its processes: none may be left running.
     pub ends_all: bool,
-    /// What the workload knows by the first path lies at the second.
+    /// A path as the workload sees it, and where it lies on the host.
     pub moved: Option<(PathBuf, PathBuf)>,
 }

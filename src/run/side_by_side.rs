@@ -1,9 +1,9 @@
-//! Several pieces of work at a time.
+//! Works on several items at a time.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Works on them all, so many side by side, and hands what came of each over, one at a time.
+/// Works on all items, `jobs` at a time, and hands over each result, one at a time.
 pub(super) fn side_by_side<T: Sync, R>(
     all: &[T],
     jobs: usize,

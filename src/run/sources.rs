@@ -1,4 +1,4 @@
-//! The files that a scenario lays out from elsewhere, looked after before anything runs.
+//! Checks the files that a scenario lays out from elsewhere, before anything runs.
 
 use crate::scenario::{Diagnostic, FileSource, KeyPath, Scenario, Workload, nearest};
 use perf_live::errors::chain;
@@ -6,8 +6,8 @@ use perf_live::files;
 use perf_records::units::{shown, shown_path};
 use std::path::Path;
 
-/// A complaint about the first `from:` that names nothing, with what is there by a similar name, or
-/// no regular file, which would be waited for.
+/// Returns a complaint about the first `from:` that names no file, with the file of the most
+/// similar name, or that names no regular file (opening one might wait forever).
 pub(super) fn complaint(scenario: &Scenario, file: &Path) -> Option<Diagnostic> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let workloads = [
@@ -38,8 +38,8 @@ fn sources(workload: &Workload) -> impl Iterator<Item = (String, &Path)> {
         })
 }
 
-/// The entry beside it whose name is nearest to its own; where there is no such folder, what that
-/// is relative to.
+/// Returns the entry beside `from` whose name is most similar; if its folder does not exist, says
+/// what paths are relative to.
 fn near(folder: &Path, from: &Path) -> Option<String> {
     let whole = folder.join(from);
     if whole.exists() {

@@ -1,4 +1,4 @@
-//! `perf stat`: how often things happened, without a record of any.
+//! Does the work of `perf stat`: counts how often events happened, without records.
 
 use super::counting::{Count, CounterSet};
 use super::record::{Recording, TICK, look_after};
@@ -11,21 +11,21 @@ use perf_live::sandbox::Running;
 use perf_records::units::Cpu;
 use std::io;
 
-/// Pages of the rings that tell when the last task is gone; what else comes through them is of no
-/// interest, and may be lost.
+/// Pages of the rings that tell when the last task has ended; their records are not read, and may
+/// be lost.
 const PAGES: usize = 1;
 
-/// Events that are counted, each in as many places as it takes.
+/// Events that are counted, each by as many counters as it needs.
 #[derive(Debug)]
 pub struct Counters {
     events: CounterSet,
-    /// Hangs up when nobody is left.
+    /// Hangs up when the last task has ended.
     ends: EventSet,
 }
 
 impl Bench<'_> {
-    /// Opens what is to be counted of the tasks, wherever they are or on these CPUs alone, or of
-    /// everybody on these.
+    /// Opens the counters: of tasks, on all CPUs or on these CPUs alone, or of all tasks on these
+    /// CPUs.
     ///
     /// # Errors
     /// [`RunError::Plan`], [`RunError::Open`].
@@ -79,8 +79,8 @@ impl Bench<'_> {
     }
 }
 
-/// Where these are opened: some sources count for all of a package on one of its CPUs, and for
-/// nobody alone.
+/// Returns where these events are opened: some sources count on one CPU for all of its package, and
+/// not for single tasks.
 fn places_of(
     events: &[CountedEvent],
     subject: &Subject,
@@ -101,7 +101,7 @@ fn places_of(
 }
 
 impl Counters {
-    /// Starts them, where no `execve(2)` does.
+    /// Starts the counters, if no `execve(2)` does.
     ///
     /// # Errors
     /// Those of `ioctl(2)`.
@@ -109,7 +109,7 @@ impl Counters {
         self.events.enable()
     }
 
-    /// Counts until it is over, as [`record`](super::record()) has it, and reads what was counted.
+    /// Counts until the end, which is that of [`record`](super::record()), and reads the counters.
     ///
     /// # Errors
     /// [`SessionError`]; the command is dead then.

@@ -1,4 +1,4 @@
-//! What becomes of a run's trace.
+//! Stores a run's trace.
 
 use super::Update;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 impl Suite<'_> {
-    /// Writes what is to be written of a trace, and says what that changes.
+    /// Writes the trace if it is to be stored, and returns what that changes.
     pub(super) fn store(
         &self,
         item: &Item,
@@ -23,7 +23,7 @@ impl Suite<'_> {
             (SnapshotOutcome::Same, _) if update != Update::Never => {
                 snapshot::forget_pending(&item.place().choose(&self.bench.release))?;
             }
-            // A run that failed otherwise has no trace to keep.
+            // A run with another failure has no trace to keep.
             (SnapshotOutcome::Differs { file, .. }, Some(text)) if outcome.only_snapshot => {
                 match update {
                     Update::Never => {}
@@ -118,7 +118,7 @@ impl Suite<'_> {
     }
 }
 
-/// In what a trace differs from that of the first run.
+/// Returns how a trace differs from that of the first run; `None` if it does not.
 pub(super) fn differs(first: Option<&str>, text: Option<&str>) -> Option<String> {
     let (first, text) = first.zip(text)?;
     (first != text).then(|| snapshot::diff_of(("first run", first), ("this run", text)))

@@ -1,4 +1,4 @@
-//! Many scenarios: found, run side by side, reported as they end.
+//! Finds scenarios, runs them side by side, and reports on each as it ends.
 
 use super::dumping::attempt_and_keep;
 use super::ready::{Ready, SuiteError, read_file, ready};
@@ -33,9 +33,9 @@ pub struct ScenarioReport {
     pub verdict: Verdict,
     /// How long it took, all repetitions together.
     pub duration: Duration,
-    /// What was found, in the order in which a person is told of it; or why it was skipped.
+    /// The findings in the order in which they are shown, or why it was skipped.
     pub findings: Vec<Finding>,
-    /// What is missing on this machine, and what was therefore not judged.
+    /// What this machine lacks, and what was not judged for that reason.
     pub notes: Vec<String>,
     /// Calls and events of the (last) run.
     pub events: u64,
@@ -49,10 +49,10 @@ pub struct ScenarioReport {
     pub kernel: String,
     /// Where the directory of the (last) run was kept.
     pub kept: Option<PathBuf>,
-    /// The file with the end of the (last) run, where it was no pass and its scenario asks for
-    /// that.
+    /// The file with the end of the (last) run, if it was no pass and its scenario asks for such a
+    /// file.
     pub dumped: Option<PathBuf>,
-    /// Whether the only thing against it is its snapshot.
+    /// Whether it fails by its snapshot alone.
     pub only_snapshot: bool,
     /// What kernels are compared by, of the (last) run ([`Outcome::shown`](super::Outcome::shown)).
     pub trace: Option<String>,
@@ -62,7 +62,7 @@ pub struct ScenarioReport {
 #[derive(Debug)]
 pub struct Suite<'a> {
     pub(super) bench: &'a Bench<'a>,
-    /// Where runs come from that are not made here.
+    /// The recording that runs are read from; `None` for live runs.
     recording: Option<&'a RecordedRun>,
     pub(super) scenarios: Vec<(Item, Ready)>,
 }
@@ -71,13 +71,12 @@ impl<'a> Suite<'a> {
     /// Reads and resolves the scenarios.
     ///
     /// # Errors
-    /// Every complaint about a file; or the host's error that kept any from being resolved.
+    /// Every complaint about a file, or the host's error that kept any from being resolved.
     pub fn read(bench: &'a Bench<'a>, items: Vec<Item>) -> Result<Self, SuiteError> {
         Self::with(bench, None, items, HashMap::new())
     }
 
-    /// Reads and resolves a scenario for a run that was recorded: what the recording holds is what
-    /// there is.
+    /// Reads and resolves a scenario for a recorded run: its facts are those of the recording.
     ///
     /// # Errors
     /// As above; [`SuiteError::ManyOfOne`] for more than one scenario.
@@ -93,7 +92,7 @@ impl<'a> Suite<'a> {
         Self::with(bench, Some(recording), items, HashMap::new())
     }
 
-    /// The same of one file that is not written yet, as if `text` stood in it.
+    /// Reads and resolves one file that is not written yet, as if `text` were its content.
     ///
     /// # Errors
     /// As above.
@@ -109,7 +108,7 @@ impl<'a> Suite<'a> {
         Self::with(bench, None, vec![item], files)
     }
 
-    /// Reads and resolves; `files` are those that were read already.
+    /// Reads and resolves scenarios; `files` were read already.
     fn with(
         bench: &'a Bench<'a>,
         recording: Option<&'a RecordedRun>,
@@ -137,7 +136,7 @@ impl<'a> Suite<'a> {
             release: &bench.release,
             has_command: &has_command,
             default_ring: bench.default_ring(),
-            // Without any right it is said by whoever runs the suite.
+            // A missing right is reported by the caller, once for the suite.
             reach: bench.reach().unwrap_or_default(),
             page_size: perf_live::sys::page_size(),
             io_uring_disabled: bench.host.io_uring_disabled(),
@@ -150,7 +149,7 @@ impl<'a> Suite<'a> {
             counting: Counting::Live(&|event| bench.cannot_count(event)),
         };
         let counted = recording.map(RecordedRun::counted).unwrap_or_default();
-        // What a run needs that took place elsewhere was there.
+        // Whatever a recorded run needed was there when it took place.
         let facts = match recording {
             None => facts,
             Some(recording) => Facts {
@@ -202,7 +201,7 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// The scenarios, and why each that will be skipped will be.
+    /// Returns the scenarios, each with the reasons for which it will be skipped, if any.
     pub fn items(&self) -> impl Iterator<Item = (&Item, &[Finding])> {
         self.scenarios.iter().map(|(item, ready)| match ready {
             Ready::Plan(..) | Ready::Refused(_) => (item, [].as_slice()),
@@ -210,7 +209,7 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// What is to be done for each, with the row of its file's matrix and the file; or why one of
+    /// Returns the plan of each scenario, with the label of its row and its file; or why one of
     /// them would be skipped.
     pub(super) fn plans(&self) -> Result<Vec<(String, &Path, &Plan)>, Vec<Finding>> {
         let scenarios = self.scenarios.iter();
@@ -221,7 +220,7 @@ impl<'a> Suite<'a> {
         plans.collect()
     }
 
-    /// Those that can run, and what each is about.
+    /// Returns the scenarios that can run, and what each is about.
     pub(super) fn described(&self) -> impl Iterator<Item = (&Item, &str)> {
         let scenarios = self.scenarios.iter();
         scenarios.filter_map(|(item, ready)| match ready {
@@ -230,8 +229,8 @@ impl<'a> Suite<'a> {
         })
     }
 
-    /// Runs them all, so many side by side, and hands each report over as its scenario ends. A
-    /// panic in one is that one's verdict.
+    /// Runs all scenarios, `jobs` at a time, and hands over each report as its scenario ends. A
+    /// panic in a scenario breaks only that one.
     pub fn run<'c>(
         &self,
         options: &Options,

@@ -1,4 +1,4 @@
-//! The end of a run: who lives when the main process has ended, and the end of them all.
+//! Finds the processes that outlive the main one, and kills them.
 
 use super::setting::Setting;
 use crate::verdict::Known;
@@ -14,24 +14,25 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use syscall_model::{Lineage, Living};
 
-/// How long after the main process' end the others may take for theirs: one that was just killed,
+/// How long after the main process' end the others may take to end: a process that was just killed,
 /// or whose pipe was just closed, is no survivor.
 pub const GRACE: Duration = Duration::from_millis(200);
 
-// When to look again where somebody is left, but nobody who is not dying already.
+// How long until the next look, if processes are left but all of them may be dying.
 const AGAIN: Duration = Duration::from_millis(20);
 
-// After so many looks whoever can be seen by other means than the records counts, too.
+// After so many looks, processes that only procfs shows count too.
 const PATIENT_LOOKS: u32 = 10;
 
-// How long after an end its record has been read, in nanoseconds, if the rings are read then.
+// How long after a process' end its record has been read, in nanoseconds, if the rings are read
+// then.
 const SETTLED: u64 = 1_000_000;
 
-// How long command lines may take to be read, which lie in the memory of their processes.
+// How long reading command lines may take, as they lie in the memory of their processes.
 const READING: Duration = Duration::from_millis(100);
 
-// How far the time of a fork's record may lie from the start that procfs tells. No id comes round
-// again as fast.
+// How far the time of a fork's record may lie from the start that procfs shows. No id is used again
+// as quickly.
 const SAME: Duration = Duration::from_secs(1);
 
 /// Watches over the end of one run.
@@ -42,7 +43,8 @@ pub(super) struct Survivors {
     init: Option<Pid>,
     next_look: Option<Instant>,
     n_looks: u32,
-    /// From when on the ends of processes would be told that were gone when they were looked at.
+    /// When processes were first found gone whose ends the records did not tell: a record of an end
+    /// read after this moment would tell.
     missed_since: Option<Nanos>,
     found: Vec<Survivor>,
 }
@@ -60,10 +62,10 @@ impl Survivors {
         }
     }
 
-    /// How long to wait at most, so as to be called in time.
+    /// Returns how long to wait at most, so that the next look is in time.
     pub(super) fn wait(&mut self, otherwise: Duration, running: &Running) -> Duration {
         if running.is_killed() {
-            // On the bare host nobody ends what was born in the meantime.
+            // On the bare host no namespace kills what was born in the meantime.
             let again = if self.ends_all { AGAIN } else { otherwise };
             return otherwise.min(again);
         }
@@ -78,7 +80,7 @@ impl Survivors {
     }
 
     /// Whether a process has outlived the main process and may not. Called as long as the run is
-    /// not over; `look` says how far the records have been read.
+    /// not over; `look` says up to when records have been read.
     pub(super) fn outlive(&mut self, running: &Running, lineage: &Lineage, look: Look) -> bool {
         let now = Instant::now();
         if self.next_look.is_none_or(|look| now < look) {
@@ -97,8 +99,8 @@ impl Survivors {
         if !is_patient || !self.found.is_empty() || looked.missed.is_empty() {
             self.missed_since = None;
         } else if look.is_all && self.missed_since.is_some_and(|since| look.until > since) {
-            // Each is gone before it is looked at, but has left another like itself: the records
-            // of those that were gone at an earlier look have been read.
+            // Each process had gone when it was looked at, but had left another like it: the
+            // records of the processes that had gone at an earlier look have been read.
             self.found = looked.missed;
         } else {
             let now = sys::monotonic_now().0.saturating_add(SETTLED);
@@ -107,20 +109,21 @@ impl Survivors {
         !self.found.is_empty()
     }
 
-    /// Takes note of who lives at the timeout, the main process included.
+    /// Notes which processes live at the timeout, the main process included.
     pub(super) fn note(&mut self, lineage: &Lineage) {
         self.found = self.look(lineage.living()).alive;
     }
 
-    /// Ends whoever lives on the bare host, where no namespace does that; a group of theirs has its
-    /// own end.
+    /// Kills the living processes on the bare host, where no namespace does; a control group has
+    /// its own kill.
     pub(super) fn end(&self, lineage: &Lineage) {
         if !self.ends_all {
             return;
         }
         let host = Host::running();
         for living in lineage.living().iter().filter(|living| !living.is_main) {
-            // The descriptor first, then the look: the id may have changed hands in between.
+            // Opens the descriptor first and looks then: the id may have been used again in
+            // between.
             if let Ok(Some(descriptor)) = pidfd::open(living.pid)
                 && living.started.is_some()
                 && host
@@ -132,13 +135,13 @@ impl Survivors {
         }
     }
 
-    /// Ends whoever was born since.
+    /// Kills the processes that were born since.
     pub(super) fn end_again(&self, running: &Running, lineage: &Lineage) {
         running.end_members();
         self.end(lineage);
     }
 
-    /// Who was found, if that was looked for.
+    /// Returns the processes found, if they were looked for.
     pub(super) fn into_found(self) -> Known<Vec<Survivor>> {
         match self.is_forbidden || !self.found.is_empty() {
             true => Known::Yes(self.found),
@@ -146,7 +149,7 @@ impl Survivors {
         }
     }
 
-    /// Those of whom no record tells: they follow a program that took its events off, or records
+    /// Adds the processes that no record tells of: their program took its events off, or records
     /// were lost.
     fn add_unrecorded(&self, running: &Running, others: &mut Vec<Living>) {
         let seen = match self.init {
@@ -179,7 +182,7 @@ impl Survivors {
             }
         }
         let mut commands = commands(alive.iter().map(|(living, _)| living.pid).collect());
-        // As it is numbered in the workload's namespace, whatever namespaces are in it.
+        // The id in the workload's namespace, whichever namespaces lie inside it.
         let level = self.level();
         let ids: HashMap<Pid, i32> = alive
             .iter()
@@ -208,7 +211,7 @@ impl Survivors {
         usize::from(self.init.is_some())
     }
 
-    /// Whether a process is the one that the records tell of, and not another to whom its id went.
+    /// Whether a process is the one that the records tell of, and not a later one with the same id.
     fn is(&self, living: &Living, now: &ProcessStatus) -> bool {
         let asleep = sys::boottime_now().0.saturating_sub(sys::monotonic_now().0);
         let is_as_old = living.started.is_none_or(|started| {
@@ -222,7 +225,7 @@ impl Survivors {
 #[derive(Debug)]
 struct Looked {
     alive: Vec<Survivor>,
-    /// By the records alive, but gone by now.
+    /// Alive by the records, but gone when looked at.
     missed: Vec<Survivor>,
 }
 
@@ -235,9 +238,9 @@ fn survivor(living: Living) -> Survivor {
     }
 }
 
-/// The command lines of these processes, as far as they can be read in time: to read one means to
-/// wait for whoever handles the page faults of its process, which may be the process itself. A
-/// thread that waits so goes on when the process is dead.
+/// Returns the command lines of these processes that can be read in time: reading one waits for the
+/// process that handles its page faults, which may be that process itself. A waiting thread goes on
+/// when the process is dead.
 fn commands(of: Vec<Pid>) -> HashMap<Pid, Vec<String>> {
     let mut commands = HashMap::new();
     if of.is_empty() {
@@ -247,7 +250,7 @@ fn commands(of: Vec<Pid>) -> HashMap<Pid, Vec<String>> {
     let read = move || {
         let host = Host::running();
         for pid in of {
-            // Nobody listens any more when the time is over.
+            // The receiver is gone: the time is over.
             if sender.send((pid, host.command_line(pid))).is_err() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! When a file ends and the next begins, or when what is remembered is written.
+//! Says when a file ends and the next begins, or when what the rings hold is written.
 
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RunError};
@@ -13,28 +13,28 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-/// Data pages of each of the rings of what asks for files: it is looked after at each record.
+/// Data pages of each ring of an event that asks for files: its ring is read at each record.
 const ALARM_PAGES: usize = 4;
 
-/// Somebody who asks for files.
+/// A source of requests for files, such as a signal.
 pub trait Ask {
-    /// Readable when he has asked.
+    /// Returns a descriptor that is readable after a request.
     fn descriptor(&self) -> BorrowedFd<'_>;
-    /// How often he has asked since this was last called.
+    /// Returns the number of requests since the last call.
     ///
     /// # Errors
     /// Those of reading the descriptor.
     fn asked(&mut self) -> io::Result<u64>;
 }
 
-/// When there is a file though nobody asks.
+/// When a file ends without a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// At the end.
+    /// Only at the end.
     Never,
-    /// After so many bytes of records, those that are overwritten included.
+    /// After so many bytes of records, overwritten ones included.
     Bytes(u64),
-    /// After so long.
+    /// After this time.
     Time(Duration),
 }
 
@@ -42,12 +42,12 @@ pub enum Switch {
 #[derive(Debug)]
 pub struct Alarm {
     events: EventSet,
-    /// For how many those ask that come together.
+    /// How many requests events make at most that fire together.
     most_at_once: u64,
 }
 
 impl Bench<'_> {
-    /// Opens the events that are to ask for files; those that come together ask for one.
+    /// Opens the events that ask for files; events that fire together make one request.
     ///
     /// # Errors
     /// As [`Bench::open_recorded`].
@@ -60,10 +60,10 @@ impl Bench<'_> {
         self.alarm(wish, subject, cpus, 1)
     }
 
-    /// Has every signal of that number counted that anybody sends to this process. The process
-    /// itself learns of one only where several come while the first is still pending
-    /// (`legacy_queue()`, `kernel/signal.c`). `None` without the right to see everybody, or where
-    /// the kernel's number of this process is not known.
+    /// Counts every signal of this number that any process sends to this one. The process itself
+    /// learns only of one if several arrive while the first is pending (`legacy_queue()`,
+    /// `kernel/signal.c`). `None` without the right to see all processes, or if the kernel's id of
+    /// this process is not known.
     #[must_use]
     pub fn open_requests(&self, signal: i32) -> Option<Alarm> {
         if self.host.has_own_pid_namespace() {
@@ -92,7 +92,8 @@ impl Bench<'_> {
         for event in &recorded {
             self.pin(event.attr.source);
         }
-        // It owns the ring and so says when it wakes; names and mappings wake nobody.
+        // This event owns the ring, so its attribute says what wakes the reader: any record, but
+        // none of names or mappings.
         let owner = Attr {
             side_band: false,
             maps: Maps::No,
@@ -113,7 +114,7 @@ impl Bench<'_> {
     }
 }
 
-/// Waits for nobody.
+/// A control without a descriptor: the wait ends by itself.
 struct Nobody;
 
 impl Control for Nobody {
@@ -126,7 +127,7 @@ impl Control for Nobody {
 }
 
 impl Alarm {
-    /// How many files it has asked for since this was last called.
+    /// Returns how many files it has asked for since the last call.
     fn asked(&mut self) -> Result<u64, SessionError> {
         let none = std::iter::empty();
         session::wait_for(&mut self.events, none, &Nobody, Duration::ZERO)?;
@@ -148,32 +149,32 @@ impl Alarm {
     }
 }
 
-/// How often was asked so far.
+/// The number of requests so far.
 #[derive(Debug, Default)]
 struct Requests {
-    /// As those say who ask.
+    /// As the sources of requests count them.
     told: u64,
-    /// As the witness says; of what was asked before it looked it takes the others' word.
+    /// As the witness counts them; for the time before it began it takes the sources' number.
     witnessed: u64,
-    /// How often there was a file for it.
+    /// How many of them were answered with a file.
     given: u64,
 }
 
-/// All that asks for files.
+/// All that asks for files: the switch, the source of requests, its witness and the alarm.
 pub struct Triggers<'a> {
     switch: Switch,
     asks: Option<&'a mut dyn Ask>,
-    /// Counts the same as those who ask, and misses none.
+    /// Counts the same requests as the source, and misses none.
     witness: Option<Alarm>,
     requests: Requests,
     alarm: Option<Alarm>,
-    /// Of forward rings, since the last file.
+    /// Bytes of forward rings since the last file.
     bytes: u64,
     last: Instant,
 }
 
 impl<'a> Triggers<'a> {
-    /// From now on.
+    /// Begins to count at zero.
     #[must_use]
     pub fn new(
         switch: Switch,
@@ -203,12 +204,12 @@ impl<'a> Triggers<'a> {
         asks.chain(alarms.flat_map(Alarm::descriptors)).collect()
     }
 
-    /// Whether the size has to be looked at though nothing wakes.
+    /// Whether the size has to be checked even if nothing wakes the reader.
     pub(super) fn is_by_size(&self) -> bool {
         matches!(self.switch, Switch::Bytes(_))
     }
 
-    /// No longer than that, and not beyond the moment of the next file.
+    /// Returns `tick`, or the time to the next file if that is less.
     pub(super) fn due_within(&self, tick: Duration) -> Duration {
         match self.switch {
             Switch::Time(time) => tick.min(time.saturating_sub(self.last.elapsed())),
@@ -216,12 +217,12 @@ impl<'a> Triggers<'a> {
         }
     }
 
-    /// So many bytes came through forward rings.
+    /// Adds bytes that came through forward rings.
     pub(super) fn count(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
     }
 
-    /// From now on the witness counts all.
+    /// Takes the requests so far as counted: from now on the witness counts all.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -246,7 +247,7 @@ impl<'a> Triggers<'a> {
         Ok((*told).max(*witnessed))
     }
 
-    /// How many files are wanted, where so many bytes came through the others.
+    /// Returns how many files are wanted, if `written` bytes came through overwritten rings.
     pub(super) fn asked(&mut self, written: u64) -> Result<u64, SessionError> {
         let before = self.requests.given;
         let all = self.count_requests()?;
@@ -261,11 +262,11 @@ impl<'a> Triggers<'a> {
             Switch::Bytes(bytes) => self.bytes.saturating_add(written) >= bytes,
             Switch::Time(time) => self.last.elapsed() >= time,
         };
-        // Who asks gets his own; the others are content with any.
+        // Each request gets a file of its own; the alarm and the switch are satisfied by any file.
         Ok(asked.max((is_off || is_due).into()))
     }
 
-    /// A file has begun.
+    /// Called when a file has begun.
     pub(super) fn begin_again(&mut self) {
         self.bytes = 0;
         self.last = Instant::now();

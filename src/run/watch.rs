@@ -1,4 +1,4 @@
-//! Limits that no kernel enforces, or not this one: looked after from outside, at intervals.
+//! Watches limits that this kernel does not enforce, from outside and at intervals.
 
 use perf_live::host::Host;
 use perf_live::sandbox::{Cgroup, Running};
@@ -12,16 +12,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-// In this time a program touches some ten MiB, and a bomb forks some tens of times on each CPU.
+// In this time a program touches some ten MiB, and a fork bomb forks some tens of times on each
+// CPU.
 const OFTEN: Duration = Duration::from_millis(5);
-// For the limit of processes that nobody wrote down: it is there to spare the machine, and need not
-// be exact.
+// For a limit of processes that the scenario does not set: it protects the machine, and need not be
+// exact.
 const SELDOM: Duration = Duration::from_millis(20);
-// A look takes this part of the time at most.
+// A look takes at most this part of the time.
 const SHARE: u32 = 8;
 
-/// Looks after the limits of one run, in a thread of its own: whoever reads the records may be busy
-/// with those of a bomb.
+/// Watches the limits of one run, in a thread of its own: the reader of records may be busy with
+/// those of a fork bomb.
 #[derive(Debug)]
 pub struct Watch {
     output: Option<u64>,
@@ -42,8 +43,8 @@ impl Shared {
 }
 
 impl Watch {
-    /// Starts to look after what the group does not enforce; `base` is the CPU time that it used
-    /// before the workload runs.
+    /// Starts to watch the limits that the group does not enforce; `base` is the CPU time that the
+    /// group used before the workload ran.
     ///
     /// # Errors
     /// Those of `pidfd_open(2)` and of making a thread.
@@ -86,7 +87,8 @@ impl Watch {
         })
     }
 
-    /// Which limit is passed, if one is: the workload is then to be ended, or has been.
+    /// Returns the limit that was passed, if any: the workload has then to be killed, or already
+    /// was.
     pub(super) fn passed(&self, running: &Running) -> Option<Struck> {
         if self.output.is_some_and(|most| running.written() > most) {
             return Some(passed(Limit::Output, "it wrote more"));
@@ -94,7 +96,7 @@ impl Watch {
         self.shared.found().1.clone()
     }
 
-    /// Stops to watch; the most that was seen, and the limit that was passed.
+    /// Stops watching; returns the highest use seen, and the limit that was passed.
     pub(super) fn finish(mut self) -> (Usage, Option<Struck>) {
         self.stop();
         self.shared.found().clone()
@@ -104,7 +106,7 @@ impl Watch {
         self.shared.is_over.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // One that panicked has seen what it has seen.
+            // If the thread panicked, what it had seen so far counts.
             let _panicked = thread.join();
         }
     }
@@ -116,11 +118,11 @@ impl Drop for Watch {
     }
 }
 
-/// The one who looks.
+/// The state of the watching thread.
 #[derive(Debug)]
 struct Looker {
     host: Host,
-    /// The root of the workload's processes: the namespace's init.
+    /// The root of the workload's processes: the init of its namespace.
     init: Pid,
     group: Option<Arc<Cgroup>>,
     base: Duration,
@@ -130,9 +132,9 @@ struct Looker {
 }
 
 impl Looker {
-    /// Looks again and again, and ends the workload when it has passed a limit.
+    /// Looks at intervals, and kills the workload when it has passed a limit.
     fn watch(mut self, process: &OwnedFd, shared: &Shared) {
-        // Without that right it is one among many, and later.
+        // Without the right to it the thread waits for its turn like any other.
         let _refused = process::make_urgent(None);
         let mut took = Duration::ZERO;
         while let Some(pause) = self.pause(took) {
@@ -146,10 +148,9 @@ impl Looker {
             let is_end = struck.is_some();
             *shared.found() = (self.seen, struck);
             if is_end {
-                // Init has to kill the others (zap_pid_ns_processes()), for which it needs its
-                // turn, too.
+                // Init has to kill the others (zap_pid_ns_processes()), and needs the CPU for that.
                 let _refused = process::make_urgent(Some(self.init));
-                // One that is gone already needs no end.
+                // A process that has ended already needs no kill.
                 let _ended = pidfd::signal(process.as_fd(), libc::SIGKILL);
                 return;
             }
@@ -162,7 +163,8 @@ impl Looker {
         let counted = counted.map(|time| time.saturating_sub(self.base));
         let needs_tree = limits.processes.is_some() || limits.memory.is_some();
         let tree = if needs_tree || counted.is_none() {
-            // A bomb leaves little of the CPUs to us: no more of it is looked at than has to be.
+            // A fork bomb leaves the harness little CPU time: it counts no more processes than it
+            // must.
             let at_most = limits.processes.unwrap_or(u64::MAX);
             self.host.tree(self.init, at_most)
         } else {
@@ -188,7 +190,7 @@ impl Looker {
             let sum =
                 |of: &dyn Fn(Pid) -> u64| -> u64 { tree.processes.iter().copied().map(of).sum() };
             let mut used = sum(&|pid| self.host.memory_of(pid));
-            // What relatives share is counted many times in the cheap sum.
+            // The cheap sum counts shared memory once for each process that shares it.
             if used > most {
                 used = sum(&|pid| {
                     let share = self.host.share_of_memory(pid);
@@ -223,11 +225,11 @@ impl Looker {
         self.seen = self.seen.and(usage);
     }
 
-    /// The time to the next look, which may take as long as the last; `None` where there is nothing
-    /// to look after.
+    /// Returns the time to the next look, by the time that the last one took; `None` if no limit is
+    /// watched.
     fn pause(&self, look: Duration) -> Option<Duration> {
         let limits = &self.limits;
-        // CPU time passes on all CPUs at a time, and no faster.
+        // CPU time passes on all CPUs at once, and no faster than that.
         let cpu = limits.cpu.map(|most| {
             let left = most.saturating_sub(self.seen.cpu.unwrap_or_default());
             (left / self.n_cpus).max(OFTEN)

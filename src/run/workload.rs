@@ -1,4 +1,4 @@
-//! A scenario's workload as the sandbox takes it.
+//! Prepares a scenario's workload for the sandbox.
 
 use super::{Bench, RunError, limits};
 use crate::plan::{Plan, WorldPlan};
@@ -12,13 +12,13 @@ use std::ffi::{CString, OsStr};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The path in which workloads find their programs.
+/// The search path of workloads' programs.
 pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Makes the directory of a planned scenario, with its files.
 ///
 /// # Errors
-/// [`WorkDirError`]; nothing is left of it then.
+/// [`WorkDirError`]; no file is left behind then.
 pub fn lay_out(bench: &Bench<'_>, plan: &Plan, file: &Path) -> Result<WorkDir, WorkDirError> {
     let user = plan.world.as_ref().and_then(|world| world.user.as_ref());
     let owner = user.map(|user| (user.uid, user.gid));
@@ -55,7 +55,7 @@ pub fn environment(home: &Path) -> BTreeMap<String, String> {
         .into()
 }
 
-/// Where it lives.
+/// Returns the world that a plan's workload lives in.
 pub(super) fn world(bench: &Bench<'_>, plan: &Plan) -> World {
     match &plan.world {
         None => World::Host,

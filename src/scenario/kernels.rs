@@ -16,7 +16,7 @@ use super::reader::Parsed;
 pub struct KernelSpec {
     /// What it is called.
     pub name: String,
-    /// Where it comes from.
+    /// Where the kernel comes from.
     pub source: KernelSource,
     /// More words for its command line; empty for the kernel that runs.
     pub append: String,

@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 64 << 20;
 /// A label is part of a file's name, which has 255 bytes with what stands around it (`NAME_MAX`).
 const LONGEST_LABEL: usize = 180;
 
-/// A value of more bytes is cut in a label, and told from its like by a hash.
+/// A longer value, in bytes, is cut in a label and told from similar ones by a hash.
 const LONGEST_VALUE: usize = 40;
 
 /// Keys whose text changes nothing of a run.
@@ -46,7 +46,7 @@ pub(super) struct Row {
 #[derive(Clone, Debug)]
 struct Cell {
     name: String,
-    /// Of its own type.
+    /// The value, with its YAML type.
     value: Value,
     /// As it stands in the file, quotes left out.
     text: String,

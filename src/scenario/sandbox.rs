@@ -83,7 +83,7 @@ impl Flexible for UserSpec {
     }
 
     fn from_number(number: u64) -> Option<Result<Self, String>> {
-        // The highest number is the kernel's word for nobody at all.
+        // The kernel uses the highest number for "no user".
         Some(match u32::try_from(number) {
             Ok(id) if id != u32::MAX => Ok(Self::Id(id)),
             _ => Err("this is no user's number".to_owned()),

@@ -31,8 +31,8 @@ pub enum SnapshotSpec {
         /// The section that is shown; `None` where the author wrote nothing, which shows the whole
         /// run.
         section: Option<String>,
-        /// What is otherwise for some processes: a glob for the name of a program (`cc1`), or for a
-        /// process with its number (`P3 sh`). The first that matches counts.
+        /// Levels of single processes: a glob for the name of a program (`cc1`), or for a process
+        /// with its number (`P3 sh`). The first that matches counts.
         levels: Vec<(String, LevelSpec)>,
         /// What is told apart.
         by: SnapshotBy,
@@ -58,7 +58,7 @@ pub enum SnapshotBy {
     /// Processes, by their place in the tree of creation.
     #[default]
     Process,
-    /// Programs: all processes of a name are one, however many there are and whoever started them.
+    /// Programs: all processes with the same program are one, however many there are.
     Program,
 }
 

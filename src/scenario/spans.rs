@@ -20,11 +20,11 @@ pub struct SpanSpec {
     pub end: StepSpec,
     /// What both share; never empty.
     pub key: Vec<SharedSpec>,
-    /// Where it stands.
+    /// Its place in the file.
     pub at: KeyPath,
 }
 
-/// A field that both ends share, or `thread` or `process` for who did it.
+/// A field that both ends share, or `thread` or `process` for the task itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedSpec {
     /// The begin's name for it.

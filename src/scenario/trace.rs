@@ -63,9 +63,10 @@ pub struct EventWish {
     pub filter: Option<String>,
     /// Which ring its records go to; `None` for that of [`RingSpec::mode`].
     pub ring: Option<RingMode>,
-    /// What it is, where it is no event before somebody makes it one; its name is that of the wish.
+    /// The probe, if the event exists only after the harness has registered it; the event has the
+    /// name that the author wrote.
     pub probe: Option<Probe>,
-    /// How the functions are found that led to it; `None` where nobody asks for them.
+    /// How the functions that led to it are found; `None` if they are not wanted.
     pub callchain: Option<CallChain>,
     /// How often it is sampled, where not each occurrence has a record.
     pub sampling: Option<Sampling>,

@@ -99,7 +99,7 @@ pub(super) struct WrittenFile {
     from: Option<SourcePath>,
     /// Its permission bits, as octal digits.
     mode: Option<Mode>,
-    /// Whose it is.
+    /// The user that it belongs to.
     owner: Option<Written<UserSpec>>,
 }
 

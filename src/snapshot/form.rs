@@ -1,4 +1,4 @@
-//! The form of a snapshot file: a header between two rules, and the text.
+//! Parses the form of a snapshot file: a header between two rules, and the text.
 
 /// Why a text is no snapshot in insta's form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,13 +9,13 @@ pub enum FormError {
     /// The header has no end.
     #[error("line {0}: the header does not end: a second line `---` is missing")]
     NoEnd(usize),
-    /// Its contents are another file.
+    /// The snapshot's contents are in another file.
     #[error("line {0}: it is no text snapshot")]
     NotText(usize),
 }
 
-/// What stands behind the header. insta itself reads the same, but tells of older forms on standard
-/// error, and panics at some values in a header, of which nothing is needed here.
+/// Returns the text after the header. insta reads the same, but reports older forms on standard
+/// error and panics at some values in a header; none of those values is needed here.
 pub(super) fn body(text: &str) -> Result<&str, FormError> {
     let mut rest = text.split_inclusive('\n');
     if rest.next().map(str::trim_end) != Some(RULE) {
@@ -35,5 +35,5 @@ pub(super) fn body(text: &str) -> Result<&str, FormError> {
     Err(FormError::NoEnd(number))
 }
 
-/// Around a header.
+/// The line before and after a header.
 const RULE: &str = "---";

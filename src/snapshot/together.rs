@@ -1,11 +1,11 @@
-//! Files of which none is written unless all are.
+//! Writes several files, either all or none.
 
 use super::{Provenance, SnapshotError, contents, failed, make_folder};
 use perf_live::files::{Access, Output, OutputError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Files that are written all or none.
+/// Files that are either all written or none.
 #[derive(Debug, Default)]
 pub struct Together {
     files: Vec<(PathBuf, Output)>,
@@ -20,10 +20,10 @@ impl Together {
         self.begun(file, contents, Output::begin(file, Access::Usual))
     }
 
-    /// Adds one that must not be there yet.
+    /// Adds a file that must not exist yet.
     ///
     /// # Errors
-    /// [`SnapshotError::Write`], also where it is.
+    /// [`SnapshotError::Write`], also if the file exists.
     pub fn add_new(&mut self, file: &Path, contents: &str) -> Result<(), SnapshotError> {
         self.begun(file, contents, Output::new(file, Access::Usual))
     }
@@ -58,7 +58,7 @@ impl Together {
     /// Writes all of them.
     ///
     /// # Errors
-    /// [`SnapshotError::Write`], of the first that cannot be written: none is then.
+    /// [`SnapshotError::Write`], for the first that cannot be written; none is written then.
     pub fn write(self) -> Result<(), SnapshotError> {
         let (paths, outputs): (Vec<PathBuf>, Vec<Output>) = self.files.into_iter().unzip();
         Output::finish_all(outputs).map_err(|(place, source)| SnapshotError::Write {

@@ -1,4 +1,4 @@
-//! Whether a text will be another one tomorrow.
+//! Guesses whether a text will differ tomorrow.
 
 const DAY: u64 = 24 * 60 * 60;
 
@@ -6,10 +6,10 @@ const DAY: u64 = 24 * 60 * 60;
 /// date, its minute, or its seconds.
 ///
 /// In most places of the world the minute is the same, whatever the hour. A wrong yes costs an
-/// expectation that the author can write himself, a wrong no a test that fails on the next day.
+/// expectation that the author can add by hand; a wrong no costs a test that fails on the next day.
 #[must_use]
 pub fn tells_time(text: &str, now: u64) -> bool {
-    // The runs took a while, and the clock of a place is at most a day from another's.
+    // The runs took a while, and clocks of other places differ by up to a day.
     let minutes = [
         now / 60 % 60,
         (now + 60) / 60 % 60,

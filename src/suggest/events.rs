@@ -1,4 +1,4 @@
-//! What calls have in common.
+//! Finds what the calls of runs have in common.
 
 use super::Given;
 use crate::scenario::{
@@ -9,7 +9,7 @@ use crate::verdict::Run;
 use std::collections::BTreeMap;
 use syscall_model::class::class_members;
 
-/// Calls of which there is a right number: what they do lasts.
+/// Calls with a lasting effect, so that their number matters.
 const COUNTED: &[&str] = &[
     "fsync",
     "fdatasync",
@@ -38,11 +38,11 @@ const COUNTED: &[&str] = &[
     "setgroups",
 ];
 
-/// More than so many of a call are a loop's.
+/// A call made more often than this is made in a loop.
 const MOST: u64 = 20;
 
-/// Expectations that hold in these runs, each key of `expect` at most once. Of what is opened
-/// nothing is said where the program is one that loads modules, unless it replaces a file.
+/// Returns expectations that hold in these runs, each key of `expect` at most once. If the program
+/// loads modules, opened files get no expectation, unless a file is replaced.
 pub(super) fn suggestions(runs: &[Run], given: &Given, is_loading: bool) -> Vec<Suggestion> {
     let replacement = replacement(runs);
     let has_opens = !is_loading || replacement.is_some();
@@ -50,7 +50,7 @@ pub(super) fn suggestions(runs: &[Run], given: &Given, is_loading: bool) -> Vec<
     all.into_iter().flatten().collect()
 }
 
-/// How a file is replaced: written beside the old one, synced, and given its name.
+/// Finds how a file is replaced: written beside the old one, synced, and renamed.
 fn replacement(runs: &[Run]) -> Option<Suggestion> {
     let mut found = runs
         .iter()
@@ -148,7 +148,7 @@ impl Replacement {
     }
 }
 
-/// What was not done at all.
+/// Suggests what was never done.
 fn never(runs: &[Run], given: &Given, has_opens: bool) -> Option<Suggestion> {
     if !given.has_all_events {
         return None;
@@ -193,7 +193,7 @@ fn created(flag: &str) -> StepSpec {
     event("openat", vec![("flags".to_owned(), test)])
 }
 
-/// How often what lasts was done.
+/// Suggests how often calls with a lasting effect were made.
 fn counts(runs: &[Run]) -> Option<Suggestion> {
     let mut counts = runs.iter().map(|run| run.trace.counts());
     let first: BTreeMap<String, u64> = counts.next()?;
@@ -237,7 +237,7 @@ fn has_flag(deed: &Deed, flag: &str) -> bool {
     })
 }
 
-/// Which open file description a part is.
+/// Returns the open file description of a part.
 fn description(deed: &Deed, word: &str) -> Option<u64> {
     match deed.part(word)?.value {
         Value::File { description, .. } | Value::UnknownFile { description, .. } => description,
@@ -245,8 +245,8 @@ fn description(deed: &Deed, word: &str) -> Option<u64> {
     }
 }
 
-/// A path as one would write it: below the working directory where it is there, else as the call
-/// was given it.
+/// Returns a path as an author would write it: below the working directory if it is there, else as
+/// in the call.
 fn path(deed: &Deed, word: &str) -> Option<String> {
     let part = deed.part(word)?;
     let Value::Path {

@@ -1,4 +1,4 @@
-//! What was left in the working directory.
+//! Finds what runs leave in the working directory.
 
 use super::{Given, LONGEST, MOST_LINES, tells_time};
 use crate::scenario::{CountRange, ExpectedOutput, FileAfter};
@@ -6,11 +6,11 @@ use perf_live::sandbox::FileType;
 use perf_live::sandbox::{Left, LeftContent, LeftFile};
 use std::path::Path;
 
-/// Where a run leaves more than this, the list is none that a person reads.
+/// A list of more files than this is too long to read.
 const MOST: usize = 12;
 
-/// What every run left that was not there before, or was another, and what is gone; or how many
-/// there are, where that is much.
+/// Returns the files that every run created, changed or removed; or how many there are, if they are
+/// too many.
 pub(super) fn after(runs: &[&Left], given: &Given) -> Result<Vec<(String, FileAfter)>, usize> {
     let Some((first, others)) = runs.split_first() else {
         return Ok(Vec::new());
@@ -27,7 +27,7 @@ pub(super) fn after(runs: &[&Left], given: &Given) -> Result<Vec<(String, FileAf
                 && other.starts_with(path)
                 && other.get(path.len()) == Some(&b'/')
         };
-        // What is in a folder tells of the folder.
+        // The files in a folder imply the folder.
         if file.kind == FileType::Directory && first.files.keys().any(is_above) {
             continue;
         }
@@ -57,8 +57,8 @@ fn is_still(file: &LeftFile, known: &[u8]) -> bool {
     matches!(&file.content, LeftContent::Whole(bytes) if bytes == known)
 }
 
-/// What is the same in all runs of a file; of what is no short text, that it is there and holds
-/// something.
+/// Returns what is equal in all runs of a file; if that is no short text, only that it exists and
+/// is not empty.
 fn expected(file: &LeftFile, others: &[&LeftFile], now: u64) -> FileAfter {
     let mut after = FileAfter {
         exists: true,

@@ -1,9 +1,9 @@
-//! What a few runs of a program suggest to expect of it.
+//! Suggests expectations from a few runs of a program.
 //!
-//! What all of them have in common becomes an expectation where it is short and no clock can change
-//! it: the end, the outputs, the files that were left. What their calls have in common is offered,
-//! each expectation with the reason why one would want it, for the author to take or to leave: only
-//! he knows what the program promises.
+//! What all runs have in common becomes an expectation if it is short and no clock can change it:
+//! the exit status, the outputs, the files that were left. What their calls have in common is
+//! offered, each with a reason, for the author to take or to leave: only the author knows what the
+//! program promises.
 
 mod clock;
 mod events;
@@ -18,36 +18,36 @@ use perf_live::units::ExitKind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What there was before the runs, and when they were.
+/// The files before the runs, and the time of the runs.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// The files that were laid into the directory, and what they hold.
     pub files: BTreeMap<PathBuf, Vec<u8>>,
     /// Seconds since 1970, UTC, when they were made.
     pub now: u64,
-    /// Whether all calls are recorded that [`EVENTS`] names.
+    /// Whether all calls in [`EVENTS`] are recorded.
     pub has_all_events: bool,
 }
 
-/// Why no end can be expected.
+/// Why no exit status can be expected.
 #[derive(Debug, thiserror::Error)]
 pub enum NoEnd {
     /// Two runs ended in different ways.
     #[error("one run ended with {one}, another with {other}")]
     Differs {
-        /// The one.
+        /// The first exit status.
         one: ExitKind,
-        /// The other.
+        /// The second exit status.
         other: ExitKind,
     },
-    /// Of a run it is not known.
+    /// The exit status of a run is not known.
     #[error("{0}")]
     Unknown(String),
 }
 
-/// What a new scenario records: what a program does to files and folders by name, what it writes
-/// and syncs, the network, who it becomes and which programs it runs. Its memory, its reading, its
-/// signal handlers and its waiting are its own affair, and how it looks at files is that of its C
+/// The events of a new scenario: what a program does to files and folders by name, what it writes
+/// and syncs, the network, changes of user, and the programs that it runs. Its memory, reads,
+/// signal handlers and waits are its own affair, and how it looks at files is that of its C
 /// library.
 pub const EVENTS: [&str; 24] = [
     "%file",
@@ -76,11 +76,11 @@ pub const EVENTS: [&str; 24] = [
     "exit_group",
 ];
 
-/// Outputs that are longer than this, in bytes or lines, are not for a scenario file.
+/// Longer outputs, in bytes or lines, do not belong into a scenario file.
 const LONGEST: usize = 2000;
 const MOST_LINES: usize = 30;
 
-/// Fills in what the runs have in common.
+/// Adds to a draft what the runs have in common.
 ///
 /// # Errors
 /// [`NoEnd`].
@@ -117,7 +117,7 @@ pub fn fill(draft: &mut Draft, runs: &[Run], given: &Given) -> Result<(), NoEnd>
     Ok(())
 }
 
-/// How all runs ended; `None` where there are none.
+/// Returns the exit status of all runs; `None` without a run.
 fn exit(runs: &[Run]) -> Result<Option<ExitKind>, NoEnd> {
     let mut all = None;
     for run in runs {
@@ -133,8 +133,7 @@ fn exit(runs: &[Run]) -> Result<Option<ExitKind>, NoEnd> {
     Ok(all)
 }
 
-/// Takes out of a draft what was not met in a later run; `false` where nothing of the draft is
-/// among that.
+/// Removes from a draft what a later run did not meet; returns whether anything was removed.
 #[must_use]
 pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
     let is_missed = |about: &About| {
@@ -150,7 +149,7 @@ pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
         if output.is_some() && is_missed(&about) {
             *output = None;
             has_failed = true;
-            instead(key, "is another one in some runs", &mut comments);
+            instead(key, "differs in some runs", &mut comments);
         }
     }
     draft.on_output.append(&mut comments);
@@ -161,7 +160,7 @@ pub fn give_up(draft: &mut Draft, findings: &[Finding]) -> bool {
     has_failed || draft.files_after.len() < n_files
 }
 
-/// How many files a run opened at most.
+/// Returns the greatest number of files that a run opened.
 fn most_opened(runs: &[Run]) -> u64 {
     let n_opened = |run: &Run| -> u64 {
         let counts = run.trace.counts().into_iter();
@@ -171,9 +170,8 @@ fn most_opened(runs: &[Run]) -> u64 {
     runs.iter().map(n_opened).max().unwrap_or(0)
 }
 
-/// Leaves out what a program opens, where that is much: what an interpreter loads on its way is
-/// none of its program's. Where expectations are suggested that speak of it, the snapshot alone
-/// leaves it out.
+/// Leaves out opened files if there are many: what an interpreter loads says nothing about its
+/// program. If a suggested expectation is about them, only the snapshot leaves them out.
 fn leave_opens_out(draft: &mut Draft) {
     let is_asked_for = draft
         .suggestions
@@ -208,7 +206,7 @@ fn instead(key: &str, why: &str, comments: &mut Vec<String>) {
     comments.push(format!("  {key}: {{ contains: \"...\" }}"));
 }
 
-/// What is expected of an output; where that is nothing, why not is said.
+/// Returns what is expected of an output, or writes why nothing is.
 fn output<'a>(
     key: &str,
     outputs: impl Iterator<Item = &'a Known<Captured>>,
@@ -223,7 +221,7 @@ fn output<'a>(
     let first = outputs.first()?;
     let text = std::str::from_utf8(&first.bytes).ok();
     let why = match text {
-        _ if outputs.iter().any(|output| output != first) => "is another one in each run",
+        _ if outputs.iter().any(|output| output != first) => "differs in each run",
         Some(text) if tells_time(text, now) => "tells the time",
         Some(text)
             if first.dropped == 0
@@ -278,7 +276,7 @@ mod tests {
         let long = "x".repeat(LONGEST + 1);
         let lines = "x\n".repeat(MOST_LINES + 1);
         for (outputs, why) in [
-            ([b"1".as_slice(), b"1", b"2"], "is another one in each run"),
+            ([b"1".as_slice(), b"1", b"2"], "differs in each run"),
             ([b"at 23:47:22".as_slice(); 3], "tells the time"),
             ([long.as_bytes(); 3], "is long"),
             ([lines.as_bytes(); 3], "is long"),

@@ -1,4 +1,4 @@
-//! Collecting observations into a trace.
+//! Collects observations into a trace.
 
 use super::people::Ids;
 use super::ports::Ports;
@@ -14,42 +14,42 @@ use syscall_model::{Actor, Call, Entry, Observation, Outcome, Role, ThreadId};
 /// Takes observations in their order.
 #[derive(Debug)]
 pub struct Builder {
-    /// Without it a run of millions of calls takes no more memory than one of ten.
+    /// Whether each deed is kept. Otherwise a run of millions of calls takes no more memory than
+    /// one of ten.
     keeps_order: bool,
     logs: Vec<Log>,
     place_of: HashMap<ThreadId, usize>,
     open: HashMap<ThreadId, Open>,
-    /// What loaders did so far to start programs that have not begun yet.
+    /// The calls of loaders whose programs have not begun yet.
     starts: HashMap<ThreadId, Start>,
     ids: Ids,
     ports: Ports,
     moment: u64,
-    /// The latest time that was told.
+    /// The latest time of an observation.
     now: Nanos,
     main_id: Option<i32>,
-    /// What led to what is observed next.
+    /// The functions that led to the next observation.
     stack: Option<Arc<Stack>>,
 }
 
-/// A call that a thread is in.
+/// A call that a thread has entered and not left.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// The place that it will take in the thread's log.
+    /// Its place in the thread's log.
     place: usize,
     makes_tasks: bool,
 }
 
-/// What a loader does to start a program.
+/// The calls by which a loader starts a program.
 #[derive(Debug, Default)]
 struct Start {
-    /// The place in the thread's log where it begins.
+    /// The place of the first of them in the thread's log.
     place: usize,
     tally: HashMap<Kind, u64>,
 }
 
 impl Builder {
-    /// A builder for traces of which every deed is of interest, or else only how many there are of
-    /// each.
+    /// Makes a builder that keeps every deed, or else only the number of each.
     #[must_use]
     pub fn new(keeps_order: bool) -> Self {
         Self {
@@ -72,13 +72,13 @@ impl Builder {
         self.main_id = Some(id);
     }
 
-    /// The functions that led to the call or event that is told of next.
+    /// Sets the functions that led to the next call or event.
     pub fn led_by(&mut self, stack: Arc<Stack>) {
         self.stack = Some(stack);
     }
 
-    /// Takes an observation; `keep` says whether a call is of interest (the tracker needs more of
-    /// them than the author asked for).
+    /// Takes an observation; `keep` says whether a call is wanted (the tracker needs more calls
+    /// than the author asked for).
     pub fn observe(&mut self, observation: &Observation, keep: impl Fn(&Call) -> bool) {
         self.moment += 1;
         match observation {
@@ -146,7 +146,7 @@ impl Builder {
         }
     }
 
-    /// The trace.
+    /// Returns the trace.
     #[must_use]
     pub fn finish(mut self) -> Trace {
         if let (Some(id), Some(main)) = (self.main_id, self.logs.first()) {
@@ -183,7 +183,7 @@ impl Builder {
         });
     }
 
-    /// Leaves out what a loader did from its first call on, once the program has made one.
+    /// Leaves out the calls of a loader, from its first on, once the program has made a call.
     fn starting(&mut self, thread: ThreadId, role: Role) {
         let Some(place) = self.open.get(&thread).map(|open| open.place) else {
             return;
@@ -211,14 +211,14 @@ impl Builder {
         log.tally.retain(|_, count| *count > 0);
     }
 
-    /// Counts what is left out if it is part of a start.
+    /// Counts a deed that is left out if it is part of a start.
     fn count_start(&mut self, thread: ThreadId, kind: &Kind) {
         if let Some(start) = self.starts.get_mut(&thread) {
             *start.tally.entry(kind.clone()).or_default() += 1;
         }
     }
 
-    /// Counts a call, and puts it into the place that its entry took.
+    /// Counts a call, and puts it into the place that its entry reserved.
     fn fill(&mut self, call: &Call, keep: bool) {
         let thread = call.actor.thread;
         if let Outcome::Returned { time, .. }
@@ -251,7 +251,7 @@ impl Builder {
     }
 }
 
-/// When a call ended of which this is known `now`.
+/// The time at which a call ended, if it is known `now`.
 fn left(call: &Call, now: Nanos) -> Nanos {
     match (&call.outcome, &call.entry) {
         (
@@ -272,7 +272,7 @@ fn left(call: &Call, now: Nanos) -> Nanos {
 }
 
 impl Trace {
-    /// Whether anybody made a call of this name, by the native convention.
+    /// Whether any task made a call of this name, by the native convention.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         let number = names::number(Abi::native(), name);
@@ -293,8 +293,8 @@ impl Log {
     }
 }
 
-/// Whether a call makes threads: one of the kernel's own making comes in the midst of another call,
-/// or of none.
+/// Whether a call makes threads. A thread that the kernel makes by itself comes during another
+/// call, or during none.
 fn makes_tasks(abi: Abi, number: i32) -> bool {
     matches!(
         names::name_of(abi, number),

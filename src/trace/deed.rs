@@ -1,5 +1,4 @@
-//! What a thread did once, by the meaning of its parts: the form in which expectations look at a
-//! run.
+//! One deed of a thread, by the meaning of its parts: the form in which expectations look at a run.
 
 use super::people::StableName;
 use perf_records::units::Nanos;
@@ -7,55 +6,54 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use syscall_model::ThreadId;
 
-/// A call, an event that is none, or a span from one of these to another.
+/// A call, another event, or a span from one of these to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deed {
     /// The call's name (that of its convention), or `system:event`, or `io_uring:IORING_OP_FSYNC`,
     /// or `span:name`.
     pub name: Arc<str>,
-    /// Who did it: `P1`, `P2.T2`.
+    /// The task that did it: `P1`, `P2.T2`.
     pub task: StableName,
-    /// The same, for good: a task's stable name is a matter of the whole run.
+    /// The task itself, while its stable name depends on the whole run.
     pub thread: ThreadId,
     /// The name of the program that the process ran at the time, 15 bytes at most.
     pub program: Arc<str>,
-    /// Where it was entered in the order of the run, over all threads.
+    /// The moment of its entry in the order of the run, over all threads.
     pub entered: u64,
-    /// Where it ended in the same order: for a call that never returned at the thread's end, or
-    /// where it was entered if it is that end; for an event that is no call where it was entered.
+    /// The moment of its end in the same order. For a call that never returned it is the thread's
+    /// end, or its entry if the call is that end; for an event that is no call, its entry.
     pub left: u64,
     /// The times of these two, by the clock of the events.
     pub clock: (Nanos, Nanos),
-    /// What stands in front of the name where the call was made by another convention than the
-    /// native: `i386`.
+    /// The convention, if the call was made by another than the native one: `i386`. It stands
+    /// before the name.
     pub convention: Option<&'static str>,
-    /// Of a call its arguments, of an event its fields, in their order.
+    /// The arguments of a call or the fields of an event, in their order.
     pub fields: Vec<Part>,
-    /// What a call returned; `None` for an event that is no call.
+    /// The result of a call; `None` for an event that is no call.
     pub returns: Option<Part>,
-    /// The functions that led to it, where they were recorded: no part of its line.
+    /// The functions that led to it, if they were recorded; they are no part of its line.
     pub stack: Option<Box<Part>>,
-    /// What stands for arguments that were not seen: `...` behind those of the workload's own first
-    /// `execve` and where some are not in registers, `?` for all of them.
+    /// What stands for arguments that were not seen: `...` after those of the workload's own first
+    /// `execve` and if some are not in registers, `?` for all of them.
     pub unseen: Option<&'static str>,
-    /// Of a span its two ends; `None` for all else.
+    /// The two ends of a span; `None` for other deeds.
     pub ends: Option<Box<Ends>>,
 }
 
-/// What begins a span and what ends it; one of them at least is there.
+/// The begin and the end of a span; at least one of them is there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ends {
-    /// `None` where an end came that nothing had begun.
+    /// `None` if the end came without a begin.
     pub begin: Option<Deed>,
-    /// `None` where it did not end.
+    /// `None` if it did not end.
     pub end: Option<Deed>,
-    /// Whether these two certainly belong together: not where a value was not read by which spans
-    /// are told.
+    /// Whether these two certainly belong together: not if a value of the key was not read.
     pub is_known: bool,
 }
 
 impl Ends {
-    /// What became of it.
+    /// How it ended.
     #[must_use]
     pub fn state(&self) -> State {
         match (&self.begin, &self.end) {
@@ -67,24 +65,24 @@ impl Ends {
     }
 }
 
-/// What became of a span.
+/// How a span ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It began and ended.
     Finished,
     /// It did not end.
     Unfinished,
-    /// It ended, and nothing had begun it.
+    /// It ended without a begin.
     Unbegun,
-    /// Nobody knows.
+    /// It is not known.
     Unknown,
 }
 
 impl State {
-    /// All that an author may expect.
+    /// The states that an author may expect.
     pub const ALL: [Self; 3] = [Self::Finished, Self::Unfinished, Self::Unbegun];
 
-    /// The word for it in traces and in expectations.
+    /// Returns its word in traces and in expectations.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -99,21 +97,21 @@ impl State {
 /// An argument, a field, or a result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// The kernel's name for it.
+    /// The kernel's name of it.
     pub name: Arc<str>,
-    /// A name that it shares with its like in other calls: `path`, `from`, `to`, `fd`, `flags`.
+    /// The name that such a part has in all calls: `path`, `from`, `to`, `fd`, `flags`.
     pub alias: Option<&'static str>,
-    /// As a snapshot shows it.
+    /// Its text in a snapshot.
     pub text: String,
-    /// What it is.
+    /// Its value.
     pub value: Value,
 }
 
 impl Deed {
-    /// The part that somebody calls by this name: the kernel's own name for it, or else an alias
-    /// ([`Signature::place_of`](syscall_model::Signature::place_of)), or `returns`, `process` (a
-    /// task) or `program`. Of a span also `state`, `duration` in nanoseconds, and `begin.word` and
-    /// `end.word` for the parts of its ends.
+    /// Returns the part by the name that an author uses: the kernel's own name for it, or else an
+    /// alias ([`Signature::place_of`](syscall_model::Signature::place_of)), or `returns`, `process`
+    /// (a task) or `program`. A span also has `state`, `duration` in nanoseconds, and `begin.word`
+    /// and `end.word` for the parts of its ends.
     #[must_use]
     pub fn part(&self, word: &str) -> Option<Cow<'_, Part>> {
         let by_name = self.fields.iter().find(|part| *part.name == *word);
@@ -174,7 +172,7 @@ impl Deed {
     fn part_of_span(&self, ends: &Ends, word: &str) -> Option<Cow<'_, Part>> {
         let of = |end: &Option<Deed>, word: &str| match end {
             Some(deed) => deed.part(word).map(Cow::into_owned),
-            // What is not there has no parts, and passes no test of any.
+            // A part that is not there has no parts of its own, and passes no test.
             None => Some(Part::nothing(word)),
         };
         if let Some(word) = word.strip_prefix("begin.") {
@@ -211,7 +209,7 @@ impl Deed {
         Some(Cow::Owned(part))
     }
 
-    /// Its line in a snapshot, without what stands in front of it.
+    /// Returns its line in a snapshot, without the task.
     #[must_use]
     pub fn line(&self) -> String {
         let mut line = String::new();
@@ -249,39 +247,39 @@ impl Part {
     }
 }
 
-/// Which file a path led to, or a descriptor refers to.
+/// The file that a path led to, or that a descriptor refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reached {
-    /// Nobody asked.
+    /// The plan did not ask for it.
     #[default]
     Untold,
     /// A file with these names from the root, in the run until then.
     Known {
-        /// The first is the one that it had then; none where it has no path.
+        /// The first is its name at that time; none if it has no path.
         names: Vec<Vec<u8>>,
-        /// Whether something led there that the run or its files made, or `..`.
+        /// Whether the path went through a link that the run or its files made, or `..`.
         is_led: bool,
     },
-    /// Nobody knows; why.
+    /// It is not known, for this reason.
     Unknown(Box<str>),
 }
 
 /// A value by what it is. Strings have `$DIR` in place of the working directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// It was not read, or could not be: nobody knows what it was.
+    /// It was not read, or could not be, so that its value is not known.
     Unread,
-    /// It is not there: the result of a call that did not return, a null pointer.
+    /// There is none: the result of a call that did not return, or a null pointer.
     Nothing,
-    /// There never was any: the result of a call that was refused by a signal. No test of it is
-    /// passed, not even of what it is not.
+    /// There never was one: the result of a call that was refused by a signal. It passes no test,
+    /// not even one for another value.
     Never,
-    /// Of no more meaning than its text: a structure, an address.
+    /// A value known by its text only: a structure, an address.
     Text,
-    /// The same of a structure in which a snapshot leaves something out: the text with it.
+    /// A structure of which a snapshot leaves a part out; this text has that part too.
     Raw(Box<str>),
-    /// An address in a tracepoint's record: of no meaning outside of the run, and in it the name of
-    /// some object.
+    /// An address in a tracepoint's record: it means nothing outside of the run, and within it
+    /// identifies an object.
     Address(u64),
     /// A number.
     Number(i128),
@@ -289,23 +287,23 @@ pub enum Value {
     Names(Vec<Box<str>>, u64),
     /// A string that is no path, or contents.
     Bytes {
-        /// As much of it as was read.
+        /// The part that was read.
         bytes: Vec<u8>,
         /// Whether there was more.
         is_cut: bool,
     },
     /// Strings: the arguments of a program.
     Strings {
-        /// Them.
+        /// The strings.
         strings: Vec<Vec<u8>>,
-        /// Whether there were more, or one of them is cut.
+        /// Whether there were more, or one of them was cut.
         is_cut: bool,
     },
     /// A path.
     Path {
-        /// As the call was given it.
+        /// The path in the call's argument.
         given: Vec<u8>,
-        /// From the root, without empty parts and `.`, where that was asked for and is known.
+        /// The path from the root, without empty parts and `.`, if it was asked for and is known.
         absolute: Option<Vec<u8>>,
         /// Which file it led to.
         reached: Reached,
@@ -314,35 +312,35 @@ pub enum Value {
     File {
         /// Its number.
         number: i32,
-        /// Which open file description it referred to; `None` where it was not open.
+        /// Its open file description; `None` if it was not open.
         description: Option<u64>,
-        /// By what it refers to: a path, `stdout`, `pipe`; empty where it is not open.
+        /// The name of its file: a path, `stdout`, `pipe`; empty if it is not open.
         name: Vec<u8>,
-        /// Which file that is.
+        /// The file that it refers to.
         reached: Reached,
     },
-    /// A descriptor of which nobody knows what it refers to.
+    /// A descriptor whose file is not known.
     UnknownFile {
         /// Its number.
         number: i32,
-        /// Which open file description it referred to, where that alone is known: not whether it is
-        /// one of another name.
+        /// Its open file description, if that alone is known: the same file may be open under
+        /// another name.
         description: Option<u64>,
     },
     /// A task.
     Task {
-        /// As the call had it.
+        /// The id in the call.
         id: i32,
-        /// Its stable name; `None` for one outside of the run, or none at all (0, -1).
+        /// Its stable name; `None` for a task outside of the run, or for no task (0, -1).
         task: Option<StableName>,
     },
     /// The error that a call returned: `ENOENT`.
     Error(Box<str>),
     /// The functions that led to it, the innermost first.
     Frames {
-        /// Their names; `None` for one of which nobody knows.
+        /// Their names; `None` for a function that is not known.
         names: Vec<Option<Box<str>>>,
-        /// Whether there may be more than these.
+        /// Whether the chain was cut.
         is_cut: bool,
     },
 }

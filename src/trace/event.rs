@@ -1,4 +1,4 @@
-//! Tracepoints as values with a meaning.
+//! Decodes tracepoints to values with a meaning.
 
 use super::{FieldValue, TracedEvent};
 use perf_records::decode::{self, DecodeError, Value};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use syscall_model::signals::known_signal;
 use syscall_model::{signal_code, uring};
 
-/// What the records of a tracepoint are as events.
+/// How the records of a tracepoint become events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Naming {
     /// Events of this name, with the fields of the tracepoint's format.
@@ -17,8 +17,8 @@ pub enum Naming {
     Operations,
 }
 
-/// The fields of a submission's tracepoint that its events are made of. What else there is are the
-/// kernel's own pointers.
+/// The fields of a submission's tracepoint that its events show. The other fields are pointers of
+/// the kernel.
 pub const SUBMISSION: [&str; 4] = ["opcode", "user_data", "flags", "sq_thread"];
 
 impl TracedEvent {
@@ -33,8 +33,8 @@ impl TracedEvent {
         }
     }
 
-    /// `io_uring:IORING_OP_FSYNC user_data=0x7f.. flags=IOSQE_IO_LINK`; `sq_thread=1` where a
-    /// thread of the kernel's took it from the ring.
+    /// Makes `io_uring:IORING_OP_FSYNC user_data=0x7f.. flags=IOSQE_IO_LINK`; with `sq_thread=1` if
+    /// a thread of the kernel took it from the ring.
     fn submission(format: &Format, payload: &[u8]) -> Result<Self, DecodeError> {
         let mut words = [0; SUBMISSION.len()];
         for (name, word) in SUBMISSION.iter().zip(&mut words) {
@@ -43,7 +43,7 @@ impl TracedEvent {
             }
         }
         let [opcode, user_data, flags, sq_thread] = words;
-        // The program's own: a number, or a pointer to what it knows of the operation.
+        // The program's own value: a number, or a pointer to its state of the operation.
         let user_data = match u32::try_from(user_data) {
             Ok(small) => FieldValue::Number(small.into()),
             Err(_) => FieldValue::Address(user_data),
@@ -103,14 +103,15 @@ fn is_shown_in_hex(format: &Format, field: &Field) -> bool {
     format.print_fmt.contains(&shown)
 }
 
-/// Whether a probe could not read a string: then it says so in its place (`FAULT_STRING`,
-/// `kernel/trace/trace_probe_kernel.h`), or before Linux 5.15 nothing at all, not even a NUL.
+/// Whether a probe could not read a string: the record then says so in the string's place
+/// (`FAULT_STRING`, `kernel/trace/trace_probe_kernel.h`), or has nothing at all there before Linux
+/// 5.15, not even a NUL.
 fn is_unread(payload: &[u8], field: &Field) -> bool {
     matches!(field.shape, Shape::Block(Extent::DataLoc, Content::Text))
         && decode::content(payload, field).is_ok_and(|bytes| matches!(bytes, b"" | b"(fault)\0"))
 }
 
-/// Gives the numbers of a signal's tracepoint their names.
+/// Names the numbers in a signal's tracepoint.
 fn name_signal(fields: &mut [(Arc<str>, FieldValue)]) {
     let mut signal = 0;
     for (name, value) in fields {
@@ -137,8 +138,7 @@ impl FieldValue {
         match value {
             Value::Signed(number) if field.is_pid() => Self::Task(number as i32),
             Value::Signed(number) => Self::Number(number.into()),
-            // What the kernel keeps in an `unsigned long` is a number that fits 32 bits, or an
-            // address.
+            // An `unsigned long` of the kernel is a number if it fits 32 bits, and else an address.
             Value::Unsigned(address)
                 if field.c_type == "unsigned long" && address > u64::from(u32::MAX) =>
             {

@@ -1,4 +1,4 @@
-//! What an event that is no call says.
+//! Turns an event that is no call into a deed.
 
 use super::render::Writer;
 use super::{FieldValue, Part, TracedEvent, Value};
@@ -30,8 +30,7 @@ impl Writer<'_> {
                     Value::Address(*address)
                 }
                 FieldValue::Function { address, name, .. } => {
-                    // How far into it, and what the compiler made of it (`.isra.0`), is another in
-                    // each build.
+                    // The offset and the compiler's suffix (`.isra.0`) differ from build to build.
                     let name = name.split('.').next().unwrap_or(name);
                     text.push_str(name);
                     Value::Names(vec![name.into()], *address)

@@ -1,4 +1,4 @@
-//! The functions that led to a deed, as expectations look at them.
+//! Turns the functions that led to a deed into a part for expectations.
 
 use super::deed::{Part, Value};
 use perf_records::space::Stack;
@@ -11,8 +11,8 @@ pub(super) fn frames(stack: &Stack) -> Part {
         .iter()
         .map(|name| name.as_deref().unwrap_or("[unknown]"));
     let mut text = words.collect::<Vec<_>>().join(" < ");
-    // Where the kernel follows frame pointers, it cannot tell a function without one: there may be
-    // more than it found.
+    // By frame pointers, the kernel misses a function without one: there may be more functions than
+    // it found.
     let by_pointers = stack.end.is_none() && stack.frames.iter().any(|frame| !frame.is_kernel);
     let is_cut = stack.is_cut() || by_pointers;
     if stack.is_cut() {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use syscall_model::mappings::Place;
 
-/// Which number a mapping has among those of its name in its address space: by where it first
-/// stands in the text.
+/// The number of each mapping among those of the same name in its address space, by their first
+/// appearance in the text.
 #[derive(Debug, Default)]
 pub(super) struct Mappings {
     numbers: HashMap<(u64, u64), u32>,
@@ -23,8 +23,8 @@ impl Mappings {
         })
     }
 
-    /// What follows the name of the mapping: `:2+0x1000`. The first of a path has no number, nor
-    /// has the beginning an offset.
+    /// Writes what follows the name of the mapping: `:2+0x1000`. The first mapping of a path has no
+    /// number, and its beginning has no offset.
     pub(super) fn behind_name(&mut self, place: &Place, name: &[u8]) -> String {
         let number = self.number(place, name);
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! What the words of a call are, for expectations to look at.
+//! Turns the words of a call into values for expectations.
 
 use super::render::Writer;
 use super::values::ADDRESS;
@@ -10,7 +10,7 @@ use syscall_model::memory::{Moment, Piece, State};
 use syscall_model::{self as files, Call, ThreadId};
 
 impl Writer<'_> {
-    /// The value of an argument of which `text` is shown.
+    /// Returns the value of an argument with the text `text`.
     pub(super) fn value(
         &self,
         call: &Call,
@@ -45,7 +45,7 @@ impl Writer<'_> {
             ArgKind::Octal => Value::Number((word & 0xffff).into()),
             ArgKind::Long | ArgKind::Offset => Value::Number((word as i64).into()),
             ArgKind::Size | ArgKind::Hex => Value::Number(word.into()),
-            // Above 4 GiB it may be an address; as the text has it.
+            // A value above 4 GiB may be an address: the text decides.
             ArgKind::Word if u32::try_from(word).is_ok() => Value::Number(word.into()),
             ArgKind::Pointer | ArgKind::Address | ArgKind::Struct(_) if word == 0 => Value::Nothing,
             ArgKind::Address if is_in_unknown_file(call.places.argument(place)) => Value::Unread,
@@ -60,7 +60,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The value of a result of which `text` is shown.
+    /// Returns the value of a result with the text `text`.
     pub(super) fn returned(
         &self,
         call: &Call,
@@ -94,7 +94,7 @@ impl Writer<'_> {
     }
 
     fn id(&self, id: i32) -> Value {
-        // Below -1 a process group, as kill(2) has it.
+        // Below -1 it is a process group, as for kill(2).
         let thread = self.trace.ids.inner(id.saturating_abs(), self.moment);
         self.task_value(thread.filter(|_| !(-1..=0).contains(&id)), id)
     }
@@ -138,7 +138,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Without a number: which of its like it is does not matter to who asks by name.
+    /// Returns the file's name without a number: an author who asks by name does not mean one of
+    /// many.
     fn name_of(&self, file: &OpenFile) -> Vec<u8> {
         match file.class() {
             Some(class) => class.into(),
@@ -157,9 +158,9 @@ impl Writer<'_> {
             },
             // The kernel could not read it either.
             Some(_) if call.error() == Some(libc::EFAULT) => Value::Nothing,
-            // What a program gives is there, whatever becomes of the call.
+            // A program's argument is there, whatever the call returns.
             Some(piece) if piece.moment == Moment::Enter => Value::Unread,
-            // The kernel had nothing to give.
+            // The kernel had no value to return.
             _ if call.error().is_some() => Value::Nothing,
             _ => Value::Unread,
         }
@@ -187,7 +188,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether an address lies in a mapping of a file, of which nobody knows which one.
+/// Whether an address lies in a mapping of a file that is not known.
 fn is_in_unknown_file(place: Option<&Place>) -> bool {
     place.is_some_and(|place| match &place.mapping.source {
         Source::UnknownFile => true,
@@ -196,8 +197,8 @@ fn is_in_unknown_file(place: Option<&Place>) -> bool {
     })
 }
 
-/// Whether a structure is not shown because there was none: the kernel fills in nothing where a
-/// call fails, and reads nothing from a bad address.
+/// Whether a structure is not shown because there was none: the kernel writes none if a call fails,
+/// and reads none from a bad address.
 fn is_nothing_there(call: &Call, place: usize) -> bool {
     let is_given = call.memory.piece(place, Moment::Enter).is_some();
     let is_filled = call.memory.is_read() && !is_given;

@@ -30,7 +30,7 @@
 //! | `tasks` | ids of the run's own processes and threads become `P1`, `P2.T2` |
 //! | `foreign-tasks` | any other task's id becomes `<pid>` |
 //! | `directory` | the sandbox' working directory inside a string becomes `$DIR` |
-//! | `temporary` | a component of a path that the view says is another one in each run becomes `<temporary:1>`, numbered likewise |
+//! | `temporary` | a component of a path that differs from run to run, by the view, becomes `<temporary:1>`, numbered likewise |
 //! | `descriptors` | a descriptor from 3 on becomes what it refers to: `</etc/hostname>`, `<pipe:1 read>`; 0 to 2 keep their number beside it |
 //! | `times`, `durations` | points in time, and lengths of time that the kernel measured, in structures become `<time>`, `<duration>` |
 //! | `sizes` | sizes of files, as `stat(2)` tells them, become `<size>` |
@@ -76,7 +76,7 @@ use syscall_model::{Call, ThreadId};
 /// The version of the grammar above.
 pub const VERSION: u32 = 2;
 
-/// How much of the order a trace keeps, the strictest first.
+/// How much of the order a trace keeps; the strictest level comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Each thread's calls in its order.
@@ -89,7 +89,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The word for it in scenarios and headers.
+    /// Returns its word in scenarios and headers.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -100,7 +100,7 @@ impl Level {
     }
 }
 
-/// What is told apart where order is not kept.
+/// What has a block of its own if the order is not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
     /// Processes.
@@ -110,57 +110,58 @@ pub enum By {
     Program,
 }
 
-/// What is shown of some processes.
+/// The level of some processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Treatment {
-    /// Which: a glob for the program's name, or for the process' number and that: `P3 sh`.
+    /// The processes: a glob for the program's name, or for the process' number and name, `P3 sh`.
     pub of: String,
-    /// How much of the order.
+    /// How much of the order is kept.
     pub level: Level,
     /// Names that are shown with less, or not at all (`None`).
     pub others: HashMap<String, Option<Level>>,
 }
 
-/// What is shown of a trace.
+/// Which parts of a trace are shown, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// How much of the order.
+    /// How much of the order is kept.
     pub level: Level,
-    /// What is otherwise for some processes; the first that matches counts.
+    /// Levels of single processes that differ from that of the trace; the first that matches
+    /// counts.
     pub levels: Vec<Treatment>,
-    /// What is told apart where order is not kept.
+    /// What has a block of its own if the order is not kept.
     pub by: By,
     /// Names left out.
     pub hidden: HashSet<String>,
-    /// Where it is not empty: the only names shown.
+    /// The only names shown, unless it is empty.
     pub shown: HashSet<String>,
     /// The working directory, which becomes `$DIR`.
     pub directory: Option<String>,
     /// How many bytes of what is read and written are shown.
     pub contents: usize,
-    /// Globs for the names of files that are other ones in each run.
+    /// Globs for names of files that differ from run to run.
     pub temporary: Vec<String>,
     /// The only part of the run that is shown; `None` for all of it.
     pub stretch: Option<Stretch>,
 }
 
-/// What a view shows of one process.
+/// How one process is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// How much of the order.
+    /// How much of the order is kept.
     pub level: Level,
     view: &'a View,
     treatment: Option<(usize, &'a Treatment)>,
 }
 
 impl View {
-    /// Whether calls and events of this name are shown of any process.
+    /// Whether calls and events of this name are shown for any process.
     #[must_use]
     pub fn shows(&self, name: &str) -> bool {
         !self.hidden.contains(name) && (self.shown.is_empty() || self.shown.contains(name))
     }
 
-    /// What is shown of the process of this number that runs this program.
+    /// Returns how the process of this number, which runs this program, is shown.
     #[must_use]
     pub fn of(&self, process: u32, program: &str) -> Shown<'_> {
         let numbered = format!("P{process} {program}");
@@ -176,7 +177,7 @@ impl View {
         }
     }
 
-    /// Whether the order of anything is shown.
+    /// Whether the order of any calls is shown.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         let mut levels = self.levels.iter().map(|treatment| treatment.level);
@@ -185,7 +186,7 @@ impl View {
 }
 
 impl Shown<'_> {
-    /// How much is shown of the calls and events of this name; `None` for nothing.
+    /// Returns the level of calls and events of this name; `None` if they are not shown.
     #[must_use]
     pub fn level_of(&self, name: &str) -> Option<Level> {
         let other = |(_, treatment): (usize, &Treatment)| treatment.others.get(name).copied();
@@ -196,19 +197,19 @@ impl Shown<'_> {
         self.view.shows(name).then_some(level)
     }
 
-    /// Whether each of them is shown, in its place.
+    /// Whether each of them is shown in its place.
     #[must_use]
     pub fn keeps_order_of(&self, name: &str) -> bool {
         self.level_of(name) == Some(Level::Sequence)
     }
 
-    /// Whether what was entered and left then belongs to the part of the run that is shown.
+    /// Whether a deed with this entry and this end belongs to the shown part of the run.
     fn holds(&self, (entered, left): (u64, u64)) -> bool {
         let stretch = self.view.stretch;
         stretch.is_none_or(|stretch| stretch.holds(entered, left))
     }
 
-    /// Which of the view's treatments it is.
+    /// The place of its treatment among the view's.
     fn place(&self) -> Option<usize> {
         self.treatment.map(|(place, _)| place)
     }
@@ -224,27 +225,27 @@ pub struct TracedEvent {
     pub fields: Vec<(std::sync::Arc<str>, FieldValue)>,
 }
 
-/// A field's value, by what it is and not by how wide.
+/// The value of a field, by its meaning and not by its width.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldValue {
     /// A number.
     Number(i128),
-    /// An id of a task as the tracepoint knows it.
+    /// The id of a task, in the tracepoint's pid namespace.
     Task(i32),
     /// An address.
     Address(u64),
     /// An address in a function of the kernel.
     Function {
-        /// It.
+        /// The address.
         address: u64,
         /// The function's name.
         name: Arc<str>,
-        /// How far into it that is, in bytes, for an event that shows this.
+        /// The offset in the function, in bytes, if the event shows it.
         into: Option<u64>,
     },
     /// A string.
     Text(Vec<u8>),
-    /// What could not be read from memory.
+    /// A value that could not be read from memory.
     Unread,
     /// A number that has a name.
     Named(std::borrow::Cow<'static, str>, i128),
@@ -252,14 +253,14 @@ pub enum FieldValue {
     Other(String),
 }
 
-/// One thing that a thread did.
+/// One item in a thread's log.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     Call {
         call: Box<Call>,
-        /// The moment of its end: the id that it returns may be that of somebody born in between.
+        /// The time of its return: by then the id that it returns may have been used again.
         moment: u64,
-        /// The time of its end; of a call that does not return by its nature, that of its entry.
+        /// The time of its end; for a call that never returns by its nature, the time of its entry.
         left: Nanos,
     },
     Event(Box<TracedEvent>),
@@ -270,11 +271,11 @@ pub(crate) enum Item {
 pub(crate) struct Recorded {
     /// When it was entered, in the order of the observations.
     pub(crate) moment: u64,
-    /// The same as a time.
+    /// The time of its entry.
     pub(crate) entered: Nanos,
-    /// What the process ran then.
+    /// The program that the process ran then.
     pub(crate) program: Arc<str>,
-    /// `None` while its end is not known, and for good where nobody asked for it.
+    /// `None` while its end is not known, and always if the plan did not ask for it.
     pub(crate) item: Option<Item>,
     /// The functions that led to it.
     pub(crate) stack: Option<Arc<Stack>>,
@@ -284,7 +285,7 @@ pub(crate) struct Recorded {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Call(syscall_model::names::Abi, i32),
-    /// A call that is many, by the name of its operation.
+    /// An operation of a call that stands for many, by the operation's name.
     Operation(&'static str),
     Event(std::sync::Arc<str>),
 }
@@ -295,17 +296,16 @@ pub(crate) struct Log {
     pub(crate) thread: ThreadId,
     pub(crate) parent: Option<ThreadId>,
     pub(crate) is_leader: bool,
-    /// A thread that the kernel made for the process on its own account: its creator was in no call
-    /// that makes one.
+    /// A thread that the kernel made by itself: its creator was in no call that makes one.
     pub(crate) is_kernels: bool,
     pub(crate) name: Arc<str>,
-    /// How often it did what.
+    /// How often each of them occurred.
     pub(crate) tally: HashMap<Kind, u64>,
     /// In the order of entering; only where the order is kept.
     pub(crate) slots: Vec<Recorded>,
 }
 
-/// What a run did.
+/// The trace of a run, as collected.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     pub(crate) logs: Vec<Log>,

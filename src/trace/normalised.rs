@@ -1,5 +1,5 @@
-//! What a run did, normalised: by deeds where the order was kept, by numbers in any case, and as
-//! the text of a snapshot.
+//! A normalised trace: its deeds if the order was kept, the numbers of each in any case, and the
+//! text of a snapshot.
 
 use super::people::StableName;
 use super::{By, Deed, Level, Shown, VERSION, View};
@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Normalised {
     /// A block for each thread, in the order of their names.
     pub blocks: Vec<Block>,
-    /// How often the text says of something in memory that it was not read. Such a text is that of
-    /// another workload just as well.
+    /// How often the text says that memory was not read. Such a text could be another workload's as
+    /// well.
     pub unread: u64,
-    /// What is shown of it.
+    /// The view that was applied.
     pub view: View,
-    /// How often things happened that were counted without records: no part of the text.
+    /// The counts of events without records; they are no part of the text.
     pub counted: BTreeMap<String, u64>,
     pub(crate) rules: BTreeSet<&'static str>,
 }
@@ -25,20 +25,20 @@ pub struct Normalised {
 pub struct Block {
     /// Its name.
     pub task: StableName,
-    /// What its process runs at the end.
+    /// The program of its process at the end.
     pub program: String,
-    /// Who created its process; `None` for the workload's first, and for a further thread of a
-    /// process.
+    /// The creator of its process; `None` for the workload's first process, and for a further
+    /// thread of a process.
     pub parent: Option<StableName>,
-    /// Its deeds in its own order, what the view hides among them; empty where the order was not
+    /// Its deeds in its own order, including those that the view hides; empty if the order was not
     /// kept.
     pub deeds: Vec<Deed>,
-    /// How often it did what.
+    /// How often each of them occurred.
     pub tally: BTreeMap<String, u64>,
 }
 
 impl Normalised {
-    /// Every deed, in the order in which they were entered.
+    /// Returns all deeds in the order of their entry.
     #[must_use]
     pub fn in_order(&self) -> Vec<&Deed> {
         let mut deeds: Vec<&Deed> = self.blocks.iter().flat_map(|block| &block.deeds).collect();
@@ -61,7 +61,7 @@ impl Normalised {
         self.blocks.iter_mut().for_each(Block::recount);
     }
 
-    /// The text of a snapshot, by the grammar of the room.
+    /// Returns the text of a snapshot, by this room's grammar.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("# trace {VERSION}, level {}", self.view.level.word());
@@ -80,7 +80,7 @@ impl Normalised {
         text
     }
 
-    /// The same trace with nothing but which calls and events each program had.
+    /// Returns a trace with nothing but the names of calls and events of each program.
     #[must_use]
     pub fn names(&self) -> Self {
         let view = View {
@@ -98,8 +98,8 @@ impl Normalised {
         }
     }
 
-    /// The text below its header, in its order: a part for each process, and behind them one for
-    /// each program whose processes are one.
+    /// Returns the text below its header: a part for each process, then one for each program whose
+    /// processes are shown as one.
     #[must_use]
     pub fn parts(&self) -> Vec<TextPart<'_>> {
         let mut parts = Vec::new();
@@ -118,10 +118,10 @@ impl Normalised {
                 Level::Sequence => sequence(process, shown),
                 Level::Counts | Level::Set => tallies(process, shown),
             };
-            // An event of a process is also recorded where it happens in another's name
-            // (`__perf_task()`, include/trace/perf.h): an interrupt of a stranger that wakes it.
-            // Such a one is no process of the run; of it only what it is shown to do says
-            // something.
+            // An event of a process is also recorded if it happens in another task's context
+            // (`__perf_task()`, include/trace/perf.h), such as an interrupt of a foreign task that
+            // wakes it. Such a task is no process of the run, and only deeds that it is shown to do
+            // count.
             let is_stranger = leader.parent.is_none() && leader.task.process > 1;
             if is_stranger && body.is_empty() {
                 continue;
@@ -156,7 +156,7 @@ impl Normalised {
         self.blocks.chunk_by(is_of_one)
     }
 
-    /// A heading, with the level where that is not what the header says.
+    /// Writes a heading, with the level if it differs from that of the header.
     fn with_level(&self, heading: String, shown: Shown<'_>) -> String {
         if shown.level == self.view.level {
             heading + "\n"
@@ -166,7 +166,7 @@ impl Normalised {
     }
 }
 
-/// The name of a program; in quotes where a comma in it would read like the rest of a heading.
+/// Writes the name of a program; in quotes if a comma in it would look like the rest of a heading.
 fn program_name(name: &str) -> String {
     let escaped = name.as_bytes().escape_ascii();
     match name.contains(',') || name.starts_with('"') {
@@ -180,14 +180,14 @@ fn program_name(name: &str) -> String {
 pub struct TextPart<'a> {
     /// The number of the process; `None` where it is about all that run the program.
     pub process: Option<u32>,
-    /// The program.
+    /// The number of the process; `None` for all processes of the program.
     pub program: &'a str,
     /// Its lines, the heading first.
     pub text: String,
 }
 
-/// The lines of a process' threads, without the heading of the first; and behind them what is not
-/// shown in its place.
+/// Returns the lines of a process' threads, without the heading of the first, and then the lines of
+/// what is not shown in its place.
 fn sequence(process: &[Block], shown: Shown<'_>) -> String {
     let mut text = String::new();
     for block in process {
@@ -196,8 +196,8 @@ fn sequence(process: &[Block], shown: Shown<'_>) -> String {
         };
         let mut deeds = block.deeds.iter().filter(is_shown).peekable();
         if block.task.thread > 1 {
-            // Workers that the kernel makes on its own account (io_uring) have nothing to show, and
-            // how many there are is its affair.
+            // Threads that the kernel makes by itself (for io_uring) do nothing that is shown, and
+            // their number is the kernel's affair.
             if deeds.peek().is_none() {
                 continue;
             }
@@ -214,7 +214,7 @@ fn sequence(process: &[Block], shown: Shown<'_>) -> String {
     text
 }
 
-/// The lines of what is not shown in its place: all threads together, sorted by name.
+/// Returns the lines of what is not shown in its place: all threads together, sorted by name.
 fn tallies<'a>(blocks: impl IntoIterator<Item = &'a Block>, shown: Shown<'_>) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for block in blocks {

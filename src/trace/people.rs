@@ -5,16 +5,15 @@ use perf_records::units::Tid;
 use std::collections::{BTreeMap, HashMap};
 use syscall_model::ThreadId;
 
-/// Which thread an id stood for, and when: ids are used again.
+/// Which thread each id stood for, and when: ids are used again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
-    /// As the harness sees them, which is how tracepoints speak of tasks, unless it is in a pid
-    /// namespace itself.
+    /// Ids in the harness' pid namespace, which are also those of tracepoints unless that namespace
+    /// is not the machine's.
     outer: HashMap<i32, Vec<ThreadId>>,
-    /// As tracepoints speak of them where that differs; if any does, `outer` means nothing to a
-    /// tracepoint.
+    /// Ids in tracepoints if they differ; if any does, `outer` says nothing about a tracepoint.
     global: HashMap<i32, Vec<ThreadId>>,
-    /// As the tasks themselves see them, which is how calls do.
+    /// Ids in the tasks' own namespaces, as calls have them.
     inner: HashMap<i32, Vec<ThreadId>>,
     birth: HashMap<ThreadId, u64>,
 }
@@ -48,8 +47,7 @@ impl Ids {
         self.latest(known.get(&id)?, moment)
     }
 
-    /// The last of them that was born by then; an event may speak of a child before its birth is
-    /// told.
+    /// Returns the last one born by then; an event may name a child before the record of its birth.
     fn latest(&self, threads: &[ThreadId], moment: u64) -> Option<ThreadId> {
         let born_by =
             |thread: &&ThreadId| self.birth.get(thread).is_some_and(|birth| *birth <= moment);
@@ -91,8 +89,8 @@ pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
         |thread: Option<ThreadId>| children.get(&thread).map(Vec::as_slice).unwrap_or_default();
     let mut names = HashMap::new();
     let mut processes = 0;
-    // Explicit, as a chain of forks may be longer than our stack is deep. The next process is on
-    // top.
+    // An explicit stack, as a chain of forks may be deeper than the harness' own stack. The next
+    // process is on top.
     let mut waiting: Vec<&Log> = of(None).iter().rev().copied().collect();
     while let Some(leader) = waiting.pop() {
         processes += 1;
@@ -117,8 +115,8 @@ pub(crate) fn number(logs: &[Log]) -> HashMap<ThreadId, StableName> {
     names
 }
 
-/// A process' threads: each, then those that it created. Behind them come those of the kernel's
-/// making; how many of these only work and have nothing to show is its affair, so they come last.
+/// Numbers a process' threads: each, then those that it created. Threads that the kernel made come
+/// last, as some of them show nothing and their number is the kernel's affair.
 fn threads_of<'a>(
     leader: &'a Log,
     of: &impl Fn(Option<ThreadId>) -> &'a [&'a Log],

@@ -1,11 +1,10 @@
-//! Which ports the kernel chose.
+//! Tells the ports that the kernel chose from those that the program chose.
 //!
-//! A socket that is bound to port 0, or that connects, listens or sends without having been bound,
-//! gets one that is another in each run. The program learns of it from the kernel
-//! (`getsockname(2)`, `accept(2)`, ...) before it can name it. So a port is the kernel's where it
-//! was told before a program named it, and the program's own where it was not. Of one that is named
-//! by a call whose memory was not read nobody knows: what is told from then on may be the
-//! program's, and is shown as it is.
+//! A socket that is bound to port 0, or that connects, listens or sends without being bound, gets a
+//! port that differs from run to run. The program learns it from the kernel (`getsockname(2)`,
+//! `accept(2)`, ...) before it can name it. So a port is the kernel's if the kernel told it before
+//! a program named it, and the program's own otherwise. After a call whose memory was not read a
+//! port may be the program's own, and is shown as it is.
 
 use perf_records::units::Nanos;
 use std::collections::HashMap;
@@ -13,31 +12,30 @@ use syscall_model::memory::{Moment, State};
 use syscall_model::names::{self, Abi};
 use syscall_model::{Call, Entry};
 
-/// The ports that Linux gives to sockets that ask for none (`net.ipv4.ip_local_port_range`), unless
-/// the machine is set up otherwise.
+/// The ports that Linux gives to sockets that ask for none (`net.ipv4.ip_local_port_range`), by
+/// default.
 const CHOSEN: std::ops::RangeInclusive<u16> = 32768..=60999;
 
-/// When which port was named first, and told first.
+/// When each port was first named by a program, and first told by the kernel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ports {
     named: HashMap<u16, Nanos>,
     told: HashMap<u16, Nanos>,
-    /// From when on a program may have bound a socket to any port.
+    /// The time from which a program may have bound a socket to any port.
     is_any_since: Option<Nanos>,
 }
 
-/// What a call does with the address at this place of its arguments.
+/// What a call does with the socket address in this argument.
 enum Use {
     Binds(usize),
     Names(usize),
     Tells(usize),
-    /// It makes a ring, by which sockets may be bound without a call.
+    /// It makes a ring, through which sockets may be bound without a call.
     Rings,
 }
 
 impl Ports {
-    /// Takes a call that ended at this time, from a program that may have been the first to name a
-    /// port.
+    /// Takes a call with the time of its end; its program may be the first to name a port.
     pub(super) fn take(&mut self, call: &Call, left: Nanos) {
         let Some(what) = use_of(call) else { return };
         let entered = match call.entry {
@@ -73,7 +71,7 @@ impl Ports {
         *since = time.min(*since);
     }
 
-    /// Whether the kernel chose it.
+    /// Whether the kernel chose the port.
     pub(super) fn is_the_kernels(&self, port: u16) -> bool {
         let is_before = |told: &Nanos, time: Option<&Nanos>| time.is_none_or(|time| told <= time);
         CHOSEN.contains(&port)
@@ -108,8 +106,8 @@ fn given(call: &Call, place: usize) -> Option<&[u8]> {
     is_read.then_some(&*piece.bytes)
 }
 
-/// What the kernel wrote there: no more than there was room for, behind which the program's own
-/// bytes are.
+/// Returns the bytes that the kernel wrote there: no more than there was room for; the program's
+/// own bytes follow.
 fn filled(call: &Call, place: usize) -> Option<&[u8]> {
     let room = given(call, place + 1)?.first_chunk()?;
     let piece = call.memory.piece(place, Moment::Exit)?;
@@ -118,7 +116,7 @@ fn filled(call: &Call, place: usize) -> Option<&[u8]> {
     is_read.then(|| piece.bytes.get(..room).unwrap_or(&piece.bytes))
 }
 
-/// The port of a `struct sockaddr` of the Internet's families; 0 asks for any.
+/// Returns the port of an Internet `struct sockaddr`; 0 asks for any.
 fn port(bytes: &[u8]) -> Option<u16> {
     let (family, rest) = bytes.split_first_chunk()?;
     let port = u16::from_be_bytes(*rest.first_chunk()?);
@@ -214,7 +212,7 @@ mod tests {
         assert!(is_the_kernels(&learnt));
         let chosen = [names_it("bind", 1), tells_it(16, 3, 0)];
         assert!(!is_the_kernels(&chosen));
-        // Whatever the order of telling.
+        // The order of observation does not matter.
         let chosen = [tells_it(16, 3, 0), names_it("bind", 1)];
         assert!(!is_the_kernels(&chosen));
     }

@@ -1,4 +1,4 @@
-//! From what the threads did to deeds with stable names.
+//! Turns the logs of threads into deeds with stable names.
 
 use super::frames::frames;
 use super::mappings::Mappings;
@@ -16,7 +16,7 @@ use syscall_model::{
 };
 
 impl Trace {
-    /// Gives everything that differs from run to run a stable name. Deeds are there if the trace
+    /// Gives a stable name to everything that differs from run to run. There are deeds if the trace
     /// has kept the order.
     #[must_use]
     pub fn normalise(&self, view: &View, signatures: &Signatures<'_>) -> Normalised {
@@ -43,8 +43,8 @@ impl Trace {
             .filter_map(|log| Some((*writer.names.get(&log.thread)?, log)))
             .collect();
         logs.sort_unstable_by_key(|(name, _)| *name);
-        // Things are numbered as the text names them: first what it shows, then what only
-        // expectations look at.
+        // Things are numbered by the order of the text: first those that it shows, then those that
+        // only expectations look at.
         let is_text = |shown: Shown<'_>, name: &str, order: (u64, u64)| {
             shown.keeps_order_of(name) && shown.holds(order)
         };
@@ -78,8 +78,8 @@ impl Trace {
         }
     }
 
-    /// The place of each moment in time in the order of the run: of equal ones the end of a call
-    /// stands in front of the entry of another.
+    /// Orders all moments of the run; among equal times the end of a call comes before the entry of
+    /// another.
     fn order(&self) -> HashMap<(ThreadId, u64), (u64, u64)> {
         let mut marks = Vec::new();
         for log in &self.logs {
@@ -109,7 +109,7 @@ impl Trace {
 }
 
 impl Log {
-    /// Counts again what is kept of it.
+    /// Counts again what is left.
     pub(super) fn recount(&mut self) {
         self.tally.clear();
         for item in self.slots.iter().filter_map(|slot| slot.item.as_ref()) {
@@ -169,8 +169,8 @@ impl Item {
     }
 }
 
-/// Writes a trace, with the values that mean nothing outside their run replaced; [`super::values`]
-/// says by what.
+/// Writes a trace, and replaces the values that mean nothing outside of their run;
+/// [`super::values`] says by what.
 pub(super) struct Writer<'a> {
     pub(super) trace: &'a Trace,
     pub(super) view: &'a View,
@@ -181,9 +181,9 @@ pub(super) struct Writer<'a> {
     pub(super) things: Things,
     pub(super) mappings: Mappings,
     pub(super) unread: u64,
-    /// Whether a port of the kernel's was written.
+    /// Whether a port that the kernel chose was written.
     pub(super) hides_ports: bool,
-    /// Whether such are written as they are.
+    /// Whether such ports are written as they are.
     pub(super) shows_ports: bool,
     /// How often it is not known where a path led.
     pub(super) unled: u64,
@@ -192,7 +192,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The deeds of those names, for each thread, with their places among all of its items.
+    /// Returns the deeds of these names, for each thread, with their places among all its items.
     fn deeds(
         &mut self,
         logs: &[(StableName, &Log)],
@@ -275,7 +275,7 @@ impl Writer<'_> {
                         self.led(call.files.reached(place), &mut text);
                     }
                     let word = args.get(place).copied().unwrap_or_default();
-                    // Nothing is read for a call of another convention.
+                    // No memory is read for a call of another convention.
                     let is_blind =
                         call.abi != Abi::native() && word != 0 && kind.is_behind_a_pointer();
                     let value = match self.unread > unread || is_blind {
@@ -314,8 +314,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The text of an argument with the ports in it that the kernel chose, where such were left
-    /// out.
+    /// Returns the text of an argument with the ports that the kernel chose, if any were replaced.
     fn with_ports(&mut self, call: &Call, place: usize, kind: ArgKind) -> Option<Box<str>> {
         if !std::mem::take(&mut self.hides_ports) {
             return None;
@@ -331,16 +330,16 @@ impl Writer<'_> {
         let returns = returns(call, signature);
         let (mut text, mut value) = (String::new(), Value::Nothing);
         match call.name() {
-            // It goes back to the interrupted place and returns nothing: the register that the
-            // record shows is that place's own.
+            // The call goes back to the interrupted place and returns nothing: the register in the
+            // record belongs to that place.
             Some("rt_sigreturn" | "sigreturn") => text.push('?'),
             _ => {
                 let unread = self.unread;
                 write_result(&mut text, call, returns, self);
                 value = match call.outcome {
                     Outcome::Returned { .. } if self.unread > unread => Value::Unread,
-                    // Whether the program saw `EINTR`, or the call was made again, is not in the
-                    // records.
+                    // The records do not tell whether the program got `EINTR` or the call was made
+                    // again.
                     Outcome::Missing | Outcome::Untold { .. } | Outcome::Interrupted { .. } => {
                         Value::Unread
                     }

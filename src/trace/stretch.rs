@@ -3,17 +3,17 @@
 use super::{Deed, Normalised, Trace};
 use std::collections::HashMap;
 
-/// What happened after one moment and before another, in the order of the run.
+/// A part of the run, after one moment and before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where what it begins behind was left.
+    /// The end of the deed after which it begins.
     pub after: u64,
-    /// Where what it ends before was entered; `None` for the end of the run.
+    /// The entry of the deed before which it ends; `None` for the end of the run.
     pub before: Option<u64>,
 }
 
 impl Stretch {
-    /// To the end of the run; from 0 on it is all of it.
+    /// The part up to the end of the run; from 0 on, all of it.
     #[must_use]
     pub fn from(after: u64) -> Self {
         Self {
@@ -22,8 +22,8 @@ impl Stretch {
         }
     }
 
-    /// Whether something that was entered and left then is part of it: it ended behind the
-    /// beginning, and began before the end.
+    /// Whether something with this entry and this end is part of it: it ended after the beginning,
+    /// and began before the end.
     #[must_use]
     pub fn holds(self, entered: u64, left: u64) -> bool {
         left > self.after && self.before.is_none_or(|before| entered < before)
@@ -37,8 +37,8 @@ impl Stretch {
 }
 
 impl Trace {
-    /// Leaves out what is no part of a stretch; `whole` is the trace before, normalised. Nothing is
-    /// where the order was not kept.
+    /// Leaves out what is not in a stretch; `whole` is the trace before that, normalised. Without
+    /// an order, nothing is left.
     pub fn cut(&mut self, stretch: Stretch, whole: &Normalised) {
         let mut kept = HashMap::new();
         for block in &whole.blocks {

@@ -1,4 +1,4 @@
-//! What stands in a trace for the values that mean nothing outside their run.
+//! Texts for values that mean nothing outside of their run.
 
 use super::render::Writer;
 use perf_records::glob::glob;
@@ -8,7 +8,7 @@ use syscall_model::files::{FileKind, Lookup, OpenFile};
 use syscall_model::mappings::Place;
 use syscall_model::{Reached, ThreadId, UNREAD, Values, Varying, write_escaped, write_string};
 
-/// Pipes, sockets and their like by the order in which the text names them.
+/// Numbers pipes, sockets and similar files by the order in which the text names them.
 #[derive(Debug, Default)]
 pub(super) struct Things {
     numbers: HashMap<u64, u32>,
@@ -35,7 +35,7 @@ impl Things {
     }
 }
 
-/// What stands for an address.
+/// The text for an address.
 pub(super) const ADDRESS: &str = "<addr>";
 
 impl Writer<'_> {
@@ -83,7 +83,7 @@ impl Writer<'_> {
         let bytes = self.without_directory(bytes);
         let is_temporary = |name: &&[u8]| {
             let globs = &self.view.temporary;
-            // A name that reads like the text for one has a number of its own as well.
+            // A name that looks like the text for a temporary one gets a number of its own too.
             name.starts_with(b"<temporary:") || globs.iter().any(|pattern| glob(pattern, name))
         };
         if !bytes
@@ -108,7 +108,7 @@ impl Writer<'_> {
         replaced
     }
 
-    /// Whether a port is shown as it is; notes it where it is not.
+    /// Whether a port is shown as it is; notes if it is not.
     fn shows_port(&mut self, port: i128) -> bool {
         let is_the_kernels =
             u16::try_from(port).is_ok_and(|port| self.trace.ports.is_the_kernels(port));
@@ -116,7 +116,7 @@ impl Writer<'_> {
         !is_the_kernels || self.shows_ports
     }
 
-    /// Writes where a path led that does not say so by itself.
+    /// Writes where a path led, if its own text does not say so.
     pub(super) fn led(&mut self, reached: &Reached, out: &mut String) {
         match reached.shown() {
             None => {}
@@ -137,7 +137,7 @@ impl Writer<'_> {
             Some(class) => file.name_as(self.things.number(class, file.thing)),
             None => {
                 let (first, name) = (file.name_as(1), file.name());
-                // The number behind it is no part of its name.
+                // The number after it is no part of its name.
                 let number = name.strip_prefix(first.as_slice()).unwrap_or_default();
                 let stable = self.stable(&first);
                 out.push('<');
@@ -152,8 +152,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a string begins with what the text has for the working directory, with any number of
-/// dollars: it gets one more.
+/// Whether a string begins like the text for the working directory, with any number of dollars: it
+/// gets one more.
 fn is_like_directory(bytes: &[u8]) -> bool {
     let dollars = bytes.iter().take_while(|byte| **byte == b'$').count();
     let rest = bytes
@@ -162,7 +162,7 @@ fn is_like_directory(bytes: &[u8]) -> bool {
     dollars > 0 && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// A name; in quotes where its text would otherwise be that of something else.
+/// Writes a name; in quotes if it would look like something else.
 fn write_name(out: &mut String, name: &[u8], is_quoted: bool) {
     match is_quoted {
         true => write_string(out, name),
@@ -170,12 +170,11 @@ fn write_name(out: &mut String, name: &[u8], is_quoted: bool) {
     }
 }
 
-/// Whether a name that a program chose reads like one with a number behind it, or like what has no
-/// path.
+/// Whether a name that a program chose looks like a name with a number, or like one without a path.
 fn is_like_another(kind: &FileKind, name: &[u8]) -> bool {
     let is_delimited = name.iter().any(|byte| matches!(byte, b'<' | b'>' | b'"'));
     let is_free = match kind {
-        // From the root, or the text for the working directory.
+        // From the root, or from the text for the working directory.
         FileKind::Path(path) => !path.starts_with(b"/"),
         _ => false,
     };
@@ -242,8 +241,8 @@ impl Values for Writer<'_> {
         out.push('>');
     }
 
-    /// What it refers to; the number as well where it means something by itself, or nothing else is
-    /// known.
+    /// Writes the file that it refers to; and the number if that has a meaning of its own, or the
+    /// file is not known.
     fn descriptor(&mut self, number: i32, file: Lookup<'_>, out: &mut String) {
         match file {
             Lookup::Open(file) => {

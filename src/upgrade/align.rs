@@ -1,28 +1,28 @@
-//! Two traces side by side.
+//! Aligns two traces.
 
 use super::lines::{Block, Line, TraceText, renamed};
 use super::optimum::{Lists, Weight};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Something in which two traces differ, in the order of the traces.
+/// A difference between two traces, in the order of the traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change<'a> {
-    /// A process or thread that only the first has, with how many lines.
+    /// A process or thread that only the first has, with its number of lines.
     Gone(&'a str, String, usize),
-    /// One that only the second has.
+    /// A process or thread that only the second has, with its number of lines.
     Came(&'a str, String, usize),
-    /// A line that only the first has, and whose it is there.
+    /// A line that only the first has, and its task.
     Only(&'a str, Line<'a>),
-    /// A line that only the second has, and whose it is there.
+    /// A line that only the second has, and its task.
     New(&'a str, Line<'a>),
-    /// The same call or event, otherwise.
+    /// The same call or event with other values.
     Other(&'a str, Line<'a>, Line<'a>),
 }
 
-/// In what the second trace differs from the first. Processes are matched by program and descent,
-/// whatever their numbers are; in a process lines by their names. Of all the ways to match them it
-/// is one that leaves the fewest lines that differ.
+/// Returns the differences of the second trace from the first. Processes are matched by program and
+/// descent, whatever their numbers, and lines within a process by their names. Among all ways to
+/// match them, one with the fewest differing lines is chosen.
 #[must_use]
 pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<'a>> {
     let all = laid_out(first, second);
@@ -32,7 +32,7 @@ pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<
         let (gone, came) = match laid {
             Laid::First(block) => (Some(block), None),
             Laid::Second(block) => (None, Some(block)),
-            // The same under another name.
+            // The same process with another program.
             Laid::Both(old, new, _) if old.kind != new.kind => (Some(old), Some(new)),
             Laid::Both(..) => (None, None),
         };
@@ -61,27 +61,27 @@ pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<
     changes
 }
 
-/// What stands beside what.
+/// An element of the alignment.
 pub(super) enum Laid<'t, 'a> {
     First(&'t Block<'a>),
     Second(&'t Block<'a>),
     Both(&'t Block<'a>, &'t Block<'a>, Vec<Pair<'a>>),
 }
 
-/// Two lines that stand beside each other, at least one of them.
+/// Two aligned lines; one of them may be missing.
 pub(super) struct Pair<'a> {
     pub(super) first: Option<Line<'a>>,
     pub(super) second: Option<Line<'a>>,
-    /// But for the numbers of tasks that are the same ones.
+    /// Whether they are equal, apart from the numbers of matched tasks.
     pub(super) is_same: bool,
 }
 
-/// All blocks of two traces and their lines, in the order of both.
+/// Aligns all blocks of two traces and their lines, in the order of both.
 pub(super) fn laid_out<'t, 'a>(
     first: &'t TraceText<'a>,
     second: &'t TraceText<'a>,
 ) -> Vec<Laid<'t, 'a>> {
-    // Of several ways that are as good it is the same one whichever trace comes first.
+    // Among equally good alignments, the choice does not depend on which trace comes first.
     let text = |trace: &'t TraceText<'a>| {
         let blocks = trace.blocks.iter();
         blocks.flat_map(|it| std::iter::once(it.head).chain(it.lines.iter().map(|it| it.text)))
@@ -111,8 +111,8 @@ pub(super) fn laid_out<'t, 'a>(
         .collect()
 }
 
-/// Pairs of places with all that is between them: first what is alone in the first, then what is in
-/// the second.
+/// Returns pairs of places with all that lies between them: first what only the first has, then
+/// what only the second has.
 fn steps(
     pairs: &[(usize, usize)],
     first: usize,
@@ -131,7 +131,7 @@ fn steps(
     })
 }
 
-/// [`Lists::matched`], of the two turned round where that is wished.
+/// Does the work of [`Lists::matched`], with the two lists exchanged if asked to.
 fn matched(
     first: &[u32],
     second: &[u32],
@@ -149,7 +149,7 @@ fn matched(
     pairs.into_iter().map(|(new, old)| (old, new)).collect()
 }
 
-/// A number for each value, the same for the same.
+/// Gives each value a number, and equal values the same.
 struct Numbers<T>(HashMap<T, u32>);
 
 impl<T: Hash + Eq> Numbers<T> {
@@ -159,16 +159,16 @@ impl<T: Hash + Eq> Numbers<T> {
     }
 }
 
-/// What of a block is compared with other blocks.
+/// What a block is compared by.
 struct Gist {
     kind: u32,
     is_thread: bool,
-    /// Its lines, without the numbers of tasks, and their names; in order of their numbers.
+    /// Numbers for its lines, without the numbers of tasks, and for their names; sorted.
     texts: Vec<u32>,
     names: Vec<u32>,
 }
 
-/// The blocks that are of the same task.
+/// Returns the pairs of blocks that belong to the same task.
 fn blocks(first: &[Block<'_>], second: &[Block<'_>], is_turned: bool) -> Vec<(usize, usize)> {
     let mut words = Numbers(HashMap::new());
     let mut wholes = Numbers(HashMap::new());
@@ -202,8 +202,8 @@ fn blocks(first: &[Block<'_>], second: &[Block<'_>], is_turned: bool) -> Vec<(us
 }
 
 impl Gist {
-    /// At most so many lines less differ if the two are of the same task, heads included; 0 if they
-    /// are not.
+    /// Returns by how many lines fewer the traces may differ if the two are the same task, heads
+    /// included; 0 if they cannot be.
     fn weight(&self, other: &Self) -> u32 {
         let (texts, names) = (
             common(&self.texts, &other.texts),
@@ -220,7 +220,7 @@ impl Gist {
     }
 }
 
-/// How many items two sorted lists have in common.
+/// Returns how many items two sorted lists have in common.
 fn common(first: &[u32], second: &[u32]) -> usize {
     let mut others = second.iter().peekable();
     let is_there = |item: &&u32| {
@@ -230,17 +230,17 @@ fn common(first: &[u32], second: &[u32]) -> usize {
     first.iter().filter(is_there).count()
 }
 
-/// What the second trace calls P3 is what the first calls P2.
+/// The names of tasks: P3 of the second trace may be P2 of the first.
 struct Names<'a> {
-    /// The tasks of the second.
+    /// The tasks of the second trace.
     known: std::collections::HashSet<&'a str>,
-    /// Those of them that the first has, and what they are called there.
+    /// Those that the first has too, with their names there.
     names: HashMap<&'a str, &'a str>,
 }
 
 impl Names<'_> {
-    /// A text of the second in the names of the first. What only the second has gets a name that
-    /// the first has not.
+    /// Returns a text of the second trace with the names of the first. A task that only the second
+    /// has gets a name that the first does not use.
     fn translated(&self, text: &str) -> String {
         renamed(text, |task| {
             let alone = |task: &str| self.known.contains(task).then(|| format!("+{task}"));
@@ -248,7 +248,7 @@ impl Names<'_> {
             if let Some(name) = named(task).or_else(|| alone(task)) {
                 return Some(name);
             }
-            // A thread with no line of its own.
+            // A thread without a line of its own.
             let (process, thread) = task.split_once('.')?;
             let process = named(process).or_else(|| alone(process))?;
             Some(format!("{process}.{thread}"))
@@ -256,9 +256,8 @@ impl Names<'_> {
     }
 }
 
-/// The line that is the same weighs twice as much as the same call otherwise, and among these what
-/// has more of its text in common is before what has less, but never before a line more that is the
-/// same.
+/// The weight of a call with other values. An equal line weighs twice as much. Among differing
+/// lines, the more similar text is preferred, but never at the cost of an equal line.
 const LINE: u32 = 1 << 16;
 
 fn lines<'a>(
@@ -306,7 +305,7 @@ fn lines<'a>(
     steps.map(pair).collect()
 }
 
-/// How much of two texts is the same at their beginnings and ends, from 0 to 31.
+/// Returns how much of two texts is equal at their beginnings and ends, from 0 to 31.
 fn alike(first: &str, second: &str) -> u32 {
     let (first, second) = (first.as_bytes(), second.as_bytes());
     let same = |it: &(&u8, &u8)| it.0 == it.1;

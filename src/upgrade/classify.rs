@@ -1,4 +1,4 @@
-//! Why the answers of two runs differ.
+//! Classifies why the answers of two runs differ.
 
 use super::align::{Change, aligned};
 use super::lines::{Line, TraceText};
@@ -8,7 +8,7 @@ use super::verdicts::unmet;
 use super::{Answer, Class, Difference, Facts, What, Within};
 use std::collections::BTreeSet;
 
-/// Two kernels, and what of their settings differs.
+/// Two kernels, and their differing settings.
 pub(super) struct Told<'a> {
     base: &'a Facts,
     other: &'a Facts,
@@ -24,20 +24,20 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// The settings that make a call end as it does on one of them, in words.
+    /// Returns the settings that explain how a call ends on one of them, in words.
     pub(super) fn blamed(&self, ends: Ends<'_>) -> Vec<String> {
         let deciding = self.settings.iter().filter(|it| it.decides(ends));
         deciding.map(|it| format!("  {}", it.said())).collect()
     }
 }
 
-/// In what one run differs from another, each difference once; their verdicts aside.
+/// Returns the differences between two runs, each once, apart from their verdicts.
 pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<Difference> {
     let (before, after) = (base.1, other.1);
     if let Some(said) = unmet(before, after) {
         return vec![said];
     }
-    // Of a run that did not come to its end there is no trace to compare.
+    // A run that did not come to its end has no trace to compare.
     if before.trace == after.trace || before.trace.is_empty() || after.trace.is_empty() {
         return Vec::new();
     }
@@ -49,7 +49,7 @@ pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<
     let told = Told::between(base.0, other.0);
     let has_root = changes.iter().any(is_refused);
     let mut all: Vec<Difference> = Vec::new();
-    // By task the difference that begins what else is otherwise in it.
+    // For each task, the difference that the later ones in it follow from.
     let mut root: Option<(&str, usize)> = None;
     let mut last_root = None;
     let mut waiting = Vec::new();
@@ -79,14 +79,14 @@ pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<
     all
 }
 
-/// Takes the same once, and gives its place.
+/// Adds a difference unless it is there already, and returns its place.
 fn add(all: &mut Vec<Difference>, found: Difference) -> usize {
     let is_same = |it: &Difference| it.class == found.class && it.what == found.what;
     let place = all.iter().position(is_same);
     match place.and_then(|place| all.get_mut(place)) {
         Some(known) => {
             for line in found.evidence {
-                // What is to blame is said once.
+                // A setting to blame is named once.
                 if !line.starts_with("  ") || !known.evidence.contains(&line) {
                     known.evidence.push(line);
                 }
@@ -107,8 +107,8 @@ fn task_of<'a>(change: &Change<'a>) -> &'a str {
     }
 }
 
-/// A call that only one of the kernels refuses, or each with an error of its own: what the task
-/// does from there on is another thing.
+/// Whether only one kernel refuses a call, or each with another error: what the task does after it
+/// differs for that reason.
 fn is_refused(change: &Change<'_>) -> bool {
     let Change::Other(_, before, after) = change else {
         return false;
@@ -121,7 +121,7 @@ fn is_refused(change: &Change<'_>) -> bool {
     error(before) != error(after)
 }
 
-/// What follows, in whichever task, from what one could not do.
+/// Whether it follows, in any task, from a call that one kernel refused.
 fn is_consequence(change: &Change<'_>) -> bool {
     match change {
         Change::Gone(..) | Change::Came(..) => true,
@@ -156,7 +156,7 @@ impl Told<'_> {
         }
     }
 
-    /// A line that only one has.
+    /// Makes the difference of a line that only one has.
     fn of_one_side(&self, sign: char, task: &str, line: &Line<'_>) -> Difference {
         let name = line.name;
         let (without, texts) = if sign == '-' {
@@ -190,7 +190,7 @@ impl Told<'_> {
         }
     }
 
-    /// The same call or event, otherwise.
+    /// Makes the difference of the same call or event with other values.
     fn of_both(&self, task: &str, before: &Line<'_>, after: &Line<'_>) -> Difference {
         let name = before.name;
         let mut evidence = vec![
@@ -276,8 +276,8 @@ impl Told<'_> {
         }
     }
 
-    /// What the formats say of the fields in which two lines of an event differ, where they do not
-    /// say the same.
+    /// Returns what the formats say about the fields in which two lines of an event differ, if the
+    /// formats differ.
     fn moved(&self, before: &Line<'_>, after: &Line<'_>) -> Option<Vec<String>> {
         let old = self.base.events.get(before.name)?;
         let new = self.other.events.get(before.name)?;
@@ -299,14 +299,14 @@ impl Told<'_> {
     }
 }
 
-/// The fields of an event's line with their values. A value with a blank is cut there, on both
-/// sides at the same place.
+/// Returns the fields of an event's line with their values. A value with a blank is cut there, on
+/// both sides at the same place.
 fn fields(text: &str) -> BTreeSet<(&str, &str)> {
     let words = text.split(' ').skip(1);
     words.filter_map(|word| word.split_once('=')).collect()
 }
 
-/// A call that the kernel does not describe: what its registers held, all six of them.
+/// Whether it is a call that the kernel does not describe: its line shows all six registers.
 fn is_undescribed(line: &Line<'_>) -> bool {
     let given = line.text.strip_prefix(line.name).unwrap_or_default();
     let given = given.strip_prefix('(').and_then(|it| it.split_once(") = "));
@@ -317,13 +317,13 @@ fn is_undescribed(line: &Line<'_>) -> bool {
 
 const NOT_THERE: &str = "-1 ENOSYS";
 
-/// A line that says only how often: `read 3`.
+/// Whether it is a line with a count: `read 3`.
 fn is_count(line: &Line<'_>) -> bool {
     let rest = line.text.strip_prefix(line.name).map(str::trim_start);
     rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A result without what is a scenario's own, such as a path.
+/// Returns a result without parts that belong to a scenario, such as a path.
 fn brief(result: &str) -> &str {
     if result.starts_with('<') || result.contains('<') {
         "a descriptor"

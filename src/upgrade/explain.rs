@@ -1,14 +1,14 @@
-//! Differences between kernels, told from what varies on one of them.
+//! Tells differences between kernels from variation on one of them.
 
 use super::classify::{Told, compare};
 use super::verdicts::of_verdict;
 use super::{Answer, Class, Difference, Facts, What};
 use std::collections::BTreeSet;
 
-/// What a kernel answered to a scenario, each different answer once.
+/// The answers of a kernel to a scenario, each different answer once.
 struct Runs<'a> {
     facts: &'a Facts,
-    /// How many there were in all.
+    /// How many runs there were.
     n: usize,
     answers: Vec<&'a Answer>,
 }
@@ -28,8 +28,8 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// What differs between runs on this kernel, such as the names of temporary files: whichever
-    /// way round.
+    /// Returns the differences between runs on this kernel, such as names of temporary files, in
+    /// both directions.
     fn variations(&self) -> BTreeSet<What> {
         let mut all = BTreeSet::new();
         for (place, one) in self.answers.iter().enumerate() {
@@ -44,10 +44,10 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// In what the answers of `other` differ from those of `base`, each difference once. Several
-/// answers of a kernel are those of several runs: what every run on the one has otherwise than
-/// every run on the other is a difference; what only some have, or what differs between runs on one
-/// kernel as well, is noise.
+/// Returns the differences of the answers of `other` from those of `base`, each once. Several
+/// answers of a kernel come from several runs. What differs between every run on one kernel and
+/// every run on the other is a difference; what differs in only some, or also between runs on one
+/// kernel, is noise.
 #[must_use]
 pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Difference> {
     let runs = (Runs::of(base), Runs::of(other));
@@ -102,8 +102,8 @@ pub fn explain(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<Dif
     all
 }
 
-/// Where one of the kernels is the host's and the other a guest's, nobody can tell what the kernel
-/// does from what the machine does.
+/// If one kernel is the host's and the other a guest's, a difference may come from the kernel or
+/// from the machine.
 fn blame_machine(difference: &mut Difference, base: &Facts, other: &Facts) {
     let is_open = matches!(difference.class, Class::Behaviour | Class::Path);
     if !is_open || base.on_host == other.on_host {
@@ -126,7 +126,7 @@ fn blame_machine(difference: &mut Difference, base: &Facts, other: &Facts) {
     ));
 }
 
-/// The same as something that varies: then there is neither more nor less of it.
+/// Turns a difference into noise, which has neither more nor less.
 fn noise(difference: Difference, runs: &(Runs<'_>, Runs<'_>)) -> Difference {
     let varies = |runs: &&Runs<'_>| runs.answers.len() > 1;
     let on = [&runs.0, &runs.1].into_iter().filter(varies);

@@ -1,13 +1,13 @@
-//! The text of a trace, taken apart by its grammar (`crate::trace`).
+//! Parses the text of a trace by its grammar (`crate::trace`).
 
 /// A line of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     /// The call or event.
     pub name: &'a str,
-    /// All of it, without the blanks before it.
+    /// The line without the blanks before it.
     pub text: &'a str,
-    /// The same with them.
+    /// The line with these blanks.
     pub(super) whole: &'a str,
 }
 
@@ -31,8 +31,8 @@ impl<'a> Line<'a> {
         self.name.contains(':')
     }
 
-    /// What the call returned, with the error's name; `None` for an event and for a call that has
-    /// none.
+    /// Returns the result of a call, with the error's name; `None` for an event and for a call
+    /// without a result.
     #[must_use]
     pub fn result(&self) -> Option<&'a str> {
         if self.is_event() {
@@ -49,19 +49,20 @@ pub(super) struct Block<'a> {
     pub(super) head: &'a str,
     /// `P2`, `P2.T1`, `program sh`.
     pub(super) task: &'a str,
-    /// What it is, without its number and its parent's: the program's name, whether it is a child.
+    /// Its kind, without its number and its parent's: the program's name, and whether it is a
+    /// child.
     pub(super) kind: String,
     pub(super) lines: Vec<Line<'a>>,
 }
 
-/// A trace, taken apart.
+/// A parsed trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceText<'a> {
     pub(super) blocks: Vec<Block<'a>>,
 }
 
 impl<'a> TraceText<'a> {
-    /// Takes one apart. What is no trace has no blocks.
+    /// Parses a text. A text that is no trace has no blocks.
     #[must_use]
     pub fn read(text: &'a str) -> Self {
         let mut blocks: Vec<Block<'a>> = Vec::new();
@@ -117,7 +118,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The names of tasks in a text, replaced: `P4` by what `to` says of it.
+/// Replaces the names of tasks in a text: `P4` by what `to` returns for it.
 pub(super) fn renamed(text: &str, to: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -141,7 +142,7 @@ pub(super) fn renamed(text: &str, to: impl Fn(&str) -> Option<String>) -> String
     out
 }
 
-/// How many bytes of this are a task's name, `P1` or `P1.T2`.
+/// Returns the length in bytes of a task's name, `P1` or `P1.T2`, at the start of a text.
 fn task_length(text: &str) -> usize {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let Some(rest) = text.strip_prefix('P') else {

@@ -1,14 +1,14 @@
-//! A line of a trace in which everything is as it was, without what is another in every run.
+//! Masks those parts of a line in a trace at full detail that differ from run to run.
 
 use super::raw::is_of_tasks;
 use std::collections::HashMap;
 use syscall_model::kinds::{ReturnKind, return_kind};
 
-/// What tasks are called, by their ids.
+/// Names for tasks, by their ids.
 pub(super) type Ids<'a> = HashMap<&'a str, String>;
 
-/// The numbers of what has no path, in the order in which they are told: `<pipe:[13150164]>` is
-/// `<pipe:[1]>`, and each class has its own.
+/// Numbers for files without a path, in the order of their appearance: `<pipe:[13150164]>` becomes
+/// `<pipe:[1]>`. Each class is numbered by itself.
 #[derive(Default)]
 pub(super) struct Inodes(HashMap<String, Vec<String>>);
 
@@ -25,7 +25,8 @@ impl Inodes {
     }
 }
 
-/// A normalised trace in which what the program was given, and has no path, is numbered as well.
+/// Returns a normalised trace in which files without a path that the program was given are numbered
+/// too.
 #[must_use]
 pub fn numbered(text: &str) -> String {
     let mut inodes = Inodes::default();
@@ -48,22 +49,22 @@ pub fn numbered(text: &str) -> String {
     out
 }
 
-/// From so many hexadecimal digits on a number behind `0x` is an address, and from so many on one
-/// without.
+/// The number of hexadecimal digits from which a number after `0x` is an address; the next one is
+/// for numbers without it.
 const DIGITS: usize = 7;
 const BARE_DIGITS: usize = 9;
-/// From here on a number is an address, and from there on a negative one.
+/// A number from the first one on is an address, and from the second one on a negative number.
 const DECIMAL: std::ops::Range<u64> = 1 << 40..1 << 63;
-/// The least that can be an id among numbers of which nothing is known.
+/// The least number that can be an id, if nothing else is known of it.
 const SMALL: u32 = 300;
-/// So many seconds are a point in time, not a while.
+/// This many seconds are a point in time, and no duration.
 const LONG: u64 = 1_000_000;
 
-/// A word that is looked at, and what stands before it in the line.
+/// A word, and the text before it in the line.
 struct Word<'w> {
     before: &'w str,
     word: &'w str,
-    /// Whether it stands in a string or a path.
+    /// Whether it is within a string or a path.
     is_quoted: bool,
 }
 
@@ -75,7 +76,7 @@ struct Masking<'m> {
     ids: &'m Ids<'m>,
 }
 
-/// The line with names for ids, `<addr>` for addresses and `<time>` for points in time.
+/// Returns the line with names for ids, `<addr>` for addresses and `<time>` for points in time.
 pub(super) fn masked(
     text: &str,
     (name, is_script): (&str, bool),
@@ -126,7 +127,7 @@ pub(super) fn masked(
         }
         match c {
             '\\' if quoted => {
-                // What is escaped, as it is.
+                // An escaped character stays as it is.
                 let next = rest.chars().nth(1).map_or(0, char::len_utf8);
                 out.push_str(rest.get(..1 + next).unwrap_or("\\"));
                 at += 1 + next;
@@ -144,7 +145,7 @@ pub(super) fn masked(
 }
 
 impl Masking<'_> {
-    /// What is said instead of a word.
+    /// Returns the text in place of a word.
     fn of(&self, word: &Word<'_>) -> Option<String> {
         let id = || self.ids.get(word.word).cloned();
         if word.is_quoted {
@@ -160,7 +161,8 @@ impl Masking<'_> {
             return addr();
         }
         if self.name == "raw_syscalls:sys_enter" {
-            // Which of the registers holds an id nobody says; what is small is a flag or a count.
+            // The record does not say which register holds an id; a small number is a flag or a
+            // count.
             let id = u32::from_str_radix(word.word, 16).ok()?;
             let id = (id >= SMALL).then(|| id.to_string())?;
             return self.ids.get(id.as_str()).cloned();
@@ -206,7 +208,7 @@ impl Masking<'_> {
         DECIMAL.contains(&number).then(addr).flatten()
     }
 
-    /// The result of a call, of which a script says the number alone.
+    /// Whether it is the result of a call that makes a task, which a script shows as a number.
     fn is_new_task(&self, word: &Word<'_>) -> bool {
         self.name == "raw_syscalls:sys_exit" && word.before.ends_with(" = ")
     }

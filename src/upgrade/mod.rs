@@ -1,10 +1,10 @@
-//! What differs between the answers of two kernels to the same scenario, and why.
+//! Finds and explains the differences between the answers of two kernels to the same scenario.
 //!
-//! An answer is a verdict, what was found and the trace. Two of them are compared as a person
-//! would: processes are matched by program and descent, lines by the names of calls and events, and
-//! only what is left then is a difference. Each has a class, found from evidence and not from the
-//! versions' numbers: what else differs between the kernels ([`Facts`]), and what differs between
-//! runs on one kernel.
+//! An answer is a verdict, the findings and the trace. Two answers are compared as a person would:
+//! processes are matched by program and descent, lines by the names of calls and events, and what
+//! is left is a difference. Each difference has a class, which is found from evidence and not from
+//! the versions' numbers: from what else differs between the kernels ([`Facts`]), and from what
+//! differs between runs on one kernel.
 //!
 //! | class | what is seen | evidence |
 //! |---|---|---|
@@ -44,25 +44,25 @@ use crate::verdict::Finding;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What came of a scenario on a kernel.
+/// The answer of a kernel to a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The word for it: `pass`, `fail`, `skipped`.
     pub verdict: String,
-    /// What was found, where it is no pass.
+    /// The findings, if it did not pass.
     pub findings: Vec<Finding>,
-    /// The normalised trace; empty where there is none to compare.
+    /// The normalised trace; empty if there is none to compare.
     pub trace: String,
 }
 
 impl Answer {
-    /// Whether another says the same, whatever was found.
+    /// Whether another answer has the same verdict and trace.
     #[must_use]
     pub fn is_as(&self, other: &Self) -> bool {
         self.verdict == other.verdict && self.trace == other.trace
     }
 
-    /// Whether its trace has events and not calls alone.
+    /// Whether its trace has events that are no calls.
     #[must_use]
     pub fn has_events(&self) -> bool {
         let trace = TraceText::read(&self.trace);
@@ -71,16 +71,15 @@ impl Answer {
     }
 }
 
-/// What is known of a kernel and of what it runs in, besides the answers.
+/// Facts about a kernel and the system that it runs in, besides the answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Its release.
     pub release: String,
-    /// Whether it is the machine's own, and does not run in a guest: processors, files and memory
-    /// are others there.
+    /// Whether it is the host's kernel rather than a guest's: processors, files and memory differ
+    /// there.
     pub on_host: bool,
-    /// Its events, each with the lines by which its fields are described; none where it was not
-    /// asked.
+    /// Its events, each with the lines that describe its fields; empty if the kernel was not asked.
     pub events: BTreeMap<String, BTreeSet<String>>,
     /// Settings by their names, as `fs.protected_symlinks` or `Seccomp`.
     pub settings: BTreeMap<String, String>,
@@ -89,17 +88,17 @@ pub struct Facts {
 /// Why answers differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// The same calls are answered otherwise.
+    /// The same calls return something else.
     Behaviour,
     /// Other calls are made.
     Path,
-    /// An event's fields are others.
+    /// The fields of an event differ.
     Layout,
-    /// An event, a call or a feature is not there.
+    /// An event, a call or a feature is missing.
     Absent,
-    /// What the kernel runs in, or is set to.
+    /// The kernel's settings, or the system around it.
     Environment,
-    /// It varies on one kernel as well.
+    /// It also varies on one kernel.
     Noise,
 }
 
@@ -114,7 +113,7 @@ impl Class {
         Self::Noise,
     ];
 
-    /// The word for it in reports.
+    /// Returns its word in reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -127,7 +126,7 @@ impl Class {
         }
     }
 
-    /// What it means, in a sentence.
+    /// Returns its meaning, in a sentence.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -141,14 +140,14 @@ impl Class {
     }
 }
 
-/// What of two answers a difference is in.
+/// The part of two answers that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
     /// The traces.
     Traces,
-    /// The verdicts, and the traces do not tell why.
+    /// The verdicts; the traces do not tell why.
     Verdicts,
-    /// One kernel ran the scenario, and on the other it was skipped.
+    /// Only one of the kernels ran the scenario.
     Skipped,
 }
 
@@ -159,7 +158,7 @@ pub enum What {
     Less(String),
     /// The second answer has a line or a process more.
     More(String),
-    /// Anything else, in words.
+    /// Another difference, in words.
     Other(String),
 }
 
@@ -182,12 +181,12 @@ impl fmt::Display for What {
 /// One difference, explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Why it is there.
+    /// The class of its reason.
     pub class: Class,
-    /// What it is a difference of.
+    /// The part of the answers that differs.
     pub within: Within,
-    /// What differs: the same for every scenario in which the same differs.
+    /// The difference: equal for all scenarios that show the same one.
     pub what: What,
-    /// What shows it: lines of either trace after `-` and `+`, settings, fields.
+    /// The evidence: lines of either trace after `-` and `+`, settings, fields.
     pub evidence: Vec<String>,
 }

@@ -1,25 +1,25 @@
-//! Which of two lists' items belong together, in the order of both.
+//! Finds which items of two lists belong together, in the order of both.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// So many pairs are weighed against each other, 4 bytes each; of longer stretches what is unique
-/// in both is matched first.
+/// How many pairs are weighed against each other at most, 4 bytes each; in longer stretches, items
+/// that are unique in both lists are matched first.
 const MOST: usize = 1 << 22;
 
-/// What a pair weighs; 0 for what does not belong together.
+/// Returns the weight of a pair; 0 if the two do not belong together.
 pub(super) type Weight<'a> = &'a dyn Fn(usize, usize) -> u32;
 
-/// Two lists by their items' numbers: items of the same number are the same.
+/// Two lists of numbers for items: equal items have the same number.
 pub(super) struct Lists<'a> {
     pub(super) first: &'a [u32],
     pub(super) second: &'a [u32],
 }
 
 impl Lists<'_> {
-    /// The pairs, ascending in both, whose weights add up to the most. An item weighs with nothing
-    /// more than with what is the same. Stretches of more than [`MOST`] pairs are parted: what is
-    /// found there may be less than the most.
+    /// Returns the pairs, ascending in both lists, with the greatest sum of weights. An item weighs
+    /// most with an equal one. Stretches of more than [`MOST`] pairs are split, and the sum there
+    /// may be less than the greatest.
     pub(super) fn matched(&self, weight: Weight<'_>) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         self.stretch(
@@ -42,7 +42,7 @@ impl Lists<'_> {
         weight: Weight<'_>,
         pairs: &mut Vec<(usize, usize)>,
     ) {
-        // What is the same at either end is in one of the best matches.
+        // Equal items at either end belong to one of the best matches.
         while !first.is_empty() && !second.is_empty() && self.is_same(first.start, second.start) {
             pairs.push((first.start, second.start));
             first.start += 1;
@@ -65,7 +65,7 @@ impl Lists<'_> {
         pairs.extend(rest);
     }
 
-    /// A stretch that is too long: parted at what is in either once, else in halves.
+    /// Splits a stretch that is too long: at items that are unique in both lists, else in halves.
     fn parted(
         &self,
         first: Range<usize>,
@@ -88,7 +88,7 @@ impl Lists<'_> {
         self.stretch(from..first.end, beside..second.end, weight, pairs);
     }
 
-    /// The longest ascending row of what is in either list once.
+    /// Returns the longest ascending row of items that are unique in both lists.
     fn unique(&self, first: &Range<usize>, second: &Range<usize>) -> Vec<(usize, usize)> {
         fn once(list: &[u32], range: &Range<usize>) -> HashMap<u32, Option<usize>> {
             let mut places: HashMap<u32, Option<usize>> = HashMap::new();
@@ -118,7 +118,7 @@ impl Lists<'_> {
         weight: Weight<'_>,
         pairs: &mut Vec<(usize, usize)>,
     ) {
-        // best[i][j]: what is from the i-th and the j-th on.
+        // best[i][j]: the greatest sum from the i-th and the j-th item on.
         let width = second.len() + 1;
         let mut best = vec![0_u32; (first.len() + 1) * width];
         let at = |best: &[u32], i: usize, j: usize| best.get(i * width + j).copied().unwrap_or(0);
@@ -151,7 +151,7 @@ impl Lists<'_> {
     }
 }
 
-/// Of pairs that ascend in the first, the longest row that ascends in the second.
+/// Returns, of pairs that ascend in the first list, the longest row that ascends in the second.
 fn ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // ends[n]: the pair with the least second place at which a row of n + 1 ends; before[i]: the
     // pair before the i-th in its row.

@@ -1,9 +1,9 @@
-//! Files by which a kernel tells of itself and of its machine.
+//! Knows the files in which a kernel describes itself and its machine.
 
 use super::{Class, lines::Line};
 
-/// What of these files is the machine's or a setting, and not what the kernel does: its processors,
-/// what is mounted, what is built in or loaded.
+/// Files about the machine or its settings, and not about the kernel's behaviour: its processors,
+/// mounts, and what is built in or loaded.
 const OF_MACHINE: &[&str] = &[
     "/sys/",
     "/proc/cpuinfo",
@@ -16,8 +16,8 @@ const OF_MACHINE: &[&str] = &[
     "/proc/PID/mount",
 ];
 
-/// Of such a file, where both lines are about the same: its path, with `PID` for a process, and why
-/// it would read otherwise.
+/// If both lines are about the same such file, returns its path, with `PID` for a process, and why
+/// its contents may differ.
 pub(super) fn told_otherwise(before: &Line<'_>, after: &Line<'_>) -> Option<(String, Class)> {
     let path = file_of(before).filter(|path| file_of(after).as_ref() == Some(path))?;
     let class = match OF_MACHINE.iter().any(|start| path.starts_with(start)) {
@@ -27,7 +27,7 @@ pub(super) fn told_otherwise(before: &Line<'_>, after: &Line<'_>) -> Option<(Str
     Some((path, class))
 }
 
-/// The file that a call reads or looks at: that of its first argument, a descriptor.
+/// Returns the file that a call reads or looks at: that of its first argument, a descriptor.
 fn file_of(line: &Line<'_>) -> Option<String> {
     const READING: &[&str] = &[
         "read",

@@ -1,23 +1,23 @@
-//! Text of traces in which everything is as it was: what `harness trace -o` and `harness script`
-//! write. In it ids of tasks, addresses and times are others in every run; it is put into the
-//! grammar of normalised traces (`crate::trace`) as far as text allows: a number is an id where the
-//! call or the field is known to give one, an address where it is too big for anything else.
+//! Reads the text of traces at full detail, which `harness trace -o` and `harness script` write.
+//! There, ids of tasks, addresses and times differ from run to run. This puts such a text into the
+//! grammar of normalised traces (`crate::trace`) as far as text allows: a number is an id if the
+//! call or field is known to hold one, and an address if it is too large for anything else.
 
 use super::mask::{Ids, Inodes, masked};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use syscall_model::kinds::{ReturnKind, return_kind, returns_child_pid};
 
-/// What one line says.
+/// The contents of a line.
 struct Entry<'a> {
     /// The id of the thread.
     task: &'a str,
-    /// The program, where the line says it.
+    /// The program, if the line names it.
     program: Option<&'a str>,
     text: String,
     /// Whether addresses are written without `0x`.
     is_script: bool,
-    /// The functions that led to it, behind their addresses.
+    /// The functions that led to it, without their addresses.
     frames: Vec<&'a str>,
 }
 
@@ -28,7 +28,7 @@ impl Entry<'_> {
             .unwrap_or(&self.text)
     }
 
-    /// The task that this made, and whether it is a thread of its maker's process.
+    /// Returns the task that this made, and whether it is a thread of its creator's process.
     fn birth(&self) -> Option<(&str, bool)> {
         let number = |text: &'_ str| text.bytes().all(|b| b.is_ascii_digit()) && text != "0";
         if self.name() == "sched:sched_process_fork" {
@@ -37,8 +37,7 @@ impl Entry<'_> {
             return Some((id, false));
         }
         let (call, id) = self.text.rsplit_once(" = ")?;
-        // The numbers of the calls are those of x86-64 and of arm64; another id than a task's is
-        // not asked for.
+        // The calls' numbers on x86-64 and arm64; a result of these calls is always a task's id.
         let is_of_script = ["NR 56", "NR 57", "NR 58", "NR 220", "NR 435"]
             .iter()
             .any(|it| call.ends_with(it));
@@ -47,7 +46,7 @@ impl Entry<'_> {
     }
 }
 
-/// A trace of such a text in the grammar of normalised ones; `None` where it is none.
+/// Turns such a text into the grammar of normalised traces; `None` if it is no trace.
 #[must_use]
 pub fn normalised(text: &str) -> Option<String> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
@@ -69,7 +68,8 @@ pub fn normalised(text: &str) -> Option<String> {
     let family = Family::of(&entries);
     let (mut out, mut inodes) = (String::new(), Inodes::default());
     let mut own: HashMap<&str, Vec<&Entry<'_>>> = HashMap::new();
-    // What was read from memory for a call is full of addresses, and no event of the program's.
+    // The record of memory that was read for a call is full of addresses, and no event of the
+    // program.
     for entry in entries.iter().filter(|entry| entry.name() != "memory") {
         own.entry(entry.task).or_default().push(entry);
     }
@@ -125,7 +125,7 @@ fn traced(line: &str) -> Option<Entry<'_>> {
     (is_number(word) && is_said).then(|| Entry {
         task: word,
         program: None,
-        // An error's text says nothing that its name does not.
+        // The text of an error adds nothing to its name.
         text: match rest.rsplit_once(" (") {
             Some((said, _)) if said.contains(" = -1 E") && rest.ends_with(')') => said.to_owned(),
             _ => rest.to_owned(),
@@ -170,7 +170,7 @@ fn scripted(line: &str) -> Option<Entry<'_>> {
     })
 }
 
-/// Who made whom.
+/// The creator of each process.
 struct Family<'a> {
     /// The tasks, in the order of the tree of creation.
     order: Vec<&'a str>,
@@ -224,7 +224,7 @@ impl<'a> Family<'a> {
             processes += 1;
             family.ids.insert(task, format!("P{processes}"));
             family.order.push(task);
-            // Its threads stand behind it, and what any of them made behind these.
+            // Its threads come after it, and the processes that any of them made after these.
             let mut made: Vec<&str> = Vec::new();
             let mut own = vec![task];
             let mut place = 0;
@@ -250,7 +250,7 @@ impl<'a> Family<'a> {
         let name = self.ids.get(task).map_or("", String::as_str);
         out.push_str(name);
         if !name.contains(".T") {
-            // What executes nothing runs what its maker runs.
+            // A task without an execve runs its creator's program.
             let mut runs = task;
             let mut steps = 0;
             while !self.programs.contains_key(runs) && steps < self.order.len() {
@@ -268,7 +268,7 @@ impl<'a> Family<'a> {
     }
 }
 
-/// What the task runs from this line on, where it says so.
+/// Returns the program that the task runs from this line on, if the line says so.
 fn program_of(entry: &Entry<'_>) -> Option<String> {
     if let Some(program) = entry.program {
         return Some(program.to_owned());
@@ -281,7 +281,7 @@ fn program_of(entry: &Entry<'_>) -> Option<String> {
     path.rsplit('/').next().map(str::to_owned)
 }
 
-/// Whether a call of this name gives or takes ids of tasks.
+/// Whether a call of this name takes or returns ids of tasks.
 pub(super) fn is_of_tasks(name: &str) -> bool {
     const TAKING: &[&str] = &[
         "kill",

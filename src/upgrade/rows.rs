@@ -1,18 +1,18 @@
-//! Two traces, line beside line.
+//! Lays two traces out line by line.
 
 use super::align::{Laid, laid_out};
 use super::lines::{Block, TraceText};
 
-/// Two lines that stand beside each other; one of them may be missing.
+/// Two lines side by side; one of them may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
     /// The line of the first trace.
     pub left: Option<&'a str>,
     /// The line of the second.
     pub right: Option<&'a str>,
-    /// Whether they say the same: the numbers of processes may differ.
+    /// Whether they are equal, apart from the numbers of processes.
     pub is_same: bool,
-    /// What they are.
+    /// The kind of the row.
     pub part: Part,
 }
 
@@ -27,9 +27,9 @@ pub enum Part {
     Line,
 }
 
-/// All lines of two traces, as a person would lay them side by side: what [`super::aligned`] takes
-/// for the same process stands together, in it the same calls and events. What only one has stands
-/// alone. Empty lines are left out.
+/// Returns all lines of two traces, side by side as a person would lay them out: processes that
+/// [`super::aligned`] takes for the same, and within them the same calls and events. A line that
+/// only one trace has stands alone. Empty lines are left out.
 #[must_use]
 pub fn side_by_side<'a>(first: &'a str, second: &'a str) -> Vec<Row<'a>> {
     let mut rows = Vec::new();

@@ -1,17 +1,17 @@
-//! Which settings decide how which calls end.
+//! Knows which settings decide how which calls end.
 
 use super::Facts;
 use std::collections::BTreeSet;
 
-/// A setting that is another one on two kernels.
+/// A setting that differs between two kernels.
 #[derive(Debug)]
 pub(super) struct Differing<'a> {
     name: &'a str,
-    /// Its values; `None` where it is not there.
+    /// Its values; `None` if a kernel lacks it.
     values: (Option<&'a str>, Option<&'a str>),
 }
 
-/// What a call came to on the two kernels: the texts of its line, where it has one.
+/// The ends of a call on the two kernels: the texts of its line, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends<'t> {
     pub(super) call: &'t str,
@@ -19,7 +19,7 @@ pub(super) struct Ends<'t> {
 }
 
 impl<'a> Differing<'a> {
-    /// All of them.
+    /// Returns all settings that differ.
     pub(super) fn between(base: &'a Facts, other: &'a Facts) -> Vec<Self> {
         let names: BTreeSet<&String> = base.settings.keys().chain(other.settings.keys()).collect();
         let of = |facts: &'a Facts, name: &String| facts.settings.get(name).map(String::as_str);
@@ -47,8 +47,8 @@ impl<'a> Differing<'a> {
                 (Some(old), Some(new)) => {
                     (shows.0 && !is_wider(old, new)) || (shows.1 && !is_wider(new, old))
                 }
-                // One that only one kernel has is new there; it is to blame where it is set to
-                // something and the call fails there.
+                // A setting that only one kernel has is new there; it is to blame if it is set and
+                // the call fails there.
                 (Some(value), None) => shows.0 && is_set(value),
                 (None, Some(value)) => shows.1 && is_set(value),
                 (None, None) => false,
@@ -56,7 +56,7 @@ impl<'a> Differing<'a> {
         })
     }
 
-    /// What is said of it.
+    /// Describes it for a report.
     pub(super) fn said(&self) -> String {
         let [old, new] = [self.values.0, self.values.1].map(|value| value.unwrap_or("not there"));
         format!("{} is {new} instead of {old}", self.name)
@@ -82,12 +82,12 @@ fn is_set(value: &str) -> bool {
     !matches!(value, "" | "0" | "-1")
 }
 
-/// Whether what may be had is as much as on the other kernel, or nearly: many settings come from
-/// the size of the memory, which no two kernels take to be the same.
+/// Whether the limit is about as high as on the other kernel: many settings come from the size of
+/// the memory, which no two kernels compute alike.
 fn is_wider(value: &str, other: &str) -> bool {
     let number = |text: &str| -> Option<u64> { text.split(' ').next()?.parse().ok() };
     match (number(value), number(other)) {
-        // Less than this is a choice and no amount.
+        // A smaller number is a choice and no amount.
         (Some(value), Some(other)) if value.min(other) >= 16 => value >= other / 10 * 9,
         _ => false,
     }
@@ -101,8 +101,8 @@ impl Rule {
     }
 }
 
-/// What settings begin with, the calls whose ends they decide (none: any), and what their lines
-/// show then (none: anything else).
+/// The prefix of settings, the calls whose ends they decide (empty for any), and what the calls'
+/// lines then show (empty for anything else).
 struct Rule(
     &'static str,
     &'static [&'static str],
@@ -135,8 +135,8 @@ const LOCKING: &[&str] = &[
 ];
 const REFUSED: &[&str] = &["EACCES", "EPERM"];
 
-// sysctl(8)'s names by Documentation/admin-guide/sysctl of Linux 7.2, each with where the kernel
-// looks at it.
+// The names of sysctl(8) by Documentation/admin-guide/sysctl of Linux 7.2, each with the place in
+// the kernel that checks it.
 const RULES: &[Rule] = &[
     // seccomp(2): a filter may give any error; these are the usual ones, and the signal.
     Rule(

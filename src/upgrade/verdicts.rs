@@ -1,11 +1,11 @@
-//! Differences of verdicts, which no line of a trace tells.
+//! Finds differences of verdicts that no line of a trace explains.
 
 use super::classify::Told;
 use super::settings::Ends;
 use super::{Answer, Class, Difference, Within};
 use crate::verdict::{About, joined};
 
-/// One of them did not run the scenario.
+/// Returns the difference if only one kernel ran the scenario.
 pub(super) fn unmet(before: &Answer, after: &Answer) -> Option<Difference> {
     let (sign, skipped) = match (&*before.verdict, &*after.verdict) {
         ("skipped", "skipped") => return None,
@@ -29,8 +29,8 @@ pub(super) fn unmet(before: &Answer, after: &Answer) -> Option<Difference> {
     })
 }
 
-/// Verdicts differ, and the traces do not tell why. What every one of several runs came to is no
-/// matter of how slow the guest was.
+/// Returns the difference of verdicts that the traces do not explain. If all of several runs agree,
+/// the guest's slowness is not the reason.
 pub(super) fn of_verdict(
     told: &Told<'_>,
     before: &Answer,

@@ -4,7 +4,7 @@ use crate::plan::Plan;
 use crate::verdict::Run;
 use crate::verdict::finding::{About, Finding};
 
-/// The numbers that are not as expected, and those that nobody knows.
+/// Returns findings on counters that are not as expected, and on those whose value is not known.
 pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     let expected = plan.counters.expect.iter();
     let judged = expected.filter_map(|(name, range)| {

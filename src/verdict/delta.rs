@@ -1,12 +1,12 @@
-//! The run against that of the baseline.
+//! Compares the run with that of its baseline.
 
 use super::finding::{About, Finding};
 use crate::matching::{Matcher, Scene, tally};
 use crate::plan::Delta;
 use crate::trace::Normalised;
 
-/// How many deeds of a run a matcher means: so many for certain, and so many at most, where not all
-/// was read.
+/// How many deeds of a run a matcher certainly means, and how many it may mean if some were not
+/// read.
 type Counted = (u64, u64);
 
 /// Compares a run with that of its baseline.

@@ -9,7 +9,7 @@ use perf_live::events::Account;
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::uring;
 
-/// The expectations that were not met, or of which that is not known.
+/// Returns findings on expectations that were not met, or that could not be decided.
 pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     let forgotten = forgotten(plan, &run.account);
     let counts = counts(plan, &run.trace);
@@ -27,7 +27,7 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     findings
 }
 
-/// The names of those events that were asked for and that records were overwritten of.
+/// Returns the wanted events that have overwritten records.
 fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
     let overwritten = plan.events.overwritten(account);
     if overwritten.is_empty() {
@@ -40,7 +40,7 @@ fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
     forgotten
 }
 
-/// With every single event.
+/// Judges the order of every single event.
 fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<Finding> {
     let asked_for = deeds
         .iter()
@@ -60,8 +60,8 @@ fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<F
     of_run.chain(of_sections).collect()
 }
 
-/// What a search found: what nobody knows is not judged, and what takes too long is the harness'
-/// own failure.
+/// Makes a finding of what a search found: what is not known is not judged, and a search that takes
+/// too long is a failure of the harness.
 pub(super) fn named(finding: matching::Finding, about: About) -> Finding {
     match finding {
         matching::Finding::Failed(text) => Finding::missed(about, text),
@@ -70,7 +70,7 @@ pub(super) fn named(finding: matching::Finding, about: About) -> Finding {
     }
 }
 
-/// Operations of io_uring that do what some expectation forbids or counts, where none speaks of the
+/// Finds operations of io_uring that do what an expectation forbids or counts without naming the
 /// operation.
 fn submitted<'a>(
     plan: &'a Plan,
@@ -100,7 +100,7 @@ fn submitted<'a>(
     })
 }
 
-/// Where only numbers were kept.
+/// Judges a run of which only the counts were kept.
 fn numbers(
     plan: &Plan,
     counts: &BTreeMap<String, u64>,

@@ -8,10 +8,10 @@ use perf_live::sandbox::{Left, LeftContent, LeftFile};
 use perf_records::glob::{is_glob, path_glob};
 use std::collections::BTreeSet;
 
-/// So many files are named that are wrong in the same way.
+/// How many files are named that are wrong in the same way.
 const MOST_NAMED: usize = 10;
 
-/// Whether the content of the file at a path is of interest.
+/// Whether the content of the file at a path is needed.
 #[must_use]
 pub fn reads_content(expected: &[(String, FileAfter)], path: &[u8]) -> bool {
     let mut all = expected
@@ -20,9 +20,8 @@ pub fn reads_content(expected: &[(String, FileAfter)], path: &[u8]) -> bool {
     all.any(|(key, _)| key.as_bytes() == path || is_glob(key) && path_glob(key.as_bytes(), path))
 }
 
-/// Judges what was left. A path that is written as it is stands for itself; every other one belongs
-/// to the first glob that matches it. The folders on the way to what may be there may be there as
-/// well.
+/// Judges the files that were left. A path without a glob stands for itself; any other path belongs
+/// to the first glob that matches it. The folders above a path that may exist may exist too.
 pub(super) fn after(expected: &[(String, FileAfter)], left: &Known<Left>) -> Vec<Finding> {
     let unseen = |why: &str| Left {
         unseen: [(Vec::new(), why.to_owned())].into(),
@@ -68,7 +67,7 @@ pub(super) fn after(expected: &[(String, FileAfter)], left: &Known<Left>) -> Vec
     findings
 }
 
-/// What is to be said of one path that the scenario names.
+/// Judges one path that the scenario names.
 #[derive(Default)]
 struct Judged {
     against: Vec<String>,
@@ -86,13 +85,13 @@ impl Judged {
     }
 }
 
-/// `a` and `a/b` for `a/b/c`.
+/// Returns `a` and `a/b` for `a/b/c`.
 fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     slashes.filter_map(|(at, _)| path.get(..at))
 }
 
-/// A path that is written as it is.
+/// Returns a path that is no glob.
 fn one(path: &str, wanted: &FileAfter, left: &Left, judged: &mut Judged) {
     match (left.files.get(path.as_bytes()), wanted.exists) {
         (Some(file), true) => differences(path, wanted, file, judged),
@@ -119,7 +118,7 @@ fn one(path: &str, wanted: &FileAfter, left: &Left, judged: &mut Judged) {
     }
 }
 
-/// All that a glob stands for.
+/// Returns all paths that a glob stands for.
 fn many(
     glob: &str,
     wanted: &FileAfter,
@@ -158,7 +157,7 @@ fn many(
     }
 }
 
-/// What a file must be, which follows from what else is expected of it.
+/// Returns what kind of file it must be, by what else is expected of it.
 fn kind(wanted: &FileAfter) -> Option<FileType> {
     let is_file = wanted.content.is_some() || wanted.size.is_some();
     let implied = wanted.target.as_ref().map(|_| FileType::Symlink);
@@ -228,16 +227,16 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, judged: &mut 
             )
         }
         LeftContent::Unread(why) => why.clone(),
-        LeftContent::NotAskedFor => "nobody read it".to_owned(),
+        LeftContent::NotAskedFor => "it was not read".to_owned(),
     };
     let reason = format!("what `{path}` holds cannot be judged: {untold}");
     judged.unknown.push(reason);
 }
 
-/// In which way a file is not what was expected; of text what differs, line by line.
+/// Says in which way a file is not as expected; for text, with the differing lines.
 fn differs(path: &str, expected: &ExpectedOutput, got: &[u8]) -> String {
-    // So much text is compared line by line, in bytes of both, and so much of what differs is
-    // shown, in lines.
+    // How much text is compared line by line, in bytes of both, and how many differing lines are
+    // shown.
     const MOST_TEXT: usize = 64 << 10;
     const MOST_LINES: usize = 60;
     let wanted = match expected {
@@ -267,7 +266,7 @@ fn differs(path: &str, expected: &ExpectedOutput, got: &[u8]) -> String {
     )
 }
 
-/// What may have become of a file that is missing.
+/// Returns another file that a missing one may have become.
 fn near(path: &str, left: &Left) -> String {
     let mut above = folders_above(path.as_bytes());
     let link = above.find(|folder| {

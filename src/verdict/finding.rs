@@ -1,4 +1,4 @@
-//! What is found of a run, as data. The words are for people; nothing reads them again.
+//! Findings on a run, as data. Their words are for people; no code reads them again.
 
 use super::Verdict;
 use crate::plan::{Lack, LackOf};
@@ -13,9 +13,9 @@ pub enum Kind {
     Missed,
     /// Whether an expectation was met is not known.
     Unknown,
-    /// Records are missing, so that nothing follows from those that are there.
+    /// Records are missing, so that nothing can be concluded from the others.
     Lost,
-    /// The workload took longer than it may, and the scenario does not expect that.
+    /// The workload took longer than allowed, and the scenario does not expect that.
     TooLong,
     /// A process outlived the main process, where the scenario forbids that.
     Outlived,
@@ -27,11 +27,11 @@ pub enum Kind {
     KnownFailure,
     /// The run is known to fail, and passed.
     UnexpectedPass,
-    /// It explains other findings, and has no verdict of its own.
+    /// It explains other findings, and does not count for the verdict.
     Remark,
 }
 
-/// What of a run a finding is about.
+/// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "about", content = "name", rename_all = "snake_case")]
 pub enum About {
@@ -41,7 +41,7 @@ pub enum About {
     Events,
     /// A section of it.
     Section(String),
-    /// The numbers of a counter.
+    /// The value of a counter.
     Counter(String),
     /// How the main process ended.
     Exit,
@@ -55,11 +55,11 @@ pub enum About {
     Processes,
     /// A path of `files_after`, as the scenario has it.
     File(String),
-    /// What differs from the stored snapshot.
+    /// The stored snapshot differs.
     Snapshot,
-    /// That no snapshot is stored.
+    /// No snapshot is stored.
     NoSnapshot,
-    /// The run that it is compared with.
+    /// The run of its baseline.
     Baseline,
     /// The kernel, its events and features.
     Kernel,
@@ -67,15 +67,15 @@ pub enum About {
     Machine,
 }
 
-/// One thing that was found.
+/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it means.
+    /// What it means for the verdict.
     pub kind: Kind,
     /// What it is about.
     #[serde(flatten)]
     pub about: About,
-    /// What a person is told.
+    /// Its words for people.
     pub text: String,
 }
 
@@ -94,17 +94,17 @@ impl Finding {
         Self::new(Kind::Missed, about, text)
     }
 
-    /// An expectation of which nobody can tell.
+    /// Makes a finding on an expectation that cannot be decided.
     pub fn unknown(about: About, text: impl Into<String>) -> Self {
         Self::new(Kind::Unknown, about, text)
     }
 
-    /// What the harness could not do.
+    /// Makes a finding on a failure of the harness itself.
     pub fn broken(text: impl Into<String>) -> Self {
         Self::new(Kind::Broken, About::Run, text)
     }
 
-    /// What explains other findings.
+    /// Makes a finding that explains others.
     pub fn remark(about: About, text: impl Into<String>) -> Self {
         Self::new(Kind::Remark, about, text)
     }
@@ -132,22 +132,22 @@ impl AsRef<str> for Finding {
     }
 }
 
-/// What people are told, with something between each and the next.
+/// Joins the words of findings, with a separator.
 #[must_use]
 pub fn joined(findings: &[Finding], between: &str) -> String {
     let texts: Vec<&str> = findings.iter().map(AsRef::as_ref).collect();
     texts.join(between)
 }
 
-/// All that was found of a run.
+/// All findings on a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// In the order in which a person is told of it.
+    /// The findings, in the order in which they are shown.
     pub findings: Vec<Finding>,
 }
 
 impl Judgement {
-    /// The only finding there is.
+    /// Makes a judgement of a single finding.
     #[must_use]
     pub fn of(finding: Finding) -> Self {
         Self {
@@ -155,13 +155,12 @@ impl Judgement {
         }
     }
 
-    /// The word for it: the one place where it is decided what comes before what.
+    /// Returns the verdict. The order of precedence is decided here and nowhere else.
     ///
-    /// What the harness could not do says nothing of the workload. A workload that had to be ended
-    /// for its time has failed in that alone. From a trace with a loss nothing follows, neither a
-    /// failure nor a pass. Where a process that outlived the main one had to be ended, what the
-    /// others would have done is not known. Otherwise what is certain counts, whatever is not known
-    /// beside it.
+    /// A failure of the harness says nothing of the workload. A workload that was killed for its
+    /// time has failed in that alone. From a trace with a loss neither a failure nor a pass
+    /// follows. If a process outlived the main one and was killed, it is not known what the others
+    /// would have done. Otherwise a certain failure counts, whatever else is not known.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         const ORDER: [(Kind, Verdict); 9] = [
@@ -180,8 +179,8 @@ impl Judgement {
         first.map_or(Verdict::Pass, |(_, verdict)| verdict)
     }
 
-    /// Takes what else was found, as far as it can be judged: of a run that had to be ended
-    /// nothing, of one with a loss only what is unknown.
+    /// Adds further findings, as far as they can be judged: none for a run that had to be killed,
+    /// and only unknown ones for a run with a loss.
     pub fn add(&mut self, others: impl IntoIterator<Item = Finding>) {
         let has = |kind| self.findings.iter().any(|finding| finding.kind == kind);
         let is_ended = has(Kind::TooLong) || has(Kind::Outlived);
@@ -251,11 +250,11 @@ mod tests {
             r#"{"kind":"missed","about":"file","name":"a b","text":"expected"}"#
         );
         assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
-        let finding = Finding::unknown(About::Exit, "nobody saw it");
+        let finding = Finding::unknown(About::Exit, "it was not seen");
         let json = serde_json::to_string(&finding).unwrap();
         assert_eq!(
             json,
-            r#"{"kind":"unknown","about":"exit","text":"nobody saw it"}"#
+            r#"{"kind":"unknown","about":"exit","text":"it was not seen"}"#
         );
         assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
     }

@@ -1,6 +1,6 @@
-//! What is known of a run, and why the rest is not.
+//! A fact about a run that may be unknown, for a reason.
 
-/// A fact of a run, or why it is not known. No default stands in for what is not known: what
+/// A fact about a run, or why it is not known. No default stands in for an unknown fact: what
 /// depends on it is not judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known<T> {
@@ -11,7 +11,7 @@ pub enum Known<T> {
 }
 
 impl<T> Known<T> {
-    /// The fact, where it is known.
+    /// Returns the fact, if it is known.
     pub fn yes(&self) -> Option<&T> {
         match self {
             Self::Yes(fact) => Some(fact),
@@ -19,7 +19,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// Why it is not known, where it is not.
+    /// Returns why it is not known, unless it is.
     pub fn no(&self) -> Option<&str> {
         match self {
             Self::Yes(_) => None,
@@ -27,7 +27,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// The fact.
+    /// Returns the fact.
     ///
     /// # Errors
     /// Why it is not known.
@@ -38,7 +38,7 @@ impl<T> Known<T> {
         }
     }
 
-    /// Another fact that follows from this one.
+    /// Returns another fact that follows from this one.
     pub fn map<U>(self, follows: impl FnOnce(T) -> U) -> Known<U> {
         match self {
             Self::Yes(fact) => Known::Yes(follows(fact)),

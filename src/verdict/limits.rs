@@ -1,11 +1,11 @@
-//! What limits say of a run.
+//! Judges limits.
 
 use super::finding::{About, Finding, Kind};
 use super::{Known, Run};
 use crate::plan::Plan;
 use perf_live::units::Limit;
 
-/// The limits that it ran into and was not meant to, the timeout first.
+/// Returns findings on limits that were reached and not expected, the timeout first.
 pub(super) fn unexpected(plan: &Plan, run: &Run) -> Vec<Finding> {
     let mut findings = Vec::new();
     let limit = plan.workload.timeout;
@@ -51,8 +51,7 @@ fn about(limit: Limit) -> About {
     About::Limit(limit.word().to_owned())
 }
 
-/// What is to be said of a limit that it was meant to run into: that it did not, or why that is not
-/// known.
+/// Judges a limit that the run was expected to reach: that it did not, or why it is not known.
 pub(super) fn missed(plan: &Plan, run: &Run) -> Option<Finding> {
     let wanted = plan.expect.limit;
     let wanted = wanted.filter(|wanted| !reached(run, *wanted))?;
@@ -71,7 +70,8 @@ pub(super) fn missed(plan: &Plan, run: &Run) -> Option<Finding> {
     })
 }
 
-/// What may have been the reason of a failure, and nobody can tell.
+/// Returns findings on limits that may have caused a failure: whether they were reached is not
+/// known.
 pub(super) fn unknown(plan: &Plan, run: &Run) -> Vec<Finding> {
     let limits = run.untold.iter();
     let limits =
@@ -85,7 +85,7 @@ pub(super) fn unknown(plan: &Plan, run: &Run) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether a run ran into a limit.
+/// Whether a run reached a limit.
 pub(super) fn reached(run: &Run, limit: Limit) -> bool {
     (limit == Limit::Timeout && run.has_timed_out())
         || run.strikes().any(|struck| struck.limit == limit)

@@ -7,56 +7,54 @@ use perf_live::sandbox::{Captured, Exited, Left};
 use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use std::time::Duration;
 
-/// A run that has ended, whichever way it is known: it was followed, or it is read from a
-/// recording.
+/// A run that has ended: it was followed live, or read from a recording.
 ///
-/// `T` is what it did. It is `()` where nothing collected that; such a run cannot be judged.
+/// `T` is its trace, or `()` if none was collected; such a run cannot be judged.
 #[derive(Clone, Debug)]
 pub struct Run<T = Normalised> {
     /// How the main process ended.
     pub exit: Known<ExitKind>,
-    /// The pid of the main process in its own namespace, where it got as far as having one.
+    /// The pid of the main process in its own namespace, if it was started.
     pub main_pid: Option<i32>,
     /// What the workload wrote to standard output.
     pub stdout: Known<Captured>,
     /// And to standard error.
     pub stderr: Known<Captured>,
-    /// What lay in its directory at the end.
+    /// The files in its directory at the end.
     pub left: Known<Left>,
-    /// What the main process and all that it waited for used.
+    /// What the main process and the processes that it waited for used.
     pub used_by_main: Usage,
-    /// Whether it had to be ended for its time.
+    /// Whether it was killed at its timeout.
     pub timed_out: Known<bool>,
-    /// How long it took, by its records; `None` where they do not tell.
+    /// How long it took, by its records; `None` if they do not tell.
     pub took: Option<Duration>,
     /// Whether a signal to the harness ended it.
     pub interrupted: bool,
-    /// Whether descendants were left alone while they lived on.
+    /// Whether descendants were left running.
     pub left_alone: bool,
-    /// The limits that it ran into.
+    /// The limits that it reached.
     pub struck: Known<Vec<Struck>>,
-    /// The single limits of which it is not known whether it ran into them, and why.
+    /// The limits of which it is not known whether it reached them, and why.
     pub untold: Vec<(Limit, String)>,
-    /// The processes that lived when everything was ended: at the timeout, or after the end of the
-    /// main process where none may outlive it.
+    /// The processes that lived when all were killed: at the timeout, or after the end of the main
+    /// process if none may outlive it.
     pub survivors: Known<Vec<Survivor>>,
-    /// What it used.
+    /// What the whole run used.
     pub usage: Usage,
     /// Every record accounted for.
     pub account: Account,
     /// The working directory, as the workload saw it.
     pub directory: Option<String>,
-    /// What was found of it while it was read: a mark that is missing, what a recording does not
-    /// say.
+    /// What was found while it was read: a missing mark, or what a recording does not say.
     pub findings: Vec<Finding>,
-    /// What the run of the baseline did, where the scenario has one.
+    /// The trace of the baseline's run, if the scenario has one.
     pub base: Known<Normalised>,
-    /// What it did.
+    /// Its trace.
     pub trace: T,
 }
 
 impl Run<()> {
-    /// A run of which a recording holds the records and nothing else.
+    /// Makes a run of which only the records are known, from a recording.
     #[must_use]
     pub fn recorded(account: Account) -> Self {
         let unknown = |what| format!("the recording does not {what}");
@@ -84,7 +82,7 @@ impl Run<()> {
         }
     }
 
-    /// A run that was followed to this end.
+    /// Makes a run that was followed to this end.
     #[must_use]
     pub fn of(exited: Exited, usage: Usage, account: Account) -> Self {
         let inherited = || Known::No("the workload's output was not captured".to_owned());
@@ -105,7 +103,7 @@ impl Run<()> {
         }
     }
 
-    /// The same run, with what it did.
+    /// Adds its trace to the run.
     #[must_use]
     pub fn with(self, trace: Normalised) -> Run {
         Run {
@@ -133,18 +131,18 @@ impl Run<()> {
 }
 
 impl<T> Run<T> {
-    /// The limits that it is known to have run into, but for its time.
+    /// Returns the limits that it is known to have reached, except for its time.
     pub(super) fn strikes(&self) -> impl Iterator<Item = &Struck> {
         self.struck.yes().into_iter().flatten()
     }
 
-    /// Whether it is known that it had to be ended for its time.
+    /// Whether it is known to have been killed at its timeout.
     #[must_use]
     pub fn has_timed_out(&self) -> bool {
         self.timed_out == Known::Yes(true)
     }
 
-    /// All limits that it is known to have run into, its time among them.
+    /// Returns all limits that it is known to have reached, including its time.
     #[must_use]
     pub fn struck(&self) -> Vec<Limit> {
         let time = self.has_timed_out().then_some(Limit::Timeout);
@@ -152,8 +150,7 @@ impl<T> Run<T> {
         time.into_iter().chain(others).collect()
     }
 
-    /// Whether a limit was its end, at whatever point it had come to: its trace is another one in
-    /// each run.
+    /// Whether a limit ended it. Its trace then stops at another point in each run.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         self.has_timed_out() || self.strikes().any(|struck| struck.is_end)
@@ -173,7 +170,7 @@ mod tests {
         Trace::default().normalise(&View::default(), &signatures)
     }
 
-    /// A run of which all is known, and which used up its time on CPUs.
+    /// Makes a run of which all is known, and which used up its CPU time.
     fn known() -> Run {
         let struck = Struck {
             limit: Limit::Cpu,

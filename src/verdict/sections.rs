@@ -1,4 +1,4 @@
-//! What is expected of sections.
+//! Judges sections.
 
 use super::events::named;
 use super::finding::{About, Finding};
@@ -7,10 +7,11 @@ use crate::plan::Plan;
 use crate::trace::{Deed, Stretch};
 use std::collections::BTreeSet;
 
-/// The expectations of sections that were not met or of which that is not known, and the marks that
-/// are not there once. What the expectations of the whole run have bound is bound here as well.
+/// Returns the expectations of sections that were not met or could not be decided, and the marks
+/// that do not occur exactly once. Captures of the whole run's expectations are bound in sections
+/// too.
 ///
-/// Of these names, deeds of before were overwritten.
+/// `forgotten` are names whose earlier deeds were overwritten.
 pub(super) fn judge(
     plan: &Plan,
     deeds: &[&Deed],
@@ -28,7 +29,7 @@ pub(super) fn judge(
             Ok(stretch) => stretch,
             Err(missing) => {
                 let named = |unmarked| match unmarked {
-                    // It may have been there.
+                    // It may have been in overwritten records.
                     Unmarked::Not(why) if forgotten.is_empty() => {
                         Finding::missed(about(), format!("section `{name}`: {why}"))
                     }
@@ -58,7 +59,7 @@ pub(super) fn judge(
     findings
 }
 
-/// Whether the author asked for such deeds; others are there for the sake of marks.
+/// Whether the author asked for such deeds; others were recorded for marks.
 pub(super) fn asks_for(plan: &Plan, deed: &Deed) -> bool {
     !plan.marks.hidden.contains(&*deed.name)
 }

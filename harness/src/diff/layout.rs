@@ -1,24 +1,24 @@
-//! Two traces, laid out for a reader.
+//! Lays two traces out for a reader.
 
 use perf_records::units::shown as plain;
 use std::fmt::Write;
 use trace_harness::upgrade::{Part, Row};
 
-/// So many lines that are the same stand on either side of one that is not.
+/// How many equal lines are shown before and after a difference.
 const CONTEXT: usize = 3;
 const GONE: &str = "\u{1b}[31m";
 const CAME: &str = "\u{1b}[32m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// What of the rows is shown, in their order.
+/// A row, or a stretch of equal rows in its place.
 enum Shown<'r, 'a> {
     Row(&'r Row<'a>),
-    /// So many that are the same.
+    /// This many equal rows.
     Same(usize),
 }
 
-/// What differs, with what stands around it and the head of its process; nothing where nothing
-/// differs.
+/// Returns the differences, with the lines around them and the heads of their processes; empty
+/// without a difference.
 fn shown<'r, 'a>(rows: &'r [Row<'a>]) -> Vec<Shown<'r, 'a>> {
     let mut is_shown = vec![false; rows.len()];
     let mut head = None;
@@ -30,7 +30,7 @@ fn shown<'r, 'a>(rows: &'r [Row<'a>]) -> Vec<Shown<'r, 'a>> {
             continue;
         }
         let around = place.saturating_sub(CONTEXT)..rows.len().min(place + CONTEXT + 1);
-        // What stands around it is of its own process.
+        // The lines around it are of its own process.
         let from = head.unwrap_or(0).max(around.start);
         for near in from..around.end {
             let is_next = near > place && rows.get(near).is_some_and(|it| it.part == Part::Task);
@@ -52,7 +52,7 @@ fn shown<'r, 'a>(rows: &'r [Row<'a>]) -> Vec<Shown<'r, 'a>> {
     for (row, is_shown) in rows.iter().zip(is_shown) {
         match (is_shown, all.last_mut()) {
             (true, _) => all.push(Shown::Row(row)),
-            // A trace's head and a process in which nothing differs go without a word.
+            // The head of a trace, and a process without a difference, are not shown.
             (false, _) if row.part != Part::Line => {}
             (false, Some(Shown::Same(many))) => *many += 1,
             (false, _) => all.push(Shown::Same(1)),
@@ -61,7 +61,7 @@ fn shown<'r, 'a>(rows: &'r [Row<'a>]) -> Vec<Shown<'r, 'a>> {
     all
 }
 
-/// `-` and `+` lines under the head of their process; empty where nothing differs.
+/// Writes `-` and `+` lines below the head of their process; empty without a difference.
 pub(super) fn unified(names: [&str; 2], rows: &[Row<'_>]) -> String {
     let all = shown(rows);
     let mut out = String::new();
@@ -112,8 +112,8 @@ pub(super) fn unified(names: [&str; 2], rows: &[Row<'_>]) -> String {
     out
 }
 
-/// Both beside each other in so many columns: `|` between lines that differ, `<` and `>` beside one
-/// that stands alone.
+/// Writes both traces side by side in this many columns: `|` between lines that differ, `<` and `>`
+/// beside a line that only one has.
 pub(super) fn columns(names: [&str; 2], rows: &[Row<'_>], width: usize) -> String {
     let all = shown(rows);
     let mut out = String::new();
@@ -145,10 +145,10 @@ pub(super) fn columns(names: [&str; 2], rows: &[Row<'_>], width: usize) -> Strin
     out
 }
 
-/// A column has at least so many characters.
+/// The least width of a column in characters.
 const LEAST: usize = 20;
 
-/// Cells of several lines each, where they are too long for one.
+/// Writes two cells, of several lines if they are too long for one.
 fn beside(out: &mut String, cells: [&str; 2], sign: char, color: &str, column: usize) {
     let [left, right] = cells.map(|cell| wrapped(&plain(cell), column));
     let plain = if color.is_empty() { "" } else { PLAIN };
@@ -159,7 +159,7 @@ fn beside(out: &mut String, cells: [&str; 2], sign: char, color: &str, column: u
     }
 }
 
-/// In pieces of so many characters; those behind the first stand further in.
+/// Splits a text into pieces of this many characters; all but the first are indented.
 fn wrapped(text: &str, column: usize) -> Vec<String> {
     const FURTHER: &str = "      ";
     let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! A trace in whatever form it was kept, in the grammar of normalised traces.
+//! Reads a trace, in any form that it was kept in, into the grammar of normalised traces.
 
 use perf_live::errors::chain;
 use perf_live::files;
@@ -13,14 +13,14 @@ use trace_harness::run::{Fired, Observer, RecordedRun};
 use trace_harness::trace::{Builder, View};
 use trace_harness::{snapshot, upgrade, verdict};
 
-/// What was read.
+/// A trace that was read.
 pub(super) struct Read {
     pub(super) text: String,
-    /// Why it is not all of the run; then nothing follows from what is not there.
+    /// Why it is not the whole run; if it is not, absence in it means nothing.
     pub(super) lacks: Vec<String>,
 }
 
-/// Reads one. What is no trace is given as it is.
+/// Reads a trace; a file that is no trace is returned as it is.
 pub(super) fn trace(path: &Path) -> Result<Read, String> {
     let failed = |why: String| format!("cannot read `{}`: {why}", shown_path(path));
     let whole = |text: String| Read {
@@ -60,7 +60,7 @@ pub(super) fn trace(path: &Path) -> Result<Read, String> {
     ))
 }
 
-/// All that a recording holds.
+/// Reads all that a recording holds.
 fn recording(path: &Path) -> Result<Read, String> {
     let failed = |error: &(dyn std::error::Error + 'static)| {
         format!("`{}`: {}", shown_path(path), chain(error))

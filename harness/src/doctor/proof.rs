@@ -1,4 +1,4 @@
-//! A traced run, whole.
+//! Traces a run as a proof.
 
 use super::Finding;
 use perf_live::errors::chain;
@@ -16,7 +16,7 @@ use trace_harness::run::{
 };
 use trace_harness::verdict::Run;
 
-/// The proof: `true` is run, traced, and every record accounted for.
+/// Runs and traces `true`, and accounts for every record.
 pub(super) fn whole_run(
     bench: &Bench<'_>,
     what: &'static str,
@@ -44,7 +44,7 @@ pub(super) fn whole_run(
 }
 
 fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Run<()>), RunError> {
-    // Without any right to trace, opening the events says so.
+    // Without any right to trace, the error comes from opening the events.
     let reach = bench.reach().unwrap_or_default();
     let words: &[&str] = match reach {
         Reach::Everything => &["*"],

@@ -1,5 +1,5 @@
-//! The guests of `harness matrix`: what runs in each, once for all scenarios and again for those
-//! that are in doubt.
+//! The guests of `harness matrix`: what runs in each, first for all scenarios and then again for
+//! those in doubt.
 
 use crate::formats;
 use crate::kernels::Kernels;
@@ -17,8 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use trace_harness::matrix::{self, Column, Heard, Kernel, Machine, Matrix, Place};
 
-/// How often a scenario is run again whose answers differ: something that comes up in every second
-/// run is missed on neither of two kernels but once in 128 times.
+/// How often a scenario is run again if its answers differ: with three more runs, an answer that
+/// comes up in every second run is missed on both of two kernels only once in 128 times.
 const ROUNDS: u32 = 3;
 
 /// The same scenarios, to be run on several kernels.
@@ -33,8 +33,8 @@ pub(super) struct Suite<'a> {
 }
 
 impl Suite<'_> {
-    /// Runs all scenarios on each of these kernels. Those whose answers differ from a kernel to the
-    /// next are run again there: what varies on one kernel is no difference between two.
+    /// Runs all scenarios on each of these kernels. Scenarios whose answers differ from a kernel to
+    /// the next are run again there: what varies on one kernel is no difference between two.
     pub(super) fn on_each(&self, kernels: &[String]) -> Matrix {
         let work = Work {
             suite: self,
@@ -70,7 +70,7 @@ impl Suite<'_> {
         Matrix::new(columns, self.scenarios.iter().cloned())
     }
 
-    /// What runs on each kernel.
+    /// Returns the command for each kernel.
     fn command(&self, only: Option<&BTreeSet<String>>) -> Vec<OsString> {
         let own = std::env::current_exe().unwrap_or_else(|_| "harness".into());
         let mut words: Vec<OsString> = vec![own.into(), "run".into()];
@@ -123,7 +123,7 @@ impl Work<'_> {
         let waiting: Mutex<VecDeque<usize>> = Mutex::new(indices.iter().copied().collect());
         let next = || {
             let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            // What has been told by then is shown.
+            // Results so far are shown.
             if self.machine.stop.is_asked() {
                 None
             } else {
@@ -168,7 +168,7 @@ impl Work<'_> {
         self.say(&format!("{name}: {how} after {seconds:.1} s"));
     }
 
-    /// Runs again there what is in doubt, and asks for the formats of its events.
+    /// Runs the scenarios in doubt again, and reads the formats of the kernel's events.
     fn again(&self, index: usize, scenarios: &BTreeSet<String>) {
         let begun = Instant::now();
         let name = self.edit(index, |column| column.kernel.clone());
@@ -190,7 +190,7 @@ impl Work<'_> {
                     "{name}: {n} scenario{plural} that differ again after {seconds:.1} s"
                 ));
             }
-            // What was told is explained all the same, as if it never varied.
+            // The answers so far are explained as if they did not vary.
             Err(trouble) => self.say(&format!(
                 "{name}: what differs could not be looked into there: {trouble}"
             )),
@@ -213,7 +213,7 @@ impl Work<'_> {
 
     fn in_guest(&self, index: usize, kernel: &Kernel, command: &[OsString]) -> Result<(), String> {
         let mut job = job(command.to_vec(), &[]);
-        // Nobody would find what is written there.
+        // Files that are written in the guest would be lost.
         job.environment.retain(|(name, _)| name != "CI");
         job.environment.push(("CI".into(), "1".into()));
         let mut lines = Lines::default();
@@ -291,7 +291,7 @@ fn with_hint(text: String, hint: Option<String>) -> String {
     }
 }
 
-/// Whether `harness run` did its work, which it says by its status; else what it said.
+/// Whether `harness run` did its work, by its status; if not, what it printed.
 fn tell(status: i32, said: &[u8]) -> Result<(), String> {
     let is_verdict = [status::PASSED, status::FAILED, status::ALL_SKIPPED]
         .into_iter()
@@ -302,7 +302,7 @@ fn tell(status: i32, said: &[u8]) -> Result<(), String> {
     let said = String::from_utf8_lossy(said);
     let said = said.trim();
     if said.is_empty() && status == i32::from(status::TROUBLE) {
-        // A scenario was broken, which its cell tells.
+        // A scenario was broken, which its cell shows.
         return Ok(());
     }
     let lines: String = shown_lines(said)
@@ -313,7 +313,7 @@ fn tell(status: i32, said: &[u8]) -> Result<(), String> {
     ))
 }
 
-/// Whole lines of what comes in pieces.
+/// Collects pieces into whole lines.
 #[derive(Default)]
 struct Lines(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! `harness matrix --update`: what the kernels told becomes the snapshots.
+//! `harness matrix --update`: makes snapshots of the kernels' traces.
 
 use crate::out::note;
 use crate::{complain, status};
@@ -10,8 +10,8 @@ use trace_harness::run::{Item, given_programs};
 use trace_harness::scenario;
 use trace_harness::snapshot::{self, Provenance, SnapshotError};
 
-/// Writes the snapshots of all scenarios, says which, and has those pass that differed in nothing
-/// else; the status to end with where that cannot be done.
+/// Writes the snapshots of all scenarios and reports which; scenarios without another failure then
+/// pass. Returns the exit status if it cannot.
 pub(super) fn accept(matrix: &mut Matrix, items: &[Item], keeps_common: bool) -> Result<(), u8> {
     for item in items {
         let accepted = of_item(matrix, item, keeps_common).map_err(|error| {
@@ -29,7 +29,7 @@ pub(super) fn accept(matrix: &mut Matrix, items: &[Item], keeps_common: bool) ->
     Ok(())
 }
 
-/// Whether there was anything to accept.
+/// Accepts the traces of one scenario; returns whether there were any to accept.
 fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, SnapshotError> {
     let columns = matrix.columns.iter();
     let told: Vec<Told<'_>> = columns
@@ -65,14 +65,14 @@ fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, Sna
             shown_path(file)
         );
     }
-    // Of a kernel that was not asked it is for its user to say.
+    // A variant of a kernel that was not run is left for the user to check.
     if let Err(error) = place.check_variants() {
         complain(&error, None);
     }
     Ok(true)
 }
 
-/// What the scenario says that it is about.
+/// Returns the description in a scenario.
 fn description(file: &Path, row: &str) -> String {
     let text = files::text(file, files::SCENARIO).unwrap_or_default();
     let all = scenario::read_all(file, &text, &given_programs()).unwrap_or_default();

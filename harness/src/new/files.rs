@@ -1,4 +1,4 @@
-//! The files that a command needs.
+//! Finds the files that a command needs.
 
 use super::NewError;
 use perf_live::files;
@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use trace_harness::scenario::{FileSource, FileSpec};
 
-/// A folder with more files than this is not laid in because a command names it.
+/// A folder with more files than this is not copied just because a command names it.
 const MOST: usize = 200;
 
-/// What is laid into the directory of the run; paths are below the current directory and there.
+/// The files for the run's directory; their paths there are those below the current directory.
 #[derive(Debug, Default)]
 pub(super) struct Laid {
     /// The files, and what they hold.
     pub(super) contents: BTreeMap<PathBuf, Vec<u8>>,
-    /// What the command names of it.
+    /// The paths that the command names.
     pub(super) named: Vec<PathBuf>,
 }
 
 impl Laid {
-    /// The files as a scenario names them, from its own folder.
+    /// Returns the files as a scenario names them, relative to its own folder.
     pub(super) fn specs(&self, scenario: &Path) -> BTreeMap<PathBuf, FileSpec> {
         let here = std::env::current_dir().unwrap_or_default();
         let folder = scenario.parent().unwrap_or(Path::new(""));
@@ -34,7 +34,7 @@ impl Laid {
     }
 }
 
-/// Reads the files that were asked for, and those that the command's words name.
+/// Reads the files that the user asked for, and those that the command names.
 pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, NewError> {
     let mut laid = Laid::default();
     for path in wanted {
@@ -80,8 +80,8 @@ impl Laid {
     }
 }
 
-/// What may be a path in a command: each argument, what stands behind its `=`, and the words of a
-/// text for a shell. The name of a program without a slash is looked for elsewhere.
+/// Returns what may be a path in a command: each argument, what follows a `=`, and the words of a
+/// shell's text. A program's name without a slash is found elsewhere.
 fn words(command: &[String]) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     if let Some((program, arguments)) = command.split_first() {
@@ -96,7 +96,7 @@ fn words(command: &[String]) -> Vec<&str> {
     words
 }
 
-/// The path as it stands below the current directory; `None` for one that leads out of it.
+/// Returns the path below the current directory; `None` if it leads out of it.
 fn below(path: &Path) -> Option<PathBuf> {
     let mut below = PathBuf::new();
     for part in path.components() {
@@ -109,7 +109,7 @@ fn below(path: &Path) -> Option<PathBuf> {
     Some(below)
 }
 
-/// The regular files at a path: itself, or those below it, links to files included.
+/// Returns the regular files at a path: itself, or those below it, links to files included.
 fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut waiting = vec![path.to_owned()];
@@ -129,7 +129,7 @@ fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A path without `.` and `..`, by its words alone.
+/// Resolves `.` and `..` in a path by its text alone.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -144,7 +144,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// The way from a folder to a file, both from the root.
+/// Returns the way from a folder to a file, both from the root.
 fn relative(folder: &Path, file: &Path) -> PathBuf {
     let shared = folder
         .components()

@@ -1,4 +1,4 @@
-//! Where a new scenario goes.
+//! Decides where a new scenario is written.
 
 use super::NewError;
 use perf_records::units::shown_path;
@@ -11,7 +11,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The file of that name, which is not there yet, nor is its snapshot.
+    /// Returns the file of that name, which must not exist yet, nor its snapshot.
     pub(super) fn of(name: &Path) -> Result<Self, NewError> {
         let is_path = name
             .extension()
@@ -43,8 +43,8 @@ impl Target {
         }
     }
 
-    /// The schema's path from the file, where `schema.json` lies in its folder or one above, up to
-    /// `scenarios`.
+    /// Returns the schema's path relative to the file: `schema.json` in its folder or one above, up
+    /// to `scenarios`.
     pub(super) fn schema(&self) -> Option<String> {
         let folders = self.file.ancestors().skip(1);
         let mut up = String::new();
@@ -61,7 +61,7 @@ impl Target {
     }
 }
 
-/// The folders that were made for it, which go again if nothing comes of it.
+/// The folders that were made for it, which are removed again if there is no scenario in the end.
 pub(super) struct Made {
     folders: Vec<PathBuf>,
 }
@@ -92,7 +92,7 @@ impl Made {
 impl Drop for Made {
     fn drop(&mut self) {
         for folder in self.folders.iter().rev() {
-            // Whoever has put something there keeps it.
+            // A folder that is not empty by now stays.
             let _in_use = std::fs::remove_dir(folder);
         }
     }

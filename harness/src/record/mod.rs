@@ -1,4 +1,4 @@
-//! `harness record`: what `perf record` does.
+//! `harness record`: does what `perf record` does.
 
 mod switch;
 
@@ -23,7 +23,7 @@ use trace_harness::run::{
     StoreOptions, Stored, Switch, Triggers, record,
 };
 
-/// What perf takes where nobody says a level.
+/// The level of compression that perf takes by default.
 const LEVEL: &str = "1";
 
 #[derive(Debug, clap::Args)]
@@ -41,10 +41,11 @@ Exit status: the command's own, 128 + n when signal n killed it; 127 where it wa
 pub(crate) struct Arguments {
     #[command(flatten)]
     whom: Whom,
-    /// A sample each time that the event has counted so far
+    /// Take a sample each time the event has counted this far
     #[arg(short, long, value_name = "N", conflicts_with = "freq", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// So many samples a second, or `max` for as many as kernel.perf_event_max_sample_rate allows
+    /// Take this many samples a second, or `max` for as many as kernel.perf_event_max_sample_rate
+    /// allows
     #[arg(short = 'F', long, value_name = "N|max", value_parser = frequency)]
     freq: Option<Frequency>,
     /// Size of each CPU's ring: pages, or bytes with a unit (64KiB, 4M); rounded up to a power of
@@ -55,8 +56,8 @@ pub(crate) struct Arguments {
     /// the rest in files in TMPDIR [default: until 1 GiB is free there]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     backlog: Option<u64>,
-    /// Samples come with call chains: fp, as frame pointers tell; dwarf, from a copy of the stack,
-    /// of so many bytes (8192)
+    /// Record call chains: fp, by frame pointers; dwarf, by a copy of the stack, of this many bytes
+    /// (8192)
     #[arg(long, value_name = "fp|dwarf[,SIZE]", value_parser = crate::trace::options::call_graph)]
     call_graph: Option<Chain>,
     /// The same as --call-graph fp
@@ -73,7 +74,7 @@ pub(crate) struct Arguments {
     files: switch::Files,
 }
 
-/// How many samples a second.
+/// The number of samples a second.
 #[derive(Clone, Copy, Debug)]
 enum Frequency {
     Of(u64),
@@ -100,7 +101,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 }
 
 fn run(arguments: &Arguments) -> Result<u8, Trouble> {
-    // From the first moment on: who sends it early must not end the recording.
+    // From the first moment on: a signal that comes early must not end the recording.
     signals::hold_back_requests().map_err(|error| other(error, None))?;
     let is_pipe = arguments.output == "-";
     let dumps = arguments.files.files(is_pipe).map_err(Trouble::Usage)?;
@@ -154,7 +155,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         recorder.enable()?;
         events.enable().map_err(RunError::Open)?;
     }
-    // Whoever comes to life from here on tells of himself.
+    // Processes that begin from here on have records of their own.
     let living = match whose {
         Recording::Machine => host.everybody(),
         _ => living,
@@ -206,7 +207,7 @@ fn wish(arguments: &Arguments, whose: Recording, bench: &Bench<'_>) -> Result<Re
     })
 }
 
-/// The events whose records ask for files.
+/// Opens the events whose records ask for files.
 fn alarm(
     arguments: &Arguments,
     wish: &RecordWish,
@@ -228,7 +229,7 @@ fn alarm(
     }
 }
 
-/// What is said in a recording of who made it.
+/// Returns what a recording says of its maker.
 pub(crate) fn about(compression: Option<i32>) -> StoreOptions {
     StoreOptions {
         command: std::env::args_os().collect(),
@@ -237,7 +238,7 @@ pub(crate) fn about(compression: Option<i32>) -> StoreOptions {
     }
 }
 
-/// Where the first of several files cannot be, none can.
+/// Makes the error of the first of several files, without which there can be none.
 fn no_first(output: &OsString, error: StoreError) -> Trouble {
     match error {
         StoreError::Write(error) => {
@@ -252,7 +253,7 @@ fn trouble(error: impl std::error::Error + 'static) -> Trouble {
     other(error, None)
 }
 
-/// Where one recording goes, and what is to have its name in the end.
+/// Opens the output for one recording; the second value gets its name at the end.
 fn output(name: &OsString) -> Result<(Output, Option<files::Output>), Trouble> {
     let path = Path::new(name);
     if name == "-" {
@@ -272,8 +273,8 @@ fn say(stored: &Stored, output: &OsString) {
     note!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
 }
 
-/// Whoever was throttled has fewer samples than it would have had: no loss, as nobody can say how
-/// many.
+/// Reports throttled events. They have fewer samples than they would have had; that is no loss, as
+/// it cannot be said how many.
 fn say_throttled(stored: &Stored, host: &Host) {
     let rate = host.perf_event_max_sample_rate().unwrap_or_default();
     for (name, times) in &stored.throttled {

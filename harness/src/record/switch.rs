@@ -1,4 +1,4 @@
-//! When there are files, and what is said of each.
+//! Decides when files are written, and reports on each.
 
 use crate::out::note;
 use crate::signals;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::run::{FileError, FileReport, Switch};
 
-/// What there is where nobody says what asks for a file.
+/// The default source of requests for files.
 const SIGNAL: &str = "signal";
 
 #[derive(Debug, Args)]
@@ -19,30 +19,30 @@ pub(super) struct Files {
     /// to (--switch-output)
     #[arg(long, overrides_with = "no_overwrite")]
     pub(super) overwrite: bool,
-    /// Write all records as they come; that is what is done where nobody says --overwrite
+    /// Write all records as they come, which is the default without --overwrite
     #[arg(long, overrides_with = "overwrite")]
     no_overwrite: bool,
-    /// Files with names FILE.YYYYmmddHHMMSSnnnnnnnnn: one for each SIGUSR2, and one after so many
-    /// bytes of records (64K, 100M) or so long (30s, 5m, 1h, 1d); the last one at the end
+    /// Write files named FILE.YYYYmmddHHMMSSnnnnnnnnn: one for each SIGUSR2, and one after this
+    /// many bytes of records (64K, 100M) or this time (30s, 5m, 1h, 1d); the last one at the end
     #[arg(long, value_name = "signal|SIZE|TIME", num_args = 0..=1, default_missing_value = SIGNAL, require_equals = true, value_parser = switch)]
     switch_output: Option<Switch>,
-    /// A file each time that one of these events comes, too; those that come together ask for one
+    /// Also write a file each time one of these events comes; events that come together ask for one
     #[arg(long, value_name = "EVENTS")]
     pub(super) switch_output_event: Option<String>,
-    /// Keep so many files of this recording, and remove the oldest
+    /// Keep this many files of this recording, and remove the oldest
     #[arg(long, value_name = "N")]
     switch_max_files: Option<std::num::NonZeroUsize>,
-    /// As perf has it. A file of --overwrite tells who lived when its span began in any case, also
-    /// of those who are dead since
+    /// As in perf. A file of --overwrite always names the tasks that lived when its span began,
+    /// including tasks that have ended since
     #[arg(long, requires = "overwrite")]
     tail_synthesize: bool,
 }
 
 impl Files {
-    /// What asks for files, and how many are kept; `None` where there is one file.
+    /// Returns what asks for files, and how many are kept; `None` if there is a single file.
     ///
     /// # Errors
-    /// A message for whoever wrote the command line.
+    /// A message for the user, about the command line.
     pub(super) fn files(&self, is_pipe: bool) -> Result<Option<(Switch, Option<usize>)>, String> {
         let is_named = self.switch_output.is_some() || self.switch_output_event.is_some();
         let most = self.switch_max_files.map(usize::from);
@@ -83,11 +83,11 @@ fn switch(text: &str) -> Result<Switch, String> {
     Ok(Switch::Time(Duration::from_secs(time)))
 }
 
-/// Says on standard error what became of each file.
+/// Reports each file on standard error.
 #[derive(Debug)]
 pub(super) struct Told {
     output: PathBuf,
-    /// Whether there was any.
+    /// Whether any file was written.
     pub(super) is_any: bool,
 }
 

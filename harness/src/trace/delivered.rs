@@ -1,4 +1,4 @@
-//! `-e signal=SET`: signals that are delivered, as strace shows them.
+//! `-e signal=SET`: shows signals that are delivered, as strace does.
 
 use nix::libc;
 use perf_records::units::Nanos;
@@ -12,8 +12,8 @@ use trace_harness::trace::{FieldValue, TracedEvent};
 const DELIVER: &str = "signal:signal_deliver";
 const GENERATE: &str = "signal:signal_generate";
 
-/// The words of `-e` without those that name signals, and what these want: nothing where they name
-/// none, or where nothing names any.
+/// Returns the words of `-e` without those that name signals, and the wants of these; none if no
+/// word names a signal.
 pub(super) fn split(sets: &[String]) -> Result<(Vec<String>, Vec<Wanted>), String> {
     let (mut rest, mut wanted) = (Vec::new(), Vec::new());
     for set in sets {
@@ -64,7 +64,7 @@ fn filter(names: &str) -> Result<Option<String>, String> {
         });
     }
     if !is_negated {
-        // Of whoever dies of any of them (see below).
+        // A process that dies of one of them gets this signal (see below).
         tests.push(format!("sig == {}", libc::SIGKILL));
     }
     let between = if is_negated { " && " } else { " || " };
@@ -88,7 +88,7 @@ fn number(name: &str) -> Option<i32> {
 /// Signals on their way.
 #[derive(Debug, Default)]
 pub(super) struct Signals {
-    /// What was last sent of this number to this thread or process.
+    /// The last one sent with this number to this thread or process.
     sent: HashMap<(i32, i32), Sent>,
     n_sent: u64,
 }
@@ -101,13 +101,13 @@ struct Sent {
     number: u64,
 }
 
-/// What an event is of a signal.
+/// What an event says of a signal.
 pub(super) enum Step {
-    /// None of it.
+    /// Nothing.
     Other,
-    /// It was sent; there is nothing to be shown yet.
+    /// It was sent, and is not shown yet.
     Sent,
-    /// It arrived.
+    /// It was delivered.
     Delivered(Delivered),
 }
 
@@ -134,8 +134,8 @@ impl Signals {
                     code: number("code"),
                     number: self.n_sent,
                 };
-                // What is ignored never arrives (TRACE_SIGNAL_IGNORED), and of what is pending
-                // already there is no second one.
+                // An ignored signal never arrives (TRACE_SIGNAL_IGNORED), and a second one is
+                // dropped while one is pending.
                 if number("result") == 0 {
                     self.sent.insert((number("pid"), signal), sent);
                 }
@@ -143,8 +143,8 @@ impl Signals {
             }
             DELIVER => {
                 let ids = [actor.tid.0 as i32, actor.pid.0 as i32];
-                // Of a signal that ends a process the kernel makes SIGKILL for all of its threads
-                // (complete_signal(), kernel/signal.c). Where nothing was sent, they end for
+                // For a signal that ends a process, the kernel makes SIGKILL for all of its threads
+                // (complete_signal(), kernel/signal.c). If none was sent, the threads end for
                 // another reason: one of them called exit_group(2) or execve(2).
                 let signal = match signal {
                     libc::SIGKILL => match self.last_sent(ids) {
@@ -172,8 +172,8 @@ impl Signals {
                     signal,
                     code,
                     errno: number("errno"),
-                    // What the kernel sends by itself is in nobody's name, whoever was running
-                    // then.
+                    // A signal that the kernel sends by itself has no sender, whichever task was
+                    // running then.
                     sender: sender.filter(|_| is_somebodys(signal, code)),
                     is_default,
                 })
@@ -184,7 +184,7 @@ impl Signals {
 }
 
 impl Signals {
-    /// The signal that was sent last to any of these, and has not arrived.
+    /// Returns the signal that was last sent to any of these and has not arrived.
     fn last_sent(&self, ids: [i32; 2]) -> Option<i32> {
         let sent = self.sent.iter();
         let theirs = sent.filter(|((id, _), _)| ids.contains(id));

@@ -1,19 +1,20 @@
-//! What `-e` names, in the forms that strace's users write.
+//! Reads what `-e` names, in the forms that strace's users write.
 
 use super::{Trouble, unusable};
 use perf_live::host::Catalogue;
 use perf_records::attr::Chain;
 use trace_harness::plan::{self, TracedWord, Wanted};
 
-/// `openat,!futex,sched:*` as the plan wants it; `trace=` or `t=` in front is strace's habit.
+/// Turns `openat,!futex,sched:*` into wants; `trace=` or `t=` in front is a habit from strace.
 ///
-/// As there, a set that starts with `!` is taken away as a whole: `!open,close` leaves out both.
+/// As in strace, a set that starts with `!` is taken away as a whole: `!open,close` leaves out
+/// both.
 ///
 /// # Errors
-/// A qualifier other than `trace=`, with what there is instead; a word that is no event.
+/// A qualifier other than `trace=`, with what to write instead; a word that is no event.
 ///
-/// Terms stand behind a name between slashes, `openat/call-graph=fp/`; `chain` is the call chain of
-/// all that say nothing of theirs.
+/// Terms stand after a name between slashes, `openat/call-graph=fp/`; `chain` is the call chain of
+/// all names without such a term.
 pub(super) fn wanted(
     sets: &[String],
     chain: Option<Chain>,
@@ -61,12 +62,11 @@ impl Chained {
         }
     }
 
-    /// The same as the plan wants it, where `all` is for those that say nothing of theirs, and
-    /// there are calls.
+    /// Returns them as wants; `all` is for calls without a term of their own, if there are calls.
     fn wanted(self, all: Option<Chain>, has_calls: bool) -> Vec<Wanted> {
         let of_all = all.filter(|_| has_calls);
         let of_all = of_all.map(|chain| Wanted::Chains(self.without, chain));
-        // Where all have one, those of a kind of their own only say how much.
+        // If all calls have chains, those of another kind only say how much is copied.
         let kept = |word: String| {
             if all.is_some() {
                 Vec::new()
@@ -80,7 +80,7 @@ impl Chained {
     }
 }
 
-/// The set behind `trace=`.
+/// Returns the set after `trace=`.
 fn unqualified(set: &str) -> Result<&str, String> {
     let Some((qualifier, rest)) = set.split_once('=') else {
         return Ok(set);
@@ -112,7 +112,7 @@ mod tests {
     use std::path::Path;
     use trace_harness::plan::WantedEvent;
 
-    /// On a machine of which nothing is known.
+    /// Reads as on an unknown machine.
     fn read(sets: &[String], chain: Option<Chain>) -> Result<Vec<Wanted>, String> {
         let host = Host::at(Path::new("/nonexistent"));
         wanted(sets, chain, &host).map_err(|trouble| match trouble {

@@ -1,4 +1,4 @@
-//! `harness trace`: one command, live.
+//! `harness trace`: traces one command, live.
 
 mod delivered;
 mod events;
@@ -49,27 +49,27 @@ pub(crate) struct Arguments {
     /// Events to trace, a list with commas; may be repeated. `trace=` in front of it is accepted
     #[arg(short = 'e', long = "events", alias = "trace", value_name = "EVENTS")]
     events: Vec<String>,
-    /// Page faults as well as calls (-e none: alone), each with its instruction and with what is
-    /// mapped where it led
+    /// Show page faults beside the calls (-e none: alone), each with its instruction and the
+    /// mapping of its address
     #[arg(short = 'F', long = "pf", value_name = "KIND", value_enum)]
     faults: Option<Faults>,
-    /// At the end, of each thread, from its birth or exec to its exit: how long it was on a CPU,
-    /// how long it could have been and was not, how long it slept (state S), waited undisturbed (D)
-    /// and was stopped (T), the longest time off, how often, and which threads woke it, by
-    /// themselves or by an interrupt in their turn. Wakings by others than the command's threads
-    /// are counted and not seen: then the time to the next turn counts as sleep
+    /// Show at the end, for each thread, from its birth or exec to its exit: how long it was on a
+    /// CPU, how long it could have been and was not, how long it slept (state S), waited
+    /// undisturbed (D) and was stopped (T), the longest time off, how often, and which threads woke
+    /// it, by themselves or in an interrupt. Wakings by other tasks than the command's are counted
+    /// and not seen: then the time to the next turn counts as sleep
     #[arg(long)]
     sched: bool,
-    /// Pair two events that share a key, and print the time from the one to the other as a line of
-    /// its own; may be repeated. Written NAME=BEGIN,END followed by any number of ,KEY, where a KEY
-    /// is a field that both have, or FIELD=FIELD where the two call it differently; `process` is
-    /// the process; without a KEY the two are of one thread. Both events are traced. An END belongs
-    /// to the last BEGIN with its key
+    /// Pair two events that share a key, and print the time between them as a line of its own; may
+    /// be repeated. Written NAME=BEGIN,END followed by any number of ,KEY, where a KEY is a field
+    /// that both have, or FIELD=FIELD if its names differ; `process` is the process; without a KEY
+    /// the two are of one thread. Both events are traced. An END belongs to the last BEGIN with its
+    /// key
     #[arg(long = "span", value_name = "RULE", value_parser = spans::rule)]
     spans: Vec<spans::Rule>,
     /// Only calls that name this path, or use a descriptor that refers to it; may be repeated.
-    /// Calls of which that cannot be known are shown too. Paths are compared as text, without `.`
-    /// and `..`: other symbolic links to the file are not found
+    /// Calls are also shown if that is not known. Paths are compared as text, without `.` and `..`:
+    /// other symbolic links to the file are not found
     #[arg(short = 'P', long = "path", alias = "trace-path", value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only calls that returned an error or were interrupted
@@ -88,8 +88,9 @@ pub(crate) struct Arguments {
     /// ones. All of it ends with the command and what it started
     #[arg(long)]
     sandbox: bool,
-    /// Instead of lines, tables of the calls: how many, how many failed, with which errors, and how
-    /// long they took by the clock, waiting included. Of a run that lost events they say INCOMPLETE
+    /// Print tables of the calls instead of lines: how many, how many failed, with which errors,
+    /// and how long they took by the clock, waiting included. For a run that lost events they say
+    /// INCOMPLETE
     #[arg(short = 'c', long, alias = "summary-only")]
     summary: bool,
     /// Lines, and at the end the tables of --summary
@@ -105,20 +106,20 @@ pub(crate) struct Arguments {
         default_value_t = Order::Time
     )]
     summary_sort: Order,
-    /// Whom the tables are of
+    /// What each table of the summary is about
     #[arg(long, value_name = "WHOM", value_enum, default_value_t = By::Total)]
     summary_by: By,
-    /// Show so many bytes of what is read, written, sent and received, instead of the buffer's
+    /// Show this many bytes of what is read, written, sent and received, instead of the buffer's
     /// address alone. Paths and other strings are not cut by it
     #[arg(short, long, value_name = "BYTES", default_value_t = 0)]
     string_limit: u16,
-    /// Who reads the strings that calls are given
+    /// What reads the strings that calls are given
     #[arg(long, value_name = "SOURCE", value_enum, default_value_t = Strings::Auto)]
     strings: Strings,
-    /// Show the functions that led to each call and event: fp, as frame pointers tell; dwarf, from
-    /// a copy of the stack, of so many bytes (8192). Of one alone, or not of one, with terms: -e
-    /// 'fsync/call-graph=dwarf/,sched:sched_switch/max-stack=8/'. Of calls the program's functions
-    /// are shown
+    /// Show the functions that led to each call and event: fp, by frame pointers; dwarf, by a copy
+    /// of the stack, of this many bytes (8192). Terms choose for single events: -e
+    /// 'fsync/call-graph=dwarf/,sched:sched_switch/max-stack=8/'. Calls show the program's
+    /// functions
     #[arg(long, value_name = "fp|dwarf[,SIZE]", value_parser = options::call_graph)]
     call_graph: Option<Chain>,
     /// The same as --call-graph dwarf
@@ -129,15 +130,15 @@ pub(crate) struct Arguments {
         conflicts_with = "call_graph"
     )]
     stack_trace: bool,
-    /// Write the trace to this file instead of standard error: one that was not there grows as the
-    /// command runs, one that was is replaced at the end
+    /// Write the trace to this file instead of standard error: a new file grows as the command
+    /// runs, an existing one is replaced at the end
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Keep the very records in this file, for `perf script` and `harness trace -i`; a pipe or
-    /// device gets them as a pipe's stream
+    /// Keep the records themselves in this file, for `perf script` and `harness trace -i`; a pipe
+    /// or device gets them as a pipe's stream
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Follow the command's descendants: the default, accepted for those whose fingers know it
+    /// Follow the command's descendants: the default, accepted for users of strace
     #[arg(short, long)]
     follow: bool,
     /// The form of the trace
@@ -150,8 +151,8 @@ pub(crate) struct Arguments {
     /// the rest in files in TMPDIR [default: until 1 GiB is free there]
     #[arg(long, value_name = "SIZE", value_parser = options::size)]
     backlog: Option<u64>,
-    /// Instead of a command's, the calls and events that are recorded in this file: perf.data, of
-    /// --save, harness record or perf record. Without -e all that was asked for then
+    /// Show the calls and events recorded in this file instead of a command's: perf.data, of
+    /// --save, harness record or perf record. Without -e, all that was recorded
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["command", "sandbox", "strings", "ring_size"])]
     input: Option<PathBuf>,
     /// The command and its arguments
@@ -170,7 +171,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     })
 }
 
-/// Says what went wrong, and gives the exit status.
+/// Reports what went wrong, and returns the exit status.
 pub(crate) fn status_of(ended: Result<u8, Trouble>) -> u8 {
     match ended {
         Ok(status) => status,
@@ -226,7 +227,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         paths: !arguments.paths.is_empty(),
         names: false,
     };
-    // A want that cannot be is said in any case, and first.
+    // A word that is no event is reported in any case, and first.
     let reach = bench.reach();
     let within = reach.as_ref().copied().unwrap_or_default();
     let plan = plan::events_within(within, &wanted, memory, &bench).map_err(unusable)?;
@@ -255,7 +256,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
     unseen::say_unread(&reading, &plan, events.reads_memory());
     unseen::say_unseen(&plan);
-    // Who reads the trace may be slower than the workload.
+    // The reader of the trace may be slower than the workload.
     let apart = events.drain_apart();
     apart.map_err(|error| other(error, None))?;
     let about = crate::record::about(None);
@@ -314,7 +315,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     printer.finish(&run.account, run.exit.yes().copied())
 }
 
-/// The call chain of all that say nothing of theirs.
+/// Returns the call chain of events without a term for it.
 fn call_chain(arguments: &Arguments) -> Option<Chain> {
     let whole = arguments.stack_trace.then_some(Chain {
         user_stack: Chain::STACK,
@@ -323,7 +324,7 @@ fn call_chain(arguments: &Arguments) -> Option<Chain> {
     arguments.call_graph.or(whole)
 }
 
-/// What is written of the run.
+/// Returns what is written of the run.
 fn form(arguments: &Arguments) -> Result<Form, Trouble> {
     let ending = match (arguments.failed_only, arguments.successful_only) {
         (true, _) => Ending::Failed,

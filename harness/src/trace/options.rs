@@ -15,7 +15,7 @@ pub(super) enum Format {
     Json,
 }
 
-/// Which page faults.
+/// The page faults to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Faults {
     /// Those of both kinds
@@ -27,7 +27,7 @@ pub(super) enum Faults {
 }
 
 impl Faults {
-    /// What is to be recorded for it.
+    /// Returns what has to be recorded for it.
     pub(super) fn wants(self) -> impl Iterator<Item = Wanted> {
         let kinds: &[SoftwareKind] = match self {
             Self::All => &[SoftwareKind::MinorFaults, SoftwareKind::MajorFaults],
@@ -43,7 +43,7 @@ impl Faults {
     }
 }
 
-/// Whom a summary is of.
+/// What a summary has a table for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum By {
     /// All threads together
@@ -52,7 +52,7 @@ pub(super) enum By {
     Thread,
 }
 
-/// By what a summary is ordered.
+/// The order of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Order {
     /// The most time first
@@ -80,16 +80,16 @@ impl From<Order> for SummaryOrder {
     }
 }
 
-/// Who reads strings.
+/// What reads strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Strings {
-    /// BPF where it is allowed, else the kernel's tracepoints where they hold strings, else nobody
+    /// BPF if it is allowed, else the kernel's tracepoints if they hold strings, else none
     Auto,
     /// A BPF program
     Bpf,
     /// The kernel's own tracepoints (Linux 6.19 and later)
     Kernel,
-    /// Nobody: strings are shown as `<unread>`, buffers by their addresses
+    /// None: strings are shown as `<unread>`, buffers by their addresses
     None,
 }
 
@@ -133,8 +133,8 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a size above zero".to_owned())
 }
 
-/// The paths of `-P`, each as it is written and as it resolves to: a call may name it either way,
-/// and a descriptor too. One that is not there yet is as good as one that is.
+/// Returns the paths of `-P`, each as written and as it resolves: a call or a descriptor may name
+/// either. A path need not exist yet.
 pub(super) fn paths(written: &[PathBuf]) -> io::Result<Paths> {
     use std::os::unix::ffi::OsStrExt;
     let mut paths = Paths::default();

@@ -1,4 +1,4 @@
-//! Writes calls and events as they come, and what they add up to at the end.
+//! Writes calls and events as they come, and a summary at the end.
 
 use super::delivered::{Signals, Step};
 use super::options::Format;
@@ -23,15 +23,15 @@ use trace_harness::run::{Fired, Observer, Saving, Turn};
 /// What is written of a run.
 pub(super) struct Form {
     pub(super) format: Format,
-    /// Which calls.
+    /// The calls to print.
     pub(super) choice: Choice,
     /// How their values are written.
     pub(super) values: Plain,
-    /// Whether each has its line.
+    /// Whether each call and event gets a line.
     pub(super) lines: bool,
-    /// Whether lines of text begin with when it was entered, in seconds of the events' clock.
+    /// Whether lines of text begin with the time of the entry, in seconds of the events' clock.
     pub(super) times: bool,
-    /// What they add up to, where that is written too.
+    /// The summary, if one is written.
     pub(super) summary: Option<(Summary, SummaryOrder)>,
 }
 
@@ -44,13 +44,13 @@ pub(super) struct Printer<'a> {
     sink: Sink,
     n_events: u64,
     error: Option<Trouble>,
-    /// What is told of the threads at the end.
+    /// The tables of `--sched`, if asked for.
     pub(super) sched: Option<View>,
-    /// Where signals are shown as such.
+    /// Set if signals are shown as such.
     pub(super) signals: Option<Signals>,
-    /// What pairs them.
+    /// The pairs of `--span`.
     pub(super) spans: Spans,
-    /// What keeps the records.
+    /// The recording, if one is kept.
     pub(super) saving: Option<Saving>,
 }
 
@@ -96,14 +96,14 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes what is left, of what comes from a file and is judged elsewhere.
+    /// Writes the rest, for a recording that is judged elsewhere.
     pub(super) fn end(mut self) -> Result<(), Trouble> {
         self.flush();
         self.error.map_or(Ok(()), Err)?;
         self.sink.finish()
     }
 
-    /// Has spans told, and writes them.
+    /// Has spans made, and writes them.
     fn tell_spans(&mut self, told: impl FnOnce(&mut Spans, &mut dyn FnMut(&Span))) {
         let mut spans = std::mem::take(&mut self.spans);
         told(&mut spans, &mut |span| {
@@ -171,7 +171,7 @@ impl<'a> Printer<'a> {
         self.counted();
     }
 
-    /// Where signals are shown, so is how a process ends by itself; in JSON the call says it.
+    /// Writes how a process ended, if signals are shown; in JSON the call says it.
     fn exited(&mut self, call: &Call) {
         let is_text = self.form.lines && self.form.format == Format::Text;
         if let (true, Some("exit_group"), Entry::Seen { args, .. }) =
@@ -181,7 +181,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes the functions that led to what was written last.
+    /// Writes the functions that led to the last call or event.
     fn chain(&mut self, stack: Option<&Arc<Stack>>) {
         let Some(stack) = stack.filter(|_| self.form.lines) else {
             return;
@@ -192,8 +192,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes what is left and what is to be said of all; gives the exit status, which is the
-    /// workload's where that is known.
+    /// Writes the rest and the remarks on all; returns the exit status, which is the workload's if
+    /// known.
     pub(super) fn finish(
         mut self,
         account: &Account,

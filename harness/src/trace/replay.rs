@@ -1,4 +1,4 @@
-//! `harness trace -i FILE`: what somebody recorded, as if it took place now.
+//! `harness trace -i FILE`: shows a recording as if its run took place now.
 
 use super::options::Format;
 use super::printer::{Form, Printer};
@@ -74,8 +74,8 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     })
 }
 
-/// The names of calls' arguments do not change from kernel to kernel; those of tracepoints' fields
-/// do, and are the recording's.
+/// Returns the signatures for a recording: the names of calls' arguments are the same on all
+/// kernels, those of tracepoints' fields are the recording's.
 pub(crate) fn signatures<'a>(recording: &'a RecordedRun, host: &'a Host) -> Signatures<'a> {
     Signatures::new(Box::new(|event| {
         let name = TracepointName::parse(&format!("syscalls:{event}"))?;
@@ -83,8 +83,7 @@ pub(crate) fn signatures<'a>(recording: &'a RecordedRun, host: &'a Host) -> Sign
     }))
 }
 
-/// Writes all that a recording holds as text, a line each with its time, behind what is to be said
-/// of it.
+/// Writes all that a recording holds as text, a line each with its time, after `head`.
 pub(crate) fn text(file: &Path, head: &str, to: &Path) -> Result<(), Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
     let memory = recording.memory();

@@ -1,11 +1,11 @@
-//! `--sched`: of each thread, how long it was on a CPU and how long off, why, and who woke it.
+//! `--sched`: for each thread, how long it was on a CPU and off, why, and which task woke it.
 //!
 //! A thread leaves its CPU with `sched:sched_switch`, which says in which state. It comes back with
-//! a record of its own (`PERF_RECORD_SWITCH`), as that tracepoint is of whoever leaves, and of the
-//! workload's threads alone is recorded. Between the two it sleeps until `sched:sched_waking`,
-//! which fires where somebody wakes it, and then waits for a CPU. `sched:sched_wakeup` fires when
-//! it is put to a CPU, which may be done there by an interrupt, in nobody's name
-//! (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
+//! a record of its own (`PERF_RECORD_SWITCH`): the tracepoint belongs to the thread that leaves,
+//! and only the workload's threads are recorded. Between the two it sleeps until
+//! `sched:sched_waking`, which fires in the task that wakes it, and then waits for a CPU.
+//! `sched:sched_wakeup` fires when it is put on a CPU, perhaps by an interrupt there, which belongs
+//! to no task (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
 
 use perf_records::units::shown;
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ const WAKING: &str = "sched:sched_waking";
 const WAKEUP: &str = "sched:sched_wakeup";
 const WAKEUP_NEW: &str = "sched:sched_wakeup_new";
 
-/// What is recorded for it.
+/// Returns what is recorded for it.
 pub(super) fn wants() -> impl Iterator<Item = Wanted> {
     let events = [SWITCH, WAKING, WAKEUP, WAKEUP_NEW].map(|name| {
         Wanted::Event(WantedEvent {
@@ -32,12 +32,12 @@ pub(super) fn wants() -> impl Iterator<Item = Wanted> {
     events.into_iter().chain([Wanted::Turns])
 }
 
-/// What the threads of a run did to each other and to the CPUs.
+/// The switches and wakings of a run's threads.
 #[derive(Debug, Default)]
 pub(super) struct View {
     threads: BTreeMap<ThreadId, Thread>,
-    /// The living by the ids that records give them, and by those of tracepoints where these are
-    /// others.
+    /// The living threads by the ids in perf's records; the next field has them by the ids in
+    /// tracepoints, which may differ.
     by_tid: HashMap<u32, ThreadId>,
     by_global: HashMap<i32, ThreadId>,
 }
@@ -58,32 +58,32 @@ struct Thread {
     waited: u64,
     stops: u64,
     woken_by: BTreeMap<Waker, u64>,
-    /// How often it came back with nobody seen to wake it.
+    /// How often it came back without a waking that was seen.
     unseen: u64,
-    /// How often it left a CPU and was not seen to come to it.
+    /// How often it left a CPU without a record of its coming.
     untold: u64,
-    /// Since when it is on a CPU.
+    /// The time since which it is on a CPU.
     on: Option<u64>,
-    /// Since when it is off, and why.
+    /// The time since which it is off, and why.
     out: Option<(u64, Why)>,
-    /// When it was woken since.
+    /// The time at which it was woken since then.
     woken: Option<u64>,
 }
 
-/// Who was running when a thread was woken.
+/// The task that was running when a thread was woken.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Waker {
     tid: u32,
     comm: String,
-    /// Whether an interrupt did it, be it by what that one asked for (a packet to the machine
-    /// itself) or by what is nobody's there (a timer).
+    /// Whether an interrupt woke it, due to the running task (a packet to the machine itself) or
+    /// not (a timer).
     by_interrupt: bool,
 }
 
 /// Why a thread is off its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
-    /// It could go on.
+    /// It could run.
     Runnable,
     /// TASK_INTERRUPTIBLE.
     Sleeps,
@@ -94,8 +94,8 @@ enum Why {
 }
 
 impl Why {
-    /// By the field `prev_state`: `TASK_REPORT` of include/linux/sched.h, and a bit above these for
-    /// what is taken off while it could run.
+    /// Reads the field `prev_state`: `TASK_REPORT` of include/linux/sched.h, and a bit above these
+    /// for a task that was taken off while it could run.
     fn of(state: i128) -> Self {
         match state & 0xff {
             0 => Self::Runnable,
@@ -107,7 +107,7 @@ impl Why {
 }
 
 impl View {
-    /// Takes what is told of threads.
+    /// Takes the births and ends of threads.
     pub(super) fn observe(&mut self, observation: &Observation) {
         match *observation {
             Observation::Born { child, .. } => {
@@ -130,7 +130,7 @@ impl View {
         }
     }
 
-    /// Takes a thread's turn.
+    /// Takes a thread's coming onto a CPU, or its end.
     pub(super) fn turn(&mut self, turn: Turn) {
         let Some(&ended) = self.by_tid.get(&turn.tid.0) else {
             return;
@@ -152,7 +152,7 @@ impl View {
         self.by_global.retain(|_, thread| *thread != ended);
     }
 
-    /// Takes an event; gives whether it is one of these.
+    /// Takes an event; returns whether it is one of these.
     pub(super) fn event(&mut self, fired: &Fired<'_>, event: &TracedEvent) -> bool {
         let (actor, time) = (fired.actor, fired.time.0);
         let number = |name: &str| {
@@ -168,8 +168,8 @@ impl View {
         };
         match &*event.name {
             SWITCH => {
-                // One that has ended is dead to the account as well: what it still does to its end
-                // is not told whole.
+                // A thread that has ended has ended for the account too: what it still does is not
+                // recorded in full.
                 if let Some(thread) = self.named(number("prev_pid")) {
                     thread.is_called(actor);
                     thread.leave(time);
@@ -191,8 +191,8 @@ impl View {
                 }
             }
             WAKEUP => {
-                // It was about to sleep, and does not (ttwu_runnable()). One that has decided to is
-                // woken before it is off, and put to a CPU then.
+                // It was about to sleep, and does not (ttwu_runnable()). A thread that has decided
+                // to sleep is woken before it is off, and put on a CPU then.
                 if let Some(thread) = self.named(number("pid"))
                     && thread.out.is_none()
                 {
@@ -200,7 +200,7 @@ impl View {
                 }
             }
             WAKEUP_NEW => {
-                // It has never run: it waits for its first CPU, and nobody woke it.
+                // The thread has never run: it waits for its first CPU, and was not woken.
                 if let Some(thread) = self.named(number("pid"))
                     && thread.on.is_none()
                 {
@@ -322,7 +322,7 @@ impl Thread {
             return;
         }
         self.unseen += u64::from(woken.is_none());
-        // Where nobody was seen to wake it, all of the time counts as what it slept.
+        // Without a waking that was seen, all of the time counts as sleep.
         let woken = woken.unwrap_or(since).clamp(out, since.max(out));
         let slept = woken - out;
         match why {

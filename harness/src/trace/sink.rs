@@ -8,7 +8,7 @@ use perf_records::units::shown_path;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Where the trace goes.
+/// The destination of a trace.
 pub(crate) enum Sink {
     Error(io::Stderr),
     File(Box<Output>, PathBuf),

@@ -222,7 +222,7 @@ impl Spans {
             }
             if n_open > 0 && !pairing.has_ends {
                 said.push(format!(
-                    "`{}` never came, so that {n_open} of `span:{name}` have no end; what fires in an interrupt, or in somebody else's name, is not seen",
+                    "`{}` never came, so that {n_open} of `span:{name}` have no end; an event that fires in an interrupt, or in a task outside the workload, is not seen",
                     rule.end
                 ));
             }

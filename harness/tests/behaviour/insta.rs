@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 
-/// Runs `cargo insta` as somebody who reviews would.
+/// Runs `cargo insta` as a reviewer would.
 fn cargo_insta(folder: &Path, arguments: &[&str]) -> Result<Run, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

@@ -126,7 +126,7 @@ impl Numbers {
 const SIDE_BY_SIDE: u64 = 5;
 const KILLS: usize = 60;
 
-/// When the last process is gone nobody is left who could remove anything: what is there then,
+/// When the last process is gone, none is left that could remove anything: what is there then,
 /// stays.
 fn kill_at_random_moments(seed: u64) {
     let groups = require!(Groups::new());
@@ -220,9 +220,9 @@ fn what_a_harness_and_its_janitor_leave_the_next_harness_removes() {
     assert_eq!(
         temporary(&project).len(),
         1,
-        "nobody was there to remove it"
+        "no process was left to remove it"
     );
-    assert_eq!(groups.count(), 1, "nobody was there to remove it");
+    assert_eq!(groups.count(), 1, "no process was left to remove it");
     run_another(&short);
     assert_eq!((temporary(&project), groups.count()), (Vec::new(), 0));
 }

@@ -1,5 +1,5 @@
-//! What a run may use: whoever enforces a limit, to reach it is a failure unless it is expected,
-//! and what was used is told.
+//! What a run may use: to reach a limit is a failure unless it is expected, by whatever means it is
+//! enforced; and reports say what was used.
 
 use serde_json::Value;
 
@@ -226,7 +226,7 @@ fn what_was_used_is_told_of_every_run() {
     assert!(number(&usage("burns")["context_switches"]) > 0);
     let eaten = number(&usage("eats")["largest_process"]);
     assert!((50_000_000..200_000_000).contains(&eaten), "{eaten}");
-    // Without the controller nobody knows.
+    // Without the controller it is not known.
     let peak = &usage("eats")["memory_peak"];
     assert!(
         peak.is_null() || (50_000_000..200_000_000).contains(&number(peak)),

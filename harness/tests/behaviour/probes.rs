@@ -64,7 +64,7 @@ fn listed(mark: &str) -> Vec<String> {
     ours.map(str::to_owned).collect()
 }
 
-/// A name that nobody else has.
+/// A name that no other probe has.
 fn mark() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -194,7 +194,7 @@ fn a_harness_killed_at_any_moment_leaves_no_probe() {
         let watched = Watched::new(harness.id().cast_signed()).expect("a child of ours");
         watched.ends_within(life * round / KILLS);
         harness.end_by(Signal::SIGKILL);
-        // Behind the end of its janitor nobody is left who could remove one.
+        // After the end of its janitor, no process is left that could remove one.
         process::wait_for_all_in(project.path());
         assert_eq!(listed(&mark), [""; 0], "round {round}");
     }
@@ -250,7 +250,7 @@ fn the_probes_of_a_harness_and_its_janitor_that_are_dead_the_next_harness_remove
     }
     end(&mut first, &project);
     process::wait_for_all_in(project.path());
-    // Whose harness comes next nobody knows: that of any test may.
+    // Any test may start the next harness.
     let events = format!("uprobe:{path}:commit");
     assert_eq!(lines_of(&project, &events, path).len(), 5);
     assert_eq!(listed(&dead), [""; 0]);

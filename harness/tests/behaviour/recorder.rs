@@ -19,13 +19,13 @@ use crate::support::PATIENCE;
 use crate::support::process::is_ready;
 use crate::support::project::Project;
 
-/// Whoever is recorded: for each line that it reads it makes so many calls, whose first argument
-/// goes on from where it was, and says so.
+/// The recorded program: for each line that it reads it makes so many calls, whose first argument
+/// goes on from its last value, and prints that value.
 const COUNTER: &str = "$| = 1; my $next = 100000; while (<STDIN>) { \
     if (/^unlink/) { syscall(87, my $path = '/nonexistent') } else { syscall(3, $next++) for 1..$_ } print \"$next\\n\" }";
 
-/// The number of close(2) on x86-64, which the counter makes with descriptors that nobody has; that
-/// of unlink(2) is 87.
+/// The number of close(2) on x86-64, which the counter makes with descriptors that are not open;
+/// that of unlink(2) is 87.
 const CLOSE: u64 = 3;
 const FIRST: u64 = 100_000;
 
@@ -92,7 +92,7 @@ struct Session {
 }
 
 impl Session {
-    /// Records whoever counts, into `x.data` in the project's folder.
+    /// Records the counter into `x.data` in the project's folder.
     fn new(project: &Project, counter: &Counter, options: &[&str]) -> Self {
         let pid = counter.child.id().to_string();
         let mut words = vec!["record", "-p", &pid, "-o", "x.data"];

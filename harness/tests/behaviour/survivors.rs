@@ -9,7 +9,8 @@ use crate::support::require::{program, require, right_to_trace};
 /// The world of its own, and the bare host.
 const WORLDS: [&str; 2] = ["{}", "none"];
 
-/// What the programs below begin with. Whoever is to be found says so before the main process ends.
+/// The beginning of the programs below. A process that is to be found says so before the main
+/// process ends.
 const PRELUDE: &str = "
 import ctypes, os, signal, threading, time
 libc = ctypes.CDLL(None)

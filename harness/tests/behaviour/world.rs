@@ -1,4 +1,4 @@
-//! The world of a workload, without its trace: whoever may not trace has it too.
+//! The world of a workload, without its trace: a user who may not trace has it too.
 
 use std::ffi::CString;
 use std::process::Command;
@@ -52,7 +52,7 @@ fn a_world_has_what_is_documented_and_nothing_else() {
     assert_eq!(say(&own_world(&WorldSpec::default()), LOOK), SEEN);
 }
 
-/// Not a test by itself: what the next one runs as somebody else.
+/// Not a test by itself: the next one runs it as another user.
 #[test]
 #[ignore = "a part of another test, which runs it as a process of its own"]
 fn says_what_it_sees() {

@@ -25,7 +25,7 @@ pub(crate) fn skip(reason: &str) {
     );
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    // If stderr is gone, nobody is there to be told.
+    // If stderr is gone, there is no reader to tell.
     let _gone = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
 }
 

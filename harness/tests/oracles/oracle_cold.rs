@@ -1,4 +1,4 @@
-//! Strings that nobody has touched before the kernel reads them are in the trace.
+//! Strings in memory that was never touched before the kernel reads it are in the trace.
 //!
 //! When the call is entered their page is not mapped, and a tracer that must not sleep cannot read
 //! it; it has to look again when the call has made it so. The workload says of each page whether it

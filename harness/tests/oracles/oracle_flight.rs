@@ -1,5 +1,5 @@
-//! perf reads each file of the flight recorder without a word, knows by name whoever is in it, and
-//! finds as many samples as were said.
+//! perf reads each file of the flight recorder without a complaint, knows the name of each task in
+//! it, and finds as many samples as were reported.
 
 use std::path::{Path, PathBuf};
 

@@ -17,7 +17,7 @@ namespace store { APART int commit(const char *path, long n) { asm volatile("");
 int main() { int n = 0; for (int i = 0; i < 5; i++) n += store::commit("/data/x", i); printf("%d\n", n); }
 "#;
 
-/// A program of C++ whose file nobody else has.
+/// A program of C++ whose file no other process uses.
 fn compiled(place: &Place) -> Result<PathBuf, String> {
     let name = format!("probed{}.cc", std::process::id());
     compiler::compiled(place, &name, &["-g", "-O1"], SOURCE).map(PathBuf::from)
@@ -90,7 +90,7 @@ fn calls_and_returns_are_those_that_bpftrace_counts() {
             assert_eq!(counted(&format!("{path}:{name}"), &path), [5, 5], "{name}");
         }
     }
-    // A program that nobody wrote for this.
+    // A program that was not written for this test.
     let library = "/lib/x86_64-linux-gnu/libc.so.6:fclose";
     let command = "/bin/ls -l /etc/hostname";
     let theirs = counted_by_bpftrace(library, command);

@@ -1,5 +1,5 @@
-//! `trace --sched` against perf, which records the same run at the same time, on all CPUs and
-//! whoever runs there.
+//! `trace --sched` against perf, which records the same run at the same time: all tasks, on all
+//! CPUs.
 //!
 //! Of its own records the harness must have made what perf's reading of them comes to, to the
 //! nanosecond. What a thread did by perf's own records is the same in number, state and waker; its
@@ -109,7 +109,7 @@ fn witnessed(
     let mut all: BTreeMap<u64, Thread> = BTreeMap::new();
     for line in text.lines() {
         let (tid, rest) = line.trim_start().split_once(' ').expect("a thread");
-        // Whoever is dead and reaped has -1, and may make room for somebody all the same.
+        // A task that is dead and reaped has -1, and may be switched out all the same.
         let tid: u64 = tid.parse().unwrap_or_default();
         let (time, rest) = rest.trim_start().split_once(": ").expect("a time");
         let (seconds, nanos) = time.split_once('.').expect("a point");

@@ -147,8 +147,8 @@ fn a_span_of_a_calls_halves_is_that_call() {
     }
 }
 
-/// A timer of the program's own ends a span in an interrupt; one of which nobody knows that it does
-/// is told of when no end came.
+/// A timer of the program's own ends a span in an interrupt. If an event is not known to fire in
+/// interrupts, the missing end is reported.
 #[test]
 fn a_span_that_ends_in_nobodys_name_is_refused_or_said() {
     require!(require::right_to_trace());

@@ -12,9 +12,9 @@
 //! - a thread that is killed in a blocking call: the tracepoint still sees the call return
 //!   `ERESTARTSYS`.
 //!
-//! One difference is strace's own doing: a `SIGCHLD` that nobody handles is dropped by the kernel,
-//! but not where ptrace wants to see it, and then it may interrupt the `wait4` of a process that
-//! waits for one child while another ends.
+//! One difference is strace's own: the kernel drops a `SIGCHLD` without a handler, but not while
+//! ptrace wants to see it, and then it may interrupt the `wait4` of a process that waits for one
+//! child while another ends.
 //!
 //! And these they have in common, though one might think otherwise: both report `ERESTARTSYS` where
 //! the program sees `EINTR`, as both look before the signal is delivered; both give for

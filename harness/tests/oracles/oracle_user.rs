@@ -1,7 +1,6 @@
-//! What a user sees who has no right but to read tracefs: the calls of his own programs, and all of
-//! them, by strace's word.
+//! A user with no right but to read tracefs sees all calls of own programs, by strace's word.
 //!
-//! As `oracle_strace`, but for chosen calls, and both tracers run as nobody.
+//! As `oracle_strace`, but for chosen calls, and both tracers run as the user nobody.
 
 use super::support::calls::difference;
 use super::support::command::Place;

@@ -77,7 +77,7 @@ fn can_tell() -> bool {
     };
     let required = std::env::var("HARNESS_REQUIRE").unwrap_or_default();
     assert_ne!(required, "all", "HARNESS_REQUIRE is `all`, but {reason}");
-    // If stderr is gone, nobody is there to be told.
+    // If stderr is gone, there is no reader to tell.
     let _gone = writeln!(std::io::stderr(), "skipped: {reason}");
     false
 }

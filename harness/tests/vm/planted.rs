@@ -54,7 +54,7 @@ trace: { events: [{ syscalls: [openat2] }] }
 expect: { exit: 0 }
 ";
 
-/// In a folder that is everybody's a link of somebody else's is not followed, if the kernel
+/// In a folder that all users may write to, a link of another user is not followed, if the kernel
 /// protects from that.
 const FOLLOWS: &str = "description: a link in a folder of everybody's
 workload:

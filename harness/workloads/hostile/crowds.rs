@@ -18,7 +18,7 @@ pub(crate) fn fork_bomb() -> i32 {
     }
 }
 
-/// Children that end at once and that nobody reaps by hand.
+/// Children that end at once and that no process waits for.
 pub(crate) fn fork_storm() -> i32 {
     // SAFETY: to ignore a signal runs no code of this program.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };

@@ -126,8 +126,8 @@ pub(crate) fn holds_objects() -> i32 {
 /// A name that is in no folder, and a port.
 pub(crate) fn listens() -> i32 {
     let name = SocketAddr::from_abstract_name("harness-hostile").expect("a name");
-    let socket = UnixListener::bind_addr(&name).expect("an abstract name that nobody else has");
-    let server = TcpListener::bind("127.0.0.1:4242").expect("a port that nobody else has");
+    let socket = UnixListener::bind_addr(&name).expect("an abstract name that is free");
+    let server = TcpListener::bind("127.0.0.1:4242").expect("a port that is free");
     orphan(|| wait_for_ever());
     drop((socket, server));
     0

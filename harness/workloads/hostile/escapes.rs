@@ -1,5 +1,5 @@
-//! Ways out of a sandbox. Each prints a line for whatever it achieved that nobody in a sandbox may,
-//! and nothing where there was no way; a test looks from outside whether that is true.
+//! Ways out of a sandbox. Each prints a line for what it achieved and must not, and nothing if
+//! there was no way out; a test checks from outside whether that is true.
 
 #[path = "escapes/network.rs"]
 pub(crate) mod network;

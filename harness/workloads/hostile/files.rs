@@ -1,4 +1,4 @@
-//! What is written and left: too much, too deep, under names that nobody can type.
+//! Files that are written and left: too many, too deep, with names that cannot be typed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 use nix::libc;
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 
-/// Blocks in a write that nobody will ever read.
+/// Blocks in a write that is never read.
 pub(crate) fn fills_a_pipe() -> i32 {
     let (_reader, writer) = nix::unistd::pipe().expect("pipe");
     loop {
@@ -87,7 +87,7 @@ pub(crate) fn special_files() -> i32 {
     0
 }
 
-/// Whoever means to remove the directory finds another one, or none.
+/// Removal of the directory finds another one there, or none.
 pub(crate) fn removes_its_directory() -> i32 {
     let path = std::env::current_dir().expect("getcwd");
     let _refused = fs::rename(&path, path.with_extension("away"));

@@ -52,8 +52,9 @@ pub(crate) fn plays_with_limits() -> i32 {
     0
 }
 
-/// Limits are set by whoever has the same user: those of process 1 too. Not that of its time on a
-/// CPU, by which the kernel would end it at its next tick there, and with it the caller.
+/// A process may set the limits of any process of the same user, process 1 included. It leaves the
+/// limit of CPU time, by which the kernel would end process 1 at its next tick, and with it the
+/// caller.
 pub(crate) fn limits_init() -> i32 {
     let none = libc::rlimit64 {
         rlim_cur: 0,
@@ -73,7 +74,7 @@ pub(crate) fn limits_init() -> i32 {
     0
 }
 
-/// Memory, a queue and semaphores that stay until somebody removes them.
+/// Memory, a queue and semaphores that stay until they are removed.
 pub(crate) fn system_v_ipc() -> i32 {
     let key = 0x6861_726e;
     let flags = (libc::IPC_CREAT | libc::IPC_EXCL | 0o666) as usize;
@@ -118,7 +119,7 @@ pub(crate) fn keys() -> i32 {
     0
 }
 
-/// Ends while the kernel still works for it: a read of a pipe that nobody writes to.
+/// Ends while the kernel still works for it: a read of a pipe without a writer.
 pub(crate) fn pending_io_uring() -> i32 {
     // `struct io_uring_params`: of its words only the places of the queue's parts are looked at.
     let mut params = [0_u32; 30];
@@ -210,7 +211,7 @@ pub(crate) fn faults_for_ever() -> i32 {
         &[fault, UFFDIO_REGISTER, range.as_ptr() as usize],
     )
     .expect("UFFDIO_REGISTER");
-    // SAFETY: the page is mapped, readable, and nobody else's.
+    // SAFETY: the page is mapped and readable, and only this function uses it.
     let byte = unsafe { std::ptr::with_exposed_provenance::<u8>(page).read_volatile() };
     i32::from(byte)
 }

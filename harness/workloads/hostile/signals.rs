@@ -59,7 +59,7 @@ pub(crate) fn kills_all() -> i32 {
     0
 }
 
-/// Kills its process group, whoever made it.
+/// Kills its process group, which another process may have made.
 pub(crate) fn kills_its_group() -> i32 {
     kill(0, libc::SIGKILL).expect("kill");
     wait_for_ever()

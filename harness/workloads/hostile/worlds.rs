@@ -106,8 +106,8 @@ pub(crate) fn mounts() -> i32 {
     0
 }
 
-/// Mounts without a namespace of its own: whoever removes the directory then removes what it leads
-/// to.
+/// Mounts without a namespace of its own: a careless removal of the directory would remove what the
+/// mount leads to.
 pub(crate) fn binds_the_root() -> i32 {
     fs::create_dir("root").expect("mkdir");
     let _refused = bind(c"/", c"root");
@@ -139,7 +139,7 @@ pub(crate) fn unmounts() -> i32 {
 pub(crate) fn makes_control_groups() -> i32 {
     let flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS;
     unshare(flags).expect("unshare");
-    // Whoever has made a namespace of control groups may mount them.
+    // A process that has made a namespace of control groups may mount them.
     let _refused = unshare(CloneFlags::CLONE_NEWCGROUP);
     let mut lifted = false;
     for (kind, options) in [

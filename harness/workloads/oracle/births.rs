@@ -38,7 +38,7 @@ pub(crate) fn clone3() -> i32 {
         }
         child => child,
     };
-    // SAFETY: clone3 has just stored a new descriptor, which nobody else owns.
+    // SAFETY: clone3 has just stored a new descriptor, which has no other owner.
     let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
     let status = waitid(Id::PIDFd(pidfd.as_fd()), WaitPidFlag::WEXITED).expect("waitid");
     let WaitStatus::Exited(_, status) = status else {
@@ -100,11 +100,11 @@ fn pidfd_of(process: Pid) -> OwnedFd {
     let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, process.as_raw(), 0) };
     let descriptor = Errno::result(descriptor).expect("pidfd_open");
     let descriptor = i32::try_from(descriptor).expect("a descriptor");
-    // SAFETY: pidfd_open has just returned it, and nobody else owns it.
+    // SAFETY: pidfd_open has just returned it, and it has no other owner.
     unsafe { OwnedFd::from_raw_fd(descriptor) }
 }
 
-/// Memory that nobody ever changes or wakes, for threads to wait on.
+/// Memory that is never changed or woken, for threads to wait on.
 static NEVER_WOKEN: AtomicU32 = AtomicU32::new(0);
 
 fn block_in_futex() {

@@ -84,7 +84,7 @@ fn low_copy_of(text: &[u8]) -> u32 {
     // SAFETY: a new private mapping at an address of the kernel's choice.
     let memory = unsafe { libc::mmap(ptr::null_mut(), text.len(), protection, flags, -1, 0) };
     assert_ne!(memory, libc::MAP_FAILED, "mmap below 4 GiB");
-    // SAFETY: the mapping is as long as the text and nobody else knows it.
+    // SAFETY: the mapping is as long as the text, and has no other user.
     unsafe { ptr::copy_nonoverlapping(text.as_ptr(), memory.cast(), text.len()) };
     u32::try_from(memory.addr()).expect("MAP_32BIT means below 2 GiB")
 }

@@ -48,7 +48,7 @@ pub(crate) fn spam_stdout(bytes: u64) -> i32 {
     let mut text = LINE.repeat(usize::try_from(bytes / 64 + 1).expect("memory for the text"));
     text.truncate(usize::try_from(bytes).expect("memory for the text"));
     let mut stdout = io::stdout().lock();
-    // Nobody else flushes: that is what the runtime does after a Rust `main`.
+    // Flushes by itself: otherwise the runtime does that after a Rust `main`.
     let written = stdout.write_all(&text).and_then(|()| stdout.flush());
     i32::from(written.is_err())
 }

@@ -13,7 +13,7 @@ use nix::unistd::{Pid, pipe, read, write};
 use crate::kernel::{self, say};
 
 static HANDLED: AtomicU64 = AtomicU64::new(0);
-/// Where the handler says that it has run; negative where nobody wants to know.
+/// The descriptor that the handler reports to; negative for none.
 static REPORT_TO: AtomicI32 = AtomicI32::new(-1);
 
 extern "C" fn count_and_report(_signal: libc::c_int) {

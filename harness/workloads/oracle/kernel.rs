@@ -16,7 +16,7 @@ pub(crate) fn say(line: &str) {
     let text = format!("{line}\n");
     // SAFETY: descriptor 1 is never closed by this program while it still has something to say.
     let stdout = unsafe { BorrowedFd::borrow_raw(libc::STDOUT_FILENO) };
-    // Nobody may be reading: what cannot be said is not worth failing for.
+    // There may be no reader: what cannot be written is not worth failing for.
     let _unheard = write(stdout, text.as_bytes());
 }
 

@@ -9,13 +9,13 @@ use crate::memory::{Moment, State};
 /// itself what is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// How they ended.
+    /// Their outcomes.
     pub ending: Ending,
     /// What they name; nothing means all calls.
     pub paths: Paths,
 }
 
-/// How a call ended.
+/// A class of outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
     /// In whatever way, or not at all.
@@ -39,7 +39,7 @@ impl Choice {
 impl Ending {
     fn admits(self, call: &Call) -> bool {
         match (self, call.outcome) {
-            // Its other half is not in the records: nobody knows.
+            // Its other half is not in the records, so its outcome is not known.
             (Self::Any, _) | (_, Outcome::Missing | Outcome::Untold { .. }) => true,
             (_, Outcome::NeverReturned | Outcome::Refused { .. }) => false,
             (Self::Succeeded, _) => call.error().is_none(),

@@ -274,7 +274,7 @@ pub(super) fn write_signal(out: &mut String, number: i32) {
     }
 }
 
-/// Three digits at least, as strace writes them, so that nobody takes them for a decimal number.
+/// Three digits at least, as strace writes them, so that they do not look like a decimal number.
 pub(super) fn permissions(out: &mut String, mode: u64) {
     // Writing to a String cannot fail.
     let _always_fits = write!(out, "0{mode:02o}");

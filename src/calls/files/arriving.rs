@@ -44,7 +44,7 @@ impl Tables {
         self.reads_open(at);
     }
 
-    /// A BPF program made calls, of which there are no records.
+    /// A BPF program made calls, which have no records.
     pub(super) fn ran(&mut self, at: At) {
         self.ring_works(at, true, true);
     }

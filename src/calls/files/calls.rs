@@ -40,7 +40,7 @@ pub(super) enum Effect {
     Connects,
     /// `recvmsg` and `recvmmsg`: descriptors may arrive.
     Receives,
-    /// `clone` and its like.
+    /// `clone` and similar calls.
     MakesTask,
     Executes,
     Unshares,

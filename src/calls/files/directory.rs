@@ -15,10 +15,10 @@ pub(super) struct Directory {
     pub(super) spots: Spots,
     /// Changes as often as a call that changes one of them is entered or left.
     pub(super) version: u64,
-    /// Who is in such a call.
+    /// The threads that are in a call that changes it.
     pub(super) changing: Vec<ThreadId>,
-    /// Directories of the same group may be one: nobody knows whether they were shared when a task
-    /// was made.
+    /// Directories of the same group may be one: it is not known whether they were shared when a
+    /// task was made.
     pub(super) group: Option<u32>,
 }
 

@@ -27,7 +27,7 @@ pub(super) enum Ended {
     With(u64),
     /// By an error, or to be entered again.
     Without(i64),
-    /// Nobody knows.
+    /// Its end is not in the records.
     Unseen,
 }
 
@@ -356,7 +356,7 @@ impl Tables {
         }
     }
 
-    /// While a root is being changed nobody knows it.
+    /// Puts a failed change of root back; while a root is being changed, it is not known.
     fn restore_root(&mut self, at: At, pending: &Pending) {
         let directory = self.directories.get_mut(at.directory);
         if let (Some(directory), Some(Undo::Root(root))) = (directory, pending.undo.as_deref()) {

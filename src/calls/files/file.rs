@@ -247,7 +247,7 @@ pub(super) fn name_hash(kind: &FileKind) -> u64 {
 }
 
 impl FileKind {
-    /// Where it is, as long as nobody followed that.
+    /// Returns its place, if names are not followed.
     pub(super) fn place(&self) -> Where {
         match self {
             Self::Path(_) | Self::Unnamed(_) | Self::Unread => Where::Unknown(Why::Descriptor),

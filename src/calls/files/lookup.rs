@@ -13,7 +13,7 @@ pub enum Lookup<'a> {
     Open(&'a Arc<OpenFile>),
     /// It is not open; the call is to fail with `EBADF`.
     Closed,
-    /// It may be open, and nobody knows what it would refer to.
+    /// It may be open, and its file is not known.
     Unknown,
 }
 
@@ -56,7 +56,7 @@ struct Known {
 pub(super) const RESULT: usize = 6;
 
 impl Files {
-    /// Of an argument.
+    /// Looks up an argument's descriptor.
     #[must_use]
     pub fn argument(&self, place: usize) -> Lookup<'_> {
         let known = self.known.as_ref();
@@ -64,7 +64,7 @@ impl Files {
         state.map_or(Lookup::Untracked, State::lookup)
     }
 
-    /// Of the result.
+    /// Looks up the result's descriptor.
     #[must_use]
     pub fn result(&self) -> Lookup<'_> {
         self.argument(RESULT)

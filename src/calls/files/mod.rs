@@ -12,7 +12,7 @@
 //! - `close(2)` frees the number before it returns, and another thread may have it again before
 //!   that return is seen. So it is applied when it is entered, whatever it returns: afterwards the
 //!   number is free or has been taken anew.
-//! - What opens is applied when it returns; until then nobody but a guess could use the number.
+//! - An open is applied when it returns; before that, only a guess could use the number.
 //! - `dup2(2)` changes its target at some moment in between, for which the target is unknown to the
 //!   other threads.
 //! - A copy of a table (`fork`, exec, `unshare`) is taken at some moment in between: what others

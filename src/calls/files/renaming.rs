@@ -36,7 +36,7 @@ impl Tables {
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm for each change")]
-    /// A change that succeeded; `None` where nobody knows what it changed.
+    /// Applies a change that succeeded; `None` if it is not known what it changed.
     fn change_names(
         &self,
         tree: &mut Tree,
@@ -211,7 +211,7 @@ impl Tables {
     }
 }
 
-/// A change of which nobody knows whether it came to pass.
+/// Forgets what a change may have done: it is not known whether it took place.
 fn forget_names(tree: &mut Tree, change: Change, pending: &Pending) -> Option<Keys> {
     if matches!(
         change,

@@ -1,4 +1,4 @@
-//! Who shares what: tables and directories that are parted, moved, or changed by a ring.
+//! Which tasks share what: tables and directories that are parted, moved, or changed by a ring.
 
 use super::super::names::{self, Abi};
 use super::super::tree::Spot;
@@ -18,7 +18,7 @@ const CLONE_PIDFD: u64 = 0x1000;
 pub(super) const CLONE_NEWNS: u64 = 0x2_0000;
 pub(super) const CLONE_NEWUSER: u64 = 0x1000_0000;
 
-/// Whether a call that makes a task makes a descriptor for it too; `None` where nobody knows.
+/// Whether a call that makes a task makes a descriptor for it too; `None` if that is not known.
 pub(super) fn makes_pidfd(
     abi: Abi,
     number: i32,
@@ -37,8 +37,8 @@ pub(super) fn makes_pidfd(
 }
 
 impl Tables {
-    /// Records were lost: nothing is known any more of what was open until then, nor of where
-    /// anybody is.
+    /// Called when records were lost: all that was known of open descriptors and of working
+    /// directories is forgotten.
     pub fn lost(&mut self) {
         for (_, table) in self.tables.iter_mut() {
             table.forget_all();
@@ -180,7 +180,7 @@ impl Tables {
         }
     }
 
-    /// Mounts that are made here are not seen elsewhere, or nobody knows whether they are.
+    /// Mounts made here are not seen elsewhere, or it is not known whether they are.
     pub(super) fn part_space(&mut self, directory: &mut Directory) {
         if let (Some(tree), Some(space)) = (&mut self.tree, directory.spots.space) {
             directory.spots.space = Some(tree.copy_space(space));
@@ -217,7 +217,7 @@ impl Tables {
         self.describe(kind, ordinal.unwrap_or(1), None)
     }
 
-    /// Changes a thread's directory, which counts as a change for whoever is about to use it.
+    /// Changes a thread's directory, and counts the change for calls that are under way.
     pub(super) fn change_directory(&mut self, at: At, change: impl FnOnce(&mut Directory)) {
         if let Some(directory) = self.directories.get_mut(at.directory) {
             directory.version += 1;

@@ -19,7 +19,7 @@ pub(super) enum Number {
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) description: Arc<Description>,
-    /// Whether an exec closes it; `None` where nobody knows.
+    /// Whether an exec closes it; `None` if that is not known.
     pub(super) on_exec: Option<bool>,
 }
 
@@ -70,11 +70,11 @@ pub(super) struct Flight {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     slots: BTreeMap<u32, Number>,
-    /// A number without a slot is closed from here on; below it nobody knows.
+    /// A number without a slot is closed from here on, and unknown below.
     closed_from: u32,
     pub(super) flights: Vec<Flight>,
-    /// Tables of the same group may be one: nobody knows whether they were shared when a task was
-    /// made.
+    /// Tables of the same group may be one: it is not known whether they were shared when a task
+    /// was made.
     pub(super) group: Option<u32>,
     /// Reading opens descriptors: events of `fanotify(7)` and `userfaultfd(2)` have some.
     pub(super) reads_open: bool,
@@ -90,7 +90,7 @@ const LAST: u32 = i32::MAX as u32;
 const NOTED: u32 = 1 << 16;
 
 impl Table {
-    /// A table of which nothing is known.
+    /// Makes a table of which nothing is known.
     pub(super) fn unknown() -> Self {
         Self {
             closed_from: u32::MAX,
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// What is known of a number, whoever changes it just now.
+    /// Returns what is known of a number, even while a call is changing it.
     pub(super) fn get(&self, number: u32) -> Number {
         match self.slots.get(&number) {
             _ if self.ring_closes => Number::Unknown,
@@ -188,7 +188,7 @@ impl Table {
         }
     }
 
-    /// Nobody knows any more what these numbers refer to.
+    /// Forgets what these numbers refer to.
     pub(super) fn forget(&mut self, range: Range) {
         if range == Range::one(range.first) {
             self.slots.insert(range.first, Number::Unknown);

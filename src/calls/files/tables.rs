@@ -1,4 +1,4 @@
-//! The tables of all processes, and who has which.
+//! The tables of all processes, and which process has which.
 
 use super::super::names::{self, Abi};
 use super::super::pool::{Key, Pool};
@@ -59,7 +59,7 @@ pub struct Tables {
     pub(super) installing: Vec<ThreadId>,
     /// The names of files, where these are followed.
     pub(super) tree: Option<Box<Tree>>,
-    /// Who has which id in its own pid namespace.
+    /// The threads with each id, in their own pid namespaces.
     pub(super) ids: HashMap<u32, Vec<ThreadId>>,
 }
 
@@ -307,7 +307,8 @@ impl Tables {
         }
     }
 
-    /// Changes a table, and tells all whom it may concern which numbers were changed.
+    /// Changes a table, and notes the changed numbers in it and in the tables that may be the same
+    /// one.
     pub(super) fn change(&mut self, at: At, range: Range, change: impl FnOnce(&mut Table)) {
         let Some(table) = self.tables.get_mut(at.table) else {
             return;

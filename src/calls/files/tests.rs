@@ -1,4 +1,4 @@
-//! Stories of processes and their descriptors: what each call was given, whoever changed it later.
+//! Stories of processes and their descriptors: what each call was given, even if it changed later.
 
 use super::super::names::{self, Abi};
 use super::super::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
@@ -250,7 +250,7 @@ fn a_number_is_free_before_its_close_returns() {
     it.open(1, "/a", 3);
     it.thread(1, 2);
     it.enter(1, "close", &[3]);
-    assert_eq!(it.read(2, 3), "3<?>", "before or after, nobody knows");
+    assert_eq!(it.read(2, 3), "3<?>", "before or after is not known");
     it.open(2, "/b", 3);
     it.leave(1, 0, Vec::new());
     assert_eq!(it.read(1, 3), "3</b>");
@@ -293,11 +293,7 @@ fn the_target_of_a_dup2_is_unknown_to_others_until_it_returns() {
         Lookup::Unknown
     );
     it.leave(1, 5, Vec::new());
-    assert_eq!(
-        it.read(2, 5),
-        "5<?>",
-        "closed before or after, nobody knows"
-    );
+    assert_eq!(it.read(2, 5), "5<?>", "closed before or after is not known");
 }
 
 #[test]

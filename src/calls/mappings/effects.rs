@@ -172,7 +172,7 @@ impl Maps {
         }
     }
 
-    /// Nobody knows what is in the range now that a call was to replace.
+    /// Forgets what is in the range that a call was to replace.
     fn forget_target(&mut self, key: Key, effect: Effect, pending: &Pending) {
         let target = pending
             .args

@@ -1,4 +1,4 @@
-//! The address spaces of all processes, and who has which.
+//! The address spaces of all processes, and which process has which.
 
 use super::super::names::Abi;
 use super::super::pool::{Key, Pool};

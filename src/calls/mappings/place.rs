@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub enum Source {
     /// A file, as its descriptor was known when it was mapped.
     File(Arc<OpenFile>),
-    /// A file that nobody knows.
+    /// A file that is not known.
     UnknownFile,
     /// Nothing: anonymous memory.
     Anonymous,
@@ -23,7 +23,7 @@ pub enum Source {
 pub struct Mapping {
     /// One for each of the run.
     pub id: u64,
-    /// Where it came from.
+    /// The call or exec that created it.
     pub source: Source,
     /// Its size when it was created, in bytes.
     pub(super) size: u64,
@@ -89,13 +89,13 @@ pub struct Places {
 const RESULT: usize = 6;
 
 impl Places {
-    /// Of an argument; `None` where it is no address or nobody knows.
+    /// Returns the place of an argument; `None` if it is no address or not known.
     #[must_use]
     pub fn argument(&self, place: usize) -> Option<&Place> {
         self.known.as_ref()?.get(place)?.as_ref()
     }
 
-    /// Of the result.
+    /// Returns the place of the result.
     #[must_use]
     pub fn result(&self) -> Option<&Place> {
         self.argument(RESULT)

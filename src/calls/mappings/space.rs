@@ -33,7 +33,7 @@ pub(super) struct Segment {
     /// Where the mapping begins, or would begin if all of it were there: an address' offset counts
     /// from here.
     pub(super) base: u64,
-    /// `None` where something may be mapped and nobody knows what.
+    /// `None` if something may be mapped and it is not known what.
     pub(super) mapping: Option<Arc<Mapping>>,
 }
 
@@ -51,14 +51,14 @@ impl Segment {
 /// What was taken out of a space: stretches with where they begin.
 pub(super) type Taken = Vec<(u64, Segment)>;
 
-/// Whose a range is.
+/// The mapping that a range belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// All of it is one mapping's.
     One,
     /// It may be one mapping's.
     Unknown,
-    /// Nobody's, or not all of it, or of several.
+    /// To none, or only in part, or to several.
     None,
 }
 

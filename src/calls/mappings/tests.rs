@@ -1,4 +1,4 @@
-//! Stories of address spaces: where each address lay, whoever changed it later.
+//! Stories of address spaces: where each address lay, even if that changed later.
 
 use super::super::files::{Files, Initial, Tables, Watched};
 use super::super::names::{self, Abi};
@@ -90,7 +90,7 @@ impl Story {
         });
     }
 
-    /// A task that shares the memory, does not share it, or nobody knows.
+    /// A task that shares the memory, does not share it, or it is not known.
     fn task(&mut self, parent: u32, child: u32, memory: Option<bool>) {
         let shares = Shares {
             memory,
@@ -237,7 +237,7 @@ fn a_mapping_keeps_the_name_of_its_file_when_the_number_means_another() {
     it.call(1, "close", &[3], 0);
     it.open(1, "/b", 3);
     assert_eq!(it.at(1, 0x10_0000), "/a");
-    // Nobody knows what this number was.
+    // It is not known what this number was.
     let [_, unknown] = it.call(1, "mmap", &[0, PAGE, 1, PRIVATE, 9, 0], 0x20_0000);
     assert_eq!(unknown, "file:1");
 }
@@ -389,7 +389,7 @@ fn a_hint_is_told_by_what_it_lies_in_or_behind() {
     );
     assert_eq!(hint(&mut it, 0x10_2000, 0x30_0000), ["map:2", "map:3"]);
     assert_eq!(hint(&mut it, 0x66_0000, 0x66_0000), ["?", "map:4"]);
-    // What is protected behind a mapping is something else, which nobody has seen.
+    // What is protected behind a mapping is another mapping, which was not seen.
     assert_eq!(it.at(1, 0x66_1000), "?");
 }
 
@@ -426,7 +426,7 @@ fn a_shared_segment_is_there_until_it_is_detached() {
     it.map(1, 0x20_0000, PAGE);
     it.call(1, "shmdt", &[0x20_0000], EINVAL);
     assert_eq!(it.at(1, 0x20_0000), "map:1");
-    // Over what was there before, and nobody knows how far.
+    // Over what was there before, and it is not known how far.
     it.call(
         1,
         "shmat",

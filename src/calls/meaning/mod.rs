@@ -18,7 +18,7 @@ use super::signature::{Argument, Meanings};
 pub enum Depends {
     /// On a command among its arguments.
     Command(&'static Commands),
-    /// `open` and its like, on their flags: the mode is looked at only where a file may be made.
+    /// `open` and similar calls, by their flags: the mode is looked at only if a file may be made.
     OpenFlags {
         /// The place of the flags; the mode follows.
         flags: usize,
@@ -39,7 +39,7 @@ pub enum Depends {
         /// The place of the mode; the device follows.
         mode: usize,
     },
-    /// `preadv` and its like: on machines of 64 bits the upper half of the place in the file is not
+    /// `preadv` and similar calls: on machines of 64 bits the upper half of the offset is not
     /// looked at.
     SplitOffset,
     /// `membarrier`, on its flags.

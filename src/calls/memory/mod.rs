@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-/// When memory is read.
+/// The moment at which memory is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Moment {
     /// When the call is entered: what the program gives to the kernel.
@@ -21,7 +21,7 @@ pub enum Extent {
     String,
     /// A vector of pointers to strings, to its null pointer; each string is a [`Piece`].
     Strings,
-    /// So many bytes.
+    /// This number of bytes.
     Fixed(u16),
     /// So many elements as an argument says, of so many bytes each.
     Counted {
@@ -33,7 +33,7 @@ pub enum Extent {
     /// As many bytes as the 32-bit number says that an argument points to (`socklen_t *`), read at
     /// the same moment.
     Sized {
-        /// That argument.
+        /// The argument's place.
         at: u8,
     },
     /// As many elements as the call returned, of so many bytes each; only when it is left.
@@ -48,9 +48,9 @@ pub enum Extent {
 pub struct Fetch {
     /// The argument that holds the address, from 0.
     pub argument: u8,
-    /// When.
+    /// The moment of the read.
     pub moment: Moment,
-    /// How much.
+    /// The number of bytes.
     pub extent: Extent,
     /// No more than so many bytes; of a vector of strings, of each.
     pub limit: u16,
@@ -79,9 +79,9 @@ pub struct Piece {
     pub argument: u8,
     /// The place in a vector of strings, from 0; else 0.
     pub element: u16,
-    /// When it was read.
+    /// The moment of the read.
     pub moment: Moment,
-    /// Where.
+    /// The address.
     pub address: u64,
     /// Whether it is all there.
     pub state: State,
@@ -93,7 +93,7 @@ pub struct Piece {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     pieces: Vec<Piece>,
-    /// Whether somebody read for the call at all, even if there was nothing.
+    /// Whether a reader was at work for the call at all, even if it read nothing.
     is_read: bool,
 }
 
@@ -131,7 +131,7 @@ impl Memory {
         }
     }
 
-    /// Whether somebody read for the call at all, even if there was nothing to read.
+    /// Whether a reader was at work for the call at all, even if it read nothing.
     #[must_use]
     pub fn is_read(&self) -> bool {
         self.is_read
@@ -166,7 +166,7 @@ pub enum Captured {
         number: i32,
         /// Which of the call's halves the record belongs to.
         part: Part,
-        /// It.
+        /// The memory.
         memory: Memory,
     },
     /// A signal came while an interrupted call returned.

@@ -110,7 +110,7 @@ pub(super) static TABLE: &[Row] = &[
     ("mkdirat", &[(1, Path)]),
     ("mknod", &[(0, Path)]),
     ("mknodat", &[(1, Path)]),
-    // The source of some file systems is no path, and for that of the others nobody can tell.
+    // The source of some file systems is no path; for the others it cannot be told.
     ("mount", &[(0, Text), (1, Path), (2, Text), (4, Text)]),
     ("mount_setattr", &[(1, Path), (3, In(S::MountAttributes, By(4)))]),
     ("move_mount", &[(1, Path), (3, Path)]),

@@ -30,9 +30,9 @@ pub fn in_kernel_filter(selection: &Selection, enter: bool) -> FilterPlan {
     filter(selection, enter, |nr| selection.admits(nr))
 }
 
-/// The same by the native table alone, for records that nobody can tell by convention later. What
-/// passes beyond the set is then a 32-bit call whose number is that of a chosen native one; other
-/// 32-bit calls of the set do not pass.
+/// Makes a filter by the native table alone, for records whose convention cannot be told later. It
+/// also passes 32-bit calls whose number is that of a chosen native call; other 32-bit calls of the
+/// set do not pass.
 pub fn native_filter(selection: &Selection, enter: bool) -> FilterPlan {
     filter(selection, enter, |nr| {
         selection.contains(selection.native, nr)

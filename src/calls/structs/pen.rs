@@ -52,7 +52,7 @@ impl<V: Values> Pen<'_, V> {
         self.values.string(bytes, self.out);
     }
 
-    /// An id of a user or a group; the last of all is that of nobody.
+    /// Writes an id of a user or a group; the highest id stands for none.
     pub(super) fn id(&mut self, id: u32) {
         match id {
             u32::MAX => self.text("-1"),

@@ -32,7 +32,7 @@ impl Unit {
         }
     }
 
-    /// In a second.
+    /// How many of them there are in a second.
     fn count(self) -> i64 {
         match self {
             Self::Micro => 1_000_000,

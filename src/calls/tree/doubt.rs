@@ -15,7 +15,7 @@ impl Doubt {
     const RACED: u8 = 2;
 
     fn settle(&self, state: u8) {
-        // ORDERING: one thread reads records; who asks later has the run from it.
+        // ORDERING: one thread reads records; a later reader gets the run from that thread.
         self.0.store(state, Ordering::Relaxed);
     }
 
@@ -39,12 +39,12 @@ pub(crate) type Keys = Vec<(NodeId, Box<[u8]>)>;
 /// Which file an argument of a call led to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Reached {
-    /// Nobody asked.
+    /// The plan did not ask for names.
     #[default]
     Untold,
     /// A file with these absolute names, in the run so far; the first is the one that it had then.
     Known {
-        /// Them.
+        /// The names.
         names: Arc<[Box<[u8]>]>,
         /// Whether it was led there by something that the run or its files made: a link, a mount, a
         /// root, `..`.
@@ -54,7 +54,7 @@ pub enum Reached {
         /// What may still show that it is not known.
         doubt: Option<Doubt>,
     },
-    /// Nobody knows.
+    /// The names are not known.
     Unknown(Why),
 }
 
@@ -70,7 +70,7 @@ impl Reached {
         }
     }
 
-    /// Its names, or why they are not known; `None` where nobody asked.
+    /// Returns its names, or why they are not known; `None` if the plan did not ask.
     #[must_use]
     pub fn names(&self) -> Option<Result<&[Box<[u8]>], &Why>> {
         match self {
@@ -95,7 +95,7 @@ pub(crate) enum Where {
     Nowhere,
     /// This file.
     At(Spot, Option<Doubt>),
-    /// Nobody knows.
+    /// It is not known.
     Unknown(Why),
 }
 
@@ -123,7 +123,7 @@ struct Watch {
     call: &'static str,
 }
 
-/// Who changes names at the moment, and what hangs on that.
+/// The threads that are changing names at the moment, and what depends on their outcome.
 #[derive(Debug, Default)]
 pub(super) struct Races {
     changing: Vec<ThreadId>,
@@ -165,7 +165,7 @@ impl Tree {
         }
     }
 
-    /// Who else is changing names.
+    /// Returns the other threads that are changing names.
     fn others(&self, thread: ThreadId) -> Vec<ThreadId> {
         let all = self.races.changing.iter().copied();
         all.filter(|other| *other != thread).collect()
@@ -187,7 +187,7 @@ impl Tree {
         Some(doubt)
     }
 
-    /// A change by these names is right only if nobody changed them meanwhile.
+    /// Notes that a change by these names is right only if no other thread changed them meanwhile.
     pub(crate) fn relies_on(&mut self, thread: ThreadId, keys: &Keys, call: &'static str) {
         let waits_for = self.others(thread);
         if !waits_for.is_empty() {

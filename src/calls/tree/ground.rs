@@ -9,7 +9,7 @@ pub type Identity = (u64, u64);
 /// What is found under a path whose folders are no symbolic links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing.
+    /// The name does not exist.
     Missing,
     /// A folder.
     Folder(Option<Identity>),
@@ -19,7 +19,7 @@ pub enum Found {
     File(Option<Identity>),
     /// The folder that tells of processes, whose links lead to what they have.
     Processes,
-    /// Nobody can tell.
+    /// It is not known.
     Unknown,
 }
 

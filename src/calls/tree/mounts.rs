@@ -63,8 +63,8 @@ impl Tree {
         Space(self.mounts.spaces.len() as u32 - 1)
     }
 
-    /// What is seen at a spot, through all that is mounted there; `None` where nobody knows. And
-    /// whether something is.
+    /// Returns what is seen at a spot, through all that is mounted there, and whether anything is
+    /// mounted; `None` if that is not known.
     pub(super) fn through(&self, mut spot: Spot, space: Space) -> Option<(Spot, bool)> {
         let covers = self.mounts.spaces.get(space.0 as usize)?;
         let mut is_covered = false;
@@ -138,7 +138,7 @@ impl Tree {
         Some(names)
     }
 
-    /// A file system that is new: whether it is empty, or holds what nobody knows.
+    /// Makes a new file system, which is empty or holds unknown names.
     pub(crate) fn new_file_system(&mut self, is_empty: bool) -> NodeId {
         self.unnamed(if is_empty { New::Folder } else { New::Strange })
     }

@@ -4,7 +4,7 @@ use super::Space;
 use super::node::{Kind, NodeId, ROOT, Spot, Tree};
 use super::walk::{Limits, NoMagic, Start, Target};
 
-/// More names than these nobody compares.
+/// At most this many names are compared.
 const MOST_NAMES: usize = 64;
 
 impl Tree {

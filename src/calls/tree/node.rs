@@ -48,7 +48,7 @@ pub(super) enum Rest {
     Ground(Box<[u8]>),
     /// Are no files.
     Nothing,
-    /// Nobody knows.
+    /// It is not known.
     Unknown,
 }
 
@@ -64,11 +64,11 @@ pub(super) enum Entry {
 pub(super) enum Processes {
     /// All of them.
     All,
-    /// One.
+    /// One thread.
     One(ThreadId),
     /// Its descriptors.
     Descriptors(ThreadId),
-    /// One that nobody can tell, and what it has.
+    /// A folder of a task that is not known, and all in it.
     Stranger,
     /// What leads nowhere else.
     Plain,
@@ -365,8 +365,8 @@ pub(crate) enum New {
     Link(Arc<[u8]>),
     /// An empty folder.
     Folder,
-    /// A folder of which nobody knows what is in it.
+    /// A folder with unknown contents.
     Strange,
-    /// Nobody knows what it is.
+    /// A node of an unknown kind.
     Unknown,
 }

@@ -148,7 +148,7 @@ fn a_change_by_another_thread_on_the_way_puts_a_walk_in_doubt() {
     let elsewhere = walk(&mut tree, "/usr/lib/c");
     let doubt = tree
         .doubt(ME, &walked.keys)
-        .expect("somebody is changing names");
+        .expect("a thread is changing names");
     let other = tree.doubt(ME, &elsewhere.keys).expect("the same");
     assert!(!doubt.is_cleared() && !other.is_cleared());
     let key = last(&mut tree, "d");

@@ -6,16 +6,16 @@ use super::mounts::Space;
 use super::node::{Entry, Kind, Spot, Tree};
 use crate::ThreadId;
 
-/// Where a path starts.
+/// The start of a path.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    /// What a relative one is relative to, or why nobody knows.
+    /// The folder that a relative path starts at, or why it is not known.
     pub(crate) from: Result<Spot, Why>,
     /// What `/` is, and where `..` ends.
     pub(crate) root: Spot,
 }
 
-/// How a call goes.
+/// The flags of a call that change how its path is followed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     /// Whether a link at the end of the path is followed.
@@ -35,7 +35,7 @@ pub(crate) enum Magic {
     Descriptor(u32),
 }
 
-/// Where it leads.
+/// The end of a path.
 #[derive(Clone, Debug)]
 pub(crate) enum Leads {
     To(Spot, Option<Doubt>),
@@ -45,11 +45,11 @@ pub(crate) enum Leads {
     Unknown,
 }
 
-/// Who knows processes.
+/// Finds processes, for the links in procfs.
 pub(crate) trait Magics {
     /// The calling thread, or the first of its process.
     fn own(&self, is_thread: bool) -> Option<ThreadId>;
-    /// Who has an id where the caller is.
+    /// Returns the thread with an id in the caller's namespace.
     fn by_id(&self, id: u32) -> Option<ThreadId>;
     /// What a thread has.
     fn leads(&self, thread: ThreadId, magic: Magic) -> Leads;
@@ -81,7 +81,7 @@ pub(crate) enum Target {
     Missing,
     /// Something without a path.
     Nowhere,
-    /// Nobody knows.
+    /// It is not known.
     Unknown(Why),
 }
 

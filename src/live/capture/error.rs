@@ -11,7 +11,7 @@ pub enum CaptureError {
     System {
         /// What was being done.
         doing: &'static str,
-        /// Why.
+        /// The error of `bpf(2)`.
         source: io::Error,
     },
     /// A program was refused.
@@ -21,7 +21,7 @@ pub enum CaptureError {
         name: &'static str,
         /// The end of the verifier's log.
         log: String,
-        /// Why.
+        /// The error of loading the program.
         source: io::Error,
     },
     /// As many runs as there is room for are captured already.
@@ -53,7 +53,7 @@ impl CaptureError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let rights = "reading strings takes BPF: run as root, or give the program cap_bpf and cap_perfmon; \
-                      a kernel under lockdown=confidentiality allows it to nobody";
+                      a kernel under lockdown=confidentiality refuses it to every user";
         self.is_for_lack_of_rights().then(|| rights.to_owned())
     }
 }

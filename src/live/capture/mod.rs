@@ -142,10 +142,10 @@ impl Capture {
         }))
     }
 
-    /// A slot for a run, whose records go to these rings (one for each CPU). `for_keeping` is
-    /// whether other tools are to read them: `perf script` refuses samples of a software event
-    /// without an address. With `overwrites` they go to rings that are overwritten, and that
-    /// whoever opens the events of a run maps to [those of the slot](Slot::events).
+    /// Makes a slot for a run, whose records go to these rings (one for each CPU). `for_keeping`
+    /// says that other tools will read the records: `perf script` refuses samples of a software
+    /// event without an address. With `overwrites` the records go to overwritten rings instead; the
+    /// opener of the run's events maps these to [those of the slot](Slot::events).
     ///
     /// # Errors
     /// [`CaptureError::System`]; [`CaptureError::Full`] where all slots are taken.

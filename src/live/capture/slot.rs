@@ -61,10 +61,10 @@ impl Slot {
         Ok(())
     }
 
-    /// Ends a run, as its drop does: nobody is let in any more.
+    /// Ends a run, as dropping it does: no more tasks are followed.
     pub fn end(&mut self) {
         if let Some(token) = self.token.take() {
-            // What cannot be taken out is a token that nobody knows any more.
+            // A token that cannot be removed is one that no task knows any more.
             let _harmless = self.capture.claims.remove(&token.to_ne_bytes());
         }
     }

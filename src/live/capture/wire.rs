@@ -39,11 +39,11 @@ pub(super) mod task {
     pub(in crate::capture) const INTERRUPTED: i16 = 80;
     /// The string of a vector that is to be read next.
     pub(in crate::capture) const PLACE: i16 = 84;
-    /// Where the vector is.
+    /// The vector's address.
     pub(in crate::capture) const VECTOR: i16 = 88;
     /// How long the record is that is being made.
     pub(in crate::capture) const OFFSET: i16 = 96;
-    /// In which buffer.
+    /// The buffer that the record is made in.
     pub(in crate::capture) const SCRATCH: i16 = 100;
     /// Whether the first copy of the program was here, and the second one has nothing to do.
     pub(in crate::capture) const ENTERED: i16 = 104;

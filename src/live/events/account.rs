@@ -21,9 +21,9 @@ pub struct EventAccount {
     /// How many were overwritten by younger ones, as they were meant to be. These are not lost.
     #[serde(default)]
     pub overwritten: u64,
-    /// Whether its records are samples, each of which stands for a period. How many there should be
-    /// nobody knows then: what was counted since the last of a task has none, and a clock's come
-    /// with interrupts, of which the kernel leaves out those of an event that comes too often.
+    /// Whether its records are samples, each of which stands for a period. The number of records is
+    /// then not known in advance: what a task counted since its last sample has none, and a clock's
+    /// samples come with interrupts, some of which the kernel leaves out if they come too often.
     #[serde(default)]
     pub sampled: bool,
 }
@@ -144,8 +144,8 @@ pub struct Account {
     /// went where no event looks.
     #[serde(default)]
     pub unended: u64,
-    /// How many calls were made by the page for the oldest programs (vsyscall), of which nothing
-    /// but the number is seen.
+    /// How many calls were made through the vsyscall page, which only the oldest programs use; only
+    /// the number of such a call is seen.
     #[serde(default)]
     pub legacy_calls: u64,
     /// How many calls set up an io_uring or submitted to one, on a kernel that shows no submissions
@@ -154,11 +154,10 @@ pub struct Account {
     /// How many calls no program read the memory of, though it was to be read: the kernel skipped
     /// the program.
     pub unread: u64,
-    /// Whether not even the return of the workload's own `execve(2)` was seen: whatever it did, it
-    /// did where no event looks, or a BPF program of somebody else keeps the records from
-    /// everybody.
+    /// Whether not even the return of the workload's own `execve(2)` was seen. Then the workload
+    /// ran where no event looks, or another user's BPF program keeps the records from all events.
     pub never_started: bool,
-    /// Whether the machine's CPUs are others than those that events were opened on.
+    /// Whether other CPUs are online now than those that events were opened on.
     pub other_cpus: bool,
     /// The sum of the `PERF_RECORD_LOST` records: a second witness, which misses losses at the end.
     pub lost_records: u64,
@@ -329,7 +328,7 @@ mod tests {
         assert!(!lossy.is_complete() && lossy.is_explained());
         assert_eq!(lossy.missing(), 3);
         assert_eq!(lossy.to_string(), "`e`: 1000 counted, 900 records, 3 lost");
-        // Where it does not say so, nobody does.
+        // If the kernel does not count lost samples, they cannot be known.
         assert!(!sampled(None).is_complete());
     }
 

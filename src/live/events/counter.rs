@@ -16,16 +16,16 @@ pub struct Counter {
     read_format: u64,
 }
 
-/// Where something is counted.
+/// The tasks and CPUs that an event is counted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// Wherever this task is and, where the event is inherited, what it comes to create.
+    /// This task, wherever it runs, and with `inherit` the tasks that it creates.
     Task(Pid),
-    /// On this CPU, what this task does.
+    /// This task, while it runs on this CPU.
     TaskOn(Pid, Cpu),
-    /// On this CPU, whoever does it.
+    /// All tasks, while they run on this CPU.
     Everybody(Cpu),
-    /// Wherever the calling thread is: to see whether it may be counted.
+    /// The calling thread, wherever it runs: to try whether the event can be counted.
     Myself,
 }
 

@@ -19,7 +19,7 @@ pub enum OpenError {
     Open {
         /// Its name.
         event: String,
-        /// Why.
+        /// The error of the call.
         source: io::Error,
     },
     /// The ring.
@@ -29,7 +29,7 @@ pub enum OpenError {
         cpu: Cpu,
         /// Its size.
         kib: usize,
-        /// Why.
+        /// The error of `mmap(2)`.
         source: io::Error,
     },
     /// Sending the event's records to its CPU's ring, or asking for its id.
@@ -37,7 +37,7 @@ pub enum OpenError {
     Connect {
         /// Its name.
         event: String,
-        /// Why.
+        /// The error of `ioctl(2)`.
         source: io::Error,
     },
     /// The kernel refused the filter.
@@ -50,7 +50,7 @@ pub enum OpenError {
         event: String,
         /// The filter.
         filter: String,
-        /// Why.
+        /// The error of `ioctl(2)`.
         source: io::Error,
     },
     /// The event can only be counted for a control group, and there is none.
@@ -62,7 +62,7 @@ pub enum OpenError {
         event: String,
     },
     /// The event counts for no task.
-    #[error("`{event}` counts what all of the machine does, and nobody's alone")]
+    #[error("`{event}` counts for the whole machine, and cannot count for single tasks")]
     OfEverybody {
         /// Its name.
         event: String,
@@ -72,7 +72,7 @@ pub enum OpenError {
     Enable {
         /// Its name.
         event: String,
-        /// Why.
+        /// The error of `ioctl(2)`.
         source: io::Error,
     },
     /// The records of the events could not be told apart.

@@ -48,7 +48,7 @@ impl CounterGroup {
             let mut attr = event.attr;
             attr.read_format.0 |= ReadFormat::GROUP.0 | ReadFormat::ID.0;
             let leader = group.events.first().map(|(leader, _)| leader.as_fd());
-            // Who follows a leader counts when that one does.
+            // A member of a group counts whenever its leader does.
             let follows = leader.is_some();
             attr.enable_on_exec &= !follows;
             let mut raw = attr.raw();

@@ -119,10 +119,10 @@ pub fn open(
     open_all(side_band, &tasks, &wanted, rings)
 }
 
-/// Opens what is to be recorded of whoever is followed, tasks that live already included.
+/// Opens what is to be recorded of the followed tasks, including tasks that already live.
 ///
 /// # Errors
-/// [`OpenError`], as above; `ESRCH` where none of the tasks is there any more.
+/// [`OpenError`], as above; `ESRCH` if every one of the tasks has exited.
 pub fn record(
     requests: &[EventRequest],
     subject: &Subject,
@@ -167,8 +167,8 @@ impl EventSet {
         self.reads_memory
     }
 
-    /// Starts those events that no `execve(2)` starts: the ones of a control group, and of
-    /// everybody beside it.
+    /// Starts those events that no `execve(2)` starts: the events of a control group, and those of
+    /// all tasks that accompany them.
     ///
     /// # Errors
     /// [`OpenError::Enable`].
@@ -203,7 +203,8 @@ impl EventSet {
         self.events.iter().any(|event| event.of_group)
     }
 
-    /// Whether the descriptors hang up when nobody is left: those of a control group never do.
+    /// Whether the descriptors hang up when the last task has exited: those of a control group
+    /// never do.
     #[must_use]
     pub fn hang_up(&self) -> bool {
         self.leaders().next().is_some_and(|leader| !leader.of_group)

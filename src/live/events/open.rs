@@ -130,8 +130,7 @@ fn open_each(
     all_but_gone(targets.iter().map(open))
 }
 
-/// What could be opened of several. Who is gone does nothing more; that all of them are is an
-/// error.
+/// Ignores tasks that have exited; fails if every task has.
 pub(super) fn all_but_gone<T>(
     opened: impl Iterator<Item = Result<T, OpenError>>,
 ) -> Result<Vec<T>, OpenError> {

@@ -1,8 +1,9 @@
 //! Keeping tracepoints registered for the length of a suite.
 //!
 //! The last close of a tracepoint's event unregisters it, which waits for all CPUs: 40 ms and more.
-//! While another descriptor holds the same tracepoint a close is free. So one disabled event a
-//! tracepoint is held by the process, and at the end handed to a child that nobody waits for.
+//! While another descriptor holds the same tracepoint, a close costs nothing. So the process holds
+//! one disabled event for each tracepoint, and at its end hands them to a child that it does not
+//! wait for.
 
 use crate::sys::{perf, process};
 use perf_records::attr::Attr;

@@ -1,4 +1,4 @@
-//! What `perf record` would open: any event, of whoever is named.
+//! Opens what `perf record` would open: any event, of any tasks.
 
 use super::Origin;
 use super::{EventSet, MEMORY, OpenEvent, SIDE_BAND};
@@ -8,10 +8,10 @@ use perf_records::units::{Cpu, Pid};
 use std::io;
 use std::os::fd::AsFd;
 
-/// Whom events follow.
+/// The tasks that events follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// These tasks, each by itself, and with `inherit` whom they come to create.
+    /// These tasks, each by itself, and with `inherit` the tasks that they create.
     Tasks(Vec<Pid>),
     /// Every task of the machine.
     Everybody,

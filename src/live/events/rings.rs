@@ -1,9 +1,9 @@
 //! The rings that events write to, one a CPU.
 //!
-//! To map a ring of some megabytes costs milliseconds: the kernel clears every page. So the rings
-//! of a suite are kept from run to run. Such a ring belongs to an event of its own that follows
-//! nobody and never fires; the events of a run are redirected into it. Without the right to open
-//! such an event each run has rings of its own.
+//! Mapping a ring of some megabytes takes milliseconds: the kernel clears every page. So the rings
+//! of a suite are kept from run to run. Such a ring belongs to an event of its own that follows no
+//! task and never fires; the events of a run are redirected into it. Without the right to open such
+//! an event each run has rings of its own.
 
 use super::{OpenError, SIDE_BAND, side_band_attr};
 use crate::capture::{Capture, CaptureError, Slot};

@@ -18,11 +18,11 @@ pub struct Bound {
     pub mebibytes: u64,
 }
 
-/// Of a scenario.
+/// The bound of a scenario.
 pub const SCENARIO: Bound = Bound::new("a scenario", 1);
 /// Of a list of kernels.
 pub const KERNELS: Bound = Bound::new("a list of kernels", 1);
-/// Of a snapshot.
+/// The bound of a snapshot.
 pub const SNAPSHOT: Bound = Bound::new("a snapshot", 64);
 /// Of a file that is laid into a sandbox.
 pub const LAID: Bound = Bound::new("a file for the sandbox", 1024);
@@ -124,8 +124,8 @@ impl From<InputError> for io::Error {
     }
 }
 
-/// Opens a regular file. Nothing else is even opened: that alone would wake who writes to a FIFO,
-/// and rewind a tape.
+/// Opens a regular file, and nothing else: the mere opening of a FIFO would wake its writer, and
+/// that of a tape would rewind it.
 ///
 /// # Errors
 /// [`InputError::Kind`], [`InputError::System`].

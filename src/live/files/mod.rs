@@ -1,9 +1,9 @@
 //! Files that people name: read without ever waiting for them, and written whole or not at all.
 //!
-//! [`read`] and its kin take regular files alone, and no more of them than a [`Bound`] allows: a
-//! FIFO would keep the reader waiting, a device may do anything when it is opened. [`open_stream`]
-//! is for what may be a pipe by design. [`Output`] is the one way by which a file is written that
-//! somebody has named.
+//! [`read`] and the functions beside it take regular files alone, up to a [`Bound`]: a FIFO would
+//! keep the reader waiting, and opening a device may have any effect. [`open_stream`] is for what
+//! may be a pipe by design. [`Output`] is the only way by which a file that a user has named is
+//! written.
 
 mod input;
 mod output;

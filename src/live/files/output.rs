@@ -16,7 +16,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Who may read a file that was not there; the umask has its say in any case.
+/// Which users may read a new file; the umask applies as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// As the umask says.
@@ -37,7 +37,7 @@ impl Access {
 /// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// Its owner is another, and another file would be of who replaces it.
+    /// The file has another owner, and a new file would belong to the user who replaces it.
     #[error("it is of user {uid} and group {gid}, and a new one cannot be")]
     Owner {
         /// The owner.
@@ -231,8 +231,8 @@ impl Output {
         self.name().map(drop)
     }
 
-    /// The same, where the name of what is there and holds something becomes another first, by
-    /// these letters more.
+    /// Gives it its name as [`finish`](Self::finish) does, but first renames an existing file that
+    /// is not empty, by adding `ending` to its name.
     ///
     /// # Errors
     /// Those of `rename(2)`.

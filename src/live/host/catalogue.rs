@@ -40,7 +40,8 @@ pub trait Catalogue {
     fn may_add(&self, _name: &str, _filter: &str) -> bool {
         true
     }
-    /// The format of a probe's event. It is an event from here on; who made it says for how long.
+    /// Makes an event of a probe, and returns its format. The catalogue decides how long the event
+    /// lasts.
     ///
     /// # Errors
     /// [`HostError::Probe`]; [`HostError::NoProbes`], also where nothing can be probed.

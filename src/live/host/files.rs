@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// What lies under a name; links are not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lying {
-    /// Nothing.
+    /// The name does not exist.
     Nothing,
     /// A folder, by device and inode.
     Folder((u64, u64)),

@@ -46,8 +46,8 @@ use tracefs::Tracefs;
 pub const HOW_TO_GET_RIGHTS: &str = "run as root, or once as root: \
     setcap cap_bpf,cap_dac_read_search,cap_ipc_lock,cap_perfmon,cap_sys_admin+p PATH_OF_HARNESS";
 
-/// The same for probes, whose list is root's to write (mode 0640), whoever may read tracefs. A
-/// probe can read all of the kernel's memory.
+/// What to do without the right to make probes: only root may write their list (mode 0640), even if
+/// other users may read tracefs. A probe can read all of the kernel's memory.
 pub const HOW_TO_GET_PROBES: &str = "probes are root's: run as root, or once as root: \
     setcap cap_bpf,cap_dac_override,cap_ipc_lock,cap_perfmon,cap_sys_admin+p PATH_OF_HARNESS, \
     and to let its users read all of the kernel's memory: a line `probes` in /etc/harness/rights";
@@ -72,7 +72,7 @@ pub enum HostError {
     Read {
         /// The file, on the host that was asked.
         path: PathBuf,
-        /// Why.
+        /// The error of reading it.
         source: Arc<io::Error>,
     },
     /// The kernel has no such tracepoint.
@@ -95,7 +95,7 @@ pub enum HostError {
     Format {
         /// The tracepoint.
         name: TracepointName,
-        /// Where and why.
+        /// The line and the error.
         source: FormatError,
     },
 }
@@ -223,15 +223,15 @@ impl Host {
         u64::try_from(rate).ok()
     }
 
-    /// `kernel.io_uring_disabled`: 0 for nobody, 1 for those without a right to it, 2 for all;
-    /// `None` where the kernel has no such switch.
+    /// Returns `kernel.io_uring_disabled`: 0 if every process may use io_uring, 1 if only those
+    /// with a right to it, 2 if none may; `None` if the kernel has no such switch.
     #[must_use]
     pub fn io_uring_disabled(&self) -> Option<i64> {
         self.number("proc/sys/kernel/io_uring_disabled")
     }
 
-    /// Why a user namespace cannot be made, as far as the kernel's switches tell:
-    /// `user_namespaces(7)`, and those of Debian and of Ubuntu for whoever is not root.
+    /// Returns why a user namespace cannot be made, as far as the kernel's switches tell: those of
+    /// `user_namespaces(7)`, and for users other than root those of Debian and of Ubuntu.
     #[must_use]
     pub fn without_user_namespaces(&self, is_root: bool) -> Option<String> {
         if !self.root.join("proc/self/ns/user").exists() {

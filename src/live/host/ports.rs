@@ -1,4 +1,4 @@
-//! Channels between a virtual machine and whoever runs it.
+//! Channels between a virtual machine and its host.
 
 use super::Host;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The files of tracefs by which probes are made.
 //!
-//! To open one of them for writing without `O_APPEND`, as the shell's `>` does, removes the probes
-//! of everybody.
+//! Opening such a file for writing without `O_APPEND`, as the shell's `>` does, removes the probes
+//! of all users.
 
 use super::{Grant, Host, HostError, tracefs};
 use crate::sys::rights::{self, Right};

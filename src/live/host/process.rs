@@ -14,8 +14,8 @@ pub(super) const TICK_IN_MILLISECONDS: u64 = 10;
 const PF_EXITING: u64 = 0x4;
 const PF_SIGNALED: u64 = 0x400;
 
-// How much of a command line is read: nobody wants to see more, and a program can make it as long
-// as its memory.
+// How much of a command line is read: a program can make it as long as its memory, and reports need
+// no more.
 const LONGEST_COMMAND: u64 = 4096;
 
 /// A process at one moment.
@@ -74,8 +74,9 @@ impl Host {
         !link.is_ok_and(|link| link.as_os_str() == FIRST)
     }
 
-    /// The processes below one, whoever started them: the kernel gives orphans to the init of their
-    /// namespace. Empty where the kernel does not tell of children (`CONFIG_PROC_CHILDREN`).
+    /// Returns the processes below one, including those that it did not start: the kernel gives
+    /// orphans to the init of their namespace. Empty if the kernel does not list children
+    /// (`CONFIG_PROC_CHILDREN`).
     #[must_use]
     pub fn descendants(&self, of: Pid) -> Vec<Pid> {
         self.tree(of, u64::MAX).processes

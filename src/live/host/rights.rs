@@ -12,8 +12,7 @@ const LONGEST: u64 = 4096;
 /// user's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// Events of the whole machine, and of processes that are there already, whoever they belong
-    /// to.
+    /// Events of the whole machine, and of running processes of any user.
     Machine,
     /// Probes of programs and of the kernel: they are the whole machine's, and one of the kernel
     /// reads all of its memory.
@@ -35,8 +34,8 @@ impl Host {
     /// Where the grants stand: a line for each, `#` begins a comment.
     pub const RIGHTS: &str = "/etc/harness/rights";
 
-    /// Whether the administrator grants it to users of a file with capabilities: by a file that is
-    /// root's and that nobody else may write.
+    /// Whether the administrator grants this to users of a file with capabilities, by a file that
+    /// root owns and no other user may write.
     #[must_use]
     pub fn grants(&self, grant: Grant) -> bool {
         let mut options = std::fs::File::options();

@@ -1,4 +1,4 @@
-//! What a kernel is set to, and what whoever asks may do there.
+//! What a kernel is set to, and what the calling user may do with it.
 
 use super::Host;
 use std::collections::BTreeMap;

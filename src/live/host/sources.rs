@@ -14,14 +14,14 @@ const SOURCES: &str = "sys/bus/event_source/devices";
 pub struct EventSource {
     /// Its name: `cpu`, `msr`, `armv8_pmuv3`.
     pub name: String,
-    /// Its number, which is another on each machine: `perf_event_attr.type`.
+    /// Its number, which differs from machine to machine: `perf_event_attr.type`.
     pub kind: u32,
     /// Where the numbers stand that tell its events from each other: `config:0-7`, by the name of
     /// each.
     pub format: BTreeMap<String, String>,
     /// Its events, by their names.
     pub events: BTreeMap<String, SourceEvent>,
-    /// The CPUs on which it is opened once for all of a package: what it counts is everybody's.
+    /// The CPUs on which it is opened once for all of a package: it counts for all tasks there.
     pub for_all_on: Option<Vec<Cpu>>,
     /// The CPUs that have it, where not all do.
     pub of_cpus: Option<Vec<Cpu>>,

@@ -76,16 +76,16 @@ pub enum TracefsError {
     /// It is mounted nowhere that can be read, and mounting it privately failed.
     #[error("tracefs is not mounted, and mounting it for this process alone failed")]
     Mount {
-        /// Why.
+        /// The error of mounting it.
         #[source]
         source: Arc<io::Error>,
     },
     /// It is mounted, but this user may not read it.
     #[error("cannot read tracefs at `{path}`")]
     Unreadable {
-        /// Where it is mounted.
+        /// The mount point.
         path: PathBuf,
-        /// Why.
+        /// The error of reading it.
         #[source]
         source: Arc<io::Error>,
     },

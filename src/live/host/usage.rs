@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The descendants of a process, at one moment more or less: each file is read at its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// All of them, the dead that nobody has reaped included.
+    /// All of them, including dead processes that have not been reaped.
     pub processes: Vec<Pid>,
     /// How many threads they have together, one at least each.
     pub n_threads: u64,

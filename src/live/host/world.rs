@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A mount, as far as its place and its flags go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mounted {
-    /// Where.
+    /// The mount point.
     pub at: PathBuf,
     /// The words for its flags: `ro`, `nosuid`, `relatime`.
     pub flags: Vec<String>,

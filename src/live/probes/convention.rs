@@ -1,8 +1,8 @@
 //! Where the arguments of a function are when it begins: the calling convention.
 //!
-//! The reference is "Parameter Passing" in the System V ABI, AMD64 supplement, section 3.2.3; that
-//! of Rust differs where it says so. Where a compiler tells the register it is taken from there, as
-//! it may do as it likes with a function that nobody else calls.
+//! The reference is "Parameter Passing" in the System V ABI, AMD64 supplement, section 3.2.3; Rust
+//! differs where a comment says so. If debugging information names the register, that register is
+//! taken: a compiler may use any convention for a function that is called only within its own unit.
 
 use super::error::ArgumentError;
 use crate::units::ProbeArgument;
@@ -25,8 +25,8 @@ pub(super) enum Type {
         size: u64,
         /// Each number in it: where, and whether it is a float; `None` where that is not known.
         leaves: Option<Vec<(u64, bool)>>,
-        /// Whether its copy is nobody's but its constructor's, so that what is passed is its
-        /// address.
+        /// Whether only a constructor of the type may copy it, so that its address is passed in its
+        /// place.
         by_reference: bool,
     },
     Nothing,
@@ -148,7 +148,7 @@ impl Function {
         }
     }
 
-    /// Whether whoever calls it passes a place for what it returns.
+    /// Whether the caller passes the address of a place for the result.
     fn returns_in_memory(&self) -> bool {
         match &self.returns {
             Type::Aggregate {
@@ -163,7 +163,7 @@ impl Function {
 #[derive(Default)]
 struct At {
     registers: usize,
-    /// In bytes.
+    /// The bytes on the stack.
     stack: u64,
 }
 

@@ -70,12 +70,12 @@ impl Binary {
         parse(&self.bytes)
     }
 
-    /// The file that holds its debugging information, if that is another.
+    /// Returns the file with its debugging information, if that is another file.
     pub(super) fn debug(&self) -> Option<Elf<'_>> {
         self.debug.as_deref().and_then(|bytes| parse(bytes).ok())
     }
 
-    /// Where a place is.
+    /// Finds where a place of a probe lies in the file.
     ///
     /// # Errors
     /// [`ElfError`].

@@ -10,9 +10,9 @@ pub enum ProbeError {
     /// The program or library.
     #[error("cannot use `{path}`")]
     File {
-        /// It.
+        /// The program or library.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: ElfError,
     },
     /// An argument.
@@ -41,7 +41,7 @@ pub enum ProbeError {
     /// The kernel does not take it and does not say why.
     #[error("the kernel refuses it")]
     Unexplained(#[source] io::Error),
-    /// Nobody could be found to remove it.
+    /// The janitor that removes it could not be started.
     #[error("cannot start the janitor, which removes probes when the harness is killed")]
     Janitor(#[source] io::Error),
     /// The lock by which others see that it is in use.
@@ -65,7 +65,7 @@ fn at_caret(caret: &Option<(String, usize)>) -> String {
 /// Why a parameter cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
-    /// Nobody knows the function's parameters.
+    /// The function's parameters are not known.
     #[error(
         "the parameter `{name}` is not known, as there is no debugging information of the function: write where it is, as in `{name}=%di:u64`, or `{name}=+0(%di):ustring`"
     )]
@@ -86,7 +86,7 @@ pub enum ArgumentError {
     NoParameter {
         /// As written.
         name: String,
-        /// Those that it has.
+        /// The names of its parameters.
         known: Vec<String>,
     },
     /// No probe reads it.
@@ -94,7 +94,7 @@ pub enum ArgumentError {
     Unreadable {
         /// As written.
         name: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
     /// It has no register of its own.

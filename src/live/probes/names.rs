@@ -3,7 +3,7 @@
 /// What a mangled name of Rust or C++ stands for; `None` for a plain name.
 pub(super) fn demangled(name: &str) -> Option<String> {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
-        // Without the hash, which nobody knows.
+        // Without the hash, which users do not write.
         return Some(format!("{rust:#}"));
     }
     if !name.starts_with("_Z") {

@@ -37,9 +37,9 @@ const MOST_RETURNS: u32 = 4096;
 /// ```text
 /// dynamic_events    p:harness_<number>/p0 /bin/save:0x1139 path=+0(%di):ustring
 /// ```
-/// Whoever uses a group holds the lock of the byte of that number in the list of all probes: the
-/// harness and its janitor, so that it takes the death of both to leave one behind. Who makes the
-/// next removes those without a lock.
+/// Each user of a group holds a lock on the byte with that number in the list of all probes: the
+/// harness and its janitor. So a group stays behind only if both die, and the next harness that
+/// makes a group removes those without a lock.
 #[derive(Debug)]
 pub struct Registry {
     list: File,
@@ -284,7 +284,7 @@ fn remove_abandoned(host: &Host) -> Result<(), ProbeError> {
     Ok(())
 }
 
-/// Takes the lock of a byte; says whether nobody had it.
+/// Takes the lock of a byte; returns whether it was free.
 ///
 /// # References
 /// "Open file description locks" in `fcntl_locking(2)`.
@@ -303,7 +303,7 @@ fn lock(list: &File, number: i64) -> io::Result<bool> {
     }
 }
 
-/// A place in a file that nobody else has, here or in another process.
+/// Returns a random offset in a file: so large a number that no other process holds it.
 fn random() -> i64 {
     use std::hash::{BuildHasher, Hasher};
     let number = std::hash::RandomState::new().build_hasher().finish();

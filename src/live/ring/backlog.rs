@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How much a backlog may hold, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// In memory.
+    /// The bytes in memory.
     pub memory: u64,
     /// In files in the folder for temporary files (`TMPDIR`), when the memory is used up.
     pub files: u64,

@@ -96,7 +96,7 @@ impl Backward {
 }
 
 impl Flight {
-    /// Takes over rings that nobody else reads, each with an event that writes into it.
+    /// Takes over rings without another reader, each with an event that writes into it.
     #[must_use]
     pub fn new(rings: Vec<(Overwritable, Cpu, OwnedFd)>) -> Self {
         let backward = |(ring, cpu, owner): (Overwritable, Cpu, OwnedFd)| Backward {

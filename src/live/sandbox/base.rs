@@ -1,14 +1,13 @@
-//! Where all runs of one harness have their directories and their control groups, watched by a
-//! janitor.
+//! Directories and control groups for all runs of one harness, watched by a janitor.
 //!
 //! ```text
 //! TMPDIR/harness-base-XXXXXX/run-XXXXXX      a run's directory
-//!        harness-kept-XXXXXX                 one that was kept: nobody's but the user's
+//!        harness-kept-XXXXXX                 one that was kept for the user
 //! cgroup2/harness-base-XXXXXX/harness-XXXXXX a run's control group
 //! ```
 //!
-//! Whoever uses a base holds a lock on its directory and on its group (`flock(2)`): the harness and
-//! its janitor, so that it takes the death of both to leave one behind. The next base that is made
+//! Each user of a base holds a lock on its directory and on its group (`flock(2)`): the harness and
+//! its janitor. So a base stays behind only if both die, and the next harness that makes a base
 //! removes those without a lock.
 
 use super::WorkDirError;
@@ -148,8 +147,8 @@ pub(super) fn remove_group(group: &Path) -> io::Result<()> {
     removal::remove_group(&folder, &name, Members::Spare, PATIENCE / 10)
 }
 
-/// Removes the bases in a folder that are ours and locked by nobody. What cannot be removed is left
-/// to whoever can.
+/// Removes this user's bases in a folder that no process has locked. What cannot be removed is left
+/// for a process that can.
 fn remove_abandoned(folder: &Path, remove: impl Fn(&CStr, &CStr) -> io::Result<()>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

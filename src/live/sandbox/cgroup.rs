@@ -26,7 +26,7 @@ pub enum CgroupError {
     Make {
         /// The version 2 hierarchy.
         below: PathBuf,
-        /// Why.
+        /// The error of making it.
         source: io::Error,
     },
     /// It takes no limit.
@@ -34,7 +34,7 @@ pub enum CgroupError {
     Limit {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The error of removing it.
         source: io::Error,
     },
 }
@@ -69,7 +69,7 @@ impl Cgroup {
         Some(name.to_owned())
     }
 
-    /// Whoever is in the group.
+    /// Returns the processes of the group.
     #[must_use]
     pub fn members(&self) -> Members {
         Members::of(&self.path)

@@ -1,7 +1,7 @@
 //! What a control group limits and counts.
 //!
-//! Two controllers are asked for, memory and processes; CPU time every group of version 2 counts.
-//! Which files there are depends on the kernel and on who has the controllers
+//! Two controllers are asked for, memory and processes; every group of version 2 counts CPU time.
+//! Which files exist depends on the kernel and on where the controllers are enabled
 //! (`Documentation/admin-guide/cgroup-v2.rst`): what is missing is unlimited or unknown, and no
 //! error.
 

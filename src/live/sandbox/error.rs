@@ -15,7 +15,7 @@ pub enum LaunchError {
     Fork {
         /// Whether it was to live in a namespace.
         namespace: bool,
-        /// Why.
+        /// The error of `clone3(2)`.
         source: io::Error,
     },
     /// A step of laying out its world.
@@ -23,7 +23,7 @@ pub enum LaunchError {
     Step {
         /// The step.
         step: Box<Step>,
-        /// Why.
+        /// The error of the step.
         source: io::Error,
     },
     /// The ids of its user namespace.
@@ -34,7 +34,7 @@ pub enum LaunchError {
     Stage {
         /// The step.
         stage: Stage,
-        /// Why.
+        /// The error of the step.
         source: io::Error,
     },
     /// `execve(2)` itself.

@@ -41,9 +41,9 @@ pub enum WorkDirError {
     /// The directory itself.
     #[error("cannot make a working directory below `{below}`")]
     Make {
-        /// Where temporary directories go.
+        /// The folder for temporary directories.
         below: PathBuf,
-        /// Why.
+        /// The error of making it.
         source: io::Error,
     },
     /// One of the files.
@@ -51,7 +51,7 @@ pub enum WorkDirError {
     Lay {
         /// As the scenario names it.
         path: PathBuf,
-        /// Why.
+        /// The error of writing the file.
         source: io::Error,
     },
     /// The source of one of the files.
@@ -59,23 +59,23 @@ pub enum WorkDirError {
     Read {
         /// The file to copy.
         path: PathBuf,
-        /// Why.
+        /// The error of reading the file.
         source: io::Error,
     },
     /// What is left of it.
     #[error("cannot remove the working directory `{path}`")]
     Remove {
-        /// Where it is.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The error of removing it.
         source: io::Error,
     },
     /// Its way to where it is kept.
     #[error("cannot keep the working directory `{path}`")]
     Keep {
-        /// Where it was.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The error of moving it.
         source: io::Error,
     },
 }
@@ -130,7 +130,7 @@ impl WorkDir {
         Ok(dir)
     }
 
-    /// Where it is.
+    /// Returns the directory's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -148,7 +148,7 @@ impl WorkDir {
         })
     }
 
-    /// Moves it to where nobody removes it, beside the base, and gives that place.
+    /// Moves it beside the base, where the janitor does not remove it, and returns its new path.
     ///
     /// # Errors
     /// [`WorkDirError::Keep`]; it is removed then.
@@ -158,8 +158,8 @@ impl WorkDir {
             .prefix("harness-kept-")
             .tempdir_in(below)
             .and_then(|place| {
-                // What the workload has made with the rights of a user, set-user-ID perhaps, is for
-                // nobody else to run.
+                // The workload may have made set-user-ID programs as its own user: no other user
+                // may run these.
                 std::fs::set_permissions(&self.path, std::fs::Permissions::from_mode(0o700))?;
                 // In the place of an empty directory, which rename(2) replaces.
                 std::fs::rename(&self.path, place.path())?;

@@ -302,14 +302,14 @@ impl Running {
         self.process.main_pid
     }
 
-    /// Who is in the group that ends with it; nobody where there is no such group.
+    /// Returns the processes of the control group that ends with it; empty without such a group.
     #[must_use]
     pub fn members(&self) -> Vec<Pid> {
         let group = self.process.group.as_ref();
         group.map_or_else(Vec::new, Members::pids)
     }
 
-    /// Sends a `SIGKILL` to whoever is left in the group that ends with it.
+    /// Sends `SIGKILL` to the processes left in the control group that ends with it.
     pub fn end_members(&self) {
         let group = self.process.group.as_ref();
         if let Some(group) = group.filter(|group| !group.is_empty()) {
@@ -353,7 +353,7 @@ impl Running {
             process.reap(true)?;
         }
         process.collect()?;
-        // Nobody is left there to write more.
+        // No process is left there that could write more.
         let is_over = process.has_init;
         for reader in process.outputs.iter_mut().flatten().filter(|_| is_over) {
             while reader.take()? {}

@@ -93,7 +93,7 @@ pub struct LeftFile {
 /// What a file holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LeftContent {
-    /// Nobody asked for it.
+    /// It was not read, as the plan did not ask for it.
     #[default]
     NotAskedFor,
     /// All of it.
@@ -192,7 +192,7 @@ impl Looker<'_> {
                     }
                     self.left.files.insert(path, file);
                 }
-                // Somebody on the bare host has removed it.
+                // Another process of the bare host has removed it.
                 Err(Errno::ENOENT) => {}
                 Err(error) => {
                     self.left.unseen.insert(path, said(error));

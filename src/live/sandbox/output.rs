@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 /// workload never blocks on us.
 const KEPT: usize = 8 << 20;
 
-/// How often a pipe is read before somebody else has their turn.
+/// How often a pipe is read in a row before the other pipes have their turn.
 const AT_A_TIME: usize = 16;
 
 /// The captured part of an output.
@@ -36,8 +36,8 @@ impl Reader {
         })
     }
 
-    /// Takes what is there, without waiting, and says whether there may be more: a writer may be as
-    /// fast as we are. Closes the pipe at its end.
+    /// Reads what is there, without waiting, and returns whether there may be more: a writer may be
+    /// as fast as the reader. Closes the pipe at its end.
     pub(super) fn take(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 1 << 16];
         for _ in 0..AT_A_TIME {

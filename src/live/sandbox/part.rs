@@ -15,7 +15,7 @@ pub enum Part {
     Link(&'static str),
     /// A device.
     File,
-    /// Nothing.
+    /// The path does not exist there.
     Nothing,
 }
 

@@ -60,8 +60,8 @@ impl Process {
         Ok(())
     }
 
-    /// In a namespace init closes its pipe when it has reaped everybody else. One that was killed
-    /// closes it before the others are dead.
+    /// In a namespace, init closes its pipe when it has reaped all other processes. An init that
+    /// was killed closes it before the others are dead.
     pub(super) fn is_over(&self) -> bool {
         let init_has_ended = self.has_init && self.obituary.is_none();
         let is_empty = || self.group.as_ref().is_none_or(Members::is_empty);
@@ -74,15 +74,15 @@ impl Process {
             group.kill();
         }
         if signal == libc::SIGKILL && self.has_init {
-            // It has to kill the others (zap_pid_ns_processes()), who may leave it no time. Without
-            // the right to it that takes longer.
+            // Init has to kill the others (zap_pid_ns_processes()), which may leave it no CPU time.
+            // Without the right to priority that takes longer.
             let _refused = process::make_urgent(Some(self.pid));
         }
         pidfd::signal(self.pidfd.as_fd(), signal)
     }
 
-    /// Leaves init to a thread: to take a namespace and its mounts down costs the kernel some
-    /// milliseconds, for which nobody need wait.
+    /// Leaves init to a thread: the kernel takes some milliseconds to dissolve a namespace and its
+    /// mounts, and no caller need wait for that.
     pub(super) fn reap_in_background(&mut self) -> io::Result<()> {
         use nix::sys::wait::{Id, WaitPidFlag, waitid};
         if !std::mem::replace(&mut self.reaped, true) {
@@ -116,8 +116,8 @@ impl Drop for Process {
             group.kill();
         }
         if !self.reaped {
-            // Errors have nobody to go to here, and a process that cannot be signalled is dead
-            // already.
+            // A drop cannot report an error, and a process that cannot be signalled is already
+            // dead.
             let _ended = pidfd::signal(self.pidfd.as_fd(), libc::SIGKILL);
             // A second, no more: what not even SIGKILL ends at once (a frozen group, a device that
             // hangs) must not hang the harness.

@@ -10,7 +10,7 @@ pub struct WorldSpec {
     pub network: Network,
     /// What it may write of the host's files.
     pub root: Root,
-    /// Who it runs as; that is who the harness runs as, where the author wrote nothing.
+    /// The user that it runs as; `None` for the user of the harness.
     pub user: Option<UserSpec>,
     /// The name of its machine.
     pub hostname: String,
@@ -79,7 +79,7 @@ pub enum Survivors {
     Allowed,
 }
 
-/// Somebody in the machine's table of users.
+/// A user in the machine's table of users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserSpec {
     /// By name; never empty.

@@ -4,8 +4,8 @@ use super::spec::UserSpec;
 use crate::units::User;
 use std::ffi::CString;
 
-/// Looks somebody up with all groups (`getpwnam(3)`, `getgrouplist(3)`). A number without an entry
-/// is somebody all the same: nobody else has it, and its group has the same number.
+/// Looks a user up, with all its groups (`getpwnam(3)`, `getgrouplist(3)`). A number without an
+/// entry is a user too, whose group has the same number and no other member.
 #[must_use]
 pub fn find_user(who: &UserSpec) -> Option<User> {
     let entry = match who {

@@ -1,11 +1,11 @@
 //! The world of a workload: which namespaces it has, and the steps in which its init lays it out.
 //!
-//! As root, init does the mounts with the rights of the host and then moves into a user namespace,
+//! As root, init makes the mounts with the rights of the host, and then moves into a user namespace
 //! and into copies of its mounts there. In such copies nothing can be unmounted or made writable
-//! again (`mount_namespaces(7)`), and the ids are those of the host, so that files have their
-//! owners and set-user-ID programs work; but root there has no power over anything that the world
-//! does not hold. An ordinary user is in a user namespace from the start, in which nobody but him
-//! is, and has no capability after the execve.
+//! again (`mount_namespaces(7)`). Ids are those of the host, so that files have their owners and
+//! set-user-ID programs work; but root there has no power over anything outside the world. An
+//! ordinary user is in a user namespace from the start, alone in it, and has no capability after
+//! the execve.
 
 use super::LaunchError;
 use super::spec::{Network, Root, WorldSpec};
@@ -50,7 +50,7 @@ const DIRECTORY: u8 = 0;
 const NEW_DEV: u8 = 1;
 const NAMESPACES: u8 = 2;
 
-/// Where a workload lives.
+/// Where a workload lives: on the host or in namespaces.
 #[derive(Clone, Debug)]
 pub enum World {
     /// On the bare host.
@@ -74,7 +74,7 @@ pub(super) struct Layout {
     pub(super) namespaces: i32,
     /// What init does.
     pub(super) steps: Vec<Step>,
-    /// Where init has copies of words that are nobody's business.
+    /// The address and length of init's copy of words that the workload must not see.
     pub(super) words: Option<(usize, usize)>,
     /// The ids that the harness maps when init is ready.
     pub(super) maps: Option<IdMaps>,
@@ -169,7 +169,8 @@ impl Worlds {
         })
     }
 
-    /// A world as it was chosen; the workload runs as `user`, or as who the harness runs as.
+    /// Returns a world as it was chosen; the workload runs as `user`, or else as the user of the
+    /// harness.
     #[must_use]
     pub fn own(self: &Arc<Self>, spec: &WorldSpec, user: Option<&User>) -> World {
         World::Own(OwnWorld {
@@ -200,8 +201,8 @@ impl Worlds {
         if self.is_root {
             steps.0.push(Step::Unshare(others | libc::CLONE_NEWNS));
         }
-        // Whoever may make namespaces of control groups may mount those that he is in, and root may
-        // then change what limits him.
+        // A task that may make namespaces of control groups may mount its own groups, and root
+        // there could then change its own limits.
         let kept = FIRST_SLOT + i32::from(NAMESPACES);
         let file = format!("/proc/self/fd/{kept}/max_cgroup_namespaces");
         steps.write(&file, "0");
@@ -249,8 +250,8 @@ impl Worlds {
             }
         }
         steps.new_proc();
-        // Root's writes there need no capability: proc_sys_permission() asks for his number alone.
-        // An ordinary user's do not get through.
+        // Root's writes there need no capability: proc_sys_permission() checks only the user's id.
+        // Writes of an ordinary user are refused.
         for part in self.machine_wide.iter().filter(|_| self.is_root) {
             steps.bind(part, part);
             self.write_protect(steps, part, PLAIN);
@@ -260,8 +261,8 @@ impl Worlds {
         }
     }
 
-    /// A `/dev` with the usual nodes, those of the host. Root's ids are the host's: he could change
-    /// their modes and owners.
+    /// Makes a `/dev` with the usual nodes of the host. Root's ids are the host's, so root could
+    /// change their modes and owners.
     fn new_dev(&self, steps: &mut Steps, at: &Path, size: &str) {
         let place = |name: &str| at.join(name);
         let options = "mode=755,size=64k";

@@ -6,9 +6,9 @@
 //! space::Place --Book--> Binary: symbols, call frames | Kernel: symbols | Reader: lines --> space::Frame
 //! ```
 //!
-//! A name is never guessed. A file that is not the one that was recorded, and a kernel that is
-//! another, name nothing, and say so once ([`Book::notes`]). Of the names of one address the one is
-//! taken that perf takes.
+//! A name is never guessed. If a file or a kernel is not the one that was recorded, it names
+//! nothing, and says so once ([`Book::notes`]). Of several names for one address, the choice is
+//! perf's.
 
 mod file;
 mod kernel;
@@ -50,7 +50,7 @@ pub struct Book {
     is_same_kernel: Option<bool>,
     /// Whether it was recorded on another kind of machine, and that this was said.
     is_elsewhere: bool,
-    /// Whether it was said that nobody knows where the kernel lay.
+    /// Whether it was reported that the kernel's address is not known.
     is_without_place: bool,
     lines: lines::Reader,
     /// Files whose debug information makes no sense.
@@ -298,7 +298,7 @@ impl Symbols for Book {
         if self.is_elsewhere {
             return End::Lost;
         }
-        // PERF_SAMPLE_REGS_ABI_64: frames of 32-bit programs are others.
+        // PERF_SAMPLE_REGS_ABI_64: frames of 32-bit programs have another layout.
         let values = snapshot.registers.iter();
         let Some(mut state) = (snapshot.registers.abi == 2)
             .then(|| State::new(machine, snapshot.mask, values, snapshot.stack))

@@ -94,7 +94,7 @@ unsafe fn bpf<T>(command: libc::c_int, attr: &T) -> io::Result<libc::c_long> {
 }
 
 /// # Safety
-/// `fd` must be a descriptor that the kernel has just given and that nobody else owns.
+/// `fd` must be a descriptor that the kernel has just returned and that has no other owner.
 unsafe fn own(fd: libc::c_long) -> OwnedFd {
     // SAFETY: the caller's promise.
     unsafe { OwnedFd::from_raw_fd(fd as i32) }
@@ -139,8 +139,7 @@ impl Map {
         }
         let attr = self.element(key, value.as_ptr() as u64);
         // SAFETY: the kernel reads key_size and value_size bytes, which the slices have. (A per-CPU
-        // map's value would be larger: `get` and `set` are for the others, and nobody sets one of
-        // those.)
+        // map's value would be larger: `get` and `set` are for the other maps only.)
         unsafe { bpf(MAP_UPDATE_ELEM, &attr) }.map(drop)
     }
 
@@ -212,7 +211,7 @@ pub struct Refused {
     pub log: String,
 }
 
-/// How much of the verifier's log is of use to somebody.
+/// How many lines of the verifier's log are shown.
 const LOG_LINES: usize = 12;
 
 /// Loads a program. It is gone with its last descriptor, once nothing is attached to it.

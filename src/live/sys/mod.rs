@@ -113,13 +113,13 @@ pub fn boottime_now() -> perf_records::units::Nanos {
 pub struct LocalTime {
     /// The year, as 2016.
     pub year: i64,
-    /// From 1 on.
+    /// The month, from 1.
     pub month: u8,
-    /// From 1 on.
+    /// The day, from 1.
     pub day: u8,
-    /// From 0 on.
+    /// The hour, from 0.
     pub hour: u8,
-    /// From 0 on.
+    /// The minute, from 0.
     pub minute: u8,
     /// From 0 on; 60 in a leap second.
     pub second: u8,

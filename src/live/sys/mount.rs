@@ -13,7 +13,7 @@ const FSMOUNT_CLOEXEC: libc::c_uint = 1;
 /// Mounts a file system of the given type nowhere: the descriptor is its root, and its close takes
 /// it away again.
 ///
-/// No mount table shows it, so nothing changes for anybody else.
+/// It is in no mount table, so that no other process sees a change.
 ///
 /// # Errors
 /// `EPERM` without `CAP_SYS_ADMIN`, `ENODEV` where the kernel lacks the type, `ENOSYS` before Linux
@@ -26,7 +26,7 @@ pub fn detached(fs_type: &CStr) -> io::Result<OwnedFd> {
     // SAFETY: the string is NUL-terminated and outlives the call.
     let context =
         check(unsafe { libc::syscall(libc::SYS_fsopen, fs_type.as_ptr(), FSOPEN_CLOEXEC) })?;
-    // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
+    // SAFETY: the kernel has just returned this descriptor, which has no other owner.
     let context = unsafe { OwnedFd::from_raw_fd(context as i32) };
     let null = std::ptr::null::<libc::c_char>();
     // SAFETY: FSCONFIG_CMD_CREATE takes no key and no value: both are null.

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// Whom an event follows.
+/// The tasks that an event follows.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
     /// One task and, with `inherit`, what it comes to create, on one CPU.
@@ -36,11 +36,11 @@ pub fn open(
     open_beside(attr, target, cpu, None)
 }
 
-/// Opens an event as [`open`] does. With a leader it counts when that one does, and never else.
+/// Opens an event as [`open`] does; with a leader it counts when the leader does, and never else.
 ///
 /// # Errors
-/// As above; `EINVAL` where the leader follows somebody else, or where no counters are there for
-/// all of the group.
+/// As above; `EINVAL` if the leader follows another task, or if the group needs more counters than
+/// there are.
 pub fn open_beside(
     attr: &bindings::perf_event_attr,
     target: Target<'_>,
@@ -69,7 +69,7 @@ pub fn open_beside(
         ))
     });
     let fd = opened?;
-    // SAFETY: the kernel has just given us this descriptor; nobody else owns it.
+    // SAFETY: the kernel has just returned this descriptor, which has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
@@ -101,8 +101,8 @@ pub fn set_output(event: BorrowedFd<'_>, ring_owner: BorrowedFd<'_>) -> io::Resu
 }
 
 /// Has the ring that the event writes to refuse records, or take them again:
-/// `PERF_EVENT_IOC_PAUSE_OUTPUT`. What is refused is counted as lost; who was about to write when
-/// it was paused still does.
+/// `PERF_EVENT_IOC_PAUSE_OUTPUT`. Refused records count as lost; a task that was about to write
+/// when the ring was paused still writes.
 ///
 /// # Errors
 /// `EINVAL` where the event has no ring.

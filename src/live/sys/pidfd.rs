@@ -41,7 +41,7 @@ pub fn open(pid: perf_records::units::Pid) -> io::Result<Option<OwnedFd>> {
     match check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.0, 0) }) {
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
         Err(error) => Err(error),
-        // SAFETY: the kernel has just made it, and nobody else knows it.
+        // SAFETY: the kernel has just made it, and it has no other owner.
         Ok(descriptor) => Ok(Some(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })),
     }
 }

@@ -44,7 +44,7 @@ const INTO_CGROUP: u64 = 1 << 33;
 /// and the program.
 pub const CLAIM: i32 = 0x6872_6e73;
 
-/// Where the workload lives.
+/// Where the workload lives: on the host or in namespaces.
 #[derive(Clone, Copy, Debug)]
 pub enum World<'a> {
     /// On the bare host, as the direct child of the harness.
@@ -62,11 +62,11 @@ pub struct Own<'a> {
     pub namespaces: i32,
     /// What init does before it is ready.
     pub steps: &'a [Step],
-    /// Who the workload runs as; `None` for who the harness runs as.
+    /// The user that the workload runs as; `None` for the user of the harness.
     pub user: Option<&'a User>,
-    /// Where the words of the harness' command line and its environment lie in its memory, of which
-    /// init has a copy: their beginning and length in bytes. They are blotted out there, as
-    /// `/proc/1/cmdline` shows them to everybody.
+    /// The address and the length in bytes of the command line and environment in the memory of the
+    /// harness, which init has a copy of. Init overwrites its copy, as `/proc/1/cmdline` shows it
+    /// to all processes of the world.
     pub words: Option<(usize, usize)>,
 }
 
@@ -111,7 +111,7 @@ pub struct Spawn<'a> {
     pub stdio: [BorrowedFd<'a>; 3],
     /// Which others it inherits, on the bare host alone: open, and not to be closed by `execve(2)`.
     pub inherited: &'a [i32],
-    /// Where it lives.
+    /// Where it lives: on the host or in namespaces.
     pub world: World<'a>,
     /// Whether it leads a session of its own on the bare host, as it always does in a namespace:
     /// what it sends to its process group and what a terminal sends to the harness' then stay
@@ -136,7 +136,7 @@ pub struct ResourceLimit {
     pub resource: nix::sys::resource::Resource,
     /// The limit that counts, which the process may raise up to the hard one.
     pub soft: u64,
-    /// That one.
+    /// The hard limit.
     pub hard: u64,
 }
 
@@ -154,7 +154,7 @@ pub struct Parked {
     pub status: OwnedFd,
     /// The read end of the obituary pipe; only in a namespace.
     pub obituary: Option<OwnedFd>,
-    /// What it will say with [`CLAIM`]: a number that nobody else has.
+    /// A number that no other process has, which it will pass with [`CLAIM`].
     pub token: u64,
 }
 
@@ -256,8 +256,8 @@ pub fn try_group(group: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Leaves the event descriptors to a child that nobody waits for, whose end closes them, and
-/// returns at once.
+/// Leaves the event descriptors to a child, whose end closes them, and returns at once without
+/// waiting for the child.
 ///
 /// The last close of a tracepoint's event waits for the kernel's other CPUs, 40 ms and more each.
 /// The child is in a session of its own, holds nothing else of ours, and ends by itself.
@@ -289,7 +289,7 @@ pub fn without_forks() -> RwLockReadGuard<'static, ()> {
     FORKS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As [`clone3_into`], when nobody in this process has a file open for writing that is to be
+/// As [`clone3_into`], when no thread of this process has a file open for writing that is to be
 /// executed.
 ///
 /// # Safety

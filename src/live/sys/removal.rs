@@ -314,8 +314,8 @@ impl Tree<'_> {
     }
 }
 
-/// Does something to each entry, those included that have come meanwhile, until there is none left
-/// or one resists; a thousand times, lest somebody who makes them as fast keeps us here.
+/// Does something to each entry, including entries that were added meanwhile, until none is left or
+/// one resists; a thousand times at most, as a process may add entries just as fast.
 fn each_entry(
     dir: BorrowedFd<'_>,
     act: &mut dyn FnMut(&CStr) -> nix::Result<()>,

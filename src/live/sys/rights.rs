@@ -1,15 +1,15 @@
-//! Capabilities that the program's file lends to whoever runs it (`setcap(8)`), raised for single
-//! calls.
+//! Capabilities that the program's file lends to every user who runs it (`setcap(8)`), raised for
+//! single calls.
 //!
-//! A user who starts such a file has its capabilities for everything that the process does: each
-//! path that he names would be opened with them. So [`settle`] takes them out of the effective set
-//! before anything else happens, and [`with`] puts those that one call needs back for that call, in
-//! its thread alone. The permitted set keeps them until [`forget`]. Where nothing was lent (root,
-//! an ordinary user, ambient capabilities, which their holder has in any program) all of this does
+//! A user who runs such a file has its capabilities for all that the process does: each path that
+//! the user names would be opened with them. So [`settle`] takes them out of the effective set
+//! before anything else, and [`with`] puts those that one call needs back for that call, in its
+//! thread alone. The permitted set keeps them until [`forget`]. If nothing was lent (root, an
+//! ordinary user, ambient capabilities, which their holder has in any program), all of this does
 //! nothing.
 //!
-//! The process is not dumpable while anything is lent, and stays so: nobody but root may trace it,
-//! take its descriptors or read its memory (`__ptrace_may_access()`), also when some of its threads
+//! The process is not dumpable while anything is lent, and stays so: only root may trace it, take
+//! its descriptors or read its memory (`__ptrace_may_access()`), even after some of its threads
 //! have forgotten.
 
 use super::check;
@@ -35,8 +35,8 @@ pub enum Right {
     Bpf = 39,
 }
 
-/// The program's file has a set-user-ID or set-group-ID bit: whatever its caller names would be
-/// opened as somebody else.
+/// The program's file has a set-user-ID or set-group-ID bit: paths that its caller names would be
+/// opened with another user's rights.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "the program's file has a set-user-ID or set-group-ID bit, and it does nothing with the rights of another user"
@@ -154,8 +154,8 @@ impl Raised {
         Self(Some(before))
     }
 
-    /// Leaves them as they are: for a child that is in another user namespace, where they are
-    /// others.
+    /// Leaves the capabilities as they are, for a child in another user namespace, where they have
+    /// another meaning.
     pub(super) fn leave(self) {
         std::mem::forget(self);
     }

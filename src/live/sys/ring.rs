@@ -206,8 +206,8 @@ impl Overwritable {
     /// has to; at most as many as the ring has.
     ///
     /// The caller has [paused](super::perf::pause_output) the ring and
-    /// [waited](super::wait_for_all_cpus) for who was writing, so that the kernel does not write;
-    /// otherwise the bytes are whatever is there, some of them of other records than others.
+    /// [waited](super::wait_for_all_cpus) for tasks that were writing, so that the kernel does not
+    /// write; otherwise the bytes may be parts of different records.
     pub fn append(&self, at: u64, length: u64, out: &mut Vec<u8>) {
         self.0.append(at, length, out);
     }

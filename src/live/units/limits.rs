@@ -193,7 +193,7 @@ impl fmt::Display for Usage {
 /// A limit that a run ran into.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Struck {
-    /// Which.
+    /// The limit.
     pub limit: Limit,
     /// How that showed, in words: "the kernel killed it".
     pub how: String,
@@ -205,15 +205,15 @@ pub struct Struck {
 /// A process that lived when it should not: when the main one had ended, or at the timeout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Survivor {
-    /// Its number where the workload lives; 0 where nobody could tell.
+    /// Its id in the workload's namespace; 0 if not known.
     pub pid: i32,
     /// Its command line; its name in brackets where it has none.
     pub command: Vec<String>,
-    /// Who started it, as far as the trace tells: number, or 0, and command line at that time.
+    /// Its creator, if the trace tells: its id, or 0, and its command line at that time.
     pub parent: Option<(i32, Vec<String>)>,
 }
 
-/// Somebody whom a workload can run as.
+/// A user that a workload can run as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     /// User number.

@@ -29,7 +29,7 @@ const OTHERS: &[(char, &str)] = &[
 pub struct WrongModifier {
     /// The character, from 0.
     pub at: usize,
-    /// It.
+    /// The letter.
     pub letter: char,
     /// Why it is not taken; `None` for a letter that perf does not know either.
     pub why: Option<&'static str>,

@@ -66,7 +66,7 @@ impl ProbeKind {
     }
 }
 
-/// Where a probe is.
+/// The place of a probe in a program or the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ProbePlace {
     /// So many bytes behind the beginning of a function.
@@ -102,7 +102,7 @@ pub struct Probe {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}: {what}")]
 pub struct ProbeSyntax {
-    /// Where.
+    /// The character.
     pub at: usize,
     /// What is wrong.
     pub what: String,

@@ -1,4 +1,4 @@
-//! Why what must not occur does, and why numbers are not as expected.
+//! Explains deeds that must not occur, and numbers that are not as expected.
 
 use super::nearest::{differences, nearest};
 use super::stretch::{Mark, around};
@@ -9,11 +9,11 @@ use crate::matching::{Matcher, words};
 use crate::scenario::CountRange;
 use std::collections::BTreeMap;
 
-/// How many deeds are shown of what there are too many of.
+/// How many of the surplus deeds are shown.
 const SHOWN: usize = 3;
 
 impl Explainer<'_, '_> {
-    /// Of `never`.
+    /// Explains a failed `never`.
     pub(in crate::matching) fn occurs(&self, matcher: &Matcher, deeds: &[Place]) -> String {
         let (step, line) = (words::of_matcher(matcher), matcher.line);
         let times = match deeds.len() {
@@ -28,7 +28,7 @@ impl Explainer<'_, '_> {
         lines.join("\n")
     }
 
-    /// Of `only`: grouped by name, with what the nearest of the allowed would have had to be.
+    /// Explains a failed `only`: by name, with the differences from the most similar allowed deed.
     pub(in crate::matching) fn not_allowed(
         &self,
         matchers: &[Matcher],
@@ -89,7 +89,7 @@ impl Explainer<'_, '_> {
         })
     }
 
-    /// Of `count`.
+    /// Explains a failed `count`.
     pub(in crate::matching) fn miscounted(
         &self,
         matcher: &Matcher,
@@ -116,7 +116,7 @@ impl Explainer<'_, '_> {
         lines.join("\n")
     }
 
-    /// The first of some deeds, where they stand.
+    /// Returns the first of some deeds, with their tasks.
     fn shown(&self, deeds: &[Place], sign: char) -> Vec<String> {
         let first = deeds.iter().take(SHOWN);
         let marks: Vec<Mark> = first
@@ -132,7 +132,7 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// How many there are beside those that are shown.
+/// Says how many more there are than are shown.
 fn more(deeds: &[Place], sign: char) -> Option<String> {
     let more = deeds.len().saturating_sub(SHOWN);
     (more > 0).then(|| format!("{sign} and {more} more"))

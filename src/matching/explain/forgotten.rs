@@ -1,4 +1,4 @@
-//! What cannot be told as deeds of before were overwritten.
+//! Explains what cannot be judged because earlier deeds were overwritten.
 
 use super::Explainer;
 use crate::matching::shape::Shape;
@@ -6,20 +6,20 @@ use crate::matching::{Matcher, words};
 use crate::scenario::CountRange;
 
 impl Explainer<'_, '_> {
-    /// Of what must not occur, and does not in what is left.
+    /// Explains an undecided `never`: the deed does not occur in what is left.
     pub(in crate::matching) fn forgot(&self, key: &str, matcher: &Matcher) -> String {
         let (step, line) = (words::of_matcher(matcher), matcher.line);
         let label = self.label;
         format!("`{label}.{key}`: whether `{step}` occurred earlier (line {line}) was overwritten")
     }
 
-    /// Of `only`.
+    /// Explains an undecided `only`.
     pub(in crate::matching) fn forgot_others(&self, name: &str) -> String {
         let label = self.label;
         format!("`{label}.only`: whether it allows every `{name}` of earlier was overwritten")
     }
 
-    /// Of `count`.
+    /// Explains an undecided `count`.
     pub(in crate::matching) fn forgot_some(
         &self,
         matcher: &Matcher,
@@ -33,14 +33,14 @@ impl Explainer<'_, '_> {
         )
     }
 
-    /// Of what must not lie between the steps of a sequence.
+    /// Explains an undecided sequence: a forbidden deed may have been between its steps.
     pub(in crate::matching) fn forgot_between(&self, shape: &Shape<'_>) -> String {
         let of = shape.leaves.first().map(|leaf| self.key(leaf));
         let of = of.unwrap_or_else(|| format!("{}.sequence", self.label));
         format!("`{of}`: whether what must not lie between its steps did was overwritten")
     }
 
-    /// Of `sequence` and `any_order`.
+    /// Explains an undecided `sequence` or `any_order`.
     pub(in crate::matching) fn forgot_steps(&self, shape: &Shape<'_>) -> String {
         let mut leaves = shape.leaves.iter();
         let forgotten = leaves.clone().find(|leaf| self.scene.forgets(leaf.matcher));

@@ -1,9 +1,9 @@
-//! Why an expectation was not met: a sentence, then what is near, and the stretch of the trace
-//! around it.
+//! Explains why an expectation was not met: a sentence, then similar deeds, and the part of the
+//! trace around them.
 //!
-//! An explanation is plain text. The first letter of a line says what it is, for whoever has
-//! colours: `+` what is met, `-` what is not, or is there and must not be, `~` what is near, `@@`
-//! where in the trace the lines below it are.
+//! An explanation is plain text. The first letter of a line says what the line is, for callers that
+//! use colours: `+` is met, `-` is missing or forbidden, `~` is similar, `@@` says where in the
+//! trace the lines below it are.
 
 mod closed;
 mod forgotten;
@@ -16,20 +16,20 @@ use super::order::{Place, Scene};
 use super::shape::Leaf;
 use crate::trace::{Deed, Part, Value};
 
-/// Says why.
+/// Explains the expectations of one key.
 pub(super) struct Explainer<'s, 'a> {
     pub(super) scene: &'s Scene<'a>,
-    /// In front of a key: `expect`, `expect.sections.save`.
+    /// The prefix of a key: `expect`, `expect.sections.save`.
     pub(super) label: &'s str,
-    /// Whose deeds they are, where they are not those of the whole run.
+    /// The section that the deeds are of; `None` for the whole run.
     pub(super) section: Option<&'s str>,
 }
 
-/// The longest that a line of the trace may be here, in letters.
+/// The greatest length of a shown line of the trace, in letters.
 const LONGEST: usize = 140;
 
 impl Explainer<'_, '_> {
-    /// The key that a step belongs to: `expect.sequence`.
+    /// Returns the key that a step belongs to: `expect.sequence`.
     pub(super) fn key(&self, leaf: &Leaf<'_>) -> String {
         let key = if leaf.is_free {
             "any_order"
@@ -39,13 +39,13 @@ impl Explainer<'_, '_> {
         format!("{}.{key}", self.label)
     }
 
-    /// In front of a number that is expected: "section `save`: expected 2".
+    /// Returns the text before an expected number: "section `save`: expected 2".
     pub(super) fn expected(&self) -> String {
         let of = self.section.map(|name| format!("section `{name}`: "));
         of.unwrap_or_default() + "expected"
     }
 
-    /// A step and the line that it stands in: "`expect.sequence`, step 2 of 3 (line 13)".
+    /// Returns a step and its line: "`expect.sequence`, step 2 of 3 (line 13)".
     fn step(&self, leaf: &Leaf<'_>) -> String {
         let (key, number, line) = (self.key(leaf), &leaf.number, leaf.matcher.line);
         match leaf.of {
@@ -54,7 +54,7 @@ impl Explainer<'_, '_> {
         }
     }
 
-    /// A deed with who did it.
+    /// Returns a deed's text with its task.
     fn deed(&self, place: Place) -> String {
         let deed = self.scene.deeds.get(place);
         let said = deed.map(|deed| cut(&format!("{} {}", deed.task, line(deed))));
@@ -62,7 +62,8 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// A deed as a snapshot has it, with the beginning of contents that it leaves out.
+/// Returns a deed as a snapshot shows it, with the beginning of contents that the snapshot leaves
+/// out.
 fn line(deed: &Deed) -> String {
     let mut deed = deed.clone();
     for part in &mut deed.fields {
@@ -73,7 +74,7 @@ fn line(deed: &Deed) -> String {
     deed.line()
 }
 
-/// What was read of contents that the trace does not show.
+/// Returns the contents that were read and that the trace does not show.
 fn contents(part: &Part) -> Option<String> {
     const MOST: usize = 32;
     let Value::Bytes { bytes, is_cut } = &part.value else {
@@ -91,7 +92,7 @@ fn contents(part: &Part) -> Option<String> {
     Some(format!("\"{shown}\"{more}"))
 }
 
-/// As much of a line as there is room for.
+/// Cuts a line to the length that is shown.
 fn cut(line: &str) -> String {
     match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! What differs between a deed and what was expected of one.
+//! Finds the differences between a deed and what was expected of it.
 
 use crate::matching::answer::Answer;
 use crate::matching::bindings::{Bindings, Within};
@@ -8,18 +8,18 @@ use crate::matching::{Matcher, named, words};
 use crate::scenario::{Literal, Test};
 use crate::trace::{Deed, Part, Value};
 
-/// How many deeds of a name are looked at: where more differ they differ in the same way.
+/// How many deeds of a name are looked at: if more differ, they differ in the same way.
 const MOST: usize = 5000;
 
-/// A deed, and the fields that are not as expected, by their place in the matcher.
+/// A deed, and the places in the matcher of the fields that are not as expected.
 #[derive(Clone, Debug)]
 pub(super) struct Near {
     pub(super) deed: Place,
     pub(super) wrong: Vec<usize>,
 }
 
-/// The deeds of a matcher's names, those first that differ in the fewest fields; of equal ones that
-/// which stands nearest to `to`.
+/// Returns the deeds with a matcher's names, those with the fewest differing fields first; among
+/// equal ones, the nearest to `to`.
 pub(super) fn nearest(
     scene: &Scene<'_>,
     matcher: &Matcher,
@@ -68,7 +68,7 @@ pub(super) fn difference(deed: &Deed, word: &str, test: &Test, bindings: &Bindin
         };
     };
     let got = match &part.value {
-        // Of a descriptor the trace shows what it refers to.
+        // For a descriptor the trace shows what it refers to.
         Value::File { number, .. } if is_of_numbers(test) && *number > 2 => {
             format!("{number}{}", part.text)
         }
@@ -85,7 +85,7 @@ fn is_of_numbers(test: &Test) -> bool {
     matches!(test, Test::Is(Literal::Number(_)) | Test::Range(..))
 }
 
-/// What was expected; of a capture what it stands for.
+/// Returns what was expected; for a capture, its value.
 fn wanted(word: &str, test: &Test, bindings: &Bindings, got: Option<&str>) -> String {
     let bound = match test {
         Test::Capture(name) => bindings.get(name),
@@ -104,7 +104,7 @@ fn wanted(word: &str, test: &Test, bindings: &Bindings, got: Option<&str>) -> St
     }
 }
 
-/// A value as the trace shows it; a relative path with where it leads, if that is elsewhere than
+/// Returns a value as the trace shows it. A relative path also shows where it leads, unless that is
 /// below the working directory.
 fn got(part: &Part) -> String {
     match &part.value {
@@ -121,7 +121,7 @@ fn got(part: &Part) -> String {
     }
 }
 
-/// Of flags which are missing and which are too many.
+/// Returns which flags are missing and which are too many.
 fn flags(test: &Test, part: &Part) -> Option<String> {
     let Value::Names(names, _) = &part.value else {
         return None;
@@ -144,7 +144,7 @@ fn flags(test: &Test, part: &Part) -> Option<String> {
         .map(|name| &**name)
         .filter(|name| is_all && !wanted.contains(name))
         .collect();
-    // Of one constant among several neither is too many.
+    // If the value is one constant of several, neither counts as too many.
     if missing.len() == 1 && more.len() == 1 && names.len() == 1 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Why steps do not occur as expected.
+//! Explains why steps do not occur as expected.
 
 use super::nearest::{Near, difference, nearest};
 use super::stretch::{Mark, around};
@@ -12,36 +12,36 @@ use crate::matching::search::Search;
 use crate::matching::shape::{Leaf, LeafId, Shape};
 use crate::matching::{Matcher, words};
 
-/// How far the search for the best beginning goes.
+/// How many deeds the search for the longest beginning may try.
 const MOST_TRIES: u64 = 200_000;
 
-/// Why a deed that is like a step cannot be that step.
+/// Why a deed that fits a step cannot be that step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Trouble {
     /// It came before another step.
     Before(LeafId),
     /// It began while another step was under way.
     During(LeafId),
-    /// It is another step.
+    /// It is another step already.
     Taken(LeafId),
-    /// With it something lies where it must not.
+    /// A forbidden deed lies in a gap beside it.
     Between(usize, Place),
 }
 
-/// How a beginning ends.
+/// The end of a partial match.
 struct End {
     met: Vec<Place>,
     bindings: Bindings,
-    /// Where the step must be the very next: the step before it, and what is the next.
+    /// If the step must be the very next: the step before it, and the deed that is next.
     next: Option<(LeafId, Option<Place>)>,
-    /// The nearest to the step that is not met, and how many there are of its name.
+    /// The deeds most similar to the missing step.
     near: Vec<Near>,
     many: usize,
     trouble: Option<Trouble>,
 }
 
 impl Explainer<'_, '_> {
-    /// Why there are no deeds for the steps.
+    /// Explains why the steps have no deeds.
     pub(in crate::matching) fn failed(&self, shape: &Shape<'_>, outer: &Bindings) -> String {
         let mut search = Search::new(self.scene, shape, outer, true, MOST_TRIES);
         search.run_as_far_as_possible();
@@ -66,7 +66,7 @@ impl Explainer<'_, '_> {
         lines.join("\n")
     }
 
-    /// How a beginning goes on, or does not.
+    /// Returns how a partial match ends.
     fn end(
         &self,
         search: &mut Search<'_, '_>,
@@ -103,7 +103,7 @@ impl Explainer<'_, '_> {
         let likes = end.near.iter().take_while(|near| near.wrong.is_empty());
         let troubles = likes.map(|near| self.trouble(search, shape, met, near.deed));
         let troubles: Vec<_> = troubles.take(100).collect();
-        // What lies in its way says more than that it came too early.
+        // A deed in its way explains more than its coming too early.
         let is_better = |it: &Option<Trouble>| matches!(it, Some(Trouble::Between(..)));
         let at = troubles.iter().position(is_better).unwrap_or(0);
         if let Some(found) = troubles.into_iter().nth(at) {
@@ -116,7 +116,7 @@ impl Explainer<'_, '_> {
         end
     }
 
-    /// What is wrong with a deed whose fields are right.
+    /// Returns what keeps a deed with the right fields from being the step.
     fn trouble(
         &self,
         search: &mut Search<'_, '_>,
@@ -191,14 +191,14 @@ impl Explainer<'_, '_> {
         }
     }
 
-    /// The matcher of a gap that a deed is like.
+    /// Returns the matcher of a gap that a deed fits.
     fn forbids<'e>(&self, shape: &Shape<'e>, gap: usize, deed: Place) -> Option<&'e Matcher> {
         let name = &*self.scene.deeds.get(deed)?.name;
         let mut matchers = shape.gaps.get(gap)?.matchers.iter();
         matchers.find(|matcher| matcher.names.contains(name))
     }
 
-    /// The nearest, with what differs.
+    /// Returns the most similar deeds, with their differences.
     fn near(&self, leaf: &Leaf<'_>, end: &End) -> Vec<String> {
         let width = leaf.number.len();
         let here = format!(" of `{}`", self.key(leaf));
@@ -225,7 +225,7 @@ impl Explainer<'_, '_> {
         lines
     }
 
-    /// Steps that are nothing but what must not occur.
+    /// Explains expectations that consist of forbidden deeds only.
     fn nothing_but_gaps(&self, search: &mut Search<'_, '_>) -> String {
         let gaps = 0..search.gaps.len();
         let found: Vec<Place> = gaps.filter_map(|gap| search.violator(gap)).collect();
@@ -239,8 +239,7 @@ impl Explainer<'_, '_> {
     }
 }
 
-/// The step that is not met, and above it those of the last that are which can be seen in the trace
-/// below.
+/// Returns the missing step, and before it the last found steps that the trace below shows.
 fn steps(shape: &Shape<'_>, leaf: &Leaf<'_>, end: &End, marks: &[Mark]) -> Vec<String> {
     let width = leaf.number.len();
     let met = shape.leaves.iter().zip(&end.met);
@@ -264,8 +263,8 @@ fn mark(deed: Place, sign: char, note: &str) -> Mark {
     }
 }
 
-/// What is marked in the trace: what lies in the way, the steps that are met and bear on the one
-/// that is not, what is near.
+/// Returns the marks in the trace: the deed in the way, the found steps that matter, and similar
+/// deeds.
 fn marks(shape: &Shape<'_>, leaf: &Leaf<'_>, end: &End) -> Vec<Mark> {
     const MOST: usize = 3;
     let captures = |matcher: &Matcher| {

@@ -1,4 +1,4 @@
-//! A stretch of the trace, with marks.
+//! Shows a part of the trace, with marks.
 
 use super::{cut, line};
 use crate::matching::order::{Place, Scene};
@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many lines of the trace are shown at most.
 const MOST: usize = 10;
 
-/// What a deed is in an explanation.
+/// A deed with a mark.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     pub(super) deed: Place,
     /// The first letter of its line.
     pub(super) sign: char,
-    /// What stands in front of it: a step's number.
+    /// The text before the deed: a step's number.
     pub(super) note: String,
 }
 
-/// The trace of those who did what is marked, around that.
+/// Returns the trace of the tasks that did the marked deeds, around these.
 pub(super) fn around(scene: &Scene<'_>, marks: &[Mark]) -> Vec<String> {
     let mut by_deed: BTreeMap<Place, &Mark> = BTreeMap::new();
     for mark in marks {
@@ -75,7 +75,7 @@ pub(super) fn around(scene: &Scene<'_>, marks: &[Mark]) -> Vec<String> {
     lines
 }
 
-/// Which lines are shown: the marked ones and as many beside each as there is room for.
+/// Returns the lines that are shown: the marked ones, and as many around each as fit.
 fn chosen(own: &[Place], marks: &BTreeMap<Place, &Mark>) -> Vec<usize> {
     let marked: Vec<usize> = own
         .iter()

@@ -1,4 +1,4 @@
-//! Why nobody knows whether an expectation was met.
+//! Says why it is not known whether an expectation was met.
 
 use super::Explainer;
 use super::nearest::difference;
@@ -12,7 +12,7 @@ use crate::matching::{Matcher, words};
 use crate::scenario::NumberOf;
 
 impl Explainer<'_, '_> {
-    /// Of a search that took too long.
+    /// Explains a search that took too long.
     pub(in crate::matching) fn gave_up(&self, shape: &Shape<'_>, most: u64) -> String {
         let many = |matcher: &Matcher| {
             let names = matcher.names.iter();
@@ -33,7 +33,7 @@ impl Explainer<'_, '_> {
         })
     }
 
-    /// Of steps that occur if what was not read is what is expected.
+    /// Explains steps that occur only if values that were not read are as expected.
     pub(in crate::matching) fn unknown(&self, search: &mut Search<'_, '_>) -> String {
         let mut bindings = Bindings::default();
         search.bind(&mut bindings, self.label);
@@ -62,7 +62,7 @@ impl Explainer<'_, '_> {
         lines.join("\n")
     }
 
-    /// The fields that decide and that nobody knows.
+    /// Returns the fields that decide and whose value is not known.
     fn unread(&self, matcher: &Matcher, deed: Place, bindings: &Bindings) -> Vec<String> {
         let Some(deed) = self.scene.deeds.get(deed) else {
             return Vec::new();
@@ -77,7 +77,7 @@ impl Explainer<'_, '_> {
             .collect()
     }
 
-    /// Of `never`.
+    /// Explains an undecided `never`.
     pub(in crate::matching) fn may_occur(
         &self,
         matcher: &Matcher,
@@ -92,7 +92,7 @@ impl Explainer<'_, '_> {
         self.listed(head, &[matcher], deeds, bindings)
     }
 
-    /// Of `only`.
+    /// Explains an undecided `only`.
     pub(in crate::matching) fn may_not_be_allowed(
         &self,
         matchers: &[Matcher],
@@ -108,7 +108,7 @@ impl Explainer<'_, '_> {
         self.listed(head, &matchers, deeds, bindings)
     }
 
-    /// Of `count`.
+    /// Explains an undecided `count`.
     pub(in crate::matching) fn uncounted(
         &self,
         NumberOf { step, times }: &NumberOf<Matcher>,

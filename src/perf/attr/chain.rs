@@ -5,8 +5,8 @@ use super::{Attr, SampleType};
 /// How the chain of calls is recorded that leads to a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
-    /// How many bytes of the user's stack are copied, for who finds the callers in there later; 0
-    /// where the kernel follows frame pointers.
+    /// How many bytes of the user's stack are copied, so that callers can be found there later; 0
+    /// if the kernel follows frame pointers.
     pub user_stack: u32,
     /// How many frames it has at most; 0 for `kernel.perf_event_max_stack`.
     pub max_stack: u16,
@@ -15,7 +15,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// What perf copies where nobody says how much.
+    /// How many bytes perf copies by default.
     pub const STACK: u32 = 8192;
     /// The kernel takes a multiple of 8 below 64 KiB (`perf_event_open(2)`, `sample_stack_user`).
     pub const MOST_STACK: u32 = 65528;

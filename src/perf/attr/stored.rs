@@ -115,7 +115,7 @@ pub enum AttrError {
     Size {
         /// The member `size`.
         said: u32,
-        /// How many there are.
+        /// The number of bytes there are.
         there: usize,
     },
 }

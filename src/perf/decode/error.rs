@@ -16,7 +16,7 @@ pub enum Fault {
     /// The payload ends before the field does.
     #[error("{size} bytes at offset {offset}, in a payload of {payload}")]
     BeyondPayload {
-        /// Where the field begins.
+        /// The offset of the field.
         offset: usize,
         /// How many bytes it has.
         size: usize,

@@ -15,7 +15,7 @@ pub enum ReadError {
         at: u64,
         /// What was being read.
         what: &'static str,
-        /// Why.
+        /// The error of reading it.
         source: io::Error,
     },
     /// It does not begin with `PERFILE2`.
@@ -35,7 +35,7 @@ pub enum ReadError {
         what: &'static str,
         /// How many bytes it would have.
         needs: u64,
-        /// How many there are.
+        /// The number of bytes there are.
         there: u64,
     },
     /// A size or a number that cannot be.
@@ -43,7 +43,7 @@ pub enum ReadError {
     Value {
         /// Where it stands, in bytes.
         at: u64,
-        /// Which one.
+        /// The name of the part.
         what: &'static str,
         /// What it says.
         said: u64,
@@ -53,7 +53,7 @@ pub enum ReadError {
     Attr {
         /// Where it begins, in bytes.
         at: u64,
-        /// Why.
+        /// The error in the attribute.
         source: AttrError,
     },
     /// The formats of tracepoints make no sense.
@@ -61,7 +61,7 @@ pub enum ReadError {
     Tracing {
         /// Where they begin, in bytes.
         at: u64,
-        /// Why.
+        /// The error in the tracing data.
         source: TracingError,
     },
     /// What is compressed makes no sense.
@@ -69,7 +69,7 @@ pub enum ReadError {
     Compressed {
         /// Where it begins, in bytes.
         at: u64,
-        /// Why.
+        /// The error of the decompression.
         source: io::Error,
     },
     /// Without an attribute a record of the other byte order cannot be turned.
@@ -93,9 +93,9 @@ pub enum ReadError {
     /// A file of a directory.
     #[error("cannot read the file `data.{number}` of the directory")]
     Thread {
-        /// Which one.
+        /// The number in the file's name.
         number: u32,
-        /// Where and why.
+        /// The place and the error in it.
         source: Box<Self>,
     },
     /// One file of a directory, without the others.

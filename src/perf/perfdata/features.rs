@@ -90,8 +90,8 @@ pub fn build_id(id: &[u8], path: &[u8]) -> Vec<u8> {
     build_id_record(id, path, MISC_BUILD_ID)
 }
 
-/// The first of the records of build ids: the name, the id, and what is behind it; nothing where
-/// there is none, or what is there is none.
+/// Returns the first of the records of build ids: the name, the id, and the rest of the records.
+/// `None` if there is no record left or it is malformed.
 #[must_use]
 pub fn first_build_id(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     const ID: usize = 8 + 4;

@@ -5,7 +5,7 @@ use crate::attr::Layout;
 use crate::record::Header;
 use crate::units::Nanos;
 
-/// Where a record stands.
+/// The place of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The place in the input, in bytes: of the record, or of the compressed one that its last byte
@@ -20,7 +20,7 @@ pub struct Place {
 /// A record.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
     /// The record in this machine's byte order, header included.
     pub bytes: &'a [u8],
@@ -39,8 +39,8 @@ impl<'a> Item<'a> {
         Header::from_bytes(first)
     }
 
-    /// The event of a record of the kernel's, by its place in [`Meta::events`]; `None` for an id of
-    /// nobody here.
+    /// Returns the event of a record of the kernel, by its place in [`Meta::events`]; `None` if the
+    /// record's id is of no event here.
     #[must_use]
     pub fn event(&self) -> Option<(usize, &'a Layout)> {
         self.meta.event(self.bytes)

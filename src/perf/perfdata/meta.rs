@@ -16,8 +16,8 @@ pub struct Meta {
     /// Whether it is of a machine of the other byte order. Records come in this machine's all the
     /// same, and so do the payloads of those tracepoints whose formats are there.
     pub is_foreign: bool,
-    /// Whether whoever wrote the file did not come to its end (its header says that it has no
-    /// data): it has no features then.
+    /// Whether the writer did not finish the file (its header says that it has no data): it has no
+    /// features then.
     pub is_unfinished: bool,
     /// The events.
     pub events: Vec<EventDesc>,
@@ -54,15 +54,16 @@ impl Meta {
         self.table.as_ref().map_err(|error| *error)
     }
 
-    /// The event of a record of the kernel's; `None` for an id of nobody here.
+    /// Returns the event of a record of the kernel; `None` if the record's id is of no event here.
     #[must_use]
     pub fn event(&self, record: &[u8]) -> Option<(usize, &Layout)> {
         let (layout, event) = self.table.as_ref().ok()?.resolve(record)?;
         Some((event, layout))
     }
 
-    /// The layout of a record of the other byte order whose header has been turned. One with the id
-    /// of nobody here is taken for the first event's, as most events of a session have one layout.
+    /// Returns the layout of a record of the other byte order whose header has been turned. If its
+    /// id is of no event here, the first event's layout is taken, as most events of a session have
+    /// the same one.
     pub(super) fn foreign_layout(&self, record: &[u8]) -> Option<Layout> {
         let table = self.table.as_ref().ok()?;
         match table.resolve_foreign(record) {
@@ -86,7 +87,7 @@ impl Meta {
         }
     }
 
-    /// The text of a feature that is one: [`Feature::HOSTNAME`] and its like.
+    /// Returns a feature that is a text, such as [`Feature::HOSTNAME`].
     #[must_use]
     pub fn text(&self, feature: Feature) -> Option<String> {
         let mut members = self.members(feature)?;
@@ -129,7 +130,7 @@ impl Meta {
         })
     }
 
-    /// Where it was recorded.
+    /// Returns the machine that it was recorded on.
     #[must_use]
     pub fn origin(&self) -> Origin {
         let machine = if self.is_foreign {

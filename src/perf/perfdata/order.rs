@@ -207,10 +207,11 @@ impl<R: Read> Ordered<R> {
         }
     }
 
-    /// Makes ready what is not younger than this. All that was ready has been given.
+    /// Releases the records with a time of at most `limit`. Those released before must have been
+    /// taken.
     fn deliver(&mut self, limit: Nanos) {
-        // Stable: what has the same time stays in its order. The records of one ring are in order,
-        // which makes this cheap.
+        // A stable sort: records of the same time stay in their order. The records of one ring are
+        // in order already, which makes this cheap.
         self.records.drain(..self.ready);
         self.records.sort_by_key(|record| record.time);
         self.ready = self.records.partition_point(|record| record.time <= limit);

@@ -1,5 +1,5 @@
-//! Files and pipes that are cut, or changed where nobody should: what is in front is given, then an
-//! error says where and what.
+//! Files and pipes that are cut or damaged: all that comes before the damage is read, and then an
+//! error says where and what it is.
 
 use super::tests::{EVENTS, Got, PIPE, kind, read, whole};
 use super::*;

@@ -29,19 +29,19 @@ pub struct Origin {
 pub struct Mapped<'a> {
     /// First address.
     pub address: u64,
-    /// In bytes.
+    /// Its length in bytes.
     pub length: u64,
     /// Where in the file it begins.
     pub offset: u64,
     /// Of the file's device: major, minor.
     pub device: (u32, u32),
-    /// Of the file.
+    /// The inode of the file.
     pub inode: u64,
     /// `PROT_*`.
     pub protection: u32,
     /// `MAP_*`.
     pub flags: u32,
-    /// Of the file.
+    /// The name of the file.
     pub name: &'a [u8],
 }
 
@@ -50,7 +50,7 @@ pub struct Mapped<'a> {
 pub struct CounterValue {
     /// Which of the following are told.
     pub format: ReadFormat,
-    /// How much it counted.
+    /// The value of the counter.
     pub value: u64,
     /// How many of its records found no room.
     pub lost: u64,
@@ -121,7 +121,7 @@ pub fn comm(origin: &Origin, name: &[u8]) -> Vec<u8> {
     body.record(kind::COMM, 0, origin)
 }
 
-/// A thread that was created by another, at a time that nobody knows.
+/// Makes the record of a thread that another created at an unknown time.
 #[must_use]
 pub fn fork(origin: &Origin, parent: (Pid, Tid)) -> Vec<u8> {
     let (Pid(pid), Tid(tid)) = origin.task;

@@ -25,7 +25,7 @@ pub struct TracingData {
     pub is_big_endian: bool,
     /// How many bytes a `long` has.
     pub long_size: u8,
-    /// In bytes.
+    /// The size of a page in bytes.
     pub page_size: u32,
     /// The form of a page of ftrace's ring, not used by perf's records.
     pub header_page: String,

@@ -49,8 +49,8 @@ impl Prologue {
 /// How to get to a place in the output; a pipe has no such thing.
 type SeekTo<W> = fn(&mut BufWriter<W>, SeekFrom) -> io::Result<u64>;
 
-/// Writes a file or a pipe's stream. What is not [finished](Self::finish) is a file without
-/// features and without a length, which nobody reads.
+/// Writes a file or a pipe's stream. A file that is not [finished](Self::finish) has no features
+/// and no length, and cannot be read.
 pub struct Writer<W: Write> {
     out: BufWriter<W>,
     at: u64,

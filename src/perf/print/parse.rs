@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The name of a field, as `__get_str()` and its like take it.
+    /// Reads the name of a field, as the argument of `__get_str()` and similar functions.
     pub(super) fn field_name(&mut self) -> Result<&'a Field> {
         match self.take() {
             Some(Token::Word(name)) => self.field(name),

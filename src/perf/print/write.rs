@@ -12,7 +12,7 @@ use super::text::Functions;
 /// The longest padding: a width may come from the record.
 const WIDEST: usize = 1024;
 
-/// A record, and the names of the kernel's functions where somebody knows them.
+/// A record, and the names of the kernel's functions if they are known.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a, 'f> {
     pub(super) payload: &'a [u8],
@@ -176,8 +176,8 @@ impl Record<'_, '_> {
         Some(usize::try_from(count).unwrap_or(0))
     }
 
-    /// As the C library has it. The kernel prints a hash instead, which nobody can tell from
-    /// outside.
+    /// Writes an address as the C library does. The kernel prints a hash in its place, which cannot
+    /// be computed outside of the kernel.
     fn address(self, of: &Expression, layout: Layout, out: &mut Vec<u8>) -> Option<()> {
         let start = out.len();
         match number(of, self.payload)?.bits {

@@ -136,7 +136,7 @@ pub enum Record<'a> {
 pub struct SampleId {
     /// The thread that was running.
     pub task: Option<(Pid, Tid)>,
-    /// When.
+    /// The time of the record.
     pub time: Option<Nanos>,
     /// Event id.
     pub id: Option<u64>,

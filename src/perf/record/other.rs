@@ -34,7 +34,7 @@ pub enum Other<'a> {
     Namespaces(Pid, Tid, Namespaces<'a>),
     /// `PERF_RECORD_KSYMBOL`, perf_event_ksymbol_output(): code came into the kernel, or left it.
     Ksymbol {
-        /// Where.
+        /// The address of the code.
         address: u64,
         /// Its length in bytes.
         length: u32,
@@ -60,7 +60,7 @@ pub enum Other<'a> {
     Cgroup(u64, &'a [u8]),
     /// `PERF_RECORD_TEXT_POKE`, perf_event_text_poke_output(): the kernel changed its own code.
     TextPoke {
-        /// Where.
+        /// The address that was changed.
         address: u64,
         /// What stood there.
         old: &'a [u8],
@@ -82,7 +82,7 @@ pub enum Other<'a> {
 /// `PERF_RECORD_THROTTLE` and `PERF_RECORD_UNTHROTTLE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Throttle {
-    /// When.
+    /// The time of the record.
     pub time: Nanos,
     /// The event.
     pub id: u64,

@@ -14,7 +14,7 @@ pub struct Sample<'a> {
     pub ip: Option<u64>,
     /// The thread that was running.
     pub task: Option<(Pid, Tid)>,
-    /// When.
+    /// The time of the sample.
     pub time: Option<Nanos>,
     /// Data address.
     pub address: Option<u64>,
@@ -67,9 +67,9 @@ pub struct Tail<'a> {
     pub physical_address: Option<u64>,
     /// The control group, by its inode.
     pub cgroup: Option<u64>,
-    /// In bytes.
+    /// The size in bytes of the data's page.
     pub data_page_size: Option<u64>,
-    /// In bytes.
+    /// The size in bytes of the code's page.
     pub code_page_size: Option<u64>,
     /// A piece of a hardware trace.
     pub aux: Option<&'a [u8]>,

@@ -13,7 +13,7 @@ const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
 pub struct Comm<'a> {
     /// Its process.
     pub pid: Pid,
-    /// The thread; after an exec the leader's id, whoever called it.
+    /// The thread; after an exec it is the leader's id, even if another thread called it.
     pub tid: Tid,
     /// The name, up to its NUL.
     pub name: &'a [u8],
@@ -32,18 +32,18 @@ pub struct Task {
     pub tid: Tid,
     /// Its creator (fork) or parent (exit).
     pub parent_tid: Tid,
-    /// When.
+    /// The time of the record.
     pub time: Nanos,
 }
 
 /// `PERF_RECORD_MMAP` and `PERF_RECORD_MMAP2`, perf_event_mmap_output(): code was mapped, or data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map<'a> {
-    /// By which process.
+    /// The process that mapped it.
     pub pid: Pid,
-    /// By which thread.
+    /// The thread that mapped it.
     pub tid: Tid,
-    /// Where it begins.
+    /// The first address.
     pub address: u64,
     /// Its length in bytes.
     pub length: u64,
@@ -60,7 +60,7 @@ pub struct Map<'a> {
 /// What `PERF_RECORD_MMAP2` says of a mapping and `PERF_RECORD_MMAP` does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoreOfMap<'a> {
-    /// Which file it is.
+    /// The file that is mapped.
     pub file: MappedFile<'a>,
     /// `PROT_*`.
     pub protection: u32,
@@ -68,16 +68,16 @@ pub struct MoreOfMap<'a> {
     pub flags: u32,
 }
 
-/// Which file is mapped.
+/// Names the file that is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappedFile<'a> {
     /// Without `PERF_RECORD_MISC_MMAP_BUILD_ID`.
     Inode {
-        /// Of the device.
+        /// The device's major number.
         major: u32,
-        /// Of the device.
+        /// The device's minor number.
         minor: u32,
-        /// On the device.
+        /// The inode on the device.
         inode: u64,
         /// Which of the files that have had this inode.
         generation: u64,

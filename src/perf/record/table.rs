@@ -59,8 +59,7 @@ impl<E: Copy> LayoutTable<E> {
         )
     }
 
-    /// Builds the table from events that have any number of ids: none where there is one event and
-    /// nobody asks.
+    /// Builds the table from events that have any number of ids; a single event needs none.
     ///
     /// # Errors
     /// [`TableError`] where the records could not be told apart.
@@ -99,8 +98,8 @@ impl<E: Copy> LayoutTable<E> {
         })
     }
 
-    /// The layout and the event of a record, by the id that it carries; `None` for an id of nobody
-    /// here. With one event nobody asks for ids.
+    /// Returns the layout and the event of a record, by the id that it carries; `None` if the id is
+    /// of no event here. With a single event, ids are not looked at.
     ///
     /// What perf synthesizes has the id 0, and without `sample_id_all` only samples have one: both
     /// are taken for the first event's (`evlist__event2evsel()`, `tools/perf/util/evlist.c`).

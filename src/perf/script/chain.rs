@@ -15,7 +15,7 @@ const MOST: usize = 127;
 /// known.
 pub(super) type Chain = (Vec<(u16, u64)>, Option<End>);
 
-/// Who knows what is where, and how much of it is to be said.
+/// Finds the names of addresses, and says how much of them is shown.
 #[derive(Debug)]
 pub(super) struct Names<'a, S> {
     pub(super) maps: &'a Maps,
@@ -80,7 +80,7 @@ impl<S: Symbols> Names<'_, S> {
     }
 }
 
-/// How places are shown.
+/// How the places of a call chain are shown.
 pub(super) struct At<'a, 'n, S> {
     pub(super) pid: Pid,
     pub(super) fields: Fields,

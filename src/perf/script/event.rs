@@ -8,7 +8,7 @@ use crate::perfdata::{EventDesc, Meta};
 use crate::print::{Functions, Text, function_fields};
 use crate::record::Tail;
 
-/// What kind of event it is; each has fields that are shown where nobody chose.
+/// The kind of an event, which decides the fields that are shown by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// `PERF_TYPE_HARDWARE`, `PERF_TYPE_HW_CACHE`.

@@ -125,8 +125,8 @@ impl Fields {
         set
     }
 
-    /// What is shown where nobody chose (`output[]`, tools/perf/builtin-script.c), call chains
-    /// where there are some.
+    /// Returns the fields that are shown by default (`output[]`, tools/perf/builtin-script.c), with
+    /// call chains if there are any.
     fn by_default(class: Class, there: Self) -> Self {
         let always = [
             Field::Comm,
@@ -170,7 +170,7 @@ enum How {
     Not,
 }
 
-/// What was asked for: nothing, a list, or changes of what is shown where nobody chose.
+/// The fields that were asked for: none, a list, or changes of the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// For which class of events (all: none), and what.

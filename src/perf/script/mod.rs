@@ -155,7 +155,7 @@ impl<S: Symbols> Script<S> {
         Ok(())
     }
 
-    /// Who knows names.
+    /// Returns what names addresses.
     pub fn symbols(&mut self) -> &mut S {
         &mut self.symbols
     }

@@ -44,7 +44,7 @@ impl Shown {
 pub(super) struct About {
     pub(super) id: SampleId,
     pub(super) shown: Shown,
-    /// Whose name is shown.
+    /// The thread whose name is shown.
     pub(super) tid: Option<Tid>,
     /// Of the task, where the record has no trailer.
     pub(super) task: Option<(Pid, Tid)>,

@@ -10,7 +10,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 const REMEMBERED: usize = 4096;
 
 /// Spreads ids by a multiplication with an odd number (2 to the 64th by the golden ratio): one is
-/// looked up for each sample. Who writes a file whose ids collide makes his own file slow to read.
+/// looked up for each sample. A file with colliding ids is slow to read, which harms only its
+/// writer.
 #[derive(Debug, Default)]
 struct IdHasher(u64);
 
@@ -45,7 +46,7 @@ pub(super) struct Tasks {
 /// The name of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
-    /// It told.
+    /// A record told it.
     Known(&'a [u8]),
     /// It did not, so that it is called by its id: `:77`, as perf has it.
     Id(i32),
@@ -96,8 +97,8 @@ impl Tasks {
         }
     }
 
-    /// A task ends; gives one that ended so long ago that it is forgotten, unless its id is
-    /// another's by now.
+    /// Notes that a task ends. Returns a task that ended so long ago that its name can go, unless
+    /// its id is in use again.
     pub(super) fn exit(&mut self, tid: Tid) -> Option<Tid> {
         let (_, told) = self.names.get(&tid)?;
         self.ended.push_back((tid, *told));
@@ -110,7 +111,7 @@ impl Tasks {
         Some(tid)
     }
 
-    /// Of whom nothing is said perf takes for the task -1.
+    /// Returns a task's name; a record without a task counts as task -1, as in perf.
     pub(super) fn name(&self, tid: Option<Tid>) -> Name<'_> {
         let Some(tid) = tid else {
             return Name::Id(-1);

@@ -1,5 +1,5 @@
-//! What is mapped where: which file an address belongs to, the words of call chains, and what
-//! somebody who knows names says of an address.
+//! What is mapped where: the file of an address, the words of call chains, and the names that a
+//! [`Symbols`] has for an address.
 //!
 //! ```text
 //! records of mappings, forks, execs --Maps--> Place: a file and where in it --Symbols--> Frames: functions, source lines
@@ -24,7 +24,7 @@ pub const KERNEL: u16 = 1;
 /// Of what a program did (`PERF_RECORD_MISC_USER`).
 pub const USER: u16 = 2;
 
-/// Of whom the kernel's mappings are told.
+/// The process id of the kernel's mappings in their records.
 const KERNEL_PID: Pid = Pid(u32::MAX);
 
 /// `PROT_EXEC`.
@@ -60,7 +60,7 @@ struct Mapped {
 pub struct Reference {
     /// `_text` or `_stext`.
     pub name: &'static str,
-    /// Where it was.
+    /// Its address at that time.
     pub address: u64,
 }
 
@@ -302,7 +302,7 @@ pub struct Frame {
 pub struct Line {
     /// The path, as the compiler knew it.
     pub file: Arc<str>,
-    /// From 1.
+    /// The number, from 1.
     pub number: u32,
 }
 
@@ -318,7 +318,7 @@ pub enum Depth {
 /// What a thread was doing when it was looked at: registers, and the end of its stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
-    /// Whose mappings hold.
+    /// The process whose mappings hold.
     pub pid: Pid,
     /// Bits of `PERF_REG_*`, and the values of those registers.
     pub mask: u64,
@@ -341,7 +341,7 @@ pub enum End {
     Lost,
 }
 
-/// Where what is named was recorded.
+/// The machine that addresses were recorded on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The kind of machine, as `uname -m` has it.
@@ -352,9 +352,10 @@ pub struct Origin {
     pub build_ids: BTreeMap<Box<[u8]>, Box<[u8]>>,
 }
 
-/// Who knows names of addresses, and the way from a frame to its caller.
+/// Finds the names of addresses, and the way from a frame to its caller.
 pub trait Symbols {
-    /// What is asked for from now on was recorded there. Without it, it is of this machine, now.
+    /// Says where the addresses of later calls were recorded. Without it they are of this machine,
+    /// now.
     fn recorded(&mut self, origin: Origin);
 
     /// The functions at an address, the innermost first: those that were inlined there, and the one

@@ -1,4 +1,4 @@
-//! `mem:ADDRESS[/LENGTH][:ACCESS]`: what is done to a place of memory
+//! Reads `mem:ADDRESS[/LENGTH][:ACCESS]`: accesses to a place of memory
 //! (`tools/perf/util/parse-events.y`, `event_legacy_mem`).
 
 use super::Letters;
@@ -12,7 +12,7 @@ const ACCESS: &[(&str, Access)] = &[
     ("x", Access::Execute),
 ];
 
-/// What a machine has registers for.
+/// The lengths that machines have registers for.
 const LENGTHS: &[u64] = &[1, 2, 4, 8];
 
 /// What is wrong with it; `at` is the character within the word, from 1.
@@ -60,7 +60,7 @@ pub(super) fn read(word: &str) -> Result<(Source, Option<Letters<'_>>), Wrong> {
             });
         }
     }
-    // As perf has it: an instruction is as long as a word, all else is an `int`.
+    // As in perf: an instruction is as long as a word, all else is an `int`.
     let length = length.unwrap_or(match access {
         Access::Execute => size_of::<usize>() as u64,
         _ => 4,

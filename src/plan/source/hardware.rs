@@ -1,9 +1,9 @@
-//! The names that perf has for events of a processor, whichever that is (`event_symbols_hw` and
+//! The names that perf has for the events of any processor (`event_symbols_hw` and
 //! `evsel__hw_cache`, `tools/perf/util/`).
 
 use perf_records::attr::Source;
 
-/// By their `PERF_COUNT_HW_*`, the name that perf lists first.
+/// Names by `PERF_COUNT_HW_*`; the first of several is the one that perf lists.
 const HARDWARE: &[(&str, u32)] = &[
     ("cpu-cycles", 0),
     ("cycles", 0),
@@ -21,13 +21,12 @@ const HARDWARE: &[(&str, u32)] = &[
     ("ref-cycles", 9),
 ];
 
-/// What can be done with a cache: `PERF_COUNT_HW_CACHE_OP_*`.
+/// The operations of a cache: `PERF_COUNT_HW_CACHE_OP_*`.
 const READ: u32 = 0;
 const WRITE: u32 = 1;
 const PREFETCH: u32 = 2;
 
-/// A cache by its `PERF_COUNT_HW_CACHE_*`, its names and what can be done with it. perf lists the
-/// first name.
+/// A cache by its `PERF_COUNT_HW_CACHE_*`, its names and its operations. perf lists the first name.
 const CACHES: &[(u32, &[&str], &[u32])] = &[
     (
         0,
@@ -75,8 +74,8 @@ pub(in crate::plan) fn named(name: &str) -> Option<Source> {
     }
 }
 
-/// `CACHE[-OPERATION][-RESULT]`; loads are meant where no operation is named, and all of them where
-/// no result is.
+/// Reads `CACHE[-OPERATION][-RESULT]`; without an operation it means loads, without a result all
+/// accesses.
 fn cache(name: &str) -> Option<Source> {
     let rest_of = |text: &str, words: &[&str]| {
         let mut rests = words.iter().filter_map(|word| text.strip_prefix(word));
@@ -98,7 +97,7 @@ fn cache(name: &str) -> Option<Source> {
         .then(|| Source::cache(number, operation, result))
 }
 
-/// `rNNN`, of hexadecimal digits; `r0xNNN` where the first would be the name of a call: `read`.
+/// Reads `rNNN`, of hexadecimal digits; `r0xNNN` if the former would be the name of a call: `read`.
 fn raw(name: &str) -> Option<Source> {
     let digits = name.strip_prefix('r')?;
     let digits = digits.strip_prefix("0x").unwrap_or(digits);

@@ -1,5 +1,5 @@
-//! What a word on the command line or in a scenario names that is neither a tracepoint nor a call,
-//! in the syntax of perf (`tools/perf/util/parse-events.y`).
+//! Reads a word that is neither a tracepoint nor a call, in the syntax of perf
+//! (`tools/perf/util/parse-events.y`).
 //!
 //! ```text
 //! event     = name [ "/" terms "/" ] [ [ ":" ] modifiers ]
@@ -33,15 +33,15 @@ const MEMORY: &str = "mem:";
 pub(super) struct Word<'a> {
     /// The name without terms and modifiers.
     pub(super) name: &'a str,
-    /// What it is to be called: as written, without what says how it is recorded.
+    /// Its name in reports: as written, without the terms that say how it is recorded.
     pub(super) shown: String,
     /// The terms that say how it is recorded.
     pub(super) terms: Terms,
-    /// The modes of the processor that it is about.
+    /// The modes of the processor that it counts in.
     pub(super) modes: Modes,
-    /// The letters that say so, its own or its group's, and the character where they begin.
+    /// The letters of these modes, its own or its group's, and the character where they begin.
     pub(super) letters: (usize, &'a str),
-    /// What it measures; `None` for tracepoints and calls.
+    /// The source; `None` for tracepoints and calls.
     pub(super) source: Option<NamedSource>,
 }
 
@@ -50,25 +50,25 @@ pub(super) struct Word<'a> {
 pub(super) struct NamedSource {
     /// The kernel's numbers.
     pub(super) source: Source,
-    /// What its counts are in.
+    /// The unit of its counts.
     pub(super) unit: Option<Unit>,
-    /// The CPUs where it is opened for everybody, if it counts for no task.
+    /// The CPUs on which it is opened for all tasks, if it cannot count for a single one.
     pub(super) for_all_on: Option<Vec<Cpu>>,
 }
 
 /// What a source says of its counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
-    /// What they are to be multiplied with.
+    /// The factor of its counts.
     pub scale: Option<String>,
-    /// What they are in then.
+    /// The unit, after that.
     pub name: Option<String>,
 }
 
-/// Why a word names nothing.
+/// Why a word names no event.
 #[derive(Debug)]
 pub(super) enum Unreadable {
-    /// Something in it.
+    /// A term in it is wrong.
     Terms(TermError),
     /// The machine has no source of this name.
     NoSource {
@@ -84,8 +84,7 @@ impl From<TermError> for Unreadable {
     }
 }
 
-/// Takes a word apart. `group` is what the letters behind a group say, which hold for each of its
-/// members.
+/// Takes a word apart. `group` are the letters of its group, which hold for each member.
 pub(super) fn read<'a>(
     word: &'a str,
     group: &'a str,
@@ -154,7 +153,7 @@ pub(super) fn read<'a>(
     })
 }
 
-/// An event that needs no slashes.
+/// Returns the event of a word without slashes.
 fn plain(name: &str) -> Option<NamedSource> {
     let source = match SoftwareKind::parse(name) {
         Some(kind) => kind.source(),
@@ -175,13 +174,13 @@ impl From<Source> for NamedSource {
     }
 }
 
-/// The names that a word could have meant, software events first.
+/// Returns all names, for a suggestion; software events first.
 pub(super) fn names() -> impl Iterator<Item = String> {
     let software = SoftwareKind::names().map(str::to_owned);
     software.chain(hardware::names())
 }
 
-/// Whether it is what else may have terms: tracepoints, calls, and globs and classes of them.
+/// Whether it may have terms: a tracepoint, a call, or a glob or class of them.
 fn is_known(name: &str) -> bool {
     name.contains([':', '*', '?', '[', '%', '!'])
         || Selection::parse(&[name], Abi::native()).is_ok()
@@ -201,7 +200,7 @@ fn no_source(name: &str, catalogue: &dyn Catalogue) -> Unreadable {
 /// Modifiers, and the character where they begin.
 type Letters<'a> = (usize, &'a str);
 
-/// A word, cut where its parts begin.
+/// A word, cut into its parts.
 struct Parts<'a> {
     name: &'a str,
     /// The terms and the character where they begin, from 1.
@@ -270,8 +269,8 @@ fn parts(word: &str) -> Result<Parts<'_>, TermError> {
             source: None,
         });
     }
-    // What has a colon is a tracepoint; behind that may be letters, or behind an event of another
-    // kind.
+    // A word with a colon is a tracepoint, perhaps with letters after it, or another event with
+    // letters.
     match word.rsplit_once(':') {
         Some((name, letters)) if name.contains(':') || plain(name).is_some() => {
             Ok(bare(name, Some((place(name) + 1, letters))))
@@ -280,7 +279,7 @@ fn parts(word: &str) -> Result<Parts<'_>, TermError> {
     }
 }
 
-/// Says why modifiers mean nothing of an event.
+/// Refuses modifiers that have no effect on an event.
 fn mean_something(name: &str, of: Option<&NamedSource>, modes: Modes) -> Result<(), &'static str> {
     match of.map(|named| named.source) {
         None if !name.contains(':') => Err("a call is entered in the kernel, for whatever mode"),
@@ -289,14 +288,14 @@ fn mean_something(name: &str, of: Option<&NamedSource>, modes: Modes) -> Result<
             Err("only a counter of the processor has an address more precise than another")
         }
         Some(source @ Source::Software(_)) => software_means(source, modes),
-        // Without the kernel's part the kernel gives of tracepoints those alone that it fires with
-        // the registers of user mode: of single calls, and uprobes; it asks for nothing else
+        // Without the kernel's part, the kernel passes on only tracepoints that it fires with the
+        // registers of user mode: those of single calls, and uprobes. It checks nothing else
         // (perf_tp_event_match(), kernel/events/core.c).
         None | Some(Source::Tracepoint(_) | Source::Breakpoint { .. }) => Ok(()),
     }
 }
 
-/// The same of a software event.
+/// Refuses modifiers that have no effect on a software event.
 pub(super) fn software_means(source: Source, modes: Modes) -> Result<(), &'static str> {
     use SoftwareKind as Kind;
     match SoftwareKind::of(source) {
@@ -309,7 +308,7 @@ pub(super) fn software_means(source: Source, modes: Modes) -> Result<(), &'stati
     }
 }
 
-/// Refuses a software event where the same occurrence makes a record of another one.
+/// Refuses a software event if each occurrence also makes a record of another one.
 pub(super) fn refuse_same_id(
     at: usize,
     event: &EventRequest,
@@ -328,8 +327,8 @@ pub(super) fn refuse_same_id(
     }
 }
 
-/// Whether one occurrence makes a record of each of two events, in which case the kernel prepares
-/// its data once and leaves the id of the one in the other's record (`do_perf_sw_event()`,
+/// Whether one occurrence makes a record of each of two events. The kernel then prepares its data
+/// once, and leaves the id of one event in the record of the other (`do_perf_sw_event()`,
 /// kernel/events/core.c). A clock has a timer of its own.
 fn share_records(one: &Attr, other: &Attr) -> bool {
     let is_software = matches!(one.source, Source::Software(_));
@@ -339,7 +338,7 @@ fn share_records(one: &Attr, other: &Attr) -> bool {
     is_software && !is_clock(one.source) && one.source == other.source && in_one_mode
 }
 
-/// Whether it is a clock, whose counter goes on in all modes: only its samples are chosen by them.
+/// Whether it is a clock, which counts in all modes: modes only choose its samples.
 pub(super) fn is_clock(source: Source) -> bool {
     SoftwareKind::of(source).is_some_and(SoftwareKind::is_clock)
 }

@@ -11,15 +11,14 @@ use perf_records::attr::{Bits, Source};
 /// Whole words of the attribute, which perf takes for every source.
 const WORDS: &[&str] = &["config", "config1", "config2", "config3"];
 
-/// Sources whose events are more than numbers, and how these are named instead.
+/// Sources whose events are more than numbers, and the words that name these instead.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("breakpoint", "a place of memory is `mem:ADDRESS/LENGTH:rw`"),
     ("kprobe", "a probe is `kprobe:FUNCTION`"),
     ("uprobe", "a probe is `uprobe:PATH:SYMBOL`"),
 ];
 
-/// Reads the terms, which begin at this character. Those that are not about numbers are left in
-/// `others`.
+/// Reads the terms, which begin at this character. Terms that set no number go to `others`.
 pub(super) fn read(
     of: &EventSource,
     at: usize,
@@ -57,7 +56,7 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// Whether the term is about a number; if so, it is put where it belongs.
+    /// Whether the term sets a number; if so, puts it in its place.
     fn add(&mut self, at: usize, text: &str) -> Result<bool, TermError> {
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -125,7 +124,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// What there is, for who comes near nothing of it.
+    /// Lists its events, for a word that is similar to none of them.
     fn all(&self) -> String {
         let events: Vec<&str> = self.of.events.keys().map(String::as_str).collect();
         let format: Vec<&str> = self.of.format.keys().map(String::as_str).collect();

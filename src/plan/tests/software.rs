@@ -1,5 +1,5 @@
-//! Software events in a trace: how they are asked of the kernel, and what of them nobody can be
-//! told.
+//! Software events in a trace: how they are asked of the kernel, and what cannot be told of
+//! them.
 
 use super::*;
 use perf_live::units::SoftwareEvent;

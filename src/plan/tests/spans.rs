@@ -204,7 +204,7 @@ fn what_fires_in_interrupts_ends_no_span_and_is_noted() {
     }
     let spans = format!("  spans:\n    s: {{ begin: fsync, end: '{completion}' }}\n");
     let Err(PlanError::Invalid(diagnostic)) = resolved_on(&kernel, None, &yaml(&spans)) else {
-        panic!("a span of nobody's")
+        panic!("a span without a task")
     };
     assert_eq!((diagnostic.line, diagnostic.column), (7, 29));
     assert_eq!(

@@ -1,7 +1,7 @@
-//! What several kernels came to, as one page: no script, nothing from a network, folded by
-//! `<details>` alone.
+//! Writes the results on several kernels as one page: without scripts or links to a network, folded
+//! by `<details>` alone.
 //!
-//! What is equal is not in it: its size goes with what differs.
+//! Equal results are not in it: its size depends on the differences.
 
 mod more;
 mod summary;
@@ -16,7 +16,7 @@ use crate::matrix::Column;
 use crate::upgrade::Class;
 use std::fmt::Write;
 
-/// Colours, the table's head that stays, what is shown by the choice above it.
+/// Colours, the fixed head of the table, and the rows that the choice above it shows.
 const STYLE: &str = include_str!("style.css");
 
 /// Appends the page.
@@ -26,7 +26,7 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
         "{scenarios} on {}",
         plural(report.matrix.columns.len(), "kernel")
     );
-    // No script and nothing from elsewhere, even if something of a trace should slip in.
+    // No script and no foreign content can run, even if text of a trace contained it.
     let _always_fits = write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
@@ -72,7 +72,7 @@ fn chip(out: &mut String, class: Class) {
     );
 }
 
-/// Where a scenario's differences at a kernel are told.
+/// Returns the anchor of a scenario's differences at a kernel.
 fn place(report: &MatrixReport<'_>, scenario: &str, kernel: &str) -> String {
     let row = report
         .matrix

@@ -1,5 +1,5 @@
-//! What is folded below a scenario's verdicts: why it is no pass, and what differs from each kernel
-//! to the next.
+//! Writes what is folded below a scenario's verdicts: why it did not pass, and what differs from
+//! each kernel to the next.
 
 use super::summary::arrow;
 use super::table::Line;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>) {
     let _always_fits = writeln!(out, "<details><summary>{}</summary>", summary(row));
-    // What an upgrade says, as that something was skipped and for want of what, it says alone.
+    // That a scenario was skipped, and what it lacked, is told by the upgrade alone.
     let is_told = |(cell, kernels): &Group<'_>| {
         let is_at = |kernel: &String| kernels.contains(&kernel.as_str());
         let mut found = row.found.iter();
@@ -27,7 +27,7 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>)
     for (cell, kernels) in &untold {
         reasons(out, report, row, cell, kernels);
     }
-    // Each link of a cell leads to what is said first of it.
+    // Each link of a cell leads to the first paragraph about it.
     let mut done: Vec<&str> = untold.into_iter().flat_map(|it| it.1).collect();
     let mut waiting: Vec<&str> = told.into_iter().flat_map(|it| it.1).collect();
     let mut steps: Vec<&Step> = row.found.iter().map(|found| found.step).collect();
@@ -64,7 +64,7 @@ fn summary(row: &Line<'_>) -> String {
     out
 }
 
-/// What is no plain pass, with the kernels on which it is the same.
+/// Returns the results that are no plain pass, with the kernels of each.
 fn odd<'a>(row: &Line<'a>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for told in row.cells.iter().filter(|told| told.is_odd()) {
@@ -76,7 +76,7 @@ fn odd<'a>(row: &Line<'a>) -> Vec<Group<'a>> {
     groups
 }
 
-/// A cell, and the kernels on which it is the same.
+/// A cell, and the kernels that have the same.
 type Group<'a> = (&'a Cell, Vec<&'a str>);
 
 fn reasons(

@@ -1,4 +1,4 @@
-//! What stands above the table, and below it.
+//! Writes the parts above the table and below it.
 
 use super::text::{escape, lines, words as text};
 use super::{chip, place};
@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// How many scenarios are named before the others are folded.
 const NAMES: usize = 8;
 
-/// What it all came to.
+/// Writes the overall result.
 pub(super) fn lead(out: &mut String, report: &MatrixReport<'_>) {
     out.push_str("<p class=\"counts\">");
     for (verdict, count) in report.counts() {
@@ -28,7 +28,7 @@ pub(super) fn lead(out: &mut String, report: &MatrixReport<'_>) {
     }
 }
 
-/// Each kernel in a line, and what kept it from telling all.
+/// Writes a line for each kernel, and why it has no results for some scenarios.
 pub(super) fn kernels(out: &mut String, report: &MatrixReport<'_>) {
     let columns = &report.matrix.columns;
     let given: Vec<Verdict> = report.counts().into_iter().map(|(it, _)| it).collect();
@@ -92,7 +92,7 @@ fn own_counts(
     given.iter().map(|of| (*of, count(of))).collect()
 }
 
-/// Each upgrade with what differs, once.
+/// Writes each upgrade with its differences, each once.
 pub(super) fn upgrades(out: &mut String, report: &MatrixReport<'_>) {
     if report.steps.is_empty() {
         return;
@@ -167,7 +167,7 @@ fn links(out: &mut String, report: &MatrixReport<'_>, step: &Step, seen: &[&Seen
     }
 }
 
-/// What the classes mean that occur.
+/// Explains the classes that occur.
 pub(super) fn legend(out: &mut String, report: &MatrixReport<'_>) {
     let classes = report.classes();
     if classes.is_empty() {

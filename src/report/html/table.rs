@@ -1,4 +1,4 @@
-//! The table of scenarios by kernels, and the choice of what is shown of it.
+//! Writes the table of scenarios by kernels, and the choice of rows.
 
 use super::text::escape;
 use super::{more, place, slug};
@@ -9,23 +9,23 @@ use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// A scenario.
+/// The row of a scenario.
 pub(super) struct Line<'a> {
     pub(super) name: &'a str,
     pub(super) cells: Vec<Told<'a>>,
     pub(super) found: Vec<Found<'a>>,
 }
 
-/// What it came to on a kernel.
+/// The result of a scenario on a kernel.
 pub(super) struct Told<'a> {
     pub(super) kernel: &'a str,
     pub(super) cell: &'a Cell,
-    /// Nothing is known of it, which is said of the kernel.
+    /// There is no result, for a reason that is told with the kernel.
     is_untold: bool,
 }
 
 impl Told<'_> {
-    /// What is told in no one word.
+    /// Whether one word does not tell it all.
     pub(super) fn is_odd(&self) -> bool {
         let is_plain = self.cell.verdict() == Verdict::Pass && self.cell.notes.is_empty();
         !is_plain && !self.is_untold
@@ -33,12 +33,12 @@ impl Told<'_> {
 }
 
 impl Line<'_> {
-    /// Whether there is anything to say of it beyond its verdicts.
+    /// Whether there is more to tell than its verdicts.
     fn has_more(&self) -> bool {
         !self.found.is_empty() || self.cells.iter().any(Told::is_odd)
     }
 
-    /// The words by which it is chosen.
+    /// Returns the words by which the row is chosen.
     fn marks(&self) -> BTreeSet<String> {
         let mut marks = BTreeSet::new();
         let verdicts = self.cells.iter().map(|told| told.cell.verdict());
@@ -90,7 +90,7 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
     out.push_str("</table>\n");
 }
 
-/// What may be chosen: all, what differs, then by class and by verdict, as far as it occurs.
+/// Writes the choice: all, what differs, then each class and each verdict that occurs.
 fn choice(out: &mut String, rows: &[Line<'_>]) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for mark in rows.iter().flat_map(Line::marks) {
@@ -142,7 +142,7 @@ fn write_row(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>) {
     out.push_str("</tbody>\n");
 }
 
-/// A verdict; where there is more to it, a link to that.
+/// Writes a verdict; with a link if there is more to tell.
 fn write_cell(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>, told: &Told<'_>) {
     let verdict = told.cell.verdict();
     let word = words(verdict);

@@ -1,10 +1,10 @@
-//! Text of elsewhere as text of a page: nothing of it is markup, and nothing is hidden.
+//! Writes foreign text into a page: none of it is markup, and none of it is hidden.
 
 use perf_records::units::is_hidden;
 use std::fmt::Write;
 
-/// Appends a text in which no character is markup. What cannot be seen, or makes other characters
-/// stand elsewhere, is written as what it is.
+/// Appends a text without markup. Characters that cannot be seen, or that move others, are written
+/// by their numbers.
 pub(super) fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -22,12 +22,12 @@ pub(super) fn escape(out: &mut String, text: &str) {
     }
 }
 
-/// Appends words in which names of calls stand between backticks.
+/// Appends words, with names of calls between backticks.
 pub(super) fn words(out: &mut String, text: &str) {
     let mut is_code = false;
     let mut parts = text.split('`').peekable();
     while let Some(part) = parts.next() {
-        // A backtick without another one is itself.
+        // A backtick without a partner is written as it is.
         let is_last = parts.peek().is_none();
         match is_code {
             true if is_last => {
@@ -48,7 +48,7 @@ pub(super) fn words(out: &mut String, text: &str) {
 /// How many lines of one text are shown.
 const LINES: usize = 200;
 
-/// Appends lines, each coloured by what it begins with.
+/// Appends lines, each coloured by its first character.
 pub(super) fn lines<'a>(out: &mut String, all: impl Iterator<Item = &'a str>) {
     out.push_str("<pre>");
     let mut left = 0_usize;

@@ -1,20 +1,20 @@
-//! Two traces side by side: what differs, with a few lines around it.
+//! Writes two traces side by side: the differences, with a few lines around each.
 
 use super::text::escape;
 use crate::upgrade::{Part, Row, side_by_side};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::fmt::Write;
 
-/// How many equal lines are shown around those that differ; the others are counted.
+/// How many equal lines are shown around differing ones; the others are counted.
 const AROUND: usize = 3;
 
-/// How many rows of one pair are shown: who wants all of two long traces has `harness diff`.
+/// How many rows of one pair are shown; `harness diff` shows all of two long traces.
 const ROWS: usize = 400;
 
-/// Lines of more bytes are not compared word by word.
+/// Longer lines, in bytes, are not compared word by word.
 const LONGEST: usize = 4000;
 
-/// Appends both traces, folded; nothing where no line differs.
+/// Appends both traces, folded; nothing if no line differs.
 pub(super) fn write(out: &mut String, names: [&str; 2], first: &str, second: &str) {
     let rows = side_by_side(first, second);
     let differing = rows.iter().filter(|row| !row.is_same).count();
@@ -57,18 +57,18 @@ pub(super) fn write(out: &mut String, names: [&str; 2], first: &str, second: &st
     out.push_str("</table></details>\n");
 }
 
-/// The rows at the beginning that are the same, or are not, and those behind them.
+/// Splits off the rows at the beginning that are all equal, or all different.
 fn stretch<'r, 'a>(rows: &'r [Row<'a>], same: bool) -> (&'r [Row<'a>], &'r [Row<'a>]) {
     let end = rows.iter().position(|row| row.is_same != same);
     rows.split_at(end.unwrap_or(rows.len()))
 }
 
-/// The ends of an equal stretch that lie beside what differs; how many rows that are.
+/// Writes the ends of an equal stretch beside differences; returns how many rows these are.
 fn write_equal(out: &mut String, rows: &[Row<'_>], is_first: bool, is_last: bool) -> usize {
     let before = if is_first { 0 } else { AROUND };
     let after = if is_last { 0 } else { AROUND };
     let around = before.saturating_add(after);
-    // To say that a line or two were left out takes as much room as they do.
+    // A remark on one or two lines left out takes as much room as the lines.
     if rows.len() <= around.saturating_add(2) {
         rows.iter().for_each(|row| write_row(out, row));
         return rows.len();
@@ -76,7 +76,7 @@ fn write_equal(out: &mut String, rows: &[Row<'_>], is_first: bool, is_last: bool
     let (start, behind) = rows.split_at(before);
     let (middle, end) = behind.split_at(behind.len().saturating_sub(after));
     start.iter().for_each(|row| write_row(out, row));
-    // Whose the lines are that follow, where that is not among them.
+    // The head of the process that the following lines belong to, if it is not among them.
     let is_task = |row: &&Row<'_>| row.part == Part::Task;
     let task = middle.iter().rfind(is_task);
     let task = task.filter(|_| !is_last && !end.iter().any(|row| is_task(&row)));
@@ -133,7 +133,7 @@ fn write_row(out: &mut String, row: &Row<'_>) {
     out.push_str("</tr>\n");
 }
 
-/// Two lines with what differs between them marked, where most of them is the same.
+/// Marks the differences between two lines, if most of them is equal.
 fn marked(left: &str, right: &str) -> (String, String) {
     let (mut a, mut b) = (String::new(), String::new());
     if left.len() > LONGEST || right.len() > LONGEST {
@@ -170,7 +170,7 @@ fn mark(out: &mut String, text: &str, tag: Option<&str>) {
     }
 }
 
-/// Words, and what stands between them character by character.
+/// Splits a line into words, and single characters between them.
 fn tokens(line: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The table, and what is no plain pass.
+//! Writes the table, and the results that are no plain pass.
 
 use super::super::suite::{diff_color, verdict_color};
 use super::{MatrixReport, is_of_verdict, plural, real, scenarios, words};
@@ -52,17 +52,17 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
     }
 }
 
-/// What is no pass and is explained by an upgrade, by scenario: it is not gone into twice.
+/// The results that an upgrade explains, by scenario: they are not explained twice.
 #[derive(Default)]
 struct Told(BTreeMap<String, Explained>);
 
-/// What a scenario came to where it is no pass.
+/// The result of a scenario that did not pass.
 #[derive(Default)]
 struct Explained {
     verdicts: BTreeMap<Verdict, BTreeSet<String>>,
     steps: BTreeSet<String>,
-    /// The first lines of what was found, and the notes; but for the snapshot, as the upgrade shows
-    /// what of the trace differs.
+    /// The first lines of the findings, and the notes; without those on the snapshot, as the
+    /// upgrade shows how the traces differ.
     said: BTreeSet<String>,
 }
 
@@ -112,7 +112,7 @@ impl Told {
     }
 }
 
-/// Whether it is a kernel's trouble that stands behind it.
+/// Whether the reason is a failure of the kernel's guest.
 fn is_untold(difference: &Difference, report: &MatrixReport<'_>) -> bool {
     let mut kernels = difference.kernels.iter();
     kernels.all(|kernel| {
@@ -121,8 +121,8 @@ fn is_untold(difference: &Difference, report: &MatrixReport<'_>) -> bool {
     })
 }
 
-/// The step over which these scenarios came to this or left it, where it tells why of each of them:
-/// what it shows is not said twice.
+/// Returns the step at which these scenarios came to this result or left it, if it explains each of
+/// them: its evidence is not shown twice.
 fn explaining<'a>(difference: &Difference, steps: &'a [Step]) -> Option<&'a Step> {
     let holds = |kernel: &String| difference.kernels.contains(kernel);
     let mut crossing = steps
@@ -136,7 +136,7 @@ fn explaining<'a>(difference: &Difference, steps: &'a [Step]) -> Option<&'a Step
     })
 }
 
-/// Whether the step says all of it: that something was skipped, and for want of what.
+/// Whether the step tells all of it: that a scenario was skipped, and what it lacked.
 fn is_told(difference: &Difference, step: &Step) -> bool {
     let changes = step.changes.iter();
     let skipped = changes.filter(|change| change.within == Within::Skipped);

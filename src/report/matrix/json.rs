@@ -1,4 +1,4 @@
-//! A line for each fact.
+//! Writes a line of JSON for each fact.
 
 use super::super::json::object_line;
 use super::MatrixReport;

@@ -1,4 +1,4 @@
-//! JUnit XML: a suite for each kernel, a case for each scenario.
+//! Writes JUnit XML: a suite for each kernel, a case for each scenario.
 
 use super::super::junit::status;
 use super::{Found, MatrixReport};
@@ -22,7 +22,7 @@ pub(super) fn write(report: &MatrixReport<'_>) -> Result<String, SerializeError>
             };
             let status = status(cell.verdict(), &cell.findings);
             let mut case = TestCase::new(shown(scenario).as_ref(), status);
-            // What tells apart cases of one name.
+            // The class name tells cases of the same name apart.
             case.set_classname(column.kernel.as_str());
             for note in &cell.notes {
                 case.add_property(("note", shown(note).as_ref()));

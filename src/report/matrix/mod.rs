@@ -1,4 +1,4 @@
-//! The same scenarios on several kernels: as text, JSON lines, JUnit and a page.
+//! Reports on the same scenarios on several kernels: as text, JSON lines, JUnit and HTML.
 
 mod human;
 mod json;
@@ -13,7 +13,7 @@ use crate::upgrade::{Class, Within};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What scenarios came to on several kernels, with what differs from each kernel to the next.
+/// The results of scenarios on several kernels, and the differences from each kernel to the next.
 #[derive(Debug)]
 pub struct MatrixReport<'a> {
     pub(super) matrix: &'a Matrix,
@@ -38,8 +38,8 @@ impl<'a> MatrixReport<'a> {
         }
     }
 
-    /// Appends the table, what is no plain pass, what kept kernels from being told of, then each
-    /// upgrade. Coloured with ANSI sequences on request.
+    /// Appends the table, the results that are no plain pass, the kernels without results, then
+    /// each upgrade. Coloured with ANSI sequences on request.
     pub fn human(&self, out: &mut String, color: bool) {
         human::write(out, self, color);
         steps::write(out, self, color);
@@ -83,7 +83,7 @@ impl<'a> MatrixReport<'a> {
         counted(&self.matrix.verdicts())
     }
 
-    /// How much was compared and what it came to, as half a sentence; `None` where there is but one
+    /// Returns how much was compared and with which result, as half a sentence; `None` for a single
     /// kernel.
     pub(super) fn compared(&self) -> Option<String> {
         if self.steps.is_empty() {
@@ -112,15 +112,15 @@ impl<'a> MatrixReport<'a> {
         })
     }
 
-    /// Whether nothing is known of a scenario there because the kernel came to no end, which is
-    /// said once for all of them.
+    /// Whether a scenario has no result because its kernel did not finish, which is reported once
+    /// for all scenarios.
     pub(super) fn is_untold(&self, kernel: &str, scenario: &str) -> bool {
         let mut columns = self.matrix.columns.iter();
         let column = columns.find(|column| column.kernel == kernel);
         column.is_some_and(|it| it.trouble.is_some() && it.answers(scenario).is_empty())
     }
 
-    /// How many pairs of traces there were to compare.
+    /// Returns how many pairs of traces were compared.
     fn pairs(&self) -> usize {
         let has_trace = |kernel: &str, scenario: &str| {
             let mut columns = self.matrix.columns.iter();
@@ -137,7 +137,7 @@ impl<'a> MatrixReport<'a> {
         self.steps.iter().map(both).sum()
     }
 
-    /// The classes that occur, the gravest first.
+    /// Returns the classes that occur, the gravest first.
     pub(super) fn classes(&self) -> Vec<Class> {
         let changes = self.steps.iter().flat_map(|step| &step.changes);
         let found: BTreeSet<Class> = changes.map(|change| change.class).collect();
@@ -145,7 +145,7 @@ impl<'a> MatrixReport<'a> {
     }
 }
 
-/// What is no noise.
+/// Returns the changes that are no noise.
 pub(super) fn real(step: &Step) -> impl Iterator<Item = &Explained> + Clone {
     let changes = step.changes.iter();
     changes.filter(|change| change.class != Class::Noise)
@@ -160,8 +160,8 @@ pub(super) fn scenarios(change: &Explained) -> impl Iterator<Item = &str> {
     change.seen.iter().map(|seen| seen.scenario.as_str())
 }
 
-/// What shows a change in a scenario, but for what only says again what differs, and for the
-/// reasons of a verdict where it is the verdict that differs.
+/// Returns the evidence for a change in a scenario, without lines that repeat it, and without the
+/// reasons of a verdict if only the verdict differs.
 pub(super) fn evidence<'a>(change: &'a Explained, seen: &'a Seen) -> impl Iterator<Item = &'a str> {
     let is_told = is_of_verdict(change);
     let lines = seen.evidence.iter().flat_map(|text| text.lines());
@@ -172,7 +172,7 @@ pub(super) fn evidence<'a>(change: &'a Explained, seen: &'a Seen) -> impl Iterat
     })
 }
 
-/// Whether all that differs is the verdict, which its reasons tell.
+/// Whether only the verdict differs, which its reasons explain.
 pub(super) fn is_of_verdict(change: &Explained) -> bool {
     change.within == Within::Verdicts
 }
@@ -190,7 +190,8 @@ pub(super) fn title(step: &Step) -> String {
     }
 }
 
-/// Where a change was seen, by what the scenarios came to: what is no pass on both comes first.
+/// Groups the scenarios of a change by their verdicts; those that passed on neither kernel come
+/// first.
 pub(super) fn by_verdicts(change: &Explained) -> Vec<(String, Vec<&Seen>)> {
     let mut groups: Vec<((Verdict, Verdict), Vec<&Seen>)> = Vec::new();
     for seen in &change.seen {

@@ -1,4 +1,4 @@
-//! Each upgrade: what differs, where, and what shows it.
+//! Writes each upgrade: what differs, where, and the evidence.
 
 use super::super::suite::diff_color;
 use super::{MatrixReport, by_verdicts, evidence, noise, plural, real, title, words};
@@ -7,13 +7,13 @@ use crate::upgrade::Class;
 use perf_records::units::{shown, shown_lines};
 use std::fmt::Write;
 
-/// How many scenarios are named, how many lines of evidence are shown, how many kinds of noise are
-/// told.
+/// How many scenarios are named, how many lines of evidence are shown, and how many kinds of noise
+/// are listed.
 const NAMES: usize = 5;
 const LINES: usize = 8;
 const KINDS: usize = 3;
 
-/// How far the words of classes go, so that what differs stands in a column.
+/// The width of the words of classes, so that the differences stand in a column.
 const INDENT: usize = 14;
 
 pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
@@ -80,7 +80,7 @@ fn write_change(out: &mut String, change: &Explained, color: bool) {
     }
 }
 
-/// In a line: what varies where.
+/// Writes a line of what varies, and where.
 fn write_noise(out: &mut String, step: &Step) {
     let mut kinds: Vec<String> = noise(step)
         .map(|change| {
@@ -105,7 +105,7 @@ fn write_noise(out: &mut String, step: &Step) {
     );
 }
 
-/// A handful of names, and how many more there are.
+/// Returns the first names, and how many more there are.
 fn names(seen: &[&Seen]) -> String {
     let names = seen.iter().take(NAMES).map(|seen| shown(&seen.scenario));
     let names = names.collect::<Vec<_>>().join(", ");
@@ -115,7 +115,7 @@ fn names(seen: &[&Seen]) -> String {
     }
 }
 
-/// How much there was, and what it came to.
+/// Writes how much was compared, and the result.
 fn end(out: &mut String, report: &MatrixReport<'_>) {
     let matrix = report.matrix;
     let counts: Vec<String> = report

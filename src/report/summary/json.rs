@@ -5,8 +5,8 @@ use super::{Row, Summary, SummaryOrder, error_name};
 use syscall_model::Actor;
 
 impl Summary {
-    /// Appends an object a row: `summary_row` for a call, `summary_event` for an event that is no
-    /// call. Of each thread where the summary is; `timed` calls have a time, and where none has,
+    /// Appends an object for each row: `summary_row` for a call, `summary_event` for another event;
+    /// for each thread if the summary is by thread. `timed` calls have a time; if none has,
     /// `min_ns`, `avg_ns` and `max_ns` are null.
     pub fn json(&self, out: &mut String, order: SummaryOrder) {
         for group in self.groups() {

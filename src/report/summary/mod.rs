@@ -1,8 +1,7 @@
-//! Calls added up: how many, how many failed, how long they took.
+//! Sums up calls: how many, how many failed, how long they took.
 //!
-//! Times are those of the clock, from the entering half of a call to its leaving half, waiting
-//! included. A call that never returned, or of which a half is not there, is counted and has no
-//! time.
+//! Times are by the clock, from the entering half of a call to its leaving half, waiting included.
+//! A call that never returned, or that lacks a half, is counted without a time.
 
 mod json;
 mod text;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 use syscall_model::names::Abi;
 use syscall_model::{Actor, Call, Entry, Outcome, ThreadId};
 
-/// By what the rows are ordered; where two are equal, by name.
+/// The order of the rows; equal rows are ordered by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SummaryOrder {
     /// The most time first.
@@ -27,7 +26,7 @@ pub enum SummaryOrder {
     Name,
 }
 
-/// Calls and events added up, over all threads or for each.
+/// The sums of calls and events, over all threads or for each.
 #[derive(Debug, Default)]
 pub struct Summary {
     by_thread: bool,
@@ -36,20 +35,20 @@ pub struct Summary {
     actors: BTreeMap<ThreadId, Actor>,
 }
 
-/// What there is to say of one call.
+/// The sums for one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Row {
     name: String,
     abi: Option<Abi>,
     calls: u64,
-    /// By their numbers.
+    /// How often each error occurred, by its number.
     errors: BTreeMap<i32, u64>,
     times: Times,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Times {
-    /// How many calls have one.
+    /// How many calls have a time.
     timed: u64,
     total: u64,
     least: u64,
@@ -77,7 +76,8 @@ impl Times {
         self.timed += other.timed;
     }
 
-    /// The least, the average and the most, in nanoseconds; nothing where no call has a time.
+    /// Returns the least, the average and the greatest time, in nanoseconds; `None` if no call has
+    /// a time.
     fn spread(&self) -> Option<[u64; 3]> {
         let average = self.total.checked_div(self.timed)?;
         Some([self.least, average, self.most])
@@ -89,7 +89,7 @@ impl Row {
         self.errors.values().sum()
     }
 
-    /// The name, behind that of its convention in brackets where that is not the native one.
+    /// Returns the name; with the convention in brackets before it, unless that is the native one.
     fn label(&self) -> String {
         match self.abi {
             Some(abi) => format!("[{}] {}", abi.as_str(), self.name),
@@ -107,7 +107,7 @@ impl Row {
 }
 
 impl Summary {
-    /// An empty one, of all threads together or of each.
+    /// Makes an empty summary, of all threads together or of each.
     #[must_use]
     pub fn new(by_thread: bool) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl Summary {
         *counted += 1;
     }
 
-    /// The thread to count for. Its last name stays.
+    /// Returns the thread to count for, and keeps its last name.
     fn thread(&mut self, actor: &Actor) -> Option<ThreadId> {
         if !self.by_thread {
             return None;
@@ -152,7 +152,7 @@ impl Summary {
         Some(actor.thread)
     }
 
-    /// Whose rows there are: each thread, in the order in which they came, or all together.
+    /// Returns the groups of rows: each thread, in the order of their first calls, or all together.
     fn groups(&self) -> Vec<Option<&Actor>> {
         if self.by_thread {
             self.actors.values().map(Some).collect()
@@ -203,7 +203,7 @@ fn error_name(number: i32) -> String {
     }
 }
 
-/// How long a call took, in nanoseconds, where both its halves were seen.
+/// Returns how long a call took, in nanoseconds, if both its halves were seen.
 pub(super) fn duration(call: &Call) -> Option<u64> {
     let Entry::Seen { time: entered, .. } = call.entry else {
         return None;

@@ -10,9 +10,9 @@ const HEADS: &str =
 const RULE: &str = "------ ------------ ----------- ----------- ----------- --------- ---------  ----------------\n";
 
 impl Summary {
-    /// Appends the tables: the calls, their errors, the events that are no calls. `missing` is what
-    /// is wrong with a run that is not complete: how many records were lost, and the complaints.
-    /// Its tables have a heading that says so.
+    /// Appends the tables: the calls, their errors, the other events. `missing` says how an
+    /// incomplete run is incomplete, with the number of lost records and the complaints; a heading
+    /// then says so too.
     pub fn text(&self, out: &mut String, order: SummaryOrder, missing: Option<(u64, &[String])>) {
         if let Some((lost, complaints)) = missing {
             let _always_fits = writeln!(
@@ -99,7 +99,7 @@ fn line(out: &mut String, row: &Row, all: &Times) {
     let _always_fits = writeln!(out, " {:9} {errors:>9}  {}", row.calls, row.label());
 }
 
-/// Which errors there were, the most frequent first; nothing where there were none.
+/// Returns the errors, the most frequent first; empty if there were none.
 fn errors(out: &mut String, rows: &[&Row]) {
     let mut errors: Vec<_> = rows
         .iter()

@@ -1,5 +1,5 @@
-//! Who lives, with which name, threads and code: what the records of names, forks, exits and
-//! mappings come to.
+//! Which tasks live, with their names, threads and code: the sum of the records of names, forks,
+//! exits and mappings.
 
 use perf_live::host::{CodeMapping, Living, LivingThread};
 use perf_records::record::{Comm, Map, MappedFile, Record, Task};
@@ -7,23 +7,23 @@ use perf_records::units::{Pid, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// How many mappings of code are kept of a process. That one was removed nobody tells, and a
-/// program that makes code as it goes would have ever more of them; more than this none has at a
-/// time (`vm.max_map_count`).
+/// How many mappings of code are kept of a process. No record tells that a mapping was removed, and
+/// a program that generates code makes ever more of them; none has more than this at a time
+/// (`vm.max_map_count`).
 const MOST_MAPPINGS: usize = 65_536;
 
 /// How many of the threads that ended last are remembered. The kernel tells of an exit before the
-/// thread has done its last: it wakes its parent and gives up its CPU after that
-/// (`perf_event_exit_task()` in `do_exit()`), which samples tell of.
+/// thread has done its last: after that (`perf_event_exit_task()` in `do_exit()`) it wakes its
+/// parent and gives up its CPU, and samples tell of both.
 const MOST_ENDED: usize = 256;
 
-/// What lives at a moment. Of the dead only the last few are remembered, so that it grows with what
-/// lives and not with what ever did.
+/// The tasks that live at a moment. Of dead ones only the last few are kept, so that memory is
+/// bounded by the living.
 #[derive(Debug, Default)]
 pub(super) struct Alive {
     processes: BTreeMap<Pid, Process>,
     threads: BTreeMap<Tid, Thread>,
-    /// The last of them ended last.
+    /// The threads that ended last, the latest at the back.
     ended: VecDeque<(Tid, Thread)>,
 }
 
@@ -37,7 +37,7 @@ struct Thread {
 struct Process {
     parent: Pid,
     threads: BTreeSet<Tid>,
-    /// Children have their parent's until they map something themselves.
+    /// Shared with the parent until the process maps something itself.
     code: Arc<Code>,
 }
 
@@ -46,7 +46,7 @@ struct Process {
 struct Code(BTreeMap<u64, CodeMapping>);
 
 impl Code {
-    /// What was there goes, as by `mmap(2)`; what it leaves of others stays.
+    /// Replaces the mappings in the range of a new one, as `mmap(2)` does; the rest of them stays.
     fn map(&mut self, new: CodeMapping) {
         let (start, end) = new.range;
         let overlaps = self.0.range(..end).rev();
@@ -78,7 +78,7 @@ impl Code {
             }
         }
         if self.0.len() >= MOST_MAPPINGS {
-            // Code without a file has no names for anybody to look up.
+            // Code without a file has no symbols to look up.
             self.0.retain(|_, code| code.name != "//anon");
         }
         if self.0.len() >= MOST_MAPPINGS {
@@ -89,7 +89,7 @@ impl Code {
 }
 
 impl Alive {
-    /// These live.
+    /// Begins with these living processes.
     pub(super) fn begin(living: &[Living]) -> Self {
         let mut all = Self::default();
         for process in living {
@@ -112,7 +112,7 @@ impl Alive {
         all
     }
 
-    /// Takes the next record in time.
+    /// Takes the next record by time.
     pub(super) fn fold(&mut self, record: &Record<'_>) {
         match record {
             Record::Comm(comm, _) => self.name(comm),
@@ -123,7 +123,7 @@ impl Alive {
         }
     }
 
-    /// All of them.
+    /// Returns the living processes.
     pub(super) fn living(&self) -> Vec<Living> {
         let living = |(pid, process): (&Pid, &Process)| {
             let thread = |tid: &Tid| {
@@ -141,7 +141,8 @@ impl Alive {
         self.processes.iter().map(living).collect()
     }
 
-    /// Those that ended last and may still do something, each by itself and without code.
+    /// Returns the threads that ended last and that records may still tell of, each by itself and
+    /// without code.
     pub(super) fn ended(&self) -> Vec<Living> {
         let alone = |(tid, thread): &(Tid, Thread)| Living {
             pid: thread.of,
@@ -157,8 +158,8 @@ impl Alive {
 
     fn name(&mut self, comm: &Comm<'_>) {
         if comm.exec {
-            // All other threads are dead, and the one that called it has the leader's id now, whose
-            // it was not before.
+            // All other threads are dead, and the thread that called execve has taken the leader's
+            // id.
             let old = self.processes.get(&comm.pid);
             let threads: Vec<Tid> = old.iter().flat_map(|old| old.threads.clone()).collect();
             let parent = old.map_or(Pid(0), |old| old.parent);
@@ -176,7 +177,7 @@ impl Alive {
     }
 
     fn fork(&mut self, task: Task) {
-        // The id of somebody whose end was not told.
+        // The record of the end of the id's former task is missing.
         self.exit(task.tid);
         let creator = self.threads.get(&task.parent_tid);
         let name = creator.map(|creator| Arc::clone(&creator.name));
@@ -223,11 +224,11 @@ impl Alive {
     }
 
     fn map(&mut self, map: &Map<'_>) {
-        // The kernel's own.
+        // The kernel's own mapping.
         if map.pid == Pid(u32::MAX) {
             return;
         }
-        // Whoever is not known has begun before anything was told of him.
+        // An unknown process began before the first record.
         if !self.processes.contains_key(&map.pid) {
             self.add(map.pid, map.tid, Pid(0), Arc::default());
         }

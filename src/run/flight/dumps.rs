@@ -1,4 +1,4 @@
-//! Files that come one after the other: each has its name when it is whole, and never another's.
+//! Writes a series of files: each gets its name when it is whole, and never replaces another.
 
 use nix::fcntl::{RenameFlags, renameat2};
 use perf_live::sys;
@@ -10,20 +10,20 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How many names in a row may be taken.
+/// How many names may be taken before giving up.
 const MOST_TAKEN: u32 = 1000;
 
 /// The files of one session: `PATH.YYYYmmddHHMMSSnnnnnnnnn`, in local time.
 #[derive(Debug)]
 pub struct Dumps {
     path: PathBuf,
-    /// How many are kept; `None` for all.
+    /// How many files are kept; `None` for all.
     most: Option<usize>,
     kept: VecDeque<PathBuf>,
 }
 
-/// A file that is being written, in the folder where it will be found. It goes with this value
-/// unless it is [kept](Dumps::keep).
+/// A file that is being written, in its final folder. Dropping it removes the file unless it was
+/// [kept](Dumps::keep).
 #[derive(Debug)]
 pub struct Unnamed {
     path: PathBuf,
@@ -33,7 +33,7 @@ pub struct Unnamed {
 impl Drop for Unnamed {
     fn drop(&mut self) {
         if !self.is_kept {
-            // Whoever made it needs no second complaint.
+            // The writer reports its own error; a second complaint would not help.
             let _gone = fs::remove_file(&self.path);
         }
     }
@@ -50,18 +50,18 @@ impl Dumps {
         }
     }
 
-    /// Opens the next one, under a name that nobody takes for a recording's.
+    /// Opens the next file, under a name that no reader takes for a recording's.
     ///
     /// # Errors
     /// Those of `open(2)`.
     pub fn begin(&self) -> io::Result<(Unnamed, File)> {
         let path = self.beside(&format!("part.{}", std::process::id()));
-        // What somebody of this id left behind who was killed. Never what a link leads to.
+        // A killed process of the same id may have left one. A link's target is never removed.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        // As perf has it: what was recorded is none of the others' business.
+        // As perf does: other users may not read what was recorded.
         let mut options = File::options();
         options.write(true).create_new(true).mode(0o600);
         let file = options.open(&path)?;
@@ -69,7 +69,7 @@ impl Dumps {
         Ok((Unnamed { path, is_kept }, file))
     }
 
-    /// Gives what is whole the name of this moment, or of the next nanosecond whose name is free.
+    /// Names a whole file by this moment, or by the next nanosecond whose name is free.
     ///
     /// # Errors
     /// Those of `rename(2)`; the file is gone then.
@@ -95,10 +95,10 @@ impl Dumps {
         }
     }
 
-    /// Removes the oldest of the session as long as there are more than are kept.
+    /// Removes the oldest files of the session while there are more than are kept.
     ///
     /// # Errors
-    /// Those of `unlink(2)`, for the first; that one is left where it is.
+    /// The first error of `unlink(2)`; that file stays.
     pub fn trim(&mut self) -> io::Result<()> {
         let mut first = Ok(());
         while self.most.is_some_and(|most| self.kept.len() > most) {
@@ -135,7 +135,7 @@ fn stamp(since: Duration) -> io::Result<String> {
     ))
 }
 
-/// Never in the place of another: by a link where the file system cannot rename so (`EINVAL`).
+/// Renames without replacing; uses a link where the file system has no such rename (`EINVAL`).
 fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     let here = nix::fcntl::AT_FDCWD;
     match renameat2(here, from, here, to, RenameFlags::RENAME_NOREPLACE) {
@@ -173,7 +173,7 @@ mod tests {
         let mut dumps = Dumps::new(&folder.path().join("x.data"), None);
         let moment = UNIX_EPOCH + Duration::new(1_468_485_456, 999_999_999);
         let first = write(&mut dumps, "first", moment);
-        // Somebody else's, who had the same thought.
+        // The files of another recorder with the same path.
         let mut others = Dumps::new(&folder.path().join("x.data"), None);
         let second = write(&mut others, "second", moment);
         let third = write(&mut dumps, "third", moment);

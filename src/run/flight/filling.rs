@@ -1,4 +1,4 @@
-//! What is remembered and what was told, brought into a file by time, a piece after the other.
+//! Writes the records of overwritten and of forward rings into a file by time, piece by piece.
 
 use super::Dump;
 use crate::run::Store;
@@ -9,14 +9,14 @@ use std::io;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-/// After how many records a reader of the file may forget their order, and others may be looked
-/// after.
+/// The number of records in a round: after it a reader of the file may forget their order, and the
+/// writer may look after its rings.
 const ROUND: usize = 1 << 14;
 
 /// A record of a forward ring.
 pub(super) type Told = (Nanos, Box<[u8]>);
 
-/// The records that are still to be written.
+/// The records that are still to be written, by time.
 pub(super) struct Filling<'a> {
     remembered: Box<dyn Iterator<Item = &'a [u8]> + 'a>,
     since: Nanos,
@@ -26,8 +26,7 @@ pub(super) struct Filling<'a> {
 impl<'a> Filling<'a> {
     /// `told` is in order of time.
     pub(super) fn new(dump: &'a Dump, told: Vec<Told>) -> Self {
-        // A ring that is overwritten refuses records while it is frozen alone: what it says of that
-        // was before the span.
+        // A frozen ring refuses records; the lost records that it reports came before the span.
         let is_of_span = |bytes: &&[u8]| kind(bytes) != record::kind::LOST;
         Self {
             remembered: Box::new(dump.records().filter(is_of_span)),
@@ -36,7 +35,7 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// Writes the next piece, and says whether there is more.
+    /// Writes the next piece; returns whether there is more.
     ///
     /// # Errors
     /// Those of the file.

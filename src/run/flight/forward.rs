@@ -1,5 +1,5 @@
-//! What was told of tasks, as far back as it may be wanted: who lived at a moment, and the records
-//! since.
+//! Keeps the records of tasks for as long as they may be wanted: the tasks that lived at a moment,
+//! and the records since.
 
 use super::alive::Alive;
 use super::filling::Told;
@@ -9,19 +9,20 @@ use perf_records::record::{self, LayoutTable};
 use perf_records::units::Nanos;
 use std::collections::BTreeMap;
 
-/// What a record costs besides its bytes.
+/// The memory that a record takes besides its bytes.
 const OVERHEAD: usize = 64;
 
-/// The records of forward rings, in order of time, on top of who lived before the first of them.
+/// The records of forward rings by time, and the tasks that lived before the first of them.
 ///
-/// A recording that begins at any moment that is not [before](Self::reaches_back) the log can so be
-/// complete in itself: it begins with who lived then, and goes on with the records since. Records
-/// that are older than anybody will ask for go into who lives, by [`ForwardLog::fold_until`];
-/// beyond its limit of bytes the oldest do so at once.
+/// So a recording that begins at a moment that the log [reaches back to](Self::reaches_back) is
+/// complete in itself: it begins with the tasks that lived then, and goes on with the records
+/// since. Records too old to be wanted are folded into the living tasks by
+/// [`ForwardLog::fold_until`]; if the log exceeds its limit of bytes, the oldest records are folded
+/// at once.
 #[derive(Debug)]
 pub struct ForwardLog {
     alive: Alive,
-    /// The number tells those of one moment apart.
+    /// The number orders records of the same time.
     records: BTreeMap<(Nanos, u64), Box<[u8]>>,
     n_pushed: u64,
     bytes: usize,
@@ -31,7 +32,7 @@ pub struct ForwardLog {
 }
 
 impl ForwardLog {
-    /// Begins with who lives, and holds so many bytes of records at most.
+    /// Begins with these living processes, and holds at most `most_bytes` of records.
     #[must_use]
     pub fn new(living: &[Living], most_bytes: usize) -> Self {
         Self {
@@ -45,7 +46,7 @@ impl ForwardLog {
         }
     }
 
-    /// Takes a record, in whatever order they come; one without a time is as old as it can be.
+    /// Takes a record, in any order; one without a time counts as the oldest.
     pub fn push(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) {
         let time = table.time(bytes).unwrap_or_default();
         self.n_pushed = self.n_pushed.saturating_add(1);
@@ -56,7 +57,7 @@ impl ForwardLog {
         }
     }
 
-    /// Nobody will ask for what was before that moment.
+    /// Folds the records before `moment`: no recording will begin before it.
     pub fn fold_until(&mut self, table: &LayoutTable<Origin>, moment: Nanos) {
         while let Some(((time, _), _)) = self.records.first_key_value()
             && *time < moment
@@ -66,7 +67,8 @@ impl ForwardLog {
         self.begin = self.begin.max(moment);
     }
 
-    /// Gives the records up to that moment, the oldest first, which become part of who lives.
+    /// Takes out the records up to a moment, the oldest first, and folds them into the living
+    /// tasks.
     pub(super) fn take_until(&mut self, table: &LayoutTable<Origin>, moment: Nanos) -> Vec<Told> {
         let mut taken = Vec::new();
         while let Some(((time, _), _)) = self.records.first_key_value()
@@ -90,13 +92,14 @@ impl ForwardLog {
         Some((time, bytes))
     }
 
-    /// What lived when the first of the [records](Self::since) came.
+    /// Returns the processes that lived when the first of the [records](Self::since) came.
     #[must_use]
     pub fn living(&self) -> Vec<Living> {
         self.alive.living()
     }
 
-    /// The threads that had ended shortly before, each by itself: records may still tell of them.
+    /// Returns the threads that had ended shortly before, each by itself: records may still tell of
+    /// them.
     #[must_use]
     pub fn ended(&self) -> Vec<Living> {
         self.alive.ended()
@@ -109,13 +112,13 @@ impl ForwardLog {
             .map(|((time, _), bytes)| (*time, &**bytes))
     }
 
-    /// Whether everything since that moment is told apart from what was before it.
+    /// Whether a recording may begin at `to`: no later record was folded.
     #[must_use]
     pub fn reaches_back(&self, to: Nanos) -> bool {
         self.begin <= to
     }
 
-    /// How many records had to go before anybody said that nobody would ask for them.
+    /// Returns how many records were folded for lack of room.
     #[must_use]
     pub fn folded_early(&self) -> u64 {
         self.folded_early

@@ -1,4 +1,4 @@
-//! Takes what is recorded, and makes files of it: one, or one after the other.
+//! Turns the records of a session into one file or a series of files.
 
 use super::filling::{Filling, kind};
 use super::report::{FileError, FileReport, Lost};
@@ -21,42 +21,42 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, SystemTime};
 
-/// How many bytes are kept of what forward rings told, while nobody asks for a file.
+/// How many bytes of records of forward rings are kept while no file is asked for.
 const MOST_BYTES: usize = 16 << 20;
 
-/// How often the forward rings are looked after where nobody waits for what is in them; a quarter
-/// of one that is full wakes as well.
+/// How often forward rings are read while nothing waits for their records; a ring that is a quarter
+/// full also wakes the reader.
 const SLOW_TICK: Duration = Duration::from_secs(1);
 
 /// Where files go.
 #[derive(Debug)]
 pub enum Destination {
-    /// One, which is there.
+    /// One file, which is open.
     One(Output),
-    /// One after the other.
+    /// A series of files.
     Many(Dumps),
 }
 
-/// Takes the records of a session.
+/// Writes the records of a session.
 ///
-/// Where events overwrite, nothing is written until somebody [asks](Triggers) for it; a file then
-/// holds the span that all rings remember. Where none does, all that comes is written, and whoever
-/// asks begins the next file.
+/// If events overwrite, a file is written only when it is [asked for](Triggers), and holds the span
+/// that all rings remember. If none does, all records are written, and a request begins the next
+/// file.
 pub struct Recorder<'a> {
     bench: &'a Bench<'a>,
     preface: Preface,
     to: Destination,
     triggers: Triggers<'a>,
-    /// Told of each file that is whole, or that is not.
+    /// Called with each file that is whole, and with each that could not be written.
     told: &'a mut dyn FnMut(Result<&FileReport, &FileError>),
     flight: Option<FlightLog>,
     forward: ForwardLog,
     /// The file that is being written.
     current: Option<(Option<Unnamed>, Store)>,
     tally: Tally,
-    /// What the counters of forward events and of the side-band said was lost.
+    /// What the counters of forward events and of the side-band reported as lost.
     lost: Lost,
-    /// When the last round began: what comes from now on is not older.
+    /// The time at which the last round began: later records are not older.
     round: Nanos,
     n_samples: u64,
     length: u64,
@@ -64,10 +64,10 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Describes the events, which have not been started.
+    /// Describes the events, which must not have been started.
     ///
     /// # Errors
-    /// [`StoreError`], for the place where files go as well.
+    /// [`StoreError`], also if no file can be made at the destination.
     pub fn begin(
         to: Destination,
         options: &StoreOptions,
@@ -77,7 +77,7 @@ impl<'a> Recorder<'a> {
         told: &'a mut dyn FnMut(Result<&FileReport, &FileError>),
     ) -> Result<Self, StoreError> {
         if let Destination::Many(dumps) = &to {
-            // Rather now than when it is wanted.
+            // To fail now rather than when the first file is asked for.
             dumps.begin()?;
         }
         Ok(Self {
@@ -106,7 +106,7 @@ impl<'a> Recorder<'a> {
         self.triggers.enable()
     }
 
-    /// These live, and the events have been started.
+    /// Takes the living processes, after the events have been started.
     ///
     /// # Errors
     /// [`RecordingError`].
@@ -121,30 +121,30 @@ impl<'a> Recorder<'a> {
             let first = self.next_file(events.parts().1);
             self.current = Some(first.map_err(StoreError::from)?);
         } else {
-            // A dump wants all that is as old as itself at once, and little comes beside it.
+            // A dump needs all records of its time at once, and few come beside it.
             let by_looks = events.drain_by_looks();
             by_looks.map_err(system("drain the rings"))?;
         }
         Ok(())
     }
 
-    /// Readable when there is something to do.
+    /// Returns descriptors that are readable when there is work.
     pub(in crate::run) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         self.triggers.descriptors()
     }
 
-    /// How long to wait for that at most.
+    /// Returns how long to wait for them at most.
     pub(in crate::run) fn patience(&self) -> Duration {
         let slow = self.flight.is_some() && !self.triggers.is_by_size();
         self.triggers
             .due_within(if slow { SLOW_TICK } else { TICK })
     }
 
-    /// Takes what the rings hold, and makes the files that were asked for; whether that was all
-    /// that has been drained.
+    /// Takes what the rings hold, and writes the files that were asked for. Returns whether all
+    /// that was drained has been taken.
     ///
     /// # Errors
-    /// [`RecordingError`]; that a file of several cannot be written is none.
+    /// [`RecordingError`]; of a series, a file that cannot be written is no error.
     pub fn round(&mut self, events: &mut EventSet) -> Result<bool, RecordingError> {
         let is_all = self.drain(events)?;
         let written = events.flight().map_or(0, |(flight, _)| flight.written());
@@ -160,11 +160,11 @@ impl<'a> Recorder<'a> {
         Ok(is_all)
     }
 
-    /// Writes the last file when the events have been stopped, and draws up the account of what
-    /// does not overwrite: of all files together.
+    /// Writes the last file after the events have been stopped, and draws up the account of the
+    /// events that do not overwrite, for all files together.
     ///
     /// # Errors
-    /// [`RecordingError`], for what has no other file beside it.
+    /// [`RecordingError`], unless the file is one of a series.
     pub fn end(mut self, events: &mut EventSet) -> Result<(Stored, u64), RecordingError> {
         while !self.drain(events)? {}
         if self.flight.is_some() {
@@ -187,7 +187,7 @@ impl<'a> Recorder<'a> {
         Ok((stored, self.n_failed))
     }
 
-    /// Takes what is new in the rings; whether that was all that has been drained.
+    /// Takes new records from the rings; returns whether all that was drained has been taken.
     fn drain(&mut self, events: &mut EventSet) -> Result<bool, RecordingError> {
         let look = events.look().map_err(system("drain the rings"))?;
         let mut stopped = Vec::new();
@@ -205,7 +205,7 @@ impl<'a> Recorder<'a> {
                 drain.pop();
             }
         }
-        // A round ends where all rings were looked at since the last one.
+        // A round ends when all rings have been looked at since the last one.
         if look.until > self.round {
             let ended = match &mut self.current {
                 Some((_, store)) => store.round(),
@@ -235,8 +235,7 @@ impl<'a> Recorder<'a> {
         self.written(taken)
     }
 
-    /// That a file could not be written ends the recording only if there is no other: what was
-    /// written of it goes.
+    /// Ends the recording with the error of its only file; a file of a series is removed instead.
     fn written(&mut self, result: io::Result<()>) -> Result<(), RecordingError> {
         match (result, &self.to) {
             (Ok(()), _) => Ok(()),
@@ -254,7 +253,7 @@ impl<'a> Recorder<'a> {
         (self.told)(Err(&FileError(error)));
     }
 
-    /// Begins a file with who lived, and what was told of them since.
+    /// Begins a file with the tasks that lived, and the records of them since.
     fn next_file(&mut self, table: &LayoutTable<Origin>) -> io::Result<(Option<Unnamed>, Store)> {
         let (part, output) = match &mut self.to {
             Destination::One(Output::File(file)) => (None, Output::File(file.try_clone()?)),
@@ -274,7 +273,7 @@ impl<'a> Recorder<'a> {
         Ok((part, store))
     }
 
-    /// Ends the file and gives it its name; that this failed is told.
+    /// Ends the file and gives it its name, or reports why that failed.
     fn finish(&mut self, moment: SystemTime, dump: Option<FileReport>) -> Option<()> {
         let (part, store) = self.current.take()?;
         let finished = match store.close(self.bench.host, BTreeMap::new()) {
@@ -316,7 +315,7 @@ impl<'a> Recorder<'a> {
         Ok(report)
     }
 
-    /// Ends a file of those that hold everything, and begins the next.
+    /// Ends a file that holds all records, and begins the next.
     fn rotate(&mut self, events: &mut EventSet) -> Result<(), RecordingError> {
         self.finish(SystemTime::now(), None);
         match self.next_file(events.parts().1) {
@@ -326,14 +325,14 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// Makes a file of what is remembered.
+    /// Writes a file of what the rings remember.
     fn dump(&mut self, events: &mut EventSet) -> Result<(), RecordingError> {
         let moment = SystemTime::now();
         let Some(flight) = &mut self.flight else {
             return Ok(());
         };
         let dump = flight.dump(events)?;
-        // All that is as old as the dump is in the forward rings by now.
+        // By now the forward rings hold all records of the dump's time.
         self.drain(events)?;
         let (since, until) = dump.span;
         let table = events.parts().1;
@@ -358,7 +357,7 @@ impl<'a> Recorder<'a> {
                 let mut filled = Ok(true);
                 while let Ok(true) = filled {
                     filled = filling.piece(&mut store, events.parts().1);
-                    // Files may take long, and what is told meanwhile has to find room.
+                    // A file may take long to write; new records must find room meanwhile.
                     self.drain(events)?;
                 }
                 self.current = Some((part, store));

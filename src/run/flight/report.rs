@@ -1,4 +1,4 @@
-//! What is said of a file of several.
+//! The report on one file of a series.
 
 use super::FlightAccount;
 use crate::run::recorded::{Tally, sum_of};
@@ -17,18 +17,18 @@ pub struct FileReport {
     pub n_samples: u64,
     /// Bytes.
     pub length: u64,
-    /// From when to when; `None` where it holds all that came.
+    /// The first and the last moment; `None` if the file holds all records.
     pub span: Option<(Nanos, Nanos)>,
-    /// The events that overwrite.
+    /// The accounts of the events that overwrite.
     pub overwriting: Vec<FlightAccount>,
-    /// The others of a recording in which some do.
+    /// The accounts of the other events, if some overwrite.
     pub keeping: Vec<KeptAccount>,
-    /// Names, forks, exits and mappings that found no room since the last file.
+    /// How many records of names, forks, exits and mappings were lost since the last file.
     pub side_band_lost: u64,
-    /// Whether who lived at the begin of the span could not be told from who lived later: so much
-    /// had been told since.
+    /// Whether the tasks that lived at the begin of the span are not known: too many records had
+    /// come since.
     pub forgot: bool,
-    /// Why an older one could not be removed.
+    /// Why an older file could not be removed.
     pub not_removed: Option<io::Error>,
 }
 
@@ -39,7 +39,7 @@ pub struct KeptAccount {
     pub name: String,
     /// How many records are in the file.
     pub n_records: u64,
-    /// How many found no room since the last one.
+    /// How many were lost since the last file.
     pub lost: u64,
 }
 
@@ -54,12 +54,12 @@ impl fmt::Display for KeptAccount {
     }
 }
 
-/// A file could not be written; what was written of it is gone, and those before it are there.
+/// A file of a series could not be written; its part is removed, and the earlier files stay.
 #[derive(Debug, thiserror::Error)]
 #[error("a file of the recording could not be written")]
 pub struct FileError(#[source] pub(super) io::Error);
 
-/// What the counters say was lost, at the end of the last file.
+/// What the counters reported as lost at the end of the last file.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     requests: Vec<u64>,
@@ -67,7 +67,7 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// Says in the report what has been lost since, and remembers it.
+    /// Adds to a report what was lost since the last one, and remembers the new counts.
     pub(super) fn say(&mut self, report: &mut FileReport, opened: &[Opened<'_>], tally: &Tally) {
         let lost = |origin| sum_of(opened, origin).1.unwrap_or(0);
         self.requests.resize(tally.n_requests(), 0);

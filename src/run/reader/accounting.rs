@@ -1,4 +1,4 @@
-//! What a reader has to say of whether all came.
+//! The reader's part of the account: whether all records came.
 
 use super::{Reader, number};
 use crate::plan::LEGACY_CALLS;
@@ -9,7 +9,7 @@ use syscall_model::memory::Moment;
 use syscall_model::names::{self, Abi};
 
 impl Reader<'_> {
-    /// Draws up the account of the events whose records were all read here.
+    /// Draws up the account of events whose records were all read here.
     pub(in crate::run) fn account(&self, events: &mut EventSet) -> io::Result<Account> {
         let left = if events.has_group() {
             self.left_group
@@ -27,13 +27,13 @@ impl Reader<'_> {
         })
     }
 
-    /// Everybody is dead: whose end was not told went where no event looks.
+    /// Called when every task is dead: a task whose end has no record went where no event looks.
     pub(in crate::run) fn expect_ends(&mut self) {
         self.unended = self.lineage.living().len() as u64;
     }
 
     /// Whether a record of `cgroup:cgroup_attach_task` says that a task came into the workload's
-    /// group: until then it was elsewhere.
+    /// group; until then it was elsewhere.
     pub(super) fn joins(&self, path: usize, raw: &[u8]) -> bool {
         let Some(group) = &self.group else {
             return false;
@@ -43,14 +43,14 @@ impl Reader<'_> {
             let (at, length) = (place as u32 & 0xffff, place as u32 >> 16);
             raw.get(at as usize..)?.get(..length as usize)
         });
-        // What cannot be read may be that.
+        // A path that cannot be read may be the group's.
         let Some(found) = found else { return true };
         let found = found.split(|byte| *byte == 0).next().unwrap_or_default();
         let mut names = found.split(|byte| *byte == b'/');
         names.any(|name| name == group.as_bytes())
     }
 
-    /// A call by the page for the oldest programs.
+    /// Counts a call made through the vsyscall page, which only the oldest programs use.
     pub(super) fn legacy(&mut self, call: i32) {
         let name = usize::try_from(call)
             .ok()
@@ -64,8 +64,8 @@ impl Reader<'_> {
         self.legacy_calls += u64::from(is_wanted);
     }
 
-    /// A task that is born into another control group: none of its events is counted for the
-    /// workload's.
+    /// Whether a task is born into another control group, where none of its events is counted for
+    /// the workload.
     pub(super) fn is_born_elsewhere(observation: &Observation) -> bool {
         const CLONE_INTO_CGROUP: u64 = 1 << 33;
         let Observation::Call(call) = observation else {
@@ -78,7 +78,7 @@ impl Reader<'_> {
             && flags.is_some_and(|flags| u64::from_ne_bytes(*flags) & CLONE_INTO_CGROUP != 0)
     }
 
-    /// What of an account the records alone tell.
+    /// Returns the part of the account that the records alone tell.
     fn own_account(&self, out_of_sight: u64) -> Account {
         Account {
             out_of_sight,
@@ -93,8 +93,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The same of records that come from a file, and how many of each request there are; the last
-    /// number is that of what programs read.
+    /// Returns the same of records that come from a file, with the number of records of each
+    /// request; the last number is that of the BPF programs.
     pub(in crate::run) fn recorded(&self) -> (Account, &[u64]) {
         (self.own_account(self.out_of_sight), &self.delivered)
     }

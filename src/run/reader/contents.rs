@@ -1,4 +1,4 @@
-//! What calls pointed to, as programs or the kernel's own tracepoints read it.
+//! Takes what calls pointed to, as BPF programs or the kernel's own tracepoints read it.
 
 use super::Reader;
 use crate::plan::Meaning;
@@ -20,7 +20,7 @@ impl Reader<'_> {
         copies.is_some_and(|copies| is_exec(copies.number as i32))
     }
 
-    /// Takes what a program read.
+    /// Takes a record of a BPF program.
     pub(super) fn memory(&mut self, sample: &Sample<'_>) -> Result<(), SessionError> {
         let lacks = |field| SessionError::Lacks {
             event: "bpf-output".to_owned(),
@@ -53,7 +53,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Takes what the kernel copied for a call; `None` where that does not lie in the record.
+    /// Takes what the kernel copied for a call; `None` if the copy does not lie in the record.
     pub(super) fn copied(&mut self, who: (Pid, Tid), place: usize, raw: &[u8]) -> Option<()> {
         let copies = self.plan.copies.get(place)?;
         let memory = copies::read(copies, raw).ok()?;

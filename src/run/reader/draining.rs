@@ -1,4 +1,4 @@
-//! From the rings of a run, pass by pass.
+//! Drains the rings of a run, pass by pass.
 
 use super::Reader;
 use crate::run::session::{SessionError, system};
@@ -7,12 +7,13 @@ use perf_live::ring::{Drain, Look};
 use perf_records::merge::Merge;
 use perf_records::units::{Cpu, Nanos};
 
-// How long after its time stamp a record may become visible, in nanoseconds: stamps are taken
-// before the record is written, a microsecond at most, or the length of a pause of a virtual CPU.
+// How long after its time stamp a record may become visible, in nanoseconds: the stamp is taken
+// before the record is written. That takes a microsecond at most, or as long as a virtual CPU
+// pauses.
 const SETTLING: u64 = 50_000;
 
 impl Reader<'_> {
-    /// Takes what is new in the rings, as far as it has settled; says how far that goes.
+    /// Takes the new records that have settled; says up to when that is.
     pub(in crate::run) fn drain(
         &mut self,
         merge: &mut Merge,
@@ -23,7 +24,7 @@ impl Reader<'_> {
         Ok(look)
     }
 
-    /// Takes all that is in the rings of events that have been stopped.
+    /// Takes all records from rings of stopped events.
     pub(in crate::run) fn drain_rest(
         &mut self,
         merge: &mut Merge,

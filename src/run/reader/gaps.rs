@@ -1,4 +1,4 @@
-//! What is not known any more where records are missing.
+//! Drops what is no longer known because records are missing.
 
 use super::Reader;
 use crate::plan::Meaning;
@@ -13,7 +13,7 @@ impl Reader<'_> {
         self.maps.lost();
     }
 
-    /// All calls come from here on, and what they did before was overwritten.
+    /// Called when all calls come from here on, and the earlier ones were overwritten.
     pub(in crate::run) fn remembers(&mut self) {
         self.tables.lost();
         self.maps.lost();
@@ -21,13 +21,13 @@ impl Reader<'_> {
         self.remembered = Some(HashSet::new());
     }
 
-    /// Whether what was read for a thread may be of a call whose own records were overwritten.
+    /// Whether memory read for a thread may belong to a call whose records were overwritten.
     pub(super) fn forgot_calls_of(&self, tid: Tid) -> bool {
         let mut remembered = self.remembered.iter();
         remembered.any(|threads| !threads.contains(&tid))
     }
 
-    /// A record of a thread came: behind a half of a call, what is read is of later ones.
+    /// Notes that a half of a call of this thread came: memory read later belongs to later calls.
     pub(super) fn sees_half(&mut self, tid: Tid, meaning: Meaning) {
         if let (Some(threads), Meaning::Enter { .. } | Meaning::Leave { .. }) =
             (&mut self.remembered, meaning)

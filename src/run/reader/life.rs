@@ -1,4 +1,4 @@
-//! How long a workload lived, by its records.
+//! Measures how long a workload lived, by its records.
 
 use super::Reader;
 use perf_records::units::{Nanos, Pid};
@@ -17,7 +17,7 @@ pub(in crate::run) struct Life {
 }
 
 impl Life {
-    /// A process executed a program; the first that does is the main one.
+    /// Notes that a process executed a program; the first to do so is the main one.
     pub(super) fn begin(life: &mut Option<Self>, main: Pid, at: Option<Nanos>) {
         if let (None, Some(began)) = (&life, at) {
             *life = Some(Self {
@@ -37,12 +37,13 @@ impl Life {
         }
     }
 
-    /// From the execution of the main program to the last end.
+    /// Returns the time from the execution of the main program to the last end of a thread.
     pub(in crate::run) fn took(&self) -> Duration {
         Duration::from_nanos(self.last.0.saturating_sub(self.began.0))
     }
 
-    /// From the end of the main process to the last end; `None` where that is not told.
+    /// Returns the time from the end of the main process to the last end; `None` if that end is not
+    /// recorded.
     pub(in crate::run) fn behind(&self) -> Option<Duration> {
         let ended = self.ended?;
         Some(Duration::from_nanos(self.last.0.saturating_sub(ended.0)))
@@ -50,8 +51,8 @@ impl Life {
 }
 
 impl Reader<'_> {
-    /// The times of the workload's life, if its beginning is recorded, and of how many processes
-    /// the end is not.
+    /// Returns the times of the workload's life, if its start is recorded, and the number of
+    /// processes whose end is not.
     pub(in crate::run) fn life(&self) -> (Option<Life>, usize) {
         (self.life, self.lineage.living().len())
     }

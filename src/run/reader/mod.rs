@@ -1,4 +1,4 @@
-//! From records to observations: the middle of the diagram, without the rings.
+//! Turns records into observations: the middle of the diagram, without the rings.
 
 mod accounting;
 mod contents;
@@ -29,7 +29,7 @@ use syscall_model::files::Tables;
 use syscall_model::mappings::Maps;
 use syscall_model::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
 
-// Where a tracepoint's record has `common_pid` (`struct trace_entry`, linux/trace_events.h).
+// The offset of `common_pid` in a tracepoint's record (`struct trace_entry`, linux/trace_events.h).
 const COMMON_PID: usize = 4;
 
 /// Turns the records of one run, in their order, into what an [`Observer`] sees, and counts them.
@@ -38,7 +38,7 @@ pub struct Reader<'a> {
     observer: &'a mut dyn Observer,
     tracker: Tracker,
     lineage: Lineage,
-    /// Where it is asked for.
+    /// Follows the starts of programs; `None` if the plan does not ask for that.
     starts: Option<Starts>,
     tables: Tables,
     maps: Maps,
@@ -53,7 +53,7 @@ pub struct Reader<'a> {
     blind_rings: u64,
     reads_memory: bool,
     unread: u64,
-    /// Whose calls have been seen since their beginning was overwritten; `None` where it was not.
+    /// Threads of which a call was seen since calls were overwritten; `None` if none were.
     remembered: Option<HashSet<Tid>>,
     saw_uncorking: bool,
     delivered: Vec<u64>,
@@ -63,14 +63,14 @@ pub struct Reader<'a> {
     /// before it; those of tasks do not.
     started: bool,
     life: Option<Life>,
-    /// The workload's living threads, and the most that ever were.
+    /// The number of the workload's living threads, and its maximum so far.
     pub(super) threads: (u64, u64),
     init: Option<Pid>,
     fault: Fault,
     error: Option<SessionError>,
-    /// Where something comes with call chains.
+    /// `None` if no event has call chains.
     chains: Option<Chains>,
-    /// Those of calls that have not returned, by thread and time.
+    /// The call chains of calls that have not returned, by thread and time.
     stacks: HashMap<(Tid, Nanos), Arc<Stack>>,
 }
 
@@ -83,7 +83,7 @@ impl std::fmt::Debug for Reader<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader for the records of a plan of so many requests.
+    /// Makes a reader for the records of a plan with `n_requests` requests.
     #[must_use]
     pub fn new(
         plan: &'a EventsPlan,
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
             unread: 0,
             remembered: None,
             saw_uncorking: false,
-            // The last number is that of what programs read.
+            // The last number counts the records of BPF programs.
             delivered: vec![0; n_requests + 1],
             lost_records: 0,
             n_samples: 0,
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Who lives, as far as the records that were read tell.
+    /// Returns the tasks that live, as far as the records read so far tell.
     pub(super) fn lineage(&mut self) -> &mut Lineage {
         &mut self.lineage
     }
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
     /// Takes one record of a CPU's ring.
     ///
     /// # Errors
-    /// [`SessionError`], for a record that makes no sense.
+    /// [`SessionError`], for a record that cannot be right.
     pub fn record(
         &mut self,
         cpu: Cpu,
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
     /// Takes one record whose event is known.
     ///
     /// # Errors
-    /// [`SessionError`], for a record that makes no sense.
+    /// [`SessionError`], for a record that cannot be right.
     pub fn take(
         &mut self,
         cpu: Cpu,
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
                     self.sample(cpu, place, (&sample, bytes), stack)?;
                 }
             }
-            // A group's events are there while init names itself and forks the main process.
+            // A group's events already fire while init names itself and forks the main process.
             Record::Comm(comm, _) if !(self.started || comm.exec) => {}
             Record::Fork(..) | Record::Exit(..) if !self.started => {}
             Record::Comm(comm, id) => {
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The end of all records.
+    /// Called when all records have been taken.
     pub fn finish(&mut self) {
         self.tracker.finish(&mut self.out);
         self.flush();
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
         let common = |raw: &[u8]| raw.get(COMMON_PID..)?.first_chunk().copied();
         let common = sample.raw.and_then(common).map(i32::from_ne_bytes);
         if let (u32::MAX, Some(common)) = (tid.0, common) {
-            // The task is reaped: it has no id any more but that in the tracepoint's record.
+            // The task is reaped: only the tracepoint's record still has its id.
             (pid, tid) = (Pid(common as u32), Tid(common as u32));
         }
         if !(self.started || self.starts(place)) || Some(pid) == self.init {
@@ -315,7 +315,7 @@ impl<'a> Reader<'a> {
         }
         let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
         let common = common.ok_or_else(|| lacks("common_pid"))?;
-        // Of whoever does it on this machine.
+        // This event fires for any task of the machine.
         if let Meaning::JoinsGroup { path } = meaning {
             self.left_group += u64::from(self.joins(path, raw));
             return Ok(());

@@ -1,10 +1,10 @@
-//! Whose descriptors are followed, and the names of whose files.
+//! Chooses which descriptors and which names of files are followed.
 
 use super::super::Setting;
 use crate::plan::EventsPlan;
 use syscall_model::files::Tables;
 
-/// The tables of a run, over what was there before where its plan follows names.
+/// Makes the tables of a run, on top of the files before it if the plan follows names.
 pub(super) fn tables(plan: &EventsPlan, setting: &Setting) -> Tables {
     let tables = Tables::new(setting.initial.clone(), plan.watched);
     if !plan.watched.names {

@@ -8,7 +8,7 @@ use perf_records::units::{Cpu, Nanos, Pid, Tid};
 use std::sync::Arc;
 
 impl Reader<'_> {
-    /// Takes a software event, the one at this place of the plan's, with where it fired.
+    /// Takes a software event, by its place in the plan, with where it fired.
     pub(super) fn software(
         &mut self,
         cpu: Cpu,

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use syscall_model::{Entry, Observation};
 
 impl Reader<'_> {
-    /// What comes was recorded there.
+    /// Returns what names call chains; `None` if nothing asks for them.
     pub(in crate::run) fn chains(&mut self) -> Option<&mut Chains> {
         self.chains.as_mut()
     }
 
-    /// The functions that led to a sample, where its event is wanted with them.
+    /// Returns the functions that led to a sample, if they are wanted for its event.
     pub(super) fn stack(
         &mut self,
         cpu: Cpu,
@@ -48,7 +48,7 @@ impl Reader<'_> {
             .map_err(|source| SessionError::Record { cpu, source })
     }
 
-    /// Which user registers the records of a request have.
+    /// Returns the mask of user registers in the records of a request.
     pub(super) fn registers(&self, place: usize) -> u64 {
         match &self.chains {
             Some(chains) => chains.registers(place),

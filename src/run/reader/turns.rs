@@ -1,4 +1,4 @@
-//! Who comes onto a CPU, who ends, and who starts a program.
+//! Reports the threads that come onto a CPU, those that end, and the starts of programs.
 
 use super::Reader;
 use crate::run::setting::Turn;
@@ -7,7 +7,7 @@ use syscall_model::Observation;
 use syscall_model::names::Abi;
 
 impl Reader<'_> {
-    /// Tells of a thread's turn; of init's nothing.
+    /// Reports a thread's turn; none of init.
     pub(super) fn turn(&mut self, who: Option<(Pid, Tid)>, time: Option<Nanos>, is_end: bool) {
         if let (Some((pid, tid)), Some(time)) = (who, time)
             && Some(pid) != self.init
@@ -16,8 +16,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Tells what a dynamic loader does to start a program, by the instruction behind the one that
-    /// made a call.
+    /// Reports what a dynamic loader does to start a program, found by the instruction behind that
+    /// of the call.
     pub(super) fn starting(
         &mut self,
         (pid, tid): (Pid, Tid),

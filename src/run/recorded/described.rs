@@ -1,4 +1,4 @@
-//! What stands in front of a run's records: its events, their formats, the machine.
+//! Makes what stands before a run's records: its events, their formats, the machine.
 
 use super::store::{StoreError, StoreOptions, origin};
 use crate::run::Bench;
@@ -15,10 +15,10 @@ use std::os::unix::ffi::OsStrExt;
 #[derive(Clone, Debug)]
 pub struct Preface {
     pub(in crate::run) prologue: Prologue,
-    /// Where the code of the kernel itself begins and ends, and its modules.
+    /// The first and last address of the kernel's code, and its modules.
     pub(in crate::run) kernel: Option<(u64, u64)>,
     pub(in crate::run) modules: Vec<Module>,
-    /// The side-band event, in whose name is told what was there before.
+    /// The side-band event, to which records of what was there before are attributed.
     pub(in crate::run) side_band: Option<synthesized::Origin>,
     pub(in crate::run) n_requests: usize,
 }
@@ -53,8 +53,8 @@ impl Preface {
     }
 }
 
-/// The place of an event in the file: the requests in their order, then the side-band, last what
-/// programs write.
+/// Orders the events in the file: the requests, then the side-band, last the records of BPF
+/// programs.
 fn place(origin: Origin) -> (u8, usize) {
     match origin {
         Origin::Request(place) => (0, place),

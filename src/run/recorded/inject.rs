@@ -1,8 +1,8 @@
 //! Build ids, put into what was recorded without them.
 //!
-//! Who recorded may have had no time to look into the programs that were run, or may be a pipe that
-//! knows them at its end alone. perf's own refuses pipes with tracepoints ("tracing data size
-//! mismatch", perf 6.1 and 7.2); here what follows a record outside of its size goes with it.
+//! A recorder may have had no time to look into the programs that ran, and a pipe knows them at its
+//! end only. perf's own `inject` refuses pipes with tracepoints ("tracing data size mismatch", perf
+//! 6.1 and 7.2); here, bytes that follow a record outside of its size are copied with it.
 
 use super::store::build_id_of;
 use perf_live::elf;
@@ -12,21 +12,21 @@ use perf_records::record::{self, Record};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, Write};
 
-/// What was put in.
+/// The numbers of a finished injection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Injected {
     /// How many records were copied.
     pub n_records: u64,
-    /// How many programs and libraries have their build id now that had none in the input.
+    /// How many programs and libraries had no build id in the input and have one now.
     pub n_build_ids: u64,
-    /// How many have none, or are not there any more.
+    /// How many have no build id, or are no longer on this machine.
     pub n_without: u64,
 }
 
-/// Why nothing was put in.
+/// Why no build ids were injected.
 #[derive(Debug, thiserror::Error)]
 pub enum InjectError {
-    /// The input.
+    /// The input cannot be read.
     #[error("cannot read the input")]
     Read(#[from] ReadError),
     /// The input is of another kind of machine, whose programs are not here.
@@ -34,12 +34,12 @@ pub enum InjectError {
         "the input is of a machine of the other byte order: its programs, and their build ids, are there"
     )]
     Foreign,
-    /// The output.
+    /// The output cannot be written.
     #[error("cannot write the output")]
     Write(#[from] io::Error),
 }
 
-/// What is known of build ids while records go by.
+/// The build ids known so far, while records pass.
 struct Ids<'a> {
     host: &'a Host,
     known: BTreeSet<Vec<u8>>,
@@ -55,7 +55,8 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// Takes what the input has itself: records of type [`own::BUILD_ID`], one behind the other.
+    /// Takes the build ids that the input has: records of type [`own::BUILD_ID`], one after
+    /// another.
     fn has(&mut self, mut records: &[u8]) {
         while let Some((one, _, rest)) = features::first_build_id(records) {
             self.known.insert(one.to_vec());
@@ -63,8 +64,8 @@ impl<'a> Ids<'a> {
         }
     }
 
-    /// The record of the build id of the file whose code this record maps, if it is the first that
-    /// does.
+    /// Returns the record of the build id of the file that this record maps code of, if it is the
+    /// first to map it.
     fn of(&mut self, item: &Item<'_>) -> Option<Vec<u8>> {
         let (_, layout) = item.event()?;
         let map = match record::parse(item.bytes, layout).ok()? {
@@ -96,8 +97,8 @@ impl<'a> Ids<'a> {
     }
 }
 
-/// Copies a file, with the build ids of all whose code was mapped among its features; to a file, or
-/// as a pipe's stream.
+/// Copies a file and adds the build ids of all mapped code to its features; writes a file, or a
+/// pipe's stream.
 ///
 /// # Errors
 /// [`InjectError`].
@@ -115,7 +116,7 @@ pub fn inject_file<R: Read + Seek, W: Write>(
         Feature::TRACING_DATA,
         Feature::EVENT_DESC,
         Feature::COMPRESSED,
-        // What was in many files is in one.
+        // What was in the many files of a directory is now in one.
         Feature::DIR_FORMAT,
     ] {
         features.remove(&derived);
@@ -159,7 +160,7 @@ pub fn inject_pipe<R: Read, W: Write>(
         if kind == own::BUILD_ID {
             ids.has(item.bytes);
         }
-        // What was compressed no longer is.
+        // The output is not compressed.
         let is_of_compression =
             kind == own::FEATURE && features::told(item.bytes) == Some(Feature::COMPRESSED);
         if !is_of_compression {

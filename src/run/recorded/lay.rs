@@ -1,4 +1,4 @@
-//! What lay under a name, as a recording holds it.
+//! What a recording says lay under a name before the run.
 
 use super::saved::Bytes;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
-//! What a recording says of its run besides the records: what only the one knows who ran it.
+//! What a recording says of its run besides the records: what only the harness could know.
 //!
 //! A file holds it as JSON behind all that perf reads ([`Feature::BESIDES`]). A recording of perf
-//! has none, nor a pipe; then it is not known.
+//! lacks it, and so does a pipe.
 
 use super::lay::Lay;
 use super::sum::Sum;
@@ -19,20 +19,20 @@ use std::collections::BTreeMap;
 use syscall_model::files::{FileKind, Initial};
 use syscall_model::select::Selection;
 
-/// What is known of a run besides its records.
+/// What the harness knows of a run besides its records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Saved {
-    /// Of this form; 2.
+    /// The version of this form: 2.
     version: u32,
-    /// The calls that were asked for, in words; `None` for none.
+    /// The calls that were asked for, as the scenario's words; `None` for none.
     pub(in crate::run) calls: Option<Vec<String>>,
-    /// The calls that were recorded, in words.
+    /// The calls that were recorded, as the scenario's words.
     recorded: Vec<String>,
     /// The tracepoints that were asked for.
     pub(in crate::run) tracepoints: Vec<String>,
     /// What was recorded: the events and the filters in the kernel.
     requests: Vec<(String, Option<String>)>,
-    /// What was executed and what it was given; nothing where it was there already.
+    /// The command and its arguments; empty if the workload already ran.
     pub(in crate::run) command: Vec<String>,
     init: Option<u32>,
     reads_memory: bool,
@@ -56,14 +56,14 @@ pub struct Saved {
     account: Account,
     left: Vec<(Bytes, LeftOne)>,
     unseen: Vec<(Bytes, String)>,
-    /// What lay under each name that was looked at, where names were followed.
+    /// What lay under each name that was looked up, if names were followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     names: Option<Vec<(Bytes, Lay)>>,
-    /// Over the records, and this.
+    /// The sum over the records and these fields.
     sum: u64,
 }
 
-/// Bytes, as text where they are that.
+/// Bytes, written as text if they are valid text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(in crate::run) enum Bytes {
@@ -139,10 +139,10 @@ enum Content {
 }
 
 impl Saved {
-    /// Where it stands in a file.
+    /// Its place in a file.
     pub const FEATURE: Feature = Feature::BESIDES;
 
-    /// What is to be kept of a run.
+    /// Returns what a recording should keep of a run.
     #[must_use]
     pub fn of(plan: &EventsPlan, setting: &Setting, run: &Run<()>) -> Self {
         let given = |kind: &FileKind| match kind {
@@ -170,7 +170,7 @@ impl Saved {
         let files_left = left.into_iter().flat_map(|left| &left.files);
         let unseen = left.into_iter().flat_map(|left| &left.unseen);
         let unseen = unseen.map(|(path, why)| (path.as_slice().into(), why.clone()));
-        // That it was not looked at is told of its root.
+        // A directory that was not looked into is marked at its root.
         let all_unseen = match &run.left {
             Known::Yes(_) => None,
             Known::No(why) => Some(([].as_slice().into(), why.clone())),
@@ -219,8 +219,8 @@ impl Saved {
         }
     }
 
-    /// So many occurrences of an event, all before this moment, are left out as if they had been
-    /// overwritten; `before` as in [`Account::of`].
+    /// Counts occurrences of an event before `until` as overwritten, as they are left out of a
+    /// copy; `before` as in [`Account::of`].
     pub(in crate::run) fn forgets(&mut self, (name, before): (&str, usize), many: u64, until: u64) {
         let mut events = self.account.events.iter_mut();
         let mut events = events.by_ref().filter(|event| event.name == name);
@@ -232,7 +232,7 @@ impl Saved {
         }
     }
 
-    /// With the sum of the records that it goes with, by which a change of either shows.
+    /// Adds a sum over itself and the records, which shows a change of either.
     #[must_use]
     pub fn sealed(mut self, records: u64) -> Self {
         self.sum = 0;
@@ -250,14 +250,14 @@ impl Saved {
     /// As a file holds it.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Nothing of it can fail to be written: no map, no key that is no string.
+        // It cannot fail: all keys are strings.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// What a file holds.
+    /// Reads what a file holds.
     ///
     /// # Errors
-    /// What of it makes no sense.
+    /// What makes no sense in it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let saved: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         match saved.version {
@@ -268,7 +268,7 @@ impl Saved {
         }
     }
 
-    /// What must be known of the run to understand its records.
+    /// Returns what the reader must know of the run to understand its records.
     pub(in crate::run) fn setting(&self) -> Setting {
         let kind = |given: &Given| match given {
             Given::Path(path) => FileKind::Path(path.to_vec().into()),
@@ -320,7 +320,7 @@ impl Saved {
         }
     }
 
-    /// What it left in its directory. What was not looked into then cannot be now.
+    /// Returns what was left in the directory; what was not looked into then is not known.
     fn left(&self) -> Left {
         let kind = |word: &str| FileType::ALL.into_iter().find(|kind| kind.word() == word);
         let mut left = Left::default();
@@ -359,8 +359,8 @@ impl Saved {
         Selection::parse(&words, wanted.native()).is_ok_and(|recorded| recorded.covers(wanted))
     }
 
-    /// The filters that an event was recorded with, `None` for all of it; none for an event that
-    /// was not.
+    /// Returns the filters that an event was recorded with, `None` among them for no filter; empty
+    /// for an event that was not recorded.
     pub(in crate::run) fn filters<'a>(
         &'a self,
         name: &'a str,
@@ -371,12 +371,12 @@ impl Saved {
             .map(|(_, filter)| filter.as_deref())
     }
 
-    /// Who counted what, and what became of it.
+    /// Returns the account of then.
     pub(in crate::run) fn account(&self) -> &Account {
         &self.account
     }
 
-    /// How many bytes of what is read and written are in the recording.
+    /// Returns how many bytes of each buffer the recording holds; `None` if memory was not read.
     pub(in crate::run) fn contents(&self) -> Option<u16> {
         self.reads_memory.then_some(self.contents)
     }

@@ -1,4 +1,4 @@
-//! The very records of a run, kept beside what is made of them.
+//! Keeps the records of a run while they are read.
 
 use super::store::{Output, Store, StoreError, StoreOptions, Stored};
 use crate::plan::EventsPlan;
@@ -13,14 +13,14 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 impl Bench<'_> {
-    /// The records of the runs from here on are kept, for other tools as well.
+    /// Has the records of all later runs kept.
     pub fn keep_records(&self) {
         self.keeps_records.store(true, Ordering::Relaxed);
     }
 }
 
-/// Takes the records in the order in which they are delivered. A regular file is there under its
-/// name when it is whole.
+/// Writes records in the order in which they are delivered. A regular file gets its name when it is
+/// whole.
 #[derive(Debug)]
 pub struct Saving {
     store: Store,
@@ -29,7 +29,7 @@ pub struct Saving {
 }
 
 impl Saving {
-    /// Describes the events, in a file of another name.
+    /// Describes the events, in a file of a temporary name.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -54,7 +54,7 @@ impl Saving {
         })
     }
 
-    /// Takes a record. That it could not be written is said in the end.
+    /// Takes a record. A failed write is reported by [`Self::end`].
     pub fn record(&mut self, table: &LayoutTable<Origin>, bytes: &[u8]) {
         if self.error.is_none() {
             self.error = self.store.record(table, bytes).err();
@@ -66,18 +66,17 @@ impl Saving {
         self.store.occurrences_of(request)
     }
 
-    /// All rings have been drained once.
+    /// Notes that all rings have been drained once.
     pub fn round(&mut self) {
         if self.error.is_none() {
             self.error = self.store.round().err();
         }
     }
 
-    /// Adds what the counters say and what is known of the run besides, and gives the file its
-    /// name.
+    /// Adds the counters and what is known of the run besides, and gives the file its name.
     ///
     /// # Errors
-    /// [`StoreError`], also for a record that could not be written.
+    /// [`StoreError`], also if a record could not be written.
     pub fn end(
         self,
         events: &EventSet,

@@ -1,4 +1,4 @@
-//! A run's records, kept in a file or written into a pipe as perf would.
+//! Writes a run's records to a file or a pipe, as perf would.
 
 use super::described::Preface;
 use super::sum::Sum;
@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// Where `PERF_RECORD_MMAP2` has the file's name.
+/// The offset of the file's name in `PERF_RECORD_MMAP2`.
 const MAPPED_NAME: usize = HEADER_SIZE + 64;
 /// `PERF_RECORD_MISC_MMAP_BUILD_ID`.
 const HAS_BUILD_ID: u16 = 1 << 14;
@@ -27,14 +27,14 @@ const HAS_BUILD_ID: u16 = 1 << 14;
 /// Where a recording goes.
 #[derive(Debug)]
 pub enum Output {
-    /// A file, empty and to be sought in.
+    /// A file, empty and seekable.
     File(File),
-    /// Whatever takes bytes: records that describe take the place of what a file has in front.
+    /// Any sink of bytes: describing records take the place of a file's head.
     Pipe(File),
 }
 
 impl Output {
-    /// A file that is replaced; what is written in place has the form of a pipe.
+    /// Takes a file that is replaced; one that is written in place gets the form of a pipe.
     ///
     /// # Errors
     /// Those of `dup(2)`.
@@ -54,12 +54,12 @@ pub struct StoreOptions {
     pub command: Vec<OsString>,
     /// The version of the tool.
     pub version: String,
-    /// The level of zstd; `None` for records as they are.
+    /// The level of zstd; `None` for no compression.
     pub compression: Option<i32>,
 }
 
 impl StoreOptions {
-    /// Nothing is said.
+    /// Names no command and no version.
     pub const NOBODY: Self = Self {
         command: Vec::new(),
         version: String::new(),
@@ -67,40 +67,40 @@ impl StoreOptions {
     };
 }
 
-/// Why a recording cannot be kept.
+/// Why a recording cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// What it has to say of the machine.
+    /// The machine cannot be described.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// Its output.
+    /// The output cannot be written.
     #[error("cannot write the recording")]
     Write(#[from] io::Error),
 }
 
-/// What was kept.
+/// The numbers of a finished recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// Samples.
     pub n_samples: u64,
     /// Bytes.
     pub length: u64,
-    /// What the kernel counted of each event, against its samples.
+    /// For each event, the kernel's count against the samples.
     pub events: Vec<EventAccount>,
-    /// Which events the kernel had stand still for the rest of a tick, and how often, as they had
-    /// more samples than `kernel.perf_event_max_sample_rate` allows. What happens then is no
-    /// sample, and is not lost either: of a sampled event nobody can say how many there would have
-    /// been.
+    /// The events that the kernel throttled, and how often: they had more samples than
+    /// `kernel.perf_event_max_sample_rate` allows, and stood still for the rest of a tick. What
+    /// happens then is neither sampled nor lost: how many samples there would have been is not
+    /// known.
     pub throttled: Vec<(String, u64)>,
-    /// Names, forks, exits and mappings that found no room.
+    /// How many records of names, forks, exits and mappings were lost.
     pub side_band_lost: u64,
-    /// How many rings were full at their end, on a kernel that does not count what it drops: some
-    /// of these may be missing there.
+    /// How many rings were full at the end, on a kernel that does not count what it drops: records
+    /// may be missing there.
     pub full_rings: u64,
 }
 
 impl Stored {
-    /// Whether nothing is missing, and this is known.
+    /// Whether it is known that no record is missing.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.lost() == 0 && self.full_rings == 0
@@ -114,18 +114,18 @@ impl Stored {
     }
 }
 
-/// Takes the records of a run, in any order within a round, and what is to be known to read them.
+/// Writes the records of a run, in any order within a round, and what a reader needs beside them.
 #[derive(Debug)]
 pub struct Store {
     writer: Writer<File>,
     is_pipe: bool,
     samples: Tally,
-    /// What is said of the kernel, and in whose name.
+    /// The kernel's code and modules, and the event that records of them are attributed to.
     kernel: Option<(u64, u64)>,
     modules: Vec<Module>,
     side_band: Option<synthesized::Origin>,
     span: Option<(u64, u64)>,
-    /// Of the records, where somebody asks for it in the end: it costs more than to write them.
+    /// The sum of the records, if the end needs one: it costs more than writing them.
     sum: Option<Sum>,
     files: BTreeSet<Vec<u8>>,
 }
@@ -151,7 +151,7 @@ impl Store {
         })
     }
 
-    /// As above, with what is known of them already, and without a sum.
+    /// Begins with events that are described already, and without a sum.
     ///
     /// # Errors
     /// Those of the output.
@@ -174,8 +174,8 @@ impl Store {
         })
     }
 
-    /// Tells of what was there before the events began: the kernel's code and that of its modules,
-    /// and these processes.
+    /// Adds records of what was there before the events began: the code of the kernel and its
+    /// modules, and these processes.
     ///
     /// # Errors
     /// Those of the output.
@@ -257,12 +257,12 @@ impl Store {
         }
     }
 
-    /// Of how many occurrences of a request the samples tell so far.
+    /// Returns how many occurrences of a request the samples tell of so far.
     pub(in crate::run) fn occurrences_of(&self, request: usize) -> u64 {
         self.samples.occurrences_of(request)
     }
 
-    /// Says that all rings have been drained once.
+    /// Notes that all rings have been drained once.
     ///
     /// # Errors
     /// Those of the output.
@@ -270,8 +270,8 @@ impl Store {
         self.writer.round()
     }
 
-    /// Writes what the counters say, when nothing more will come, and what a file has at its end;
-    /// among it the features that are made with the sum of all records, 0 without one.
+    /// Writes the counters after the last record, and the end of the file. The features are made
+    /// with the sum of all records, 0 without one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -317,8 +317,8 @@ impl Store {
         })
     }
 
-    /// Writes what a file has at its end, these features among it, and gives the number of its
-    /// samples and its length.
+    /// Writes the end of the file with these features; returns the number of samples and the
+    /// length.
     ///
     /// # Errors
     /// Those of the output.
@@ -338,7 +338,7 @@ impl Store {
         Ok((self.samples.n_samples(), length))
     }
 
-    /// The build ids of what was mapped, as far as the files are still there.
+    /// Returns the build ids of mapped files that are still there.
     fn build_ids(&self, host: &Host) -> Vec<u8> {
         let mut all = Vec::new();
         if let Some(id) = host.kernel_notes().as_deref().and_then(elf::build_id_in) {
@@ -381,7 +381,7 @@ fn mapped(code: &CodeMapping) -> Mapped<'_> {
     }
 }
 
-/// The CPUs of a recording, named by somebody: all of them where nobody does.
+/// Returns the CPUs to record: those that were named, or all if none was.
 #[must_use]
 pub fn chosen_cpus(bench: &Bench<'_>, named: &[Cpu]) -> Vec<Cpu> {
     let is_chosen = |cpu: &&Cpu| named.is_empty() || named.contains(cpu);
@@ -391,7 +391,7 @@ pub fn chosen_cpus(bench: &Bench<'_>, named: &[Cpu]) -> Vec<Cpu> {
 /// The build id of a file, if it is still there and has one.
 pub(in crate::run) fn build_id_of(name: &[u8]) -> Option<Vec<u8>> {
     let file = std::path::Path::new(OsStr::from_bytes(name));
-    // Whoever mapped it may have seen other files than we do.
+    // The process that mapped it may have seen another file system than the harness.
     let opened = files::open(file).ok()?;
     elf::build_id(opened)
 }

@@ -1,11 +1,11 @@
-//! A sum over what a recording holds: by it a change shows that nothing else would tell.
+//! A sum over a recording, which shows changes that nothing else would.
 
 use perf_records::perfdata::{ATTR_SIZE, EventDesc, TracingData};
 use perf_records::record::{Header, kind};
 
-/// A sum over the parts of a recording, FNV-1a of 64 bits each. A changed byte changes it, as does
-/// a part that is missing or there twice. The order of the parts does not: by time, records come in
-/// another than they were written in. It is against accidents, not against a forger.
+/// A sum over the parts of a recording, FNV-1a of 64 bits each. It changes with any byte, and if a
+/// part is missing or doubled. It does not depend on the order of parts, as sorting by time changes
+/// the order of records. It guards against accidents, not against a forger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::run) struct Sum(u64);
 
@@ -23,7 +23,7 @@ impl Sum {
         }
     }
 
-    /// Adds a record of the kernel's. Those of a tool may be others in a copy.
+    /// Adds a record of the kernel. Records of a tool may differ in a copy, and are not added.
     pub(in crate::run) fn record(&mut self, bytes: &[u8]) {
         let head = bytes.first_chunk().copied().unwrap_or_default();
         if Header::from_bytes(head).kind < kind::OWN {
@@ -31,12 +31,12 @@ impl Sum {
         }
     }
 
-    /// The number.
+    /// Returns the sum.
     pub(in crate::run) fn number(self) -> u64 {
         self.0
     }
 
-    /// Adds a part.
+    /// Adds one part.
     pub(in crate::run) fn add(&mut self, bytes: &[u8]) {
         let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, step);

@@ -1,4 +1,4 @@
-//! How many samples of each request there were.
+//! Counts the samples of each request.
 
 use perf_live::events::{EventAccount, EventSet, Opened, Origin};
 use perf_records::attr::ReadFormat;
@@ -11,26 +11,26 @@ pub(in crate::run) struct Tally(Vec<Tallied>);
 #[derive(Clone, Copy, Debug, Default)]
 struct Tallied {
     n: u64,
-    /// Of their periods.
+    /// The sum of their periods.
     sum: u64,
     at_most: Option<u64>,
-    /// How often the kernel had it stand still.
+    /// How often the kernel throttled the event.
     throttled: u64,
 }
 
-/// What to do with a record.
+/// What becomes of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) enum Counted {
-    /// It is one of those that are wanted.
+    /// It is wanted.
     Wanted,
-    /// It is the last of its event's that is wanted: that of this place.
+    /// It is the last that is wanted of the event at this place.
     Last(usize),
-    /// Its event has had as many as are wanted.
+    /// Its event already has as many as are wanted.
     Beyond,
 }
 
 impl Tally {
-    /// Of the events' requests; no event has more than are wanted.
+    /// Makes a tally of the events' requests, each with the number of samples that is wanted.
     pub(in crate::run) fn new(events: &EventSet) -> Self {
         let tallied = |place| Tallied {
             at_most: events.at_most(place),
@@ -39,7 +39,7 @@ impl Tally {
         Self((0..events.n_requests()).map(tallied).collect())
     }
 
-    /// As above, with no regard to how many are wanted.
+    /// Makes a tally without such a limit.
     pub(in crate::run) fn of_all(n_requests: usize) -> Self {
         Self(vec![Tallied::default(); n_requests])
     }
@@ -74,7 +74,7 @@ impl Tally {
         }
     }
 
-    /// Those that the kernel had stand still, as they had too many samples, and how often.
+    /// Returns the events that the kernel throttled, and how often.
     pub(in crate::run) fn throttled(&self, opened: &[Opened<'_>]) -> Vec<(String, u64)> {
         let of_place = |(place, tallied): (usize, &Tallied)| {
             let origin = Origin::Request(place);
@@ -89,23 +89,24 @@ impl Tally {
         self.0.len()
     }
 
-    /// How many there were of one request.
+    /// Returns the number of samples of one request.
     pub(in crate::run) fn n_of(&self, place: usize) -> u64 {
         self.0.get(place).map_or(0, |tallied| tallied.n)
     }
 
-    /// Of how many occurrences of one request these tell.
+    /// Returns how many occurrences of one request the samples tell of.
     pub(in crate::run) fn occurrences_of(&self, place: usize) -> u64 {
         self.0.get(place).map_or(0, |tallied| tallied.sum)
     }
 
-    /// How many there were.
+    /// Returns the number of all samples.
     pub(in crate::run) fn n_samples(&self) -> u64 {
         self.0.iter().map(|tallied| tallied.n).sum()
     }
 
-    /// An event of which every occurrence is a sample must have as many as its counter says. Of
-    /// others the kernel alone knows what it lost. What is overwritten is not accounted for here.
+    /// Compares samples and counters. An event whose every occurrence is a sample must have as many
+    /// as its counter says; of other events the kernel alone knows what it lost. Overwritten
+    /// records are not accounted for here.
     pub(in crate::run) fn accounts(&self, opened: &[Opened<'_>]) -> Vec<EventAccount> {
         let account = |(place, tallied): (usize, &Tallied)| {
             let origin = Origin::Request(place);
@@ -133,7 +134,7 @@ impl Tally {
     }
 }
 
-/// What all counters of an event say together: value, and lost records.
+/// Sums up all counters of an event: value, and lost records.
 pub(in crate::run) fn sum_of(opened: &[Opened<'_>], origin: Origin) -> (u64, Option<u64>) {
     let counts = opened.iter().filter(|event| event.origin == origin);
     let counts = counts.filter_map(|event| event.counts);

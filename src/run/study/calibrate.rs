@@ -1,4 +1,4 @@
-//! Running a scenario many times, under conditions that bring out what varies.
+//! Runs a scenario many times, under conditions that bring out what varies.
 
 use super::load::{Load, Pinned};
 use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
@@ -18,17 +18,17 @@ use syscall_model::select::Selection;
 /// How a scenario is calibrated.
 #[derive(Clone, Debug)]
 pub struct Calibrating {
-    /// How many complete runs of it there are to be, of each row of its matrix.
+    /// How many complete runs each row of its matrix gets.
     pub n_runs: u32,
-    /// For how long runs are begun, of all rows together, once there were some under each
-    /// condition; `None`: until there are `n_runs`.
+    /// For how long new runs are begun, over all rows, once each condition had some. `None`: until
+    /// there are `n_runs`.
     pub patience: Option<Duration>,
-    /// The conditions, which take turns.
+    /// The conditions, taken in turns.
     pub conditions: Vec<Condition>,
 }
 
 impl Calibrating {
-    /// So many runs, however long they take.
+    /// Makes `n_runs` runs, however long they take.
     #[must_use]
     pub fn exactly(n_runs: u32) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Calibrating {
 impl Default for Calibrating {
     fn default() -> Self {
         Self {
-            // What differs in one run of 100 is missed in one calibration of 20.
+            // A difference in one run of 100 is missed by most calibrations of 20 runs.
             n_runs: 300,
             patience: Some(Duration::from_secs(60)),
             conditions: Condition::ALL.to_vec(),
@@ -53,54 +53,54 @@ impl Default for Calibrating {
 /// Why a scenario was not calibrated.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
-    /// It cannot run here.
+    /// Its requirements are not met here.
     #[error("it would be skipped: {}", joined(.0, "; "))]
     Unmet(Vec<Finding>),
-    /// There is no right trace of it.
+    /// It expects a failure, so there is no right trace of it.
     #[error("it is known to fail ({0}), so there is no right trace of it")]
     KnownFailure(String),
-    /// What a run shows begins anywhere.
+    /// Its rings are overwritten, so each trace begins at another place.
     #[error("{OVERWRITTEN}")]
     Overwritten,
-    /// A run that is no pass, whatever its trace.
+    /// A run failed, apart from its trace.
     #[error("{verdict} in a run {condition}: {}", joined(.findings, "\n"))]
     Failed {
-        /// The word for what it came to.
+        /// The word of its verdict.
         verdict: &'static str,
-        /// What it was like.
+        /// The condition that it ran under.
         condition: Condition,
-        /// What was found.
+        /// The findings on it.
         findings: Vec<Finding>,
     },
-    /// Too many runs that say nothing.
+    /// Too many runs were incomplete.
     #[error("{n} of {all} runs were incomplete: {}", joined(.findings, "\n"))]
     Incomplete {
-        /// So many.
+        /// How many were incomplete.
         n: u32,
-        /// Of so many.
+        /// How many were made.
         all: u32,
-        /// What was missing in the last of them.
+        /// The findings on the last of them.
         findings: Vec<Finding>,
     },
-    /// Somebody ended it.
+    /// The user ended it.
     #[error("interrupted")]
     Interrupted,
     /// The harness could not do its work.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// No view has the same text of all runs.
+    /// No view gives all runs the same text.
     #[error("no level holds")]
     Unsettled(#[from] Unsettled),
 }
 
-// So many runs are made of a condition before the next has its turn: what else goes on on the
-// machine comes and goes.
+// How many runs one condition gets before the next has its turn: other load on the machine comes
+// and goes.
 const BATCH: u32 = 4;
 
 impl Suite<'_> {
-    /// Runs the scenarios of this suite, the rows of one file, again and again, and finds out how
-    /// strict their snapshots can be. `progress` is told how many runs are done, of how many.
-    /// Nothing is written.
+    /// Runs the scenarios of this suite, which are the rows of one file, many times, and finds how
+    /// strict their snapshots can be. `progress` gets the number of runs done, and the number of
+    /// all. Writes nothing.
     ///
     /// # Errors
     /// [`CalibrateError`].
@@ -172,17 +172,17 @@ impl Suite<'_> {
     }
 }
 
-// By which a program learns on how many CPUs it may run. What it does on one may be another thing
-// in every run, and not by chance.
+// The call by which a program learns on how many CPUs it may run. On one CPU it may then do
+// something else in every run, and not by chance.
 const ASKS_FOR_CPUS: &str = "sched_getaffinity";
 
-/// Whether it can be told of a run that nobody asked for the CPUs.
+/// Whether a run's records would show a call that asks for the CPUs.
 fn tells_cpus(plan: &Plan) -> bool {
     let mut recorded = plan.events.selection.iter().flat_map(Selection::names);
     recorded.any(|name| name == ASKS_FOR_CPUS)
 }
 
-/// The plan with a view that shows the order of all that the author wants to see.
+/// Returns the plan with a view of the order of all that the author wants to see.
 fn strictest_of(plan: &Plan) -> Plan {
     let view = plan.view.clone().unwrap_or_default();
     Plan {
@@ -192,20 +192,20 @@ fn strictest_of(plan: &Plan) -> Plan {
             by: By::Process,
             ..view
         }),
-        // What is compared is the scenario's own trace.
+        // Only the scenario's own trace is compared.
         baseline: None,
         ..plan.clone()
     }
 }
 
-/// Some runs of one condition.
+/// Several runs of one condition.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     condition: Condition,
     n_runs: u32,
 }
 
-/// The turns, the last one first.
+/// Returns the turns, the last one first.
 fn turns(calibrating: &Calibrating) -> Vec<Turn> {
     let n_conditions = u32::try_from(calibrating.conditions.len()).unwrap_or(u32::MAX);
     let mut left: Vec<Turn> = calibrating
@@ -231,7 +231,7 @@ fn turns(calibrating: &Calibrating) -> Vec<Turn> {
     turns
 }
 
-/// What a run that passed did: as it was collected, and as the strictest view has it.
+/// A run that passed: its trace as collected, and as the strictest view shows it.
 type Attempted = Result<(Trace, Normalised), NoRun>;
 
 /// The runs of one row.
@@ -275,8 +275,8 @@ impl Runs<'_, '_> {
         }
     }
 
-    /// What a run did, if that says anything: an incomplete one does not, and others have to take
-    /// its place.
+    /// Takes the trace of a run that passed; an incomplete run is counted, and another takes its
+    /// place.
     fn judge(
         &mut self,
         condition: Condition,

@@ -1,4 +1,4 @@
-//! Making a machine less quiet, for as long as it takes.
+//! Puts a load on the machine while runs are made.
 
 use crate::calibrate::Condition;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-// The longest that a CPU is taken away or left alone at a time: some rounds of that fall into a
+// The longest time for which a CPU is taken away or left alone: some rounds of that fit into a
 // workload of a few milliseconds.
 const LONGEST_BURST: Duration = Duration::from_millis(2);
 
-/// A condition that lasts until this is dropped.
+/// Keeps up a condition until it is dropped.
 #[derive(Debug)]
 pub(super) struct Load {
     over: Arc<AtomicBool>,
@@ -23,8 +23,8 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Brings it about. What a machine does not grant (a turn before the others, a thread) makes it
-    /// a weaker one.
+    /// Brings the condition about. If the machine refuses a priority or a thread, the condition is
+    /// weaker.
     pub(super) fn start(condition: Condition, cpus: &[Cpu]) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let body: Option<fn(&AtomicBool)> = match condition {
@@ -36,7 +36,7 @@ impl Load {
             let (body, over, cpu) = (body?, Arc::clone(&over), *cpu);
             let thread = std::thread::Builder::new().name("load".to_owned());
             let run = move || {
-                // Without it the kernel spreads them by itself.
+                // Unpinned threads are spread by the kernel.
                 let _refused = one_cpu(cpu).map(|cpus| sched_setaffinity(THIS_THREAD, &cpus));
                 body(&over);
             };
@@ -70,9 +70,8 @@ fn compute(over: &AtomicBool) {
     }
 }
 
-/// Takes the CPU away from all that is not urgent, again and again. A quarter of the time on
-/// average: the kernel gives 5% of it back by force, which would come in pieces that are much
-/// longer.
+/// Takes the CPU from all threads that are not urgent, again and again: a quarter of the time on
+/// average. At more, the kernel would return its 5% by force, and in much longer pieces.
 fn burst(over: &AtomicBool) {
     let _refused = process::make_urgent(None);
     let mut dice = Dice::new();
@@ -85,7 +84,7 @@ fn burst(over: &AtomicBool) {
     }
 }
 
-/// Numbers that nobody foresees (xorshift; Marsaglia 2003).
+/// Unpredictable numbers (xorshift; Marsaglia 2003).
 struct Dice(u64);
 
 impl Dice {
@@ -102,12 +101,12 @@ impl Dice {
     }
 }
 
-/// Keeps the calling thread, and what it comes to start, on one CPU for as long as it lives.
+/// Keeps the calling thread, and all that it starts, on one CPU until it is dropped.
 #[derive(Debug)]
 pub(super) struct Pinned(Option<CpuSet>);
 
 impl Pinned {
-    /// To one of these; to none where that is refused.
+    /// Pins to this CPU; to none if there is none or the kernel refuses.
     pub(super) fn to(cpu: Option<Cpu>) -> Self {
         let before = sched_getaffinity(THIS_THREAD).ok();
         let is_pinned = cpu

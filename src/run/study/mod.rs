@@ -1,4 +1,4 @@
-//! What runs of a scenario teach of it: how strict its snapshot can be, what its expectations let
+//! Learns from runs of a scenario: how strict its snapshot can be, what its expectations let
 //! through, and what a new scenario can expect.
 
 mod calibrate;

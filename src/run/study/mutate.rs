@@ -1,4 +1,5 @@
-//! The mutants of a scenario's run: how many of them its expectations and its snapshot let through.
+//! Makes mutants of a scenario's run, and counts how many its expectations and its snapshot let
+//! through.
 
 use crate::matching::{add_spans, remove_spans};
 use crate::mutate::{Mutant, Mutants, Recorded, Thread};
@@ -17,21 +18,21 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use syscall_model::ThreadId;
 
-/// Percent of its mutants that a scenario must not let through, unless it says why.
+/// Percent of its mutants that a scenario must refuse, unless it says why it does not.
 pub const LEAST_KILLED: usize = 95;
 
 /// How many events all mutants of a run may have together: some seconds' work.
 const MOST_EVENTS: usize = 4_000_000;
 
-/// What of a large run's mutants is tried however many events it has.
+/// How many mutants of a large run are tried, however many events it has.
 const FEWEST: usize = 100;
 
 /// How mutants are made and judged.
 #[derive(Clone, Copy, Debug)]
 pub struct MutationOptions {
-    /// How many are made of a run at most.
+    /// The most mutants of one run.
     pub most: usize,
-    /// Whether only expectations are asked, as if there were no snapshot.
+    /// Whether only expectations are judged, as if there were no snapshot.
     pub without_snapshot: bool,
     /// How many scenarios are worked on side by side.
     pub jobs: usize,
@@ -48,38 +49,37 @@ pub struct MutationReport {
     pub file: PathBuf,
     /// How long it took.
     pub duration: Duration,
-    /// What came of them; or the verdict on a run that no mutants can be made of, and what was
-    /// found of it.
+    /// The survey; or the verdict on a run that no mutants can be made of, with the findings.
     pub result: Result<Survey, (Verdict, Vec<Finding>)>,
 }
 
-/// What came of a run's mutants.
+/// How the mutants of a run were judged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Survey {
     /// How many were judged.
     pub n_mutants: usize,
-    /// How many more changes there are that were not tried.
+    /// How many more changes were possible and not tried.
     pub untried: usize,
-    /// How many the expectations alone do not let through.
+    /// How many the expectations alone refuse.
     pub by_expectations: usize,
-    /// How many nothing but the snapshot stands against.
+    /// How many only the snapshot refuses.
     pub by_snapshot: usize,
-    /// Those that are let through.
+    /// The mutants that passed.
     pub survivors: Vec<Mutant>,
-    /// Why they may be, in the author's words.
+    /// Why they may pass, in the author's words.
     pub lenient: Option<String>,
 }
 
-/// Who does not let a mutant through.
+/// What refuses a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Killer {
     /// The expectations, whatever the snapshot says.
     Expectations,
-    /// Nothing but the snapshot.
+    /// Only the snapshot.
     Snapshot,
 }
 
-/// What is to be said of a scenario by its mutants.
+/// How strict a scenario is, by its mutants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// It lets few through.
@@ -88,7 +88,7 @@ pub enum Standing {
     Lenient,
     /// It lets many through, and does not say why.
     Loose,
-    /// It says why it lets many through, and does not.
+    /// It says why it lets many through, but lets few through.
     Needless,
 }
 
@@ -96,7 +96,7 @@ impl Standing {
     /// All of them, in the order of a summary.
     pub const ALL: [Self; 4] = [Self::Tight, Self::Lenient, Self::Loose, Self::Needless];
 
-    /// Its word in reports.
+    /// Returns its word in reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -115,13 +115,13 @@ impl Standing {
 }
 
 impl Survey {
-    /// How many are not let through.
+    /// Returns how many mutants are refused.
     #[must_use]
     pub fn killed(&self) -> usize {
         self.by_expectations.saturating_add(self.by_snapshot)
     }
 
-    /// What is to be said of the scenario.
+    /// Returns how strict the scenario is.
     #[must_use]
     pub fn standing(&self) -> Standing {
         let is_tight =
@@ -136,8 +136,8 @@ impl Survey {
 }
 
 impl Suite<'_> {
-    /// Runs each scenario once and makes mutants of the run, so many side by side; hands each
-    /// report over as it is done. Nothing is written.
+    /// Runs each scenario once and makes mutants of the run, `jobs` scenarios at a time; hands over
+    /// each report when it is done. Writes nothing.
     pub fn mutate<'c>(
         &self,
         options: &MutationOptions,
@@ -190,7 +190,7 @@ impl Suite<'_> {
     }
 }
 
-/// What came of the mutants, or why there are none.
+/// The survey of the mutants, or why there are none.
 type Surveyed = Result<Survey, (Verdict, Vec<Finding>)>;
 
 fn skipped(why: &str) -> Surveyed {
@@ -231,7 +231,7 @@ fn survey(
     }
     let mut run = *run;
     remove_spans(&mut run.trace);
-    // Mutants are of what it did, not of what it left.
+    // Mutants change what the run did, not what it left behind.
     plan.expect.files_after.clear();
     let mut judge = Judge {
         plan: &plan,
@@ -270,7 +270,7 @@ fn survey(
     Ok(Ok(survey))
 }
 
-/// The run's threads, as mutants are made of them: what the author asked for.
+/// Returns the run's threads with the deeds that the author asked for.
 fn threads(plan: &Plan, trace: &Normalised) -> Vec<Thread> {
     let thread = |block: &Block| Thread {
         task: block.task,
@@ -281,14 +281,14 @@ fn threads(plan: &Plan, trace: &Normalised) -> Vec<Thread> {
     trace.blocks.iter().map(thread).collect()
 }
 
-/// The deeds that the author asked for, or those that are there for the sake of marks.
+/// Returns the deeds that the author asked for, or those that were recorded for marks only.
 fn split(plan: &Plan, deeds: &[Deed], is_asked_for: bool) -> Vec<Deed> {
     let is_mark = |deed: &Deed| plan.marks.hidden.contains(&*deed.name);
     let deeds = deeds.iter().filter(|deed| is_mark(deed) != is_asked_for);
     deeds.cloned().collect()
 }
 
-/// What the author asked for and did not occur.
+/// Returns the names of the events that the author asked for and that did not occur.
 fn absent(plan: &Plan, trace: &Normalised) -> Vec<String> {
     let occurred = trace.counts();
     let mut names = plan.events.names();
@@ -296,7 +296,7 @@ fn absent(plan: &Plan, trace: &Normalised) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// The fields that filters name, each behind its event's name.
+/// Returns the fields that filters name, each after its event's name.
 fn chosen_by(plan: &Plan) -> BTreeSet<(String, String)> {
     let mut fields = BTreeSet::new();
     for request in &plan.events.requests {
@@ -312,12 +312,12 @@ fn chosen_by(plan: &Plan) -> BTreeSet<(String, String)> {
 struct Judge<'a> {
     plan: &'a Plan,
     run: Run,
-    /// The snapshot's text, where it is asked.
+    /// The snapshot's text, if it is judged.
     text: Option<String>,
 }
 
 impl Judge<'_> {
-    /// Who does not let the run through in which these threads did that.
+    /// Returns what refuses a run in which these threads did these deeds; `None` if it passes.
     fn killer(&mut self, changed: Vec<(usize, Vec<Deed>)>) -> Option<Killer> {
         let mut before = Vec::new();
         for (place, mut deeds) in changed {
@@ -329,7 +329,7 @@ impl Judge<'_> {
                 block.recount();
             }
         }
-        // They are of what the mutant does, not of what the run did.
+        // Spans must be those of the mutant, not of the run.
         add_spans(&self.plan.spans, &mut self.run.trace);
         let killer = self.killer_of_trace();
         if !self.plan.spans.is_empty() {

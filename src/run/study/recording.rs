@@ -1,4 +1,4 @@
-//! Runs of a scenario that expects nothing yet.
+//! Runs a scenario that expects nothing yet.
 
 use crate::plan::Plan;
 use crate::run::once::once;
@@ -8,16 +8,16 @@ use crate::scenario::Expect;
 use crate::verdict::{self, Finding, Known, Run, Verdict, joined};
 use perf_live::sandbox::Left;
 
-/// Why there is nothing to record.
+/// Why no run was recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// It cannot run here.
+    /// Its requirements are not met here.
     #[error("it would be skipped: {}", joined(.0, "; "))]
     Unmet(Vec<Finding>),
-    /// A run that can be no test's, whatever it did.
+    /// The run is of no use for a test, whatever it did.
     #[error("{}: {}", .0.word(), joined(.1, "\n"))]
     NoRun(Verdict, Vec<Finding>),
-    /// Somebody ended it.
+    /// The user ended it.
     #[error("interrupted")]
     Interrupted,
     /// The harness could not do its work.
@@ -26,8 +26,8 @@ pub enum RecordError {
 }
 
 impl Suite<'_> {
-    /// Runs the only scenario of this suite once, and tells what came of it, however it ended by
-    /// itself. Nothing is written.
+    /// Runs the only scenario of this suite once and returns the run, however it ended by itself.
+    /// Writes nothing.
     ///
     /// # Errors
     /// [`RecordError`].
@@ -49,7 +49,7 @@ impl Suite<'_> {
         if run.interrupted {
             return Err(RecordError::Interrupted);
         }
-        // Whatever its end was, it is what is expected.
+        // However it ended is what is expected.
         let plan = Plan {
             expect: Expect {
                 exit: run.exit.yes().copied(),

@@ -1,4 +1,4 @@
-//! Marks and sections, and who speaks of them.
+//! Checks marks and sections, and what refers to them.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ impl File<'_> {
         Ok(sections)
     }
 
-    /// Refuses sections that are not declared, and those that nobody speaks of.
+    /// Refuses sections that are named and not declared, or declared and not named.
     ///
     /// `spoken_of` are the names, each with its place.
     pub(super) fn check_sections<'a>(

@@ -15,7 +15,7 @@ const FRAMES: &[&str] = &[
     "trace:\n  events:\n  - syscalls: [read]\nworkload: { run: [ls] }\ndescription: x\nexpect: { exit: 0 } # trouble: [\n@\nexpect_failure: y\n",
 ];
 
-/// Ways to write a snapshot, each with blanks and comments that are nobody else's.
+/// Ways to write a snapshot, each with blanks and comments of its own.
 const SNAPSHOTS: &[&str] = &[
     "snapshot: true",
     "snapshot: false  # for now",

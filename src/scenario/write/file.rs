@@ -50,7 +50,7 @@ pub struct Draft {
 pub struct Suggestion {
     /// Why one would want them, in lines.
     pub why: Vec<String>,
-    /// Them.
+    /// The expectations.
     pub expectations: Expectations,
 }
 

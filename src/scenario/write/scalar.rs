@@ -42,8 +42,8 @@ pub(in crate::scenario) fn line(text: &str) -> String {
 /// A text of several lines as a block scalar whose lines are indented by `indent` blanks, two more
 /// than its key; without a newline at its end.
 ///
-/// `None` where a block would not hold the text, or where an editor may change what nobody sees, as
-/// blanks at the end of a line.
+/// `None` if a block cannot hold the text, or if an editor may change it invisibly, such as blanks
+/// at the end of a line.
 pub(in crate::scenario) fn block(text: &str, indent: usize) -> Option<String> {
     let is_sound = |line: &str| {
         line.chars().all(|c| c == '\t' || is_printable(c)) && !line.ends_with([' ', '\t'])

@@ -17,7 +17,7 @@ static void nothing(int number) { (void)number; }
 
 static void *waits(void *unused) {
 	waiter = syscall(SYS_gettid);
-	/* Nobody opens it for writing. */
+	/* No process opens it for writing. */
 	open(path, O_RDONLY);
 	return unused;
 }

@@ -87,7 +87,7 @@ fn what_is_another_output_in_each_run_is_not_expected() {
     assert!(file.contains("  exit: 3\n"), "{file}");
     assert!(file.contains("  stderr: \"wrong\\n\"\n"), "{file}");
     assert!(
-        file.contains("\n  # stdout is another one in each run: "),
+        file.contains("\n  # stdout differs in each run: "),
         "{file}"
     );
     assert!(!file.contains("\n  stdout:"), "{file}");

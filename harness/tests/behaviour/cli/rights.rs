@@ -5,7 +5,7 @@ use super::PASSES;
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 
-/// Runs a copy of the program that everybody may read, as nobody.
+/// Runs a copy of the program that all users may read, as the user nobody.
 fn as_nobody(project: &Project, arguments: &[&str]) -> Run {
     project.copy_program(env!("CARGO_BIN_EXE_harness"), "program");
     project.open_to_everybody("program");

@@ -122,7 +122,7 @@ fn review_rejects_accepts_or_leaves_what_waits() {
     let stored = project.files("snapshots");
     run(&project).assert_status(1);
     let waiting = project.files("snapshots");
-    // Nobody is asked where nobody can answer.
+    // No question is asked if there is no terminal to answer it.
     let skipped = project.harness(&["review"]);
     skipped.assert_status(1);
     assert!(

@@ -54,7 +54,7 @@ fn assert_untouched_signals(said: &str) {
     );
 }
 
-/// Starts the program with signals ignored and blocked and with descriptors that nobody closed.
+/// Starts the program with signals ignored and blocked, and with descriptors left open.
 const UNTIDY: [&str; 8] = [
     "env",
     "--ignore-signal=INT,USR1",

@@ -151,7 +151,7 @@ struct RemovedAtTheEnd<'a>(&'a Path);
 
 impl Drop for RemovedAtTheEnd<'_> {
     fn drop(&mut self) {
-        // It is in nobody's way.
+        // If it stays, it does no harm.
         let _stays = fs::remove_file(self.0);
     }
 }

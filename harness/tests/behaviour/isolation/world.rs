@@ -46,7 +46,7 @@ fn the_machine_has_the_name_and_the_mask_that_the_scenario_says() {
             "sandbox\n0022\nnobody\n",
         ),
     );
-    // Its own to change, and nobody else's.
+    // The name is its own to change, and no other world's.
     let rename = "hostname renamed 2>/dev/null || echo renamed > /proc/sys/kernel/hostname; true";
     project.scenario("renames", &script(rename, "{}", ""));
     let before = nix::sys::utsname::uname()

@@ -41,7 +41,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         scenario: "a-server-gives-up-root-before-it-accepts",
-        breaks: "somebody may speak to root",
+        breaks: "a client may speak to root",
         edits: &[
             (
                 "os.setgroups([])\n",
@@ -122,7 +122,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         scenario: "a-build-executes-its-tools-and-speaks-to-nobody",
-        breaks: "somebody is asked",
+        breaks: "a server is asked",
         edits: &[(
             "run: [make, -s]",
             "shell: 'exec 2> log; bash -c \"echo > /dev/tcp/127.0.0.1/9\"; make -s'",

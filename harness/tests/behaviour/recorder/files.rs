@@ -42,7 +42,7 @@ fn one_file_is_written_at_the_end_and_asked_for_by_nobody() {
     let options = ["--overwrite", "-m", "8", "-e", CALLS];
     let session = Session::new(&project, &counter, &options);
     counter.count(1);
-    // Nobody listens.
+    // No program listens.
     session.send(Signal::SIGUSR2);
     let (status, told) = session.end_by(Signal::SIGTERM);
     assert_eq!((status, told.len()), (0, 1));
@@ -107,7 +107,7 @@ fn a_file_tells_of_all_who_live_what_procfs_tells() {
         shell,
     ];
     let mut session = Session::start(project.program(&words), project.path());
-    // Each is open when somebody reads it, and that is a program which has been executed and mapped
+    // Each open returns when a program reads the pipe, which has then been executed and has mapped
     // all it needs.
     let open = |name: &str| fs::File::create(project.join(name)).expect("a pipe");
     let ends = [open("first"), open("second")];

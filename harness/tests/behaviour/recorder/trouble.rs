@@ -9,7 +9,7 @@ use super::{CALLS, Counter, Session, files};
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 
-/// A recording into a file system of so little room, which nobody else sees.
+/// A recording into a private file system with this little room.
 fn on_a_small_disk(project: &Project, counter: &Counter, options: &str) -> Session {
     let disk = project.join("disk");
     fs::create_dir(&disk).expect("a folder");

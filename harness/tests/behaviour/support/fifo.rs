@@ -46,7 +46,7 @@ impl Fifo {
         &self.said
     }
 
-    /// Waits until nobody holds the writing end any more, and gives what was said.
+    /// Waits until no process holds the writing end any more, and returns what was written.
     pub(crate) fn wait_for_end(&mut self) -> &str {
         while self.take() > 0 {}
         &self.said

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 
 use super::PATIENCE;
 
-/// A process that may be anybody's child, or nobody's any more.
+/// A process that may be any process' child, or already reaped.
 #[derive(Debug)]
 pub(crate) struct Watched {
     pid: i32,
@@ -40,9 +40,9 @@ impl Watched {
     pub(crate) fn wait_until_reaped(&self) {
         self.wait();
         let end = Instant::now() + PATIENCE;
-        // Nothing tells of this end but that the number means nobody any more. Signal 0 is none.
+        // Only the id tells of this end: it is in use no more. Signal 0 is none.
         while kill(Pid::from_raw(self.pid), None) != Err(nix::Error::ESRCH) {
-            assert!(Instant::now() < end, "nobody reaps {}", describe(self.pid));
+            assert!(Instant::now() < end, "not reaped: {}", describe(self.pid));
             std::thread::yield_now();
         }
     }
@@ -100,7 +100,7 @@ impl Started {
         let pid = self.0.id().cast_signed();
         kill(Pid::from_raw(pid), signal).expect("kill");
         Watched::new(pid)
-            .expect("a child that nobody else reaps")
+            .expect("a child that only this reaps")
             .wait();
         let status = self.0.wait().expect("wait");
         status
@@ -206,6 +206,6 @@ fn pidfd_open(pid: i32) -> io::Result<OwnedFd> {
     if descriptor == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just made it, and nobody else knows it.
+    // SAFETY: the kernel has just made it, and it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

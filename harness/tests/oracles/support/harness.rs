@@ -228,7 +228,7 @@ fn read(text: &str, output: Output) -> Traced {
             Line::Event(event) if event.name.starts_with("io_uring:IORING_OP_") => {
                 submissions.push(event);
             }
-            Line::Event(_) => panic!("an event that nobody asked for: {line}"),
+            Line::Event(_) => panic!("an event that was not asked for: {line}"),
             Line::Summary(summary) => summaries.push(summary),
         }
     }

@@ -1,4 +1,4 @@
-//! Reaching somebody who listens outside.
+//! Reaches a server that listens outside.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -11,7 +11,7 @@ use nix::libc;
 use super::{achieved, status};
 use crate::kernel::call;
 
-/// Nobody answers who could take long.
+/// Any answer comes at once.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Tries each place: `tcp:ADDRESS`, `udp:ADDRESS`, `unix:PATH`, `abstract:NAME`.

@@ -112,8 +112,8 @@ fn once(bait: &Path) {
     }
 }
 
-/// Says which files somebody may write, and it too. It only asks: to write there could take the
-/// machine down.
+/// Prints the files that some user may write and this process may too. It only asks: to write there
+/// could take the machine down.
 fn writable_below(folder: &Path) {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

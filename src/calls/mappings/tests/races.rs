@@ -40,7 +40,7 @@ fn a_range_is_free_before_its_unmapping_returns() {
             true => it.enter(1, "mremap", &[0x10_0000, 0x2000, 0x4000, MAYMOVE]),
             false => it.enter(1, "munmap", &[0x10_0000, 0x2000]),
         }
-        assert_eq!(it.at(2, 0x10_0000), "?", "before or after, nobody knows");
+        assert_eq!(it.at(2, 0x10_0000), "?", "before or after is not known");
         assert_eq!(it.map(2, 0x10_1000, PAGE), "map:1");
         it.leave(1, if remap { 0x40_0000 } else { 0 });
         assert_eq!(it.at(1, 0x10_1000), "map:1");

@@ -1,15 +1,16 @@
 //! The programs, one instruction a line.
 //!
-//! All of them run for every task of the machine, and so start with the look-up that sends the
-//! others home. Those on raw tracepoints stand beside the events of a tracepoint and cannot hide
-//! its records. Where the kernel does not describe its types, a fork and an exec must be seen
-//! through their tracepoints' records, which name the new id by a stable layout: they return 1.
+//! All programs run for every task of the machine, and so first look the task up and return at once
+//! for one that is not followed. Programs on raw tracepoints stand beside the events of a
+//! tracepoint and cannot hide its records. If the kernel does not describe its types, a fork and an
+//! exec must be seen through their tracepoints' records, which name the new id by a stable layout:
+//! then the programs return 1.
 //!
-//! A read may not sleep: memory that is not resident at a call's entry (a constant that nobody
-//! touched yet) is read again when the kernel has brought it in: at the call's exit, or before that
-//! where the thread gives up its CPU within the call. What it waits for may be another thread,
-//! which can change what the kernel has read long ago (one on another CPU still can). After a
-//! successful `execve` the path comes with `sched_process_exec`, the rest from the new stack.
+//! A read may not sleep. Memory that is not resident at a call's entry (such as a constant that was
+//! never touched) is read again when the kernel has brought it in: at the call's exit, or before it
+//! if the thread gives up its CPU within the call. The thread that it waits for may change what the
+//! kernel has long read (and so may a thread on another CPU). After a successful `execve` the path
+//! comes with `sched_process_exec`, the rest from the new stack.
 
 mod exec;
 mod other;

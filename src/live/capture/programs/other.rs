@@ -17,7 +17,7 @@ pub(in crate::capture) enum Other {
 }
 
 impl Other {
-    /// How many there are.
+    /// The number of these programs.
     pub(in crate::capture) const NUMBER: u32 = 2 * COPIES + 1;
 
     /// All of them, by their places.

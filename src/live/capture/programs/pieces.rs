@@ -27,7 +27,7 @@ pub(in crate::capture) enum Scratch {
 }
 
 impl Scratch {
-    /// How many there are.
+    /// The number of these buffers.
     pub(in crate::capture) const NUMBER: u32 = 2 * COPIES as u32 + 3;
 
     /// Its place in the map of buffers.

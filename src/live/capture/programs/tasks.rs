@@ -1,4 +1,4 @@
-//! Who is followed.
+//! Decides which tasks are followed.
 
 use super::super::asm::{
     Asm, Helper, If, Label, R0, R1, R2, R3, R4, R6, R8, R9, Reg, STACK, Width,
@@ -52,8 +52,8 @@ pub(super) fn copy_registers(a: &mut Asm, failed: Label) {
     a.jump_if(If::Ne, R0, 0, failed);
 }
 
-/// A task that nobody follows may ask for it, by `prctl(CLAIM, token)` with a token that stands in
-/// the map of claims. The call number is in `R9`.
+/// Lets a task that is not followed ask for it, by `prctl(CLAIM, token)` with a token from the map
+/// of claims. The call number is in `R9`.
 pub(super) fn claim(a: &mut Asm, names: &Names) {
     let (out, full) = (a.label(), a.label());
     a.jump_if(If::Ne, R9, names.calls.prctl, out);

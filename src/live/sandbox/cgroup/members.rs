@@ -1,4 +1,4 @@
-//! Ending whoever is in a control group.
+//! Kills the processes of a control group.
 
 use crate::sys::pidfd;
 use perf_records::units::Pid;
@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// Whoever is in a control group or in one below it.
+/// The processes of a control group and of the groups below it.
 #[derive(Debug)]
 pub struct Members {
     group: PathBuf,
@@ -19,7 +19,7 @@ impl Members {
         }
     }
 
-    /// Whether nobody is left; the dead do not count, reaped or not (`populated` in
+    /// Whether no living process is left; dead ones do not count, reaped or not (`populated` in
     /// `cgroup.events`).
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -38,12 +38,12 @@ impl Members {
         pids
     }
 
-    /// Sends `SIGKILL` to all of them. From Linux 5.14 on the kernel does that, and nobody can
-    /// escape by a fork; before, the group is frozen meanwhile, as each pass over a group that
-    /// forks would leave somebody out. Whoever is just being born then is left to the next call.
+    /// Sends `SIGKILL` to all of them. From Linux 5.14 on the kernel does that, and no process can
+    /// escape by a fork. Before, the group is frozen meanwhile, as each pass over a group that
+    /// forks would miss some. A process that is being born then is left to the next call.
     ///
-    /// What fails here fails as the group is gone, or was taken out of our hands: whoever lives on
-    /// is seen by [`is_empty`](Self::is_empty).
+    /// A failure here means that the group is gone, or was taken from the harness:
+    /// [`is_empty`](Self::is_empty) shows the processes that live on.
     pub fn kill(&self) {
         if self.write("cgroup.kill", "1").is_ok() {
             return;

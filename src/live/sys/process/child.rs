@@ -85,8 +85,8 @@ unsafe fn give_rights_back() -> Result<(), c_int> {
     }
 }
 
-/// Pid 1 of the namespace: lays its world out, starts the main process at the go, reaps whatever
-/// ends up with it, tells of the main process' end, and ends when nobody is left.
+/// Pid 1 of the namespace: lays its world out, starts the main process at the go, reaps every
+/// orphan, reports the main process' end, and ends when no other process is left.
 #[expect(
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
@@ -99,8 +99,8 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
         for (place, step) in (0..).zip(own.steps) {
             or_die(STATUS, Stage::Step(place), step::take(step));
         }
-        // Whoever changes his credentials may lose it (commit_creds()). A harness that died before
-        // is seen at the go pipe's end.
+        // A process that changes its credentials may lose this signal (commit_creds()). The end of
+        // the go pipe tells of a harness that died before.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if let Some((start, length)) = own.words {
             let blotted = std::ptr::with_exposed_provenance_mut::<u8>(start);
@@ -113,9 +113,9 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
         };
         send(STATUS, READY, 0);
         wait_for_go(ends, prepared.token);
-        // Now that events are opened, which an ordinary user may do on a dumpable process only:
-        // nobody in the world may look into this copy of the harness, whatever his capabilities
-        // there (__ptrace_may_access()).
+        // Events are open now, which an ordinary user may open on a dumpable process only. From
+        // here on no process of the world may look into this copy of the harness, whatever its
+        // capabilities there (__ptrace_may_access()).
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
         let main = clone3(0, std::ptr::null_mut(), libc::SIGCHLD) as c_int;
         if main == 0 {
@@ -144,7 +144,7 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
     }
 }
 
-/// Tells what all those used whom init has reaped, as far as 32 bits of each number go.
+/// Sends the usage of all processes that init has reaped, as far as 32 bits hold each number.
 unsafe fn send_usage() {
     // SAFETY: plain numbers, for which all zeroes is valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -290,8 +290,8 @@ unsafe fn or_die(status: c_int, stage: Stage, result: Result<(), c_int>) {
 /// Two words in one write, which a pipe takes whole.
 unsafe fn send(fd: c_int, first: u32, second: u32) {
     let words = [first, second];
-    // SAFETY: eight bytes of our own. A reader that is gone makes it fail, and then nobody wants to
-    // know.
+    // SAFETY: eight bytes of our own. The write fails if the reader has gone, which needs no
+    // report.
     unsafe { libc::write(fd, words.as_ptr().cast(), 8) };
 }
 

@@ -135,9 +135,9 @@ pub(super) unsafe fn close_all_but(sorted: &[c_int]) -> ! {
             null,
             8,
         );
-        // Whoever traces next within this time finds the tracepoints registered, and does not wait
-        // for our last close: where each test has a process, the next starts within milliseconds.
-        // Nobody is to find a process of ours a second after our end.
+        // A harness that traces within this time finds the tracepoints registered and need not wait
+        // for this one's last close: if each test has a process, the next starts within
+        // milliseconds. A second after the end of the harness, no process of it may be left.
         let lingering = libc::timespec {
             tv_sec: 0,
             tv_nsec: 300_000_000,

@@ -147,7 +147,7 @@ impl Janitor {
 
     /// Lets it go, as nothing is left to be removed, and waits for its end.
     pub fn dismiss(self) {
-        // One that somebody has killed is gone already.
+        // If the janitor was killed, the write fails.
         let _gone = write(&self.duty, b"b");
         self.wait();
     }
@@ -240,13 +240,13 @@ fn clean(duty: &Duty<'_>, has_group: bool) {
         _ => Ok(()),
     };
     let _first_try = group(Duration::ZERO);
-    // There is nobody left to tell; whoever comes next finds them without a lock.
+    // The janitor cannot report anything now; the next harness finds what is left, without a lock.
     let _left = remove_tree(duty.folder, duty.name, PATIENCE);
     let _left = group(PATIENCE);
 }
 
-/// Makes a directory, or a control group, with a lock on it for as long as it is open: one without
-/// may be removed by anybody.
+/// Makes a directory or a control group, and locks it for as long as it is open; any harness may
+/// remove one without a lock.
 fn make(folder: &CStr, name: &CStr) -> nix::Result<Flock<OwnedFd>> {
     let parent = open_folder(folder)?;
     mkdirat(&parent, name, Mode::S_IRWXU)?;

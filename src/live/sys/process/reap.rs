@@ -15,7 +15,7 @@ pub struct Reaped {
     pub usage: Usage,
 }
 
-/// Reaps a child; `None` where it lives on and nobody wants to wait.
+/// Reaps a child; `None` if it lives on and `wait` is false.
 ///
 /// # Errors
 /// Those of `waitid(2)`, but not `EINTR`.

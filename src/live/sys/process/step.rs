@@ -18,7 +18,7 @@ pub enum Step {
         kind: CString,
         /// What is mounted.
         source: CString,
-        /// Where.
+        /// The mount point.
         target: CString,
         /// `MS_*`.
         flags: c_ulong,
@@ -30,7 +30,7 @@ pub enum Step {
     NoInput,
     /// Sets attributes of a mount and of all below it (`mount_setattr(2)`, Linux 5.12).
     Attributes {
-        /// Where it is mounted.
+        /// The mount point.
         target: CString,
         /// `MOUNT_ATTR_*`.
         set: u64,
@@ -47,7 +47,7 @@ pub enum Step {
     },
     /// Mounts what was taken (`move_mount(2)`); at a symbolic link itself, if it is one.
     Place {
-        /// Where it was kept.
+        /// The slot that it was kept in.
         slot: u8,
         /// Where it is to be seen.
         target: CString,
@@ -62,15 +62,15 @@ pub enum Step {
     Link {
         /// What it points to.
         to: CString,
-        /// Where it is.
+        /// The path of the link.
         at: CString,
     },
     /// Writes a text into a file with one `write(2)`.
     Write(CString, CString),
     /// Other namespaces for the process itself (`unshare(2)`, `CLONE_NEW*`).
     Unshare(c_int),
-    /// A keyring of its own for the session (`KEYCTL_JOIN_SESSION_KEYRING`); nothing where the
-    /// kernel has none or lets nobody have one.
+    /// A session keyring of its own (`KEYCTL_JOIN_SESSION_KEYRING`); does nothing if the kernel has
+    /// none or refuses.
     Keyring,
     /// The loopback interface goes up.
     Loopback,

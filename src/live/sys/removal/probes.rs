@@ -13,8 +13,8 @@ use std::time::Duration;
 const LONGEST: usize = 64;
 
 /// Removes every event of a group. `events` is `dynamic_events`, open for reading and appending:
-/// without `O_APPEND` to open it would remove those of everybody. Waits as long as `patience` for
-/// the kernel to let go of events that are still open somewhere.
+/// opening it without `O_APPEND` would remove the events of all users. Waits as long as `patience`
+/// for the kernel to let go of events that are still open somewhere.
 ///
 /// # Errors
 /// `EBUSY` where an event is still open.
@@ -33,8 +33,8 @@ pub fn remove_probes(events: BorrowedFd<'_>, group: &CStr, patience: Duration) -
             Ok(()) => n_removed += 1,
             Err(error) => last = Err(error),
         });
-        // The list moves while it shrinks: what was passed over is found by the next try, which
-        // there is for whoever removed something.
+        // The list moves while it shrinks: the next try, which follows any removal, finds what was
+        // passed over.
         let all = match scanned.and(last) {
             Ok(()) if n_removed > 0 => Err(Errno::EAGAIN),
             other => other,
@@ -70,7 +70,7 @@ fn remove(events: BorrowedFd<'_>, group: &[u8], name: &[u8]) -> nix::Result<()> 
         length += part.len();
     }
     match write(events, command.get(..length).unwrap_or_default()) {
-        // Somebody else has been faster.
+        // Another process has removed it first.
         Err(Errno::ENOENT) => Ok(()),
         other => other.map(drop),
     }

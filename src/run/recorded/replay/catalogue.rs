@@ -1,4 +1,4 @@
-//! What a recording holds, as the tracepoints of a machine.
+//! Offers the events of a recording like the tracepoints of a machine.
 
 use super::RecordedRun;
 use perf_live::host::{Catalogue, HostError, ProbeList};

@@ -1,8 +1,8 @@
-//! What a recorder's command line says of what it left out: its attributes do not.
+//! Reads from a recorder's command line what it left out: the attributes do not say.
 
-/// Options that leave out nothing that a program did and take in nothing that others did, and the
-/// next word is their value. Whatever is not known to be such may be one that does: `--filter`,
-/// `--cpu`, `--pid`, `--all-cpus`, `--delay` and more.
+/// Options with a value in the next word that neither leave out what the program did nor take in
+/// what others did. Any option not listed may do so: `--filter`, `--cpu`, `--pid`, `--all-cpus`,
+/// `--delay` and more.
 const WITH_VALUE: &[&str] = &[
     "branch-filter",
     "call-graph",
@@ -15,7 +15,7 @@ const WITH_VALUE: &[&str] = &[
     "realtime",
 ];
 
-/// The same, all in one word.
+/// Such options without a value in the next word.
 const PLAIN: &[&str] = &[
     "all-cgroups",
     "branch-any",
@@ -48,22 +48,21 @@ const PLAIN: &[&str] = &[
     "weight",
 ];
 
-/// The same in one letter, with a value and without.
+/// Such options of one letter, with a value and without.
 const VALUE_LETTERS: &str = "cejFmor";
 const PLAIN_LETTERS: &str = "bBdgiInNPqRsTvWz";
 
-/// What a recorder was told.
+/// What a recorder's command line says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Told<'a> {
-    /// The option of `perf record` or `harness record` by which something was left out, or which
-    /// nobody here knows.
+    /// The first option of `perf record` or `harness record` that leaves something out or is not
+    /// known here.
     pub(super) selecting: Option<&'a str>,
-    /// The program that it ran and what it gave it; nothing where it ran none, or where that cannot
-    /// be told.
+    /// The program and its arguments; empty if the recorder ran none, or if they cannot be found.
     pub(super) ran: &'a [String],
 }
 
-/// Reads a recorder's command line. What the recorded program was given is not looked at.
+/// Reads a recorder's command line, up to the recorded program.
 pub(super) fn told(words: &[String]) -> Told<'_> {
     let is_record = |word: &String| word == "record";
     let mut rest = match words.iter().position(is_record) {
@@ -91,7 +90,7 @@ pub(super) fn told(words: &[String]) -> Told<'_> {
             None => letters(option),
         };
         if is_selecting {
-            // Whether its value is the next word nobody here knows.
+            // Whether the next word is this option's value is not known.
             let mark = behind.iter().position(|word| word == "--");
             let ran = mark.and_then(|mark| behind.get(mark.saturating_add(1)..));
             return Told {
@@ -107,8 +106,7 @@ pub(super) fn told(words: &[String]) -> Told<'_> {
     }
 }
 
-/// Whether two command lines are of one program that is given the same; it may be found by another
-/// path.
+/// Whether two command lines run the same program with the same arguments; its folder may differ.
 pub(super) fn is_same(one: &[String], other: &[&str]) -> bool {
     let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
     match (one.split_first(), other.split_first()) {
@@ -117,14 +115,14 @@ pub(super) fn is_same(one: &[String], other: &[&str]) -> bool {
     }
 }
 
-/// Whether any of the letters of a word selects or is unknown, and whether the next word is the
-/// value of the last.
+/// Returns whether any letter of a word selects or is unknown, and whether the next word is the
+/// value of the last letter.
 fn letters(option: &str) -> (bool, bool) {
     for (at, letter) in option.char_indices() {
         if VALUE_LETTERS.contains(letter) {
             return (false, option.len() == at + letter.len_utf8());
         }
-        // A level of compression stands behind its letter.
+        // The level of compression follows in the same word.
         if letter == 'z' {
             return (false, false);
         }

@@ -1,4 +1,4 @@
-//! The records of a file, one by one, to whoever understands those of a run.
+//! Feeds the records of a file to the reader, one by one.
 
 use super::super::sum::Sum;
 use super::{RecordedRun, ReplayError, command};
@@ -20,7 +20,8 @@ use std::time::SystemTime;
 use syscall_model::{Entry, Observation, Remembered};
 
 impl RecordedRun {
-    /// The same, of a run that has just been here: what its calls went by can still be looked at.
+    /// Says that the run was on this machine just now: the files that its calls named can still be
+    /// looked up.
     pub(in crate::run) fn of_this_machine(self, world: World, since: SystemTime) -> Self {
         Self {
             machine: Some((world, since)),
@@ -28,11 +29,11 @@ impl RecordedRun {
         }
     }
 
-    /// Reads all records of a plan's events, and tells the observer; gives what is known of the run
-    /// besides. What the recording does not say is among its findings: from it no pass follows.
+    /// Reads all records of a plan's events, reports to the observer, and returns the run. What the
+    /// recording does not say is among its findings, and prevents a pass.
     ///
     /// # Errors
-    /// [`ReplayError`]; the observer has been told all before it.
+    /// [`ReplayError`]; the observer has been told all that came before the error.
     pub fn replay(
         &self,
         plan: &EventsPlan,
@@ -74,7 +75,7 @@ impl RecordedRun {
                 let run = saved.run();
                 recount(&mut account, &run.account, plan, &delivered);
                 if since.is_some() {
-                    // Both may be of what was overwritten.
+                    // Both may count overwritten calls.
                     (account.never_started, account.unread) = (false, 0);
                 }
                 Run { account, ..run }
@@ -90,9 +91,10 @@ impl RecordedRun {
                         sampled: false,
                     });
                 }
-                // Nobody can tell whether the cork's own call was recorded.
+                // The cork's own call may not have been recorded.
                 account.never_started = false;
-                // Nor whether a program was lost from sight, where none was to be seen to begin.
+                // A program that came out of sight counts only if the begin of programs was
+                // recorded.
                 if self.reach() == Reach::Recorded && !self.has("syscalls:sys_exit_execve") {
                     account.out_of_sight = 0;
                 }
@@ -114,7 +116,7 @@ impl RecordedRun {
         })
     }
 
-    /// What another tool's recording does not say, a line each.
+    /// Returns what another tool's recording does not say, a line each.
     fn untold(&self, plan: &EventsPlan) -> Vec<String> {
         let mut untold = Vec::new();
         let counts_lost = |event: &&EventDesc| event.attr.read_format.has(ReadFormat::LOST);
@@ -153,15 +155,15 @@ impl RecordedRun {
         untold
     }
 
-    /// Whether its events began with a program that the recorder executed; else they show what was
-    /// there already.
+    /// Whether its events began with a program that the recorder executed; if not, they show tasks
+    /// that already ran.
     fn is_from_exec(&self) -> bool {
         let mut events = self.events.iter();
         events.any(|event| event.attr.flags.has(AttrFlags::ENABLE_ON_EXEC))
     }
 
-    /// Which request of the plan each event is; `None` for one that the plan has no use for.
-    /// Several of a name are in the same order in both.
+    /// Returns the request of the plan for each event; `None` for an event that the plan does not
+    /// use. Events of the same name are in the same order in both.
     fn origins(&self, plan: &EventsPlan) -> Vec<Option<Origin>> {
         let mut used = vec![false; plan.requests.len()];
         let mut origin = |event: &EventDesc| {
@@ -182,15 +184,15 @@ impl RecordedRun {
         self.events.iter().map(&mut origin).collect()
     }
 
-    /// The moment before which what calls were made was overwritten; `None` where none was.
+    /// Returns the time up to which calls were overwritten; `None` if none were.
     fn forgot_calls_until(&self, plan: &EventsPlan) -> Option<Nanos> {
         let account = self.saved.as_ref()?.account();
         let until = account.remembers_from.map(Nanos);
         until.filter(|_| plan.forgot_calls(account))
     }
 
-    /// Gives all records to a reader, and says what stands in the way of understanding them all, a
-    /// line each.
+    /// Passes all records to a reader; returns what keeps it from understanding all of them, a line
+    /// each.
     fn feed(
         &self,
         plan: &EventsPlan,
@@ -255,8 +257,8 @@ impl RecordedRun {
     }
 }
 
-/// Whether every occurrence of a tracepoint is a sample, whatever the period: with the period in
-/// its samples the kernel makes one of each (`perf_swevent_event()`).
+/// Whether every occurrence of a tracepoint is a sample, at any period: if its samples have a
+/// period, the kernel makes one for each occurrence (`perf_swevent_event()`).
 fn has_every_occurrence(attr: &StoredAttr) -> bool {
     let is_each = match attr.period_or_frequency {
         0 => false,
@@ -266,8 +268,8 @@ fn has_every_occurrence(attr: &StoredAttr) -> bool {
     is_each && !attr.flags.has(AttrFlags::FREQ)
 }
 
-/// What the records tell of the time that a run took, and of processes that outlived the main one,
-/// where the recording does not say that.
+/// Adds to a run the time that it took and the processes that outlived the main one, by the
+/// records, if the recording does not say that itself.
 fn lived(mut run: Run<()>, (life, n_unended): (Option<Life>, usize)) -> Run<()> {
     let Some(life) = life.filter(|_| n_unended == 0) else {
         return run;
@@ -284,8 +286,7 @@ fn lived(mut run: Run<()>, (life, n_unended): (Option<Life>, usize)) -> Run<()> 
     run
 }
 
-/// The account of a recorded run: what the kernel counted then, against the records that are there
-/// now.
+/// Makes the account of a recorded run: the kernel's counts of then against the records of now.
 fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: &[u64]) {
     for (place, delivered) in delivered.iter().enumerate() {
         let (name, before) = plan.name_of(place).unwrap_or((MEMORY, 0));
@@ -301,7 +302,7 @@ fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: 
         out_of_sight: account.out_of_sight.max(then.out_of_sight),
         lost_records: account.lost_records.max(then.lost_records),
         throttled: account.throttled.max(then.throttled),
-        // The records tell these again, and more where calls were overwritten while they were made.
+        // The records tell these too, and more of them if calls were overwritten during the run.
         legacy_calls: account.legacy_calls,
         blind_rings: account.blind_rings,
         unread: account.unread,
@@ -310,7 +311,7 @@ fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: 
     };
 }
 
-/// Looks for the end of the main process, which nobody else tells.
+/// Looks for the end of the main process, which no other observation tells.
 struct Watcher<'a> {
     observer: &'a mut dyn Observer,
     main: Option<Pid>,

@@ -1,9 +1,9 @@
-//! A run that somebody recorded, read as if it took place now.
+//! A recorded run, read as if it took place now.
 //!
-//! The file stands in for the machine: its formats are the catalogue that a plan is made with, and
-//! an event that it does not hold is one that this machine does not have. What only the one knows
-//! who ran it comes from what our own recordings [say](crate::run::Saved); of a recording of perf
-//! it is not known, and what depends on it is not judged.
+//! The file stands in for the machine: a plan is made with its formats, and an event that it lacks
+//! is one that the machine does not have. What only the harness knows of a run comes from the
+//! harness' own recordings ([`Saved`](crate::run::Saved)). A recording of perf does not say it, and
+//! what depends on it is not judged.
 
 mod catalogue;
 mod command;
@@ -31,88 +31,88 @@ use syscall_model::select::Selection;
 const ENTER: &str = "raw_syscalls:sys_enter";
 const LEAVE: &str = "raw_syscalls:sys_exit";
 
-/// A file with the records of a run.
+/// A file with the records of a run, opened.
 #[derive(Debug)]
 pub struct RecordedRun {
     path: PathBuf,
-    /// What came of a pipe, which can be read once.
+    /// The bytes of a pipe, which can be read only once.
     stream: Option<File>,
     events: Vec<EventDesc>,
     formats: HashMap<TracepointName, Arc<Format>>,
     release: Option<String>,
     origin: Origin,
     saved: Option<Saved>,
-    /// The world of a run that has just been on this machine, and when it began.
+    /// The world and the start of a run that was on this machine just now.
     machine: Option<(World, SystemTime)>,
-    /// Whether a cut at its end would show.
+    /// Whether it would show if the file's end were cut off.
     has_end: bool,
-    /// The command that recorded it, where that is said.
+    /// The command that recorded it, if the file says so.
     command: Option<Vec<String>>,
 }
 
 /// Why a recording cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// The file.
+    /// The file cannot be opened.
     #[error("cannot read the recording `{path}`")]
     Open {
-        /// It.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of opening it.
         source: io::Error,
     },
-    /// What is in it.
+    /// The file cannot be read.
     #[error("cannot read the recording `{path}`")]
     Read {
-        /// It.
+        /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The place and the error.
         source: ReadError,
     },
-    /// A format in it.
+    /// The file holds a format that cannot be parsed.
     #[error("cannot understand the format of a tracepoint in the recording `{path}`")]
     Format {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of parsing it.
         source: format::FormatError,
     },
-    /// What our own recordings say besides.
+    /// What the harness itself added to the file makes no sense.
     #[error("cannot understand what the recording `{path}` says of its run: {why}")]
     Saved {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It is not what was written.
+    /// The file is not as it was written.
     #[error("the recording `{path}` was changed or damaged after it was written")]
     Damaged {
         /// The file.
         path: PathBuf,
     },
-    /// It holds less than is asked for.
+    /// The file lacks what the plan needs.
     #[error("the recording `{path}` does not hold {what}")]
     Lacks {
         /// The file.
         path: PathBuf,
-        /// What.
+        /// What it lacks.
         what: String,
     },
-    /// Its records.
+    /// Its records cannot be understood.
     #[error(transparent)]
     Session(#[from] SessionError),
 }
 
-/// Where the baseline's records are whose scenario's own are in this file: `x.baseline.data` beside
+/// Returns the file of the baseline's records, beside the scenario's own: `x.baseline.data` beside
 /// `x.data`.
 pub(in crate::run) fn of_baseline(file: &Path) -> PathBuf {
     file.with_extension("baseline.data")
 }
 
 impl RecordedRun {
-    /// Reads what a file begins with, and what it says of its events. A pipe's stream is kept in a
-    /// temporary file.
+    /// Reads the head of a file and the description of its events. The bytes of a pipe are kept in
+    /// a temporary file.
     ///
     /// # Errors
     /// [`ReplayError`].
@@ -130,7 +130,7 @@ impl RecordedRun {
             command: None,
         };
         let mut reader = recording.reader()?;
-        // Of a pipe's stream all is known at its end alone.
+        // A pipe's stream is known only when all of it was read.
         while reader.meta().is_pipe
             && reader
                 .next()
@@ -168,7 +168,7 @@ impl RecordedRun {
         Ok(recording)
     }
 
-    /// The baseline's run, where it is recorded beside this one.
+    /// Opens the baseline's recording, if there is one beside this one.
     #[must_use]
     pub fn baseline(&self) -> Option<Result<Self, ReplayError>> {
         let path = of_baseline(&self.path);
@@ -193,8 +193,7 @@ impl RecordedRun {
         perfdata::Reader::files(files).map_err(|source| self.unreadable(source))
     }
 
-    /// Why it is no recording of a workload that is this command, where it says that another was
-    /// run.
+    /// Returns why it records another command than this one, if it says which command ran.
     #[must_use]
     pub fn of_another(&self, argv: &[&str]) -> Option<String> {
         let told = self.command.as_deref().map(command::told);
@@ -219,7 +218,7 @@ impl RecordedRun {
         }
     }
 
-    /// The release of the kernel that it was recorded on, where that is said.
+    /// Returns the release of the kernel that it was recorded on, if the file says so.
     #[must_use]
     pub fn release(&self) -> Option<&str> {
         self.release.as_deref()
@@ -229,7 +228,7 @@ impl RecordedRun {
         self.events.iter().any(|event| event.name == name)
     }
 
-    /// By which events its calls are told.
+    /// Returns which events its calls are recorded by.
     #[must_use]
     pub fn reach(&self) -> Reach {
         if self.has(ENTER) && self.has(LEAVE) {
@@ -239,7 +238,7 @@ impl RecordedRun {
         }
     }
 
-    /// Who has read the memory of the workload.
+    /// Returns what read the memory of the workload.
     #[must_use]
     pub fn memory_reader(&self) -> MemoryReader {
         match &self.saved {
@@ -248,7 +247,7 @@ impl RecordedRun {
         }
     }
 
-    /// The calls both of whose own tracepoints are there.
+    /// Returns the calls whose own two tracepoints are both recorded.
     fn own_calls(&self) -> Vec<String> {
         let has = |half: &str, call: &str| {
             let mut names = names::tracefs_names(call);
@@ -265,7 +264,7 @@ impl RecordedRun {
         self.formats.get(&TracepointName::parse(name)?)
     }
 
-    /// The names of what was counted without records.
+    /// Returns the names of the events that were counted without records.
     pub(in crate::run) fn counted(&self) -> Vec<String> {
         let counters = self
             .saved
@@ -274,7 +273,7 @@ impl RecordedRun {
         counters.map(|counter| counter.name.clone()).collect()
     }
 
-    /// What may be said of memory in a plan for it.
+    /// Returns what its plan may expect of memory.
     #[must_use]
     pub fn memory(&self) -> MemoryPlan {
         let contents = self.saved.as_ref().and_then(Saved::contents);

@@ -1,4 +1,4 @@
-//! A recording that comes by a pipe.
+//! Spools a recording that comes through a pipe.
 
 use super::ReplayError;
 use perf_live::files;
@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// All that a pipe holds, in a file without a name; `None` for what is no pipe.
+/// Copies all of a pipe to an unnamed file; `None` if the path is no pipe.
 pub(super) fn spooled(path: &Path) -> Result<Option<File>, ReplayError> {
     let spooled = || -> io::Result<Option<File>> {
         if !std::fs::metadata(path)?.file_type().is_fifo() {

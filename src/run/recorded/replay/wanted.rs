@@ -1,4 +1,4 @@
-//! What was asked for when a run was recorded.
+//! Finds out what a recording was asked to record.
 
 use super::{ENTER, LEAVE, RecordedRun};
 use crate::plan::{Reach, Wanted, WantedEvent};
@@ -7,7 +7,7 @@ use perf_records::attr::{AttrFlags, Chain, SampleType, Sampling};
 use perf_records::perfdata::EventDesc;
 
 impl RecordedRun {
-    /// What was asked for when it was recorded.
+    /// Returns what the recorder was asked to record.
     #[must_use]
     pub fn wanted(&self) -> Vec<Wanted> {
         let every_call = || vec!["all".to_owned()];
@@ -50,7 +50,7 @@ impl RecordedRun {
         calls.into_iter().chain(others).chain(chains).collect()
     }
 
-    /// The call chains that its calls come with.
+    /// Returns the call chains that its calls have.
     fn chains(&self) -> Option<Wanted> {
         let is_entering = |event: &EventDesc| {
             event.name == ENTER || event.name.starts_with("syscalls:sys_enter_")
@@ -59,7 +59,7 @@ impl RecordedRun {
         Some(Wanted::Chains(Vec::new(), chain))
     }
 
-    /// The call chain of the first of these events that has one.
+    /// Returns the kind of call chain of the first such event that has one.
     fn chain_of(&self, is_it: impl Fn(&EventDesc) -> bool) -> Option<Chain> {
         let mut events = self.events.iter().filter(|event| is_it(event));
         let found = events.find(|event| event.attr.sample_type.has(SampleType::CALLCHAIN))?;
@@ -69,7 +69,7 @@ impl RecordedRun {
         })
     }
 
-    /// How often an event was sampled, where not each occurrence has a record.
+    /// Returns how an event was sampled, unless each occurrence has a record.
     fn sampling_of(&self, name: &str) -> Option<Sampling> {
         let found = self.events.iter().find(|event| event.name == *name)?;
         let how_often = found.attr.period_or_frequency;
