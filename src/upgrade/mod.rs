@@ -1,6 +1,7 @@
 //! What differs between the answers of two kernels to the same scenario, and why.
 //!
-//! An answer is a verdict, what was found and the trace. Two of them are compared as a person
+//! An answer is a verdict, what was found and the text of the trace: answers of other kernels come
+//! from other machines, as lines of JSON, and have no deeds. Two of them are compared as a person
 //! would: processes are matched by program and descent, lines by the names of calls and events, and
 //! only what is left then is a difference. Each has a class, found from evidence and not from the
 //! versions' numbers: what else differs between the kernels ([`Facts`]), and what differs between
@@ -27,6 +28,8 @@ mod rows;
 mod settings;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_lines;
 #[cfg(test)]
 mod tests_raw;
 #[cfg(test)]
