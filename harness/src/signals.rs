@@ -1,5 +1,6 @@
 //! Signals as a descriptor: they arrive where the run waits anyway, and no handler runs anywhere.
 
+use crate::{complain, status};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -23,6 +24,14 @@ const WATCHED: [Signal; 4] = [
 /// How long a signal may wait to be taken, or the end that it asks for, before it ends the harness
 /// by itself: the harness may wait in a call that nothing else ends, for a pipe's reader.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// As [`watch`]; what is wrong is said, and is the command's status.
+pub(crate) fn watched() -> Result<SignalFd, u8> {
+    watch().map_err(|error| {
+        complain(&error, None);
+        status::TROUBLE
+    })
+}
 
 /// Blocks the signals that ask a program to end, in this thread and all that it comes to create,
 /// and gives them as a descriptor. Workloads start with an empty mask all the same. One that is not
