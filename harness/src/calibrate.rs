@@ -67,12 +67,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 }
 
 fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
-    let signals = match signals::watch() {
+    let signals = match signals::watched() {
         Ok(signals) => signals,
-        Err(error) => {
-            complain(&error, None);
-            return status::TROUBLE;
-        }
+        Err(status) => return status,
     };
     let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
     let is_watched = std::io::stderr().is_terminal();

@@ -1,7 +1,7 @@
 //! `harness mutate`: shows what scenarios do not test.
 
 use crate::suite::{Chosen, exit_status, require_all};
-use crate::{complain, out, signals, status};
+use crate::{out, signals, status};
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use trace_harness::report;
@@ -41,12 +41,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 }
 
 fn mutate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
-    let signals = match signals::watch() {
+    let signals = match signals::watched() {
         Ok(signals) => signals,
-        Err(error) => {
-            complain(&error, None);
-            return status::TROUBLE;
-        }
+        Err(status) => return status,
     };
     let options = MutationOptions {
         most: usize::try_from(arguments.most).unwrap_or(usize::MAX),

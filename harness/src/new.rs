@@ -18,9 +18,7 @@ use trace_harness::calibrate::Calibration;
 use trace_harness::run::{
     Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
 };
-use trace_harness::scenario::{
-    Command, Draft, EventSpec, EventWish, Since, SnapshotSpec, Workload,
-};
+use trace_harness::scenario::{Command, Draft, EventSpec, EventWish, Since, Workload};
 use trace_harness::suggest::{self, Given, NoEnd};
 use trace_harness::verdict::{Run, Verdict};
 
@@ -220,41 +218,33 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
         Command::Run(argv) => argv.join(" "),
     };
     let is_own = !arguments.events.is_empty();
-    Draft {
-        schema: target.schema(),
-        head: vec![
-            "Recorded by `harness new`. It passes as long as the command does this and nothing else of the kind;".to_owned(),
-            "what is commented out holds as well.".to_owned(),
-        ],
-        description: format!("{} does what it did when it was recorded", short(&words)),
-        workload: Workload {
-            command,
-            env: Default::default(),
-            stdin: None,
-            files: laid.specs(&target.file),
-            timeout: std::time::Duration::from_secs(arguments.timeout),
-        },
-        events: if is_own {
-            own_events(&arguments.events)
-        } else {
-            vec![EventSpec::Syscalls(
-                suggest::EVENTS.map(str::to_owned).to_vec(),
-            )]
-        },
-        on_events: match is_own {
-            true => Vec::new(),
-            false => vec!["Fewer names make a better test: keep those that the description is about.".to_owned()],
-        },
-        since: if is_own { Since::Exec } else { Since::Main },
-        exit: ExitKind::Code(0),
-        stdout: None,
-        stderr: None,
-        on_output: Vec::new(),
-        files_after: Vec::new(),
-        suggestions: Vec::new(),
-        snapshot: SnapshotSpec::default(),
-        on_snapshot: Vec::new(),
+    let description = format!("{} does what it did when it was recorded", short(&words));
+    let workload = Workload {
+        command,
+        env: Default::default(),
+        stdin: None,
+        files: laid.specs(&target.file),
+        timeout: std::time::Duration::from_secs(arguments.timeout),
+    };
+    let events = match is_own {
+        true => own_events(&arguments.events),
+        false => vec![EventSpec::Syscalls(
+            suggest::EVENTS.map(str::to_owned).to_vec(),
+        )],
+    };
+    let mut draft = Draft::new(description, workload, events);
+    draft.schema = target.schema();
+    draft.head = vec![
+        "Recorded by `harness new`. It passes as long as the command does this and nothing else of the kind;".to_owned(),
+        "what is commented out holds as well.".to_owned(),
+    ];
+    if !is_own {
+        draft.on_events = vec![
+            "Fewer names make a better test: keep those that the description is about.".to_owned(),
+        ];
+        draft.since = Since::Main;
     }
+    draft
 }
 
 /// Returns the first line, cut if it is long.

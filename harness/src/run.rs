@@ -139,12 +139,9 @@ fn list(arguments: &Arguments) -> u8 {
 }
 
 fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
-    let signals = match signals::watch() {
+    let signals = match signals::watched() {
         Ok(signals) => signals,
-        Err(error) => {
-            complain(&error, None);
-            return status::TROUBLE;
-        }
+        Err(status) => return status,
     };
     let options = Options {
         update: match (arguments.update, is_ci()) {

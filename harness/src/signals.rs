@@ -1,5 +1,6 @@
 //! Turns signals into a descriptor: a run waits for them with all else, and no handler runs.
 
+use crate::{complain, status};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -23,6 +24,14 @@ const WATCHED: [Signal; 4] = [
 /// How long a signal, or the end that it asks for, may wait before the signal ends the harness: the
 /// harness may be in a call that waits for a pipe's reader.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// As [`watch`]; what is wrong is said, and is the command's status.
+pub(crate) fn watched() -> Result<SignalFd, u8> {
+    watch().map_err(|error| {
+        complain(&error, None);
+        status::TROUBLE
+    })
+}
 
 /// Blocks the signals that ask a program to end, in this thread and all that it starts, and returns
 /// them as a descriptor. Workloads start with an empty mask. A signal that is not taken off the

@@ -117,26 +117,15 @@ impl Calibration {
     /// Returns the key `snapshot` for this view, with all else that the author wrote in it.
     #[must_use]
     pub fn spec(&self, author: &SnapshotSpec) -> SnapshotSpec {
-        let mut spec = match author {
-            SnapshotSpec::Off => SnapshotSpec::default(),
-            said => said.clone(),
+        let mut keys = author.keys().cloned().unwrap_or_default();
+        keys.level = level_of(self.view.level);
+        keys.levels = self.view.levels.iter().map(entry).collect();
+        keys.by = match self.view.by {
+            By::Process => SnapshotBy::Process,
+            By::Program => SnapshotBy::Program,
         };
-        if let SnapshotSpec::On {
-            level,
-            temporary,
-            levels,
-            by,
-            ..
-        } = &mut spec
-        {
-            *level = level_of(self.view.level);
-            *levels = self.view.levels.iter().map(entry).collect();
-            *by = match self.view.by {
-                By::Process => SnapshotBy::Process,
-                By::Program => SnapshotBy::Program,
-            };
-            temporary.extend(self.temporary.iter().map(|(glob, _)| glob.clone()));
-        }
-        spec
+        let temporary = self.temporary.iter().map(|(glob, _)| glob.clone());
+        keys.temporary.extend(temporary);
+        SnapshotSpec::On(keys)
     }
 }

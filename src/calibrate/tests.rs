@@ -106,9 +106,7 @@ fn quiet(stories: &[&str]) -> Calibration {
 /// The level, those of single processes with what is hidden of them, and what is told apart.
 fn levels(calibration: &Calibration) -> (SnapshotLevel, Vec<(String, LevelSpec)>, SnapshotBy) {
     match calibration.spec(&SnapshotSpec::Off) {
-        SnapshotSpec::On {
-            level, levels, by, ..
-        } => (level, levels, by),
+        SnapshotSpec::On(keys) => (keys.level, keys.levels, keys.by),
         SnapshotSpec::Off => panic!("a calibrated scenario has a snapshot"),
     }
 }

@@ -72,6 +72,16 @@ pub enum Entry {
     Missing,
 }
 
+impl Entry {
+    /// The six words of its arguments, where they were seen.
+    pub fn args(&self) -> Option<&[u64; 6]> {
+        match self {
+            Self::Seen { args, .. } => Some(args),
+            Self::Uncorking | Self::Missing => None,
+        }
+    }
+}
+
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {

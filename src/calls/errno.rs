@@ -29,6 +29,7 @@ fn find(errno: i32) -> Option<&'static (i32, &'static str, &'static str)> {
 }
 
 /// Number, name and text, in order of number.
+#[rustfmt::skip]
 const ERRNOS: &[(i32, &str, &str)] = &[
     (1, "EPERM", "Operation not permitted"),
     (2, "ENOENT", "No such file or directory"),
@@ -109,22 +110,10 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (79, "ELIBACC", "Can not access a needed shared library"),
     (80, "ELIBBAD", "Accessing a corrupted shared library"),
     (81, "ELIBSCN", ".lib section in a.out corrupted"),
-    (
-        82,
-        "ELIBMAX",
-        "Attempting to link in too many shared libraries",
-    ),
+    (82, "ELIBMAX", "Attempting to link in too many shared libraries"),
     (83, "ELIBEXEC", "Cannot exec a shared library directly"),
-    (
-        84,
-        "EILSEQ",
-        "Invalid or incomplete multibyte or wide character",
-    ),
-    (
-        85,
-        "ERESTART",
-        "Interrupted system call should be restarted",
-    ),
+    (84, "EILSEQ", "Invalid or incomplete multibyte or wide character"),
+    (85, "ERESTART", "Interrupted system call should be restarted"),
     (86, "ESTRPIPE", "Streams pipe error"),
     (87, "EUSERS", "Too many users"),
     (88, "ENOTSOCK", "Socket operation on non-socket"),
@@ -136,11 +125,7 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (94, "ESOCKTNOSUPPORT", "Socket type not supported"),
     (95, "EOPNOTSUPP", "Operation not supported"),
     (96, "EPFNOSUPPORT", "Protocol family not supported"),
-    (
-        97,
-        "EAFNOSUPPORT",
-        "Address family not supported by protocol",
-    ),
+    (97, "EAFNOSUPPORT", "Address family not supported by protocol"),
     (98, "EADDRINUSE", "Address already in use"),
     (99, "EADDRNOTAVAIL", "Cannot assign requested address"),
     (100, "ENETDOWN", "Network is down"),
@@ -151,11 +136,7 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (105, "ENOBUFS", "No buffer space available"),
     (106, "EISCONN", "Transport endpoint is already connected"),
     (107, "ENOTCONN", "Transport endpoint is not connected"),
-    (
-        108,
-        "ESHUTDOWN",
-        "Cannot send after transport endpoint shutdown",
-    ),
+    (108, "ESHUTDOWN", "Cannot send after transport endpoint shutdown"),
     (109, "ETOOMANYREFS", "Too many references: cannot splice"),
     (110, "ETIMEDOUT", "Connection timed out"),
     (111, "ECONNREFUSED", "Connection refused"),
@@ -197,16 +178,8 @@ const ERRNOS: &[(i32, &str, &str)] = &[
     (525, "ETOOSMALL", "Buffer or request is too small"),
     (526, "ESERVERFAULT", "An untranslatable error occurred"),
     (527, "EBADTYPE", "Type not supported by server"),
-    (
-        528,
-        "EJUKEBOX",
-        "Request initiated, but will not complete before timeout",
-    ),
-    (
-        529,
-        "EIOCBQUEUED",
-        "Request queued, will get completion event",
-    ),
+    (528, "EJUKEBOX", "Request initiated, but will not complete before timeout"),
+    (529, "EIOCBQUEUED", "Request queued, will get completion event"),
     (530, "ERECALLCONFLICT", "Conflict with recalled state"),
     (531, "ENOGRACE", "NFS file lock reclaim refused"),
 ];

@@ -121,10 +121,8 @@ pub fn write_argument(
     kind: ArgKind,
     values: &mut impl Values,
 ) {
-    let word = match &call.entry {
-        Entry::Seen { args, .. } => args.get(place).copied().unwrap_or_default(),
-        Entry::Uncorking | Entry::Missing => 0,
-    };
+    let word = call.entry.args().and_then(|args| args.get(place));
+    let word = word.copied().unwrap_or_default();
     match kind {
         ArgKind::Fd => descriptor(out, word as i32, call.files.argument(place), values),
         ArgKind::Address if word != 0 => values.mapping(word, call.places.argument(place), out),
@@ -199,10 +197,8 @@ pub fn returns(call: &Call, signature: &Signature) -> ReturnKind {
     if let Some(returns) = call.operation_returns() {
         return returns;
     }
-    match &call.entry {
-        Entry::Seen { args, .. } => signature.meanings(args).returns,
-        Entry::Uncorking | Entry::Missing => signature.returns,
-    }
+    let args = call.entry.args();
+    args.map_or(signature.returns, |args| signature.meanings(args).returns)
 }
 
 /// Writes what stands behind the ` = `.

@@ -152,11 +152,7 @@ fn is_text(part: &Part, wanted: &str) -> Answer {
         },
         Value::Path {
             given, absolute, ..
-        } => Place {
-            given,
-            absolute: absolute.as_deref(),
-        }
-        .is(wanted.as_bytes()),
+        } => Place::of(given, absolute).is(wanted.as_bytes()),
         Value::File { .. } | Value::UnknownFile { .. } if number.is_some() => is_numbered().into(),
         Value::File { name, .. } => named(name, &|place| place.is(wanted.as_bytes())),
         Value::UnknownFile { .. } => Answer::Unknown,
@@ -189,11 +185,7 @@ fn begins(part: &Part, prefix: &[u8]) -> Answer {
     match &part.value {
         Value::Path {
             given, absolute, ..
-        } => Place {
-            given,
-            absolute: absolute.as_deref(),
-        }
-        .starts_with(prefix),
+        } => Place::of(given, absolute).starts_with(prefix),
         Value::File { name, .. } => named(name, &|place| place.starts_with(prefix)),
         Value::Bytes {
             bytes,
@@ -207,11 +199,7 @@ fn is_like(part: &Part, glob: &[u8]) -> Answer {
     match &part.value {
         Value::Path {
             given, absolute, ..
-        } => Place {
-            given,
-            absolute: absolute.as_deref(),
-        }
-        .is_like(glob),
+        } => Place::of(given, absolute).is_like(glob),
         Value::File { name, .. } => named(name, &|place| place.is_like(glob)),
         _ => textual(part, &|text, is_whole| is_whole && path_glob(glob, text)),
     }

@@ -15,8 +15,6 @@ mod gaps;
 mod judge;
 mod marks;
 mod named;
-#[cfg(test)]
-pub(crate) mod notation;
 mod order;
 mod pairs;
 mod paths;

@@ -25,6 +25,12 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// The path of a call.
+    pub(super) fn of(given: &'a [u8], absolute: &'a Option<Vec<u8>>) -> Self {
+        let absolute = absolute.as_deref();
+        Self { given, absolute }
+    }
+
     /// Returns the path from the root, clean.
     pub(super) fn resolved(&self) -> Option<Vec<u8>> {
         match self.absolute {

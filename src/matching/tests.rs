@@ -1,6 +1,6 @@
-use super::notation::deeds;
 use super::*;
 use crate::trace::Deed;
+use notation::deeds;
 
 mod effort;
 mod exhaustive;
@@ -8,6 +8,7 @@ mod explained;
 mod fields;
 mod forgotten;
 mod marks;
+pub(crate) mod notation;
 mod orders;
 mod spans;
 

@@ -66,14 +66,7 @@ fn spelled(one: &Part, other: &Part) -> Answer {
                 absolute: c,
                 ..
             },
-        ) => Place {
-            given: a,
-            absolute: absolute.as_deref(),
-        }
-        .meets(&Place {
-            given: b,
-            absolute: c.as_deref(),
-        }),
+        ) => Place::of(a, absolute).meets(&Place::of(b, c)),
         (
             Value::Path {
                 given, absolute, ..

@@ -7,7 +7,7 @@ use super::named::names_of;
 use super::needs::{Needs, exact_paths};
 use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks, spans};
 use crate::matching::{Expected, Matcher, SpanRule};
-use crate::scenario::{Expectations, KeyPath, Role, Scenario, StepSpec, Test, nearest};
+use crate::scenario::{Expectations, KeyPath, Role, Scenario, StepSpec, Test, did_you_mean};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use syscall_model::{has_all_of, natives_of};
@@ -173,9 +173,7 @@ impl Resolver<'_> {
                 ),
                 false => {
                     let counted = self.counted.iter().map(String::as_str);
-                    let near = nearest(&step.event, counted);
-                    let near = near.map(|near| format!("did you mean `{near}`?"));
-                    (message, help.or(near))
+                    (message, help.or(did_you_mean(&step.event, counted)))
                 }
             };
             invalid(self.scenario.complaint(&step.at, message, help))
@@ -321,17 +319,14 @@ impl Resolver<'_> {
             .iter()
             .flat_map(|(name, alias)| [Some(name.as_str()), *alias])
             .flatten();
-        let help = match nearest(word, words) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                let field = |(name, alias): &(String, Option<&str>)| match alias {
-                    Some(alias) => format!("`{alias}` ({name})"),
-                    None => format!("`{name}`"),
-                };
-                let all: Vec<String> = all.iter().map(field).collect();
-                format!("its fields are {}", all.join(", "))
-            }
-        };
+        let help = did_you_mean(word, words).unwrap_or_else(|| {
+            let field = |(name, alias): &(String, Option<&str>)| match alias {
+                Some(alias) => format!("`{alias}` ({name})"),
+                None => format!("`{name}`"),
+            };
+            let all: Vec<String> = all.iter().map(field).collect();
+            format!("its fields are {}", all.join(", "))
+        });
         (message, help)
     }
 

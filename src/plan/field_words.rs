@@ -1,7 +1,7 @@
 //! Words for what became of a span, for lengths of time and for where signals come from.
 
 use super::field_tests::{Named, Wrong};
-use crate::scenario::nearest;
+use crate::scenario::did_you_mean;
 use crate::trace::State;
 use syscall_model::signal_codes;
 
@@ -23,21 +23,17 @@ impl Named<'_> {
             return Ok(());
         }
         let message = format!("{self} is never `{}`", text.escape_debug());
-        let help = match nearest(text, words) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is {}", words.join(", ")),
-        };
-        Err((message, Some(help)))
+        let all = || format!("it is {}", words.join(", "));
+        Err((message, Some(did_you_mean(text, words).unwrap_or_else(all))))
     }
 
     pub(super) fn signal_code(&self, text: &str) -> Result<(), Wrong> {
         if signal_codes().any(|name| name == text) {
             return Ok(());
         }
-        let near = nearest(text, signal_codes()).map(|near| format!("did you mean `{near}`?"));
         Err((
             format!("unknown code of a signal `{}`", text.escape_debug()),
-            near,
+            did_you_mean(text, signal_codes()),
         ))
     }
 }

@@ -3,7 +3,7 @@
 use super::expected::Resolver;
 use super::{EventsPlan, PlanError, invalid, spans};
 use crate::matching::{MARKING, Mark, may_mark};
-use crate::scenario::{KeyPath, Mark as WrittenMark, Scenario, Since, SnapshotSpec};
+use crate::scenario::{KeyPath, Mark as WrittenMark, Scenario, Since};
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::memory::{Moment, State};
 use syscall_model::{Call, Entry};
@@ -75,10 +75,7 @@ pub(super) fn marks(
     Ok(Marks {
         since,
         sections: sections.collect::<Result<_, PlanError>>()?,
-        shown: match &scenario.snapshot {
-            SnapshotSpec::On { section, .. } => section.clone(),
-            SnapshotSpec::Off => None,
-        },
+        shown: scenario.snapshot.section().map(str::to_owned),
         hidden: beside.map(|name| (*name).to_owned()).collect(),
     })
 }

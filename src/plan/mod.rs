@@ -76,9 +76,7 @@ pub use wanted::{Wanted, WantedEvent};
 pub use words::event_words;
 
 use crate::matching::{Expected, SpanRule};
-use crate::scenario::{
-    Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, SnapshotSpec, Workload,
-};
+use crate::scenario::{Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, Workload};
 use crate::trace::View;
 use perf_live::host::{Catalogue, HostError};
 use perf_live::sandbox::{Survivors, WorldSpec};
@@ -235,10 +233,7 @@ pub fn resolve(
     limits::check(scenario, facts)?;
     let owners = owners("workload", &scenario.workload, scenario, facts)?;
     let wants = wanted::all(scenario);
-    let contents = match &scenario.snapshot {
-        SnapshotSpec::On { contents, .. } => *contents,
-        SnapshotSpec::Off => 0,
-    };
+    let contents = scenario.snapshot.keys().map_or(0, |keys| keys.contents);
     let memory = MemoryPlan {
         reader: facts.reader,
         contents,

@@ -3,8 +3,7 @@
 use super::{EventsPlan, PlanError, invalid, operations, spans};
 use crate::matching::SPAN;
 use crate::scenario::{
-    EventSpec, EventWish, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec,
-    nearest,
+    EventSpec, EventWish, KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, did_you_mean,
 };
 use crate::trace::{By, Level, Naming, Treatment, View};
 use perf_live::units::SoftwareEvent;
@@ -87,8 +86,7 @@ fn tracepoints_of(
         .filter(|name| *name == word || is_glob && glob(word, name));
     let meant: HashSet<String> = meant.map(str::to_owned).collect();
     if meant.is_empty() {
-        let near = nearest(word, opened).map(|near| format!("did you mean `{near}`?"));
-        return Err((never(word), near));
+        return Err((never(word), did_you_mean(word, opened)));
     }
     Ok(meant)
 }
@@ -124,17 +122,7 @@ fn also_means(word: &str, missing: &str) -> String {
 }
 
 pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<View>, PlanError> {
-    let SnapshotSpec::On {
-        level,
-        hide,
-        show,
-        contents,
-        temporary,
-        levels,
-        by,
-        ..
-    } = &scenario.snapshot
-    else {
+    let Some(keys) = scenario.snapshot.keys() else {
         return Ok(None);
     };
     let at = KeyPath::root().key("snapshot");
@@ -166,24 +154,28 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
         })
     };
     let mut view = View {
-        level: level_of(*level),
-        levels: levels.iter().map(treatment).collect::<Result<_, _>>()?,
-        by: match by {
+        level: level_of(keys.level),
+        levels: keys
+            .levels
+            .iter()
+            .map(treatment)
+            .collect::<Result<_, _>>()?,
+        by: match keys.by {
             SnapshotBy::Process => By::Process,
             SnapshotBy::Program => By::Program,
         },
-        hidden: names(&at.clone().key("hide"), hide)?,
-        shown: names(&at.clone().key("show"), show)?,
+        hidden: names(&at.clone().key("hide"), &keys.hide)?,
+        shown: names(&at.clone().key("show"), &keys.show)?,
         directory: None,
-        contents: usize::from(*contents),
-        temporary: temporary.clone(),
+        contents: usize::from(keys.contents),
+        temporary: keys.temporary.clone(),
         stretch: None,
     };
     view.hidden.extend(unsteady(events, &view));
     let mut names = events.names();
     names.extend(spans::names_of("span:*", scenario).unwrap_or_default());
     if !names.iter().any(|name| view.shows(name)) {
-        let key = if hide.is_empty() { "show" } else { "hide" };
+        let key = if keys.hide.is_empty() { "show" } else { "hide" };
         let message = "the snapshot shows no event of this scenario";
         let help = "to have none write `snapshot: false`".to_owned();
         return Err(invalid(scenario.complaint(

@@ -1,9 +1,7 @@
 //! Finds the requirements of a scenario that the machine does not meet.
 
 use super::{Facts, calls, operations};
-use crate::scenario::{
-    EventSpec, EventWish, KernelVersion, Needs, SandboxSpec, Scenario, Since, SnapshotSpec,
-};
+use crate::scenario::{EventSpec, EventWish, KernelVersion, Needs, SandboxSpec, Scenario, Since};
 use perf_live::host::{Catalogue, HostError};
 use perf_live::sandbox::WorldSpec;
 use std::collections::BTreeSet;
@@ -196,10 +194,8 @@ fn names_operations(scenario: &Scenario, absent: &BTreeSet<String>) -> bool {
         EventSpec::Event(EventWish { name, .. }) => Some(name),
         EventSpec::Syscalls(_) | EventSpec::Chained(..) | EventSpec::Counted(_) => None,
     });
-    let shown = match &scenario.snapshot {
-        SnapshotSpec::On { hide, show, .. } => [hide.as_slice(), show.as_slice()],
-        SnapshotSpec::Off => Default::default(),
-    };
+    let shown = scenario.snapshot.keys();
+    let shown = shown.map_or([&[][..]; 2], |keys| [&keys.hide, &keys.show]);
     let sections = scenario.expect.sections.values();
     let expected = sections
         .chain([&scenario.expect.events])

@@ -157,11 +157,10 @@ pub(super) fn names_of(
     if known.contains(word) {
         return Ok(BTreeSet::from([word.to_owned()]));
     }
-    let near = crate::scenario::nearest(word, known.iter().map(String::as_str));
-    let help = match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "declare it under `trace.spans`, with its `begin` and its `end`".to_owned(),
-    };
+    let near = crate::scenario::did_you_mean(word, known.iter().map(String::as_str));
+    let help = near.unwrap_or_else(|| {
+        "declare it under `trace.spans`, with its `begin` and its `end`".to_owned()
+    });
     Err((
         format!("there is no span `{}`", word.escape_debug()),
         Some(help),

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io;
 use syscall_model::names::Abi;
 use syscall_model::signals::signal_name;
-use syscall_model::{Actor, Call, Entry, Outcome, Signatures, Values, errno, write_argument};
+use syscall_model::{Actor, Call, Outcome, Signatures, Values, errno, write_argument};
 
 /// Appends a call as a JSON object and a line feed.
 ///
@@ -26,10 +26,7 @@ pub fn call_json(
     signatures: &Signatures<'_>,
     values: &mut impl Values,
 ) {
-    let args = match call.entry {
-        Entry::Seen { args, .. } => Some(args),
-        Entry::Uncorking | Entry::Missing => None,
-    };
+    let args = call.entry.args();
     out.push_str("{\"type\":\"syscall\"");
     actor(out, &call.actor);
     number(out, "time_ns", call.time().0);
@@ -48,7 +45,7 @@ pub fn call_json(
     let mut text = String::new();
     signatures.with(call.abi, call.number, |signature| {
         let Some(args) = args else { return };
-        let meanings = signature.meanings(&args);
+        let meanings = signature.meanings(args);
         for (number, (place, kind)) in meanings.shown().enumerate() {
             let argument = signature.arguments.get(place);
             let name = argument.map_or("", |argument| &argument.name);

@@ -61,7 +61,7 @@ pub use recorded::{
     StoreError, StoreOptions, Stored, chosen_cpus, inject_file, inject_pipe,
 };
 pub use scenario::{Outcome, SnapshotOutcome, Subject, attempt};
-pub use session::{Control, Next, Patience, SessionError, follow};
+pub use session::{Control, Next, Patience, SessionError, Undisturbed, follow};
 pub use setting::{Extras, Fault, Fired, Observer, Setting, Turn};
 pub use stat::Counters;
 pub use study::{

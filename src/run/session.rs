@@ -29,6 +29,19 @@ pub trait Control {
     fn ready(&mut self, running: &mut Running) -> io::Result<Next>;
 }
 
+/// Interrupts nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Undisturbed;
+
+impl Control for Undisturbed {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
+        Ok(Next::Follow)
+    }
+}
+
 /// What to do with a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {

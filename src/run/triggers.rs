@@ -1,10 +1,9 @@
 //! Says when a file ends and the next begins, or when what the rings hold is written.
 
-use super::session::{self, Control, Next, SessionError, system};
+use super::session::{self, SessionError, system};
 use super::{Bench, RunError};
 use crate::plan::RecordWish;
 use perf_live::events::{self, EventRequest, EventSet, RingChoice, Subject};
-use perf_live::sandbox::Running;
 use perf_records::attr::{Attr, Maps};
 use perf_records::merge::Source as _;
 use perf_records::record::{self, Header};
@@ -114,23 +113,16 @@ impl Bench<'_> {
     }
 }
 
-/// A control without a descriptor: the wait ends by itself.
-struct Nobody;
-
-impl Control for Nobody {
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
-        Ok(Next::Follow)
-    }
-}
-
 impl Alarm {
     /// Returns how many files it has asked for since the last call.
     fn asked(&mut self) -> Result<u64, SessionError> {
         let none = std::iter::empty();
-        session::wait_for(&mut self.events, none, &Nobody, Duration::ZERO)?;
+        session::wait_for(
+            &mut self.events,
+            none,
+            &session::Undisturbed,
+            Duration::ZERO,
+        )?;
         self.events.look().map_err(system("drain the rings"))?;
         let mut asked = 0_u64;
         for drain in self.events.parts().0 {

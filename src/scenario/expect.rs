@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use super::counts::{CountRange, Difference};
 use super::files_after::FileAfter;
-use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
-use super::nearest::nearest;
+use super::flexible::{Entries, Flexible, Text, deserialize_flexible};
+use super::nearest::{did_you_mean, unknown};
 use super::patterns::{WrittenCounts, WrittenExpectations};
-use super::schema::{either, of, one_key, some_text, text, words};
+use super::schema::{either, of, one_key, text, words};
 use super::steps::{Expectations, NumberOf, Pattern, StepSpec};
 use perf_live::units::{ExitKind, Limit};
 
@@ -157,42 +157,37 @@ impl Flexible for WrittenExit {
     }
 }
 
-impl Flexible for WrittenLimit {
+impl Text for WrittenLimit {
     const EXPECTED: &'static str = "a limit's name such as `memory`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
+    fn schema() -> Schema {
         words(Limit::ALL.map(Limit::word))
     }
 
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let known = Limit::ALL.into_iter().find(|limit| limit.word() == text);
         Some(known.map(Self).ok_or_else(|| {
-            let message = format!("unknown limit `{}`", text.escape_debug());
-            match nearest(text, Limit::ALL.map(Limit::word)) {
-                Some(near) => format!("{message}\ndid you mean `{near}`?"),
-                None => message,
-            }
+            unknown(
+                "limit",
+                text,
+                did_you_mean(text, Limit::ALL.map(Limit::word)),
+            )
         }))
     }
 }
 
-impl Flexible for SignalName {
+impl Text for SignalName {
     const EXPECTED: &'static str = "a signal's name such as `SIGKILL`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
+    fn schema() -> Schema {
         words(Signal::iterator().map(Signal::as_str))
     }
 
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let unknown = || {
             let whole = format!("SIG{}", text.to_uppercase().trim_start_matches("SIG"));
-            let message = format!("unknown signal `{}`", text.escape_debug());
-            match nearest(&whole, Signal::iterator().map(Signal::as_str)) {
-                Some(near) => format!("{message}\ndid you mean `{near}`?"),
-                None => message,
-            }
+            let near = did_you_mean(&whole, Signal::iterator().map(Signal::as_str));
+            unknown("signal", text, near)
         };
         Some(Signal::from_str(text).map(Self).map_err(|_| unknown()))
     }
@@ -220,15 +215,10 @@ impl Flexible for ExpectedOutput {
     }
 }
 
-impl Flexible for NeededText {
+impl Text for NeededText {
     const EXPECTED: &'static str = "a string";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         Some(if text.is_empty() {
             Err("every text contains an empty one\nsay what must be there, or for no text at all write \"\" in place of the mapping".to_owned())
         } else {
@@ -237,15 +227,10 @@ impl Flexible for NeededText {
     }
 }
 
-impl Flexible for RegexText {
+impl Text for RegexText {
     const EXPECTED: &'static str = "a string with a regular expression";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let regex = Regex::new(text).map_err(|error| {
             // The regex crate draws its own snippet; the fault is named on the last line.
             let drawn = error.to_string();

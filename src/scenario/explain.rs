@@ -4,7 +4,7 @@ use serde_path_to_error::Segment as SerdeSegment;
 
 use super::diagnostic::{Diagnostic, Source};
 use super::key_path::KeyPath;
-use super::nearest::nearest;
+use super::nearest::did_you_mean;
 use super::places::Places;
 
 /// Turns a complaint of serde into one with a place, in the words of the scenario's reference.
@@ -74,8 +74,8 @@ fn wrong_type(source: &Source, places: &Places, path: &KeyPath, expected: &str) 
 /// The nearest of the keys that serde lists between backticks, or all of them.
 fn known_keys(key: &str, list: &str) -> String {
     let keys: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
-    match (nearest(key, keys.iter().copied()), &keys[..]) {
-        (Some(near), _) => format!("did you mean `{near}`?"),
+    match (did_you_mean(key, keys.iter().copied()), &keys[..]) {
+        (Some(advice), _) => advice,
         (None, [only]) => format!("the only key here is `{only}`"),
         (None, keys) => {
             let quoted: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::SeqAccess;
 
 use super::expect::RegexText;
-use super::flexible::{Flexible, NoMapping, deserialize_flexible, elements};
-use super::schema::{any_number, either, list_of, of, one_key, some_text, text, text_like};
+use super::flexible::{Flexible, NoMapping, Text, deserialize_flexible, elements};
+use super::schema::{any_number, either, list_of, of, one_key, some_text, text};
 
 /// What a field must be.
 #[derive(Clone, Debug)]
@@ -297,28 +297,18 @@ impl Flexible for OneOf {
     }
 }
 
-impl Flexible for NotEmpty {
+impl Text for NotEmpty {
     const EXPECTED: &'static str = "a string";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         Some(not_empty(text).map(Self))
     }
 }
 
-impl Flexible for Glob {
+impl Text for Glob {
     const EXPECTED: &'static str = "a string with a glob such as `lib*.so`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         Some(if text.contains("**") && text.bytes().all(|b| b == b'*') {
             Err("every text matches this\nto take anything write `any`".to_owned())
         } else {
@@ -351,15 +341,11 @@ impl Flexible for Contained {
     }
 }
 
-impl Flexible for Range {
+impl Text for Range {
     const EXPECTED: &'static str = "a range such as `1..=4`, `2..` or `..=3`";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = r"^([+-]?[0-9]+)?\.\.(=[+-]?[0-9]+)?$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like(r"^([+-]?[0-9]+)?\.\.(=[+-]?[0-9]+)?$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         Some(Test::range(text)?.map(Self))
     }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::counts::CountRange;
 use super::expect::{ExpectedOutput, NeededText, RegexText};
-use super::flexible::{Flexible, NoMapping, Written, deserialize_flexible};
+use super::flexible::{Flexible, Text, Written, deserialize_flexible};
 use super::nearest::one_of;
 use super::schema::{either, of, text, words};
 use super::workload::Mode;
@@ -160,15 +160,14 @@ impl Flexible for FileAfter {
     }
 }
 
-impl Flexible for FileType {
+impl Text for FileType {
     const EXPECTED: &'static str = "`file`, `directory`, `symlink`, `fifo`, `socket` or `device`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
+    fn schema() -> Schema {
         words(Self::ALL.map(Self::word))
     }
 
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let known = Self::ALL.map(|kind| (kind.word(), kind));
         one_of(text, "kind", &known)
     }

@@ -10,7 +10,7 @@ use serde::de::{
     Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 
-use super::schema::entries_of;
+use super::schema::{entries_of, some_text, text_like};
 
 /// A type that a string, a number, a truth value, a list or a mapping may stand for.
 ///
@@ -49,6 +49,39 @@ pub(super) trait Flexible: Sized {
 
     fn from_mapping(_mapping: Self::Mapping) -> Option<Result<Self, String>> {
         None
+    }
+}
+
+/// A type that nothing but a string stands for.
+pub(super) trait Text: Sized {
+    /// What may stand here, behind "must be".
+    const EXPECTED: &'static str;
+
+    /// What the string is like, as a regular expression; empty where it may be anything but empty.
+    const LIKE: &'static str = "";
+
+    /// The same for editors.
+    fn schema() -> Schema {
+        match Self::LIKE {
+            "" => some_text(),
+            like => text_like(like),
+        }
+    }
+
+    /// Takes the string; `None` where it is not what may stand here.
+    fn read(text: &str) -> Option<Result<Self, String>>;
+}
+
+impl<T: Text> Flexible for T {
+    const EXPECTED: &'static str = T::EXPECTED;
+    type Mapping = NoMapping;
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        T::schema()
+    }
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        T::read(text)
     }
 }
 

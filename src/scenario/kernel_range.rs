@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
-use super::schema::text_like;
-use schemars::{Schema, SchemaGenerator};
+use super::flexible::{Text, deserialize_flexible};
 
 /// A kernel's version, compared number by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,15 +110,11 @@ impl fmt::Display for KernelRange {
     }
 }
 
-impl Flexible for KernelRange {
+impl Text for KernelRange {
     const EXPECTED: &'static str = "a string such as \">= 5.10\" or \">= 5.10, < 6.12\"";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^ *(>=|<)[^,]+(, *(>=|<)[^,]+)?$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^ *(>=|<)[^,]+(, *(>=|<)[^,]+)?$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let mut range = Self {
             at_least: None,
             below: None,
@@ -152,7 +146,7 @@ mod tests {
     use super::*;
 
     fn range(text: &str) -> KernelRange {
-        KernelRange::from_text(text).unwrap().unwrap()
+        KernelRange::read(text).unwrap().unwrap()
     }
 
     fn version(text: &str) -> KernelVersion {
@@ -190,10 +184,10 @@ mod tests {
             ">= +5.1",
             ">= 6.1,",
         ] {
-            assert!(KernelRange::from_text(bad).is_none(), "{bad}");
+            assert!(KernelRange::read(bad).is_none(), "{bad}");
         }
         for bad in [">= 6.1, < 6.1", ">= 6.1, >= 6.2"] {
-            assert!(matches!(KernelRange::from_text(bad), Some(Err(_))), "{bad}");
+            assert!(matches!(KernelRange::read(bad), Some(Err(_))), "{bad}");
         }
     }
 

@@ -31,6 +31,14 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, candidate)| candidate)
 }
 
+/// The advice that goes with an unknown word, if a known one is near.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    nearest(word, known).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// The one whose word this is; else a complaint with the nearest, if one is near.
 pub(super) fn one_of<T: Copy>(
     text: &str,
@@ -40,11 +48,17 @@ pub(super) fn one_of<T: Copy>(
     if let Some((_, meant)) = known.iter().find(|(word, _)| *word == text) {
         return Some(Ok(*meant));
     }
-    let near = nearest(text, known.iter().map(|(word, _)| *word))?;
-    Some(Err(format!(
-        "unknown {what} `{}`\ndid you mean `{near}`?",
-        text.escape_debug()
-    )))
+    let advice = did_you_mean(text, known.iter().map(|(word, _)| *word))?;
+    Some(Err(unknown(what, text, Some(advice))))
+}
+
+/// The complaint about a word that is none of those known, with advice.
+pub(super) fn unknown(what: &str, text: &str, advice: Option<String>) -> String {
+    let message = format!("unknown {what} `{}`", text.escape_debug());
+    match advice {
+        Some(advice) => format!("{message}\n{advice}"),
+        None => message,
+    }
 }
 
 #[cfg(test)]

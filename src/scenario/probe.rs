@@ -1,9 +1,6 @@
 //! Probes among the events of a scenario.
 
-use schemars::{Schema, SchemaGenerator};
-
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
-use super::schema::{some_text, text_like};
+use super::flexible::{Text, deserialize_flexible};
 use perf_live::units::{Probe, ProbeKind};
 
 /// What the keys of an event say that is a probe.
@@ -77,68 +74,48 @@ impl WrittenProbe {
     }
 }
 
-impl Flexible for UserPlace {
+/// A part of a probe as it was written, which has been tried.
+fn kept(text: &str, tried: Result<Probe, impl ToString>) -> Result<String, String> {
+    let tried = tried.map_err(|wrong| wrong.to_string());
+    tried.map(|_| text.to_owned())
+}
+
+impl Text for UserPlace {
     const EXPECTED: &'static str = "a string such as `./bin/save:commit`";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[^:]+(.*[^:])?:[^:].*$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[^:]+(.*[^:])?:[^:].*$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let read = Probe::of(ProbeKind::Uprobe, text);
-        Some(
-            read.map(|_| Self(text.to_owned()))
-                .map_err(|wrong| wrong.to_string()),
-        )
+        Some(kept(text, read).map(Self))
     }
 }
 
-impl Flexible for KernelPlace {
+impl Text for KernelPlace {
     const EXPECTED: &'static str = "a string such as `vfs_open`";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[^0-9].*$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[^0-9].*$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let read = Probe::of(ProbeKind::Kprobe, text);
-        Some(
-            read.map(|_| Self(text.to_owned()))
-                .map_err(|wrong| wrong.to_string()),
-        )
+        Some(kept(text, read).map(Self))
     }
 }
 
-impl Flexible for Argument {
+impl Text for Argument {
     const EXPECTED: &'static str = "a string such as `path=+0(%di):ustring`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         // What it may be hangs on the kind of the probe, but that `$retval` is there.
         let probe = Probe::of(ProbeKind::Kretprobe, "f").ok()?;
         let read = probe.with_argument(text);
-        Some(
-            read.map(|_| Self(text.to_owned()))
-                .map_err(|wrong| wrong.to_string()),
-        )
+        Some(kept(text, read).map(Self))
     }
 }
 
-impl Flexible for ProbeName {
+impl Text for ProbeName {
     const EXPECTED: &'static str = "a word such as `begin`";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[A-Za-z_][A-Za-z0-9_]*$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let probe = Probe::of(ProbeKind::Kprobe, "f").ok()?;
         let named = probe.named(text).map_err(|wrong| wrong.what);
         Some(named.map(|_| Self(text.to_owned())))

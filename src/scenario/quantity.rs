@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::field_test::Test;
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Flexible, NoMapping, Text, deserialize_flexible};
 use super::schema::{either, number, text_like};
 use schemars::{Schema, SchemaGenerator};
 
@@ -18,15 +18,11 @@ pub(super) struct Timeout(pub(super) Duration);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ByteSize(pub(super) u64);
 
-impl Flexible for Timeout {
+impl Text for Timeout {
     const EXPECTED: &'static str = "a duration such as `500ms`, `10s` or `2m`";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[0-9]+(ms|s|m)$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[0-9]+(ms|s|m)$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let (number, unit) = number_and_unit(text)?;
         let duration = match unit {
             "ms" => Some(Duration::from_millis(number)),

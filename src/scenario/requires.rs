@@ -1,12 +1,12 @@
 //! The key `requires`.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Text, deserialize_flexible};
 use super::kernel_range::KernelRange;
-use super::nearest::nearest;
-use super::schema::{some_text, text_like, words};
+use super::nearest::{did_you_mean, unknown};
+use super::schema::words;
 use perf_records::units::TracepointName;
 
 /// What the machine must offer.
@@ -176,28 +176,19 @@ struct RequiredCommand(String);
 #[derive(Debug)]
 struct RequiredFeature(Feature);
 
-impl Flexible for RequiredTracepoint {
+impl Text for RequiredTracepoint {
     const EXPECTED: &'static str = "a string such as `sched:sched_switch`";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[^:]+:[^:]+$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[^:]+:[^:]+$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         TracepointName::parse(text).map(|name| Ok(Self(name)))
     }
 }
 
-impl Flexible for RequiredCommand {
+impl Text for RequiredCommand {
     const EXPECTED: &'static str = "a string such as `python3`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         Some(if text.is_empty() || text.contains('\0') {
             Err("this is no program's name".to_owned())
         } else {
@@ -206,23 +197,20 @@ impl Flexible for RequiredCommand {
     }
 }
 
-impl Flexible for RequiredFeature {
+impl Text for RequiredFeature {
     const EXPECTED: &'static str = "a feature's name such as `io_uring`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
+    fn schema() -> Schema {
         words(Feature::ALL.map(Feature::word))
     }
 
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let known = Feature::ALL.into_iter().find(|it| it.word() == text);
         Some(known.map(Self).ok_or_else(|| {
             let words = Feature::ALL.map(Feature::word);
-            let help = match nearest(text, words) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", words.join(", ")),
-            };
-            format!("unknown feature `{}`\n{help}", text.escape_debug())
+            let all = || format!("there are {}", words.join(", "));
+            let help = did_you_mean(text, words).unwrap_or_else(all);
+            unknown("feature", text, Some(help))
         }))
     }
 }

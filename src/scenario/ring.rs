@@ -1,9 +1,9 @@
 //! Which rings a run is recorded in, and what is kept of one that failed.
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Flexible, Text, deserialize_flexible};
 use super::nearest::one_of;
 use super::quantity::{ByteSize, Timeout};
-use super::schema::{either, of, text_like, words};
+use super::schema::{either, of, words};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::time::Duration;
@@ -63,15 +63,14 @@ pub(super) struct WrittenRing {
     pub(super) mode: RingMode,
 }
 
-impl Flexible for RingMode {
+impl Text for RingMode {
     const EXPECTED: &'static str = "`stream` or `flight`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
+    fn schema() -> Schema {
         words(Self::ALL.map(Self::as_str))
     }
 
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let known = Self::ALL.map(|mode| (mode.as_str(), mode));
         one_of(text, "mode", &known)
     }
@@ -112,15 +111,11 @@ impl Flexible for OnFailure {
     }
 }
 
-impl Flexible for Last {
+impl Text for Last {
     const EXPECTED: &'static str = "a duration such as `500ms` or `5s`, or a size such as `16MiB`";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[0-9]+(ms|s|m|KiB|MiB)$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[0-9]+(ms|s|m|KiB|MiB)$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let time = Timeout::from_text(text);
         let size = ByteSize::from_text(text);
         let time = time.map(|time| time.map(|time| Self::Time(time.0)));

@@ -3,10 +3,10 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
-use super::flexible::{Flexible, NoMapping, Written, deserialize_flexible};
-use super::nearest::nearest;
+use super::flexible::{Flexible, NoMapping, Text, Written, deserialize_flexible};
+use super::nearest::one_of;
 use super::quantity::{ByteSize, Timeout};
-use super::schema::{either, number, of, some_text, text_like, words};
+use super::schema::{either, number, of, some_text, words};
 use super::workload::Mode;
 use perf_live::sandbox::{Addresses, Network, Root, Survivors, UserSpec, WorldSpec};
 use perf_live::units::Limits;
@@ -26,36 +26,22 @@ impl Default for SandboxSpec {
     }
 }
 
-/// Reads a word out of a few.
-fn one_of<T: Copy, const N: usize>(
-    what: &str,
-    words: [(&str, T); N],
-    text: &str,
-) -> Option<Result<T, String>> {
-    if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
-        return Some(Ok(*value));
-    }
-    let near = nearest(text, words.map(|(word, _)| word))?;
-    let text = text.escape_debug();
-    Some(Err(format!(
-        "unknown {what} `{text}`\ndid you mean `{near}`?"
-    )))
-}
-
 /// A type that is one of two words: what it is called in a complaint, and the words.
 macro_rules! two_words {
     ($type:ident, $what:literal, $one:literal: $first:ident, $other:literal: $second:ident) => {
-        impl Flexible for $type {
+        impl Text for $type {
             const EXPECTED: &'static str = concat!("`", $one, "` or `", $other, "`");
-            type Mapping = NoMapping;
 
-            fn schema(_: &mut SchemaGenerator) -> Schema {
+            fn schema() -> Schema {
                 words([$one, $other])
             }
 
-            fn from_text(text: &str) -> Option<Result<Self, String>> {
-                let words = [($one, Self::$first), ($other, Self::$second)];
-                one_of($what, words, text)
+            fn read(text: &str) -> Option<Result<Self, String>> {
+                one_of(
+                    text,
+                    $what,
+                    &[($one, Self::$first), ($other, Self::$second)],
+                )
             }
         }
     };
@@ -98,15 +84,11 @@ struct Hostname(String);
 // `__NEW_UTS_LEN`, include/uapi/linux/utsname.h.
 const MAX_HOSTNAME: usize = 64;
 
-impl Flexible for Hostname {
+impl Text for Hostname {
     const EXPECTED: &'static str = "a string such as `sandbox`";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[A-Za-z0-9.-]{1,64}$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[A-Za-z0-9.-]{1,64}$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.');
         Some(if text.is_empty() || !text.bytes().all(is_word) {
             Err("a machine's name has letters, digits, `-` and `.` only".to_owned())

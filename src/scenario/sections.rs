@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::flexible::{Flexible, deserialize_flexible};
 use super::model::Mark;
-use super::nearest::nearest;
+use super::nearest::{did_you_mean, unknown};
 use super::patterns::{OnlyKey, event};
 use super::schema::{either, one_key, some_text, words};
 use super::steps::StepSpec;
@@ -74,13 +74,9 @@ impl Flexible for Since {
             "exec" => Some(Ok(Self::Exec)),
             "main" => Some(Ok(Self::Main)),
             other => {
-                let message = format!("unknown start `{}`", other.escape_debug());
-                Some(Err(match nearest(other, ["exec", "main"]) {
-                    Some(near) => format!("{message}\ndid you mean `{near}`?"),
-                    None => {
-                        format!("{message}\nfor what the workload writes: {{ written: {other:?} }}")
-                    }
-                }))
+                let mark = || format!("for what the workload writes: {{ written: {other:?} }}");
+                let help = did_you_mean(other, ["exec", "main"]).unwrap_or_else(mark);
+                Some(Err(unknown("start", other, Some(help))))
             }
         }
     }

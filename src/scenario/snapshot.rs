@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Entries, Flexible, Text, deserialize_flexible};
 use super::nearest::one_of;
 use super::quantity::ByteSize;
 use super::schema::{either, of, words};
@@ -16,27 +16,30 @@ pub enum SnapshotSpec {
     /// No snapshot.
     Off,
     /// A snapshot.
-    On {
-        /// What of the trace must be the same.
-        level: SnapshotLevel,
-        /// Names to leave out, spelt as in `trace.events`.
-        hide: Vec<String>,
-        /// The only names to keep, spelt as in `trace.events`; empty where the author wrote
-        /// nothing, which keeps all.
-        show: Vec<String>,
-        /// How many bytes of what is read and written to show; 0 for none.
-        contents: u16,
-        /// Names of files that are other ones in each run, as globs.
-        temporary: Vec<String>,
-        /// The section that is shown; `None` where the author wrote nothing, which shows the whole
-        /// run.
-        section: Option<String>,
-        /// Levels of single processes: a glob for the name of a program (`cc1`), or for a process
-        /// with its number (`P3 sh`). The first that matches counts.
-        levels: Vec<(String, LevelSpec)>,
-        /// What is told apart.
-        by: SnapshotBy,
-    },
+    On(SnapshotKeys),
+}
+
+/// What a snapshot shows, and what of it must be the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SnapshotKeys {
+    /// What of the trace must be the same.
+    pub level: SnapshotLevel,
+    /// Names to leave out, spelt as in `trace.events`.
+    pub hide: Vec<String>,
+    /// The only names to keep, spelt as in `trace.events`; empty where the author wrote nothing,
+    /// which keeps all.
+    pub show: Vec<String>,
+    /// How many bytes of what is read and written to show; 0 for none.
+    pub contents: u16,
+    /// Names of files that are other ones in each run, as globs.
+    pub temporary: Vec<String>,
+    /// The section that is shown; `None` where the author wrote nothing, which shows the whole run.
+    pub section: Option<String>,
+    /// Levels of single processes: a glob for the name of a program (`cc1`), or for a
+    /// process with its number (`P3 sh`). The first that matches counts.
+    pub levels: Vec<(String, LevelSpec)>,
+    /// What is told apart.
+    pub by: SnapshotBy,
 }
 
 /// What of a process' trace must be the same.
@@ -113,28 +116,25 @@ impl fmt::Display for SnapshotLevel {
 }
 
 impl SnapshotSpec {
+    /// What it shows; `None` where there is none.
+    #[must_use]
+    pub fn keys(&self) -> Option<&SnapshotKeys> {
+        match self {
+            Self::On(keys) => Some(keys),
+            Self::Off => None,
+        }
+    }
+
     /// The section that is shown, if not the whole run is.
     #[must_use]
     pub fn section(&self) -> Option<&str> {
-        match self {
-            Self::On { section, .. } => section.as_deref(),
-            Self::Off => None,
-        }
+        self.keys()?.section.as_deref()
     }
 }
 
 impl Default for SnapshotSpec {
     fn default() -> Self {
-        Self::On {
-            level: SnapshotLevel::default(),
-            hide: Vec::new(),
-            show: Vec::new(),
-            contents: 0,
-            temporary: Vec::new(),
-            levels: Vec::new(),
-            by: SnapshotBy::default(),
-            section: None,
-        }
+        Self::On(SnapshotKeys::default())
     }
 }
 
@@ -187,28 +187,18 @@ impl Flexible for SnapshotSpec {
     }
 
     fn from_mapping(mapping: SnapshotMapping) -> Option<Result<Self, String>> {
-        let SnapshotMapping {
-            level,
-            hide,
-            show,
-            contents,
-            temporary,
-            levels: Entries(levels),
-            by,
-            section,
-        } = mapping;
-        let contents = contents.map_or(0, |size| size.0);
+        let contents = mapping.contents.map_or(0, |size| size.0);
         Some(match u16::try_from(contents) {
-            Ok(contents @ 0..=MOST_CONTENTS) => Ok(Self::On {
-                level,
-                hide,
-                show,
+            Ok(contents @ 0..=MOST_CONTENTS) => Ok(Self::On(SnapshotKeys {
+                level: mapping.level,
+                hide: mapping.hide,
+                show: mapping.show,
                 contents,
-                temporary,
-                levels,
-                by,
-                section,
-            }),
+                temporary: mapping.temporary,
+                levels: mapping.levels.0,
+                by: mapping.by,
+                section: mapping.section,
+            })),
             _ => Err(format!(
                 "`contents` must be {MOST_CONTENTS} bytes at most: that much of a buffer can be read at a time"
             )),
@@ -246,29 +236,27 @@ impl Flexible for LevelSpec {
     }
 }
 
-impl Flexible for SnapshotLevel {
+impl Text for SnapshotLevel {
     const EXPECTED: &'static str = "`sequence`, `counts` or `set`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
+    fn schema() -> Schema {
         words(Self::ALL.map(Self::as_str))
     }
 
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let known = Self::ALL.map(|level| (level.as_str(), level));
         one_of(text, "level", &known)
     }
 }
 
-impl Flexible for SnapshotBy {
+impl Text for SnapshotBy {
     const EXPECTED: &'static str = "`process` or `program`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
+    fn schema() -> Schema {
         words(Self::ALL.map(Self::as_str))
     }
 
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let known = Self::ALL.map(|by| (by.as_str(), by));
         one_of(text, "value", &known)
     }

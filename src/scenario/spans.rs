@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde::de::SeqAccess;
 
-use super::flexible::{Flexible, NoMapping, deserialize_flexible, elements};
+use super::flexible::{Flexible, Text, deserialize_flexible, elements};
 use super::key_path::KeyPath;
 use super::schema::{either, list_of, of, some_text};
 use super::steps::StepSpec;
@@ -127,15 +127,10 @@ impl Flexible for WrittenKey {
     }
 }
 
-impl Flexible for FieldName {
+impl Text for FieldName {
     const EXPECTED: &'static str = "the name of a field";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         Some(match text.trim().is_empty() {
             true => Err("the name of a field is empty".to_owned()),
             false => Ok(Self(text.to_owned())),

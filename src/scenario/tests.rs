@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{
     Command, CountRange, Diagnostic, EventSpec, EventWish, ExpectedOutput, FileSource, FileSpec,
-    KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotLevel, SnapshotSpec, read,
+    KeyPath, LevelSpec, Scenario, SnapshotBy, SnapshotKeys, SnapshotLevel, SnapshotSpec, read,
 };
 use perf_live::units::ExitKind;
 
@@ -208,7 +208,7 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
     let (hide, show) = (owned(&["brk"]), owned(&["%file"]));
     assert_eq!(
         scenario.snapshot,
-        SnapshotSpec::On {
+        SnapshotSpec::On(SnapshotKeys {
             level: SnapshotLevel::Counts,
             hide,
             show,
@@ -234,7 +234,7 @@ fn every_event_and_expectation_is_read_as_it_is_written() {
             ],
             by: SnapshotBy::Program,
             section: Some("save".to_owned()),
-        }
+        })
     );
     assert_eq!(
         scenario.requires.soft.kernel.unwrap().to_string(),

@@ -6,11 +6,11 @@ use std::num::NonZeroU64;
 
 use super::chain::{CallChain, WrittenChain};
 use super::counted::CountedSpec;
-use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible};
+use super::flexible::{Entries, Flexible, Text, deserialize_flexible};
 use super::model::Mark;
 use super::probe::{Argument, KernelPlace, ProbeName, UserPlace, WrittenProbe};
 use super::ring::{RingMode, RingSpec, WrittenRing};
-use super::schema::{either, of, some_text, text_like};
+use super::schema::{either, of, text_like};
 use super::spans::{SpanSpec, WrittenSpan};
 use perf_live::units::{Probe, SoftwareEvent, SoftwareKind};
 use perf_records::attr::Sampling;
@@ -242,15 +242,10 @@ impl Flexible for EventSpec {
     }
 }
 
-impl Flexible for Selector {
+impl Text for Selector {
     const EXPECTED: &'static str = "a string such as `openat`, `rename*`, `%file` or `!futex`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let name = text.strip_prefix('!').unwrap_or(text);
         if name.len() > 1 && name.starts_with('/') {
             return Some(Ok(Self(text.to_owned())));
@@ -274,11 +269,10 @@ impl Flexible for Selector {
     }
 }
 
-impl Flexible for Tracepoint {
+impl Text for Tracepoint {
     const EXPECTED: &'static str = "a string such as `sched:sched_switch`";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
+    fn schema() -> Schema {
         let software = SoftwareKind::TRACED.map(SoftwareKind::word);
         text_like(&format!(
             "^([^:, /]+:[^:, /]+|(software:)?({}|faults|cs|migrations)(:[ukh]+)?)$",
@@ -286,7 +280,7 @@ impl Flexible for Tracepoint {
         ))
     }
 
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let is_word =
             |word: &str| !word.is_empty() && !word.contains([':', ' ', ',', '/', '\n', '\0']);
         if let Some(event) = SoftwareEvent::parse(text) {
@@ -312,15 +306,10 @@ impl Flexible for Tracepoint {
     }
 }
 
-impl Flexible for Filter {
+impl Text for Filter {
     const EXPECTED: &'static str = "a string such as \"prev_prio < 120\"";
-    type Mapping = NoMapping;
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        some_text()
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         Some(if text.trim().is_empty() || text.contains('\0') {
             Err("this filters nothing".to_owned())
         } else {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
-use super::flexible::{Flexible, NoMapping, Written, deserialize_flexible};
+use super::flexible::{Flexible, Text, Written, deserialize_flexible};
 use super::quantity::Timeout;
-use super::schema::{either, of, text, text_like};
+use super::schema::{either, of, text};
 use perf_live::sandbox::UserSpec;
 
 /// The program to run and what it finds around it.
@@ -144,15 +144,11 @@ impl Flexible for FileSpec {
     }
 }
 
-impl Flexible for SourcePath {
+impl Text for SourcePath {
     const EXPECTED: &'static str = "a string";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[^/]";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[^/]")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         Some(if text.is_empty() || text.contains('\0') {
             Err("this is no path".to_owned())
         } else if text.starts_with('/') {
@@ -163,15 +159,11 @@ impl Flexible for SourcePath {
     }
 }
 
-impl Flexible for Mode {
+impl Text for Mode {
     const EXPECTED: &'static str = "a string of octal digits such as \"0755\"";
-    type Mapping = NoMapping;
+    const LIKE: &'static str = "^[0-7]{3,4}$";
 
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        text_like("^[0-7]{3,4}$")
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
+    fn read(text: &str) -> Option<Result<Self, String>> {
         let octal = (3..=4).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'7'));
         octal.then(|| {
             u32::from_str_radix(text, 8)

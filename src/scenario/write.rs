@@ -18,35 +18,27 @@ pub(super) fn list<'a>(items: impl IntoIterator<Item = &'a String>) -> String {
 /// The keys of `snapshot` in the order of the reference and what stands under each; `None` under a
 /// key that can be left out.
 pub(super) fn snapshot_keys(spec: &SnapshotSpec) -> Vec<(&'static str, Option<String>)> {
-    let SnapshotSpec::On {
-        level,
-        hide,
-        show,
-        contents,
-        temporary,
-        levels,
-        by,
-        section,
-    } = spec
-    else {
+    let Some(keys) = spec.keys() else {
         return Vec::new();
     };
+    let level = keys.level;
+    let contents = keys.contents;
     let names = |names: &Vec<String>| (!names.is_empty()).then(|| list(names));
     vec![
         (
             "level",
-            (*level != Default::default()).then(|| level.to_string()),
+            (level != Default::default()).then(|| level.to_string()),
         ),
-        ("levels", levels_of(levels)),
+        ("levels", levels_of(&keys.levels)),
         (
             "by",
-            (*by != Default::default()).then(|| by.as_str().to_owned()),
+            (keys.by != Default::default()).then(|| keys.by.as_str().to_owned()),
         ),
-        ("show", names(show)),
-        ("hide", names(hide)),
-        ("contents", (*contents > 0).then(|| contents.to_string())),
-        ("temporary", names(temporary)),
-        ("section", section.as_deref().map(scalar::flow)),
+        ("show", names(&keys.show)),
+        ("hide", names(&keys.hide)),
+        ("contents", (contents > 0).then(|| contents.to_string())),
+        ("temporary", names(&keys.temporary)),
+        ("section", keys.section.as_deref().map(scalar::flow)),
     ]
 }
 

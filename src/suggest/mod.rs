@@ -178,8 +178,8 @@ fn leave_opens_out(draft: &mut Draft) {
         .iter()
         .any(|suggestion| !suggestion.expectations.sequence.is_empty());
     match (is_asked_for, &mut draft.snapshot) {
-        (true, SnapshotSpec::On { hide, .. }) => {
-            hide.push("open*".to_owned());
+        (true, SnapshotSpec::On(keys)) => {
+            keys.hide.push("open*".to_owned());
             draft.on_snapshot.push(
                 "Most files that it opens are libraries and modules; expectations may speak of all of them.".to_owned(),
             );
@@ -240,8 +240,7 @@ fn output<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Command, FileAfter, Since, Workload};
-    use std::time::Duration;
+    use crate::scenario::FileAfter;
 
     const NOW: u64 = 1_795_304_842;
 
@@ -291,29 +290,12 @@ mod tests {
     fn draft() -> Draft {
         let text = |text: &str| Some(ExpectedOutput::Exact(text.to_owned()));
         Draft {
-            schema: None,
-            head: Vec::new(),
-            description: "it lists".to_owned(),
-            workload: Workload {
-                command: Command::Run(vec!["ls".to_owned()]),
-                env: BTreeMap::new(),
-                stdin: None,
-                files: BTreeMap::new(),
-                timeout: Duration::from_secs(10),
-            },
-            events: Vec::new(),
-            on_events: Vec::new(),
-            since: Since::Exec,
-            exit: ExitKind::Code(0),
             stdout: text("a\n"),
             stderr: text(""),
-            on_output: Vec::new(),
             files_after: ["a", "data"]
                 .map(|path| (path.to_owned(), FileAfter::default()))
                 .to_vec(),
-            suggestions: Vec::new(),
-            snapshot: SnapshotSpec::default(),
-            on_snapshot: Vec::new(),
+            ..Draft::of_ls(Vec::new())
         }
     }
 

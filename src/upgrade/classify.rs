@@ -159,14 +159,14 @@ impl Told<'_> {
     /// Makes the difference of a line that only one has.
     fn of_one_side(&self, sign: char, task: &str, line: &Line<'_>) -> Difference {
         let name = line.name;
-        let (without, texts) = if sign == '-' {
-            (self.other, (Some(line.text), None))
+        let (without, lines) = if sign == '-' {
+            (self.other, (Some(line), None))
         } else {
-            (self.base, (None, Some(line.text)))
+            (self.base, (None, Some(line)))
         };
         let is_absent =
             line.is_event() && !without.events.is_empty() && !without.events.contains_key(name);
-        let blamed = self.blamed(Ends { call: name, texts });
+        let blamed = self.blamed(Ends::of(name, lines));
         let class = match (line.is_event(), is_absent) {
             (_, true) => Class::Absent,
             _ if !blamed.is_empty() => Class::Environment,
@@ -219,10 +219,7 @@ impl Told<'_> {
                 evidence,
             };
         }
-        let blamed = self.blamed(Ends {
-            call: name,
-            texts: (Some(before.text), Some(after.text)),
-        });
+        let blamed = self.blamed(Ends::of(name, (Some(before), Some(after))));
         let is_environment = !blamed.is_empty();
         evidence.extend(blamed);
         if let (false, Some((path, class))) = (is_environment, told_otherwise(before, after)) {
@@ -281,8 +278,9 @@ impl Told<'_> {
     fn moved(&self, before: &Line<'_>, after: &Line<'_>) -> Option<Vec<String>> {
         let old = self.base.events.get(before.name)?;
         let new = self.other.events.get(before.name)?;
-        let differing: BTreeSet<&str> = fields(before.text)
-            .symmetric_difference(&fields(after.text))
+        let differing: BTreeSet<&str> = before
+            .fields()
+            .symmetric_difference(&after.fields())
             .map(|(name, _)| *name)
             .collect();
         let is_shown = |line: &&String| {
@@ -299,19 +297,10 @@ impl Told<'_> {
     }
 }
 
-/// Returns the fields of an event's line with their values. A value with a blank is cut there, on
-/// both sides at the same place.
-fn fields(text: &str) -> BTreeSet<(&str, &str)> {
-    let words = text.split(' ').skip(1);
-    words.filter_map(|word| word.split_once('=')).collect()
-}
-
 /// Whether it is a call that the kernel does not describe: its line shows all six registers.
 fn is_undescribed(line: &Line<'_>) -> bool {
-    let given = line.text.strip_prefix(line.name).unwrap_or_default();
-    let given = given.strip_prefix('(').and_then(|it| it.split_once(") = "));
-    let given: Vec<&str> = given.map_or(Vec::new(), |(given, _)| given.split(", ").collect());
     let is_register = |word: &&str| *word == "0" || *word == "<addr>" || word.starts_with("0x");
+    let given = line.call().map(|(given, _)| given).unwrap_or_default();
     given.len() == 6 && given.iter().all(is_register)
 }
 

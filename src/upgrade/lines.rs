@@ -1,4 +1,12 @@
-//! Parses the text of a trace by its grammar (`crate::trace`).
+//! The text of a trace, taken apart by its grammar (`crate::trace`).
+//!
+//! The deeds of a run end with the harness that ran it. What another kernel answered comes as text
+//! (the lines of the harness in the guest), and so does what was stored (a snapshot, the output of
+//! `harness trace -o`), so two answers have nothing but their texts in common. This is the only
+//! parser of such a text: a string, the name of a file or a structure may hold any separator, and
+//! is passed over whole.
+
+use std::collections::BTreeSet;
 
 /// A line of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +24,7 @@ impl<'a> Line<'a> {
         let text = whole.trim_start();
         // `[i386] openat(...)`: the convention belongs to the name.
         let from = match text.strip_prefix('[') {
-            Some(rest) => rest.find(']').map_or(0, |at| at + 2),
+            Some(rest) => rest.find("] ").map_or(0, |at| at + 3),
             None => 0,
         };
         let behind = text.get(from..).unwrap_or_default();
@@ -35,11 +43,73 @@ impl<'a> Line<'a> {
     /// without a result.
     #[must_use]
     pub fn result(&self) -> Option<&'a str> {
-        if self.is_event() {
-            return None;
-        }
-        self.text.rsplit_once(" = ").map(|(_, result)| result)
+        self.call().map(|(_, result)| result)
     }
+
+    /// The arguments of a call and its result; `None` for what is no call, or only counted.
+    pub(super) fn call(&self) -> Option<(Vec<&'a str>, &'a str)> {
+        let inner = self.text.strip_prefix(self.name)?.strip_prefix('(')?;
+        let (end, _) = outermost(inner).find(|(_, c)| *c == ')')?;
+        let (arguments, behind) = inner.split_at_checked(end)?;
+        Some((split(arguments, ", "), behind.strip_prefix(") = ")?))
+    }
+
+    /// The fields of an event with their values.
+    pub(super) fn fields(&self) -> BTreeSet<(&'a str, &'a str)> {
+        let behind = self.text.strip_prefix(self.name).unwrap_or_default();
+        let words = split(behind, " ").into_iter();
+        words.filter_map(|word| word.split_once('=')).collect()
+    }
+}
+
+/// The parts of a text between separators that stand in no string, name, structure or list.
+fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (at, _) in outermost(text) {
+        if text
+            .get(at..)
+            .is_some_and(|rest| rest.starts_with(separator))
+        {
+            parts.extend(text.get(from..at));
+            from = at + separator.len();
+        }
+    }
+    parts.extend(text.get(from..));
+    parts
+}
+
+/// The characters of a text that stand in no string, name of a file, structure or list, with their
+/// places. A bracket that nothing opened is one of them.
+fn outermost(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let (mut brackets, mut angles) = (0_usize, 0_usize);
+    let (mut is_quoted, mut is_passed) = (false, false);
+    text.char_indices().filter(move |(at, c)| {
+        let is_outermost = brackets == 0 && angles == 0 && !is_quoted;
+        if std::mem::take(&mut is_passed) {
+            return is_outermost;
+        }
+        match c {
+            '\\' => is_passed = true,
+            '"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '<' => {
+                let rest = text.get(at + 1..).unwrap_or_default();
+                // `21<<MAP_HUGE_SHIFT` is a number.
+                match rest.starts_with('<') && !rest.starts_with("<temporary:") {
+                    true => is_passed = true,
+                    false => angles += 1,
+                }
+            }
+            '>' => angles = angles.saturating_sub(1),
+            // In the name of a file these are of no meaning.
+            _ if angles > 0 => {}
+            '(' | '[' | '{' => brackets += 1,
+            ')' | ']' | '}' => brackets = brackets.saturating_sub(1),
+            _ => {}
+        }
+        is_outermost
+    })
 }
 
 /// A process or a thread of it.
@@ -77,15 +147,6 @@ impl<'a> TraceText<'a> {
             }
         }
         Self { blocks }
-    }
-}
-
-impl TraceText<'_> {
-    /// Whether it has events and not calls alone.
-    #[must_use]
-    pub fn has_events(&self) -> bool {
-        let mut lines = self.blocks.iter().flat_map(|block| &block.lines);
-        lines.any(Line::is_event)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Finds and explains the differences between the answers of two kernels to the same scenario.
 //!
-//! An answer is a verdict, the findings and the trace. Two answers are compared as a person would:
-//! processes are matched by program and descent, lines by the names of calls and events, and what
-//! is left is a difference. Each difference has a class, which is found from evidence and not from
-//! the versions' numbers: from what else differs between the kernels ([`Facts`]), and from what
-//! differs between runs on one kernel.
+//! An answer is a verdict, what was found and the text of the trace: answers of other kernels come
+//! from other machines, as lines of JSON, and have no deeds. Two of them are compared as a person
+//! would: processes are matched by program and descent, lines by the names of calls and events, and
+//! only what is left then is a difference. Each has a class, found from evidence and not from the
+//! versions' numbers: what else differs between the kernels ([`Facts`]), and what differs between
+//! runs on one kernel.
 //!
 //! | class | what is seen | evidence |
 //! |---|---|---|
@@ -27,6 +28,8 @@ mod rows;
 mod settings;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_lines;
 #[cfg(test)]
 mod tests_raw;
 #[cfg(test)]

@@ -43,11 +43,11 @@ fn file_of(line: &Line<'_>) -> Option<String> {
     if !READING.contains(&line.name) {
         return None;
     }
-    let arguments = line.text.strip_prefix(line.name)?.strip_prefix('(')?;
-    let path = arguments
-        .trim_start_matches(|c: char| c.is_ascii_digit())
-        .strip_prefix('<')?;
-    let (path, _) = path.split_once('>')?;
+    let (arguments, _) = line.call()?;
+    let file = arguments
+        .first()?
+        .trim_start_matches(|c: char| c.is_ascii_digit());
+    let path = file.strip_prefix('<')?.strip_suffix('>')?;
     let is_told = path.starts_with("/proc") || path.starts_with("/sys/");
     is_told.then(|| without_pid(path))
 }

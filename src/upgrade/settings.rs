@@ -1,6 +1,6 @@
 //! Knows which settings decide how which calls end.
 
-use super::Facts;
+use super::{Facts, lines::Line};
 use std::collections::BTreeSet;
 
 /// A setting that differs between two kernels.
@@ -16,6 +16,21 @@ pub(super) struct Differing<'a> {
 pub(super) struct Ends<'t> {
     pub(super) call: &'t str,
     pub(super) texts: (Option<&'t str>, Option<&'t str>),
+    /// Of these what tells how it ended: the result of a call, all of an event.
+    pub(super) results: (Option<&'t str>, Option<&'t str>),
+}
+
+impl<'t> Ends<'t> {
+    /// Of the lines that the two kernels have of a call or event.
+    pub(super) fn of(call: &'t str, lines: (Option<&Line<'t>>, Option<&Line<'t>>)) -> Self {
+        let text = |line: Option<&Line<'t>>| line.map(|line| line.text);
+        let result = |line: Option<&Line<'t>>| line.map(|line| line.result().unwrap_or(line.text));
+        Self {
+            call,
+            texts: (text(lines.0), text(lines.1)),
+            results: (result(lines.0), result(lines.1)),
+        }
+    }
 }
 
 impl<'a> Differing<'a> {
@@ -42,7 +57,7 @@ impl<'a> Differing<'a> {
             self.name.starts_with(setting) && (calls.is_empty() || calls.contains(&ends.call))
         };
         RULES.iter().filter(is_about).any(|rule| {
-            let shows = (rule.fits(ends.texts.0), rule.fits(ends.texts.1));
+            let shows = (rule.fits(ends.results.0), rule.fits(ends.results.1));
             match self.values {
                 (Some(old), Some(new)) => {
                     (shows.0 && !is_wider(old, new)) || (shows.1 && !is_wider(new, old))
@@ -102,7 +117,7 @@ impl Rule {
 }
 
 /// The prefix of settings, the calls whose ends they decide (empty for any), and what the calls'
-/// lines then show (empty for anything else).
+/// results then show (empty for anything else).
 struct Rule(
     &'static str,
     &'static [&'static str],

@@ -3,14 +3,14 @@
 use super::*;
 use crate::verdict::{About, Kind};
 
-fn facts(release: &str) -> Facts {
+pub(super) fn facts(release: &str) -> Facts {
     Facts {
         release: release.to_owned(),
         ..Facts::default()
     }
 }
 
-fn passed(trace: &str) -> Answer {
+pub(super) fn passed(trace: &str) -> Answer {
     Answer {
         verdict: "pass".to_owned(),
         findings: Vec::new(),
@@ -36,13 +36,16 @@ fn late() -> Finding {
 }
 
 /// Class, words and evidence of each difference.
-fn found(base: (&Facts, &[Answer]), other: (&Facts, &[Answer])) -> Vec<(Class, String, String)> {
+pub(super) fn found(
+    base: (&Facts, &[Answer]),
+    other: (&Facts, &[Answer]),
+) -> Vec<(Class, String, String)> {
     let all = explain(base, other).into_iter();
     all.map(|it| (it.class, it.what.to_string(), it.evidence.join("\n")))
         .collect()
 }
 
-fn one(before: &Answer, after: &Answer) -> (Class, String, String) {
+pub(super) fn one(before: &Answer, after: &Answer) -> (Class, String, String) {
     let (old, new) = (facts("6.1"), facts("6.12"));
     let before = (&old, std::slice::from_ref(before));
     let [one] = <[_; 1]>::try_from(found(before, (&new, std::slice::from_ref(after)))).unwrap();

@@ -43,9 +43,11 @@ pub(super) fn of_verdict(
         _ => false,
     };
     let [old, new] = [before, after].map(|answer| joined(&answer.findings, "\n"));
+    let texts = (Some(&*old), Some(&*new));
     let blamed = told.blamed(Ends {
         call: "",
-        texts: (Some(&old), Some(&new)),
+        texts,
+        results: texts,
     });
     let class = if is_cut_short(before) || is_cut_short(after) || !blamed.is_empty() {
         Class::Environment

@@ -3,16 +3,14 @@
 use super::Finding;
 use perf_live::errors::chain;
 use perf_live::host::HOW_TO_GET_RIGHTS;
-use perf_live::sandbox::{self, LaunchError, Program, Running, Stdio, Workload, World};
+use perf_live::sandbox::{self, LaunchError, Program, Stdio, Workload, World};
 use std::ffi::{CString, OsStr};
-use std::io;
-use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 use syscall_model::Observation;
 use trace_harness::plan::{self, EventsPlan, MemoryPlan, Reach, Wanted};
 use trace_harness::run::{
-    Bench, Control, Fired, Next, Observer, Patience, RunError, Setting, follow,
+    Bench, Fired, Observer, Patience, RunError, Setting, Undisturbed, follow,
 };
 use trace_harness::verdict::Run;
 
@@ -84,7 +82,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Run<()>), RunErro
         &mut events,
         &plan,
         patience,
-        &mut Nobody,
+        &mut Undisturbed,
         &mut counter,
         Setting {
             init,
@@ -101,15 +99,4 @@ impl Observer for Counter {
         self.0 += u64::from(matches!(observation, Observation::Call(_)));
     }
     fn event(&mut self, _: &Fired<'_>) {}
-}
-
-struct Nobody;
-
-impl Control for Nobody {
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
-        Ok(Next::Follow)
-    }
 }

@@ -318,7 +318,7 @@ fn run_here(project: &Project, bench: &Bench<'_>, drop_sample: Option<u64>) -> S
     let item = items.first().expect("a scenario").clone();
     let suite = Suite::read(bench, items).expect("a suite");
     suite.run_one(&item, &options, &|| -> Box<dyn Control> {
-        Box::new(crate::support::machine::Nobody)
+        Box::new(trace_harness::run::Undisturbed)
     })
 }
 

@@ -11,10 +11,10 @@ use trace_harness::run::{Bench, Control, Fault, Next, Options, Suite, Update, di
 use trace_harness::verdict::{Finding, Verdict};
 
 use crate::support::fifo::Fifo;
-use crate::support::machine::Nobody;
 use crate::support::oracle;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
+use trace_harness::run::Undisturbed;
 
 /// Panics in the middle of a run, when the workload has said through the pipe where it is.
 struct Panics<'a>(&'a Mutex<Fifo>);
@@ -66,7 +66,7 @@ fn a_panic_ends_the_workload_removes_its_directory_and_spares_the_others() {
         if is_first.swap(false, Ordering::Relaxed) {
             Box::new(Panics(&fifo))
         } else {
-            Box::new(Nobody)
+            Box::new(Undisturbed)
         }
     };
     let reports = Mutex::new(Vec::new());

@@ -17,9 +17,9 @@ use trace_harness::run::{
 };
 
 use crate::cork::workload;
-use crate::support::machine::Nobody;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
+use trace_harness::run::Undisturbed;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -117,7 +117,7 @@ fn the_records_of_the_rings_are_those_of_the_file_and_of_the_pipe() {
         &mut events,
         &plan,
         patience,
-        &mut Nobody,
+        &mut Undisturbed,
         &mut keeper,
         Setting::default(),
     );

@@ -14,10 +14,11 @@ use trace_harness::scenario;
 use trace_harness::snapshot::Place;
 use trace_harness::verdict::{Verdict, joined};
 
-use crate::support::machine::{Nobody, facts};
+use crate::support::machine::facts;
 use crate::support::oracle;
 use crate::support::project::Project;
 use crate::support::require::{self, program, require, right_to_trace};
+use trace_harness::run::Undisturbed;
 
 /// The verdict on a scenario, and its first reason.
 fn verdict(yaml: &str) -> (String, String) {
@@ -165,7 +166,14 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         let dir = lay_out(&bench, &plan, file).expect("a directory");
         let stored = &Place::of(file).stored(&bench.release).expect("none");
         let subject = Subject { file, stored };
-        let outcome = attempt(&bench, &plan, subject, &mut Nobody, Extras::default(), &dir);
+        let outcome = attempt(
+            &bench,
+            &plan,
+            subject,
+            &mut Undisturbed,
+            Extras::default(),
+            &dir,
+        );
         let outcome = outcome.expect("a run");
         (outcome.verdict, joined(&outcome.findings, "\n"))
     };

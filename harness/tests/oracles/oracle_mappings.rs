@@ -4,20 +4,18 @@
 //! the `read(2)` which gave the line.
 
 use std::ffi::{CString, OsStr};
-use std::io;
-use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use perf_live::host::Host;
 use perf_live::sandbox::World;
-use perf_live::sandbox::{Program, Running, Stdio, Workload, launch};
+use perf_live::sandbox::{Program, Stdio, Workload, launch};
 use perf_live::sys::page_size;
 use syscall_model::files::Lookup;
 use syscall_model::mappings::{Maps, Place};
 use syscall_model::{Call, Observation, Outcome};
 use trace_harness::plan::{self, EventsPlan, Wanted};
-use trace_harness::run::{Bench, Control, Fired, Next, Observer, PATH, Patience, Setting, follow};
+use trace_harness::run::{Bench, Fired, Observer, PATH, Patience, Setting, Undisturbed, follow};
 
 use super::support::require::{self, require};
 
@@ -53,17 +51,6 @@ impl Observer for Everything {
         self.0.push(observation.clone());
     }
     fn event(&mut self, _: &Fired<'_>) {}
-}
-
-struct Nobody;
-
-impl Control for Nobody {
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
-        Ok(Next::Follow)
-    }
 }
 
 /// Everything that was observed of a program, and what it wrote.
@@ -104,7 +91,7 @@ fn run(command: &[&str]) -> (Vec<Observation>, String) {
         &mut events,
         &plan,
         patience,
-        &mut Nobody,
+        &mut Undisturbed,
         &mut all,
         setting,
     );

@@ -4,1929 +4,1527 @@
 use super::{Constants, Own, Part, either};
 
 /// `open_flags` of the list.
-pub static OPEN_FLAGS: Constants = Constants { name: "open_flags", mask: 0xffff_ffff, parts: &[
-    Part::Field(0x3, &[
-        ("O_RDONLY", 0), ("O_WRONLY", 1), ("O_RDWR", 2), ("O_ACCMODE", 3),
-    ]),
-    Part::Bits(&[
-        ("O_CREAT", 0x40), ("O_EXCL", 0x80), ("O_NOCTTY", 0x100), ("O_TRUNC", 0x200), ("O_APPEND", 0x400),
-        ("O_NONBLOCK", 0x800), ("O_SYNC", 0x101000), ("__O_SYNC", 0x100000), ("O_DSYNC", 0x1000),
-        ("O_DIRECT", either(0x4000, 0x10000)), ("O_LARGEFILE", either(0x8000, 0x20000)),
-        ("O_NOFOLLOW", either(0x20000, 0x8000)), ("O_NOATIME", 0x40000), ("O_CLOEXEC", 0x80000), ("O_PATH", 0x200000),
-        ("O_TMPFILE", either(0x410000, 0x404000)), ("__O_TMPFILE", 0x400000), ("O_DIRECTORY", either(0x10000, 0x4000)),
-        ("FASYNC", 0x2000),
-    ]),
-] };
+pub static OPEN_FLAGS: Constants = Constants { name: "open_flags", mask: 0xffff_ffff, parts: &[Part::Field(0x3, &[
+    ("O_RDONLY", 0), ("O_WRONLY", 1), ("O_RDWR", 2), ("O_ACCMODE", 3),
+]), Part::Bits(&[
+    ("O_CREAT", 0x40), ("O_EXCL", 0x80), ("O_NOCTTY", 0x100), ("O_TRUNC", 0x200), ("O_APPEND", 0x400),
+    ("O_NONBLOCK", 0x800), ("O_SYNC", 0x101000), ("__O_SYNC", 0x100000), ("O_DSYNC", 0x1000),
+    ("O_DIRECT", either(0x4000, 0x10000)), ("O_LARGEFILE", either(0x8000, 0x20000)),
+    ("O_NOFOLLOW", either(0x20000, 0x8000)), ("O_NOATIME", 0x40000), ("O_CLOEXEC", 0x80000), ("O_PATH", 0x200000),
+    ("O_TMPFILE", either(0x410000, 0x404000)), ("__O_TMPFILE", 0x400000), ("O_DIRECTORY", either(0x10000, 0x4000)),
+    ("FASYNC", 0x2000),
+])] };
 
 /// `pipe_flags` of the list.
-pub static PIPE_FLAGS: Constants = Constants { name: "pipe_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("O_CREAT", 0x40), ("O_EXCL", 0x80), ("O_NOCTTY", 0x100), ("O_TRUNC", 0x200), ("O_APPEND", 0x400),
-        ("O_NONBLOCK", 0x800), ("O_SYNC", 0x101000), ("__O_SYNC", 0x100000), ("O_DSYNC", 0x1000),
-        ("O_DIRECT", either(0x4000, 0x10000)), ("O_LARGEFILE", either(0x8000, 0x20000)),
-        ("O_NOFOLLOW", either(0x20000, 0x8000)), ("O_NOATIME", 0x40000), ("O_CLOEXEC", 0x80000), ("O_PATH", 0x200000),
-        ("O_TMPFILE", either(0x410000, 0x404000)), ("__O_TMPFILE", 0x400000), ("O_DIRECTORY", either(0x10000, 0x4000)),
-        ("FASYNC", 0x2000),
-    ]),
-] };
+pub static PIPE_FLAGS: Constants = Constants { name: "pipe_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("O_CREAT", 0x40), ("O_EXCL", 0x80), ("O_NOCTTY", 0x100), ("O_TRUNC", 0x200), ("O_APPEND", 0x400),
+    ("O_NONBLOCK", 0x800), ("O_SYNC", 0x101000), ("__O_SYNC", 0x100000), ("O_DSYNC", 0x1000),
+    ("O_DIRECT", either(0x4000, 0x10000)), ("O_LARGEFILE", either(0x8000, 0x20000)),
+    ("O_NOFOLLOW", either(0x20000, 0x8000)), ("O_NOATIME", 0x40000), ("O_CLOEXEC", 0x80000), ("O_PATH", 0x200000),
+    ("O_TMPFILE", either(0x410000, 0x404000)), ("__O_TMPFILE", 0x400000), ("O_DIRECTORY", either(0x10000, 0x4000)),
+    ("FASYNC", 0x2000),
+])] };
 
 /// `access_modes` of the list.
-pub static ACCESS_MODES: Constants = Constants { name: "access_modes", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("F_OK", 0), ("R_OK", 4), ("W_OK", 2), ("X_OK", 1),
-    ]),
-] };
+pub static ACCESS_MODES: Constants = Constants { name: "access_modes", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("F_OK", 0), ("R_OK", 4), ("W_OK", 2), ("X_OK", 1),
+])] };
 
 /// `faccessat_flags` of the list.
-pub static FACCESSAT_FLAGS: Constants = Constants { name: "faccessat_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_EACCESS", 0x200), ("AT_EMPTY_PATH", 0x1000),
-    ]),
-] };
+pub static FACCESSAT_FLAGS: Constants = Constants { name: "faccessat_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_EACCESS", 0x200), ("AT_EMPTY_PATH", 0x1000),
+])] };
 
 /// `at_flags` of the list.
-pub static AT_FLAGS: Constants = Constants { name: "at_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
-        ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
-    ]),
-] };
+pub static AT_FLAGS: Constants = Constants { name: "at_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
+    ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
+])] };
 
 /// `execveat_flags` of the list.
-pub static EXECVEAT_FLAGS: Constants = Constants { name: "execveat_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
-        ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000), ("AT_EXECVE_CHECK", 0x10000),
-    ]),
-] };
+pub static EXECVEAT_FLAGS: Constants = Constants { name: "execveat_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
+    ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000), ("AT_EXECVE_CHECK", 0x10000),
+])] };
 
 /// `statx_flags` of the list.
-pub static STATX_FLAGS: Constants = Constants { name: "statx_flags", mask: 0xffff_ffff, parts: &[
-    Part::Field(0x6000, &[
-        ("AT_STATX_SYNC_AS_STAT", 0), ("AT_STATX_FORCE_SYNC", 0x2000), ("AT_STATX_DONT_SYNC", 0x4000),
-    ]),
-    Part::Bits(&[
-        ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
-        ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
-    ]),
-] };
+pub static STATX_FLAGS: Constants = Constants { name: "statx_flags", mask: 0xffff_ffff, parts: &[Part::Field(0x6000, &[
+    ("AT_STATX_SYNC_AS_STAT", 0), ("AT_STATX_FORCE_SYNC", 0x2000), ("AT_STATX_DONT_SYNC", 0x4000),
+]), Part::Bits(&[
+    ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200), ("AT_SYMLINK_FOLLOW", 0x400),
+    ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
+])] };
 
 /// `statx_mask` of the list.
-pub static STATX_MASK: Constants = Constants { name: "statx_mask", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("STATX_ALL", 0xfff), ("STATX_BASIC_STATS", 0x7ff), ("STATX_TYPE", 1), ("STATX_MODE", 2), ("STATX_NLINK", 4),
-        ("STATX_UID", 8), ("STATX_GID", 0x10), ("STATX_ATIME", 0x20), ("STATX_MTIME", 0x40), ("STATX_CTIME", 0x80),
-        ("STATX_INO", 0x100), ("STATX_SIZE", 0x200), ("STATX_BLOCKS", 0x400), ("STATX_BTIME", 0x800),
-        ("STATX_MNT_ID", 0x1000), ("STATX_DIOALIGN", 0x2000), ("STATX_MNT_ID_UNIQUE", 0x4000), ("STATX_SUBVOL", 0x8000),
-        ("STATX_WRITE_ATOMIC", 0x10000), ("STATX_DIO_READ_ALIGN", 0x20000),
-    ]),
-] };
+pub static STATX_MASK: Constants = Constants { name: "statx_mask", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("STATX_ALL", 0xfff), ("STATX_BASIC_STATS", 0x7ff), ("STATX_TYPE", 1), ("STATX_MODE", 2), ("STATX_NLINK", 4),
+    ("STATX_UID", 8), ("STATX_GID", 0x10), ("STATX_ATIME", 0x20), ("STATX_MTIME", 0x40), ("STATX_CTIME", 0x80),
+    ("STATX_INO", 0x100), ("STATX_SIZE", 0x200), ("STATX_BLOCKS", 0x400), ("STATX_BTIME", 0x800),
+    ("STATX_MNT_ID", 0x1000), ("STATX_DIOALIGN", 0x2000), ("STATX_MNT_ID_UNIQUE", 0x4000), ("STATX_SUBVOL", 0x8000),
+    ("STATX_WRITE_ATOMIC", 0x10000), ("STATX_DIO_READ_ALIGN", 0x20000),
+])] };
 
 /// `name_to_handle_at_flags` of the list.
-pub static NAME_TO_HANDLE_AT_FLAGS: Constants = Constants { name: "name_to_handle_at_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("AT_SYMLINK_FOLLOW", 0x400), ("AT_EMPTY_PATH", 0x1000), ("AT_HANDLE_FID", 0x200),
-        ("AT_HANDLE_MNT_ID_UNIQUE", 1), ("AT_HANDLE_CONNECTABLE", 2),
-    ]),
-] };
+pub static NAME_TO_HANDLE_AT_FLAGS: Constants = Constants { name: "name_to_handle_at_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("AT_SYMLINK_FOLLOW", 0x400), ("AT_EMPTY_PATH", 0x1000), ("AT_HANDLE_FID", 0x200),
+    ("AT_HANDLE_MNT_ID_UNIQUE", 1), ("AT_HANDLE_CONNECTABLE", 2),
+])] };
 
 /// `rename_flags` of the list.
-pub static RENAME_FLAGS: Constants = Constants { name: "rename_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("RENAME_NOREPLACE", 1), ("RENAME_EXCHANGE", 2), ("RENAME_WHITEOUT", 4),
-    ]),
-] };
+pub static RENAME_FLAGS: Constants = Constants { name: "rename_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("RENAME_NOREPLACE", 1), ("RENAME_EXCHANGE", 2), ("RENAME_WHITEOUT", 4),
+])] };
 
 /// `xattr_flags` of the list.
-pub static XATTR_FLAGS: Constants = Constants { name: "xattr_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("XATTR_CREATE", 1), ("XATTR_REPLACE", 2),
-    ]),
-] };
+pub static XATTR_FLAGS: Constants = Constants { name: "xattr_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("XATTR_CREATE", 1), ("XATTR_REPLACE", 2),
+])] };
 
 /// `file_mode` of the list.
-pub static FILE_MODE: Constants = Constants { name: "file_mode", mask: 0xffff, parts: &[
-    Part::Field(0xf000, &[
-        ("S_IFREG", 0x8000), ("S_IFSOCK", 0xc000), ("S_IFIFO", 0x1000), ("S_IFLNK", 0xa000), ("S_IFDIR", 0x4000),
-        ("S_IFBLK", 0x6000), ("S_IFCHR", 0x2000),
-    ]),
-    Part::Bits(&[
-        ("S_ISUID", 0x800), ("S_ISGID", 0x400), ("S_ISVTX", 0x200),
-    ]),
-    Part::Octal(0o777),
-] };
+pub static FILE_MODE: Constants = Constants { name: "file_mode", mask: 0xffff, parts: &[Part::Field(0xf000, &[
+    ("S_IFREG", 0x8000), ("S_IFSOCK", 0xc000), ("S_IFIFO", 0x1000), ("S_IFLNK", 0xa000), ("S_IFDIR", 0x4000),
+    ("S_IFBLK", 0x6000), ("S_IFCHR", 0x2000),
+]), Part::Bits(&[
+    ("S_ISUID", 0x800), ("S_ISGID", 0x400), ("S_ISVTX", 0x200),
+]), Part::Octal(0o777)] };
 
 /// `device` of the list.
-pub static DEVICE: Constants = Constants { name: "device", mask: 0xffff_ffff, parts: &[
-    Part::Own(Own::Device),
-] };
+pub static DEVICE: Constants = Constants { name: "device", mask: 0xffff_ffff, parts: &[Part::Own(Own::Device)] };
 
 /// `whence` of the list.
-pub static WHENCE: Constants = Constants { name: "whence", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SEEK_SET", 0), ("SEEK_CUR", 1), ("SEEK_END", 2), ("SEEK_DATA", 3), ("SEEK_HOLE", 4),
-    ]),
-] };
+pub static WHENCE: Constants = Constants { name: "whence", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SEEK_SET", 0), ("SEEK_CUR", 1), ("SEEK_END", 2), ("SEEK_DATA", 3), ("SEEK_HOLE", 4),
+])] };
 
 /// `fallocate_modes` of the list.
-pub static FALLOCATE_MODES: Constants = Constants { name: "fallocate_modes", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("FALLOC_FL_KEEP_SIZE", 1), ("FALLOC_FL_PUNCH_HOLE", 2), ("FALLOC_FL_NO_HIDE_STALE", 4),
-        ("FALLOC_FL_COLLAPSE_RANGE", 8), ("FALLOC_FL_ZERO_RANGE", 0x10), ("FALLOC_FL_INSERT_RANGE", 0x20),
-        ("FALLOC_FL_UNSHARE_RANGE", 0x40), ("FALLOC_FL_WRITE_ZEROES", 0x80),
-    ]),
-] };
+pub static FALLOCATE_MODES: Constants = Constants { name: "fallocate_modes", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FALLOC_FL_KEEP_SIZE", 1), ("FALLOC_FL_PUNCH_HOLE", 2), ("FALLOC_FL_NO_HIDE_STALE", 4),
+    ("FALLOC_FL_COLLAPSE_RANGE", 8), ("FALLOC_FL_ZERO_RANGE", 0x10), ("FALLOC_FL_INSERT_RANGE", 0x20),
+    ("FALLOC_FL_UNSHARE_RANGE", 0x40), ("FALLOC_FL_WRITE_ZEROES", 0x80),
+])] };
 
 /// `sync_file_range_flags` of the list.
-pub static SYNC_FILE_RANGE_FLAGS: Constants = Constants { name: "sync_file_range_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("SYNC_FILE_RANGE_WAIT_BEFORE", 1), ("SYNC_FILE_RANGE_WRITE", 2), ("SYNC_FILE_RANGE_WAIT_AFTER", 4),
-    ]),
-] };
+pub static SYNC_FILE_RANGE_FLAGS: Constants = Constants { name: "sync_file_range_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("SYNC_FILE_RANGE_WAIT_BEFORE", 1), ("SYNC_FILE_RANGE_WRITE", 2), ("SYNC_FILE_RANGE_WAIT_AFTER", 4),
+])] };
 
 /// `splice_flags` of the list.
-pub static SPLICE_FLAGS: Constants = Constants { name: "splice_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("SPLICE_F_MOVE", 1), ("SPLICE_F_NONBLOCK", 2), ("SPLICE_F_MORE", 4), ("SPLICE_F_GIFT", 8),
-    ]),
-] };
+pub static SPLICE_FLAGS: Constants = Constants { name: "splice_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("SPLICE_F_MOVE", 1), ("SPLICE_F_NONBLOCK", 2), ("SPLICE_F_MORE", 4), ("SPLICE_F_GIFT", 8),
+])] };
 
 /// `fadvise` of the list.
-pub static FADVISE: Constants = Constants { name: "fadvise", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("POSIX_FADV_NORMAL", 0), ("POSIX_FADV_RANDOM", 1), ("POSIX_FADV_SEQUENTIAL", 2), ("POSIX_FADV_WILLNEED", 3),
-        ("POSIX_FADV_DONTNEED", 4), ("POSIX_FADV_NOREUSE", 5),
-    ]),
-] };
+pub static FADVISE: Constants = Constants { name: "fadvise", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("POSIX_FADV_NORMAL", 0), ("POSIX_FADV_RANDOM", 1), ("POSIX_FADV_SEQUENTIAL", 2), ("POSIX_FADV_WILLNEED", 3),
+    ("POSIX_FADV_DONTNEED", 4), ("POSIX_FADV_NOREUSE", 5),
+])] };
 
 /// `flock_operations` of the list.
-pub static FLOCK_OPERATIONS: Constants = Constants { name: "flock_operations", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("LOCK_SH", 1), ("LOCK_EX", 2), ("LOCK_NB", 4), ("LOCK_UN", 8), ("LOCK_MAND", 0x20), ("LOCK_RW", 0xc0),
-        ("LOCK_READ", 0x40), ("LOCK_WRITE", 0x80),
-    ]),
-] };
+pub static FLOCK_OPERATIONS: Constants = Constants { name: "flock_operations", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("LOCK_SH", 1), ("LOCK_EX", 2), ("LOCK_NB", 4), ("LOCK_UN", 8), ("LOCK_MAND", 0x20), ("LOCK_RW", 0xc0),
+    ("LOCK_READ", 0x40), ("LOCK_WRITE", 0x80),
+])] };
 
 /// `rwf_flags` of the list.
-pub static RWF_FLAGS: Constants = Constants { name: "rwf_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("RWF_HIPRI", 1), ("RWF_DSYNC", 2), ("RWF_SYNC", 4), ("RWF_NOWAIT", 8), ("RWF_APPEND", 0x10),
-        ("RWF_NOAPPEND", 0x20), ("RWF_ATOMIC", 0x40), ("RWF_DONTCACHE", 0x80), ("RWF_NOSIGNAL", 0x100),
-    ]),
-] };
+pub static RWF_FLAGS: Constants = Constants { name: "rwf_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("RWF_HIPRI", 1), ("RWF_DSYNC", 2), ("RWF_SYNC", 4), ("RWF_NOWAIT", 8), ("RWF_APPEND", 0x10),
+    ("RWF_NOAPPEND", 0x20), ("RWF_ATOMIC", 0x40), ("RWF_DONTCACHE", 0x80), ("RWF_NOSIGNAL", 0x100),
+])] };
 
 /// `close_range_flags` of the list.
-pub static CLOSE_RANGE_FLAGS: Constants = Constants { name: "close_range_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("CLOSE_RANGE_UNSHARE", 2), ("CLOSE_RANGE_CLOEXEC", 4),
-    ]),
-] };
+pub static CLOSE_RANGE_FLAGS: Constants = Constants { name: "close_range_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("CLOSE_RANGE_UNSHARE", 2), ("CLOSE_RANGE_CLOEXEC", 4),
+])] };
 
 /// `memfd_create_flags` of the list.
-pub static MEMFD_CREATE_FLAGS: Constants = Constants { name: "memfd_create_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MFD_CLOEXEC", 1), ("MFD_ALLOW_SEALING", 2), ("MFD_HUGETLB", 4), ("MFD_NOEXEC_SEAL", 8), ("MFD_EXEC", 0x10),
-    ]),
-    Part::Shifted(0xfc000000, "MFD_HUGE_SHIFT"),
-] };
+pub static MEMFD_CREATE_FLAGS: Constants = Constants { name: "memfd_create_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MFD_CLOEXEC", 1), ("MFD_ALLOW_SEALING", 2), ("MFD_HUGETLB", 4), ("MFD_NOEXEC_SEAL", 8), ("MFD_EXEC", 0x10),
+]), Part::Shifted(0xfc000000, "MFD_HUGE_SHIFT")] };
 
 /// `memfd_secret_flags` of the list.
-pub static MEMFD_SECRET_FLAGS: Constants = Constants { name: "memfd_secret_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("O_CLOEXEC", 0x80000),
-    ]),
-] };
+pub static MEMFD_SECRET_FLAGS: Constants = Constants { name: "memfd_secret_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("O_CLOEXEC", 0x80000),
+])] };
 
 /// `getrandom_flags` of the list.
-pub static GETRANDOM_FLAGS: Constants = Constants { name: "getrandom_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("GRND_NONBLOCK", 1), ("GRND_RANDOM", 2), ("GRND_INSECURE", 4),
-    ]),
-] };
+pub static GETRANDOM_FLAGS: Constants = Constants { name: "getrandom_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("GRND_NONBLOCK", 1), ("GRND_RANDOM", 2), ("GRND_INSECURE", 4),
+])] };
 
 /// `swap_flags` of the list.
-pub static SWAP_FLAGS: Constants = Constants { name: "swap_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("SWAP_FLAG_PREFER", 0x8000), ("SWAP_FLAG_DISCARD", 0x10000), ("SWAP_FLAG_DISCARD_ONCE", 0x20000),
-        ("SWAP_FLAG_DISCARD_PAGES", 0x40000),
-    ]),
-    Part::Number(0x7fff),
-] };
+pub static SWAP_FLAGS: Constants = Constants { name: "swap_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("SWAP_FLAG_PREFER", 0x8000), ("SWAP_FLAG_DISCARD", 0x10000), ("SWAP_FLAG_DISCARD_ONCE", 0x20000),
+    ("SWAP_FLAG_DISCARD_PAGES", 0x40000),
+]), Part::Number(0x7fff)] };
 
 /// `fcntl_commands` of the list.
-pub static FCNTL_COMMANDS: Constants = Constants { name: "fcntl_commands", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("F_DUPFD", 0), ("F_GETFD", 1), ("F_SETFD", 2), ("F_GETFL", 3), ("F_SETFL", 4), ("F_GETLK", 5), ("F_SETLK", 6),
-        ("F_SETLKW", 7), ("F_SETOWN", 8), ("F_GETOWN", 9), ("F_SETSIG", 0xa), ("F_GETSIG", 0xb), ("F_SETOWN_EX", 0xf),
-        ("F_GETOWN_EX", 0x10), ("F_GETOWNER_UIDS", 0x11), ("F_OFD_GETLK", 0x24), ("F_OFD_SETLK", 0x25),
-        ("F_OFD_SETLKW", 0x26), ("F_SETLEASE", 0x400), ("F_GETLEASE", 0x401), ("F_NOTIFY", 0x402),
-        ("F_DUPFD_QUERY", 0x403), ("F_CREATED_QUERY", 0x404), ("F_CANCELLK", 0x405), ("F_DUPFD_CLOEXEC", 0x406),
-        ("F_SETPIPE_SZ", 0x407), ("F_GETPIPE_SZ", 0x408), ("F_ADD_SEALS", 0x409), ("F_GET_SEALS", 0x40a),
-        ("F_GET_RW_HINT", 0x40b), ("F_SET_RW_HINT", 0x40c), ("F_GET_FILE_RW_HINT", 0x40d),
-        ("F_SET_FILE_RW_HINT", 0x40e), ("F_GETDELEG", 0x40f), ("F_SETDELEG", 0x410),
-    ]),
-] };
+pub static FCNTL_COMMANDS: Constants = Constants { name: "fcntl_commands", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("F_DUPFD", 0), ("F_GETFD", 1), ("F_SETFD", 2), ("F_GETFL", 3), ("F_SETFL", 4), ("F_GETLK", 5), ("F_SETLK", 6),
+    ("F_SETLKW", 7), ("F_SETOWN", 8), ("F_GETOWN", 9), ("F_SETSIG", 0xa), ("F_GETSIG", 0xb), ("F_SETOWN_EX", 0xf),
+    ("F_GETOWN_EX", 0x10), ("F_GETOWNER_UIDS", 0x11), ("F_OFD_GETLK", 0x24), ("F_OFD_SETLK", 0x25),
+    ("F_OFD_SETLKW", 0x26), ("F_SETLEASE", 0x400), ("F_GETLEASE", 0x401), ("F_NOTIFY", 0x402),
+    ("F_DUPFD_QUERY", 0x403), ("F_CREATED_QUERY", 0x404), ("F_CANCELLK", 0x405), ("F_DUPFD_CLOEXEC", 0x406),
+    ("F_SETPIPE_SZ", 0x407), ("F_GETPIPE_SZ", 0x408), ("F_ADD_SEALS", 0x409), ("F_GET_SEALS", 0x40a),
+    ("F_GET_RW_HINT", 0x40b), ("F_SET_RW_HINT", 0x40c), ("F_GET_FILE_RW_HINT", 0x40d),
+    ("F_SET_FILE_RW_HINT", 0x40e), ("F_GETDELEG", 0x40f), ("F_SETDELEG", 0x410),
+])] };
 
 /// `descriptor_flags` of the list.
-pub static DESCRIPTOR_FLAGS: Constants = Constants { name: "descriptor_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("FD_CLOEXEC", 1),
-    ]),
-] };
+pub static DESCRIPTOR_FLAGS: Constants = Constants { name: "descriptor_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FD_CLOEXEC", 1),
+])] };
 
 /// `seals` of the list.
-pub static SEALS: Constants = Constants { name: "seals", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("F_SEAL_SEAL", 1), ("F_SEAL_SHRINK", 2), ("F_SEAL_GROW", 4), ("F_SEAL_WRITE", 8),
-        ("F_SEAL_FUTURE_WRITE", 0x10), ("F_SEAL_EXEC", 0x20),
-    ]),
-] };
+pub static SEALS: Constants = Constants { name: "seals", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("F_SEAL_SEAL", 1), ("F_SEAL_SHRINK", 2), ("F_SEAL_GROW", 4), ("F_SEAL_WRITE", 8),
+    ("F_SEAL_FUTURE_WRITE", 0x10), ("F_SEAL_EXEC", 0x20),
+])] };
 
 /// `notify_flags` of the list.
-pub static NOTIFY_FLAGS: Constants = Constants { name: "notify_flags", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("DN_ACCESS", 1), ("DN_MODIFY", 2), ("DN_CREATE", 4), ("DN_DELETE", 8), ("DN_RENAME", 0x10),
-        ("DN_ATTRIB", 0x20), ("DN_MULTISHOT", 0x80000000),
-    ]),
-] };
+pub static NOTIFY_FLAGS: Constants = Constants { name: "notify_flags", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("DN_ACCESS", 1), ("DN_MODIFY", 2), ("DN_CREATE", 4), ("DN_DELETE", 8), ("DN_RENAME", 0x10),
+    ("DN_ATTRIB", 0x20), ("DN_MULTISHOT", 0x80000000),
+])] };
 
 /// `leases` of the list.
-pub static LEASES: Constants = Constants { name: "leases", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("F_RDLCK", 0), ("F_WRLCK", 1), ("F_UNLCK", 2), ("F_EXLCK", 4), ("F_SHLCK", 8),
-    ]),
-] };
+pub static LEASES: Constants = Constants { name: "leases", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("F_RDLCK", 0), ("F_WRLCK", 1), ("F_UNLCK", 2), ("F_EXLCK", 4), ("F_SHLCK", 8),
+])] };
 
 /// `protections` of the list.
-pub static PROTECTIONS: Constants = Constants { name: "protections", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("PROT_NONE", 0), ("PROT_READ", 1), ("PROT_WRITE", 2), ("PROT_EXEC", 4), ("PROT_SEM", 8),
-        #[cfg(target_arch = "aarch64")] ("PROT_BTI", 0x10), #[cfg(target_arch = "aarch64")] ("PROT_MTE", 0x20),
-        ("PROT_GROWSDOWN", 0x1000000), ("PROT_GROWSUP", 0x2000000),
-    ]),
-] };
+pub static PROTECTIONS: Constants = Constants { name: "protections", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("PROT_NONE", 0), ("PROT_READ", 1), ("PROT_WRITE", 2), ("PROT_EXEC", 4), ("PROT_SEM", 8),
+    #[cfg(target_arch = "aarch64")] ("PROT_BTI", 0x10), #[cfg(target_arch = "aarch64")] ("PROT_MTE", 0x20),
+    ("PROT_GROWSDOWN", 0x1000000), ("PROT_GROWSUP", 0x2000000),
+])] };
 
 /// `mapping_flags` of the list.
-pub static MAPPING_FLAGS: Constants = Constants { name: "mapping_flags", mask: u64::MAX, parts: &[
-    Part::Field(0xf, &[
-        ("MAP_SHARED", 1), ("MAP_PRIVATE", 2), ("MAP_SHARED_VALIDATE", 3), ("MAP_DROPPABLE", 8), ("MAP_FILE", 0),
-    ]),
-    Part::Bits(&[
-        ("MAP_FIXED", 0x10), ("MAP_ANONYMOUS", 0x20), ("MAP_32BIT", 0x40),
-        #[cfg(target_arch = "x86_64")] ("MAP_ABOVE4G", 0x80), ("MAP_NORESERVE", 0x4000), ("MAP_POPULATE", 0x8000),
-        ("MAP_NONBLOCK", 0x10000), ("MAP_GROWSDOWN", 0x100), ("MAP_DENYWRITE", 0x800), ("MAP_EXECUTABLE", 0x1000),
-        ("MAP_LOCKED", 0x2000), ("MAP_STACK", 0x20000), ("MAP_HUGETLB", 0x40000), ("MAP_SYNC", 0x80000),
-        ("MAP_UNINITIALIZED", 0x4000000), ("MAP_FIXED_NOREPLACE", 0x100000),
-    ]),
-    Part::Shifted(0xfc000000, "MAP_HUGE_SHIFT"),
-] };
+pub static MAPPING_FLAGS: Constants = Constants { name: "mapping_flags", mask: u64::MAX, parts: &[Part::Field(0xf, &[
+    ("MAP_SHARED", 1), ("MAP_PRIVATE", 2), ("MAP_SHARED_VALIDATE", 3), ("MAP_DROPPABLE", 8), ("MAP_FILE", 0),
+]), Part::Bits(&[
+    ("MAP_FIXED", 0x10), ("MAP_ANONYMOUS", 0x20), ("MAP_32BIT", 0x40),
+    #[cfg(target_arch = "x86_64")] ("MAP_ABOVE4G", 0x80), ("MAP_NORESERVE", 0x4000), ("MAP_POPULATE", 0x8000),
+    ("MAP_NONBLOCK", 0x10000), ("MAP_GROWSDOWN", 0x100), ("MAP_DENYWRITE", 0x800), ("MAP_EXECUTABLE", 0x1000),
+    ("MAP_LOCKED", 0x2000), ("MAP_STACK", 0x20000), ("MAP_HUGETLB", 0x40000), ("MAP_SYNC", 0x80000),
+    ("MAP_UNINITIALIZED", 0x4000000), ("MAP_FIXED_NOREPLACE", 0x100000),
+]), Part::Shifted(0xfc000000, "MAP_HUGE_SHIFT")] };
 
 /// `mremap_flags` of the list.
-pub static MREMAP_FLAGS: Constants = Constants { name: "mremap_flags", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("MREMAP_MAYMOVE", 1), ("MREMAP_FIXED", 2), ("MREMAP_DONTUNMAP", 4),
-    ]),
-] };
+pub static MREMAP_FLAGS: Constants = Constants { name: "mremap_flags", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("MREMAP_MAYMOVE", 1), ("MREMAP_FIXED", 2), ("MREMAP_DONTUNMAP", 4),
+])] };
 
 /// `msync_flags` of the list.
-pub static MSYNC_FLAGS: Constants = Constants { name: "msync_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MS_SYNC", 4), ("MS_ASYNC", 1), ("MS_INVALIDATE", 2),
-    ]),
-] };
+pub static MSYNC_FLAGS: Constants = Constants { name: "msync_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MS_SYNC", 4), ("MS_ASYNC", 1), ("MS_INVALIDATE", 2),
+])] };
 
 /// `madvise` of the list.
-pub static MADVISE: Constants = Constants { name: "madvise", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("MADV_NORMAL", 0), ("MADV_RANDOM", 1), ("MADV_SEQUENTIAL", 2), ("MADV_WILLNEED", 3), ("MADV_DONTNEED", 4),
-        ("MADV_FREE", 8), ("MADV_REMOVE", 9), ("MADV_DONTFORK", 0xa), ("MADV_DOFORK", 0xb), ("MADV_MERGEABLE", 0xc),
-        ("MADV_UNMERGEABLE", 0xd), ("MADV_HUGEPAGE", 0xe), ("MADV_NOHUGEPAGE", 0xf), ("MADV_DONTDUMP", 0x10),
-        ("MADV_DODUMP", 0x11), ("MADV_WIPEONFORK", 0x12), ("MADV_KEEPONFORK", 0x13), ("MADV_COLD", 0x14),
-        ("MADV_PAGEOUT", 0x15), ("MADV_POPULATE_READ", 0x16), ("MADV_POPULATE_WRITE", 0x17),
-        ("MADV_DONTNEED_LOCKED", 0x18), ("MADV_COLLAPSE", 0x19), ("MADV_HWPOISON", 0x64), ("MADV_SOFT_OFFLINE", 0x65),
-        ("MADV_GUARD_INSTALL", 0x66), ("MADV_GUARD_REMOVE", 0x67),
-    ]),
-] };
+pub static MADVISE: Constants = Constants { name: "madvise", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("MADV_NORMAL", 0), ("MADV_RANDOM", 1), ("MADV_SEQUENTIAL", 2), ("MADV_WILLNEED", 3), ("MADV_DONTNEED", 4),
+    ("MADV_FREE", 8), ("MADV_REMOVE", 9), ("MADV_DONTFORK", 0xa), ("MADV_DOFORK", 0xb), ("MADV_MERGEABLE", 0xc),
+    ("MADV_UNMERGEABLE", 0xd), ("MADV_HUGEPAGE", 0xe), ("MADV_NOHUGEPAGE", 0xf), ("MADV_DONTDUMP", 0x10),
+    ("MADV_DODUMP", 0x11), ("MADV_WIPEONFORK", 0x12), ("MADV_KEEPONFORK", 0x13), ("MADV_COLD", 0x14),
+    ("MADV_PAGEOUT", 0x15), ("MADV_POPULATE_READ", 0x16), ("MADV_POPULATE_WRITE", 0x17),
+    ("MADV_DONTNEED_LOCKED", 0x18), ("MADV_COLLAPSE", 0x19), ("MADV_HWPOISON", 0x64), ("MADV_SOFT_OFFLINE", 0x65),
+    ("MADV_GUARD_INSTALL", 0x66), ("MADV_GUARD_REMOVE", 0x67),
+])] };
 
 /// `mlock_flags` of the list.
-pub static MLOCK_FLAGS: Constants = Constants { name: "mlock_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MLOCK_ONFAULT", 1),
-    ]),
-] };
+pub static MLOCK_FLAGS: Constants = Constants { name: "mlock_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MLOCK_ONFAULT", 1),
+])] };
 
 /// `mlockall_flags` of the list.
-pub static MLOCKALL_FLAGS: Constants = Constants { name: "mlockall_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MCL_CURRENT", 1), ("MCL_FUTURE", 2), ("MCL_ONFAULT", 4),
-    ]),
-] };
+pub static MLOCKALL_FLAGS: Constants = Constants { name: "mlockall_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MCL_CURRENT", 1), ("MCL_FUTURE", 2), ("MCL_ONFAULT", 4),
+])] };
 
 /// `pkey_rights` of the list.
-pub static PKEY_RIGHTS: Constants = Constants { name: "pkey_rights", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("PKEY_DISABLE_ACCESS", 1), ("PKEY_DISABLE_WRITE", 2),
-        #[cfg(target_arch = "aarch64")] ("PKEY_DISABLE_EXECUTE", 4),
-        #[cfg(target_arch = "aarch64")] ("PKEY_DISABLE_READ", 8), ("PKEY_UNRESTRICTED", 0),
-    ]),
-] };
+pub static PKEY_RIGHTS: Constants = Constants { name: "pkey_rights", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("PKEY_DISABLE_ACCESS", 1), ("PKEY_DISABLE_WRITE", 2),
+    #[cfg(target_arch = "aarch64")] ("PKEY_DISABLE_EXECUTE", 4),
+    #[cfg(target_arch = "aarch64")] ("PKEY_DISABLE_READ", 8), ("PKEY_UNRESTRICTED", 0),
+])] };
 
 /// `shadow_stack_flags` of the list.
-pub static SHADOW_STACK_FLAGS: Constants = Constants { name: "shadow_stack_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("SHADOW_STACK_SET_TOKEN", 1), ("SHADOW_STACK_SET_MARKER", 2),
-    ]),
-] };
+pub static SHADOW_STACK_FLAGS: Constants = Constants { name: "shadow_stack_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("SHADOW_STACK_SET_TOKEN", 1), ("SHADOW_STACK_SET_MARKER", 2),
+])] };
 
 /// `policy_modes` of the list.
-pub static POLICY_MODES: Constants = Constants { name: "policy_modes", mask: 0xffff_ffff, parts: &[
-    Part::Field(0xffff1fff, &[
-        ("MPOL_DEFAULT", 0), ("MPOL_PREFERRED", 1), ("MPOL_BIND", 2), ("MPOL_INTERLEAVE", 3), ("MPOL_LOCAL", 4),
-        ("MPOL_PREFERRED_MANY", 5), ("MPOL_WEIGHTED_INTERLEAVE", 6),
-    ]),
-    Part::Bits(&[
-        ("MPOL_F_STATIC_NODES", 0x8000), ("MPOL_F_RELATIVE_NODES", 0x4000), ("MPOL_F_NUMA_BALANCING", 0x2000),
-    ]),
-] };
+pub static POLICY_MODES: Constants = Constants { name: "policy_modes", mask: 0xffff_ffff, parts: &[Part::Field(0xffff1fff, &[
+    ("MPOL_DEFAULT", 0), ("MPOL_PREFERRED", 1), ("MPOL_BIND", 2), ("MPOL_INTERLEAVE", 3), ("MPOL_LOCAL", 4),
+    ("MPOL_PREFERRED_MANY", 5), ("MPOL_WEIGHTED_INTERLEAVE", 6),
+]), Part::Bits(&[
+    ("MPOL_F_STATIC_NODES", 0x8000), ("MPOL_F_RELATIVE_NODES", 0x4000), ("MPOL_F_NUMA_BALANCING", 0x2000),
+])] };
 
 /// `mbind_flags` of the list.
-pub static MBIND_FLAGS: Constants = Constants { name: "mbind_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MPOL_MF_STRICT", 1), ("MPOL_MF_MOVE", 2), ("MPOL_MF_MOVE_ALL", 4),
-    ]),
-] };
+pub static MBIND_FLAGS: Constants = Constants { name: "mbind_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MPOL_MF_STRICT", 1), ("MPOL_MF_MOVE", 2), ("MPOL_MF_MOVE_ALL", 4),
+])] };
 
 /// `move_pages_flags` of the list.
-pub static MOVE_PAGES_FLAGS: Constants = Constants { name: "move_pages_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MPOL_MF_MOVE", 2), ("MPOL_MF_MOVE_ALL", 4),
-    ]),
-] };
+pub static MOVE_PAGES_FLAGS: Constants = Constants { name: "move_pages_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MPOL_MF_MOVE", 2), ("MPOL_MF_MOVE_ALL", 4),
+])] };
 
 /// `get_mempolicy_flags` of the list.
-pub static GET_MEMPOLICY_FLAGS: Constants = Constants { name: "get_mempolicy_flags", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("MPOL_F_NODE", 1), ("MPOL_F_ADDR", 2), ("MPOL_F_MEMS_ALLOWED", 4),
-    ]),
-] };
+pub static GET_MEMPOLICY_FLAGS: Constants = Constants { name: "get_mempolicy_flags", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("MPOL_F_NODE", 1), ("MPOL_F_ADDR", 2), ("MPOL_F_MEMS_ALLOWED", 4),
+])] };
 
 /// `clone_flags` of the list.
-pub static CLONE_FLAGS: Constants = Constants { name: "clone_flags", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("CLONE_VM", 0x100), ("CLONE_FS", 0x200), ("CLONE_FILES", 0x400), ("CLONE_SIGHAND", 0x800),
-        ("CLONE_PIDFD", 0x1000), ("CLONE_PTRACE", 0x2000), ("CLONE_VFORK", 0x4000), ("CLONE_PARENT", 0x8000),
-        ("CLONE_THREAD", 0x10000), ("CLONE_NEWNS", 0x20000), ("CLONE_SYSVSEM", 0x40000), ("CLONE_SETTLS", 0x80000),
-        ("CLONE_PARENT_SETTID", 0x100000), ("CLONE_CHILD_CLEARTID", 0x200000), ("CLONE_DETACHED", 0x400000),
-        ("CLONE_UNTRACED", 0x800000), ("CLONE_CHILD_SETTID", 0x1000000), ("CLONE_NEWCGROUP", 0x2000000),
-        ("CLONE_NEWUTS", 0x4000000), ("CLONE_NEWIPC", 0x8000000), ("CLONE_NEWUSER", 0x10000000),
-        ("CLONE_NEWPID", 0x20000000), ("CLONE_NEWNET", 0x40000000), ("CLONE_IO", 0x80000000),
-    ]),
-    Part::Signal(0xff),
-] };
+pub static CLONE_FLAGS: Constants = Constants { name: "clone_flags", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("CLONE_VM", 0x100), ("CLONE_FS", 0x200), ("CLONE_FILES", 0x400), ("CLONE_SIGHAND", 0x800),
+    ("CLONE_PIDFD", 0x1000), ("CLONE_PTRACE", 0x2000), ("CLONE_VFORK", 0x4000), ("CLONE_PARENT", 0x8000),
+    ("CLONE_THREAD", 0x10000), ("CLONE_NEWNS", 0x20000), ("CLONE_SYSVSEM", 0x40000), ("CLONE_SETTLS", 0x80000),
+    ("CLONE_PARENT_SETTID", 0x100000), ("CLONE_CHILD_CLEARTID", 0x200000), ("CLONE_DETACHED", 0x400000),
+    ("CLONE_UNTRACED", 0x800000), ("CLONE_CHILD_SETTID", 0x1000000), ("CLONE_NEWCGROUP", 0x2000000),
+    ("CLONE_NEWUTS", 0x4000000), ("CLONE_NEWIPC", 0x8000000), ("CLONE_NEWUSER", 0x10000000),
+    ("CLONE_NEWPID", 0x20000000), ("CLONE_NEWNET", 0x40000000), ("CLONE_IO", 0x80000000),
+]), Part::Signal(0xff)] };
 
 /// `unshare_flags` of the list.
-pub static UNSHARE_FLAGS: Constants = Constants { name: "unshare_flags", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("CLONE_NEWTIME", 0x80), ("CLONE_VM", 0x100), ("CLONE_FS", 0x200), ("CLONE_FILES", 0x400),
-        ("CLONE_SIGHAND", 0x800), ("CLONE_THREAD", 0x10000), ("CLONE_NEWNS", 0x20000), ("CLONE_SYSVSEM", 0x40000),
-        ("CLONE_NEWCGROUP", 0x2000000), ("CLONE_NEWUTS", 0x4000000), ("CLONE_NEWIPC", 0x8000000),
-        ("CLONE_NEWUSER", 0x10000000), ("CLONE_NEWPID", 0x20000000), ("CLONE_NEWNET", 0x40000000),
-    ]),
-] };
+pub static UNSHARE_FLAGS: Constants = Constants { name: "unshare_flags", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("CLONE_NEWTIME", 0x80), ("CLONE_VM", 0x100), ("CLONE_FS", 0x200), ("CLONE_FILES", 0x400),
+    ("CLONE_SIGHAND", 0x800), ("CLONE_THREAD", 0x10000), ("CLONE_NEWNS", 0x20000), ("CLONE_SYSVSEM", 0x40000),
+    ("CLONE_NEWCGROUP", 0x2000000), ("CLONE_NEWUTS", 0x4000000), ("CLONE_NEWIPC", 0x8000000),
+    ("CLONE_NEWUSER", 0x10000000), ("CLONE_NEWPID", 0x20000000), ("CLONE_NEWNET", 0x40000000),
+])] };
 
 /// `setns_types` of the list.
-pub static SETNS_TYPES: Constants = Constants { name: "setns_types", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("CLONE_NEWTIME", 0x80), ("CLONE_NEWNS", 0x20000), ("CLONE_NEWCGROUP", 0x2000000), ("CLONE_NEWUTS", 0x4000000),
-        ("CLONE_NEWIPC", 0x8000000), ("CLONE_NEWUSER", 0x10000000), ("CLONE_NEWPID", 0x20000000),
-        ("CLONE_NEWNET", 0x40000000),
-    ]),
-] };
+pub static SETNS_TYPES: Constants = Constants { name: "setns_types", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("CLONE_NEWTIME", 0x80), ("CLONE_NEWNS", 0x20000), ("CLONE_NEWCGROUP", 0x2000000), ("CLONE_NEWUTS", 0x4000000),
+    ("CLONE_NEWIPC", 0x8000000), ("CLONE_NEWUSER", 0x10000000), ("CLONE_NEWPID", 0x20000000),
+    ("CLONE_NEWNET", 0x40000000),
+])] };
 
 /// `wait_options` of the list.
-pub static WAIT_OPTIONS: Constants = Constants { name: "wait_options", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("WNOHANG", 1), ("WEXITED", 4), ("WSTOPPED", 2), ("WCONTINUED", 8), ("WNOWAIT", 0x1000000),
-        ("__WCLONE", 0x80000000), ("__WALL", 0x40000000), ("__WNOTHREAD", 0x20000000),
-    ]),
-] };
+pub static WAIT_OPTIONS: Constants = Constants { name: "wait_options", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("WNOHANG", 1), ("WEXITED", 4), ("WSTOPPED", 2), ("WCONTINUED", 8), ("WNOWAIT", 0x1000000),
+    ("__WCLONE", 0x80000000), ("__WALL", 0x40000000), ("__WNOTHREAD", 0x20000000),
+])] };
 
 /// `waitid_types` of the list.
-pub static WAITID_TYPES: Constants = Constants { name: "waitid_types", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("P_ALL", 0), ("P_PID", 1), ("P_PGID", 2), ("P_PIDFD", 3),
-    ]),
-] };
+pub static WAITID_TYPES: Constants = Constants { name: "waitid_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("P_ALL", 0), ("P_PID", 1), ("P_PGID", 2), ("P_PIDFD", 3),
+])] };
 
 /// `pidfd_open_flags` of the list.
-pub static PIDFD_OPEN_FLAGS: Constants = Constants { name: "pidfd_open_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("PIDFD_NONBLOCK", 0x800), ("PIDFD_THREAD", 0x80),
-    ]),
-] };
+pub static PIDFD_OPEN_FLAGS: Constants = Constants { name: "pidfd_open_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("PIDFD_NONBLOCK", 0x800), ("PIDFD_THREAD", 0x80),
+])] };
 
 /// `pidfd_signal_flags` of the list.
-pub static PIDFD_SIGNAL_FLAGS: Constants = Constants { name: "pidfd_signal_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("PIDFD_SIGNAL_THREAD", 1), ("PIDFD_SIGNAL_THREAD_GROUP", 2), ("PIDFD_SIGNAL_PROCESS_GROUP", 4),
-    ]),
-] };
+pub static PIDFD_SIGNAL_FLAGS: Constants = Constants { name: "pidfd_signal_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("PIDFD_SIGNAL_THREAD", 1), ("PIDFD_SIGNAL_THREAD_GROUP", 2), ("PIDFD_SIGNAL_PROCESS_GROUP", 4),
+])] };
 
 /// `resources` of the list.
-pub static RESOURCES: Constants = Constants { name: "resources", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("RLIMIT_CPU", 0), ("RLIMIT_FSIZE", 1), ("RLIMIT_DATA", 2), ("RLIMIT_STACK", 3), ("RLIMIT_CORE", 4),
-        ("RLIMIT_RSS", 5), ("RLIMIT_NPROC", 6), ("RLIMIT_NOFILE", 7), ("RLIMIT_MEMLOCK", 8), ("RLIMIT_AS", 9),
-        ("RLIMIT_LOCKS", 0xa), ("RLIMIT_SIGPENDING", 0xb), ("RLIMIT_MSGQUEUE", 0xc), ("RLIMIT_NICE", 0xd),
-        ("RLIMIT_RTPRIO", 0xe), ("RLIMIT_RTTIME", 0xf),
-    ]),
-] };
+pub static RESOURCES: Constants = Constants { name: "resources", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RLIMIT_CPU", 0), ("RLIMIT_FSIZE", 1), ("RLIMIT_DATA", 2), ("RLIMIT_STACK", 3), ("RLIMIT_CORE", 4),
+    ("RLIMIT_RSS", 5), ("RLIMIT_NPROC", 6), ("RLIMIT_NOFILE", 7), ("RLIMIT_MEMLOCK", 8), ("RLIMIT_AS", 9),
+    ("RLIMIT_LOCKS", 0xa), ("RLIMIT_SIGPENDING", 0xb), ("RLIMIT_MSGQUEUE", 0xc), ("RLIMIT_NICE", 0xd),
+    ("RLIMIT_RTPRIO", 0xe), ("RLIMIT_RTTIME", 0xf),
+])] };
 
 /// `rusage_who` of the list.
-pub static RUSAGE_WHO: Constants = Constants { name: "rusage_who", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("RUSAGE_SELF", 0), ("RUSAGE_CHILDREN", 0xffffffffffffffff), ("RUSAGE_BOTH", 0xfffffffffffffffe),
-        ("RUSAGE_THREAD", 1),
-    ]),
-] };
+pub static RUSAGE_WHO: Constants = Constants { name: "rusage_who", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RUSAGE_SELF", 0), ("RUSAGE_CHILDREN", 0xffffffffffffffff), ("RUSAGE_BOTH", 0xfffffffffffffffe),
+    ("RUSAGE_THREAD", 1),
+])] };
 
 /// `priority_which` of the list.
-pub static PRIORITY_WHICH: Constants = Constants { name: "priority_which", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PRIO_PROCESS", 0), ("PRIO_PGRP", 1), ("PRIO_USER", 2),
-    ]),
-] };
+pub static PRIORITY_WHICH: Constants = Constants { name: "priority_which", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("PRIO_PROCESS", 0), ("PRIO_PGRP", 1), ("PRIO_USER", 2),
+])] };
 
 /// `ioprio_which` of the list.
-pub static IOPRIO_WHICH: Constants = Constants { name: "ioprio_which", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("IOPRIO_WHO_PROCESS", 1), ("IOPRIO_WHO_PGRP", 2), ("IOPRIO_WHO_USER", 3),
-    ]),
-] };
+pub static IOPRIO_WHICH: Constants = Constants { name: "ioprio_which", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IOPRIO_WHO_PROCESS", 1), ("IOPRIO_WHO_PGRP", 2), ("IOPRIO_WHO_USER", 3),
+])] };
 
 /// `ioprio` of the list.
-pub static IOPRIO: Constants = Constants { name: "ioprio", mask: 0xffff_ffff, parts: &[
-    Part::Own(Own::IoPriority),
-] };
+pub static IOPRIO: Constants = Constants { name: "ioprio", mask: 0xffff_ffff, parts: &[Part::Own(Own::IoPriority)] };
 
 /// `ioprio_classes` of the list.
-pub static IOPRIO_CLASSES: Constants = Constants { name: "ioprio_classes", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("IOPRIO_CLASS_NONE", 0), ("IOPRIO_CLASS_RT", 1), ("IOPRIO_CLASS_BE", 2), ("IOPRIO_CLASS_IDLE", 3),
-    ]),
-] };
+pub static IOPRIO_CLASSES: Constants = Constants { name: "ioprio_classes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IOPRIO_CLASS_NONE", 0), ("IOPRIO_CLASS_RT", 1), ("IOPRIO_CLASS_BE", 2), ("IOPRIO_CLASS_IDLE", 3),
+])] };
 
 /// `sched_policies` of the list.
-pub static SCHED_POLICIES: Constants = Constants { name: "sched_policies", mask: 0xffff_ffff, parts: &[
-    Part::Field(0xbfffffff, &[
-        ("SCHED_OTHER", 0), ("SCHED_FIFO", 1), ("SCHED_RR", 2), ("SCHED_BATCH", 3), ("SCHED_ISO", 4), ("SCHED_IDLE", 5),
-        ("SCHED_DEADLINE", 6), ("SCHED_EXT", 7),
-    ]),
-    Part::Bits(&[
-        ("SCHED_RESET_ON_FORK", 0x40000000),
-    ]),
-] };
+pub static SCHED_POLICIES: Constants = Constants { name: "sched_policies", mask: 0xffff_ffff, parts: &[Part::Field(0xbfffffff, &[
+    ("SCHED_OTHER", 0), ("SCHED_FIFO", 1), ("SCHED_RR", 2), ("SCHED_BATCH", 3), ("SCHED_ISO", 4), ("SCHED_IDLE", 5),
+    ("SCHED_DEADLINE", 6), ("SCHED_EXT", 7),
+]), Part::Bits(&[
+    ("SCHED_RESET_ON_FORK", 0x40000000),
+])] };
 
 /// `clocks` of the list.
-pub static CLOCKS: Constants = Constants { name: "clocks", mask: 0xffff_ffff, parts: &[
-    Part::Own(Own::Clock),
-] };
+pub static CLOCKS: Constants = Constants { name: "clocks", mask: 0xffff_ffff, parts: &[Part::Own(Own::Clock)] };
 
 /// `clock_names` of the list.
-pub static CLOCK_NAMES: Constants = Constants { name: "clock_names", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("CLOCK_REALTIME", 0), ("CLOCK_MONOTONIC", 1), ("CLOCK_PROCESS_CPUTIME_ID", 2), ("CLOCK_THREAD_CPUTIME_ID", 3),
-        ("CLOCK_MONOTONIC_RAW", 4), ("CLOCK_REALTIME_COARSE", 5), ("CLOCK_MONOTONIC_COARSE", 6), ("CLOCK_BOOTTIME", 7),
-        ("CLOCK_REALTIME_ALARM", 8), ("CLOCK_BOOTTIME_ALARM", 9), ("CLOCK_SGI_CYCLE", 0xa), ("CLOCK_TAI", 0xb),
-    ]),
-] };
+pub static CLOCK_NAMES: Constants = Constants { name: "clock_names", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("CLOCK_REALTIME", 0), ("CLOCK_MONOTONIC", 1), ("CLOCK_PROCESS_CPUTIME_ID", 2), ("CLOCK_THREAD_CPUTIME_ID", 3),
+    ("CLOCK_MONOTONIC_RAW", 4), ("CLOCK_REALTIME_COARSE", 5), ("CLOCK_MONOTONIC_COARSE", 6), ("CLOCK_BOOTTIME", 7),
+    ("CLOCK_REALTIME_ALARM", 8), ("CLOCK_BOOTTIME_ALARM", 9), ("CLOCK_SGI_CYCLE", 0xa), ("CLOCK_TAI", 0xb),
+])] };
 
 /// `timer_flags` of the list.
-pub static TIMER_FLAGS: Constants = Constants { name: "timer_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("TIMER_ABSTIME", 1),
-    ]),
-] };
+pub static TIMER_FLAGS: Constants = Constants { name: "timer_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("TIMER_ABSTIME", 1),
+])] };
 
 /// `timerfd_flags` of the list.
-pub static TIMERFD_FLAGS: Constants = Constants { name: "timerfd_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("TFD_TIMER_ABSTIME", 1), ("TFD_TIMER_CANCEL_ON_SET", 2), ("TFD_CLOEXEC", 0x80000), ("TFD_NONBLOCK", 0x800),
-    ]),
-] };
+pub static TIMERFD_FLAGS: Constants = Constants { name: "timerfd_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("TFD_TIMER_ABSTIME", 1), ("TFD_TIMER_CANCEL_ON_SET", 2), ("TFD_CLOEXEC", 0x80000), ("TFD_NONBLOCK", 0x800),
+])] };
 
 /// `interval_timers` of the list.
-pub static INTERVAL_TIMERS: Constants = Constants { name: "interval_timers", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("ITIMER_REAL", 0), ("ITIMER_VIRTUAL", 1), ("ITIMER_PROF", 2),
-    ]),
-] };
+pub static INTERVAL_TIMERS: Constants = Constants { name: "interval_timers", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("ITIMER_REAL", 0), ("ITIMER_VIRTUAL", 1), ("ITIMER_PROF", 2),
+])] };
 
 /// `signals` of the list.
-pub static SIGNALS: Constants = Constants { name: "signals", mask: 0xffff_ffff, parts: &[
-    Part::Decimal(&[
-        ("SIGHUP", 1), ("SIGINT", 2), ("SIGQUIT", 3), ("SIGILL", 4), ("SIGTRAP", 5), ("SIGABRT", 6), ("SIGBUS", 7),
-        ("SIGFPE", 8), ("SIGKILL", 9), ("SIGUSR1", 0xa), ("SIGSEGV", 0xb), ("SIGUSR2", 0xc), ("SIGPIPE", 0xd),
-        ("SIGALRM", 0xe), ("SIGTERM", 0xf), ("SIGSTKFLT", 0x10), ("SIGCHLD", 0x11), ("SIGCONT", 0x12),
-        ("SIGSTOP", 0x13), ("SIGTSTP", 0x14), ("SIGTTIN", 0x15), ("SIGTTOU", 0x16), ("SIGURG", 0x17), ("SIGXCPU", 0x18),
-        ("SIGXFSZ", 0x19), ("SIGVTALRM", 0x1a), ("SIGPROF", 0x1b), ("SIGWINCH", 0x1c), ("SIGIO", 0x1d),
-        ("SIGPWR", 0x1e), ("SIGSYS", 0x1f),
-    ]),
-] };
+pub static SIGNALS: Constants = Constants { name: "signals", mask: 0xffff_ffff, parts: &[Part::Decimal(&[
+    ("SIGHUP", 1), ("SIGINT", 2), ("SIGQUIT", 3), ("SIGILL", 4), ("SIGTRAP", 5), ("SIGABRT", 6), ("SIGBUS", 7),
+    ("SIGFPE", 8), ("SIGKILL", 9), ("SIGUSR1", 0xa), ("SIGSEGV", 0xb), ("SIGUSR2", 0xc), ("SIGPIPE", 0xd),
+    ("SIGALRM", 0xe), ("SIGTERM", 0xf), ("SIGSTKFLT", 0x10), ("SIGCHLD", 0x11), ("SIGCONT", 0x12),
+    ("SIGSTOP", 0x13), ("SIGTSTP", 0x14), ("SIGTTIN", 0x15), ("SIGTTOU", 0x16), ("SIGURG", 0x17), ("SIGXCPU", 0x18),
+    ("SIGXFSZ", 0x19), ("SIGVTALRM", 0x1a), ("SIGPROF", 0x1b), ("SIGWINCH", 0x1c), ("SIGIO", 0x1d),
+    ("SIGPWR", 0x1e), ("SIGSYS", 0x1f),
+])] };
 
 /// `signal_mask_how` of the list.
-pub static SIGNAL_MASK_HOW: Constants = Constants { name: "signal_mask_how", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SIG_BLOCK", 0), ("SIG_UNBLOCK", 1), ("SIG_SETMASK", 2),
-    ]),
-] };
+pub static SIGNAL_MASK_HOW: Constants = Constants { name: "signal_mask_how", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SIG_BLOCK", 0), ("SIG_UNBLOCK", 1), ("SIG_SETMASK", 2),
+])] };
 
 /// `kcmp_types` of the list.
-pub static KCMP_TYPES: Constants = Constants { name: "kcmp_types", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("KCMP_FILE", 0), ("KCMP_VM", 1), ("KCMP_FILES", 2), ("KCMP_FS", 3), ("KCMP_SIGHAND", 4), ("KCMP_IO", 5),
-        ("KCMP_SYSVSEM", 6), ("KCMP_EPOLL_TFD", 7),
-    ]),
-] };
+pub static KCMP_TYPES: Constants = Constants { name: "kcmp_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("KCMP_FILE", 0), ("KCMP_VM", 1), ("KCMP_FILES", 2), ("KCMP_FS", 3), ("KCMP_SIGHAND", 4), ("KCMP_IO", 5),
+    ("KCMP_SYSVSEM", 6), ("KCMP_EPOLL_TFD", 7),
+])] };
 
 /// `personalities` of the list.
-pub static PERSONALITIES: Constants = Constants { name: "personalities", mask: 0xffff_ffff, parts: &[
-    Part::Own(Own::Personality),
-] };
+pub static PERSONALITIES: Constants = Constants { name: "personalities", mask: 0xffff_ffff, parts: &[Part::Own(Own::Personality)] };
 
 /// `personality_parts` of the list.
-pub static PERSONALITY_PARTS: Constants = Constants { name: "personality_parts", mask: 0xffff_ffff, parts: &[
-    Part::Field(0xff, &[
-        ("PER_LINUX", 0), ("PER_LINUX_32BIT", 0x800000), ("PER_LINUX_FDPIC", 0x80000), ("PER_SVR4", 0x4100001),
-        ("PER_SVR3", 0x5000002), ("PER_SCOSVR3", 0x7000003), ("PER_OSR5", 0x6000003), ("PER_WYSEV386", 0x5000004),
-        ("PER_ISCR4", 0x4000005), ("PER_BSD", 6), ("PER_SUNOS", 0x4000006), ("PER_XENIX", 0x5000007),
-        ("PER_LINUX32", 8), ("PER_LINUX32_3GB", 0x8000008), ("PER_IRIX32", 0x4000009), ("PER_IRIXN32", 0x400000a),
-        ("PER_IRIX64", 0x400000b), ("PER_RISCOS", 0xc), ("PER_SOLARIS", 0x400000d), ("PER_UW7", 0x410000e),
-        ("PER_OSF4", 0xf), ("PER_HPUX", 0x10), ("PER_MASK", 0xff),
-    ]),
-    Part::Bits(&[
-        ("UNAME26", 0x20000), ("ADDR_NO_RANDOMIZE", 0x40000), ("FDPIC_FUNCPTRS", 0x80000), ("MMAP_PAGE_ZERO", 0x100000),
-        ("ADDR_COMPAT_LAYOUT", 0x200000), ("READ_IMPLIES_EXEC", 0x400000), ("ADDR_LIMIT_32BIT", 0x800000),
-        ("SHORT_INODE", 0x1000000), ("WHOLE_SECONDS", 0x2000000), ("STICKY_TIMEOUTS", 0x4000000),
-        ("ADDR_LIMIT_3GB", 0x8000000),
-    ]),
-] };
+pub static PERSONALITY_PARTS: Constants = Constants { name: "personality_parts", mask: 0xffff_ffff, parts: &[Part::Field(0xff, &[
+    ("PER_LINUX", 0), ("PER_LINUX_32BIT", 0x800000), ("PER_LINUX_FDPIC", 0x80000), ("PER_SVR4", 0x4100001),
+    ("PER_SVR3", 0x5000002), ("PER_SCOSVR3", 0x7000003), ("PER_OSR5", 0x6000003), ("PER_WYSEV386", 0x5000004),
+    ("PER_ISCR4", 0x4000005), ("PER_BSD", 6), ("PER_SUNOS", 0x4000006), ("PER_XENIX", 0x5000007),
+    ("PER_LINUX32", 8), ("PER_LINUX32_3GB", 0x8000008), ("PER_IRIX32", 0x4000009), ("PER_IRIXN32", 0x400000a),
+    ("PER_IRIX64", 0x400000b), ("PER_RISCOS", 0xc), ("PER_SOLARIS", 0x400000d), ("PER_UW7", 0x410000e),
+    ("PER_OSF4", 0xf), ("PER_HPUX", 0x10), ("PER_MASK", 0xff),
+]), Part::Bits(&[
+    ("UNAME26", 0x20000), ("ADDR_NO_RANDOMIZE", 0x40000), ("FDPIC_FUNCPTRS", 0x80000), ("MMAP_PAGE_ZERO", 0x100000),
+    ("ADDR_COMPAT_LAYOUT", 0x200000), ("READ_IMPLIES_EXEC", 0x400000), ("ADDR_LIMIT_32BIT", 0x800000),
+    ("SHORT_INODE", 0x1000000), ("WHOLE_SECONDS", 0x2000000), ("STICKY_TIMEOUTS", 0x4000000),
+    ("ADDR_LIMIT_3GB", 0x8000000),
+])] };
 
 /// `seccomp_operations` of the list.
-pub static SECCOMP_OPERATIONS: Constants = Constants { name: "seccomp_operations", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SECCOMP_SET_MODE_STRICT", 0), ("SECCOMP_SET_MODE_FILTER", 1), ("SECCOMP_GET_ACTION_AVAIL", 2),
-        ("SECCOMP_GET_NOTIF_SIZES", 3),
-    ]),
-] };
+pub static SECCOMP_OPERATIONS: Constants = Constants { name: "seccomp_operations", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SECCOMP_SET_MODE_STRICT", 0), ("SECCOMP_SET_MODE_FILTER", 1), ("SECCOMP_GET_ACTION_AVAIL", 2),
+    ("SECCOMP_GET_NOTIF_SIZES", 3),
+])] };
 
 /// `seccomp_filter_flags` of the list.
-pub static SECCOMP_FILTER_FLAGS: Constants = Constants { name: "seccomp_filter_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("SECCOMP_FILTER_FLAG_TSYNC", 1), ("SECCOMP_FILTER_FLAG_LOG", 2), ("SECCOMP_FILTER_FLAG_SPEC_ALLOW", 4),
-        ("SECCOMP_FILTER_FLAG_NEW_LISTENER", 8), ("SECCOMP_FILTER_FLAG_TSYNC_ESRCH", 0x10),
-        ("SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV", 0x20),
-    ]),
-] };
+pub static SECCOMP_FILTER_FLAGS: Constants = Constants { name: "seccomp_filter_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("SECCOMP_FILTER_FLAG_TSYNC", 1), ("SECCOMP_FILTER_FLAG_LOG", 2), ("SECCOMP_FILTER_FLAG_SPEC_ALLOW", 4),
+    ("SECCOMP_FILTER_FLAG_NEW_LISTENER", 8), ("SECCOMP_FILTER_FLAG_TSYNC_ESRCH", 0x10),
+    ("SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV", 0x20),
+])] };
 
 /// `seccomp_modes` of the list.
-pub static SECCOMP_MODES: Constants = Constants { name: "seccomp_modes", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SECCOMP_MODE_DISABLED", 0), ("SECCOMP_MODE_STRICT", 1), ("SECCOMP_MODE_FILTER", 2),
-    ]),
-] };
+pub static SECCOMP_MODES: Constants = Constants { name: "seccomp_modes", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("SECCOMP_MODE_DISABLED", 0), ("SECCOMP_MODE_STRICT", 1), ("SECCOMP_MODE_FILTER", 2),
+])] };
 
 /// `membarrier_commands` of the list.
-pub static MEMBARRIER_COMMANDS: Constants = Constants { name: "membarrier_commands", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MEMBARRIER_CMD_QUERY", 0), ("MEMBARRIER_CMD_GLOBAL", 1), ("MEMBARRIER_CMD_GLOBAL_EXPEDITED", 2),
-        ("MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED", 4), ("MEMBARRIER_CMD_PRIVATE_EXPEDITED", 8),
-        ("MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED", 0x10), ("MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE", 0x20),
-        ("MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE", 0x40), ("MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ", 0x80),
-        ("MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ", 0x100), ("MEMBARRIER_CMD_GET_REGISTRATIONS", 0x200),
-    ]),
-] };
+pub static MEMBARRIER_COMMANDS: Constants = Constants { name: "membarrier_commands", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MEMBARRIER_CMD_QUERY", 0), ("MEMBARRIER_CMD_GLOBAL", 1), ("MEMBARRIER_CMD_GLOBAL_EXPEDITED", 2),
+    ("MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED", 4), ("MEMBARRIER_CMD_PRIVATE_EXPEDITED", 8),
+    ("MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED", 0x10), ("MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE", 0x20),
+    ("MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE", 0x40), ("MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ", 0x80),
+    ("MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ", 0x100), ("MEMBARRIER_CMD_GET_REGISTRATIONS", 0x200),
+])] };
 
 /// `membarrier_flags` of the list.
-pub static MEMBARRIER_FLAGS: Constants = Constants { name: "membarrier_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MEMBARRIER_CMD_FLAG_CPU", 1),
-    ]),
-] };
+pub static MEMBARRIER_FLAGS: Constants = Constants { name: "membarrier_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MEMBARRIER_CMD_FLAG_CPU", 1),
+])] };
 
 /// `rseq_flags` of the list.
-pub static RSEQ_FLAGS: Constants = Constants { name: "rseq_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("RSEQ_FLAG_UNREGISTER", 1), ("RSEQ_FLAG_SLICE_EXT_DEFAULT_ON", 2),
-    ]),
-] };
+pub static RSEQ_FLAGS: Constants = Constants { name: "rseq_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("RSEQ_FLAG_UNREGISTER", 1), ("RSEQ_FLAG_SLICE_EXT_DEFAULT_ON", 2),
+])] };
 
 /// `ptrace_requests` of the list.
-pub static PTRACE_REQUESTS: Constants = Constants { name: "ptrace_requests", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PTRACE_TRACEME", 0), ("PTRACE_PEEKTEXT", 1), ("PTRACE_PEEKDATA", 2), ("PTRACE_PEEKUSER", 3),
-        ("PTRACE_POKETEXT", 4), ("PTRACE_POKEDATA", 5), ("PTRACE_POKEUSER", 6), ("PTRACE_CONT", 7), ("PTRACE_KILL", 8),
-        ("PTRACE_SINGLESTEP", 9), ("PTRACE_ATTACH", 0x10), ("PTRACE_DETACH", 0x11), ("PTRACE_SYSCALL", 0x18),
-        ("PTRACE_SETOPTIONS", 0x4200), ("PTRACE_GETEVENTMSG", 0x4201), ("PTRACE_GETSIGINFO", 0x4202),
-        ("PTRACE_SETSIGINFO", 0x4203), ("PTRACE_GETREGSET", 0x4204), ("PTRACE_SETREGSET", 0x4205),
-        ("PTRACE_SEIZE", 0x4206), ("PTRACE_INTERRUPT", 0x4207), ("PTRACE_LISTEN", 0x4208),
-        ("PTRACE_PEEKSIGINFO", 0x4209), ("PTRACE_GETSIGMASK", 0x420a), ("PTRACE_SETSIGMASK", 0x420b),
-        ("PTRACE_SECCOMP_GET_FILTER", 0x420c), ("PTRACE_SECCOMP_GET_METADATA", 0x420d),
-        ("PTRACE_GET_SYSCALL_INFO", 0x420e), ("PTRACE_SET_SYSCALL_INFO", 0x4212),
-        ("PTRACE_GET_RSEQ_CONFIGURATION", 0x420f), ("PTRACE_SET_SYSCALL_USER_DISPATCH_CONFIG", 0x4210),
-        ("PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG", 0x4211), #[cfg(target_arch = "x86_64")] ("PTRACE_GETREGS", 0xc),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_SETREGS", 0xd),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_GETFPREGS", 0xe),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_SETFPREGS", 0xf),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_GETFPXREGS", 0x12),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_SETFPXREGS", 0x13),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_OLDSETOPTIONS", 0x15),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_GET_THREAD_AREA", 0x19),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_SET_THREAD_AREA", 0x1a), ("PTRACE_SYSEMU", 0x1f),
-        ("PTRACE_SYSEMU_SINGLESTEP", 0x20), #[cfg(target_arch = "x86_64")] ("PTRACE_SINGLEBLOCK", 0x21),
-        #[cfg(target_arch = "aarch64")] ("PTRACE_PEEKMTETAGS", 0x21),
-        #[cfg(target_arch = "aarch64")] ("PTRACE_POKEMTETAGS", 0x22),
-        #[cfg(target_arch = "x86_64")] ("PTRACE_ARCH_PRCTL", 0x1e),
-    ]),
-] };
+pub static PTRACE_REQUESTS: Constants = Constants { name: "ptrace_requests", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("PTRACE_TRACEME", 0), ("PTRACE_PEEKTEXT", 1), ("PTRACE_PEEKDATA", 2), ("PTRACE_PEEKUSER", 3),
+    ("PTRACE_POKETEXT", 4), ("PTRACE_POKEDATA", 5), ("PTRACE_POKEUSER", 6), ("PTRACE_CONT", 7), ("PTRACE_KILL", 8),
+    ("PTRACE_SINGLESTEP", 9), ("PTRACE_ATTACH", 0x10), ("PTRACE_DETACH", 0x11), ("PTRACE_SYSCALL", 0x18),
+    ("PTRACE_SETOPTIONS", 0x4200), ("PTRACE_GETEVENTMSG", 0x4201), ("PTRACE_GETSIGINFO", 0x4202),
+    ("PTRACE_SETSIGINFO", 0x4203), ("PTRACE_GETREGSET", 0x4204), ("PTRACE_SETREGSET", 0x4205),
+    ("PTRACE_SEIZE", 0x4206), ("PTRACE_INTERRUPT", 0x4207), ("PTRACE_LISTEN", 0x4208),
+    ("PTRACE_PEEKSIGINFO", 0x4209), ("PTRACE_GETSIGMASK", 0x420a), ("PTRACE_SETSIGMASK", 0x420b),
+    ("PTRACE_SECCOMP_GET_FILTER", 0x420c), ("PTRACE_SECCOMP_GET_METADATA", 0x420d),
+    ("PTRACE_GET_SYSCALL_INFO", 0x420e), ("PTRACE_SET_SYSCALL_INFO", 0x4212),
+    ("PTRACE_GET_RSEQ_CONFIGURATION", 0x420f), ("PTRACE_SET_SYSCALL_USER_DISPATCH_CONFIG", 0x4210),
+    ("PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG", 0x4211), #[cfg(target_arch = "x86_64")] ("PTRACE_GETREGS", 0xc),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_SETREGS", 0xd),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_GETFPREGS", 0xe),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_SETFPREGS", 0xf),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_GETFPXREGS", 0x12),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_SETFPXREGS", 0x13),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_OLDSETOPTIONS", 0x15),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_GET_THREAD_AREA", 0x19),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_SET_THREAD_AREA", 0x1a), ("PTRACE_SYSEMU", 0x1f),
+    ("PTRACE_SYSEMU_SINGLESTEP", 0x20), #[cfg(target_arch = "x86_64")] ("PTRACE_SINGLEBLOCK", 0x21),
+    #[cfg(target_arch = "aarch64")] ("PTRACE_PEEKMTETAGS", 0x21),
+    #[cfg(target_arch = "aarch64")] ("PTRACE_POKEMTETAGS", 0x22),
+    #[cfg(target_arch = "x86_64")] ("PTRACE_ARCH_PRCTL", 0x1e),
+])] };
 
 /// `ptrace_options` of the list.
-pub static PTRACE_OPTIONS: Constants = Constants { name: "ptrace_options", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("PTRACE_O_TRACESYSGOOD", 1), ("PTRACE_O_TRACEFORK", 2), ("PTRACE_O_TRACEVFORK", 4), ("PTRACE_O_TRACECLONE", 8),
-        ("PTRACE_O_TRACEEXEC", 0x10), ("PTRACE_O_TRACEVFORKDONE", 0x20), ("PTRACE_O_TRACEEXIT", 0x40),
-        ("PTRACE_O_TRACESECCOMP", 0x80), ("PTRACE_O_EXITKILL", 0x100000), ("PTRACE_O_SUSPEND_SECCOMP", 0x200000),
-    ]),
-] };
+pub static PTRACE_OPTIONS: Constants = Constants { name: "ptrace_options", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("PTRACE_O_TRACESYSGOOD", 1), ("PTRACE_O_TRACEFORK", 2), ("PTRACE_O_TRACEVFORK", 4), ("PTRACE_O_TRACECLONE", 8),
+    ("PTRACE_O_TRACEEXEC", 0x10), ("PTRACE_O_TRACEVFORKDONE", 0x20), ("PTRACE_O_TRACEEXIT", 0x40),
+    ("PTRACE_O_TRACESECCOMP", 0x80), ("PTRACE_O_EXITKILL", 0x100000), ("PTRACE_O_SUSPEND_SECCOMP", 0x200000),
+])] };
 
 /// `register_sets` of the list.
-pub static REGISTER_SETS: Constants = Constants { name: "register_sets", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("NT_PRSTATUS", 1), ("NT_FPREGSET", 2), ("NT_PRPSINFO", 3), ("NT_PRXREG", 4), ("NT_AUXV", 6),
-        ("NT_386_TLS", 0x200), ("NT_386_IOPERM", 0x201), ("NT_X86_XSTATE", 0x202), ("NT_X86_SHSTK", 0x204),
-        ("NT_ARM_VFP", 0x400), ("NT_ARM_TLS", 0x401), ("NT_ARM_HW_BREAK", 0x402), ("NT_ARM_HW_WATCH", 0x403),
-        ("NT_ARM_SYSTEM_CALL", 0x404), ("NT_ARM_SVE", 0x405), ("NT_ARM_PAC_MASK", 0x406), ("NT_ARM_PACA_KEYS", 0x407),
-        ("NT_ARM_PACG_KEYS", 0x408), ("NT_ARM_TAGGED_ADDR_CTRL", 0x409), ("NT_ARM_PAC_ENABLED_KEYS", 0x40a),
-        ("NT_ARM_SSVE", 0x40b), ("NT_ARM_ZA", 0x40c),
-    ]),
-] };
+pub static REGISTER_SETS: Constants = Constants { name: "register_sets", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NT_PRSTATUS", 1), ("NT_FPREGSET", 2), ("NT_PRPSINFO", 3), ("NT_PRXREG", 4), ("NT_AUXV", 6),
+    ("NT_386_TLS", 0x200), ("NT_386_IOPERM", 0x201), ("NT_X86_XSTATE", 0x202), ("NT_X86_SHSTK", 0x204),
+    ("NT_ARM_VFP", 0x400), ("NT_ARM_TLS", 0x401), ("NT_ARM_HW_BREAK", 0x402), ("NT_ARM_HW_WATCH", 0x403),
+    ("NT_ARM_SYSTEM_CALL", 0x404), ("NT_ARM_SVE", 0x405), ("NT_ARM_PAC_MASK", 0x406), ("NT_ARM_PACA_KEYS", 0x407),
+    ("NT_ARM_PACG_KEYS", 0x408), ("NT_ARM_TAGGED_ADDR_CTRL", 0x409), ("NT_ARM_PAC_ENABLED_KEYS", 0x40a),
+    ("NT_ARM_SSVE", 0x40b), ("NT_ARM_ZA", 0x40c),
+])] };
 
 /// `futex_operations` of the list.
-pub static FUTEX_OPERATIONS: Constants = Constants { name: "futex_operations", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("FUTEX_WAIT", 0), ("FUTEX_WAKE", 1), ("FUTEX_FD", 2), ("FUTEX_REQUEUE", 3), ("FUTEX_CMP_REQUEUE", 4),
-        ("FUTEX_WAKE_OP", 5), ("FUTEX_LOCK_PI", 6), ("FUTEX_UNLOCK_PI", 7), ("FUTEX_TRYLOCK_PI", 8),
-        ("FUTEX_WAIT_BITSET", 9), ("FUTEX_WAKE_BITSET", 0xa), ("FUTEX_WAIT_REQUEUE_PI", 0xb),
-        ("FUTEX_CMP_REQUEUE_PI", 0xc), ("FUTEX_LOCK_PI2", 0xd), ("FUTEX_WAIT_PRIVATE", 0x80),
-        ("FUTEX_WAKE_PRIVATE", 0x81), ("FUTEX_REQUEUE_PRIVATE", 0x83), ("FUTEX_CMP_REQUEUE_PRIVATE", 0x84),
-        ("FUTEX_WAKE_OP_PRIVATE", 0x85), ("FUTEX_LOCK_PI_PRIVATE", 0x86), ("FUTEX_UNLOCK_PI_PRIVATE", 0x87),
-        ("FUTEX_TRYLOCK_PI_PRIVATE", 0x88), ("FUTEX_WAIT_BITSET_PRIVATE", 0x89), ("FUTEX_WAKE_BITSET_PRIVATE", 0x8a),
-        ("FUTEX_WAIT_REQUEUE_PI_PRIVATE", 0x8b), ("FUTEX_CMP_REQUEUE_PI_PRIVATE", 0x8c),
-        ("FUTEX_LOCK_PI2_PRIVATE", 0x8d), ("FUTEX_WAIT|FUTEX_CLOCK_REALTIME", 0x100),
-        ("FUTEX_WAIT_PRIVATE|FUTEX_CLOCK_REALTIME", 0x180), ("FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME", 0x109),
-        ("FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME", 0x189),
-        ("FUTEX_WAIT_REQUEUE_PI|FUTEX_CLOCK_REALTIME", 0x10b),
-        ("FUTEX_WAIT_REQUEUE_PI_PRIVATE|FUTEX_CLOCK_REALTIME", 0x18b),
-    ]),
-] };
+pub static FUTEX_OPERATIONS: Constants = Constants { name: "futex_operations", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("FUTEX_WAIT", 0), ("FUTEX_WAKE", 1), ("FUTEX_FD", 2), ("FUTEX_REQUEUE", 3), ("FUTEX_CMP_REQUEUE", 4),
+    ("FUTEX_WAKE_OP", 5), ("FUTEX_LOCK_PI", 6), ("FUTEX_UNLOCK_PI", 7), ("FUTEX_TRYLOCK_PI", 8),
+    ("FUTEX_WAIT_BITSET", 9), ("FUTEX_WAKE_BITSET", 0xa), ("FUTEX_WAIT_REQUEUE_PI", 0xb),
+    ("FUTEX_CMP_REQUEUE_PI", 0xc), ("FUTEX_LOCK_PI2", 0xd), ("FUTEX_WAIT_PRIVATE", 0x80),
+    ("FUTEX_WAKE_PRIVATE", 0x81), ("FUTEX_REQUEUE_PRIVATE", 0x83), ("FUTEX_CMP_REQUEUE_PRIVATE", 0x84),
+    ("FUTEX_WAKE_OP_PRIVATE", 0x85), ("FUTEX_LOCK_PI_PRIVATE", 0x86), ("FUTEX_UNLOCK_PI_PRIVATE", 0x87),
+    ("FUTEX_TRYLOCK_PI_PRIVATE", 0x88), ("FUTEX_WAIT_BITSET_PRIVATE", 0x89), ("FUTEX_WAKE_BITSET_PRIVATE", 0x8a),
+    ("FUTEX_WAIT_REQUEUE_PI_PRIVATE", 0x8b), ("FUTEX_CMP_REQUEUE_PI_PRIVATE", 0x8c),
+    ("FUTEX_LOCK_PI2_PRIVATE", 0x8d), ("FUTEX_WAIT|FUTEX_CLOCK_REALTIME", 0x100),
+    ("FUTEX_WAIT_PRIVATE|FUTEX_CLOCK_REALTIME", 0x180), ("FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME", 0x109),
+    ("FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME", 0x189),
+    ("FUTEX_WAIT_REQUEUE_PI|FUTEX_CLOCK_REALTIME", 0x10b),
+    ("FUTEX_WAIT_REQUEUE_PI_PRIVATE|FUTEX_CLOCK_REALTIME", 0x18b),
+])] };
 
 /// `futex_bits` of the list.
-pub static FUTEX_BITS: Constants = Constants { name: "futex_bits", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("FUTEX_BITSET_MATCH_ANY", 0xffffffff),
-    ]),
-] };
+pub static FUTEX_BITS: Constants = Constants { name: "futex_bits", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("FUTEX_BITSET_MATCH_ANY", 0xffffffff),
+])] };
 
 /// `futex_wake_op` of the list.
-pub static FUTEX_WAKE_OP: Constants = Constants { name: "futex_wake_op", mask: 0xffff_ffff, parts: &[
-    Part::Own(Own::WakeOperation),
-] };
+pub static FUTEX_WAKE_OP: Constants = Constants { name: "futex_wake_op", mask: 0xffff_ffff, parts: &[Part::Own(Own::WakeOperation)] };
 
 /// `futex_wake_ops` of the list.
-pub static FUTEX_WAKE_OPS: Constants = Constants { name: "futex_wake_ops", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("FUTEX_OP_SET", 0), ("FUTEX_OP_ADD", 1), ("FUTEX_OP_OR", 2), ("FUTEX_OP_ANDN", 3), ("FUTEX_OP_XOR", 4),
-    ]),
-] };
+pub static FUTEX_WAKE_OPS: Constants = Constants { name: "futex_wake_ops", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("FUTEX_OP_SET", 0), ("FUTEX_OP_ADD", 1), ("FUTEX_OP_OR", 2), ("FUTEX_OP_ANDN", 3), ("FUTEX_OP_XOR", 4),
+])] };
 
 /// `futex_wake_comparisons` of the list.
-pub static FUTEX_WAKE_COMPARISONS: Constants = Constants { name: "futex_wake_comparisons", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("FUTEX_OP_CMP_EQ", 0), ("FUTEX_OP_CMP_NE", 1), ("FUTEX_OP_CMP_LT", 2), ("FUTEX_OP_CMP_LE", 3),
-        ("FUTEX_OP_CMP_GT", 4), ("FUTEX_OP_CMP_GE", 5),
-    ]),
-] };
+pub static FUTEX_WAKE_COMPARISONS: Constants = Constants { name: "futex_wake_comparisons", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("FUTEX_OP_CMP_EQ", 0), ("FUTEX_OP_CMP_NE", 1), ("FUTEX_OP_CMP_LT", 2), ("FUTEX_OP_CMP_LE", 3),
+    ("FUTEX_OP_CMP_GT", 4), ("FUTEX_OP_CMP_GE", 5),
+])] };
 
 /// `futex2_flags` of the list.
-pub static FUTEX2_FLAGS: Constants = Constants { name: "futex2_flags", mask: 0xffff_ffff, parts: &[
-    Part::Field(0x3, &[
-        ("FUTEX2_SIZE_U8", 0), ("FUTEX2_SIZE_U16", 1), ("FUTEX2_SIZE_U32", 2), ("FUTEX2_SIZE_U64", 3),
-    ]),
-    Part::Bits(&[
-        ("FUTEX2_NUMA", 4), ("FUTEX2_MPOL", 8), ("FUTEX2_PRIVATE", 0x80),
-    ]),
-] };
+pub static FUTEX2_FLAGS: Constants = Constants { name: "futex2_flags", mask: 0xffff_ffff, parts: &[Part::Field(0x3, &[
+    ("FUTEX2_SIZE_U8", 0), ("FUTEX2_SIZE_U16", 1), ("FUTEX2_SIZE_U32", 2), ("FUTEX2_SIZE_U64", 3),
+]), Part::Bits(&[
+    ("FUTEX2_NUMA", 4), ("FUTEX2_MPOL", 8), ("FUTEX2_PRIVATE", 0x80),
+])] };
 
 /// `address_families` of the list.
-pub static ADDRESS_FAMILIES: Constants = Constants { name: "address_families", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("AF_UNSPEC", 0), ("AF_UNIX", 1), ("AF_INET", 2), ("AF_AX25", 3), ("AF_IPX", 4), ("AF_APPLETALK", 5),
-        ("AF_NETROM", 6), ("AF_BRIDGE", 7), ("AF_ATMPVC", 8), ("AF_X25", 9), ("AF_INET6", 0xa), ("AF_ROSE", 0xb),
-        ("AF_DECnet", 0xc), ("AF_NETBEUI", 0xd), ("AF_SECURITY", 0xe), ("AF_KEY", 0xf), ("AF_NETLINK", 0x10),
-        ("AF_PACKET", 0x11), ("AF_ASH", 0x12), ("AF_ECONET", 0x13), ("AF_ATMSVC", 0x14), ("AF_RDS", 0x15),
-        ("AF_SNA", 0x16), ("AF_IRDA", 0x17), ("AF_PPPOX", 0x18), ("AF_WANPIPE", 0x19), ("AF_LLC", 0x1a),
-        ("AF_IB", 0x1b), ("AF_MPLS", 0x1c), ("AF_CAN", 0x1d), ("AF_TIPC", 0x1e), ("AF_BLUETOOTH", 0x1f),
-        ("AF_IUCV", 0x20), ("AF_RXRPC", 0x21), ("AF_ISDN", 0x22), ("AF_PHONET", 0x23), ("AF_IEEE802154", 0x24),
-        ("AF_CAIF", 0x25), ("AF_ALG", 0x26), ("AF_NFC", 0x27), ("AF_VSOCK", 0x28), ("AF_KCM", 0x29),
-        ("AF_QIPCRTR", 0x2a), ("AF_SMC", 0x2b), ("AF_XDP", 0x2c), ("AF_MCTP", 0x2d),
-    ]),
-] };
+pub static ADDRESS_FAMILIES: Constants = Constants { name: "address_families", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("AF_UNSPEC", 0), ("AF_UNIX", 1), ("AF_INET", 2), ("AF_AX25", 3), ("AF_IPX", 4), ("AF_APPLETALK", 5),
+    ("AF_NETROM", 6), ("AF_BRIDGE", 7), ("AF_ATMPVC", 8), ("AF_X25", 9), ("AF_INET6", 0xa), ("AF_ROSE", 0xb),
+    ("AF_DECnet", 0xc), ("AF_NETBEUI", 0xd), ("AF_SECURITY", 0xe), ("AF_KEY", 0xf), ("AF_NETLINK", 0x10),
+    ("AF_PACKET", 0x11), ("AF_ASH", 0x12), ("AF_ECONET", 0x13), ("AF_ATMSVC", 0x14), ("AF_RDS", 0x15),
+    ("AF_SNA", 0x16), ("AF_IRDA", 0x17), ("AF_PPPOX", 0x18), ("AF_WANPIPE", 0x19), ("AF_LLC", 0x1a),
+    ("AF_IB", 0x1b), ("AF_MPLS", 0x1c), ("AF_CAN", 0x1d), ("AF_TIPC", 0x1e), ("AF_BLUETOOTH", 0x1f),
+    ("AF_IUCV", 0x20), ("AF_RXRPC", 0x21), ("AF_ISDN", 0x22), ("AF_PHONET", 0x23), ("AF_IEEE802154", 0x24),
+    ("AF_CAIF", 0x25), ("AF_ALG", 0x26), ("AF_NFC", 0x27), ("AF_VSOCK", 0x28), ("AF_KCM", 0x29),
+    ("AF_QIPCRTR", 0x2a), ("AF_SMC", 0x2b), ("AF_XDP", 0x2c), ("AF_MCTP", 0x2d),
+])] };
 
 /// `socket_types` of the list.
-pub static SOCKET_TYPES: Constants = Constants { name: "socket_types", mask: 0xffff_ffff, parts: &[
-    Part::Field(0xf, &[
-        ("SOCK_STREAM", 1), ("SOCK_DGRAM", 2), ("SOCK_RAW", 3), ("SOCK_RDM", 4), ("SOCK_SEQPACKET", 5),
-        ("SOCK_DCCP", 6), ("SOCK_PACKET", 0xa),
-    ]),
-    Part::Bits(&[
-        ("SOCK_CLOEXEC", 0x80000), ("SOCK_NONBLOCK", 0x800),
-    ]),
-] };
+pub static SOCKET_TYPES: Constants = Constants { name: "socket_types", mask: 0xffff_ffff, parts: &[Part::Field(0xf, &[
+    ("SOCK_STREAM", 1), ("SOCK_DGRAM", 2), ("SOCK_RAW", 3), ("SOCK_RDM", 4), ("SOCK_SEQPACKET", 5),
+    ("SOCK_DCCP", 6), ("SOCK_PACKET", 0xa),
+]), Part::Bits(&[
+    ("SOCK_CLOEXEC", 0x80000), ("SOCK_NONBLOCK", 0x800),
+])] };
 
 /// `accept_flags` of the list.
-pub static ACCEPT_FLAGS: Constants = Constants { name: "accept_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("SOCK_CLOEXEC", 0x80000), ("SOCK_NONBLOCK", 0x800),
-    ]),
-] };
+pub static ACCEPT_FLAGS: Constants = Constants { name: "accept_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("SOCK_CLOEXEC", 0x80000), ("SOCK_NONBLOCK", 0x800),
+])] };
 
 /// `inet_protocols` of the list.
-pub static INET_PROTOCOLS: Constants = Constants { name: "inet_protocols", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("IPPROTO_IP", 0), ("IPPROTO_ICMP", 1), ("IPPROTO_IGMP", 2), ("IPPROTO_IPIP", 4), ("IPPROTO_TCP", 6),
-        ("IPPROTO_EGP", 8), ("IPPROTO_PUP", 0xc), ("IPPROTO_UDP", 0x11), ("IPPROTO_IDP", 0x16), ("IPPROTO_TP", 0x1d),
-        ("IPPROTO_DCCP", 0x21), ("IPPROTO_IPV6", 0x29), ("IPPROTO_ROUTING", 0x2b), ("IPPROTO_FRAGMENT", 0x2c),
-        ("IPPROTO_RSVP", 0x2e), ("IPPROTO_GRE", 0x2f), ("IPPROTO_ESP", 0x32), ("IPPROTO_AH", 0x33),
-        ("IPPROTO_ICMPV6", 0x3a), ("IPPROTO_NONE", 0x3b), ("IPPROTO_DSTOPTS", 0x3c), ("IPPROTO_MTP", 0x5c),
-        ("IPPROTO_BEETPH", 0x5e), ("IPPROTO_ENCAP", 0x62), ("IPPROTO_PIM", 0x67), ("IPPROTO_COMP", 0x6c),
-        ("IPPROTO_L2TP", 0x73), ("IPPROTO_SCTP", 0x84), ("IPPROTO_MH", 0x87), ("IPPROTO_UDPLITE", 0x88),
-        ("IPPROTO_MPLS", 0x89), ("IPPROTO_ETHERNET", 0x8f), ("IPPROTO_AGGFRAG", 0x90), ("IPPROTO_RAW", 0xff),
-        ("IPPROTO_SMC", 0x100), ("IPPROTO_MPTCP", 0x106),
-    ]),
-] };
+pub static INET_PROTOCOLS: Constants = Constants { name: "inet_protocols", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IPPROTO_IP", 0), ("IPPROTO_ICMP", 1), ("IPPROTO_IGMP", 2), ("IPPROTO_IPIP", 4), ("IPPROTO_TCP", 6),
+    ("IPPROTO_EGP", 8), ("IPPROTO_PUP", 0xc), ("IPPROTO_UDP", 0x11), ("IPPROTO_IDP", 0x16), ("IPPROTO_TP", 0x1d),
+    ("IPPROTO_DCCP", 0x21), ("IPPROTO_IPV6", 0x29), ("IPPROTO_ROUTING", 0x2b), ("IPPROTO_FRAGMENT", 0x2c),
+    ("IPPROTO_RSVP", 0x2e), ("IPPROTO_GRE", 0x2f), ("IPPROTO_ESP", 0x32), ("IPPROTO_AH", 0x33),
+    ("IPPROTO_ICMPV6", 0x3a), ("IPPROTO_NONE", 0x3b), ("IPPROTO_DSTOPTS", 0x3c), ("IPPROTO_MTP", 0x5c),
+    ("IPPROTO_BEETPH", 0x5e), ("IPPROTO_ENCAP", 0x62), ("IPPROTO_PIM", 0x67), ("IPPROTO_COMP", 0x6c),
+    ("IPPROTO_L2TP", 0x73), ("IPPROTO_SCTP", 0x84), ("IPPROTO_MH", 0x87), ("IPPROTO_UDPLITE", 0x88),
+    ("IPPROTO_MPLS", 0x89), ("IPPROTO_ETHERNET", 0x8f), ("IPPROTO_AGGFRAG", 0x90), ("IPPROTO_RAW", 0xff),
+    ("IPPROTO_SMC", 0x100), ("IPPROTO_MPTCP", 0x106),
+])] };
 
 /// `netlink_protocols` of the list.
-pub static NETLINK_PROTOCOLS: Constants = Constants { name: "netlink_protocols", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("NETLINK_ROUTE", 0), ("NETLINK_UNUSED", 1), ("NETLINK_USERSOCK", 2), ("NETLINK_FIREWALL", 3),
-        ("NETLINK_SOCK_DIAG", 4), ("NETLINK_NFLOG", 5), ("NETLINK_XFRM", 6), ("NETLINK_SELINUX", 7),
-        ("NETLINK_ISCSI", 8), ("NETLINK_AUDIT", 9), ("NETLINK_FIB_LOOKUP", 0xa), ("NETLINK_CONNECTOR", 0xb),
-        ("NETLINK_NETFILTER", 0xc), ("NETLINK_IP6_FW", 0xd), ("NETLINK_DNRTMSG", 0xe), ("NETLINK_KOBJECT_UEVENT", 0xf),
-        ("NETLINK_GENERIC", 0x10), ("NETLINK_SCSITRANSPORT", 0x12), ("NETLINK_ECRYPTFS", 0x13), ("NETLINK_RDMA", 0x14),
-        ("NETLINK_CRYPTO", 0x15), ("NETLINK_SMC", 0x16),
-    ]),
-] };
+pub static NETLINK_PROTOCOLS: Constants = Constants { name: "netlink_protocols", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NETLINK_ROUTE", 0), ("NETLINK_UNUSED", 1), ("NETLINK_USERSOCK", 2), ("NETLINK_FIREWALL", 3),
+    ("NETLINK_SOCK_DIAG", 4), ("NETLINK_NFLOG", 5), ("NETLINK_XFRM", 6), ("NETLINK_SELINUX", 7),
+    ("NETLINK_ISCSI", 8), ("NETLINK_AUDIT", 9), ("NETLINK_FIB_LOOKUP", 0xa), ("NETLINK_CONNECTOR", 0xb),
+    ("NETLINK_NETFILTER", 0xc), ("NETLINK_IP6_FW", 0xd), ("NETLINK_DNRTMSG", 0xe), ("NETLINK_KOBJECT_UEVENT", 0xf),
+    ("NETLINK_GENERIC", 0x10), ("NETLINK_SCSITRANSPORT", 0x12), ("NETLINK_ECRYPTFS", 0x13), ("NETLINK_RDMA", 0x14),
+    ("NETLINK_CRYPTO", 0x15), ("NETLINK_SMC", 0x16),
+])] };
 
 /// `packet_protocols` of the list.
-pub static PACKET_PROTOCOLS: Constants = Constants { name: "packet_protocols", mask: 0xffff_ffff, parts: &[
-    Part::Own(Own::EtherType),
-] };
+pub static PACKET_PROTOCOLS: Constants = Constants { name: "packet_protocols", mask: 0xffff_ffff, parts: &[Part::Own(Own::EtherType)] };
 
 /// `ether_types` of the list.
-pub static ETHER_TYPES: Constants = Constants { name: "ether_types", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("ETH_P_LOOP", 0x60), ("ETH_P_IP", 0x800), ("ETH_P_ARP", 0x806), ("ETH_P_RARP", 0x8035),
-        ("ETH_P_8021Q", 0x8100), ("ETH_P_IPV6", 0x86dd), ("ETH_P_PAE", 0x888e), ("ETH_P_PPP_DISC", 0x8863),
-        ("ETH_P_PPP_SES", 0x8864), ("ETH_P_MPLS_UC", 0x8847), ("ETH_P_MPLS_MC", 0x8848), ("ETH_P_8021AD", 0x88a8),
-        ("ETH_P_LLDP", 0x88cc), ("ETH_P_MACSEC", 0x88e5), ("ETH_P_1588", 0x88f7), ("ETH_P_TIPC", 0x88ca),
-        ("ETH_P_802_3", 1), ("ETH_P_ALL", 3), ("ETH_P_802_2", 4), ("ETH_P_CAN", 0xc), ("ETH_P_CANFD", 0xd),
-    ]),
-] };
+pub static ETHER_TYPES: Constants = Constants { name: "ether_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("ETH_P_LOOP", 0x60), ("ETH_P_IP", 0x800), ("ETH_P_ARP", 0x806), ("ETH_P_RARP", 0x8035),
+    ("ETH_P_8021Q", 0x8100), ("ETH_P_IPV6", 0x86dd), ("ETH_P_PAE", 0x888e), ("ETH_P_PPP_DISC", 0x8863),
+    ("ETH_P_PPP_SES", 0x8864), ("ETH_P_MPLS_UC", 0x8847), ("ETH_P_MPLS_MC", 0x8848), ("ETH_P_8021AD", 0x88a8),
+    ("ETH_P_LLDP", 0x88cc), ("ETH_P_MACSEC", 0x88e5), ("ETH_P_1588", 0x88f7), ("ETH_P_TIPC", 0x88ca),
+    ("ETH_P_802_3", 1), ("ETH_P_ALL", 3), ("ETH_P_802_2", 4), ("ETH_P_CAN", 0xc), ("ETH_P_CANFD", 0xd),
+])] };
 
 /// `bluetooth_protocols` of the list.
-pub static BLUETOOTH_PROTOCOLS: Constants = Constants { name: "bluetooth_protocols", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("BTPROTO_L2CAP", 0), ("BTPROTO_HCI", 1), ("BTPROTO_SCO", 2), ("BTPROTO_RFCOMM", 3), ("BTPROTO_BNEP", 4),
-        ("BTPROTO_CMTP", 5), ("BTPROTO_HIDP", 6), ("BTPROTO_AVDTP", 7),
-    ]),
-] };
+pub static BLUETOOTH_PROTOCOLS: Constants = Constants { name: "bluetooth_protocols", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("BTPROTO_L2CAP", 0), ("BTPROTO_HCI", 1), ("BTPROTO_SCO", 2), ("BTPROTO_RFCOMM", 3), ("BTPROTO_BNEP", 4),
+    ("BTPROTO_CMTP", 5), ("BTPROTO_HIDP", 6), ("BTPROTO_AVDTP", 7),
+])] };
 
 /// `shutdown_how` of the list.
-pub static SHUTDOWN_HOW: Constants = Constants { name: "shutdown_how", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SHUT_RD", 0), ("SHUT_WR", 1), ("SHUT_RDWR", 2),
-    ]),
-] };
+pub static SHUTDOWN_HOW: Constants = Constants { name: "shutdown_how", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SHUT_RD", 0), ("SHUT_WR", 1), ("SHUT_RDWR", 2),
+])] };
 
 /// `message_flags` of the list.
-pub static MESSAGE_FLAGS: Constants = Constants { name: "message_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MSG_OOB", 1), ("MSG_PEEK", 2), ("MSG_DONTROUTE", 4), ("MSG_CTRUNC", 8), ("MSG_PROBE", 0x10),
-        ("MSG_TRUNC", 0x20), ("MSG_DONTWAIT", 0x40), ("MSG_EOR", 0x80), ("MSG_WAITALL", 0x100), ("MSG_FIN", 0x200),
-        ("MSG_SYN", 0x400), ("MSG_CONFIRM", 0x800), ("MSG_RST", 0x1000), ("MSG_ERRQUEUE", 0x2000),
-        ("MSG_NOSIGNAL", 0x4000), ("MSG_MORE", 0x8000), ("MSG_WAITFORONE", 0x10000), ("MSG_SENDPAGE_NOTLAST", 0x20000),
-        ("MSG_BATCH", 0x40000), ("MSG_NO_SHARED_FRAGS", 0x80000), ("MSG_ZEROCOPY", 0x4000000),
-        ("MSG_FASTOPEN", 0x20000000), ("MSG_CMSG_CLOEXEC", 0x40000000), ("MSG_CMSG_COMPAT", 0x80000000),
-    ]),
-] };
+pub static MESSAGE_FLAGS: Constants = Constants { name: "message_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MSG_OOB", 1), ("MSG_PEEK", 2), ("MSG_DONTROUTE", 4), ("MSG_CTRUNC", 8), ("MSG_PROBE", 0x10),
+    ("MSG_TRUNC", 0x20), ("MSG_DONTWAIT", 0x40), ("MSG_EOR", 0x80), ("MSG_WAITALL", 0x100), ("MSG_FIN", 0x200),
+    ("MSG_SYN", 0x400), ("MSG_CONFIRM", 0x800), ("MSG_RST", 0x1000), ("MSG_ERRQUEUE", 0x2000),
+    ("MSG_NOSIGNAL", 0x4000), ("MSG_MORE", 0x8000), ("MSG_WAITFORONE", 0x10000), ("MSG_SENDPAGE_NOTLAST", 0x20000),
+    ("MSG_BATCH", 0x40000), ("MSG_NO_SHARED_FRAGS", 0x80000), ("MSG_ZEROCOPY", 0x4000000),
+    ("MSG_FASTOPEN", 0x20000000), ("MSG_CMSG_CLOEXEC", 0x40000000), ("MSG_CMSG_COMPAT", 0x80000000),
+])] };
 
 /// `socket_levels` of the list.
-pub static SOCKET_LEVELS: Constants = Constants { name: "socket_levels", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SOL_IP", 0), ("SOL_SOCKET", 1), ("SOL_TCP", 6), ("SOL_UDP", 0x11), ("AF_VSOCK", 0x28), ("SOL_IPV6", 0x29),
-        ("SOL_ICMPV6", 0x3a), ("SOL_CAN_BASE", 0x64), ("SOL_CAN_RAW", 0x65), ("SOL_SCTP", 0x84), ("SOL_UDPLITE", 0x88),
-        ("SOL_RAW", 0xff), ("SOL_IPX", 0x100), ("SOL_AX25", 0x101), ("SOL_ATALK", 0x102), ("SOL_NETROM", 0x103),
-        ("SOL_ROSE", 0x104), ("SOL_DECNET", 0x105), ("SOL_X25", 0x106), ("SOL_PACKET", 0x107), ("SOL_ATM", 0x108),
-        ("SOL_AAL", 0x109), ("SOL_IRDA", 0x10a), ("SOL_NETBEUI", 0x10b), ("SOL_LLC", 0x10c), ("SOL_DCCP", 0x10d),
-        ("SOL_NETLINK", 0x10e), ("SOL_TIPC", 0x10f), ("SOL_RXRPC", 0x110), ("SOL_PPPOL2TP", 0x111),
-        ("SOL_BLUETOOTH", 0x112), ("SOL_PNPIPE", 0x113), ("SOL_RDS", 0x114), ("SOL_IUCV", 0x115), ("SOL_CAIF", 0x116),
-        ("SOL_ALG", 0x117), ("SOL_NFC", 0x118), ("SOL_KCM", 0x119), ("SOL_TLS", 0x11a), ("SOL_XDP", 0x11b),
-        ("SOL_MPTCP", 0x11c), ("SOL_MCTP", 0x11d), ("SOL_SMC", 0x11e), ("SOL_VSOCK", 0x11f),
-    ]),
-] };
+pub static SOCKET_LEVELS: Constants = Constants { name: "socket_levels", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SOL_IP", 0), ("SOL_SOCKET", 1), ("SOL_TCP", 6), ("SOL_UDP", 0x11), ("AF_VSOCK", 0x28), ("SOL_IPV6", 0x29),
+    ("SOL_ICMPV6", 0x3a), ("SOL_CAN_BASE", 0x64), ("SOL_CAN_RAW", 0x65), ("SOL_SCTP", 0x84), ("SOL_UDPLITE", 0x88),
+    ("SOL_RAW", 0xff), ("SOL_IPX", 0x100), ("SOL_AX25", 0x101), ("SOL_ATALK", 0x102), ("SOL_NETROM", 0x103),
+    ("SOL_ROSE", 0x104), ("SOL_DECNET", 0x105), ("SOL_X25", 0x106), ("SOL_PACKET", 0x107), ("SOL_ATM", 0x108),
+    ("SOL_AAL", 0x109), ("SOL_IRDA", 0x10a), ("SOL_NETBEUI", 0x10b), ("SOL_LLC", 0x10c), ("SOL_DCCP", 0x10d),
+    ("SOL_NETLINK", 0x10e), ("SOL_TIPC", 0x10f), ("SOL_RXRPC", 0x110), ("SOL_PPPOL2TP", 0x111),
+    ("SOL_BLUETOOTH", 0x112), ("SOL_PNPIPE", 0x113), ("SOL_RDS", 0x114), ("SOL_IUCV", 0x115), ("SOL_CAIF", 0x116),
+    ("SOL_ALG", 0x117), ("SOL_NFC", 0x118), ("SOL_KCM", 0x119), ("SOL_TLS", 0x11a), ("SOL_XDP", 0x11b),
+    ("SOL_MPTCP", 0x11c), ("SOL_MCTP", 0x11d), ("SOL_SMC", 0x11e), ("SOL_VSOCK", 0x11f),
+])] };
 
 /// `socket_options` of the list.
-pub static SOCKET_OPTIONS: Constants = Constants { name: "socket_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SO_DEBUG", 1), ("SO_REUSEADDR", 2), ("SO_TYPE", 3), ("SO_ERROR", 4), ("SO_DONTROUTE", 5), ("SO_BROADCAST", 6),
-        ("SO_SNDBUF", 7), ("SO_RCVBUF", 8), ("SO_KEEPALIVE", 9), ("SO_OOBINLINE", 0xa), ("SO_NO_CHECK", 0xb),
-        ("SO_PRIORITY", 0xc), ("SO_LINGER", 0xd), ("SO_BSDCOMPAT", 0xe), ("SO_REUSEPORT", 0xf), ("SO_PASSCRED", 0x10),
-        ("SO_PEERCRED", 0x11), ("SO_RCVLOWAT", 0x12), ("SO_SNDLOWAT", 0x13), ("SO_RCVTIMEO_OLD", 0x14),
-        ("SO_SNDTIMEO_OLD", 0x15), ("SO_SECURITY_AUTHENTICATION", 0x16), ("SO_SECURITY_ENCRYPTION_TRANSPORT", 0x17),
-        ("SO_SECURITY_ENCRYPTION_NETWORK", 0x18), ("SO_BINDTODEVICE", 0x19), ("SO_ATTACH_FILTER", 0x1a),
-        ("SO_DETACH_FILTER", 0x1b), ("SO_PEERNAME", 0x1c), ("SO_TIMESTAMP_OLD", 0x1d), ("SO_ACCEPTCONN", 0x1e),
-        ("SO_PEERSEC", 0x1f), ("SO_SNDBUFFORCE", 0x20), ("SO_RCVBUFFORCE", 0x21), ("SO_PASSSEC", 0x22),
-        ("SO_TIMESTAMPNS_OLD", 0x23), ("SO_MARK", 0x24), ("SO_TIMESTAMPING_OLD", 0x25), ("SO_PROTOCOL", 0x26),
-        ("SO_DOMAIN", 0x27), ("SO_RXQ_OVFL", 0x28), ("SO_WIFI_STATUS", 0x29), ("SO_PEEK_OFF", 0x2a), ("SO_NOFCS", 0x2b),
-        ("SO_LOCK_FILTER", 0x2c), ("SO_SELECT_ERR_QUEUE", 0x2d), ("SO_BUSY_POLL", 0x2e), ("SO_MAX_PACING_RATE", 0x2f),
-        ("SO_BPF_EXTENSIONS", 0x30), ("SO_INCOMING_CPU", 0x31), ("SO_ATTACH_BPF", 0x32),
-        ("SO_ATTACH_REUSEPORT_CBPF", 0x33), ("SO_ATTACH_REUSEPORT_EBPF", 0x34), ("SO_CNX_ADVICE", 0x35),
-        ("SO_MEMINFO", 0x37), ("SO_INCOMING_NAPI_ID", 0x38), ("SO_COOKIE", 0x39), ("SO_PEERGROUPS", 0x3b),
-        ("SO_ZEROCOPY", 0x3c), ("SO_TXTIME", 0x3d), ("SO_BINDTOIFINDEX", 0x3e), ("SO_TIMESTAMP_NEW", 0x3f),
-        ("SO_TIMESTAMPNS_NEW", 0x40), ("SO_TIMESTAMPING_NEW", 0x41), ("SO_RCVTIMEO_NEW", 0x42),
-        ("SO_SNDTIMEO_NEW", 0x43), ("SO_DETACH_REUSEPORT_BPF", 0x44), ("SO_PREFER_BUSY_POLL", 0x45),
-        ("SO_BUSY_POLL_BUDGET", 0x46), ("SO_NETNS_COOKIE", 0x47), ("SO_BUF_LOCK", 0x48), ("SO_RESERVE_MEM", 0x49),
-        ("SO_TXREHASH", 0x4a), ("SO_RCVMARK", 0x4b), ("SO_PASSPIDFD", 0x4c), ("SO_PEERPIDFD", 0x4d),
-        ("SO_RCVPRIORITY", 0x52), ("SO_PASSRIGHTS", 0x53), ("SO_INQ", 0x54), ("SO_DEVMEM_LINEAR", 0x4e),
-        ("SO_DEVMEM_DMABUF", 0x4f), ("SO_DEVMEM_DONTNEED", 0x50),
-    ]),
-] };
+pub static SOCKET_OPTIONS: Constants = Constants { name: "socket_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SO_DEBUG", 1), ("SO_REUSEADDR", 2), ("SO_TYPE", 3), ("SO_ERROR", 4), ("SO_DONTROUTE", 5), ("SO_BROADCAST", 6),
+    ("SO_SNDBUF", 7), ("SO_RCVBUF", 8), ("SO_KEEPALIVE", 9), ("SO_OOBINLINE", 0xa), ("SO_NO_CHECK", 0xb),
+    ("SO_PRIORITY", 0xc), ("SO_LINGER", 0xd), ("SO_BSDCOMPAT", 0xe), ("SO_REUSEPORT", 0xf), ("SO_PASSCRED", 0x10),
+    ("SO_PEERCRED", 0x11), ("SO_RCVLOWAT", 0x12), ("SO_SNDLOWAT", 0x13), ("SO_RCVTIMEO_OLD", 0x14),
+    ("SO_SNDTIMEO_OLD", 0x15), ("SO_SECURITY_AUTHENTICATION", 0x16), ("SO_SECURITY_ENCRYPTION_TRANSPORT", 0x17),
+    ("SO_SECURITY_ENCRYPTION_NETWORK", 0x18), ("SO_BINDTODEVICE", 0x19), ("SO_ATTACH_FILTER", 0x1a),
+    ("SO_DETACH_FILTER", 0x1b), ("SO_PEERNAME", 0x1c), ("SO_TIMESTAMP_OLD", 0x1d), ("SO_ACCEPTCONN", 0x1e),
+    ("SO_PEERSEC", 0x1f), ("SO_SNDBUFFORCE", 0x20), ("SO_RCVBUFFORCE", 0x21), ("SO_PASSSEC", 0x22),
+    ("SO_TIMESTAMPNS_OLD", 0x23), ("SO_MARK", 0x24), ("SO_TIMESTAMPING_OLD", 0x25), ("SO_PROTOCOL", 0x26),
+    ("SO_DOMAIN", 0x27), ("SO_RXQ_OVFL", 0x28), ("SO_WIFI_STATUS", 0x29), ("SO_PEEK_OFF", 0x2a), ("SO_NOFCS", 0x2b),
+    ("SO_LOCK_FILTER", 0x2c), ("SO_SELECT_ERR_QUEUE", 0x2d), ("SO_BUSY_POLL", 0x2e), ("SO_MAX_PACING_RATE", 0x2f),
+    ("SO_BPF_EXTENSIONS", 0x30), ("SO_INCOMING_CPU", 0x31), ("SO_ATTACH_BPF", 0x32),
+    ("SO_ATTACH_REUSEPORT_CBPF", 0x33), ("SO_ATTACH_REUSEPORT_EBPF", 0x34), ("SO_CNX_ADVICE", 0x35),
+    ("SO_MEMINFO", 0x37), ("SO_INCOMING_NAPI_ID", 0x38), ("SO_COOKIE", 0x39), ("SO_PEERGROUPS", 0x3b),
+    ("SO_ZEROCOPY", 0x3c), ("SO_TXTIME", 0x3d), ("SO_BINDTOIFINDEX", 0x3e), ("SO_TIMESTAMP_NEW", 0x3f),
+    ("SO_TIMESTAMPNS_NEW", 0x40), ("SO_TIMESTAMPING_NEW", 0x41), ("SO_RCVTIMEO_NEW", 0x42),
+    ("SO_SNDTIMEO_NEW", 0x43), ("SO_DETACH_REUSEPORT_BPF", 0x44), ("SO_PREFER_BUSY_POLL", 0x45),
+    ("SO_BUSY_POLL_BUDGET", 0x46), ("SO_NETNS_COOKIE", 0x47), ("SO_BUF_LOCK", 0x48), ("SO_RESERVE_MEM", 0x49),
+    ("SO_TXREHASH", 0x4a), ("SO_RCVMARK", 0x4b), ("SO_PASSPIDFD", 0x4c), ("SO_PEERPIDFD", 0x4d),
+    ("SO_RCVPRIORITY", 0x52), ("SO_PASSRIGHTS", 0x53), ("SO_INQ", 0x54), ("SO_DEVMEM_LINEAR", 0x4e),
+    ("SO_DEVMEM_DMABUF", 0x4f), ("SO_DEVMEM_DONTNEED", 0x50),
+])] };
 
 /// `ip_options` of the list.
-pub static IP_OPTIONS: Constants = Constants { name: "ip_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("IP_TOS", 1), ("IP_TTL", 2), ("IP_HDRINCL", 3), ("IP_OPTIONS", 4), ("IP_ROUTER_ALERT", 5), ("IP_RECVOPTS", 6),
-        ("IP_RETOPTS", 7), ("IP_PKTINFO", 8), ("IP_PKTOPTIONS", 9), ("IP_MTU_DISCOVER", 0xa), ("IP_RECVERR", 0xb),
-        ("IP_RECVTTL", 0xc), ("IP_RECVTOS", 0xd), ("IP_MTU", 0xe), ("IP_FREEBIND", 0xf), ("IP_IPSEC_POLICY", 0x10),
-        ("IP_XFRM_POLICY", 0x11), ("IP_PASSSEC", 0x12), ("IP_TRANSPARENT", 0x13), ("IP_ORIGDSTADDR", 0x14),
-        ("IP_MINTTL", 0x15), ("IP_NODEFRAG", 0x16), ("IP_CHECKSUM", 0x17), ("IP_BIND_ADDRESS_NO_PORT", 0x18),
-        ("IP_RECVFRAGSIZE", 0x19), ("IP_RECVERR_RFC4884", 0x1a), ("IP_MULTICAST_IF", 0x20), ("IP_MULTICAST_TTL", 0x21),
-        ("IP_MULTICAST_LOOP", 0x22), ("IP_ADD_MEMBERSHIP", 0x23), ("IP_DROP_MEMBERSHIP", 0x24),
-        ("IP_UNBLOCK_SOURCE", 0x25), ("IP_BLOCK_SOURCE", 0x26), ("IP_ADD_SOURCE_MEMBERSHIP", 0x27),
-        ("IP_DROP_SOURCE_MEMBERSHIP", 0x28), ("IP_MSFILTER", 0x29), ("MCAST_JOIN_GROUP", 0x2a),
-        ("MCAST_BLOCK_SOURCE", 0x2b), ("MCAST_UNBLOCK_SOURCE", 0x2c), ("MCAST_LEAVE_GROUP", 0x2d),
-        ("MCAST_JOIN_SOURCE_GROUP", 0x2e), ("MCAST_LEAVE_SOURCE_GROUP", 0x2f), ("MCAST_MSFILTER", 0x30),
-        ("IP_MULTICAST_ALL", 0x31), ("IP_UNICAST_IF", 0x32), ("IP_LOCAL_PORT_RANGE", 0x33), ("IP_PROTOCOL", 0x34),
-    ]),
-] };
+pub static IP_OPTIONS: Constants = Constants { name: "ip_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IP_TOS", 1), ("IP_TTL", 2), ("IP_HDRINCL", 3), ("IP_OPTIONS", 4), ("IP_ROUTER_ALERT", 5), ("IP_RECVOPTS", 6),
+    ("IP_RETOPTS", 7), ("IP_PKTINFO", 8), ("IP_PKTOPTIONS", 9), ("IP_MTU_DISCOVER", 0xa), ("IP_RECVERR", 0xb),
+    ("IP_RECVTTL", 0xc), ("IP_RECVTOS", 0xd), ("IP_MTU", 0xe), ("IP_FREEBIND", 0xf), ("IP_IPSEC_POLICY", 0x10),
+    ("IP_XFRM_POLICY", 0x11), ("IP_PASSSEC", 0x12), ("IP_TRANSPARENT", 0x13), ("IP_ORIGDSTADDR", 0x14),
+    ("IP_MINTTL", 0x15), ("IP_NODEFRAG", 0x16), ("IP_CHECKSUM", 0x17), ("IP_BIND_ADDRESS_NO_PORT", 0x18),
+    ("IP_RECVFRAGSIZE", 0x19), ("IP_RECVERR_RFC4884", 0x1a), ("IP_MULTICAST_IF", 0x20), ("IP_MULTICAST_TTL", 0x21),
+    ("IP_MULTICAST_LOOP", 0x22), ("IP_ADD_MEMBERSHIP", 0x23), ("IP_DROP_MEMBERSHIP", 0x24),
+    ("IP_UNBLOCK_SOURCE", 0x25), ("IP_BLOCK_SOURCE", 0x26), ("IP_ADD_SOURCE_MEMBERSHIP", 0x27),
+    ("IP_DROP_SOURCE_MEMBERSHIP", 0x28), ("IP_MSFILTER", 0x29), ("MCAST_JOIN_GROUP", 0x2a),
+    ("MCAST_BLOCK_SOURCE", 0x2b), ("MCAST_UNBLOCK_SOURCE", 0x2c), ("MCAST_LEAVE_GROUP", 0x2d),
+    ("MCAST_JOIN_SOURCE_GROUP", 0x2e), ("MCAST_LEAVE_SOURCE_GROUP", 0x2f), ("MCAST_MSFILTER", 0x30),
+    ("IP_MULTICAST_ALL", 0x31), ("IP_UNICAST_IF", 0x32), ("IP_LOCAL_PORT_RANGE", 0x33), ("IP_PROTOCOL", 0x34),
+])] };
 
 /// `ipv6_options` of the list.
-pub static IPV6_OPTIONS: Constants = Constants { name: "ipv6_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("IPV6_ADDRFORM", 1), ("IPV6_2292PKTINFO", 2), ("IPV6_2292HOPOPTS", 3), ("IPV6_2292DSTOPTS", 4),
-        ("IPV6_2292RTHDR", 5), ("IPV6_2292PKTOPTIONS", 6), ("IPV6_CHECKSUM", 7), ("IPV6_2292HOPLIMIT", 8),
-        ("IPV6_NEXTHOP", 9), ("IPV6_AUTHHDR", 0xa), ("IPV6_FLOWINFO", 0xb), ("IPV6_UNICAST_HOPS", 0x10),
-        ("IPV6_MULTICAST_IF", 0x11), ("IPV6_MULTICAST_HOPS", 0x12), ("IPV6_MULTICAST_LOOP", 0x13),
-        ("IPV6_ADD_MEMBERSHIP", 0x14), ("IPV6_DROP_MEMBERSHIP", 0x15), ("IPV6_ROUTER_ALERT", 0x16),
-        ("IPV6_MTU_DISCOVER", 0x17), ("IPV6_MTU", 0x18), ("IPV6_RECVERR", 0x19), ("IPV6_V6ONLY", 0x1a),
-        ("IPV6_JOIN_ANYCAST", 0x1b), ("IPV6_LEAVE_ANYCAST", 0x1c), ("IPV6_MULTICAST_ALL", 0x1d),
-        ("IPV6_ROUTER_ALERT_ISOLATE", 0x1e), ("IPV6_RECVERR_RFC4884", 0x1f), ("IPV6_FLOWLABEL_MGR", 0x20),
-        ("IPV6_FLOWINFO_SEND", 0x21), ("IPV6_IPSEC_POLICY", 0x22), ("IPV6_XFRM_POLICY", 0x23), ("IPV6_HDRINCL", 0x24),
-        ("MCAST_JOIN_GROUP", 0x2a), ("MCAST_BLOCK_SOURCE", 0x2b), ("MCAST_UNBLOCK_SOURCE", 0x2c),
-        ("MCAST_LEAVE_GROUP", 0x2d), ("MCAST_JOIN_SOURCE_GROUP", 0x2e), ("MCAST_LEAVE_SOURCE_GROUP", 0x2f),
-        ("MCAST_MSFILTER", 0x30), ("IPV6_RECVPKTINFO", 0x31), ("IPV6_PKTINFO", 0x32), ("IPV6_RECVHOPLIMIT", 0x33),
-        ("IPV6_HOPLIMIT", 0x34), ("IPV6_RECVHOPOPTS", 0x35), ("IPV6_HOPOPTS", 0x36), ("IPV6_RTHDRDSTOPTS", 0x37),
-        ("IPV6_RECVRTHDR", 0x38), ("IPV6_RTHDR", 0x39), ("IPV6_RECVDSTOPTS", 0x3a), ("IPV6_DSTOPTS", 0x3b),
-        ("IPV6_RECVPATHMTU", 0x3c), ("IPV6_PATHMTU", 0x3d), ("IPV6_DONTFRAG", 0x3e), ("IPV6_RECVTCLASS", 0x42),
-        ("IPV6_TCLASS", 0x43), ("IPV6_AUTOFLOWLABEL", 0x46), ("IPV6_ADDR_PREFERENCES", 0x48),
-        ("IPV6_MINHOPCOUNT", 0x49), ("IPV6_ORIGDSTADDR", 0x4a), ("IPV6_TRANSPARENT", 0x4b), ("IPV6_UNICAST_IF", 0x4c),
-        ("IPV6_RECVFRAGSIZE", 0x4d), ("IPV6_FREEBIND", 0x4e),
-    ]),
-] };
+pub static IPV6_OPTIONS: Constants = Constants { name: "ipv6_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IPV6_ADDRFORM", 1), ("IPV6_2292PKTINFO", 2), ("IPV6_2292HOPOPTS", 3), ("IPV6_2292DSTOPTS", 4),
+    ("IPV6_2292RTHDR", 5), ("IPV6_2292PKTOPTIONS", 6), ("IPV6_CHECKSUM", 7), ("IPV6_2292HOPLIMIT", 8),
+    ("IPV6_NEXTHOP", 9), ("IPV6_AUTHHDR", 0xa), ("IPV6_FLOWINFO", 0xb), ("IPV6_UNICAST_HOPS", 0x10),
+    ("IPV6_MULTICAST_IF", 0x11), ("IPV6_MULTICAST_HOPS", 0x12), ("IPV6_MULTICAST_LOOP", 0x13),
+    ("IPV6_ADD_MEMBERSHIP", 0x14), ("IPV6_DROP_MEMBERSHIP", 0x15), ("IPV6_ROUTER_ALERT", 0x16),
+    ("IPV6_MTU_DISCOVER", 0x17), ("IPV6_MTU", 0x18), ("IPV6_RECVERR", 0x19), ("IPV6_V6ONLY", 0x1a),
+    ("IPV6_JOIN_ANYCAST", 0x1b), ("IPV6_LEAVE_ANYCAST", 0x1c), ("IPV6_MULTICAST_ALL", 0x1d),
+    ("IPV6_ROUTER_ALERT_ISOLATE", 0x1e), ("IPV6_RECVERR_RFC4884", 0x1f), ("IPV6_FLOWLABEL_MGR", 0x20),
+    ("IPV6_FLOWINFO_SEND", 0x21), ("IPV6_IPSEC_POLICY", 0x22), ("IPV6_XFRM_POLICY", 0x23), ("IPV6_HDRINCL", 0x24),
+    ("MCAST_JOIN_GROUP", 0x2a), ("MCAST_BLOCK_SOURCE", 0x2b), ("MCAST_UNBLOCK_SOURCE", 0x2c),
+    ("MCAST_LEAVE_GROUP", 0x2d), ("MCAST_JOIN_SOURCE_GROUP", 0x2e), ("MCAST_LEAVE_SOURCE_GROUP", 0x2f),
+    ("MCAST_MSFILTER", 0x30), ("IPV6_RECVPKTINFO", 0x31), ("IPV6_PKTINFO", 0x32), ("IPV6_RECVHOPLIMIT", 0x33),
+    ("IPV6_HOPLIMIT", 0x34), ("IPV6_RECVHOPOPTS", 0x35), ("IPV6_HOPOPTS", 0x36), ("IPV6_RTHDRDSTOPTS", 0x37),
+    ("IPV6_RECVRTHDR", 0x38), ("IPV6_RTHDR", 0x39), ("IPV6_RECVDSTOPTS", 0x3a), ("IPV6_DSTOPTS", 0x3b),
+    ("IPV6_RECVPATHMTU", 0x3c), ("IPV6_PATHMTU", 0x3d), ("IPV6_DONTFRAG", 0x3e), ("IPV6_RECVTCLASS", 0x42),
+    ("IPV6_TCLASS", 0x43), ("IPV6_AUTOFLOWLABEL", 0x46), ("IPV6_ADDR_PREFERENCES", 0x48),
+    ("IPV6_MINHOPCOUNT", 0x49), ("IPV6_ORIGDSTADDR", 0x4a), ("IPV6_TRANSPARENT", 0x4b), ("IPV6_UNICAST_IF", 0x4c),
+    ("IPV6_RECVFRAGSIZE", 0x4d), ("IPV6_FREEBIND", 0x4e),
+])] };
 
 /// `tcp_options` of the list.
-pub static TCP_OPTIONS: Constants = Constants { name: "tcp_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("TCP_NODELAY", 1), ("TCP_MAXSEG", 2), ("TCP_CORK", 3), ("TCP_KEEPIDLE", 4), ("TCP_KEEPINTVL", 5),
-        ("TCP_KEEPCNT", 6), ("TCP_SYNCNT", 7), ("TCP_LINGER2", 8), ("TCP_DEFER_ACCEPT", 9), ("TCP_WINDOW_CLAMP", 0xa),
-        ("TCP_INFO", 0xb), ("TCP_QUICKACK", 0xc), ("TCP_CONGESTION", 0xd), ("TCP_MD5SIG", 0xe),
-        ("TCP_COOKIE_TRANSACTIONS", 0xf), ("TCP_THIN_LINEAR_TIMEOUTS", 0x10), ("TCP_THIN_DUPACK", 0x11),
-        ("TCP_USER_TIMEOUT", 0x12), ("TCP_REPAIR", 0x13), ("TCP_REPAIR_QUEUE", 0x14), ("TCP_QUEUE_SEQ", 0x15),
-        ("TCP_REPAIR_OPTIONS", 0x16), ("TCP_FASTOPEN", 0x17), ("TCP_TIMESTAMP", 0x18), ("TCP_NOTSENT_LOWAT", 0x19),
-        ("TCP_CC_INFO", 0x1a), ("TCP_SAVE_SYN", 0x1b), ("TCP_SAVED_SYN", 0x1c), ("TCP_REPAIR_WINDOW", 0x1d),
-        ("TCP_FASTOPEN_CONNECT", 0x1e), ("TCP_ULP", 0x1f), ("TCP_MD5SIG_EXT", 0x20), ("TCP_FASTOPEN_KEY", 0x21),
-        ("TCP_FASTOPEN_NO_COOKIE", 0x22), ("TCP_ZEROCOPY_RECEIVE", 0x23), ("TCP_INQ", 0x24), ("TCP_TX_DELAY", 0x25),
-        ("TCP_AO_ADD_KEY", 0x26), ("TCP_AO_DEL_KEY", 0x27), ("TCP_AO_INFO", 0x28), ("TCP_AO_GET_KEYS", 0x29),
-        ("TCP_AO_REPAIR", 0x2a), ("TCP_IS_MPTCP", 0x2b), ("TCP_RTO_MAX_MS", 0x2c), ("TCP_RTO_MIN_US", 0x2d),
-        ("TCP_DELACK_MAX_US", 0x2e),
-    ]),
-] };
+pub static TCP_OPTIONS: Constants = Constants { name: "tcp_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TCP_NODELAY", 1), ("TCP_MAXSEG", 2), ("TCP_CORK", 3), ("TCP_KEEPIDLE", 4), ("TCP_KEEPINTVL", 5),
+    ("TCP_KEEPCNT", 6), ("TCP_SYNCNT", 7), ("TCP_LINGER2", 8), ("TCP_DEFER_ACCEPT", 9), ("TCP_WINDOW_CLAMP", 0xa),
+    ("TCP_INFO", 0xb), ("TCP_QUICKACK", 0xc), ("TCP_CONGESTION", 0xd), ("TCP_MD5SIG", 0xe),
+    ("TCP_COOKIE_TRANSACTIONS", 0xf), ("TCP_THIN_LINEAR_TIMEOUTS", 0x10), ("TCP_THIN_DUPACK", 0x11),
+    ("TCP_USER_TIMEOUT", 0x12), ("TCP_REPAIR", 0x13), ("TCP_REPAIR_QUEUE", 0x14), ("TCP_QUEUE_SEQ", 0x15),
+    ("TCP_REPAIR_OPTIONS", 0x16), ("TCP_FASTOPEN", 0x17), ("TCP_TIMESTAMP", 0x18), ("TCP_NOTSENT_LOWAT", 0x19),
+    ("TCP_CC_INFO", 0x1a), ("TCP_SAVE_SYN", 0x1b), ("TCP_SAVED_SYN", 0x1c), ("TCP_REPAIR_WINDOW", 0x1d),
+    ("TCP_FASTOPEN_CONNECT", 0x1e), ("TCP_ULP", 0x1f), ("TCP_MD5SIG_EXT", 0x20), ("TCP_FASTOPEN_KEY", 0x21),
+    ("TCP_FASTOPEN_NO_COOKIE", 0x22), ("TCP_ZEROCOPY_RECEIVE", 0x23), ("TCP_INQ", 0x24), ("TCP_TX_DELAY", 0x25),
+    ("TCP_AO_ADD_KEY", 0x26), ("TCP_AO_DEL_KEY", 0x27), ("TCP_AO_INFO", 0x28), ("TCP_AO_GET_KEYS", 0x29),
+    ("TCP_AO_REPAIR", 0x2a), ("TCP_IS_MPTCP", 0x2b), ("TCP_RTO_MAX_MS", 0x2c), ("TCP_RTO_MIN_US", 0x2d),
+    ("TCP_DELACK_MAX_US", 0x2e),
+])] };
 
 /// `udp_options` of the list.
-pub static UDP_OPTIONS: Constants = Constants { name: "udp_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("UDP_CORK", 1), ("UDP_ENCAP", 0x64), ("UDP_NO_CHECK6_TX", 0x65), ("UDP_NO_CHECK6_RX", 0x66),
-        ("UDP_SEGMENT", 0x67), ("UDP_GRO", 0x68),
-    ]),
-] };
+pub static UDP_OPTIONS: Constants = Constants { name: "udp_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("UDP_CORK", 1), ("UDP_ENCAP", 0x64), ("UDP_NO_CHECK6_TX", 0x65), ("UDP_NO_CHECK6_RX", 0x66),
+    ("UDP_SEGMENT", 0x67), ("UDP_GRO", 0x68),
+])] };
 
 /// `netlink_options` of the list.
-pub static NETLINK_OPTIONS: Constants = Constants { name: "netlink_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("NETLINK_ADD_MEMBERSHIP", 1), ("NETLINK_DROP_MEMBERSHIP", 2), ("NETLINK_PKTINFO", 3),
-        ("NETLINK_BROADCAST_ERROR", 4), ("NETLINK_NO_ENOBUFS", 5), ("NETLINK_RX_RING", 6), ("NETLINK_TX_RING", 7),
-        ("NETLINK_LISTEN_ALL_NSID", 8), ("NETLINK_LIST_MEMBERSHIPS", 9), ("NETLINK_CAP_ACK", 0xa),
-        ("NETLINK_EXT_ACK", 0xb), ("NETLINK_GET_STRICT_CHK", 0xc),
-    ]),
-] };
+pub static NETLINK_OPTIONS: Constants = Constants { name: "netlink_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NETLINK_ADD_MEMBERSHIP", 1), ("NETLINK_DROP_MEMBERSHIP", 2), ("NETLINK_PKTINFO", 3),
+    ("NETLINK_BROADCAST_ERROR", 4), ("NETLINK_NO_ENOBUFS", 5), ("NETLINK_RX_RING", 6), ("NETLINK_TX_RING", 7),
+    ("NETLINK_LISTEN_ALL_NSID", 8), ("NETLINK_LIST_MEMBERSHIPS", 9), ("NETLINK_CAP_ACK", 0xa),
+    ("NETLINK_EXT_ACK", 0xb), ("NETLINK_GET_STRICT_CHK", 0xc),
+])] };
 
 /// `packet_options` of the list.
-pub static PACKET_OPTIONS: Constants = Constants { name: "packet_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PACKET_ADD_MEMBERSHIP", 1), ("PACKET_DROP_MEMBERSHIP", 2), ("PACKET_RECV_OUTPUT", 3), ("PACKET_RX_RING", 5),
-        ("PACKET_STATISTICS", 6), ("PACKET_COPY_THRESH", 7), ("PACKET_AUXDATA", 8), ("PACKET_ORIGDEV", 9),
-        ("PACKET_VERSION", 0xa), ("PACKET_HDRLEN", 0xb), ("PACKET_RESERVE", 0xc), ("PACKET_TX_RING", 0xd),
-        ("PACKET_LOSS", 0xe), ("PACKET_VNET_HDR", 0xf), ("PACKET_TX_TIMESTAMP", 0x10), ("PACKET_TIMESTAMP", 0x11),
-        ("PACKET_FANOUT", 0x12), ("PACKET_TX_HAS_OFF", 0x13), ("PACKET_QDISC_BYPASS", 0x14),
-        ("PACKET_ROLLOVER_STATS", 0x15), ("PACKET_FANOUT_DATA", 0x16), ("PACKET_IGNORE_OUTGOING", 0x17),
-        ("PACKET_VNET_HDR_SZ", 0x18),
-    ]),
-] };
+pub static PACKET_OPTIONS: Constants = Constants { name: "packet_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("PACKET_ADD_MEMBERSHIP", 1), ("PACKET_DROP_MEMBERSHIP", 2), ("PACKET_RECV_OUTPUT", 3), ("PACKET_RX_RING", 5),
+    ("PACKET_STATISTICS", 6), ("PACKET_COPY_THRESH", 7), ("PACKET_AUXDATA", 8), ("PACKET_ORIGDEV", 9),
+    ("PACKET_VERSION", 0xa), ("PACKET_HDRLEN", 0xb), ("PACKET_RESERVE", 0xc), ("PACKET_TX_RING", 0xd),
+    ("PACKET_LOSS", 0xe), ("PACKET_VNET_HDR", 0xf), ("PACKET_TX_TIMESTAMP", 0x10), ("PACKET_TIMESTAMP", 0x11),
+    ("PACKET_FANOUT", 0x12), ("PACKET_TX_HAS_OFF", 0x13), ("PACKET_QDISC_BYPASS", 0x14),
+    ("PACKET_ROLLOVER_STATS", 0x15), ("PACKET_FANOUT_DATA", 0x16), ("PACKET_IGNORE_OUTGOING", 0x17),
+    ("PACKET_VNET_HDR_SZ", 0x18),
+])] };
 
 /// `vsock_options` of the list.
-pub static VSOCK_OPTIONS: Constants = Constants { name: "vsock_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SO_VM_SOCKETS_BUFFER_SIZE", 0), ("SO_VM_SOCKETS_BUFFER_MIN_SIZE", 1), ("SO_VM_SOCKETS_BUFFER_MAX_SIZE", 2),
-        ("SO_VM_SOCKETS_PEER_HOST_VM_ID", 3), ("SO_VM_SOCKETS_TRUSTED", 5), ("SO_VM_SOCKETS_CONNECT_TIMEOUT_OLD", 6),
-        ("SO_VM_SOCKETS_NONBLOCK_TXRX", 7), ("SO_VM_SOCKETS_CONNECT_TIMEOUT_NEW", 8),
-    ]),
-] };
+pub static VSOCK_OPTIONS: Constants = Constants { name: "vsock_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SO_VM_SOCKETS_BUFFER_SIZE", 0), ("SO_VM_SOCKETS_BUFFER_MIN_SIZE", 1), ("SO_VM_SOCKETS_BUFFER_MAX_SIZE", 2),
+    ("SO_VM_SOCKETS_PEER_HOST_VM_ID", 3), ("SO_VM_SOCKETS_TRUSTED", 5), ("SO_VM_SOCKETS_CONNECT_TIMEOUT_OLD", 6),
+    ("SO_VM_SOCKETS_NONBLOCK_TXRX", 7), ("SO_VM_SOCKETS_CONNECT_TIMEOUT_NEW", 8),
+])] };
 
 /// `raw_options` of the list.
-pub static RAW_OPTIONS: Constants = Constants { name: "raw_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("ICMP_FILTER", 1),
-    ]),
-] };
+pub static RAW_OPTIONS: Constants = Constants { name: "raw_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("ICMP_FILTER", 1),
+])] };
 
 /// `alg_options` of the list.
-pub static ALG_OPTIONS: Constants = Constants { name: "alg_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("ALG_SET_KEY", 1), ("ALG_SET_IV", 2), ("ALG_SET_OP", 3), ("ALG_SET_AEAD_ASSOCLEN", 4),
-        ("ALG_SET_AEAD_AUTHSIZE", 5), ("ALG_SET_DRBG_ENTROPY", 6), ("ALG_SET_KEY_BY_KEY_SERIAL", 7),
-    ]),
-] };
+pub static ALG_OPTIONS: Constants = Constants { name: "alg_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("ALG_SET_KEY", 1), ("ALG_SET_IV", 2), ("ALG_SET_OP", 3), ("ALG_SET_AEAD_ASSOCLEN", 4),
+    ("ALG_SET_AEAD_AUTHSIZE", 5), ("ALG_SET_DRBG_ENTROPY", 6), ("ALG_SET_KEY_BY_KEY_SERIAL", 7),
+])] };
 
 /// `tls_options` of the list.
-pub static TLS_OPTIONS: Constants = Constants { name: "tls_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("TLS_TX", 1), ("TLS_RX", 2), ("TLS_TX_ZEROCOPY_RO", 3), ("TLS_RX_EXPECT_NO_PAD", 4),
-    ]),
-] };
+pub static TLS_OPTIONS: Constants = Constants { name: "tls_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TLS_TX", 1), ("TLS_RX", 2), ("TLS_TX_ZEROCOPY_RO", 3), ("TLS_RX_EXPECT_NO_PAD", 4),
+])] };
 
 /// `epoll_create_flags` of the list.
-pub static EPOLL_CREATE_FLAGS: Constants = Constants { name: "epoll_create_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("EPOLL_CLOEXEC", 0x80000),
-    ]),
-] };
+pub static EPOLL_CREATE_FLAGS: Constants = Constants { name: "epoll_create_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("EPOLL_CLOEXEC", 0x80000),
+])] };
 
 /// `epoll_operations` of the list.
-pub static EPOLL_OPERATIONS: Constants = Constants { name: "epoll_operations", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("EPOLL_CTL_ADD", 1), ("EPOLL_CTL_DEL", 2), ("EPOLL_CTL_MOD", 3),
-    ]),
-] };
+pub static EPOLL_OPERATIONS: Constants = Constants { name: "epoll_operations", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("EPOLL_CTL_ADD", 1), ("EPOLL_CTL_DEL", 2), ("EPOLL_CTL_MOD", 3),
+])] };
 
 /// `eventfd_flags` of the list.
-pub static EVENTFD_FLAGS: Constants = Constants { name: "eventfd_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("EFD_SEMAPHORE", 1), ("EFD_CLOEXEC", 0x80000), ("EFD_NONBLOCK", 0x800),
-    ]),
-] };
+pub static EVENTFD_FLAGS: Constants = Constants { name: "eventfd_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("EFD_SEMAPHORE", 1), ("EFD_CLOEXEC", 0x80000), ("EFD_NONBLOCK", 0x800),
+])] };
 
 /// `signalfd_flags` of the list.
-pub static SIGNALFD_FLAGS: Constants = Constants { name: "signalfd_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("SFD_CLOEXEC", 0x80000), ("SFD_NONBLOCK", 0x800),
-    ]),
-] };
+pub static SIGNALFD_FLAGS: Constants = Constants { name: "signalfd_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("SFD_CLOEXEC", 0x80000), ("SFD_NONBLOCK", 0x800),
+])] };
 
 /// `inotify_init_flags` of the list.
-pub static INOTIFY_INIT_FLAGS: Constants = Constants { name: "inotify_init_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("IN_NONBLOCK", 0x800), ("IN_CLOEXEC", 0x80000),
-    ]),
-] };
+pub static INOTIFY_INIT_FLAGS: Constants = Constants { name: "inotify_init_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IN_NONBLOCK", 0x800), ("IN_CLOEXEC", 0x80000),
+])] };
 
 /// `inotify_mask` of the list.
-pub static INOTIFY_MASK: Constants = Constants { name: "inotify_mask", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("IN_ACCESS", 1), ("IN_MODIFY", 2), ("IN_ATTRIB", 4), ("IN_CLOSE_WRITE", 8), ("IN_CLOSE_NOWRITE", 0x10),
-        ("IN_OPEN", 0x20), ("IN_MOVED_FROM", 0x40), ("IN_MOVED_TO", 0x80), ("IN_CREATE", 0x100), ("IN_DELETE", 0x200),
-        ("IN_DELETE_SELF", 0x400), ("IN_MOVE_SELF", 0x800), ("IN_UNMOUNT", 0x2000), ("IN_Q_OVERFLOW", 0x4000),
-        ("IN_IGNORED", 0x8000), ("IN_ONLYDIR", 0x1000000), ("IN_DONT_FOLLOW", 0x2000000), ("IN_EXCL_UNLINK", 0x4000000),
-        ("IN_MASK_CREATE", 0x10000000), ("IN_MASK_ADD", 0x20000000), ("IN_ISDIR", 0x40000000),
-        ("IN_ONESHOT", 0x80000000),
-    ]),
-] };
+pub static INOTIFY_MASK: Constants = Constants { name: "inotify_mask", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IN_ACCESS", 1), ("IN_MODIFY", 2), ("IN_ATTRIB", 4), ("IN_CLOSE_WRITE", 8), ("IN_CLOSE_NOWRITE", 0x10),
+    ("IN_OPEN", 0x20), ("IN_MOVED_FROM", 0x40), ("IN_MOVED_TO", 0x80), ("IN_CREATE", 0x100), ("IN_DELETE", 0x200),
+    ("IN_DELETE_SELF", 0x400), ("IN_MOVE_SELF", 0x800), ("IN_UNMOUNT", 0x2000), ("IN_Q_OVERFLOW", 0x4000),
+    ("IN_IGNORED", 0x8000), ("IN_ONLYDIR", 0x1000000), ("IN_DONT_FOLLOW", 0x2000000), ("IN_EXCL_UNLINK", 0x4000000),
+    ("IN_MASK_CREATE", 0x10000000), ("IN_MASK_ADD", 0x20000000), ("IN_ISDIR", 0x40000000),
+    ("IN_ONESHOT", 0x80000000),
+])] };
 
 /// `fanotify_init_flags` of the list.
-pub static FANOTIFY_INIT_FLAGS: Constants = Constants { name: "fanotify_init_flags", mask: 0xffff_ffff, parts: &[
-    Part::Field(0xc, &[
-        ("FAN_CLASS_NOTIF", 0), ("FAN_CLASS_CONTENT", 4), ("FAN_CLASS_PRE_CONTENT", 8),
-    ]),
-    Part::Bits(&[
-        ("FAN_CLOEXEC", 1), ("FAN_NONBLOCK", 2), ("FAN_UNLIMITED_QUEUE", 0x10), ("FAN_UNLIMITED_MARKS", 0x20),
-        ("FAN_ENABLE_AUDIT", 0x40), ("FAN_REPORT_PIDFD", 0x80), ("FAN_REPORT_TID", 0x100), ("FAN_REPORT_FID", 0x200),
-        ("FAN_REPORT_DIR_FID", 0x400), ("FAN_REPORT_NAME", 0x800), ("FAN_REPORT_TARGET_FID", 0x1000),
-        ("FAN_REPORT_FD_ERROR", 0x2000), ("FAN_REPORT_MNT", 0x4000),
-    ]),
-] };
+pub static FANOTIFY_INIT_FLAGS: Constants = Constants { name: "fanotify_init_flags", mask: 0xffff_ffff, parts: &[Part::Field(0xc, &[
+    ("FAN_CLASS_NOTIF", 0), ("FAN_CLASS_CONTENT", 4), ("FAN_CLASS_PRE_CONTENT", 8),
+]), Part::Bits(&[
+    ("FAN_CLOEXEC", 1), ("FAN_NONBLOCK", 2), ("FAN_UNLIMITED_QUEUE", 0x10), ("FAN_UNLIMITED_MARKS", 0x20),
+    ("FAN_ENABLE_AUDIT", 0x40), ("FAN_REPORT_PIDFD", 0x80), ("FAN_REPORT_TID", 0x100), ("FAN_REPORT_FID", 0x200),
+    ("FAN_REPORT_DIR_FID", 0x400), ("FAN_REPORT_NAME", 0x800), ("FAN_REPORT_TARGET_FID", 0x1000),
+    ("FAN_REPORT_FD_ERROR", 0x2000), ("FAN_REPORT_MNT", 0x4000),
+])] };
 
 /// `fanotify_mark_flags` of the list.
-pub static FANOTIFY_MARK_FLAGS: Constants = Constants { name: "fanotify_mark_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("FAN_MARK_ADD", 1), ("FAN_MARK_REMOVE", 2), ("FAN_MARK_DONT_FOLLOW", 4), ("FAN_MARK_ONLYDIR", 8),
-        ("FAN_MARK_MOUNT", 0x10), ("FAN_MARK_IGNORED_MASK", 0x20), ("FAN_MARK_IGNORED_SURV_MODIFY", 0x40),
-        ("FAN_MARK_FLUSH", 0x80), ("FAN_MARK_FILESYSTEM", 0x100), ("FAN_MARK_EVICTABLE", 0x200),
-        ("FAN_MARK_IGNORE", 0x400),
-    ]),
-] };
+pub static FANOTIFY_MARK_FLAGS: Constants = Constants { name: "fanotify_mark_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FAN_MARK_ADD", 1), ("FAN_MARK_REMOVE", 2), ("FAN_MARK_DONT_FOLLOW", 4), ("FAN_MARK_ONLYDIR", 8),
+    ("FAN_MARK_MOUNT", 0x10), ("FAN_MARK_IGNORED_MASK", 0x20), ("FAN_MARK_IGNORED_SURV_MODIFY", 0x40),
+    ("FAN_MARK_FLUSH", 0x80), ("FAN_MARK_FILESYSTEM", 0x100), ("FAN_MARK_EVICTABLE", 0x200),
+    ("FAN_MARK_IGNORE", 0x400),
+])] };
 
 /// `fanotify_mask` of the list.
-pub static FANOTIFY_MASK: Constants = Constants { name: "fanotify_mask", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("FAN_ACCESS", 1), ("FAN_MODIFY", 2), ("FAN_ATTRIB", 4), ("FAN_CLOSE_WRITE", 8), ("FAN_CLOSE_NOWRITE", 0x10),
-        ("FAN_OPEN", 0x20), ("FAN_MOVED_FROM", 0x40), ("FAN_MOVED_TO", 0x80), ("FAN_CREATE", 0x100),
-        ("FAN_DELETE", 0x200), ("FAN_DELETE_SELF", 0x400), ("FAN_MOVE_SELF", 0x800), ("FAN_OPEN_EXEC", 0x1000),
-        ("FAN_Q_OVERFLOW", 0x4000), ("FAN_FS_ERROR", 0x8000), ("FAN_OPEN_PERM", 0x10000), ("FAN_ACCESS_PERM", 0x20000),
-        ("FAN_OPEN_EXEC_PERM", 0x40000), ("FAN_DIR_MODIFY", 0x80000), ("FAN_ONDIR", 0x40000000),
-        ("FAN_EVENT_ON_CHILD", 0x8000000), ("FAN_RENAME", 0x10000000), ("FAN_PRE_ACCESS", 0x100000),
-        ("FAN_MNT_ATTACH", 0x1000000), ("FAN_MNT_DETACH", 0x2000000),
-    ]),
-] };
+pub static FANOTIFY_MASK: Constants = Constants { name: "fanotify_mask", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("FAN_ACCESS", 1), ("FAN_MODIFY", 2), ("FAN_ATTRIB", 4), ("FAN_CLOSE_WRITE", 8), ("FAN_CLOSE_NOWRITE", 0x10),
+    ("FAN_OPEN", 0x20), ("FAN_MOVED_FROM", 0x40), ("FAN_MOVED_TO", 0x80), ("FAN_CREATE", 0x100),
+    ("FAN_DELETE", 0x200), ("FAN_DELETE_SELF", 0x400), ("FAN_MOVE_SELF", 0x800), ("FAN_OPEN_EXEC", 0x1000),
+    ("FAN_Q_OVERFLOW", 0x4000), ("FAN_FS_ERROR", 0x8000), ("FAN_OPEN_PERM", 0x10000), ("FAN_ACCESS_PERM", 0x20000),
+    ("FAN_OPEN_EXEC_PERM", 0x40000), ("FAN_DIR_MODIFY", 0x80000), ("FAN_ONDIR", 0x40000000),
+    ("FAN_EVENT_ON_CHILD", 0x8000000), ("FAN_RENAME", 0x10000000), ("FAN_PRE_ACCESS", 0x100000),
+    ("FAN_MNT_ATTACH", 0x1000000), ("FAN_MNT_DETACH", 0x2000000),
+])] };
 
 /// `mount_flags` of the list.
-pub static MOUNT_FLAGS: Constants = Constants { name: "mount_flags", mask: u64::MAX, parts: &[
-    Part::Own(Own::Mount),
-] };
+pub static MOUNT_FLAGS: Constants = Constants { name: "mount_flags", mask: u64::MAX, parts: &[Part::Own(Own::Mount)] };
 
 /// `mount_flag_bits` of the list.
-pub static MOUNT_FLAG_BITS: Constants = Constants { name: "mount_flag_bits", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("MS_RDONLY", 1), ("MS_NOSUID", 2), ("MS_NODEV", 4), ("MS_NOEXEC", 8), ("MS_SYNCHRONOUS", 0x10),
-        ("MS_REMOUNT", 0x20), ("MS_MANDLOCK", 0x40), ("MS_DIRSYNC", 0x80), ("MS_NOSYMFOLLOW", 0x100),
-        ("MS_NOATIME", 0x400), ("MS_NODIRATIME", 0x800), ("MS_BIND", 0x1000), ("MS_MOVE", 0x2000), ("MS_REC", 0x4000),
-        ("MS_SILENT", 0x8000), ("MS_POSIXACL", 0x10000), ("MS_UNBINDABLE", 0x20000), ("MS_PRIVATE", 0x40000),
-        ("MS_SLAVE", 0x80000), ("MS_SHARED", 0x100000), ("MS_RELATIME", 0x200000), ("MS_KERNMOUNT", 0x400000),
-        ("MS_I_VERSION", 0x800000), ("MS_STRICTATIME", 0x1000000), ("MS_LAZYTIME", 0x2000000),
-        ("MS_SUBMOUNT", 0x4000000), ("MS_NOREMOTELOCK", 0x8000000), ("MS_NOSEC", 0x10000000), ("MS_BORN", 0x20000000),
-        ("MS_ACTIVE", 0x40000000), ("MS_NOUSER", 0x80000000),
-    ]),
-] };
+pub static MOUNT_FLAG_BITS: Constants = Constants { name: "mount_flag_bits", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("MS_RDONLY", 1), ("MS_NOSUID", 2), ("MS_NODEV", 4), ("MS_NOEXEC", 8), ("MS_SYNCHRONOUS", 0x10),
+    ("MS_REMOUNT", 0x20), ("MS_MANDLOCK", 0x40), ("MS_DIRSYNC", 0x80), ("MS_NOSYMFOLLOW", 0x100),
+    ("MS_NOATIME", 0x400), ("MS_NODIRATIME", 0x800), ("MS_BIND", 0x1000), ("MS_MOVE", 0x2000), ("MS_REC", 0x4000),
+    ("MS_SILENT", 0x8000), ("MS_POSIXACL", 0x10000), ("MS_UNBINDABLE", 0x20000), ("MS_PRIVATE", 0x40000),
+    ("MS_SLAVE", 0x80000), ("MS_SHARED", 0x100000), ("MS_RELATIME", 0x200000), ("MS_KERNMOUNT", 0x400000),
+    ("MS_I_VERSION", 0x800000), ("MS_STRICTATIME", 0x1000000), ("MS_LAZYTIME", 0x2000000),
+    ("MS_SUBMOUNT", 0x4000000), ("MS_NOREMOTELOCK", 0x8000000), ("MS_NOSEC", 0x10000000), ("MS_BORN", 0x20000000),
+    ("MS_ACTIVE", 0x40000000), ("MS_NOUSER", 0x80000000),
+])] };
 
 /// `umount_flags` of the list.
-pub static UMOUNT_FLAGS: Constants = Constants { name: "umount_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MNT_FORCE", 1), ("MNT_DETACH", 2), ("MNT_EXPIRE", 4), ("UMOUNT_NOFOLLOW", 8),
-    ]),
-] };
+pub static UMOUNT_FLAGS: Constants = Constants { name: "umount_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MNT_FORCE", 1), ("MNT_DETACH", 2), ("MNT_EXPIRE", 4), ("UMOUNT_NOFOLLOW", 8),
+])] };
 
 /// `fsopen_flags` of the list.
-pub static FSOPEN_FLAGS: Constants = Constants { name: "fsopen_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("FSOPEN_CLOEXEC", 1),
-    ]),
-] };
+pub static FSOPEN_FLAGS: Constants = Constants { name: "fsopen_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FSOPEN_CLOEXEC", 1),
+])] };
 
 /// `fspick_flags` of the list.
-pub static FSPICK_FLAGS: Constants = Constants { name: "fspick_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("FSPICK_CLOEXEC", 1), ("FSPICK_SYMLINK_NOFOLLOW", 2), ("FSPICK_NO_AUTOMOUNT", 4), ("FSPICK_EMPTY_PATH", 8),
-    ]),
-] };
+pub static FSPICK_FLAGS: Constants = Constants { name: "fspick_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FSPICK_CLOEXEC", 1), ("FSPICK_SYMLINK_NOFOLLOW", 2), ("FSPICK_NO_AUTOMOUNT", 4), ("FSPICK_EMPTY_PATH", 8),
+])] };
 
 /// `fsconfig_commands` of the list.
-pub static FSCONFIG_COMMANDS: Constants = Constants { name: "fsconfig_commands", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("FSCONFIG_SET_FLAG", 0), ("FSCONFIG_SET_STRING", 1), ("FSCONFIG_SET_BINARY", 2), ("FSCONFIG_SET_PATH", 3),
-        ("FSCONFIG_SET_PATH_EMPTY", 4), ("FSCONFIG_SET_FD", 5), ("FSCONFIG_CMD_CREATE", 6),
-        ("FSCONFIG_CMD_RECONFIGURE", 7), ("FSCONFIG_CMD_CREATE_EXCL", 8),
-    ]),
-] };
+pub static FSCONFIG_COMMANDS: Constants = Constants { name: "fsconfig_commands", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("FSCONFIG_SET_FLAG", 0), ("FSCONFIG_SET_STRING", 1), ("FSCONFIG_SET_BINARY", 2), ("FSCONFIG_SET_PATH", 3),
+    ("FSCONFIG_SET_PATH_EMPTY", 4), ("FSCONFIG_SET_FD", 5), ("FSCONFIG_CMD_CREATE", 6),
+    ("FSCONFIG_CMD_RECONFIGURE", 7), ("FSCONFIG_CMD_CREATE_EXCL", 8),
+])] };
 
 /// `fsmount_flags` of the list.
-pub static FSMOUNT_FLAGS: Constants = Constants { name: "fsmount_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("FSMOUNT_CLOEXEC", 1), ("FSMOUNT_NAMESPACE", 2),
-    ]),
-] };
+pub static FSMOUNT_FLAGS: Constants = Constants { name: "fsmount_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FSMOUNT_CLOEXEC", 1), ("FSMOUNT_NAMESPACE", 2),
+])] };
 
 /// `mount_attributes` of the list.
-pub static MOUNT_ATTRIBUTES: Constants = Constants { name: "mount_attributes", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MOUNT_ATTR_RDONLY", 1), ("MOUNT_ATTR_NOSUID", 2), ("MOUNT_ATTR_NODEV", 4), ("MOUNT_ATTR_NOEXEC", 8),
-        ("MOUNT_ATTR_NOATIME", 0x10), ("MOUNT_ATTR_STRICTATIME", 0x20), ("MOUNT_ATTR_NODIRATIME", 0x80),
-        ("MOUNT_ATTR_IDMAP", 0x100000), ("MOUNT_ATTR_NOSYMFOLLOW", 0x200000),
-    ]),
-] };
+pub static MOUNT_ATTRIBUTES: Constants = Constants { name: "mount_attributes", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MOUNT_ATTR_RDONLY", 1), ("MOUNT_ATTR_NOSUID", 2), ("MOUNT_ATTR_NODEV", 4), ("MOUNT_ATTR_NOEXEC", 8),
+    ("MOUNT_ATTR_NOATIME", 0x10), ("MOUNT_ATTR_STRICTATIME", 0x20), ("MOUNT_ATTR_NODIRATIME", 0x80),
+    ("MOUNT_ATTR_IDMAP", 0x100000), ("MOUNT_ATTR_NOSYMFOLLOW", 0x200000),
+])] };
 
 /// `move_mount_flags` of the list.
-pub static MOVE_MOUNT_FLAGS: Constants = Constants { name: "move_mount_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MOVE_MOUNT_F_SYMLINKS", 1), ("MOVE_MOUNT_F_AUTOMOUNTS", 2), ("MOVE_MOUNT_F_EMPTY_PATH", 4),
-        ("MOVE_MOUNT_T_SYMLINKS", 0x10), ("MOVE_MOUNT_T_AUTOMOUNTS", 0x20), ("MOVE_MOUNT_T_EMPTY_PATH", 0x40),
-        ("MOVE_MOUNT_SET_GROUP", 0x100), ("MOVE_MOUNT_BENEATH", 0x200),
-    ]),
-] };
+pub static MOVE_MOUNT_FLAGS: Constants = Constants { name: "move_mount_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MOVE_MOUNT_F_SYMLINKS", 1), ("MOVE_MOUNT_F_AUTOMOUNTS", 2), ("MOVE_MOUNT_F_EMPTY_PATH", 4),
+    ("MOVE_MOUNT_T_SYMLINKS", 0x10), ("MOVE_MOUNT_T_AUTOMOUNTS", 0x20), ("MOVE_MOUNT_T_EMPTY_PATH", 0x40),
+    ("MOVE_MOUNT_SET_GROUP", 0x100), ("MOVE_MOUNT_BENEATH", 0x200),
+])] };
 
 /// `open_tree_flags` of the list.
-pub static OPEN_TREE_FLAGS: Constants = Constants { name: "open_tree_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("OPEN_TREE_CLONE", 1), ("OPEN_TREE_CLOEXEC", 0x80000), ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200),
-        ("AT_SYMLINK_FOLLOW", 0x400), ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
-        ("OPEN_TREE_NAMESPACE", 2),
-    ]),
-] };
+pub static OPEN_TREE_FLAGS: Constants = Constants { name: "open_tree_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("OPEN_TREE_CLONE", 1), ("OPEN_TREE_CLOEXEC", 0x80000), ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_REMOVEDIR", 0x200),
+    ("AT_SYMLINK_FOLLOW", 0x400), ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
+    ("OPEN_TREE_NAMESPACE", 2),
+])] };
 
 /// `mount_setattr_flags` of the list.
-pub static MOUNT_SETATTR_FLAGS: Constants = Constants { name: "mount_setattr_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
-    ]),
-] };
+pub static MOUNT_SETATTR_FLAGS: Constants = Constants { name: "mount_setattr_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("AT_SYMLINK_NOFOLLOW", 0x100), ("AT_NO_AUTOMOUNT", 0x800), ("AT_EMPTY_PATH", 0x1000), ("AT_RECURSIVE", 0x8000),
+])] };
 
 /// `listmount_flags` of the list.
-pub static LISTMOUNT_FLAGS: Constants = Constants { name: "listmount_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("LISTMOUNT_REVERSE", 1),
-    ]),
-] };
+pub static LISTMOUNT_FLAGS: Constants = Constants { name: "listmount_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("LISTMOUNT_REVERSE", 1),
+])] };
 
 /// `statmount_flags` of the list.
-pub static STATMOUNT_FLAGS: Constants = Constants { name: "statmount_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("STATMOUNT_BY_FD", 1),
-    ]),
-] };
+pub static STATMOUNT_FLAGS: Constants = Constants { name: "statmount_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("STATMOUNT_BY_FD", 1),
+])] };
 
 /// `quota_commands` of the list.
-pub static QUOTA_COMMANDS: Constants = Constants { name: "quota_commands", mask: 0xffff_ffff, parts: &[
-    Part::Own(Own::Quota),
-] };
+pub static QUOTA_COMMANDS: Constants = Constants { name: "quota_commands", mask: 0xffff_ffff, parts: &[Part::Own(Own::Quota)] };
 
 /// `quota_operations` of the list.
-pub static QUOTA_OPERATIONS: Constants = Constants { name: "quota_operations", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("Q_SYNC", 0x800001), ("Q_QUOTAON", 0x800002), ("Q_QUOTAOFF", 0x800003), ("Q_GETFMT", 0x800004),
-        ("Q_GETINFO", 0x800005), ("Q_SETINFO", 0x800006), ("Q_GETQUOTA", 0x800007), ("Q_SETQUOTA", 0x800008),
-        ("Q_GETNEXTQUOTA", 0x800009), ("Q_XQUOTAON", 0x5801), ("Q_XQUOTAOFF", 0x5802), ("Q_XGETQUOTA", 0x5803),
-        ("Q_XSETQLIM", 0x5804), ("Q_XGETQSTAT", 0x5805), ("Q_XQUOTARM", 0x5806), ("Q_XQUOTASYNC", 0x5807),
-        ("Q_XGETQSTATV", 0x5808), ("Q_XGETNEXTQUOTA", 0x5809),
-    ]),
-] };
+pub static QUOTA_OPERATIONS: Constants = Constants { name: "quota_operations", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("Q_SYNC", 0x800001), ("Q_QUOTAON", 0x800002), ("Q_QUOTAOFF", 0x800003), ("Q_GETFMT", 0x800004),
+    ("Q_GETINFO", 0x800005), ("Q_SETINFO", 0x800006), ("Q_GETQUOTA", 0x800007), ("Q_SETQUOTA", 0x800008),
+    ("Q_GETNEXTQUOTA", 0x800009), ("Q_XQUOTAON", 0x5801), ("Q_XQUOTAOFF", 0x5802), ("Q_XGETQUOTA", 0x5803),
+    ("Q_XSETQLIM", 0x5804), ("Q_XGETQSTAT", 0x5805), ("Q_XQUOTARM", 0x5806), ("Q_XQUOTASYNC", 0x5807),
+    ("Q_XGETQSTATV", 0x5808), ("Q_XGETNEXTQUOTA", 0x5809),
+])] };
 
 /// `quota_types` of the list.
-pub static QUOTA_TYPES: Constants = Constants { name: "quota_types", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("USRQUOTA", 0), ("GRPQUOTA", 1), ("PRJQUOTA", 2),
-    ]),
-] };
+pub static QUOTA_TYPES: Constants = Constants { name: "quota_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("USRQUOTA", 0), ("GRPQUOTA", 1), ("PRJQUOTA", 2),
+])] };
 
 /// `quota_formats` of the list.
-pub static QUOTA_FORMATS: Constants = Constants { name: "quota_formats", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("QFMT_VFS_OLD", 1), ("QFMT_VFS_V0", 2), ("QFMT_OCFS2", 3), ("QFMT_VFS_V1", 4), ("QFMT_SHMEM", 5),
-    ]),
-] };
+pub static QUOTA_FORMATS: Constants = Constants { name: "quota_formats", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("QFMT_VFS_OLD", 1), ("QFMT_VFS_V0", 2), ("QFMT_OCFS2", 3), ("QFMT_VFS_V1", 4), ("QFMT_SHMEM", 5),
+])] };
 
 /// `bpf_commands` of the list.
-pub static BPF_COMMANDS: Constants = Constants { name: "bpf_commands", mask: 0xffff_ffff, parts: &[
-    Part::Field(0xfffeffff, &[
-        ("BPF_MAP_CREATE", 0), ("BPF_MAP_LOOKUP_ELEM", 1), ("BPF_MAP_UPDATE_ELEM", 2), ("BPF_MAP_DELETE_ELEM", 3),
-        ("BPF_MAP_GET_NEXT_KEY", 4), ("BPF_PROG_LOAD", 5), ("BPF_OBJ_PIN", 6), ("BPF_OBJ_GET", 7),
-        ("BPF_PROG_ATTACH", 8), ("BPF_PROG_DETACH", 9), ("BPF_PROG_TEST_RUN", 0xa), ("BPF_PROG_GET_NEXT_ID", 0xb),
-        ("BPF_MAP_GET_NEXT_ID", 0xc), ("BPF_PROG_GET_FD_BY_ID", 0xd), ("BPF_MAP_GET_FD_BY_ID", 0xe),
-        ("BPF_OBJ_GET_INFO_BY_FD", 0xf), ("BPF_PROG_QUERY", 0x10), ("BPF_RAW_TRACEPOINT_OPEN", 0x11),
-        ("BPF_BTF_LOAD", 0x12), ("BPF_BTF_GET_FD_BY_ID", 0x13), ("BPF_TASK_FD_QUERY", 0x14),
-        ("BPF_MAP_LOOKUP_AND_DELETE_ELEM", 0x15), ("BPF_MAP_FREEZE", 0x16), ("BPF_BTF_GET_NEXT_ID", 0x17),
-        ("BPF_MAP_LOOKUP_BATCH", 0x18), ("BPF_MAP_LOOKUP_AND_DELETE_BATCH", 0x19), ("BPF_MAP_UPDATE_BATCH", 0x1a),
-        ("BPF_MAP_DELETE_BATCH", 0x1b), ("BPF_LINK_CREATE", 0x1c), ("BPF_LINK_UPDATE", 0x1d),
-        ("BPF_LINK_GET_FD_BY_ID", 0x1e), ("BPF_LINK_GET_NEXT_ID", 0x1f), ("BPF_ENABLE_STATS", 0x20),
-        ("BPF_ITER_CREATE", 0x21), ("BPF_LINK_DETACH", 0x22), ("BPF_PROG_BIND_MAP", 0x23), ("BPF_TOKEN_CREATE", 0x24),
-        ("BPF_PROG_STREAM_READ_BY_FD", 0x25), ("BPF_PROG_ASSOC_STRUCT_OPS", 0x26),
-    ]),
-    Part::Bits(&[
-        ("BPF_COMMON_ATTRS", 0x10000),
-    ]),
-] };
+pub static BPF_COMMANDS: Constants = Constants { name: "bpf_commands", mask: 0xffff_ffff, parts: &[Part::Field(0xfffeffff, &[
+    ("BPF_MAP_CREATE", 0), ("BPF_MAP_LOOKUP_ELEM", 1), ("BPF_MAP_UPDATE_ELEM", 2), ("BPF_MAP_DELETE_ELEM", 3),
+    ("BPF_MAP_GET_NEXT_KEY", 4), ("BPF_PROG_LOAD", 5), ("BPF_OBJ_PIN", 6), ("BPF_OBJ_GET", 7),
+    ("BPF_PROG_ATTACH", 8), ("BPF_PROG_DETACH", 9), ("BPF_PROG_TEST_RUN", 0xa), ("BPF_PROG_GET_NEXT_ID", 0xb),
+    ("BPF_MAP_GET_NEXT_ID", 0xc), ("BPF_PROG_GET_FD_BY_ID", 0xd), ("BPF_MAP_GET_FD_BY_ID", 0xe),
+    ("BPF_OBJ_GET_INFO_BY_FD", 0xf), ("BPF_PROG_QUERY", 0x10), ("BPF_RAW_TRACEPOINT_OPEN", 0x11),
+    ("BPF_BTF_LOAD", 0x12), ("BPF_BTF_GET_FD_BY_ID", 0x13), ("BPF_TASK_FD_QUERY", 0x14),
+    ("BPF_MAP_LOOKUP_AND_DELETE_ELEM", 0x15), ("BPF_MAP_FREEZE", 0x16), ("BPF_BTF_GET_NEXT_ID", 0x17),
+    ("BPF_MAP_LOOKUP_BATCH", 0x18), ("BPF_MAP_LOOKUP_AND_DELETE_BATCH", 0x19), ("BPF_MAP_UPDATE_BATCH", 0x1a),
+    ("BPF_MAP_DELETE_BATCH", 0x1b), ("BPF_LINK_CREATE", 0x1c), ("BPF_LINK_UPDATE", 0x1d),
+    ("BPF_LINK_GET_FD_BY_ID", 0x1e), ("BPF_LINK_GET_NEXT_ID", 0x1f), ("BPF_ENABLE_STATS", 0x20),
+    ("BPF_ITER_CREATE", 0x21), ("BPF_LINK_DETACH", 0x22), ("BPF_PROG_BIND_MAP", 0x23), ("BPF_TOKEN_CREATE", 0x24),
+    ("BPF_PROG_STREAM_READ_BY_FD", 0x25), ("BPF_PROG_ASSOC_STRUCT_OPS", 0x26),
+]), Part::Bits(&[
+    ("BPF_COMMON_ATTRS", 0x10000),
+])] };
 
 /// `perf_event_flags` of the list.
-pub static PERF_EVENT_FLAGS: Constants = Constants { name: "perf_event_flags", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("PERF_FLAG_FD_NO_GROUP", 1), ("PERF_FLAG_FD_OUTPUT", 2), ("PERF_FLAG_PID_CGROUP", 4),
-        ("PERF_FLAG_FD_CLOEXEC", 8),
-    ]),
-] };
+pub static PERF_EVENT_FLAGS: Constants = Constants { name: "perf_event_flags", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("PERF_FLAG_FD_NO_GROUP", 1), ("PERF_FLAG_FD_OUTPUT", 2), ("PERF_FLAG_PID_CGROUP", 4),
+    ("PERF_FLAG_FD_CLOEXEC", 8),
+])] };
 
 /// `io_uring_enter_flags` of the list.
-pub static IO_URING_ENTER_FLAGS: Constants = Constants { name: "io_uring_enter_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("IORING_ENTER_GETEVENTS", 1), ("IORING_ENTER_SQ_WAKEUP", 2), ("IORING_ENTER_SQ_WAIT", 4),
-        ("IORING_ENTER_EXT_ARG", 8), ("IORING_ENTER_REGISTERED_RING", 0x10), ("IORING_ENTER_ABS_TIMER", 0x20),
-        ("IORING_ENTER_EXT_ARG_REG", 0x40), ("IORING_ENTER_NO_IOWAIT", 0x80),
-    ]),
-] };
+pub static IO_URING_ENTER_FLAGS: Constants = Constants { name: "io_uring_enter_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IORING_ENTER_GETEVENTS", 1), ("IORING_ENTER_SQ_WAKEUP", 2), ("IORING_ENTER_SQ_WAIT", 4),
+    ("IORING_ENTER_EXT_ARG", 8), ("IORING_ENTER_REGISTERED_RING", 0x10), ("IORING_ENTER_ABS_TIMER", 0x20),
+    ("IORING_ENTER_EXT_ARG_REG", 0x40), ("IORING_ENTER_NO_IOWAIT", 0x80),
+])] };
 
 /// `io_uring_register_opcodes` of the list.
-pub static IO_URING_REGISTER_OPCODES: Constants = Constants { name: "io_uring_register_opcodes", mask: 0xffff_ffff, parts: &[
-    Part::Field(0x7fffffff, &[
-        ("IORING_REGISTER_BUFFERS", 0), ("IORING_UNREGISTER_BUFFERS", 1), ("IORING_REGISTER_FILES", 2),
-        ("IORING_UNREGISTER_FILES", 3), ("IORING_REGISTER_EVENTFD", 4), ("IORING_UNREGISTER_EVENTFD", 5),
-        ("IORING_REGISTER_FILES_UPDATE", 6), ("IORING_REGISTER_EVENTFD_ASYNC", 7), ("IORING_REGISTER_PROBE", 8),
-        ("IORING_REGISTER_PERSONALITY", 9), ("IORING_UNREGISTER_PERSONALITY", 0xa),
-        ("IORING_REGISTER_RESTRICTIONS", 0xb), ("IORING_REGISTER_ENABLE_RINGS", 0xc), ("IORING_REGISTER_FILES2", 0xd),
-        ("IORING_REGISTER_FILES_UPDATE2", 0xe), ("IORING_REGISTER_BUFFERS2", 0xf),
-        ("IORING_REGISTER_BUFFERS_UPDATE", 0x10), ("IORING_REGISTER_IOWQ_AFF", 0x11),
-        ("IORING_UNREGISTER_IOWQ_AFF", 0x12), ("IORING_REGISTER_IOWQ_MAX_WORKERS", 0x13),
-        ("IORING_REGISTER_RING_FDS", 0x14), ("IORING_UNREGISTER_RING_FDS", 0x15), ("IORING_REGISTER_PBUF_RING", 0x16),
-        ("IORING_UNREGISTER_PBUF_RING", 0x17), ("IORING_REGISTER_SYNC_CANCEL", 0x18),
-        ("IORING_REGISTER_FILE_ALLOC_RANGE", 0x19), ("IORING_REGISTER_PBUF_STATUS", 0x1a),
-        ("IORING_REGISTER_NAPI", 0x1b), ("IORING_UNREGISTER_NAPI", 0x1c), ("IORING_REGISTER_CLOCK", 0x1d),
-        ("IORING_REGISTER_CLONE_BUFFERS", 0x1e), ("IORING_REGISTER_SEND_MSG_RING", 0x1f),
-        ("IORING_REGISTER_ZCRX_IFQ", 0x20), ("IORING_REGISTER_RESIZE_RINGS", 0x21),
-        ("IORING_REGISTER_MEM_REGION", 0x22), ("IORING_REGISTER_QUERY", 0x23), ("IORING_REGISTER_ZCRX_CTRL", 0x24),
-    ]),
-    Part::Bits(&[
-        ("IORING_REGISTER_USE_REGISTERED_RING", 0x80000000),
-    ]),
-] };
+pub static IO_URING_REGISTER_OPCODES: Constants = Constants { name: "io_uring_register_opcodes", mask: 0xffff_ffff, parts: &[Part::Field(0x7fffffff, &[
+    ("IORING_REGISTER_BUFFERS", 0), ("IORING_UNREGISTER_BUFFERS", 1), ("IORING_REGISTER_FILES", 2),
+    ("IORING_UNREGISTER_FILES", 3), ("IORING_REGISTER_EVENTFD", 4), ("IORING_UNREGISTER_EVENTFD", 5),
+    ("IORING_REGISTER_FILES_UPDATE", 6), ("IORING_REGISTER_EVENTFD_ASYNC", 7), ("IORING_REGISTER_PROBE", 8),
+    ("IORING_REGISTER_PERSONALITY", 9), ("IORING_UNREGISTER_PERSONALITY", 0xa),
+    ("IORING_REGISTER_RESTRICTIONS", 0xb), ("IORING_REGISTER_ENABLE_RINGS", 0xc), ("IORING_REGISTER_FILES2", 0xd),
+    ("IORING_REGISTER_FILES_UPDATE2", 0xe), ("IORING_REGISTER_BUFFERS2", 0xf),
+    ("IORING_REGISTER_BUFFERS_UPDATE", 0x10), ("IORING_REGISTER_IOWQ_AFF", 0x11),
+    ("IORING_UNREGISTER_IOWQ_AFF", 0x12), ("IORING_REGISTER_IOWQ_MAX_WORKERS", 0x13),
+    ("IORING_REGISTER_RING_FDS", 0x14), ("IORING_UNREGISTER_RING_FDS", 0x15), ("IORING_REGISTER_PBUF_RING", 0x16),
+    ("IORING_UNREGISTER_PBUF_RING", 0x17), ("IORING_REGISTER_SYNC_CANCEL", 0x18),
+    ("IORING_REGISTER_FILE_ALLOC_RANGE", 0x19), ("IORING_REGISTER_PBUF_STATUS", 0x1a),
+    ("IORING_REGISTER_NAPI", 0x1b), ("IORING_UNREGISTER_NAPI", 0x1c), ("IORING_REGISTER_CLOCK", 0x1d),
+    ("IORING_REGISTER_CLONE_BUFFERS", 0x1e), ("IORING_REGISTER_SEND_MSG_RING", 0x1f),
+    ("IORING_REGISTER_ZCRX_IFQ", 0x20), ("IORING_REGISTER_RESIZE_RINGS", 0x21),
+    ("IORING_REGISTER_MEM_REGION", 0x22), ("IORING_REGISTER_QUERY", 0x23), ("IORING_REGISTER_ZCRX_CTRL", 0x24),
+]), Part::Bits(&[
+    ("IORING_REGISTER_USE_REGISTERED_RING", 0x80000000),
+])] };
 
 /// `landlock_create_flags` of the list.
-pub static LANDLOCK_CREATE_FLAGS: Constants = Constants { name: "landlock_create_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("LANDLOCK_CREATE_RULESET_VERSION", 1), ("LANDLOCK_CREATE_RULESET_ERRATA", 2),
-    ]),
-] };
+pub static LANDLOCK_CREATE_FLAGS: Constants = Constants { name: "landlock_create_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("LANDLOCK_CREATE_RULESET_VERSION", 1), ("LANDLOCK_CREATE_RULESET_ERRATA", 2),
+])] };
 
 /// `landlock_restrict_flags` of the list.
-pub static LANDLOCK_RESTRICT_FLAGS: Constants = Constants { name: "landlock_restrict_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF", 1), ("LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON", 2),
-        ("LANDLOCK_RESTRICT_SELF_LOG_SUBDOMAINS_OFF", 4), ("LANDLOCK_RESTRICT_SELF_TSYNC", 8),
-    ]),
-] };
+pub static LANDLOCK_RESTRICT_FLAGS: Constants = Constants { name: "landlock_restrict_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF", 1), ("LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON", 2),
+    ("LANDLOCK_RESTRICT_SELF_LOG_SUBDOMAINS_OFF", 4), ("LANDLOCK_RESTRICT_SELF_TSYNC", 8),
+])] };
 
 /// `landlock_rule_types` of the list.
-pub static LANDLOCK_RULE_TYPES: Constants = Constants { name: "landlock_rule_types", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("LANDLOCK_RULE_PATH_BENEATH", 1), ("LANDLOCK_RULE_NET_PORT", 2),
-    ]),
-] };
+pub static LANDLOCK_RULE_TYPES: Constants = Constants { name: "landlock_rule_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("LANDLOCK_RULE_PATH_BENEATH", 1), ("LANDLOCK_RULE_NET_PORT", 2),
+])] };
 
 /// `lsm_attributes` of the list.
-pub static LSM_ATTRIBUTES: Constants = Constants { name: "lsm_attributes", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("LSM_ATTR_CURRENT", 0x64), ("LSM_ATTR_EXEC", 0x65), ("LSM_ATTR_FSCREATE", 0x66), ("LSM_ATTR_KEYCREATE", 0x67),
-        ("LSM_ATTR_PREV", 0x68), ("LSM_ATTR_SOCKCREATE", 0x69),
-    ]),
-] };
+pub static LSM_ATTRIBUTES: Constants = Constants { name: "lsm_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("LSM_ATTR_CURRENT", 0x64), ("LSM_ATTR_EXEC", 0x65), ("LSM_ATTR_FSCREATE", 0x66), ("LSM_ATTR_KEYCREATE", 0x67),
+    ("LSM_ATTR_PREV", 0x68), ("LSM_ATTR_SOCKCREATE", 0x69),
+])] };
 
 /// `lsm_flags` of the list.
-pub static LSM_FLAGS: Constants = Constants { name: "lsm_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("LSM_FLAG_SINGLE", 1),
-    ]),
-] };
+pub static LSM_FLAGS: Constants = Constants { name: "lsm_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("LSM_FLAG_SINGLE", 1),
+])] };
 
 /// `key_commands` of the list.
-pub static KEY_COMMANDS: Constants = Constants { name: "key_commands", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("KEYCTL_GET_KEYRING_ID", 0), ("KEYCTL_JOIN_SESSION_KEYRING", 1), ("KEYCTL_UPDATE", 2), ("KEYCTL_REVOKE", 3),
-        ("KEYCTL_CHOWN", 4), ("KEYCTL_SETPERM", 5), ("KEYCTL_DESCRIBE", 6), ("KEYCTL_CLEAR", 7), ("KEYCTL_LINK", 8),
-        ("KEYCTL_UNLINK", 9), ("KEYCTL_SEARCH", 0xa), ("KEYCTL_READ", 0xb), ("KEYCTL_INSTANTIATE", 0xc),
-        ("KEYCTL_NEGATE", 0xd), ("KEYCTL_SET_REQKEY_KEYRING", 0xe), ("KEYCTL_SET_TIMEOUT", 0xf),
-        ("KEYCTL_ASSUME_AUTHORITY", 0x10), ("KEYCTL_GET_SECURITY", 0x11), ("KEYCTL_SESSION_TO_PARENT", 0x12),
-        ("KEYCTL_REJECT", 0x13), ("KEYCTL_INSTANTIATE_IOV", 0x14), ("KEYCTL_INVALIDATE", 0x15),
-        ("KEYCTL_GET_PERSISTENT", 0x16), ("KEYCTL_DH_COMPUTE", 0x17), ("KEYCTL_PKEY_QUERY", 0x18),
-        ("KEYCTL_PKEY_ENCRYPT", 0x19), ("KEYCTL_PKEY_DECRYPT", 0x1a), ("KEYCTL_PKEY_SIGN", 0x1b),
-        ("KEYCTL_PKEY_VERIFY", 0x1c), ("KEYCTL_RESTRICT_KEYRING", 0x1d), ("KEYCTL_MOVE", 0x1e),
-        ("KEYCTL_CAPABILITIES", 0x1f), ("KEYCTL_WATCH_KEY", 0x20),
-    ]),
-] };
+pub static KEY_COMMANDS: Constants = Constants { name: "key_commands", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("KEYCTL_GET_KEYRING_ID", 0), ("KEYCTL_JOIN_SESSION_KEYRING", 1), ("KEYCTL_UPDATE", 2), ("KEYCTL_REVOKE", 3),
+    ("KEYCTL_CHOWN", 4), ("KEYCTL_SETPERM", 5), ("KEYCTL_DESCRIBE", 6), ("KEYCTL_CLEAR", 7), ("KEYCTL_LINK", 8),
+    ("KEYCTL_UNLINK", 9), ("KEYCTL_SEARCH", 0xa), ("KEYCTL_READ", 0xb), ("KEYCTL_INSTANTIATE", 0xc),
+    ("KEYCTL_NEGATE", 0xd), ("KEYCTL_SET_REQKEY_KEYRING", 0xe), ("KEYCTL_SET_TIMEOUT", 0xf),
+    ("KEYCTL_ASSUME_AUTHORITY", 0x10), ("KEYCTL_GET_SECURITY", 0x11), ("KEYCTL_SESSION_TO_PARENT", 0x12),
+    ("KEYCTL_REJECT", 0x13), ("KEYCTL_INSTANTIATE_IOV", 0x14), ("KEYCTL_INVALIDATE", 0x15),
+    ("KEYCTL_GET_PERSISTENT", 0x16), ("KEYCTL_DH_COMPUTE", 0x17), ("KEYCTL_PKEY_QUERY", 0x18),
+    ("KEYCTL_PKEY_ENCRYPT", 0x19), ("KEYCTL_PKEY_DECRYPT", 0x1a), ("KEYCTL_PKEY_SIGN", 0x1b),
+    ("KEYCTL_PKEY_VERIFY", 0x1c), ("KEYCTL_RESTRICT_KEYRING", 0x1d), ("KEYCTL_MOVE", 0x1e),
+    ("KEYCTL_CAPABILITIES", 0x1f), ("KEYCTL_WATCH_KEY", 0x20),
+])] };
 
 /// `keys` of the list.
-pub static KEYS: Constants = Constants { name: "keys", mask: 0xffff_ffff, parts: &[
-    Part::Decimal(&[
-        ("KEY_SPEC_THREAD_KEYRING", 0xffffffffffffffff), ("KEY_SPEC_PROCESS_KEYRING", 0xfffffffffffffffe),
-        ("KEY_SPEC_SESSION_KEYRING", 0xfffffffffffffffd), ("KEY_SPEC_USER_KEYRING", 0xfffffffffffffffc),
-        ("KEY_SPEC_USER_SESSION_KEYRING", 0xfffffffffffffffb), ("KEY_SPEC_GROUP_KEYRING", 0xfffffffffffffffa),
-        ("KEY_SPEC_REQKEY_AUTH_KEY", 0xfffffffffffffff9), ("KEY_SPEC_REQUESTOR_KEYRING", 0xfffffffffffffff8),
-    ]),
-] };
+pub static KEYS: Constants = Constants { name: "keys", mask: 0xffff_ffff, parts: &[Part::Decimal(&[
+    ("KEY_SPEC_THREAD_KEYRING", 0xffffffffffffffff), ("KEY_SPEC_PROCESS_KEYRING", 0xfffffffffffffffe),
+    ("KEY_SPEC_SESSION_KEYRING", 0xfffffffffffffffd), ("KEY_SPEC_USER_KEYRING", 0xfffffffffffffffc),
+    ("KEY_SPEC_USER_SESSION_KEYRING", 0xfffffffffffffffb), ("KEY_SPEC_GROUP_KEYRING", 0xfffffffffffffffa),
+    ("KEY_SPEC_REQKEY_AUTH_KEY", 0xfffffffffffffff9), ("KEY_SPEC_REQUESTOR_KEYRING", 0xfffffffffffffff8),
+])] };
 
 /// `key_permissions` of the list.
-pub static KEY_PERMISSIONS: Constants = Constants { name: "key_permissions", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("KEY_POS_VIEW", 0x1000000), ("KEY_POS_READ", 0x2000000), ("KEY_POS_WRITE", 0x4000000),
-        ("KEY_POS_SEARCH", 0x8000000), ("KEY_POS_LINK", 0x10000000), ("KEY_POS_SETATTR", 0x20000000),
-        ("KEY_USR_VIEW", 0x10000), ("KEY_USR_READ", 0x20000), ("KEY_USR_WRITE", 0x40000), ("KEY_USR_SEARCH", 0x80000),
-        ("KEY_USR_LINK", 0x100000), ("KEY_USR_SETATTR", 0x200000), ("KEY_GRP_VIEW", 0x100), ("KEY_GRP_READ", 0x200),
-        ("KEY_GRP_WRITE", 0x400), ("KEY_GRP_SEARCH", 0x800), ("KEY_GRP_LINK", 0x1000), ("KEY_GRP_SETATTR", 0x2000),
-        ("KEY_OTH_VIEW", 1), ("KEY_OTH_READ", 2), ("KEY_OTH_WRITE", 4), ("KEY_OTH_SEARCH", 8), ("KEY_OTH_LINK", 0x10),
-        ("KEY_OTH_SETATTR", 0x20),
-    ]),
-] };
+pub static KEY_PERMISSIONS: Constants = Constants { name: "key_permissions", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("KEY_POS_VIEW", 0x1000000), ("KEY_POS_READ", 0x2000000), ("KEY_POS_WRITE", 0x4000000),
+    ("KEY_POS_SEARCH", 0x8000000), ("KEY_POS_LINK", 0x10000000), ("KEY_POS_SETATTR", 0x20000000),
+    ("KEY_USR_VIEW", 0x10000), ("KEY_USR_READ", 0x20000), ("KEY_USR_WRITE", 0x40000), ("KEY_USR_SEARCH", 0x80000),
+    ("KEY_USR_LINK", 0x100000), ("KEY_USR_SETATTR", 0x200000), ("KEY_GRP_VIEW", 0x100), ("KEY_GRP_READ", 0x200),
+    ("KEY_GRP_WRITE", 0x400), ("KEY_GRP_SEARCH", 0x800), ("KEY_GRP_LINK", 0x1000), ("KEY_GRP_SETATTR", 0x2000),
+    ("KEY_OTH_VIEW", 1), ("KEY_OTH_READ", 2), ("KEY_OTH_WRITE", 4), ("KEY_OTH_SEARCH", 8), ("KEY_OTH_LINK", 0x10),
+    ("KEY_OTH_SETATTR", 0x20),
+])] };
 
 /// `key_request_keyrings` of the list.
-pub static KEY_REQUEST_KEYRINGS: Constants = Constants { name: "key_request_keyrings", mask: 0xffff_ffff, parts: &[
-    Part::Decimal(&[
-        ("KEY_REQKEY_DEFL_NO_CHANGE", 0xffffffffffffffff), ("KEY_REQKEY_DEFL_DEFAULT", 0),
-        ("KEY_REQKEY_DEFL_THREAD_KEYRING", 1), ("KEY_REQKEY_DEFL_PROCESS_KEYRING", 2),
-        ("KEY_REQKEY_DEFL_SESSION_KEYRING", 3), ("KEY_REQKEY_DEFL_USER_KEYRING", 4),
-        ("KEY_REQKEY_DEFL_USER_SESSION_KEYRING", 5), ("KEY_REQKEY_DEFL_GROUP_KEYRING", 6),
-        ("KEY_REQKEY_DEFL_REQUESTOR_KEYRING", 7),
-    ]),
-] };
+pub static KEY_REQUEST_KEYRINGS: Constants = Constants { name: "key_request_keyrings", mask: 0xffff_ffff, parts: &[Part::Decimal(&[
+    ("KEY_REQKEY_DEFL_NO_CHANGE", 0xffffffffffffffff), ("KEY_REQKEY_DEFL_DEFAULT", 0),
+    ("KEY_REQKEY_DEFL_THREAD_KEYRING", 1), ("KEY_REQKEY_DEFL_PROCESS_KEYRING", 2),
+    ("KEY_REQKEY_DEFL_SESSION_KEYRING", 3), ("KEY_REQKEY_DEFL_USER_KEYRING", 4),
+    ("KEY_REQKEY_DEFL_USER_SESSION_KEYRING", 5), ("KEY_REQKEY_DEFL_GROUP_KEYRING", 6),
+    ("KEY_REQKEY_DEFL_REQUESTOR_KEYRING", 7),
+])] };
 
 /// `key_move_flags` of the list.
-pub static KEY_MOVE_FLAGS: Constants = Constants { name: "key_move_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("KEYCTL_MOVE_EXCL", 1),
-    ]),
-] };
+pub static KEY_MOVE_FLAGS: Constants = Constants { name: "key_move_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("KEYCTL_MOVE_EXCL", 1),
+])] };
 
 /// `ipc_keys` of the list.
-pub static IPC_KEYS: Constants = Constants { name: "ipc_keys", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("IPC_PRIVATE", 0),
-    ]),
-] };
+pub static IPC_KEYS: Constants = Constants { name: "ipc_keys", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IPC_PRIVATE", 0),
+])] };
 
 /// `ipc_get_flags` of the list.
-pub static IPC_GET_FLAGS: Constants = Constants { name: "ipc_get_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("IPC_CREAT", 0x200), ("IPC_EXCL", 0x400), ("IPC_NOWAIT", 0x800),
-    ]),
-    Part::Octal(0o777),
-] };
+pub static IPC_GET_FLAGS: Constants = Constants { name: "ipc_get_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IPC_CREAT", 0x200), ("IPC_EXCL", 0x400), ("IPC_NOWAIT", 0x800),
+]), Part::Octal(0o777)] };
 
 /// `shmget_flags` of the list.
-pub static SHMGET_FLAGS: Constants = Constants { name: "shmget_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("IPC_CREAT", 0x200), ("IPC_EXCL", 0x400), ("SHM_HUGETLB", 0x800), ("SHM_NORESERVE", 0x1000),
-    ]),
-    Part::Shifted(0xfc000000, "SHM_HUGE_SHIFT"),
-    Part::Octal(0o777),
-] };
+pub static SHMGET_FLAGS: Constants = Constants { name: "shmget_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IPC_CREAT", 0x200), ("IPC_EXCL", 0x400), ("SHM_HUGETLB", 0x800), ("SHM_NORESERVE", 0x1000),
+]), Part::Shifted(0xfc000000, "SHM_HUGE_SHIFT"), Part::Octal(0o777)] };
 
 /// `shmat_flags` of the list.
-pub static SHMAT_FLAGS: Constants = Constants { name: "shmat_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("SHM_RDONLY", 0x1000), ("SHM_RND", 0x2000), ("SHM_REMAP", 0x4000), ("SHM_EXEC", 0x8000),
-    ]),
-] };
+pub static SHMAT_FLAGS: Constants = Constants { name: "shmat_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("SHM_RDONLY", 0x1000), ("SHM_RND", 0x2000), ("SHM_REMAP", 0x4000), ("SHM_EXEC", 0x8000),
+])] };
 
 /// `message_queue_flags` of the list.
-pub static MESSAGE_QUEUE_FLAGS: Constants = Constants { name: "message_queue_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MSG_NOERROR", 0x1000), ("MSG_EXCEPT", 0x2000), ("MSG_COPY", 0x4000), ("IPC_NOWAIT", 0x800),
-    ]),
-] };
+pub static MESSAGE_QUEUE_FLAGS: Constants = Constants { name: "message_queue_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MSG_NOERROR", 0x1000), ("MSG_EXCEPT", 0x2000), ("MSG_COPY", 0x4000), ("IPC_NOWAIT", 0x800),
+])] };
 
 /// `msgctl_commands` of the list.
-pub static MSGCTL_COMMANDS: Constants = Constants { name: "msgctl_commands", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("IPC_64", 0x100),
-    ]),
-    Part::Field(0xfffffeff, &[
-        ("IPC_RMID", 0), ("IPC_SET", 1), ("IPC_STAT", 2), ("IPC_INFO", 3), ("MSG_STAT", 0xb), ("MSG_INFO", 0xc),
-        ("MSG_STAT_ANY", 0xd),
-    ]),
-] };
+pub static MSGCTL_COMMANDS: Constants = Constants { name: "msgctl_commands", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IPC_64", 0x100),
+]), Part::Field(0xfffffeff, &[
+    ("IPC_RMID", 0), ("IPC_SET", 1), ("IPC_STAT", 2), ("IPC_INFO", 3), ("MSG_STAT", 0xb), ("MSG_INFO", 0xc),
+    ("MSG_STAT_ANY", 0xd),
+])] };
 
 /// `semctl_commands` of the list.
-pub static SEMCTL_COMMANDS: Constants = Constants { name: "semctl_commands", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("IPC_64", 0x100),
-    ]),
-    Part::Field(0xfffffeff, &[
-        ("IPC_RMID", 0), ("IPC_SET", 1), ("IPC_STAT", 2), ("IPC_INFO", 3), ("GETPID", 0xb), ("GETVAL", 0xc),
-        ("GETALL", 0xd), ("GETNCNT", 0xe), ("GETZCNT", 0xf), ("SETVAL", 0x10), ("SETALL", 0x11), ("SEM_STAT", 0x12),
-        ("SEM_INFO", 0x13), ("SEM_STAT_ANY", 0x14),
-    ]),
-] };
+pub static SEMCTL_COMMANDS: Constants = Constants { name: "semctl_commands", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IPC_64", 0x100),
+]), Part::Field(0xfffffeff, &[
+    ("IPC_RMID", 0), ("IPC_SET", 1), ("IPC_STAT", 2), ("IPC_INFO", 3), ("GETPID", 0xb), ("GETVAL", 0xc),
+    ("GETALL", 0xd), ("GETNCNT", 0xe), ("GETZCNT", 0xf), ("SETVAL", 0x10), ("SETALL", 0x11), ("SEM_STAT", 0x12),
+    ("SEM_INFO", 0x13), ("SEM_STAT_ANY", 0x14),
+])] };
 
 /// `shmctl_commands` of the list.
-pub static SHMCTL_COMMANDS: Constants = Constants { name: "shmctl_commands", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("IPC_64", 0x100),
-    ]),
-    Part::Field(0xfffffeff, &[
-        ("IPC_RMID", 0), ("IPC_SET", 1), ("IPC_STAT", 2), ("IPC_INFO", 3), ("SHM_LOCK", 0xb), ("SHM_UNLOCK", 0xc),
-        ("SHM_STAT", 0xd), ("SHM_INFO", 0xe), ("SHM_STAT_ANY", 0xf),
-    ]),
-] };
+pub static SHMCTL_COMMANDS: Constants = Constants { name: "shmctl_commands", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IPC_64", 0x100),
+]), Part::Field(0xfffffeff, &[
+    ("IPC_RMID", 0), ("IPC_SET", 1), ("IPC_STAT", 2), ("IPC_INFO", 3), ("SHM_LOCK", 0xb), ("SHM_UNLOCK", 0xc),
+    ("SHM_STAT", 0xd), ("SHM_INFO", 0xe), ("SHM_STAT_ANY", 0xf),
+])] };
 
 /// `reboot_magic` of the list.
-pub static REBOOT_MAGIC: Constants = Constants { name: "reboot_magic", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("LINUX_REBOOT_MAGIC1", 0xfee1dead),
-    ]),
-] };
+pub static REBOOT_MAGIC: Constants = Constants { name: "reboot_magic", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("LINUX_REBOOT_MAGIC1", 0xfee1dead),
+])] };
 
 /// `reboot_magic2` of the list.
-pub static REBOOT_MAGIC2: Constants = Constants { name: "reboot_magic2", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("LINUX_REBOOT_MAGIC2", 0x28121969), ("LINUX_REBOOT_MAGIC2A", 0x5121996), ("LINUX_REBOOT_MAGIC2B", 0x16041998),
-        ("LINUX_REBOOT_MAGIC2C", 0x20112000),
-    ]),
-] };
+pub static REBOOT_MAGIC2: Constants = Constants { name: "reboot_magic2", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("LINUX_REBOOT_MAGIC2", 0x28121969), ("LINUX_REBOOT_MAGIC2A", 0x5121996), ("LINUX_REBOOT_MAGIC2B", 0x16041998),
+    ("LINUX_REBOOT_MAGIC2C", 0x20112000),
+])] };
 
 /// `reboot_commands` of the list.
-pub static REBOOT_COMMANDS: Constants = Constants { name: "reboot_commands", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("LINUX_REBOOT_CMD_RESTART", 0x1234567), ("LINUX_REBOOT_CMD_HALT", 0xcdef0123),
-        ("LINUX_REBOOT_CMD_CAD_ON", 0x89abcdef), ("LINUX_REBOOT_CMD_CAD_OFF", 0),
-        ("LINUX_REBOOT_CMD_POWER_OFF", 0x4321fedc), ("LINUX_REBOOT_CMD_RESTART2", 0xa1b2c3d4),
-        ("LINUX_REBOOT_CMD_SW_SUSPEND", 0xd000fce2), ("LINUX_REBOOT_CMD_KEXEC", 0x45584543),
-    ]),
-] };
+pub static REBOOT_COMMANDS: Constants = Constants { name: "reboot_commands", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("LINUX_REBOOT_CMD_RESTART", 0x1234567), ("LINUX_REBOOT_CMD_HALT", 0xcdef0123),
+    ("LINUX_REBOOT_CMD_CAD_ON", 0x89abcdef), ("LINUX_REBOOT_CMD_CAD_OFF", 0),
+    ("LINUX_REBOOT_CMD_POWER_OFF", 0x4321fedc), ("LINUX_REBOOT_CMD_RESTART2", 0xa1b2c3d4),
+    ("LINUX_REBOOT_CMD_SW_SUSPEND", 0xd000fce2), ("LINUX_REBOOT_CMD_KEXEC", 0x45584543),
+])] };
 
 /// `syslog_actions` of the list.
-pub static SYSLOG_ACTIONS: Constants = Constants { name: "syslog_actions", mask: 0xffff_ffff, parts: &[
-    Part::Decimal(&[
-        ("SYSLOG_ACTION_CLOSE", 0), ("SYSLOG_ACTION_OPEN", 1), ("SYSLOG_ACTION_READ", 2), ("SYSLOG_ACTION_READ_ALL", 3),
-        ("SYSLOG_ACTION_READ_CLEAR", 4), ("SYSLOG_ACTION_CLEAR", 5), ("SYSLOG_ACTION_CONSOLE_OFF", 6),
-        ("SYSLOG_ACTION_CONSOLE_ON", 7), ("SYSLOG_ACTION_CONSOLE_LEVEL", 8), ("SYSLOG_ACTION_SIZE_UNREAD", 9),
-        ("SYSLOG_ACTION_SIZE_BUFFER", 0xa),
-    ]),
-] };
+pub static SYSLOG_ACTIONS: Constants = Constants { name: "syslog_actions", mask: 0xffff_ffff, parts: &[Part::Decimal(&[
+    ("SYSLOG_ACTION_CLOSE", 0), ("SYSLOG_ACTION_OPEN", 1), ("SYSLOG_ACTION_READ", 2), ("SYSLOG_ACTION_READ_ALL", 3),
+    ("SYSLOG_ACTION_READ_CLEAR", 4), ("SYSLOG_ACTION_CLEAR", 5), ("SYSLOG_ACTION_CONSOLE_OFF", 6),
+    ("SYSLOG_ACTION_CONSOLE_ON", 7), ("SYSLOG_ACTION_CONSOLE_LEVEL", 8), ("SYSLOG_ACTION_SIZE_UNREAD", 9),
+    ("SYSLOG_ACTION_SIZE_BUFFER", 0xa),
+])] };
 
 /// `delete_module_flags` of the list.
-pub static DELETE_MODULE_FLAGS: Constants = Constants { name: "delete_module_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("O_NONBLOCK", 0x800), ("O_TRUNC", 0x200),
-    ]),
-] };
+pub static DELETE_MODULE_FLAGS: Constants = Constants { name: "delete_module_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("O_NONBLOCK", 0x800), ("O_TRUNC", 0x200),
+])] };
 
 /// `module_flags` of the list.
-pub static MODULE_FLAGS: Constants = Constants { name: "module_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("MODULE_INIT_IGNORE_MODVERSIONS", 1), ("MODULE_INIT_IGNORE_VERMAGIC", 2), ("MODULE_INIT_COMPRESSED_FILE", 4),
-    ]),
-] };
+pub static MODULE_FLAGS: Constants = Constants { name: "module_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("MODULE_INIT_IGNORE_MODVERSIONS", 1), ("MODULE_INIT_IGNORE_VERMAGIC", 2), ("MODULE_INIT_COMPRESSED_FILE", 4),
+])] };
 
 /// `kexec_flags` of the list.
-pub static KEXEC_FLAGS: Constants = Constants { name: "kexec_flags", mask: u64::MAX, parts: &[
-    Part::Field(0xffff0000, &[
-        ("KEXEC_ARCH_DEFAULT", 0), ("KEXEC_ARCH_386", 0x30000), ("KEXEC_ARCH_68K", 0x40000),
-        ("KEXEC_ARCH_PARISC", 0xf0000), ("KEXEC_ARCH_X86_64", 0x3e0000), ("KEXEC_ARCH_PPC", 0x140000),
-        ("KEXEC_ARCH_PPC64", 0x150000), ("KEXEC_ARCH_IA_64", 0x320000), ("KEXEC_ARCH_ARM", 0x280000),
-        ("KEXEC_ARCH_S390", 0x160000), ("KEXEC_ARCH_SH", 0x2a0000), ("KEXEC_ARCH_MIPS_LE", 0xa0000),
-        ("KEXEC_ARCH_MIPS", 0x80000), ("KEXEC_ARCH_AARCH64", 0xb70000), ("KEXEC_ARCH_RISCV", 0xf30000),
-        ("KEXEC_ARCH_LOONGARCH", 0x1020000),
-    ]),
-    Part::Bits(&[
-        ("KEXEC_ON_CRASH", 1), ("KEXEC_PRESERVE_CONTEXT", 2), ("KEXEC_UPDATE_ELFCOREHDR", 4),
-        ("KEXEC_CRASH_HOTPLUG_SUPPORT", 8),
-    ]),
-] };
+pub static KEXEC_FLAGS: Constants = Constants { name: "kexec_flags", mask: u64::MAX, parts: &[Part::Field(0xffff0000, &[
+    ("KEXEC_ARCH_DEFAULT", 0), ("KEXEC_ARCH_386", 0x30000), ("KEXEC_ARCH_68K", 0x40000),
+    ("KEXEC_ARCH_PARISC", 0xf0000), ("KEXEC_ARCH_X86_64", 0x3e0000), ("KEXEC_ARCH_PPC", 0x140000),
+    ("KEXEC_ARCH_PPC64", 0x150000), ("KEXEC_ARCH_IA_64", 0x320000), ("KEXEC_ARCH_ARM", 0x280000),
+    ("KEXEC_ARCH_S390", 0x160000), ("KEXEC_ARCH_SH", 0x2a0000), ("KEXEC_ARCH_MIPS_LE", 0xa0000),
+    ("KEXEC_ARCH_MIPS", 0x80000), ("KEXEC_ARCH_AARCH64", 0xb70000), ("KEXEC_ARCH_RISCV", 0xf30000),
+    ("KEXEC_ARCH_LOONGARCH", 0x1020000),
+]), Part::Bits(&[
+    ("KEXEC_ON_CRASH", 1), ("KEXEC_PRESERVE_CONTEXT", 2), ("KEXEC_UPDATE_ELFCOREHDR", 4),
+    ("KEXEC_CRASH_HOTPLUG_SUPPORT", 8),
+])] };
 
 /// `kexec_file_flags` of the list.
-pub static KEXEC_FILE_FLAGS: Constants = Constants { name: "kexec_file_flags", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("KEXEC_FILE_UNLOAD", 1), ("KEXEC_FILE_ON_CRASH", 2), ("KEXEC_FILE_NO_INITRAMFS", 4), ("KEXEC_FILE_DEBUG", 8),
-        ("KEXEC_FILE_NO_CMA", 0x10), ("KEXEC_FILE_FORCE_DTB", 0x20),
-    ]),
-] };
+pub static KEXEC_FILE_FLAGS: Constants = Constants { name: "kexec_file_flags", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("KEXEC_FILE_UNLOAD", 1), ("KEXEC_FILE_ON_CRASH", 2), ("KEXEC_FILE_NO_INITRAMFS", 4), ("KEXEC_FILE_DEBUG", 8),
+    ("KEXEC_FILE_NO_CMA", 0x10), ("KEXEC_FILE_FORCE_DTB", 0x20),
+])] };
 
 /// `userfaultfd_flags` of the list.
-pub static USERFAULTFD_FLAGS: Constants = Constants { name: "userfaultfd_flags", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("UFFD_USER_MODE_ONLY", 1), ("O_NONBLOCK", 0x800), ("O_CLOEXEC", 0x80000),
-    ]),
-] };
+pub static USERFAULTFD_FLAGS: Constants = Constants { name: "userfaultfd_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("UFFD_USER_MODE_ONLY", 1), ("O_NONBLOCK", 0x800), ("O_CLOEXEC", 0x80000),
+])] };
 
 /// `arch_options` of the list.
-pub static ARCH_OPTIONS: Constants = Constants { name: "arch_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        #[cfg(target_arch = "x86_64")] ("ARCH_SET_GS", 0x1001), #[cfg(target_arch = "x86_64")] ("ARCH_SET_FS", 0x1002),
-        #[cfg(target_arch = "x86_64")] ("ARCH_GET_FS", 0x1003), #[cfg(target_arch = "x86_64")] ("ARCH_GET_GS", 0x1004),
-        #[cfg(target_arch = "x86_64")] ("ARCH_GET_CPUID", 0x1011),
-        #[cfg(target_arch = "x86_64")] ("ARCH_SET_CPUID", 0x1012),
-        #[cfg(target_arch = "x86_64")] ("ARCH_GET_XCOMP_SUPP", 0x1021),
-        #[cfg(target_arch = "x86_64")] ("ARCH_GET_XCOMP_PERM", 0x1022),
-        #[cfg(target_arch = "x86_64")] ("ARCH_REQ_XCOMP_PERM", 0x1023),
-        #[cfg(target_arch = "x86_64")] ("ARCH_GET_XCOMP_GUEST_PERM", 0x1024),
-        #[cfg(target_arch = "x86_64")] ("ARCH_REQ_XCOMP_GUEST_PERM", 0x1025),
-        #[cfg(target_arch = "x86_64")] ("ARCH_MAP_VDSO_X32", 0x2001),
-        #[cfg(target_arch = "x86_64")] ("ARCH_MAP_VDSO_32", 0x2002),
-        #[cfg(target_arch = "x86_64")] ("ARCH_MAP_VDSO_64", 0x2003),
-        #[cfg(target_arch = "x86_64")] ("ARCH_GET_UNTAG_MASK", 0x4001),
-        #[cfg(target_arch = "x86_64")] ("ARCH_ENABLE_TAGGED_ADDR", 0x4002),
-        #[cfg(target_arch = "x86_64")] ("ARCH_GET_MAX_TAG_BITS", 0x4003),
-        #[cfg(target_arch = "x86_64")] ("ARCH_FORCE_TAGGED_SVA", 0x4004),
-        #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_ENABLE", 0x5001),
-        #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_DISABLE", 0x5002),
-        #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_LOCK", 0x5003),
-        #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_UNLOCK", 0x5004),
-        #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_STATUS", 0x5005),
-    ]),
-] };
+pub static ARCH_OPTIONS: Constants = Constants { name: "arch_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    #[cfg(target_arch = "x86_64")] ("ARCH_SET_GS", 0x1001), #[cfg(target_arch = "x86_64")] ("ARCH_SET_FS", 0x1002),
+    #[cfg(target_arch = "x86_64")] ("ARCH_GET_FS", 0x1003), #[cfg(target_arch = "x86_64")] ("ARCH_GET_GS", 0x1004),
+    #[cfg(target_arch = "x86_64")] ("ARCH_GET_CPUID", 0x1011),
+    #[cfg(target_arch = "x86_64")] ("ARCH_SET_CPUID", 0x1012),
+    #[cfg(target_arch = "x86_64")] ("ARCH_GET_XCOMP_SUPP", 0x1021),
+    #[cfg(target_arch = "x86_64")] ("ARCH_GET_XCOMP_PERM", 0x1022),
+    #[cfg(target_arch = "x86_64")] ("ARCH_REQ_XCOMP_PERM", 0x1023),
+    #[cfg(target_arch = "x86_64")] ("ARCH_GET_XCOMP_GUEST_PERM", 0x1024),
+    #[cfg(target_arch = "x86_64")] ("ARCH_REQ_XCOMP_GUEST_PERM", 0x1025),
+    #[cfg(target_arch = "x86_64")] ("ARCH_MAP_VDSO_X32", 0x2001),
+    #[cfg(target_arch = "x86_64")] ("ARCH_MAP_VDSO_32", 0x2002),
+    #[cfg(target_arch = "x86_64")] ("ARCH_MAP_VDSO_64", 0x2003),
+    #[cfg(target_arch = "x86_64")] ("ARCH_GET_UNTAG_MASK", 0x4001),
+    #[cfg(target_arch = "x86_64")] ("ARCH_ENABLE_TAGGED_ADDR", 0x4002),
+    #[cfg(target_arch = "x86_64")] ("ARCH_GET_MAX_TAG_BITS", 0x4003),
+    #[cfg(target_arch = "x86_64")] ("ARCH_FORCE_TAGGED_SVA", 0x4004),
+    #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_ENABLE", 0x5001),
+    #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_DISABLE", 0x5002),
+    #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_LOCK", 0x5003),
+    #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_UNLOCK", 0x5004),
+    #[cfg(target_arch = "x86_64")] ("ARCH_SHSTK_STATUS", 0x5005),
+])] };
 
 /// `prctl_options` of the list.
-pub static PRCTL_OPTIONS: Constants = Constants { name: "prctl_options", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_SET_PDEATHSIG", 1), ("PR_GET_PDEATHSIG", 2), ("PR_GET_DUMPABLE", 3), ("PR_SET_DUMPABLE", 4),
-        ("PR_GET_UNALIGN", 5), ("PR_SET_UNALIGN", 6), ("PR_GET_KEEPCAPS", 7), ("PR_SET_KEEPCAPS", 8),
-        ("PR_GET_FPEMU", 9), ("PR_SET_FPEMU", 0xa), ("PR_GET_FPEXC", 0xb), ("PR_SET_FPEXC", 0xc),
-        ("PR_GET_TIMING", 0xd), ("PR_SET_TIMING", 0xe), ("PR_SET_NAME", 0xf), ("PR_GET_NAME", 0x10),
-        ("PR_GET_ENDIAN", 0x13), ("PR_SET_ENDIAN", 0x14), ("PR_GET_SECCOMP", 0x15), ("PR_SET_SECCOMP", 0x16),
-        ("PR_CAPBSET_READ", 0x17), ("PR_CAPBSET_DROP", 0x18), ("PR_GET_TSC", 0x19), ("PR_SET_TSC", 0x1a),
-        ("PR_GET_SECUREBITS", 0x1b), ("PR_SET_SECUREBITS", 0x1c), ("PR_SET_TIMERSLACK", 0x1d),
-        ("PR_GET_TIMERSLACK", 0x1e), ("PR_TASK_PERF_EVENTS_DISABLE", 0x1f), ("PR_TASK_PERF_EVENTS_ENABLE", 0x20),
-        ("PR_MCE_KILL", 0x21), ("PR_MCE_KILL_GET", 0x22), ("PR_SET_MM", 0x23), ("PR_SET_CHILD_SUBREAPER", 0x24),
-        ("PR_GET_CHILD_SUBREAPER", 0x25), ("PR_SET_NO_NEW_PRIVS", 0x26), ("PR_GET_NO_NEW_PRIVS", 0x27),
-        ("PR_GET_TID_ADDRESS", 0x28), ("PR_SET_THP_DISABLE", 0x29), ("PR_GET_THP_DISABLE", 0x2a),
-        ("PR_MPX_ENABLE_MANAGEMENT", 0x2b), ("PR_MPX_DISABLE_MANAGEMENT", 0x2c), ("PR_SET_FP_MODE", 0x2d),
-        ("PR_GET_FP_MODE", 0x2e), ("PR_CAP_AMBIENT", 0x2f), ("PR_SVE_SET_VL", 0x32), ("PR_SVE_GET_VL", 0x33),
-        ("PR_GET_SPECULATION_CTRL", 0x34), ("PR_SET_SPECULATION_CTRL", 0x35), ("PR_PAC_RESET_KEYS", 0x36),
-        ("PR_SET_TAGGED_ADDR_CTRL", 0x37), ("PR_GET_TAGGED_ADDR_CTRL", 0x38), ("PR_SET_IO_FLUSHER", 0x39),
-        ("PR_GET_IO_FLUSHER", 0x3a), ("PR_SET_SYSCALL_USER_DISPATCH", 0x3b), ("PR_PAC_SET_ENABLED_KEYS", 0x3c),
-        ("PR_PAC_GET_ENABLED_KEYS", 0x3d), ("PR_SCHED_CORE", 0x3e), ("PR_SME_SET_VL", 0x3f), ("PR_SME_GET_VL", 0x40),
-        ("PR_SET_MDWE", 0x41), ("PR_GET_MDWE", 0x42), ("PR_SET_MEMORY_MERGE", 0x43), ("PR_GET_MEMORY_MERGE", 0x44),
-        ("PR_GET_SHADOW_STACK_STATUS", 0x4a), ("PR_SET_SHADOW_STACK_STATUS", 0x4b),
-        ("PR_LOCK_SHADOW_STACK_STATUS", 0x4c), ("PR_TIMER_CREATE_RESTORE_IDS", 0x4d), ("PR_FUTEX_HASH", 0x4e),
-        ("PR_GET_AUXV", 0x41555856), ("PR_SET_VMA", 0x53564d41), ("PR_SET_PTRACER", 0x59616d61),
-        ("PR_RSEQ_SLICE_EXTENSION", 0x4f),
-    ]),
-] };
+pub static PRCTL_OPTIONS: Constants = Constants { name: "prctl_options", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("PR_SET_PDEATHSIG", 1), ("PR_GET_PDEATHSIG", 2), ("PR_GET_DUMPABLE", 3), ("PR_SET_DUMPABLE", 4),
+    ("PR_GET_UNALIGN", 5), ("PR_SET_UNALIGN", 6), ("PR_GET_KEEPCAPS", 7), ("PR_SET_KEEPCAPS", 8),
+    ("PR_GET_FPEMU", 9), ("PR_SET_FPEMU", 0xa), ("PR_GET_FPEXC", 0xb), ("PR_SET_FPEXC", 0xc),
+    ("PR_GET_TIMING", 0xd), ("PR_SET_TIMING", 0xe), ("PR_SET_NAME", 0xf), ("PR_GET_NAME", 0x10),
+    ("PR_GET_ENDIAN", 0x13), ("PR_SET_ENDIAN", 0x14), ("PR_GET_SECCOMP", 0x15), ("PR_SET_SECCOMP", 0x16),
+    ("PR_CAPBSET_READ", 0x17), ("PR_CAPBSET_DROP", 0x18), ("PR_GET_TSC", 0x19), ("PR_SET_TSC", 0x1a),
+    ("PR_GET_SECUREBITS", 0x1b), ("PR_SET_SECUREBITS", 0x1c), ("PR_SET_TIMERSLACK", 0x1d),
+    ("PR_GET_TIMERSLACK", 0x1e), ("PR_TASK_PERF_EVENTS_DISABLE", 0x1f), ("PR_TASK_PERF_EVENTS_ENABLE", 0x20),
+    ("PR_MCE_KILL", 0x21), ("PR_MCE_KILL_GET", 0x22), ("PR_SET_MM", 0x23), ("PR_SET_CHILD_SUBREAPER", 0x24),
+    ("PR_GET_CHILD_SUBREAPER", 0x25), ("PR_SET_NO_NEW_PRIVS", 0x26), ("PR_GET_NO_NEW_PRIVS", 0x27),
+    ("PR_GET_TID_ADDRESS", 0x28), ("PR_SET_THP_DISABLE", 0x29), ("PR_GET_THP_DISABLE", 0x2a),
+    ("PR_MPX_ENABLE_MANAGEMENT", 0x2b), ("PR_MPX_DISABLE_MANAGEMENT", 0x2c), ("PR_SET_FP_MODE", 0x2d),
+    ("PR_GET_FP_MODE", 0x2e), ("PR_CAP_AMBIENT", 0x2f), ("PR_SVE_SET_VL", 0x32), ("PR_SVE_GET_VL", 0x33),
+    ("PR_GET_SPECULATION_CTRL", 0x34), ("PR_SET_SPECULATION_CTRL", 0x35), ("PR_PAC_RESET_KEYS", 0x36),
+    ("PR_SET_TAGGED_ADDR_CTRL", 0x37), ("PR_GET_TAGGED_ADDR_CTRL", 0x38), ("PR_SET_IO_FLUSHER", 0x39),
+    ("PR_GET_IO_FLUSHER", 0x3a), ("PR_SET_SYSCALL_USER_DISPATCH", 0x3b), ("PR_PAC_SET_ENABLED_KEYS", 0x3c),
+    ("PR_PAC_GET_ENABLED_KEYS", 0x3d), ("PR_SCHED_CORE", 0x3e), ("PR_SME_SET_VL", 0x3f), ("PR_SME_GET_VL", 0x40),
+    ("PR_SET_MDWE", 0x41), ("PR_GET_MDWE", 0x42), ("PR_SET_MEMORY_MERGE", 0x43), ("PR_GET_MEMORY_MERGE", 0x44),
+    ("PR_GET_SHADOW_STACK_STATUS", 0x4a), ("PR_SET_SHADOW_STACK_STATUS", 0x4b),
+    ("PR_LOCK_SHADOW_STACK_STATUS", 0x4c), ("PR_TIMER_CREATE_RESTORE_IDS", 0x4d), ("PR_FUTEX_HASH", 0x4e),
+    ("PR_GET_AUXV", 0x41555856), ("PR_SET_VMA", 0x53564d41), ("PR_SET_PTRACER", 0x59616d61),
+    ("PR_RSEQ_SLICE_EXTENSION", 0x4f),
+])] };
 
 /// `capabilities` of the list.
-pub static CAPABILITIES: Constants = Constants { name: "capabilities", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("CAP_CHOWN", 0), ("CAP_DAC_OVERRIDE", 1), ("CAP_DAC_READ_SEARCH", 2), ("CAP_FOWNER", 3), ("CAP_FSETID", 4),
-        ("CAP_KILL", 5), ("CAP_SETGID", 6), ("CAP_SETUID", 7), ("CAP_SETPCAP", 8), ("CAP_LINUX_IMMUTABLE", 9),
-        ("CAP_NET_BIND_SERVICE", 0xa), ("CAP_NET_BROADCAST", 0xb), ("CAP_NET_ADMIN", 0xc), ("CAP_NET_RAW", 0xd),
-        ("CAP_IPC_LOCK", 0xe), ("CAP_IPC_OWNER", 0xf), ("CAP_SYS_MODULE", 0x10), ("CAP_SYS_RAWIO", 0x11),
-        ("CAP_SYS_CHROOT", 0x12), ("CAP_SYS_PTRACE", 0x13), ("CAP_SYS_PACCT", 0x14), ("CAP_SYS_ADMIN", 0x15),
-        ("CAP_SYS_BOOT", 0x16), ("CAP_SYS_NICE", 0x17), ("CAP_SYS_RESOURCE", 0x18), ("CAP_SYS_TIME", 0x19),
-        ("CAP_SYS_TTY_CONFIG", 0x1a), ("CAP_MKNOD", 0x1b), ("CAP_LEASE", 0x1c), ("CAP_AUDIT_WRITE", 0x1d),
-        ("CAP_AUDIT_CONTROL", 0x1e), ("CAP_SETFCAP", 0x1f), ("CAP_MAC_OVERRIDE", 0x20), ("CAP_MAC_ADMIN", 0x21),
-        ("CAP_SYSLOG", 0x22), ("CAP_WAKE_ALARM", 0x23), ("CAP_BLOCK_SUSPEND", 0x24), ("CAP_AUDIT_READ", 0x25),
-        ("CAP_PERFMON", 0x26), ("CAP_BPF", 0x27), ("CAP_CHECKPOINT_RESTORE", 0x28),
-    ]),
-] };
+pub static CAPABILITIES: Constants = Constants { name: "capabilities", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("CAP_CHOWN", 0), ("CAP_DAC_OVERRIDE", 1), ("CAP_DAC_READ_SEARCH", 2), ("CAP_FOWNER", 3), ("CAP_FSETID", 4),
+    ("CAP_KILL", 5), ("CAP_SETGID", 6), ("CAP_SETUID", 7), ("CAP_SETPCAP", 8), ("CAP_LINUX_IMMUTABLE", 9),
+    ("CAP_NET_BIND_SERVICE", 0xa), ("CAP_NET_BROADCAST", 0xb), ("CAP_NET_ADMIN", 0xc), ("CAP_NET_RAW", 0xd),
+    ("CAP_IPC_LOCK", 0xe), ("CAP_IPC_OWNER", 0xf), ("CAP_SYS_MODULE", 0x10), ("CAP_SYS_RAWIO", 0x11),
+    ("CAP_SYS_CHROOT", 0x12), ("CAP_SYS_PTRACE", 0x13), ("CAP_SYS_PACCT", 0x14), ("CAP_SYS_ADMIN", 0x15),
+    ("CAP_SYS_BOOT", 0x16), ("CAP_SYS_NICE", 0x17), ("CAP_SYS_RESOURCE", 0x18), ("CAP_SYS_TIME", 0x19),
+    ("CAP_SYS_TTY_CONFIG", 0x1a), ("CAP_MKNOD", 0x1b), ("CAP_LEASE", 0x1c), ("CAP_AUDIT_WRITE", 0x1d),
+    ("CAP_AUDIT_CONTROL", 0x1e), ("CAP_SETFCAP", 0x1f), ("CAP_MAC_OVERRIDE", 0x20), ("CAP_MAC_ADMIN", 0x21),
+    ("CAP_SYSLOG", 0x22), ("CAP_WAKE_ALARM", 0x23), ("CAP_BLOCK_SUSPEND", 0x24), ("CAP_AUDIT_READ", 0x25),
+    ("CAP_PERFMON", 0x26), ("CAP_BPF", 0x27), ("CAP_CHECKPOINT_RESTORE", 0x28),
+])] };
 
 /// `dumpable` of the list.
-pub static DUMPABLE: Constants = Constants { name: "dumpable", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("SUID_DUMP_DISABLE", 0), ("SUID_DUMP_USER", 1), ("SUID_DUMP_ROOT", 2),
-    ]),
-] };
+pub static DUMPABLE: Constants = Constants { name: "dumpable", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("SUID_DUMP_DISABLE", 0), ("SUID_DUMP_USER", 1), ("SUID_DUMP_ROOT", 2),
+])] };
 
 /// `ambient_operations` of the list.
-pub static AMBIENT_OPERATIONS: Constants = Constants { name: "ambient_operations", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_CAP_AMBIENT_IS_SET", 1), ("PR_CAP_AMBIENT_RAISE", 2), ("PR_CAP_AMBIENT_LOWER", 3),
-        ("PR_CAP_AMBIENT_CLEAR_ALL", 4),
-    ]),
-] };
+pub static AMBIENT_OPERATIONS: Constants = Constants { name: "ambient_operations", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("PR_CAP_AMBIENT_IS_SET", 1), ("PR_CAP_AMBIENT_RAISE", 2), ("PR_CAP_AMBIENT_LOWER", 3),
+    ("PR_CAP_AMBIENT_CLEAR_ALL", 4),
+])] };
 
 /// `secure_bits` of the list.
-pub static SECURE_BITS: Constants = Constants { name: "secure_bits", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("SECBIT_NOROOT", 1), ("SECBIT_NOROOT_LOCKED", 2), ("SECBIT_NO_SETUID_FIXUP", 4),
-        ("SECBIT_NO_SETUID_FIXUP_LOCKED", 8), ("SECBIT_KEEP_CAPS", 0x10), ("SECBIT_KEEP_CAPS_LOCKED", 0x20),
-        ("SECBIT_NO_CAP_AMBIENT_RAISE", 0x40), ("SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED", 0x80),
-        ("SECBIT_EXEC_RESTRICT_FILE", 0x100), ("SECBIT_EXEC_RESTRICT_FILE_LOCKED", 0x200),
-        ("SECBIT_EXEC_DENY_INTERACTIVE", 0x400), ("SECBIT_EXEC_DENY_INTERACTIVE_LOCKED", 0x800),
-    ]),
-] };
+pub static SECURE_BITS: Constants = Constants { name: "secure_bits", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("SECBIT_NOROOT", 1), ("SECBIT_NOROOT_LOCKED", 2), ("SECBIT_NO_SETUID_FIXUP", 4),
+    ("SECBIT_NO_SETUID_FIXUP_LOCKED", 8), ("SECBIT_KEEP_CAPS", 0x10), ("SECBIT_KEEP_CAPS_LOCKED", 0x20),
+    ("SECBIT_NO_CAP_AMBIENT_RAISE", 0x40), ("SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED", 0x80),
+    ("SECBIT_EXEC_RESTRICT_FILE", 0x100), ("SECBIT_EXEC_RESTRICT_FILE_LOCKED", 0x200),
+    ("SECBIT_EXEC_DENY_INTERACTIVE", 0x400), ("SECBIT_EXEC_DENY_INTERACTIVE_LOCKED", 0x800),
+])] };
 
 /// `memory_fields` of the list.
-pub static MEMORY_FIELDS: Constants = Constants { name: "memory_fields", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_SET_MM_START_CODE", 1), ("PR_SET_MM_END_CODE", 2), ("PR_SET_MM_START_DATA", 3), ("PR_SET_MM_END_DATA", 4),
-        ("PR_SET_MM_START_STACK", 5), ("PR_SET_MM_START_BRK", 6), ("PR_SET_MM_BRK", 7), ("PR_SET_MM_ARG_START", 8),
-        ("PR_SET_MM_ARG_END", 9), ("PR_SET_MM_ENV_START", 0xa), ("PR_SET_MM_ENV_END", 0xb), ("PR_SET_MM_AUXV", 0xc),
-        ("PR_SET_MM_EXE_FILE", 0xd), ("PR_SET_MM_MAP", 0xe), ("PR_SET_MM_MAP_SIZE", 0xf),
-    ]),
-] };
+pub static MEMORY_FIELDS: Constants = Constants { name: "memory_fields", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("PR_SET_MM_START_CODE", 1), ("PR_SET_MM_END_CODE", 2), ("PR_SET_MM_START_DATA", 3), ("PR_SET_MM_END_DATA", 4),
+    ("PR_SET_MM_START_STACK", 5), ("PR_SET_MM_START_BRK", 6), ("PR_SET_MM_BRK", 7), ("PR_SET_MM_ARG_START", 8),
+    ("PR_SET_MM_ARG_END", 9), ("PR_SET_MM_ENV_START", 0xa), ("PR_SET_MM_ENV_END", 0xb), ("PR_SET_MM_AUXV", 0xc),
+    ("PR_SET_MM_EXE_FILE", 0xd), ("PR_SET_MM_MAP", 0xe), ("PR_SET_MM_MAP_SIZE", 0xf),
+])] };
 
 /// `machine_check_actions` of the list.
-pub static MACHINE_CHECK_ACTIONS: Constants = Constants { name: "machine_check_actions", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_MCE_KILL_CLEAR", 0), ("PR_MCE_KILL_SET", 1),
-    ]),
-] };
+pub static MACHINE_CHECK_ACTIONS: Constants = Constants { name: "machine_check_actions", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("PR_MCE_KILL_CLEAR", 0), ("PR_MCE_KILL_SET", 1),
+])] };
 
 /// `machine_check_policies` of the list.
-pub static MACHINE_CHECK_POLICIES: Constants = Constants { name: "machine_check_policies", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_MCE_KILL_LATE", 0), ("PR_MCE_KILL_EARLY", 1), ("PR_MCE_KILL_DEFAULT", 2),
-    ]),
-] };
+pub static MACHINE_CHECK_POLICIES: Constants = Constants { name: "machine_check_policies", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("PR_MCE_KILL_LATE", 0), ("PR_MCE_KILL_EARLY", 1), ("PR_MCE_KILL_DEFAULT", 2),
+])] };
 
 /// `speculation` of the list.
-pub static SPECULATION: Constants = Constants { name: "speculation", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_SPEC_STORE_BYPASS", 0), ("PR_SPEC_INDIRECT_BRANCH", 1), ("PR_SPEC_L1D_FLUSH", 2),
-    ]),
-] };
+pub static SPECULATION: Constants = Constants { name: "speculation", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("PR_SPEC_STORE_BYPASS", 0), ("PR_SPEC_INDIRECT_BRANCH", 1), ("PR_SPEC_L1D_FLUSH", 2),
+])] };
 
 /// `speculation_controls` of the list.
-pub static SPECULATION_CONTROLS: Constants = Constants { name: "speculation_controls", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_SPEC_ENABLE", 2), ("PR_SPEC_DISABLE", 4), ("PR_SPEC_FORCE_DISABLE", 8), ("PR_SPEC_DISABLE_NOEXEC", 0x10),
-    ]),
-] };
+pub static SPECULATION_CONTROLS: Constants = Constants { name: "speculation_controls", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("PR_SPEC_ENABLE", 2), ("PR_SPEC_DISABLE", 4), ("PR_SPEC_FORCE_DISABLE", 8), ("PR_SPEC_DISABLE_NOEXEC", 0x10),
+])] };
 
 /// `time_stamp_counter` of the list.
-pub static TIME_STAMP_COUNTER: Constants = Constants { name: "time_stamp_counter", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_TSC_ENABLE", 1), ("PR_TSC_SIGSEGV", 2),
-    ]),
-] };
+pub static TIME_STAMP_COUNTER: Constants = Constants { name: "time_stamp_counter", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("PR_TSC_ENABLE", 1), ("PR_TSC_SIGSEGV", 2),
+])] };
 
 /// `dispatch_operations` of the list.
-pub static DISPATCH_OPERATIONS: Constants = Constants { name: "dispatch_operations", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_SYS_DISPATCH_OFF", 0), ("PR_SYS_DISPATCH_ON", 1), ("PR_SYS_DISPATCH_INCLUSIVE_ON", 2),
-    ]),
-] };
+pub static DISPATCH_OPERATIONS: Constants = Constants { name: "dispatch_operations", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("PR_SYS_DISPATCH_OFF", 0), ("PR_SYS_DISPATCH_ON", 1), ("PR_SYS_DISPATCH_INCLUSIVE_ON", 2),
+])] };
 
 /// `memory_names` of the list.
-pub static MEMORY_NAMES: Constants = Constants { name: "memory_names", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_SET_VMA_ANON_NAME", 0),
-    ]),
-] };
+pub static MEMORY_NAMES: Constants = Constants { name: "memory_names", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("PR_SET_VMA_ANON_NAME", 0),
+])] };
 
 /// `core_commands` of the list.
-pub static CORE_COMMANDS: Constants = Constants { name: "core_commands", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PR_SCHED_CORE_GET", 0), ("PR_SCHED_CORE_CREATE", 1), ("PR_SCHED_CORE_SHARE_TO", 2),
-        ("PR_SCHED_CORE_SHARE_FROM", 3),
-    ]),
-] };
+pub static CORE_COMMANDS: Constants = Constants { name: "core_commands", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("PR_SCHED_CORE_GET", 0), ("PR_SCHED_CORE_CREATE", 1), ("PR_SCHED_CORE_SHARE_TO", 2),
+    ("PR_SCHED_CORE_SHARE_FROM", 3),
+])] };
 
 /// `core_scopes` of the list.
-pub static CORE_SCOPES: Constants = Constants { name: "core_scopes", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("PIDTYPE_PID", 0), ("PIDTYPE_TGID", 1), ("PIDTYPE_PGID", 2), ("PIDTYPE_SID", 3),
-    ]),
-] };
+pub static CORE_SCOPES: Constants = Constants { name: "core_scopes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("PIDTYPE_PID", 0), ("PIDTYPE_TGID", 1), ("PIDTYPE_PGID", 2), ("PIDTYPE_SID", 3),
+])] };
 
 /// `vector_lengths` of the list.
-pub static VECTOR_LENGTHS: Constants = Constants { name: "vector_lengths", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("PR_SVE_SET_VL_ONEXEC", 0x40000), ("PR_SVE_VL_INHERIT", 0x20000),
-    ]),
-] };
+pub static VECTOR_LENGTHS: Constants = Constants { name: "vector_lengths", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("PR_SVE_SET_VL_ONEXEC", 0x40000), ("PR_SVE_VL_INHERIT", 0x20000),
+])] };
 
 /// `matrix_lengths` of the list.
-pub static MATRIX_LENGTHS: Constants = Constants { name: "matrix_lengths", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("PR_SME_SET_VL_ONEXEC", 0x40000), ("PR_SME_VL_INHERIT", 0x20000),
-    ]),
-] };
+pub static MATRIX_LENGTHS: Constants = Constants { name: "matrix_lengths", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("PR_SME_SET_VL_ONEXEC", 0x40000), ("PR_SME_VL_INHERIT", 0x20000),
+])] };
 
 /// `pointer_keys` of the list.
-pub static POINTER_KEYS: Constants = Constants { name: "pointer_keys", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("PR_PAC_APIAKEY", 1), ("PR_PAC_APIBKEY", 2), ("PR_PAC_APDAKEY", 4), ("PR_PAC_APDBKEY", 8),
-        ("PR_PAC_APGAKEY", 0x10),
-    ]),
-] };
+pub static POINTER_KEYS: Constants = Constants { name: "pointer_keys", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("PR_PAC_APIAKEY", 1), ("PR_PAC_APIBKEY", 2), ("PR_PAC_APDAKEY", 4), ("PR_PAC_APDBKEY", 8),
+    ("PR_PAC_APGAKEY", 0x10),
+])] };
 
 /// `alignments` of the list.
-pub static ALIGNMENTS: Constants = Constants { name: "alignments", mask: 0xffff_ffff, parts: &[
-    Part::Bits(&[
-        ("PR_UNALIGN_NOPRINT", 1), ("PR_UNALIGN_SIGBUS", 2),
-    ]),
-] };
+pub static ALIGNMENTS: Constants = Constants { name: "alignments", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("PR_UNALIGN_NOPRINT", 1), ("PR_UNALIGN_SIGBUS", 2),
+])] };
 
 /// `tracers` of the list.
-pub static TRACERS: Constants = Constants { name: "tracers", mask: 0xffff_ffff, parts: &[
-    Part::Decimal(&[
-        ("PR_SET_PTRACER_ANY", 0xffffffffffffffff),
-    ]),
-] };
+pub static TRACERS: Constants = Constants { name: "tracers", mask: 0xffff_ffff, parts: &[Part::Decimal(&[
+    ("PR_SET_PTRACER_ANY", 0xffffffffffffffff),
+])] };
 
 /// `write_execute_flags` of the list.
-pub static WRITE_EXECUTE_FLAGS: Constants = Constants { name: "write_execute_flags", mask: u64::MAX, parts: &[
-    Part::Bits(&[
-        ("PR_MDWE_REFUSE_EXEC_GAIN", 1), ("PR_MDWE_NO_INHERIT", 2),
-    ]),
-] };
+pub static WRITE_EXECUTE_FLAGS: Constants = Constants { name: "write_execute_flags", mask: u64::MAX, parts: &[Part::Bits(&[
+    ("PR_MDWE_REFUSE_EXEC_GAIN", 1), ("PR_MDWE_NO_INHERIT", 2),
+])] };
 
 /// `terminal_queues` of the list.
-pub static TERMINAL_QUEUES: Constants = Constants { name: "terminal_queues", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("TCIFLUSH", 0), ("TCOFLUSH", 1), ("TCIOFLUSH", 2),
-    ]),
-] };
+pub static TERMINAL_QUEUES: Constants = Constants { name: "terminal_queues", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TCIFLUSH", 0), ("TCOFLUSH", 1), ("TCIOFLUSH", 2),
+])] };
 
 /// `terminal_actions` of the list.
-pub static TERMINAL_ACTIONS: Constants = Constants { name: "terminal_actions", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("TCOOFF", 0), ("TCOON", 1), ("TCIOFF", 2), ("TCION", 3),
-    ]),
-] };
+pub static TERMINAL_ACTIONS: Constants = Constants { name: "terminal_actions", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TCOOFF", 0), ("TCOON", 1), ("TCIOFF", 2), ("TCION", 3),
+])] };
 
 /// `console_modes` of the list.
-pub static CONSOLE_MODES: Constants = Constants { name: "console_modes", mask: u64::MAX, parts: &[
-    Part::Field(u64::MAX, &[
-        ("KD_TEXT", 0), ("KD_GRAPHICS", 1), ("KD_TEXT0", 2), ("KD_TEXT1", 3),
-    ]),
-] };
+pub static CONSOLE_MODES: Constants = Constants { name: "console_modes", mask: u64::MAX, parts: &[Part::Field(u64::MAX, &[
+    ("KD_TEXT", 0), ("KD_GRAPHICS", 1), ("KD_TEXT0", 2), ("KD_TEXT1", 3),
+])] };
 
 /// `keyboard_modes` of the list.
-pub static KEYBOARD_MODES: Constants = Constants { name: "keyboard_modes", mask: 0xffff_ffff, parts: &[
-    Part::Decimal(&[
-        ("K_RAW", 0), ("K_XLATE", 1), ("K_MEDIUMRAW", 2), ("K_UNICODE", 3), ("K_OFF", 4),
-    ]),
-] };
+pub static KEYBOARD_MODES: Constants = Constants { name: "keyboard_modes", mask: 0xffff_ffff, parts: &[Part::Decimal(&[
+    ("K_RAW", 0), ("K_XLATE", 1), ("K_MEDIUMRAW", 2), ("K_UNICODE", 3), ("K_OFF", 4),
+])] };
 
 /// `ioctl_commands` of the list.
-pub static IOCTL_COMMANDS: Constants = Constants { name: "ioctl_commands", mask: 0xffff_ffff, parts: &[
-    Part::Own(Own::Ioctl),
-] };
+pub static IOCTL_COMMANDS: Constants = Constants { name: "ioctl_commands", mask: 0xffff_ffff, parts: &[Part::Own(Own::Ioctl)] };
 
 /// `ioctl_names` of the list.
-pub static IOCTL_NAMES: Constants = Constants { name: "ioctl_names", mask: 0xffff_ffff, parts: &[
-    Part::Field(u64::MAX, &[
-        ("FIBMAP", 1), ("FIGETBSZ", 2), ("TCGETS", 0x5401), ("TCGETA", 0x5405), ("TCGETX", 0x5432),
-        ("TCGETS2", 0x802c542a), ("TCSETS", 0x5402), ("TCSETSW", 0x5403), ("TCSETSF", 0x5404), ("TCSETA", 0x5406),
-        ("TCSETAW", 0x5407), ("TCSETAF", 0x5408), ("TCSETX", 0x5433), ("TCSETXF", 0x5434), ("TCSETXW", 0x5435),
-        ("TCSETS2", 0x402c542b), ("TCSETSW2", 0x402c542c), ("TCSETSF2", 0x402c542d), ("TCSBRK", 0x5409),
-        ("TCSBRKP", 0x5425), ("TCXONC", 0x540a), ("TCFLSH", 0x540b), ("TIOCEXCL", 0x540c), ("TIOCNXCL", 0x540d),
-        ("TIOCSCTTY", 0x540e), ("TIOCGPGRP", 0x540f), ("TIOCSPGRP", 0x5410), ("TIOCOUTQ", 0x5411), ("TIOCSTI", 0x5412),
-        ("TIOCGWINSZ", 0x5413), ("TIOCSWINSZ", 0x5414), ("TIOCMGET", 0x5415), ("TIOCMBIS", 0x5416),
-        ("TIOCMBIC", 0x5417), ("TIOCMSET", 0x5418), ("TIOCGSOFTCAR", 0x5419), ("TIOCSSOFTCAR", 0x541a),
-        ("TIOCLINUX", 0x541c), ("TIOCCONS", 0x541d), ("TIOCGSERIAL", 0x541e), ("TIOCSSERIAL", 0x541f),
-        ("TIOCPKT", 0x5420), ("TIOCNOTTY", 0x5422), ("TIOCSETD", 0x5423), ("TIOCGETD", 0x5424), ("TIOCSBRK", 0x5427),
-        ("TIOCCBRK", 0x5428), ("TIOCGSID", 0x5429), ("TIOCGRS485", 0x542e), ("TIOCSRS485", 0x542f),
-        ("TIOCVHANGUP", 0x5437), ("TIOCGPTPEER", 0x5441), ("TIOCSERCONFIG", 0x5453), ("TIOCSERGWILD", 0x5454),
-        ("TIOCSERSWILD", 0x5455), ("TIOCGLCKTRMIOS", 0x5456), ("TIOCSLCKTRMIOS", 0x5457), ("TIOCSERGSTRUCT", 0x5458),
-        ("TIOCSERGETLSR", 0x5459), ("TIOCSERGETMULTI", 0x545a), ("TIOCSERSETMULTI", 0x545b), ("TIOCMIWAIT", 0x545c),
-        ("TIOCGICOUNT", 0x545d), ("TIOCSPTLCK", 0x40045431), ("TIOCSIG", 0x40045436), ("TIOCGPTN", 0x80045430),
-        ("TIOCGDEV", 0x80045432), ("TIOCGPKT", 0x80045438), ("TIOCGPTLCK", 0x80045439), ("TIOCGEXCL", 0x80045440),
-        ("FIONREAD", 0x541b), ("FIONBIO", 0x5421), ("FIONCLEX", 0x5450), ("FIOCLEX", 0x5451), ("FIOASYNC", 0x5452),
-        ("FIOQSIZE", 0x5460), ("FIOSETOWN", 0x8901), ("FIOGETOWN", 0x8903), ("FICLONE", 0x40049409),
-        ("FICLONERANGE", 0x4020940d), ("FIDEDUPERANGE", 0xc0189436), ("FIFREEZE", 0xc0045877), ("FITHAW", 0xc0045878),
-        ("FITRIM", 0xc0185879), ("FS_IOC_SETFLAGS", 0x40086602), ("FS_IOC_SETVERSION", 0x40087602),
-        ("FS_IOC_GET_ENCRYPTION_POLICY", 0x400c6615), ("FS_IOC_GET_ENCRYPTION_PWSALT", 0x40106614),
-        ("FS_IOC_FSSETXATTR", 0x401c5820), ("FS_IOC_ENABLE_VERITY", 0x40806685), ("FS_IOC_SETFSLABEL", 0x41009432),
-        ("FS_IOC_SHUTDOWN", 0x8004587d), ("FS_IOC_GETFLAGS", 0x80086601), ("FS_IOC_GETVERSION", 0x80087601),
-        ("FS_IOC_SET_ENCRYPTION_POLICY", 0x800c6613), ("FS_IOC_GET_ENCRYPTION_NONCE", 0x8010661b),
-        ("FS_IOC_GETFSUUID", 0x80111500), ("FS_IOC_FSGETXATTR", 0x801c581f), ("FS_IOC_GETFSSYSFSPATH", 0x80811501),
-        ("FS_IOC_GETFSLABEL", 0x81009431), ("FS_IOC_MEASURE_VERITY", 0xc0046686),
-        ("FS_IOC_GET_ENCRYPTION_POLICY_EX", 0xc0096616), ("FS_IOC_GETLBMD_CAP", 0xc0101502),
-        ("FS_IOC_FIEMAP", 0xc020660b), ("FS_IOC_READ_VERITY_METADATA", 0xc0286687),
-        ("FS_IOC_REMOVE_ENCRYPTION_KEY", 0xc0406618), ("FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS", 0xc0406619),
-        ("FS_IOC_ADD_ENCRYPTION_KEY", 0xc0506617), ("FS_IOC_GET_ENCRYPTION_KEY_STATUS", 0xc080661a),
-        ("FS_IOC32_SETFLAGS", 0x40046602), ("FS_IOC32_SETVERSION", 0x40047602), ("FS_IOC32_GETFLAGS", 0x80046601),
-        ("FS_IOC32_GETVERSION", 0x80047601), ("EXT4_IOC_MIGRATE", 0x6609), ("EXT4_IOC_ALLOC_DA_BLKS", 0x660c),
-        ("EXT4_IOC_SWAP_BOOT", 0x6611), ("EXT4_IOC_PRECACHE_EXTENTS", 0x6612), ("EXT4_IOC_CLEAR_ES_CACHE", 0x6628),
-        ("EXT4_IOC_GETSTATE", 0x40046629), ("EXT4_IOC_CHECKPOINT", 0x4004662b), ("EXT4_IOC_SETVERSION", 0x40086604),
-        ("EXT4_IOC_SETRSVSZ", 0x40086606), ("EXT4_IOC_GROUP_EXTEND", 0x40086607), ("EXT4_IOC_RESIZE_FS", 0x40086610),
-        ("EXT4_IOC_SETFSUUID", 0x4008662c), ("EXT4_IOC_GROUP_ADD", 0x40286608),
-        ("EXT4_IOC_SET_TUNE_SB_PARAM", 0x40e8662e), ("EXT4_IOC_GETVERSION", 0x80086603),
-        ("EXT4_IOC_GETRSVSZ", 0x80086605), ("EXT4_IOC_GETFSUUID", 0x8008662c),
-        ("EXT4_IOC_GET_TUNE_SB_PARAM", 0x80e8662d), ("EXT4_IOC_GET_ES_CACHE", 0xc020662a),
-        ("EXT4_IOC_MOVE_EXT", 0xc028660f), ("BLKROSET", 0x125d), ("BLKROGET", 0x125e), ("BLKRRPART", 0x125f),
-        ("BLKGETSIZE", 0x1260), ("BLKFLSBUF", 0x1261), ("BLKRASET", 0x1262), ("BLKRAGET", 0x1263),
-        ("BLKFRASET", 0x1264), ("BLKFRAGET", 0x1265), ("BLKSECTSET", 0x1266), ("BLKSECTGET", 0x1267),
-        ("BLKSSZGET", 0x1268), ("BLKPG", 0x1269), ("BLKTRACESTART", 0x1274), ("BLKTRACESTOP", 0x1275),
-        ("BLKTRACETEARDOWN", 0x1276), ("BLKDISCARD", 0x1277), ("BLKIOMIN", 0x1278), ("BLKIOOPT", 0x1279),
-        ("BLKALIGNOFF", 0x127a), ("BLKPBSZGET", 0x127b), ("BLKDISCARDZEROES", 0x127c), ("BLKSECDISCARD", 0x127d),
-        ("BLKROTATIONAL", 0x127e), ("BLKZEROOUT", 0x127f), ("BLKBSZSET", 0x40081271), ("BLKRESETZONE", 0x40101283),
-        ("BLKOPENZONE", 0x40101286), ("BLKCLOSEZONE", 0x40101287), ("BLKFINISHZONE", 0x40101288),
-        ("BLKGETZONESZ", 0x80041284), ("BLKGETNRZONES", 0x80041285), ("BLKBSZGET", 0x80081270),
-        ("BLKGETSIZE64", 0x80081272), ("BLKGETDISKSEQ", 0x80081280), ("BLKREPORTZONE", 0xc0101282),
-        ("BLKREPORTZONEV2", 0xc010128e), ("SIOCSPGRP", 0x8902), ("SIOCGPGRP", 0x8904), ("SIOCATMARK", 0x8905),
-        ("SIOCGSTAMP_OLD", 0x8906), ("SIOCGSTAMPNS_OLD", 0x8907), ("SIOCADDRT", 0x890b), ("SIOCDELRT", 0x890c),
-        ("SIOCRTMSG", 0x890d), ("SIOCGIFNAME", 0x8910), ("SIOCSIFLINK", 0x8911), ("SIOCGIFCONF", 0x8912),
-        ("SIOCGIFFLAGS", 0x8913), ("SIOCSIFFLAGS", 0x8914), ("SIOCGIFADDR", 0x8915), ("SIOCSIFADDR", 0x8916),
-        ("SIOCGIFDSTADDR", 0x8917), ("SIOCSIFDSTADDR", 0x8918), ("SIOCGIFBRDADDR", 0x8919), ("SIOCSIFBRDADDR", 0x891a),
-        ("SIOCGIFNETMASK", 0x891b), ("SIOCSIFNETMASK", 0x891c), ("SIOCGIFMETRIC", 0x891d), ("SIOCSIFMETRIC", 0x891e),
-        ("SIOCGIFMEM", 0x891f), ("SIOCSIFMEM", 0x8920), ("SIOCGIFMTU", 0x8921), ("SIOCSIFMTU", 0x8922),
-        ("SIOCSIFNAME", 0x8923), ("SIOCSIFHWADDR", 0x8924), ("SIOCGIFENCAP", 0x8925), ("SIOCSIFENCAP", 0x8926),
-        ("SIOCGIFHWADDR", 0x8927), ("SIOCGIFSLAVE", 0x8929), ("SIOCSIFSLAVE", 0x8930), ("SIOCADDMULTI", 0x8931),
-        ("SIOCDELMULTI", 0x8932), ("SIOCGIFINDEX", 0x8933), ("SIOCSIFPFLAGS", 0x8934), ("SIOCGIFPFLAGS", 0x8935),
-        ("SIOCDIFADDR", 0x8936), ("SIOCSIFHWBROADCAST", 0x8937), ("SIOCGIFCOUNT", 0x8938), ("SIOCGIFBR", 0x8940),
-        ("SIOCSIFBR", 0x8941), ("SIOCGIFTXQLEN", 0x8942), ("SIOCSIFTXQLEN", 0x8943), ("SIOCETHTOOL", 0x8946),
-        ("SIOCGMIIPHY", 0x8947), ("SIOCGMIIREG", 0x8948), ("SIOCSMIIREG", 0x8949), ("SIOCWANDEV", 0x894a),
-        ("SIOCOUTQNSD", 0x894b), ("SIOCGSKNS", 0x894c), ("SIOCDARP", 0x8953), ("SIOCGARP", 0x8954),
-        ("SIOCSARP", 0x8955), ("SIOCDRARP", 0x8960), ("SIOCGRARP", 0x8961), ("SIOCSRARP", 0x8962),
-        ("SIOCGIFMAP", 0x8970), ("SIOCSIFMAP", 0x8971), ("SIOCADDDLCI", 0x8980), ("SIOCDELDLCI", 0x8981),
-        ("SIOCGIFVLAN", 0x8982), ("SIOCSIFVLAN", 0x8983), ("SIOCBONDENSLAVE", 0x8990), ("SIOCBONDRELEASE", 0x8991),
-        ("SIOCBONDSETHWADDR", 0x8992), ("SIOCBONDSLAVEINFOQUERY", 0x8993), ("SIOCBONDINFOQUERY", 0x8994),
-        ("SIOCBONDCHANGEACTIVE", 0x8995), ("SIOCBRADDBR", 0x89a0), ("SIOCBRDELBR", 0x89a1), ("SIOCBRADDIF", 0x89a2),
-        ("SIOCBRDELIF", 0x89a3), ("SIOCSHWTSTAMP", 0x89b0), ("SIOCGHWTSTAMP", 0x89b1), ("SIOCGSTAMP_NEW", 0x80108906),
-        ("SIOCGSTAMPNS_NEW", 0x80108907), ("UFFDIO_UNREGISTER", 0x8010aa01), ("UFFDIO_WAKE", 0x8010aa02),
-        ("UFFDIO_WRITEPROTECT", 0xc018aa06), ("UFFDIO_API", 0xc018aa3f), ("UFFDIO_REGISTER", 0xc020aa00),
-        ("UFFDIO_ZEROPAGE", 0xc020aa04), ("UFFDIO_CONTINUE", 0xc020aa07), ("UFFDIO_POISON", 0xc020aa08),
-        ("UFFDIO_COPY", 0xc028aa03), ("UFFDIO_MOVE", 0xc028aa05), ("PERF_EVENT_IOC_ENABLE", 0x2400),
-        ("PERF_EVENT_IOC_DISABLE", 0x2401), ("PERF_EVENT_IOC_REFRESH", 0x2402), ("PERF_EVENT_IOC_RESET", 0x2403),
-        ("PERF_EVENT_IOC_SET_OUTPUT", 0x2405), ("PERF_EVENT_IOC_SET_BPF", 0x40042408),
-        ("PERF_EVENT_IOC_PAUSE_OUTPUT", 0x40042409), ("PERF_EVENT_IOC_PERIOD", 0x40082404),
-        ("PERF_EVENT_IOC_SET_FILTER", 0x40082406), ("PERF_EVENT_IOC_MODIFY_ATTRIBUTES", 0x4008240b),
-        ("PERF_EVENT_IOC_ID", 0x80082407), ("PERF_EVENT_IOC_QUERY_BPF", 0xc008240a), ("USERFAULTFD_IOC_NEW", 0xaa00),
-        ("LOOP_SET_FD", 0x4c00), ("LOOP_CLR_FD", 0x4c01), ("LOOP_SET_STATUS", 0x4c02), ("LOOP_GET_STATUS", 0x4c03),
-        ("LOOP_SET_STATUS64", 0x4c04), ("LOOP_GET_STATUS64", 0x4c05), ("LOOP_CHANGE_FD", 0x4c06),
-        ("LOOP_SET_CAPACITY", 0x4c07), ("LOOP_SET_DIRECT_IO", 0x4c08), ("LOOP_SET_BLOCK_SIZE", 0x4c09),
-        ("LOOP_CONFIGURE", 0x4c0a), ("LOOP_CTL_ADD", 0x4c80), ("LOOP_CTL_REMOVE", 0x4c81),
-        ("LOOP_CTL_GET_FREE", 0x4c82), ("TUNGETDEVNETNS", 0x54e3), ("TUNSETNOCSUM", 0x400454c8),
-        ("TUNSETDEBUG", 0x400454c9), ("TUNSETIFF", 0x400454ca), ("TUNSETPERSIST", 0x400454cb),
-        ("TUNSETOWNER", 0x400454cc), ("TUNSETLINK", 0x400454cd), ("TUNSETGROUP", 0x400454ce),
-        ("TUNSETOFFLOAD", 0x400454d0), ("TUNSETTXFILTER", 0x400454d1), ("TUNSETSNDBUF", 0x400454d4),
-        ("TUNSETVNETHDRSZ", 0x400454d8), ("TUNSETQUEUE", 0x400454d9), ("TUNSETIFINDEX", 0x400454da),
-        ("TUNSETVNETLE", 0x400454dc), ("TUNSETVNETBE", 0x400454de), ("TUNSETCARRIER", 0x400454e2),
-        ("TUNDETACHFILTER", 0x401054d6), ("TUNGETFEATURES", 0x800454cf), ("TUNGETIFF", 0x800454d2),
-        ("TUNGETSNDBUF", 0x800454d3), ("TUNGETVNETHDRSZ", 0x800454d7), ("TUNGETVNETLE", 0x800454dd),
-        ("TUNGETVNETBE", 0x800454df), ("TUNSETSTEERINGEBPF", 0x800454e0), ("TUNSETFILTEREBPF", 0x800454e1),
-        ("TUNGETFILTER", 0x801054db), ("NS_GET_USERNS", 0xb701), ("NS_GET_PARENT", 0xb702), ("NS_GET_NSTYPE", 0xb703),
-        ("NS_GET_OWNER_UID", 0xb704), ("NS_GET_PID_FROM_PIDNS", 0x8004b706), ("NS_GET_TGID_FROM_PIDNS", 0x8004b707),
-        ("NS_GET_PID_IN_PIDNS", 0x8004b708), ("NS_GET_TGID_IN_PIDNS", 0x8004b709), ("NS_GET_MNTNS_ID", 0x8008b705),
-        ("NS_GET_ID", 0x8008b70d), ("NS_MNT_GET_INFO", 0x8010b70a), ("NS_MNT_GET_NEXT", 0x8010b70b),
-        ("NS_MNT_GET_PREV", 0x8010b70c), ("SECCOMP_IOCTL_NOTIF_ID_VALID", 0x40082102),
-        ("SECCOMP_IOCTL_NOTIF_SET_FLAGS", 0x40082104), ("SECCOMP_IOCTL_NOTIF_ADDFD", 0x40182103),
-        ("SECCOMP_IOCTL_NOTIF_SEND", 0xc0182101), ("SECCOMP_IOCTL_NOTIF_RECV", 0xc0502100), ("KDMKTONE", 0x4b30),
-        ("KDGETLED", 0x4b31), ("KDSETLED", 0x4b32), ("KDGKBTYPE", 0x4b33), ("KDADDIO", 0x4b34), ("KDDELIO", 0x4b35),
-        ("KDENABIO", 0x4b36), ("KDDISABIO", 0x4b37), ("KDSETMODE", 0x4b3a), ("KDGETMODE", 0x4b3b),
-        ("KDMAPDISP", 0x4b3c), ("KDUNMAPDISP", 0x4b3d), ("KDGKBMODE", 0x4b44), ("KDSKBMODE", 0x4b45),
-        ("KDGKBENT", 0x4b46), ("KDSKBENT", 0x4b47), ("KDGKBSENT", 0x4b48), ("KDSKBSENT", 0x4b49),
-        ("KDGKBDIACR", 0x4b4a), ("KDSKBDIACR", 0x4b4b), ("KDGETKEYCODE", 0x4b4c), ("KDSETKEYCODE", 0x4b4d),
-        ("KDSIGACCEPT", 0x4b4e), ("KDKBDREP", 0x4b52), ("KDGKBMETA", 0x4b62), ("KDSKBMETA", 0x4b63),
-        ("KDGKBLED", 0x4b64), ("KDSKBLED", 0x4b65), ("KDFONTOP", 0x4b72), ("KDGKBDIACRUC", 0x4bfa),
-        ("KDSKBDIACRUC", 0x4bfb), ("RNDZAPENTCNT", 0x5204), ("RNDCLEARPOOL", 0x5206), ("RNDRESEEDCRNG", 0x5207),
-        ("RNDADDTOENTCNT", 0x40045201), ("RNDADDENTROPY", 0x40085203), ("RNDGETENTCNT", 0x80045200),
-        ("RNDGETPOOL", 0x80085202), ("RTC_AIE_ON", 0x7001), ("RTC_AIE_OFF", 0x7002), ("RTC_UIE_ON", 0x7003),
-        ("RTC_UIE_OFF", 0x7004), ("RTC_PIE_ON", 0x7005), ("RTC_PIE_OFF", 0x7006), ("RTC_WIE_ON", 0x700f),
-        ("RTC_WIE_OFF", 0x7010), ("RTC_VL_CLR", 0x7014), ("RTC_IRQP_SET", 0x4008700c), ("RTC_EPOCH_SET", 0x4008700e),
-        ("RTC_PARAM_GET", 0x40187013), ("RTC_PARAM_SET", 0x40187014), ("RTC_PLL_SET", 0x40207012),
-        ("RTC_ALM_SET", 0x40247007), ("RTC_SET_TIME", 0x4024700a), ("RTC_WKALM_SET", 0x4028700f),
-        ("RTC_VL_READ", 0x80047013), ("RTC_IRQP_READ", 0x8008700b), ("RTC_EPOCH_READ", 0x8008700d),
-        ("RTC_PLL_GET", 0x80207011), ("RTC_ALM_READ", 0x80247008), ("RTC_RD_TIME", 0x80247009),
-        ("RTC_WKALM_RD", 0x80287010), ("VT_OPENQRY", 0x5600), ("VT_GETMODE", 0x5601), ("VT_SETMODE", 0x5602),
-        ("VT_GETSTATE", 0x5603), ("VT_SENDSIG", 0x5604), ("VT_RELDISP", 0x5605), ("VT_ACTIVATE", 0x5606),
-        ("VT_WAITACTIVE", 0x5607), ("VT_DISALLOCATE", 0x5608), ("VT_RESIZE", 0x5609), ("VT_RESIZEX", 0x560a),
-        ("VT_LOCKSWITCH", 0x560b), ("VT_UNLOCKSWITCH", 0x560c), ("VT_GETHIFONTMASK", 0x560d), ("VT_WAITEVENT", 0x560e),
-        ("VT_SETACTIVATE", 0x560f), ("VT_GETCONSIZECSRPOS", 0x80085610), ("INOTIFY_IOC_SETNEXTWD", 0x40044900),
-        ("EPIOCSPARAMS", 0x40088a01), ("EPIOCGPARAMS", 0x80088a02), ("PIDFD_GET_CGROUP_NAMESPACE", 0xff01),
-        ("PIDFD_GET_IPC_NAMESPACE", 0xff02), ("PIDFD_GET_MNT_NAMESPACE", 0xff03), ("PIDFD_GET_NET_NAMESPACE", 0xff04),
-        ("PIDFD_GET_PID_NAMESPACE", 0xff05), ("PIDFD_GET_PID_FOR_CHILDREN_NAMESPACE", 0xff06),
-        ("PIDFD_GET_TIME_NAMESPACE", 0xff07), ("PIDFD_GET_TIME_FOR_CHILDREN_NAMESPACE", 0xff08),
-        ("PIDFD_GET_USER_NAMESPACE", 0xff09), ("PIDFD_GET_UTS_NAMESPACE", 0xff0a), ("PIDFD_GET_INFO", 0xc058ff0b),
-    ]),
-] };
+pub static IOCTL_NAMES: Constants = Constants { name: "ioctl_names", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("FIBMAP", 1), ("FIGETBSZ", 2), ("TCGETS", 0x5401), ("TCGETA", 0x5405), ("TCGETX", 0x5432),
+    ("TCGETS2", 0x802c542a), ("TCSETS", 0x5402), ("TCSETSW", 0x5403), ("TCSETSF", 0x5404), ("TCSETA", 0x5406),
+    ("TCSETAW", 0x5407), ("TCSETAF", 0x5408), ("TCSETX", 0x5433), ("TCSETXF", 0x5434), ("TCSETXW", 0x5435),
+    ("TCSETS2", 0x402c542b), ("TCSETSW2", 0x402c542c), ("TCSETSF2", 0x402c542d), ("TCSBRK", 0x5409),
+    ("TCSBRKP", 0x5425), ("TCXONC", 0x540a), ("TCFLSH", 0x540b), ("TIOCEXCL", 0x540c), ("TIOCNXCL", 0x540d),
+    ("TIOCSCTTY", 0x540e), ("TIOCGPGRP", 0x540f), ("TIOCSPGRP", 0x5410), ("TIOCOUTQ", 0x5411), ("TIOCSTI", 0x5412),
+    ("TIOCGWINSZ", 0x5413), ("TIOCSWINSZ", 0x5414), ("TIOCMGET", 0x5415), ("TIOCMBIS", 0x5416),
+    ("TIOCMBIC", 0x5417), ("TIOCMSET", 0x5418), ("TIOCGSOFTCAR", 0x5419), ("TIOCSSOFTCAR", 0x541a),
+    ("TIOCLINUX", 0x541c), ("TIOCCONS", 0x541d), ("TIOCGSERIAL", 0x541e), ("TIOCSSERIAL", 0x541f),
+    ("TIOCPKT", 0x5420), ("TIOCNOTTY", 0x5422), ("TIOCSETD", 0x5423), ("TIOCGETD", 0x5424), ("TIOCSBRK", 0x5427),
+    ("TIOCCBRK", 0x5428), ("TIOCGSID", 0x5429), ("TIOCGRS485", 0x542e), ("TIOCSRS485", 0x542f),
+    ("TIOCVHANGUP", 0x5437), ("TIOCGPTPEER", 0x5441), ("TIOCSERCONFIG", 0x5453), ("TIOCSERGWILD", 0x5454),
+    ("TIOCSERSWILD", 0x5455), ("TIOCGLCKTRMIOS", 0x5456), ("TIOCSLCKTRMIOS", 0x5457), ("TIOCSERGSTRUCT", 0x5458),
+    ("TIOCSERGETLSR", 0x5459), ("TIOCSERGETMULTI", 0x545a), ("TIOCSERSETMULTI", 0x545b), ("TIOCMIWAIT", 0x545c),
+    ("TIOCGICOUNT", 0x545d), ("TIOCSPTLCK", 0x40045431), ("TIOCSIG", 0x40045436), ("TIOCGPTN", 0x80045430),
+    ("TIOCGDEV", 0x80045432), ("TIOCGPKT", 0x80045438), ("TIOCGPTLCK", 0x80045439), ("TIOCGEXCL", 0x80045440),
+    ("FIONREAD", 0x541b), ("FIONBIO", 0x5421), ("FIONCLEX", 0x5450), ("FIOCLEX", 0x5451), ("FIOASYNC", 0x5452),
+    ("FIOQSIZE", 0x5460), ("FIOSETOWN", 0x8901), ("FIOGETOWN", 0x8903), ("FICLONE", 0x40049409),
+    ("FICLONERANGE", 0x4020940d), ("FIDEDUPERANGE", 0xc0189436), ("FIFREEZE", 0xc0045877), ("FITHAW", 0xc0045878),
+    ("FITRIM", 0xc0185879), ("FS_IOC_SETFLAGS", 0x40086602), ("FS_IOC_SETVERSION", 0x40087602),
+    ("FS_IOC_GET_ENCRYPTION_POLICY", 0x400c6615), ("FS_IOC_GET_ENCRYPTION_PWSALT", 0x40106614),
+    ("FS_IOC_FSSETXATTR", 0x401c5820), ("FS_IOC_ENABLE_VERITY", 0x40806685), ("FS_IOC_SETFSLABEL", 0x41009432),
+    ("FS_IOC_SHUTDOWN", 0x8004587d), ("FS_IOC_GETFLAGS", 0x80086601), ("FS_IOC_GETVERSION", 0x80087601),
+    ("FS_IOC_SET_ENCRYPTION_POLICY", 0x800c6613), ("FS_IOC_GET_ENCRYPTION_NONCE", 0x8010661b),
+    ("FS_IOC_GETFSUUID", 0x80111500), ("FS_IOC_FSGETXATTR", 0x801c581f), ("FS_IOC_GETFSSYSFSPATH", 0x80811501),
+    ("FS_IOC_GETFSLABEL", 0x81009431), ("FS_IOC_MEASURE_VERITY", 0xc0046686),
+    ("FS_IOC_GET_ENCRYPTION_POLICY_EX", 0xc0096616), ("FS_IOC_GETLBMD_CAP", 0xc0101502),
+    ("FS_IOC_FIEMAP", 0xc020660b), ("FS_IOC_READ_VERITY_METADATA", 0xc0286687),
+    ("FS_IOC_REMOVE_ENCRYPTION_KEY", 0xc0406618), ("FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS", 0xc0406619),
+    ("FS_IOC_ADD_ENCRYPTION_KEY", 0xc0506617), ("FS_IOC_GET_ENCRYPTION_KEY_STATUS", 0xc080661a),
+    ("FS_IOC32_SETFLAGS", 0x40046602), ("FS_IOC32_SETVERSION", 0x40047602), ("FS_IOC32_GETFLAGS", 0x80046601),
+    ("FS_IOC32_GETVERSION", 0x80047601), ("EXT4_IOC_MIGRATE", 0x6609), ("EXT4_IOC_ALLOC_DA_BLKS", 0x660c),
+    ("EXT4_IOC_SWAP_BOOT", 0x6611), ("EXT4_IOC_PRECACHE_EXTENTS", 0x6612), ("EXT4_IOC_CLEAR_ES_CACHE", 0x6628),
+    ("EXT4_IOC_GETSTATE", 0x40046629), ("EXT4_IOC_CHECKPOINT", 0x4004662b), ("EXT4_IOC_SETVERSION", 0x40086604),
+    ("EXT4_IOC_SETRSVSZ", 0x40086606), ("EXT4_IOC_GROUP_EXTEND", 0x40086607), ("EXT4_IOC_RESIZE_FS", 0x40086610),
+    ("EXT4_IOC_SETFSUUID", 0x4008662c), ("EXT4_IOC_GROUP_ADD", 0x40286608),
+    ("EXT4_IOC_SET_TUNE_SB_PARAM", 0x40e8662e), ("EXT4_IOC_GETVERSION", 0x80086603),
+    ("EXT4_IOC_GETRSVSZ", 0x80086605), ("EXT4_IOC_GETFSUUID", 0x8008662c),
+    ("EXT4_IOC_GET_TUNE_SB_PARAM", 0x80e8662d), ("EXT4_IOC_GET_ES_CACHE", 0xc020662a),
+    ("EXT4_IOC_MOVE_EXT", 0xc028660f), ("BLKROSET", 0x125d), ("BLKROGET", 0x125e), ("BLKRRPART", 0x125f),
+    ("BLKGETSIZE", 0x1260), ("BLKFLSBUF", 0x1261), ("BLKRASET", 0x1262), ("BLKRAGET", 0x1263),
+    ("BLKFRASET", 0x1264), ("BLKFRAGET", 0x1265), ("BLKSECTSET", 0x1266), ("BLKSECTGET", 0x1267),
+    ("BLKSSZGET", 0x1268), ("BLKPG", 0x1269), ("BLKTRACESTART", 0x1274), ("BLKTRACESTOP", 0x1275),
+    ("BLKTRACETEARDOWN", 0x1276), ("BLKDISCARD", 0x1277), ("BLKIOMIN", 0x1278), ("BLKIOOPT", 0x1279),
+    ("BLKALIGNOFF", 0x127a), ("BLKPBSZGET", 0x127b), ("BLKDISCARDZEROES", 0x127c), ("BLKSECDISCARD", 0x127d),
+    ("BLKROTATIONAL", 0x127e), ("BLKZEROOUT", 0x127f), ("BLKBSZSET", 0x40081271), ("BLKRESETZONE", 0x40101283),
+    ("BLKOPENZONE", 0x40101286), ("BLKCLOSEZONE", 0x40101287), ("BLKFINISHZONE", 0x40101288),
+    ("BLKGETZONESZ", 0x80041284), ("BLKGETNRZONES", 0x80041285), ("BLKBSZGET", 0x80081270),
+    ("BLKGETSIZE64", 0x80081272), ("BLKGETDISKSEQ", 0x80081280), ("BLKREPORTZONE", 0xc0101282),
+    ("BLKREPORTZONEV2", 0xc010128e), ("SIOCSPGRP", 0x8902), ("SIOCGPGRP", 0x8904), ("SIOCATMARK", 0x8905),
+    ("SIOCGSTAMP_OLD", 0x8906), ("SIOCGSTAMPNS_OLD", 0x8907), ("SIOCADDRT", 0x890b), ("SIOCDELRT", 0x890c),
+    ("SIOCRTMSG", 0x890d), ("SIOCGIFNAME", 0x8910), ("SIOCSIFLINK", 0x8911), ("SIOCGIFCONF", 0x8912),
+    ("SIOCGIFFLAGS", 0x8913), ("SIOCSIFFLAGS", 0x8914), ("SIOCGIFADDR", 0x8915), ("SIOCSIFADDR", 0x8916),
+    ("SIOCGIFDSTADDR", 0x8917), ("SIOCSIFDSTADDR", 0x8918), ("SIOCGIFBRDADDR", 0x8919), ("SIOCSIFBRDADDR", 0x891a),
+    ("SIOCGIFNETMASK", 0x891b), ("SIOCSIFNETMASK", 0x891c), ("SIOCGIFMETRIC", 0x891d), ("SIOCSIFMETRIC", 0x891e),
+    ("SIOCGIFMEM", 0x891f), ("SIOCSIFMEM", 0x8920), ("SIOCGIFMTU", 0x8921), ("SIOCSIFMTU", 0x8922),
+    ("SIOCSIFNAME", 0x8923), ("SIOCSIFHWADDR", 0x8924), ("SIOCGIFENCAP", 0x8925), ("SIOCSIFENCAP", 0x8926),
+    ("SIOCGIFHWADDR", 0x8927), ("SIOCGIFSLAVE", 0x8929), ("SIOCSIFSLAVE", 0x8930), ("SIOCADDMULTI", 0x8931),
+    ("SIOCDELMULTI", 0x8932), ("SIOCGIFINDEX", 0x8933), ("SIOCSIFPFLAGS", 0x8934), ("SIOCGIFPFLAGS", 0x8935),
+    ("SIOCDIFADDR", 0x8936), ("SIOCSIFHWBROADCAST", 0x8937), ("SIOCGIFCOUNT", 0x8938), ("SIOCGIFBR", 0x8940),
+    ("SIOCSIFBR", 0x8941), ("SIOCGIFTXQLEN", 0x8942), ("SIOCSIFTXQLEN", 0x8943), ("SIOCETHTOOL", 0x8946),
+    ("SIOCGMIIPHY", 0x8947), ("SIOCGMIIREG", 0x8948), ("SIOCSMIIREG", 0x8949), ("SIOCWANDEV", 0x894a),
+    ("SIOCOUTQNSD", 0x894b), ("SIOCGSKNS", 0x894c), ("SIOCDARP", 0x8953), ("SIOCGARP", 0x8954),
+    ("SIOCSARP", 0x8955), ("SIOCDRARP", 0x8960), ("SIOCGRARP", 0x8961), ("SIOCSRARP", 0x8962),
+    ("SIOCGIFMAP", 0x8970), ("SIOCSIFMAP", 0x8971), ("SIOCADDDLCI", 0x8980), ("SIOCDELDLCI", 0x8981),
+    ("SIOCGIFVLAN", 0x8982), ("SIOCSIFVLAN", 0x8983), ("SIOCBONDENSLAVE", 0x8990), ("SIOCBONDRELEASE", 0x8991),
+    ("SIOCBONDSETHWADDR", 0x8992), ("SIOCBONDSLAVEINFOQUERY", 0x8993), ("SIOCBONDINFOQUERY", 0x8994),
+    ("SIOCBONDCHANGEACTIVE", 0x8995), ("SIOCBRADDBR", 0x89a0), ("SIOCBRDELBR", 0x89a1), ("SIOCBRADDIF", 0x89a2),
+    ("SIOCBRDELIF", 0x89a3), ("SIOCSHWTSTAMP", 0x89b0), ("SIOCGHWTSTAMP", 0x89b1), ("SIOCGSTAMP_NEW", 0x80108906),
+    ("SIOCGSTAMPNS_NEW", 0x80108907), ("UFFDIO_UNREGISTER", 0x8010aa01), ("UFFDIO_WAKE", 0x8010aa02),
+    ("UFFDIO_WRITEPROTECT", 0xc018aa06), ("UFFDIO_API", 0xc018aa3f), ("UFFDIO_REGISTER", 0xc020aa00),
+    ("UFFDIO_ZEROPAGE", 0xc020aa04), ("UFFDIO_CONTINUE", 0xc020aa07), ("UFFDIO_POISON", 0xc020aa08),
+    ("UFFDIO_COPY", 0xc028aa03), ("UFFDIO_MOVE", 0xc028aa05), ("PERF_EVENT_IOC_ENABLE", 0x2400),
+    ("PERF_EVENT_IOC_DISABLE", 0x2401), ("PERF_EVENT_IOC_REFRESH", 0x2402), ("PERF_EVENT_IOC_RESET", 0x2403),
+    ("PERF_EVENT_IOC_SET_OUTPUT", 0x2405), ("PERF_EVENT_IOC_SET_BPF", 0x40042408),
+    ("PERF_EVENT_IOC_PAUSE_OUTPUT", 0x40042409), ("PERF_EVENT_IOC_PERIOD", 0x40082404),
+    ("PERF_EVENT_IOC_SET_FILTER", 0x40082406), ("PERF_EVENT_IOC_MODIFY_ATTRIBUTES", 0x4008240b),
+    ("PERF_EVENT_IOC_ID", 0x80082407), ("PERF_EVENT_IOC_QUERY_BPF", 0xc008240a), ("USERFAULTFD_IOC_NEW", 0xaa00),
+    ("LOOP_SET_FD", 0x4c00), ("LOOP_CLR_FD", 0x4c01), ("LOOP_SET_STATUS", 0x4c02), ("LOOP_GET_STATUS", 0x4c03),
+    ("LOOP_SET_STATUS64", 0x4c04), ("LOOP_GET_STATUS64", 0x4c05), ("LOOP_CHANGE_FD", 0x4c06),
+    ("LOOP_SET_CAPACITY", 0x4c07), ("LOOP_SET_DIRECT_IO", 0x4c08), ("LOOP_SET_BLOCK_SIZE", 0x4c09),
+    ("LOOP_CONFIGURE", 0x4c0a), ("LOOP_CTL_ADD", 0x4c80), ("LOOP_CTL_REMOVE", 0x4c81),
+    ("LOOP_CTL_GET_FREE", 0x4c82), ("TUNGETDEVNETNS", 0x54e3), ("TUNSETNOCSUM", 0x400454c8),
+    ("TUNSETDEBUG", 0x400454c9), ("TUNSETIFF", 0x400454ca), ("TUNSETPERSIST", 0x400454cb),
+    ("TUNSETOWNER", 0x400454cc), ("TUNSETLINK", 0x400454cd), ("TUNSETGROUP", 0x400454ce),
+    ("TUNSETOFFLOAD", 0x400454d0), ("TUNSETTXFILTER", 0x400454d1), ("TUNSETSNDBUF", 0x400454d4),
+    ("TUNSETVNETHDRSZ", 0x400454d8), ("TUNSETQUEUE", 0x400454d9), ("TUNSETIFINDEX", 0x400454da),
+    ("TUNSETVNETLE", 0x400454dc), ("TUNSETVNETBE", 0x400454de), ("TUNSETCARRIER", 0x400454e2),
+    ("TUNDETACHFILTER", 0x401054d6), ("TUNGETFEATURES", 0x800454cf), ("TUNGETIFF", 0x800454d2),
+    ("TUNGETSNDBUF", 0x800454d3), ("TUNGETVNETHDRSZ", 0x800454d7), ("TUNGETVNETLE", 0x800454dd),
+    ("TUNGETVNETBE", 0x800454df), ("TUNSETSTEERINGEBPF", 0x800454e0), ("TUNSETFILTEREBPF", 0x800454e1),
+    ("TUNGETFILTER", 0x801054db), ("NS_GET_USERNS", 0xb701), ("NS_GET_PARENT", 0xb702), ("NS_GET_NSTYPE", 0xb703),
+    ("NS_GET_OWNER_UID", 0xb704), ("NS_GET_PID_FROM_PIDNS", 0x8004b706), ("NS_GET_TGID_FROM_PIDNS", 0x8004b707),
+    ("NS_GET_PID_IN_PIDNS", 0x8004b708), ("NS_GET_TGID_IN_PIDNS", 0x8004b709), ("NS_GET_MNTNS_ID", 0x8008b705),
+    ("NS_GET_ID", 0x8008b70d), ("NS_MNT_GET_INFO", 0x8010b70a), ("NS_MNT_GET_NEXT", 0x8010b70b),
+    ("NS_MNT_GET_PREV", 0x8010b70c), ("SECCOMP_IOCTL_NOTIF_ID_VALID", 0x40082102),
+    ("SECCOMP_IOCTL_NOTIF_SET_FLAGS", 0x40082104), ("SECCOMP_IOCTL_NOTIF_ADDFD", 0x40182103),
+    ("SECCOMP_IOCTL_NOTIF_SEND", 0xc0182101), ("SECCOMP_IOCTL_NOTIF_RECV", 0xc0502100), ("KDMKTONE", 0x4b30),
+    ("KDGETLED", 0x4b31), ("KDSETLED", 0x4b32), ("KDGKBTYPE", 0x4b33), ("KDADDIO", 0x4b34), ("KDDELIO", 0x4b35),
+    ("KDENABIO", 0x4b36), ("KDDISABIO", 0x4b37), ("KDSETMODE", 0x4b3a), ("KDGETMODE", 0x4b3b),
+    ("KDMAPDISP", 0x4b3c), ("KDUNMAPDISP", 0x4b3d), ("KDGKBMODE", 0x4b44), ("KDSKBMODE", 0x4b45),
+    ("KDGKBENT", 0x4b46), ("KDSKBENT", 0x4b47), ("KDGKBSENT", 0x4b48), ("KDSKBSENT", 0x4b49),
+    ("KDGKBDIACR", 0x4b4a), ("KDSKBDIACR", 0x4b4b), ("KDGETKEYCODE", 0x4b4c), ("KDSETKEYCODE", 0x4b4d),
+    ("KDSIGACCEPT", 0x4b4e), ("KDKBDREP", 0x4b52), ("KDGKBMETA", 0x4b62), ("KDSKBMETA", 0x4b63),
+    ("KDGKBLED", 0x4b64), ("KDSKBLED", 0x4b65), ("KDFONTOP", 0x4b72), ("KDGKBDIACRUC", 0x4bfa),
+    ("KDSKBDIACRUC", 0x4bfb), ("RNDZAPENTCNT", 0x5204), ("RNDCLEARPOOL", 0x5206), ("RNDRESEEDCRNG", 0x5207),
+    ("RNDADDTOENTCNT", 0x40045201), ("RNDADDENTROPY", 0x40085203), ("RNDGETENTCNT", 0x80045200),
+    ("RNDGETPOOL", 0x80085202), ("RTC_AIE_ON", 0x7001), ("RTC_AIE_OFF", 0x7002), ("RTC_UIE_ON", 0x7003),
+    ("RTC_UIE_OFF", 0x7004), ("RTC_PIE_ON", 0x7005), ("RTC_PIE_OFF", 0x7006), ("RTC_WIE_ON", 0x700f),
+    ("RTC_WIE_OFF", 0x7010), ("RTC_VL_CLR", 0x7014), ("RTC_IRQP_SET", 0x4008700c), ("RTC_EPOCH_SET", 0x4008700e),
+    ("RTC_PARAM_GET", 0x40187013), ("RTC_PARAM_SET", 0x40187014), ("RTC_PLL_SET", 0x40207012),
+    ("RTC_ALM_SET", 0x40247007), ("RTC_SET_TIME", 0x4024700a), ("RTC_WKALM_SET", 0x4028700f),
+    ("RTC_VL_READ", 0x80047013), ("RTC_IRQP_READ", 0x8008700b), ("RTC_EPOCH_READ", 0x8008700d),
+    ("RTC_PLL_GET", 0x80207011), ("RTC_ALM_READ", 0x80247008), ("RTC_RD_TIME", 0x80247009),
+    ("RTC_WKALM_RD", 0x80287010), ("VT_OPENQRY", 0x5600), ("VT_GETMODE", 0x5601), ("VT_SETMODE", 0x5602),
+    ("VT_GETSTATE", 0x5603), ("VT_SENDSIG", 0x5604), ("VT_RELDISP", 0x5605), ("VT_ACTIVATE", 0x5606),
+    ("VT_WAITACTIVE", 0x5607), ("VT_DISALLOCATE", 0x5608), ("VT_RESIZE", 0x5609), ("VT_RESIZEX", 0x560a),
+    ("VT_LOCKSWITCH", 0x560b), ("VT_UNLOCKSWITCH", 0x560c), ("VT_GETHIFONTMASK", 0x560d), ("VT_WAITEVENT", 0x560e),
+    ("VT_SETACTIVATE", 0x560f), ("VT_GETCONSIZECSRPOS", 0x80085610), ("INOTIFY_IOC_SETNEXTWD", 0x40044900),
+    ("EPIOCSPARAMS", 0x40088a01), ("EPIOCGPARAMS", 0x80088a02), ("PIDFD_GET_CGROUP_NAMESPACE", 0xff01),
+    ("PIDFD_GET_IPC_NAMESPACE", 0xff02), ("PIDFD_GET_MNT_NAMESPACE", 0xff03), ("PIDFD_GET_NET_NAMESPACE", 0xff04),
+    ("PIDFD_GET_PID_NAMESPACE", 0xff05), ("PIDFD_GET_PID_FOR_CHILDREN_NAMESPACE", 0xff06),
+    ("PIDFD_GET_TIME_NAMESPACE", 0xff07), ("PIDFD_GET_TIME_FOR_CHILDREN_NAMESPACE", 0xff08),
+    ("PIDFD_GET_USER_NAMESPACE", 0xff09), ("PIDFD_GET_UTS_NAMESPACE", 0xff0a), ("PIDFD_GET_INFO", 0xc058ff0b),
+])] };
 
 /// Every set.
 pub static ALL: &[&Constants] = &[
-        &OPEN_FLAGS, &PIPE_FLAGS, &ACCESS_MODES, &FACCESSAT_FLAGS, &AT_FLAGS, &EXECVEAT_FLAGS, &STATX_FLAGS,
-        &STATX_MASK, &NAME_TO_HANDLE_AT_FLAGS, &RENAME_FLAGS, &XATTR_FLAGS, &FILE_MODE, &DEVICE, &WHENCE,
-        &FALLOCATE_MODES, &SYNC_FILE_RANGE_FLAGS, &SPLICE_FLAGS, &FADVISE, &FLOCK_OPERATIONS, &RWF_FLAGS,
-        &CLOSE_RANGE_FLAGS, &MEMFD_CREATE_FLAGS, &MEMFD_SECRET_FLAGS, &GETRANDOM_FLAGS, &SWAP_FLAGS, &FCNTL_COMMANDS,
-        &DESCRIPTOR_FLAGS, &SEALS, &NOTIFY_FLAGS, &LEASES, &PROTECTIONS, &MAPPING_FLAGS, &MREMAP_FLAGS, &MSYNC_FLAGS,
-        &MADVISE, &MLOCK_FLAGS, &MLOCKALL_FLAGS, &PKEY_RIGHTS, &SHADOW_STACK_FLAGS, &POLICY_MODES, &MBIND_FLAGS,
-        &MOVE_PAGES_FLAGS, &GET_MEMPOLICY_FLAGS, &CLONE_FLAGS, &UNSHARE_FLAGS, &SETNS_TYPES, &WAIT_OPTIONS,
-        &WAITID_TYPES, &PIDFD_OPEN_FLAGS, &PIDFD_SIGNAL_FLAGS, &RESOURCES, &RUSAGE_WHO, &PRIORITY_WHICH, &IOPRIO_WHICH,
-        &IOPRIO, &IOPRIO_CLASSES, &SCHED_POLICIES, &CLOCKS, &CLOCK_NAMES, &TIMER_FLAGS, &TIMERFD_FLAGS,
-        &INTERVAL_TIMERS, &SIGNALS, &SIGNAL_MASK_HOW, &KCMP_TYPES, &PERSONALITIES, &PERSONALITY_PARTS,
-        &SECCOMP_OPERATIONS, &SECCOMP_FILTER_FLAGS, &SECCOMP_MODES, &MEMBARRIER_COMMANDS, &MEMBARRIER_FLAGS,
-        &RSEQ_FLAGS, &PTRACE_REQUESTS, &PTRACE_OPTIONS, &REGISTER_SETS, &FUTEX_OPERATIONS, &FUTEX_BITS, &FUTEX_WAKE_OP,
-        &FUTEX_WAKE_OPS, &FUTEX_WAKE_COMPARISONS, &FUTEX2_FLAGS, &ADDRESS_FAMILIES, &SOCKET_TYPES, &ACCEPT_FLAGS,
-        &INET_PROTOCOLS, &NETLINK_PROTOCOLS, &PACKET_PROTOCOLS, &ETHER_TYPES, &BLUETOOTH_PROTOCOLS, &SHUTDOWN_HOW,
-        &MESSAGE_FLAGS, &SOCKET_LEVELS, &SOCKET_OPTIONS, &IP_OPTIONS, &IPV6_OPTIONS, &TCP_OPTIONS, &UDP_OPTIONS,
-        &NETLINK_OPTIONS, &PACKET_OPTIONS, &VSOCK_OPTIONS, &RAW_OPTIONS, &ALG_OPTIONS, &TLS_OPTIONS,
-        &EPOLL_CREATE_FLAGS, &EPOLL_OPERATIONS, &EVENTFD_FLAGS, &SIGNALFD_FLAGS, &INOTIFY_INIT_FLAGS, &INOTIFY_MASK,
-        &FANOTIFY_INIT_FLAGS, &FANOTIFY_MARK_FLAGS, &FANOTIFY_MASK, &MOUNT_FLAGS, &MOUNT_FLAG_BITS, &UMOUNT_FLAGS,
-        &FSOPEN_FLAGS, &FSPICK_FLAGS, &FSCONFIG_COMMANDS, &FSMOUNT_FLAGS, &MOUNT_ATTRIBUTES, &MOVE_MOUNT_FLAGS,
-        &OPEN_TREE_FLAGS, &MOUNT_SETATTR_FLAGS, &LISTMOUNT_FLAGS, &STATMOUNT_FLAGS, &QUOTA_COMMANDS, &QUOTA_OPERATIONS,
-        &QUOTA_TYPES, &QUOTA_FORMATS, &BPF_COMMANDS, &PERF_EVENT_FLAGS, &IO_URING_ENTER_FLAGS,
-        &IO_URING_REGISTER_OPCODES, &LANDLOCK_CREATE_FLAGS, &LANDLOCK_RESTRICT_FLAGS, &LANDLOCK_RULE_TYPES,
-        &LSM_ATTRIBUTES, &LSM_FLAGS, &KEY_COMMANDS, &KEYS, &KEY_PERMISSIONS, &KEY_REQUEST_KEYRINGS, &KEY_MOVE_FLAGS,
-        &IPC_KEYS, &IPC_GET_FLAGS, &SHMGET_FLAGS, &SHMAT_FLAGS, &MESSAGE_QUEUE_FLAGS, &MSGCTL_COMMANDS,
-        &SEMCTL_COMMANDS, &SHMCTL_COMMANDS, &REBOOT_MAGIC, &REBOOT_MAGIC2, &REBOOT_COMMANDS, &SYSLOG_ACTIONS,
-        &DELETE_MODULE_FLAGS, &MODULE_FLAGS, &KEXEC_FLAGS, &KEXEC_FILE_FLAGS, &USERFAULTFD_FLAGS, &ARCH_OPTIONS,
-        &PRCTL_OPTIONS, &CAPABILITIES, &DUMPABLE, &AMBIENT_OPERATIONS, &SECURE_BITS, &MEMORY_FIELDS,
-        &MACHINE_CHECK_ACTIONS, &MACHINE_CHECK_POLICIES, &SPECULATION, &SPECULATION_CONTROLS, &TIME_STAMP_COUNTER,
-        &DISPATCH_OPERATIONS, &MEMORY_NAMES, &CORE_COMMANDS, &CORE_SCOPES, &VECTOR_LENGTHS, &MATRIX_LENGTHS,
-        &POINTER_KEYS, &ALIGNMENTS, &TRACERS, &WRITE_EXECUTE_FLAGS, &TERMINAL_QUEUES, &TERMINAL_ACTIONS, &CONSOLE_MODES,
-        &KEYBOARD_MODES, &IOCTL_COMMANDS, &IOCTL_NAMES,
+    &OPEN_FLAGS, &PIPE_FLAGS, &ACCESS_MODES, &FACCESSAT_FLAGS, &AT_FLAGS, &EXECVEAT_FLAGS, &STATX_FLAGS,
+    &STATX_MASK, &NAME_TO_HANDLE_AT_FLAGS, &RENAME_FLAGS, &XATTR_FLAGS, &FILE_MODE, &DEVICE, &WHENCE,
+    &FALLOCATE_MODES, &SYNC_FILE_RANGE_FLAGS, &SPLICE_FLAGS, &FADVISE, &FLOCK_OPERATIONS, &RWF_FLAGS,
+    &CLOSE_RANGE_FLAGS, &MEMFD_CREATE_FLAGS, &MEMFD_SECRET_FLAGS, &GETRANDOM_FLAGS, &SWAP_FLAGS, &FCNTL_COMMANDS,
+    &DESCRIPTOR_FLAGS, &SEALS, &NOTIFY_FLAGS, &LEASES, &PROTECTIONS, &MAPPING_FLAGS, &MREMAP_FLAGS, &MSYNC_FLAGS,
+    &MADVISE, &MLOCK_FLAGS, &MLOCKALL_FLAGS, &PKEY_RIGHTS, &SHADOW_STACK_FLAGS, &POLICY_MODES, &MBIND_FLAGS,
+    &MOVE_PAGES_FLAGS, &GET_MEMPOLICY_FLAGS, &CLONE_FLAGS, &UNSHARE_FLAGS, &SETNS_TYPES, &WAIT_OPTIONS,
+    &WAITID_TYPES, &PIDFD_OPEN_FLAGS, &PIDFD_SIGNAL_FLAGS, &RESOURCES, &RUSAGE_WHO, &PRIORITY_WHICH, &IOPRIO_WHICH,
+    &IOPRIO, &IOPRIO_CLASSES, &SCHED_POLICIES, &CLOCKS, &CLOCK_NAMES, &TIMER_FLAGS, &TIMERFD_FLAGS,
+    &INTERVAL_TIMERS, &SIGNALS, &SIGNAL_MASK_HOW, &KCMP_TYPES, &PERSONALITIES, &PERSONALITY_PARTS,
+    &SECCOMP_OPERATIONS, &SECCOMP_FILTER_FLAGS, &SECCOMP_MODES, &MEMBARRIER_COMMANDS, &MEMBARRIER_FLAGS,
+    &RSEQ_FLAGS, &PTRACE_REQUESTS, &PTRACE_OPTIONS, &REGISTER_SETS, &FUTEX_OPERATIONS, &FUTEX_BITS, &FUTEX_WAKE_OP,
+    &FUTEX_WAKE_OPS, &FUTEX_WAKE_COMPARISONS, &FUTEX2_FLAGS, &ADDRESS_FAMILIES, &SOCKET_TYPES, &ACCEPT_FLAGS,
+    &INET_PROTOCOLS, &NETLINK_PROTOCOLS, &PACKET_PROTOCOLS, &ETHER_TYPES, &BLUETOOTH_PROTOCOLS, &SHUTDOWN_HOW,
+    &MESSAGE_FLAGS, &SOCKET_LEVELS, &SOCKET_OPTIONS, &IP_OPTIONS, &IPV6_OPTIONS, &TCP_OPTIONS, &UDP_OPTIONS,
+    &NETLINK_OPTIONS, &PACKET_OPTIONS, &VSOCK_OPTIONS, &RAW_OPTIONS, &ALG_OPTIONS, &TLS_OPTIONS,
+    &EPOLL_CREATE_FLAGS, &EPOLL_OPERATIONS, &EVENTFD_FLAGS, &SIGNALFD_FLAGS, &INOTIFY_INIT_FLAGS, &INOTIFY_MASK,
+    &FANOTIFY_INIT_FLAGS, &FANOTIFY_MARK_FLAGS, &FANOTIFY_MASK, &MOUNT_FLAGS, &MOUNT_FLAG_BITS, &UMOUNT_FLAGS,
+    &FSOPEN_FLAGS, &FSPICK_FLAGS, &FSCONFIG_COMMANDS, &FSMOUNT_FLAGS, &MOUNT_ATTRIBUTES, &MOVE_MOUNT_FLAGS,
+    &OPEN_TREE_FLAGS, &MOUNT_SETATTR_FLAGS, &LISTMOUNT_FLAGS, &STATMOUNT_FLAGS, &QUOTA_COMMANDS, &QUOTA_OPERATIONS,
+    &QUOTA_TYPES, &QUOTA_FORMATS, &BPF_COMMANDS, &PERF_EVENT_FLAGS, &IO_URING_ENTER_FLAGS,
+    &IO_URING_REGISTER_OPCODES, &LANDLOCK_CREATE_FLAGS, &LANDLOCK_RESTRICT_FLAGS, &LANDLOCK_RULE_TYPES,
+    &LSM_ATTRIBUTES, &LSM_FLAGS, &KEY_COMMANDS, &KEYS, &KEY_PERMISSIONS, &KEY_REQUEST_KEYRINGS, &KEY_MOVE_FLAGS,
+    &IPC_KEYS, &IPC_GET_FLAGS, &SHMGET_FLAGS, &SHMAT_FLAGS, &MESSAGE_QUEUE_FLAGS, &MSGCTL_COMMANDS,
+    &SEMCTL_COMMANDS, &SHMCTL_COMMANDS, &REBOOT_MAGIC, &REBOOT_MAGIC2, &REBOOT_COMMANDS, &SYSLOG_ACTIONS,
+    &DELETE_MODULE_FLAGS, &MODULE_FLAGS, &KEXEC_FLAGS, &KEXEC_FILE_FLAGS, &USERFAULTFD_FLAGS, &ARCH_OPTIONS,
+    &PRCTL_OPTIONS, &CAPABILITIES, &DUMPABLE, &AMBIENT_OPERATIONS, &SECURE_BITS, &MEMORY_FIELDS,
+    &MACHINE_CHECK_ACTIONS, &MACHINE_CHECK_POLICIES, &SPECULATION, &SPECULATION_CONTROLS, &TIME_STAMP_COUNTER,
+    &DISPATCH_OPERATIONS, &MEMORY_NAMES, &CORE_COMMANDS, &CORE_SCOPES, &VECTOR_LENGTHS, &MATRIX_LENGTHS,
+    &POINTER_KEYS, &ALIGNMENTS, &TRACERS, &WRITE_EXECUTE_FLAGS, &TERMINAL_QUEUES, &TERMINAL_ACTIONS, &CONSOLE_MODES,
+    &KEYBOARD_MODES, &IOCTL_COMMANDS, &IOCTL_NAMES,
 ];

@@ -171,10 +171,7 @@ impl Tables {
         };
         let mut pending = Pending {
             call: (abi, number),
-            args: match entry {
-                Entry::Seen { args, .. } => Some(*args),
-                Entry::Uncorking | Entry::Missing => None,
-            },
+            args: entry.args().copied(),
             files: Files::default(),
             first: None,
             version: self.steady(at),
@@ -182,7 +179,7 @@ impl Tables {
             walks: Walks::new(),
             undo: None,
         };
-        for (place, word) in descriptors(plan, &pending.args) {
+        for (place, word) in descriptors(plan, pending.args.as_ref()) {
             let slot = self.look(at, word);
             pending.files.set_argument(place, slot.state());
             if place == 0 {
@@ -207,11 +204,7 @@ impl Tables {
             pending.filter(|pending| pending.call == (call.abi, call.number))
         });
         let (Some(at), Some(mut pending)) = (at, pending) else {
-            let args = match call.entry {
-                Entry::Seen { args, .. } => Some(args),
-                Entry::Uncorking | Entry::Missing => None,
-            };
-            for (place, _) in descriptors(plan, &args) {
+            for (place, _) in descriptors(plan, call.entry.args()) {
                 call.files.set_argument(place, State::Unknown);
             }
             call.files.set_result(State::Unknown);
@@ -345,8 +338,8 @@ fn changes_names(abi: Abi, number: i32) -> bool {
 }
 
 /// The arguments of a call that are descriptors and not negative.
-fn descriptors(plan: Plan, args: &Option<[u64; 6]>) -> impl Iterator<Item = (usize, u32)> {
-    let args = args.unwrap_or([u64::MAX; 6]);
+fn descriptors(plan: Plan, args: Option<&[u64; 6]>) -> impl Iterator<Item = (usize, u32)> {
+    let args = args.copied().unwrap_or([u64::MAX; 6]);
     let marked =
         (0..6usize).filter(move |place| plan.descriptors & (1u8.wrapping_shl(*place as u32)) != 0);
     marked.filter_map(move |place| {

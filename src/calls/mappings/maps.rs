@@ -86,10 +86,7 @@ impl Maps {
         let Some((plan, space)) = self.concerned(thread, abi, number) else {
             return;
         };
-        let args = match entry {
-            Entry::Seen { args, .. } => Some(*args),
-            Entry::Uncorking | Entry::Missing => None,
-        };
+        let args = entry.args().copied();
         let mut pending = Pending {
             call: (abi, number),
             args,

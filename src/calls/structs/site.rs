@@ -1,7 +1,7 @@
 //! Where a structure stands: an argument of a call, with what was read there before and after.
 
 use crate::memory::{Moment, Piece, State};
-use crate::{Call, Entry, Outcome};
+use crate::{Call, Outcome};
 
 /// The memory behind one argument of a call.
 #[derive(Clone, Copy)]
@@ -42,10 +42,7 @@ impl<'a> Site<'a> {
 
     /// Another argument's value.
     pub(super) fn word(self, argument: usize) -> Option<u64> {
-        match &self.call.entry {
-            Entry::Seen { args, .. } => args.get(argument).copied(),
-            Entry::Uncorking | Entry::Missing => None,
-        }
+        self.call.entry.args()?.get(argument).copied()
     }
 
     /// The memory behind the argument so many places on.

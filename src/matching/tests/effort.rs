@@ -1,8 +1,8 @@
 //! How much a search takes.
 
-use super::super::notation::deeds;
 use super::super::search::{Found, Search};
 use super::super::shape::Shape;
+use super::notation::deeds;
 use super::*;
 
 /// What came of a search, and how many deeds it tried.

@@ -2,11 +2,11 @@
 
 use super::super::answer::Answer;
 use super::super::field::{Free, holds};
-use super::super::notation::deeds;
 use super::super::order::Place;
 use super::super::search::{Found, Search};
 use super::super::shape::Shape;
 use super::super::unify::unify;
+use super::notation::deeds;
 use super::*;
 use crate::trace::Part;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Tests of single fields.
 
-use super::super::notation::deeds;
+use super::notation::deeds;
 use super::*;
 
 /// Whether a field of the first deed of a trace is so; as `count: { x: 1 }` of that one would say.

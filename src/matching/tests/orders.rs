@@ -329,7 +329,7 @@ fn what_may_lie_between_is_not_never() {
 #[test]
 fn a_section_sees_what_the_run_has_bound() {
     let run = judgement("sequence: [ openat: {path: new, returns: $fd} ]", SAVE);
-    let deeds = super::super::notation::deeds(SAVE);
+    let deeds = super::notation::deeds(SAVE);
     let section: Vec<&Deed> = deeds.iter().skip(2).collect();
     let expected = expected("sequence: [ write: {fd: $fd}, fsync: {fd: $fd} ]");
     let judge = |outer| {

@@ -33,22 +33,21 @@ impl Numbers {
     /// The number at this place; 0 behind the end.
     pub(super) fn u64(self, bytes: &[u8], at: usize) -> u64 {
         let word = bytes.get(at..).and_then(<[u8]>::first_chunk);
-        let word = word.copied().map_or(0, u64::from_ne_bytes);
-        if self.is_foreign {
-            word.swap_bytes()
-        } else {
-            word
-        }
+        u64::from_ne_bytes(self.native(word))
     }
 
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let word = bytes.get(at..).and_then(<[u8]>::first_chunk);
-        let word = word.copied().map_or(0, u32::from_ne_bytes);
+        u32::from_ne_bytes(self.native(word))
+    }
+
+    /// The bytes in the order of this machine.
+    fn native<const N: usize>(self, bytes: Option<&[u8; N]>) -> [u8; N] {
+        let mut bytes = bytes.copied().unwrap_or([0; N]);
         if self.is_foreign {
-            word.swap_bytes()
-        } else {
-            word
+            bytes.reverse();
         }
+        bytes
     }
 
     fn section(self, bytes: &[u8], at: usize) -> Section {

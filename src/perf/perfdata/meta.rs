@@ -1,5 +1,6 @@
 //! What an input says of itself: its events, formats and features.
 
+use super::header::Numbers;
 use super::{EventDesc, Feature, ReadError, TracingData, features, names};
 use crate::attr::{Layout, StoredAttr};
 use crate::record::{LayoutTable, TableError};
@@ -149,7 +150,7 @@ impl Meta {
     fn members(&self, feature: Feature) -> Option<Members<'_>> {
         Some(Members {
             rest: self.features.get(&feature)?,
-            is_foreign: self.is_foreign,
+            numbers: Numbers::new(self.is_foreign),
         })
     }
 
@@ -225,7 +226,7 @@ impl Meta {
 /// The members of a feature.
 struct Members<'a> {
     rest: &'a [u8],
-    is_foreign: bool,
+    numbers: Numbers,
 }
 
 impl<'a> Members<'a> {
@@ -236,21 +237,11 @@ impl<'a> Members<'a> {
     }
 
     fn u32(&mut self) -> Option<u32> {
-        let word = u32::from_ne_bytes(*self.take(4)?.first_chunk()?);
-        Some(if self.is_foreign {
-            word.swap_bytes()
-        } else {
-            word
-        })
+        Some(self.numbers.u32(self.take(4)?, 0))
     }
 
     fn u64(&mut self) -> Option<u64> {
-        let word = u64::from_ne_bytes(*self.take(8)?.first_chunk()?);
-        Some(if self.is_foreign {
-            word.swap_bytes()
-        } else {
-            word
-        })
+        Some(self.numbers.u64(self.take(8)?, 0))
     }
 
     /// A length, and so many bytes, the text up to its NUL (`do_read_string()`).

@@ -25,10 +25,10 @@ mod symbols;
 #[cfg(test)]
 #[expect(clippy::arithmetic_side_effects, reason = "a test may panic")]
 mod tests;
+#[cfg(test)]
+mod tests_witnessed;
 mod text;
 mod typed;
-#[cfg(test)]
-mod witnessed;
 mod write;
 
 pub use symbols::{Symbols, function_fields, symbols};

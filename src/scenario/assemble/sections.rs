@@ -7,7 +7,7 @@ use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::flexible::Entries;
 use crate::scenario::key_path::KeyPath;
 use crate::scenario::model::{Mark, SectionSpec};
-use crate::scenario::nearest::nearest;
+use crate::scenario::nearest::did_you_mean;
 use crate::scenario::trace::Since;
 
 impl File<'_> {
@@ -71,12 +71,11 @@ impl File<'_> {
                 let message = format!("unknown section `{}`", name.escape_debug());
                 let complaint = self.complaint(&at, message);
                 let known = sections.keys().map(String::as_str);
-                return Err(complaint.with_help(match nearest(name, known) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => {
+                return Err(
+                    complaint.with_help(did_you_mean(name, known).unwrap_or_else(|| {
                         "declare it under `sections`, with its marks `from` and `to`".to_owned()
-                    }
-                }));
+                    })),
+                );
             }
             silent.retain(|section| *section != name);
         }

@@ -51,7 +51,7 @@ fn specs() -> Vec<SnapshotSpec> {
     for level in SnapshotLevel::ALL {
         for hide in [&[][..], &["brk", "futex"], &["rename*", "a, b"]] {
             for contents in [0_u16, 16] {
-                specs.push(SnapshotSpec::On {
+                specs.push(SnapshotSpec::On(SnapshotKeys {
                     level,
                     hide: words(hide),
                     show: words(if contents > 0 { &["openat"] } else { &[] }),
@@ -66,7 +66,7 @@ fn specs() -> Vec<SnapshotSpec> {
                         false => SnapshotBy::Program,
                     },
                     section: None,
-                });
+                }));
             }
         }
     }
@@ -168,11 +168,10 @@ fn a_snapshot_that_is_added_and_taken_out_again_leaves_every_byte() {
 }
 
 fn level(level: SnapshotLevel) -> SnapshotSpec {
-    let mut spec = SnapshotSpec::default();
-    if let SnapshotSpec::On { level: old, .. } = &mut spec {
-        *old = level;
-    }
-    spec
+    SnapshotSpec::On(SnapshotKeys {
+        level,
+        ..SnapshotKeys::default()
+    })
 }
 
 #[track_caller]
@@ -207,10 +206,11 @@ fn the_key_is_written_where_a_reader_looks_for_it() {
 
 #[test]
 fn what_the_snapshot_says_already_stays_as_it_is_written() {
-    let mut wanted = level(SnapshotLevel::Set);
-    if let SnapshotSpec::On { hide, .. } = &mut wanted {
-        *hide = vec!["brk".to_owned(), "futex".to_owned()];
-    }
+    let wanted = SnapshotSpec::On(SnapshotKeys {
+        level: SnapshotLevel::Set,
+        hide: vec!["brk".to_owned(), "futex".to_owned()],
+        ..SnapshotKeys::default()
+    });
     becomes(
         "snapshot: { hide: ['brk',   futex], level: counts } # why\n",
         &wanted,

@@ -55,6 +55,28 @@ pub struct Suggestion {
 }
 
 impl Draft {
+    /// One of a workload that ends well, of which nothing else is known.
+    #[must_use]
+    pub fn new(description: String, workload: Workload, events: Vec<EventSpec>) -> Self {
+        Self {
+            schema: None,
+            head: Vec::new(),
+            description,
+            workload,
+            events,
+            on_events: Vec::new(),
+            since: Since::Exec,
+            exit: ExitKind::Code(0),
+            stdout: None,
+            stderr: None,
+            on_output: Vec::new(),
+            files_after: Vec::new(),
+            suggestions: Vec::new(),
+            snapshot: SnapshotSpec::default(),
+            on_snapshot: Vec::new(),
+        }
+    }
+
     /// The file's text.
     #[must_use]
     pub fn text(&self) -> String {

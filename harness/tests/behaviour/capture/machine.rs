@@ -15,11 +15,12 @@ use trace_harness::verdict::Verdict;
 use super::UNREAD;
 use crate::support::PATIENCE;
 use crate::support::fifo::Fifo;
-use crate::support::machine::{Nobody, facts};
+use crate::support::machine::facts;
 use crate::support::oracle;
 use crate::support::process::{Started, Watched, all_in};
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
+use trace_harness::run::Undisturbed;
 
 /// The numbers that the kernel gives to the maps which a process holds. No program can be there
 /// without its maps.
@@ -249,7 +250,15 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
             file: &file,
             stored: &Place::of(&file).stored(&bench.release).expect("none"),
         };
-        attempt(bench, &plan, subject, &mut Nobody, Extras::default(), &dir).expect("a run")
+        attempt(
+            bench,
+            &plan,
+            subject,
+            &mut Undisturbed,
+            Extras::default(),
+            &dir,
+        )
+        .expect("a run")
     };
     let bench = || Bench::new(&host).expect("this machine");
     let with = trace(&bench()).text.expect("a trace");

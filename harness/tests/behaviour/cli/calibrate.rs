@@ -1,11 +1,11 @@
 //! How strict a snapshot can be is found out and written.
 
-use crate::support::machine::Nobody;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 use perf_live::host::Host;
 use std::time::Duration;
 use trace_harness::calibrate::Condition;
+use trace_harness::run::Undisturbed;
 use trace_harness::run::{Bench, Calibrating, Control, Suite, discover};
 
 /// It asks for its parent another number of times in each run, a hundred times at least.
@@ -123,7 +123,7 @@ fn a_calibration_that_is_out_of_time_has_run_under_each_condition() {
         patience: Some(Duration::ZERO),
         ..Calibrating::default()
     };
-    let nobody = || -> Box<dyn Control> { Box::new(Nobody) };
+    let nobody = || -> Box<dyn Control> { Box::new(Undisturbed) };
     let calibration = suite.calibrate(&calibrating, &nobody, &|_, _| {});
     let n_runs = calibration.expect("a level").n_runs;
     let begun: Vec<Condition> = n_runs.keys().copied().collect();

@@ -1,23 +1,7 @@
 //! What runs need that a test makes by the library, on this machine.
 
-use std::io;
-use std::os::fd::BorrowedFd;
-
-use perf_live::sandbox::Running;
 use trace_harness::plan::{Counting, Facts, MemoryReader, Reach};
-use trace_harness::run::{Bench, Control, Next};
-
-/// Sends no signals and ends nothing.
-pub(crate) struct Nobody;
-
-impl Control for Nobody {
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        None
-    }
-    fn ready(&mut self, _: &mut Running) -> io::Result<Next> {
-        Ok(Next::Follow)
-    }
-}
+use trace_harness::run::Bench;
 
 /// The facts of a machine that lacks nothing.
 pub(crate) fn facts<'a>(bench: &'a Bench<'_>) -> Facts<'a> {

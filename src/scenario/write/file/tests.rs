@@ -8,28 +8,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 fn draft() -> Draft {
-    Draft {
-        schema: None,
-        head: Vec::new(),
-        description: "it lists".to_owned(),
-        workload: Workload {
+    Draft::of_ls(vec![EventSpec::Syscalls(vec!["openat".to_owned()])])
+}
+
+impl Draft {
+    /// One for tests.
+    pub(crate) fn of_ls(events: Vec<EventSpec>) -> Self {
+        let workload = Workload {
             command: Command::Run(vec!["ls".to_owned()]),
             env: BTreeMap::new(),
             stdin: None,
             files: BTreeMap::new(),
             timeout: Duration::from_secs(10),
-        },
-        events: vec![EventSpec::Syscalls(vec!["openat".to_owned()])],
-        on_events: Vec::new(),
-        since: Since::Exec,
-        exit: ExitKind::Code(0),
-        stdout: None,
-        stderr: None,
-        on_output: Vec::new(),
-        files_after: Vec::new(),
-        suggestions: Vec::new(),
-        snapshot: SnapshotSpec::default(),
-        on_snapshot: Vec::new(),
+        };
+        Self::new("it lists".to_owned(), workload, events)
     }
 }
 
