@@ -15,11 +15,13 @@ mod exec;
 mod other;
 mod output;
 mod pieces;
+mod rest;
 mod switch;
 mod tasks;
 
 use output::{count, send_record};
-use pieces::{again, fetch, start_record};
+use pieces::{Fetch, fetch, start_record};
+use rest::go_on_with_rest;
 
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
@@ -29,7 +31,7 @@ pub(super) use exec::exec;
 pub(super) use other::Other;
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
-use super::wire::{MAX_AT_EXIT, MAX_CALLS, MAX_FETCHES, head, slot, spec, task};
+use super::wire::{MAX_CALLS, MAX_FETCHES, head, slot, spec, task};
 
 /// What the programs refer to: descriptors of maps, and facts about the machine.
 #[derive(Clone, Copy, Debug)]
@@ -152,9 +154,8 @@ pub(super) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
         entered(a, names, Some(copy), (out, stranger));
         continue_for_exec(a, names, Other::Enter(copy));
         start_record(a, names, Scratch::Enter(copy), out);
-        for place in 0..MAX_FETCHES {
-            fetch(a, place, send);
-        }
+        fetch(a, Fetch::At(0), send);
+        more(a, names, head::ENTER, 1, send);
         a.here(send);
         send_entry(a, names);
         a.store_number(Width::W, R6, task::SENT, 1);
@@ -164,6 +165,14 @@ pub(super) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
         claim(a, names);
         a.exit(0);
     })
+}
+
+/// Goes on if there is something to read at this place.
+fn more(a: &mut Asm, names: &Names, what: i32, place: usize, none: Label) {
+    let kind = spec::FETCHES + spec::FETCH_SIZE * place as i16 + spec::KIND;
+    a.load(Width::B, R1, R8, kind);
+    a.jump_if(If::Eq, R1, 0, none);
+    go_on_with_rest(a, names, what, place);
 }
 
 /// `R6 = ` the task, with the call's number and words; `R8 = ` what is to be read.
@@ -221,17 +230,20 @@ fn go_on_with(a: &mut Asm, names: &Names, other: Other) {
 /// On the raw tracepoint `sys_exit(regs, result)`. What one copy has done the next finds done.
 pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
-        let (out, send) = (a.label(), a.label());
+        let (out, send, none_owed) = (a.label(), a.label(), a.label());
         left(a, names, out);
         continue_for_exec(a, names, Other::Exit(copy));
         start_record(a, names, Scratch::Exit(copy), out);
-        again(a, 0..MAX_FETCHES, send);
+        a.load(Width::W, R1, R6, task::OWED);
+        a.op(Op::And, R1, (1 << MAX_FETCHES) - 1);
+        a.jump_if(If::Eq, R1, 0, none_owed);
+        go_on_with_rest(a, names, head::EXIT, 0);
+        a.here(none_owed);
         // What a call that failed would have given is not there.
         a.load(Width::D, R1, STACK, RESULT);
         a.jump_if(If::Slt, R1, 0, send);
-        for place in MAX_FETCHES..MAX_FETCHES + MAX_AT_EXIT {
-            fetch(a, place, send);
-        }
+        fetch(a, Fetch::At(MAX_FETCHES), send);
+        more(a, names, head::EXIT, MAX_FETCHES + 1, send);
         a.here(send);
         a.store_number(Width::W, R6, task::OWED, 0);
         send_record(a, names, head::EXIT);
@@ -249,6 +261,8 @@ fn left(a: &mut Asm, names: &Names, out: Label) {
     a.store(Width::D, STACK, RESULT, R2);
     current_task(a, names, out);
     a.store_number(Width::W, R6, task::ENTERED, 0);
+    // Whoever is preempted in here is not within the call any more.
+    a.store_number(Width::W, R6, task::SENT, 0);
     // -516 to -512: interrupted, by what comes next.
     let not_interrupted = a.label();
     a.jump_if(If::Sgt, R9, -512, not_interrupted);
@@ -442,7 +456,8 @@ mod tests {
 
     #[test]
     fn each_program_that_others_go_on_with_has_a_place_of_its_own() {
-        let places: Vec<_> = Other::all().map(Other::place).collect();
+        let mut places: Vec<_> = Other::needed(&Copy::ALL).map(Other::place).collect();
+        places.sort_unstable();
         assert_eq!(places, (0..Other::NUMBER).collect::<Vec<_>>());
     }
 }
