@@ -68,10 +68,14 @@ pub(super) fn marks(
         Ok((name.clone(), (from, mark(&section.to, at.key("to"))?)))
     };
     let sections = scenario.sections.iter().map(section);
-    let asked_for = events.names();
-    let beside = MARKING
-        .iter()
-        .filter(|name| are_written(scenario) && !asked_for.contains(**name));
+    let beside: Vec<&&str> = match are_written(scenario) {
+        true => {
+            let asked_for = events.names();
+            let marking = MARKING.iter();
+            marking.filter(|name| !asked_for.contains(**name)).collect()
+        }
+        false => Vec::new(),
+    };
     Ok(Marks {
         since,
         sections: sections.collect::<Result<_, PlanError>>()?,
@@ -79,7 +83,7 @@ pub(super) fn marks(
             SnapshotSpec::On { section, .. } => section.clone(),
             SnapshotSpec::Off => None,
         },
-        hidden: beside.map(|name| (*name).to_owned()).collect(),
+        hidden: beside.into_iter().map(|name| (*name).to_owned()).collect(),
     })
 }
 
