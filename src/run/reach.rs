@@ -7,6 +7,7 @@ use perf_live::host::{Catalogue, HostError};
 use perf_live::sys::page_size;
 use perf_live::sys::rights::{self, Right};
 use perf_records::units::TracepointName;
+use std::thread;
 
 const ALL_CALLS: &str = "raw_syscalls:sys_enter";
 const OWN_CALLS: &str = "syscalls:sys_exit_execve";
@@ -78,6 +79,16 @@ impl Bench<'_> {
                     .is_err()
         });
         refused.map(|(request, _)| request.name.as_str())
+    }
+
+    /// Makes side by side what runs share and what takes the kernel a while: rings, and the programs
+    /// that read memory. What fails is tried again, or has its failure told, when it is asked for.
+    pub fn warm_up(&self) {
+        thread::scope(|scope| {
+            let rings = thread::Builder::new().name("rings".to_owned());
+            let _beside = rings.spawn_scoped(scope, || self.default_ring());
+            let _known = self.capture();
+        });
     }
 
     /// The size of each CPU's ring where nobody asks for another one, in bytes: the best, or what a

@@ -130,6 +130,9 @@ impl<'a> Suite<'a> {
         let has_command = |command: &str| {
             Program::find(OsStr::new(command), OsStr::new(PATH), Path::new("/")).is_ok()
         };
+        if recording.is_none() {
+            bench.warm_up();
+        }
         let (reader, without_bpf) = bench.reader();
         let facts = Facts {
             reader,
@@ -167,6 +170,7 @@ impl<'a> Suite<'a> {
                 ..facts
             },
         };
+        let mut fetches = Vec::new();
         for item in items {
             let rows = match files.entry(item.file.clone()) {
                 Entry::Occupied(read) => read.into_mut(),
@@ -181,7 +185,7 @@ impl<'a> Suite<'a> {
                 return Err(SuiteError::NoRow { name: item.name });
             };
             match ready(bench, recording, &facts, scenario, &item.file) {
-                Ok(ready) => scenarios.push((item, ready)),
+                Ok(ready) => scenarios.push((item, ready.sharing(&mut fetches))),
                 Err(PlanError::Invalid(diagnostic)) => {
                     complaints.push(*diagnostic);
                     *rows = None;

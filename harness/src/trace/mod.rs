@@ -215,6 +215,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
     let bench = bench.with_backlog(arguments.backlog.map(Bounds::of));
+    if arguments.ring_size.is_none() {
+        bench.warm_up();
+    }
     let (wanted, shows_signals) = wishes::wanted(arguments, &bench)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
