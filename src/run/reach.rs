@@ -81,7 +81,7 @@ impl Bench<'_> {
         refused.map(|(request, _)| request.name.as_str())
     }
 
-    /// Makes side by side what runs share and what takes the kernel a while: rings, and the programs
+    /// Makes side by side what runs share and the kernel takes a while for: rings, and the programs
     /// that read memory. What fails is tried again, or has its failure told, when it is asked for.
     pub fn warm_up(&self) {
         thread::scope(|scope| {

@@ -25,13 +25,14 @@ use rest::go_on_with_rest;
 
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
-use tasks::{add_task, claim, copy_registers};
+use tasks::{claim, copy_registers};
+pub(super) use tasks::{fork, gone};
 
 pub(super) use exec::exec;
 pub(super) use other::Other;
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
-use super::wire::{MAX_CALLS, MAX_FETCHES, head, slot, spec, task};
+use super::wire::{MAX_CALLS, MAX_FETCHES, head, spec, task};
 
 /// What the programs refer to: descriptors of maps, and facts about the machine.
 #[derive(Clone, Copy, Debug)]
@@ -274,48 +275,6 @@ fn left(a: &mut Asm, names: &Names, out: Label) {
     a.jump_if(If::Eq, R1, 0, out);
     a.load(Width::W, R9, R6, task::NUMBER);
     find_spec(a, names, out);
-}
-
-/// On `sched_process_fork(parent, child)`: what a followed task creates is followed.
-pub(super) fn fork(names: &Names, place: Place) -> Option<Vec<u64>> {
-    program(|a| {
-        let (out, full) = (a.label(), a.label());
-        a.store(Width::D, STACK, CONTEXT, R1);
-        current_task(a, names, out);
-        a.load(Width::D, R1, STACK, CONTEXT);
-        match place {
-            Place::Record(offsets) => a.load(Width::W, R9, R1, offsets.child),
-            Place::Tracepoint(members) => {
-                a.load(Width::D, R3, R1, 8);
-                a.op(Op::Add, R3, members.pid);
-                a.lea(R1, STACK, WORD.into());
-                a.mov(R2, 4);
-                a.call(Helper::ProbeReadKernel);
-                a.jump_if(If::Ne, R0, 0, out);
-                a.load(Width::W, R9, STACK, WORD);
-            }
-        }
-        a.load(Width::W, R8, R6, task::SLOT);
-        add_task(a, names, R9, full);
-        a.jump(out);
-        a.here(full);
-        count(a, names, slot::LOST, R8);
-        a.here(out);
-        a.exit(1);
-    })
-}
-
-/// On the raw tracepoint `sched_process_exit`: the current task is about to go.
-pub(super) fn gone(names: &Names) -> Option<Vec<u64>> {
-    program(|a| {
-        let out = a.label();
-        current_task(a, names, out);
-        a.map(R1, names.tasks);
-        a.lea(R2, STACK, KEY.into());
-        a.call(Helper::MapDelete);
-        a.here(out);
-        a.exit(0);
-    })
 }
 
 /// On `signal_deliver(signal, info, action)`: how an interrupted call goes on.
