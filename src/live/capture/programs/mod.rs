@@ -414,6 +414,20 @@ mod tests {
     }
 
     #[test]
+    fn the_verifier_has_little_to_follow() {
+        let others = Other::needed(&[Copy::First]).map(|other| other.program(&NAMES));
+        let first = [enter, exit].map(|program| program(&NAMES, Copy::First));
+        let all = others.chain(first).chain([switch(&NAMES), signal(&NAMES)]);
+        let lengths: Vec<_> = all
+            .map(|program| program.map_or(0, |it| it.len()))
+            .collect();
+        assert!(
+            lengths.iter().all(|length| (1..400).contains(length)),
+            "{lengths:?}"
+        );
+    }
+
+    #[test]
     fn each_program_that_others_go_on_with_has_a_place_of_its_own() {
         let mut places: Vec<_> = Other::needed(&Copy::ALL).map(Other::place).collect();
         places.sort_unstable();
