@@ -8,6 +8,8 @@
 //! all of them: `syscalls` 0.8.1 ends at 468 and names 64-bit-time calls that aarch64 does not
 //! have, `syscall-numbers` 4.0.3 lacks or renames eighteen calls of i386.
 
+use std::sync::OnceLock;
+
 /// A calling convention: which table the number of a system call is looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Abi {
@@ -72,6 +74,20 @@ impl Abi {
             Self::Aarch64 => 3,
             Self::Arm => 4,
         }
+    }
+}
+
+/// What is worked out once for each convention.
+pub(super) struct OfEach<T>([OnceLock<T>; 5]);
+
+impl<T> OfEach<T> {
+    pub(super) const fn new() -> Self {
+        Self([const { OnceLock::new() }; 5])
+    }
+
+    /// That of a convention.
+    pub(super) fn get(&self, abi: Abi, make: impl FnOnce() -> T) -> &T {
+        self.0[abi.column()].get_or_init(make)
     }
 }
 

@@ -15,7 +15,7 @@
 //! `ipc/syscall.c` (`ipc`). A row whose native call has no such name either is followed further:
 //! `stat64` of arm is `stat`, which aarch64 does not have, and that is `newfstatat`.
 
-use super::names::{self, Abi};
+use super::names::{self, Abi, OfEach};
 use std::sync::LazyLock;
 
 /// An operation of a call that stands for many.
@@ -248,6 +248,18 @@ pub(super) fn chosen_with(native: Abi, row: usize) -> &'static [usize] {
         _ => &OF_X86_64,
     };
     all.get(row).map_or(&[], Vec::as_slice)
+}
+
+/// The rows of the native calls that a row, or an operation behind the last, is a form of.
+pub(super) fn rows_of_natives(native: Abi, slot: usize) -> &'static [usize] {
+    static OF_EACH: OfEach<Vec<Vec<usize>>> = OfEach::new();
+    let all = OF_EACH.get(native, || {
+        let operations = OPERATIONS.iter().map(|operation| operation.name);
+        let names = (0..names::ROW_COUNT).map(names::row_name).chain(operations);
+        let rows = |name| natives(native, name).into_iter().filter_map(names::row_of);
+        names.map(|name| rows(name).collect()).collect()
+    });
+    all.get(slot).map_or(&[], Vec::as_slice)
 }
 
 fn all_chosen(native: Abi) -> Vec<Vec<usize>> {

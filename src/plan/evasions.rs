@@ -7,7 +7,6 @@ use super::events::{EventsPlan, Grouping, Meaning};
 use super::wanted::Wanted;
 use perf_live::host::{Catalogue, HostError};
 use perf_records::units::TracepointName;
-use std::collections::BTreeSet;
 use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
 use syscall_model::{Call, uring};
@@ -147,12 +146,11 @@ impl EventsPlan {
     /// order of these operations.
     #[must_use]
     pub fn unseen_as_operations(&self) -> Vec<&'static str> {
-        let selected: BTreeSet<_> = self.selection.iter().flat_map(Selection::names).collect();
         let unseen = (0..=u8::MAX).filter(|opcode| !self.operations.recorded.contains(opcode));
         let calls = unseen.filter_map(uring::calls_of).flatten();
         calls
             .copied()
-            .filter(|call| selected.contains(call))
+            .filter(|call| self.selection.as_ref().is_some_and(|it| it.has_name(call)))
             .collect()
     }
 }

@@ -68,15 +68,19 @@ pub(super) fn marks(
         Ok((name.clone(), (from, mark(&section.to, at.key("to"))?)))
     };
     let sections = scenario.sections.iter().map(section);
-    let asked_for = events.names();
-    let beside = MARKING
-        .iter()
-        .filter(|name| are_written(scenario) && !asked_for.contains(**name));
+    let beside: Vec<&&str> = match are_written(scenario) {
+        true => {
+            let asked_for = events.names();
+            let marking = MARKING.iter();
+            marking.filter(|name| !asked_for.contains(**name)).collect()
+        }
+        false => Vec::new(),
+    };
     Ok(Marks {
         since,
         sections: sections.collect::<Result<_, PlanError>>()?,
         shown: scenario.snapshot.section().map(str::to_owned),
-        hidden: beside.map(|name| (*name).to_owned()).collect(),
+        hidden: beside.into_iter().map(|name| (*name).to_owned()).collect(),
     })
 }
 

@@ -8,7 +8,7 @@ use crate::scenario::{
 use crate::trace::{By, Level, Naming, Treatment, View};
 use perf_live::units::SoftwareEvent;
 use perf_records::glob::{glob, is_glob};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use syscall_model::uring;
@@ -190,13 +190,17 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
 /// Returns software events that the snapshot shows and the author did not name: how often they
 /// occur depends on the machine and differs from run to run.
 fn unsteady(events: &EventsPlan, view: &View) -> Vec<String> {
-    let mut names = events.names();
-    names.retain(|name| {
-        let mut others = view.levels.iter().map(|treatment| &treatment.others);
-        let is_named = view.shown.contains(name) || others.any(|it| it.contains_key(name));
-        SoftwareEvent::parse(name).is_some() && !is_named
+    let names = events.named.iter().filter_map(|event| match &event.naming {
+        Naming::Own(name) => Some(name.as_ref()),
+        Naming::Operations => None,
     });
-    names.into_iter().collect()
+    let is_unsteady = |name: &&str| {
+        let mut others = view.levels.iter().map(|treatment| &treatment.others);
+        let is_named = view.shown.contains(*name) || others.any(|it| it.contains_key(*name));
+        SoftwareEvent::parse(name).is_some() && !is_named
+    };
+    let names: BTreeSet<&str> = names.filter(is_unsteady).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn level_of(level: SnapshotLevel) -> Level {

@@ -7,6 +7,7 @@ use perf_live::host::{Catalogue, HostError};
 use perf_live::sys::page_size;
 use perf_live::sys::rights::{self, Right};
 use perf_records::units::TracepointName;
+use std::thread;
 
 const ALL_CALLS: &str = "raw_syscalls:sys_enter";
 const OWN_CALLS: &str = "syscalls:sys_exit_execve";
@@ -78,6 +79,16 @@ impl Bench<'_> {
                     .is_err()
         });
         refused.map(|(request, _)| request.name.as_str())
+    }
+
+    /// Makes side by side what all runs share and what takes the kernel some time: the rings, and
+    /// the programs that read memory. A failure is reported where a run needs what failed.
+    pub fn warm_up(&self) {
+        thread::scope(|scope| {
+            let rings = thread::Builder::new().name("rings".to_owned());
+            let _beside = rings.spawn_scoped(scope, || self.default_ring());
+            let _known = self.capture();
+        });
     }
 
     /// Returns the default size of each CPU's ring in bytes: the best size, or what a user without

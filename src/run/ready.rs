@@ -11,6 +11,8 @@ use perf_live::host::Catalogue;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use syscall_model::memory::Fetches;
 
 /// A scenario that was read and resolved: ready to run, or known not to.
 #[derive(Debug)]
@@ -21,6 +23,21 @@ pub(super) enum Ready {
     Unmet(Vec<Finding>),
     /// It fails without a run, for these reasons.
     Refused(Vec<Finding>),
+}
+
+impl Ready {
+    /// Shares the specification of what is read of memory with plans in `known` that have the same
+    /// one: it is large, and most plans have the same.
+    pub(super) fn sharing(mut self, known: &mut Vec<Arc<Fetches>>) -> Self {
+        if let Self::Plan(plan, _) = &mut self {
+            let own = &mut plan.events.fetches;
+            match known.iter().find(|known| *known == own) {
+                Some(known) => own.clone_from(known),
+                None => known.push(Arc::clone(own)),
+            }
+        }
+        self
+    }
 }
 
 /// The programs that the environment of this process gives to scenarios.

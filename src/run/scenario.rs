@@ -241,6 +241,9 @@ fn shown(plan: &Plan, run: &Run, text: &str) -> Option<String> {
 /// Whether the snapshot would show an event that has overwritten records.
 fn shows_overwritten(plan: &Plan, run: &Run) -> bool {
     let overwritten = plan.events.overwritten(&run.account);
+    if overwritten.is_empty() {
+        return false;
+    }
     let names = plan.events.names();
     let mut shown = overwritten.intersection(&names);
     let mut spans = plan.spans.iter().filter(|rule| rule.takes(&overwritten));

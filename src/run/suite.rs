@@ -129,6 +129,9 @@ impl<'a> Suite<'a> {
         let has_command = |command: &str| {
             Program::find(OsStr::new(command), OsStr::new(PATH), Path::new("/")).is_ok()
         };
+        if recording.is_none() {
+            bench.warm_up();
+        }
         let (reader, without_bpf) = bench.reader();
         let facts = Facts {
             reader,
@@ -166,6 +169,7 @@ impl<'a> Suite<'a> {
                 ..facts
             },
         };
+        let mut fetches = Vec::new();
         for item in items {
             let rows = match files.entry(item.file.clone()) {
                 Entry::Occupied(read) => read.into_mut(),
@@ -182,7 +186,7 @@ impl<'a> Suite<'a> {
                 return Err(SuiteError::NoRow { name: item.name });
             };
             match ready(bench, recording, &facts, scenario, &item.file) {
-                Ok(ready) => scenarios.push((item, ready)),
+                Ok(ready) => scenarios.push((item, ready.sharing(&mut fetches))),
                 Err(PlanError::Invalid(diagnostic)) => {
                     complaints.push(*diagnostic);
                     *rows = None;

@@ -31,7 +31,7 @@ use std::time::Duration;
 use syscall_model::{Choice, Ending};
 use trace_harness::plan::{self, EventsError, MemoryPlan};
 use trace_harness::report::{Plain, Summary};
-use trace_harness::run::{Patience, RunError, Saving, Setting, follow};
+use trace_harness::run::{Bench, Patience, RunError, Saving, Setting, follow};
 use trace_harness::verdict::Known;
 
 #[derive(Debug, clap::Args)]
@@ -214,8 +214,7 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
-    let bench = whom::bench(&host)?.with_strings(arguments.strings.into());
-    let bench = bench.with_backlog(arguments.backlog.map(Bounds::of));
+    let bench = bench(arguments, &host)?;
     let (wanted, shows_signals) = wishes::wanted(arguments, &bench)?;
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
@@ -313,6 +312,16 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         directory.remove().map_err(RunError::WorkDir)?;
     }
     printer.finish(&run.account, run.exit.yes().copied())
+}
+
+/// Returns the bench of a command. Its rings are made at once if they have the default size.
+fn bench<'a>(arguments: &Arguments, host: &'a Host) -> Result<Bench<'a>, Trouble> {
+    let bench = whom::bench(host)?.with_strings(arguments.strings.into());
+    let bench = bench.with_backlog(arguments.backlog.map(Bounds::of));
+    if arguments.ring_size.is_none() {
+        bench.warm_up();
+    }
+    Ok(bench)
 }
 
 /// Returns the call chain of events without a term for it.

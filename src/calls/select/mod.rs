@@ -9,7 +9,7 @@ pub use filter::{FilterPlan, in_kernel_filter, native_filter};
 use super::call::{Call, Entry};
 use super::names::{self, Abi};
 use super::relatives;
-use words::{is_match_all, nearest, rows_of_word, served_operations, served_rows};
+use words::{is_match_all, nearest, rows_of_word, served};
 
 /// A set of system calls, chosen by name and asked by number.
 ///
@@ -170,12 +170,22 @@ impl Selection {
 
     /// The same without those that go without saying, as relatives of others in the set.
     pub fn own_names(&self) -> impl Iterator<Item = &'static str> {
-        let is_in = |name: &&str| {
-            let row = names::row_of(name);
-            row.is_some_and(|row| self.rows.contains(row))
+        let is_in = |slot: &usize| self.rows.contains(*slot);
+        let goes_without_saying = move |slot: &usize| {
+            let natives = relatives::rows_of_natives(self.native, *slot);
+            natives.iter().any(is_in)
         };
-        self.all_names()
-            .filter(move |name| !relatives::natives(self.native, name).iter().any(is_in))
+        let chosen = self.known().filter(is_in);
+        chosen
+            .filter(move |slot| !goes_without_saying(slot))
+            .map(slot_name)
+    }
+
+    /// Whether a name is in the set that the native convention has.
+    #[must_use]
+    pub fn has_name(&self, name: &str) -> bool {
+        let row = names::row_of(name).filter(|row| self.rows.contains(*row));
+        row.is_some_and(|row| names::row_number(self.native, row).is_some())
     }
 
     /// Words that [`parse`](Self::parse) reads as this set.
@@ -205,7 +215,7 @@ impl Selection {
     /// The slots of every call that the native kernel serves: its row, or that of its operation
     /// behind all rows.
     fn known(&self) -> impl Iterator<Item = usize> {
-        served_rows(self.native).chain(served_operations(self.native))
+        served(self.native).iter().copied()
     }
 
     /// Whether a row is in the set, or an operation of its call.

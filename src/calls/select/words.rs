@@ -1,7 +1,7 @@
 //! What one word of a selection stands for.
 
 use crate::class;
-use crate::names::{self, Abi};
+use crate::names::{self, Abi, OfEach};
 use crate::relatives::{self, OPERATIONS};
 use perf_records::glob::{glob, is_glob};
 
@@ -96,12 +96,23 @@ fn is_served(row: usize, native: Abi) -> bool {
         .any(|abi| native.serves(abi) && names::row_number(abi, row).is_some())
 }
 
-pub(super) fn served_rows(native: Abi) -> impl Iterator<Item = usize> {
+/// The slots of every call that a kernel serves: its row, or that of its operation behind all rows.
+pub(super) fn served(native: Abi) -> &'static [usize] {
+    static OF_EACH: OfEach<Vec<usize>> = OfEach::new();
+    let both = || {
+        served_rows(native)
+            .chain(served_operations(native))
+            .collect()
+    };
+    OF_EACH.get(native, both)
+}
+
+fn served_rows(native: Abi) -> impl Iterator<Item = usize> {
     (0..names::ROW_COUNT).filter(move |row| is_served(*row, native))
 }
 
 /// The slots of operations of calls that are many, behind all rows.
-pub(super) fn served_operations(native: Abi) -> impl Iterator<Item = usize> {
+fn served_operations(native: Abi) -> impl Iterator<Item = usize> {
     let is_served = move |of: &str| names::row_of(of).is_some_and(|row| is_served(row, native));
     let places = OPERATIONS.iter().enumerate();
     places

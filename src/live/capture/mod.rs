@@ -232,7 +232,8 @@ fn attach(
         (c"signal_deliver", "signal_deliver", programs::signal(names)),
         (c"sched_switch", "sched_switch", programs::switch(names)),
     ];
-    for other in programs::Other::all() {
+    let copies = programs::Copy::needed(kernel.may_preempt);
+    for other in programs::Other::needed(copies) {
         let program = load("execve", ProgramKind::RawTracepoint, other.program(names))?;
         others
             .put(other.place(), program.as_fd())
@@ -259,7 +260,7 @@ fn attach(
     for (c_name, name, program) in raw {
         attached.push(attach_raw(c_name, name, program)?);
     }
-    for copy in programs::Copy::needed(kernel.may_preempt) {
+    for copy in copies {
         let exit = programs::exit(names, *copy);
         attached.push(attach_raw(c"sys_exit", "sys_exit", exit)?);
         let enter = programs::enter(names, *copy);

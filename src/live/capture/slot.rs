@@ -103,25 +103,32 @@ impl Slot {
         let Some(Some(known)) = used.get_mut(self.number as usize) else {
             return Ok(());
         };
-        if known == wanted {
+        if Arc::ptr_eq(known, wanted) || known == wanted {
             return Ok(());
         }
-        let place = |call: u32| (self.number * MAX_CALLS + call).to_ne_bytes();
-        let set = |call: u32, value: &[u8]| {
-            self.capture
-                .specs
-                .set(&place(call), value)
-                .map_err(system("fill a map"))
+        let (mut places, mut values) = (Vec::new(), Vec::new());
+        let mut set = |call: u32, value: &[u8]| {
+            places.extend((self.number * MAX_CALLS + call).to_ne_bytes());
+            values.extend(value);
         };
-        for call in known.keys().filter(|call| !wanted.contains_key(call)) {
-            set(*call, &[0; spec::SIZE])?;
+        let has_place = |call: &&u32| **call < MAX_CALLS;
+        let gone = known.keys().filter(|call| !wanted.contains_key(call));
+        for call in gone.filter(has_place) {
+            set(*call, &[0; spec::SIZE]);
         }
-        for (call, fetches) in wanted.iter().filter(|(call, _)| **call < MAX_CALLS) {
+        let new = |(call, fetches): &(&u32, &Vec<_>)| known.get(call) != Some(*fetches);
+        for (call, fetches) in wanted
+            .iter()
+            .filter(new)
+            .filter(|(call, _)| has_place(call))
+        {
             let value = wire::specification(fetches).ok_or(CaptureError::Shape {
                 what: "more is to be read of a call than there is room for",
             })?;
-            set(*call, &value)?;
+            set(*call, &value);
         }
+        let told = self.capture.specs.set_all(&places, &values);
+        told.map_err(system("fill a map"))?;
         *known = Arc::clone(wanted);
         Ok(())
     }

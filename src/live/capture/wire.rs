@@ -37,7 +37,7 @@ pub(super) mod task {
     pub(in crate::capture) const ARGS: i16 = 16;
     /// Not 0 while the last call was interrupted and nothing has followed yet.
     pub(in crate::capture) const INTERRUPTED: i16 = 80;
-    /// The string of a vector that is to be read next.
+    /// The string of a vector, or the fetch, that is to be read next.
     pub(in crate::capture) const PLACE: i16 = 84;
     /// The vector's address.
     pub(in crate::capture) const VECTOR: i16 = 88;
@@ -47,7 +47,7 @@ pub(super) mod task {
     pub(in crate::capture) const SCRATCH: i16 = 100;
     /// Whether the first copy of the program was here, and the second one has nothing to do.
     pub(in crate::capture) const ENTERED: i16 = 104;
-    /// Not 0 from the record of the entry on, until another call is entered.
+    /// Not 0 from the record of the entry to the exit.
     pub(in crate::capture) const SENT: i16 = 108;
     pub(in crate::capture) const SIZE: usize = 112;
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;

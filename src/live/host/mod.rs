@@ -16,6 +16,7 @@ mod settings;
 mod sources;
 mod symbols;
 mod tracefs;
+mod types;
 mod usage;
 mod world;
 
@@ -28,6 +29,7 @@ pub use process::ProcessStatus;
 pub use rights::Grant;
 pub use sources::{EventSource, SourceEvent};
 pub use tracefs::TracefsError;
+pub use types::KernelTypes;
 pub use usage::Tree;
 pub use world::{IdMaps, Mounted, map_ids};
 
@@ -247,12 +249,6 @@ impl Host {
         });
         let (file, value, _) = off.next()?;
         Some(format!("`{}` is {value}", file.replace('/', ".")))
-    }
-
-    /// The kernel's description of its types (BTF); `None` where it has none.
-    #[must_use]
-    pub fn kernel_types(&self) -> Option<Vec<u8>> {
-        std::fs::read(self.root.join("sys/kernel/btf/vmlinux")).ok()
     }
 
     /// The effective capabilities of the calling process, one bit each (`capabilities(7)`).

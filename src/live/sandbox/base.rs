@@ -25,7 +25,7 @@ use std::time::Duration;
 const PREFIX: &str = "harness-base-";
 
 /// How long the kernel may take to let go of the dead.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The place of one harness, removed with all that is in it when this value goes, or when the
 /// harness is killed.
@@ -120,7 +120,9 @@ impl Base {
 impl Drop for Base {
     fn drop(&mut self) {
         // What could not be removed of a run has been reported with that run.
-        let _left = self.groups.as_deref().map(remove_group);
+        // Those of runs that have just ended may still have their last member.
+        let groups = self.groups.as_deref();
+        let _left = groups.map(|groups| remove_group(groups, PATIENCE / 5));
         let _left = remove_tree(&self.directory);
         if let Some(janitor) = self.janitor.take() {
             janitor.dismiss();
@@ -142,9 +144,9 @@ pub(super) fn remove_tree(directory: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Those of [`removal::remove_group`].
-pub(super) fn remove_group(group: &Path) -> io::Result<()> {
+pub(super) fn remove_group(group: &Path, patience: Duration) -> io::Result<()> {
     let (folder, name) = split(group)?;
-    removal::remove_group(&folder, &name, Members::Spare, PATIENCE / 10)
+    removal::remove_group(&folder, &name, Members::Spare, patience)
 }
 
 /// Removes this user's bases in a folder that no process has locked. What cannot be removed is left

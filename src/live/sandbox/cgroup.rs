@@ -89,6 +89,6 @@ impl AsFd for Cgroup {
 impl Drop for Cgroup {
     fn drop(&mut self) {
         // Fails only while members are alive, and the sandbox has ended them before.
-        let _left = base::remove_group(&self.path);
+        let _left = base::remove_group(&self.path, base::PATIENCE / 10);
     }
 }

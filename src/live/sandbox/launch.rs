@@ -146,6 +146,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         outputs,
         has_init: own.is_some(),
         group: None,
+        home: workload.group.clone(),
     };
     if let Some(pipe) = &process.obituary {
         nonblocking(pipe).map_err(LaunchError::Pipe)?;

@@ -1,5 +1,6 @@
 //! The process of a workload, as its parent sees it.
 
+use super::Cgroup;
 use super::cgroup::Members;
 use super::output::Reader;
 use crate::sys::pidfd;
@@ -10,6 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use perf_records::units::Pid;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 /// The process and our ends of its pipes; ended and reaped when dropped.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub(super) struct Process {
     pub(super) has_init: bool,
     /// The group that ends with it.
     pub(super) group: Option<Members>,
+    /// The group that it was born in.
+    pub(super) home: Option<Arc<Cgroup>>,
 }
 
 impl Process {
@@ -81,13 +85,19 @@ impl Process {
         pidfd::signal(self.pidfd.as_fd(), signal)
     }
 
-    /// Leaves init to a thread: the kernel takes some milliseconds to dissolve a namespace and its
-    /// mounts, and no caller need wait for that.
+    /// Leaves init and its control group to a thread: the kernel takes some milliseconds to dissolve
+    /// a namespace and its mounts, the group has a member until then, and no caller need wait for
+    /// that.
     pub(super) fn reap_in_background(&mut self) -> io::Result<()> {
         use nix::sys::wait::{Id, WaitPidFlag, waitid};
         if !std::mem::replace(&mut self.reaped, true) {
             let pidfd = self.pidfd.try_clone()?;
-            let reap = move || waitid(Id::PIDFd(pidfd.as_fd()), WaitPidFlag::WEXITED);
+            let home = self.home.take();
+            let reap = move || {
+                let reaped = waitid(Id::PIDFd(pidfd.as_fd()), WaitPidFlag::WEXITED);
+                drop(home);
+                reaped
+            };
             std::thread::Builder::new()
                 .name("reaper".to_owned())
                 .spawn(reap)?;

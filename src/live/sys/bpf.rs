@@ -12,6 +12,7 @@ const MAP_UPDATE_ELEM: libc::c_int = 2;
 const MAP_DELETE_ELEM: libc::c_int = 3;
 const PROG_LOAD: libc::c_int = 5;
 const RAW_TRACEPOINT_OPEN: libc::c_int = 17;
+const MAP_UPDATE_BATCH: libc::c_int = 26;
 
 /// What a map is (`enum bpf_map_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,18 @@ struct ElemAttr {
     pad: u32,
     key: u64,
     value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+struct BatchAttr {
+    from: u64,
+    to: u64,
+    keys: u64,
+    values: u64,
+    count: u32,
+    fd: u32,
+    element_flags: u64,
     flags: u64,
 }
 
@@ -141,6 +154,36 @@ impl Map {
         // SAFETY: the kernel reads key_size and value_size bytes, which the slices have. (A per-CPU
         // map's value would be larger: `get` and `set` are for the other maps only.)
         unsafe { bpf(MAP_UPDATE_ELEM, &attr) }.map(drop)
+    }
+
+    /// Sets the values of many keys, which stand one behind the other as their values do.
+    ///
+    /// # Errors
+    /// `InvalidInput` where the sizes are not those of the map; some may be set then.
+    ///
+    /// # References
+    /// `generic_map_update_batch()`, `kernel/bpf/syscall.c`, Linux 5.6.
+    pub fn set_all(&self, keys: &[u8], values: &[u8]) -> io::Result<()> {
+        let count = keys.len() / self.key_size;
+        let sizes = (count * self.key_size, count * self.value_size);
+        if sizes != (keys.len(), values.len()) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let attr = BatchAttr {
+            from: 0,
+            to: 0,
+            keys: keys.as_ptr() as u64,
+            values: values.as_ptr() as u64,
+            count: u32::try_from(count).map_err(|_| io::ErrorKind::InvalidInput)?,
+            fd: self.fd.as_raw_fd() as u32,
+            element_flags: 0,
+            flags: 0,
+        };
+        // SAFETY: the kernel reads that many keys and values, which the slices have, as for `set`.
+        unsafe { bpf(MAP_UPDATE_BATCH, &attr) }.map(drop)
     }
 
     /// The value of a key, written into `value`; false where there is none.

@@ -5,6 +5,7 @@
 //! nothing but system calls.
 
 pub mod bpf;
+pub mod constant;
 pub mod mount;
 pub mod perf;
 pub mod pidfd;

@@ -38,6 +38,9 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 // it.
 const INTO_CGROUP: u64 = 1 << 33;
 
+/// Of what runs between `clone(2)` and `execve(2)` in a world, in bytes.
+const STACK: usize = 64 << 10;
+
 /// What a parked child says to `prctl(2)` when it is let go, with its token, which the kernel
 /// refuses and a BPF program hears: the child asks to be followed
 /// ([`crate::capture`](../../capture/index.html)), whichever pid namespaces there are between it
@@ -180,7 +183,10 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     let ends = [go_read.as_raw_fd(), status_write.as_raw_fd()];
     let mut kept = [&[0, 1, 2], &ends[..], spawn.inherited].concat();
     kept.sort_unstable();
+    let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
     let prepared = child::Prepared {
+        // SAFETY: the end of the allocation. Nothing is there until the child writes to its copy.
+        stack: unsafe { stack.as_mut_ptr().add(stack.capacity()) },
         kept: &kept,
         program: spawn.program.as_ptr(),
         argv: argv.as_ptr(),
@@ -305,22 +311,13 @@ unsafe fn fork(
     check(unsafe { clone3_into(group, flags, pidfd, exit_signal) })
 }
 
-/// A plain fork with flags, without libc's handlers, which would take its locks; 0 in the child, -1
-/// and `errno` on failure.
+/// A plain fork with flags, into a control group if one is given, without libc's handlers, which
+/// would take its locks; 0 in the child, -1 and `errno` on failure.
 ///
 /// # Safety
 /// Without `CLONE_VM`, which no caller passes, the child has a copy of our memory. It has one of
 /// our threads and all our locks: it must make system calls only, and not return. `pidfd` is null,
 /// or a place for the descriptor that `CLONE_PIDFD` gives.
-unsafe fn clone3(flags: i32, pidfd: *mut libc::c_int, exit_signal: i32) -> libc::c_long {
-    // SAFETY: the caller's promises.
-    unsafe { clone3_into(None, flags, pidfd, exit_signal) }
-}
-
-/// The same into a control group.
-///
-/// # Safety
-/// As above.
 unsafe fn clone3_into(
     group: Option<BorrowedFd<'_>>,
     flags: i32,

@@ -163,10 +163,11 @@ impl Raised {
 
 impl Drop for Raised {
     fn drop(&mut self) {
-        let (Some(before), Ok(sets)) = (self.0, sets()) else {
-            return;
-        };
-        set_effective(sets, before);
+        if let Some(before) = self.0
+            && let Ok(sets) = sets()
+        {
+            set_effective(sets, before);
+        }
     }
 }
 

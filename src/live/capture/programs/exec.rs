@@ -9,7 +9,7 @@ use super::super::asm::{
 use super::super::wire::{MAX_PIECE, MAX_STRINGS, head, piece, spec, task};
 use super::output::send_record;
 use super::pieces::{
-    PIECES, Scratch, again, count_the_zero, fetch, finish_piece, next_piece, start_record,
+    Fetch, PIECES, Scratch, count_the_zero, fetch, finish_piece, next_piece, start_record,
     try_again_at_exit,
 };
 use super::tasks::rename_task;
@@ -18,9 +18,9 @@ use super::{
     find_spec, go_on_with, left, look_up, program, regs, send_entry,
 };
 
-/// The vector's place among a call's fetches.
+/// The places of path and vector among a call's fetches.
+const PATH: usize = 0;
 const VECTOR: usize = 1;
-const VECTOR_OWED: i32 = 1 << VECTOR;
 const VECTOR_AT: i16 = spec::FETCHES + spec::FETCH_SIZE * VECTOR as i16;
 
 /// Strings that [`strings`] reads before it goes on with itself: the kernel lets it do so 32 times.
@@ -36,7 +36,7 @@ pub(in crate::capture) fn enter_exec(names: &Names, copy: Copy) -> Option<Vec<u6
         let (out, send) = (a.label(), a.label());
         entered(a, names, None, (out, out));
         start_record(a, names, Scratch::Enter(copy), out);
-        fetch(a, 0, send);
+        fetch(a, Fetch::At(PATH), send);
         a.store_number(Width::W, R6, task::STRINGS, 0);
         given_vector(a, names, head::ENTER, send);
         a.here(send);
@@ -50,15 +50,18 @@ pub(in crate::capture) fn enter_exec(names: &Names, copy: Copy) -> Option<Vec<u6
 pub(in crate::capture) fn exit_exec(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send, failed) = (a.label(), a.label(), a.label());
+        let path_read = a.label();
         left(a, names, out);
         start_record(a, names, Scratch::Exit(copy), out);
         a.load(Width::D, R1, STACK, RESULT);
         a.jump_if(If::Ne, R1, 0, failed);
-        vector_is_owed(a, send);
+        is_owed(a, VECTOR, send);
         new_vector(a, names, send);
         a.here(failed);
-        again(a, 0..VECTOR, send);
-        vector_is_owed(a, send);
+        is_owed(a, PATH, path_read);
+        fetch(a, Fetch::At(PATH), send);
+        a.here(path_read);
+        is_owed(a, VECTOR, send);
         given_vector(a, names, head::EXIT, send);
         a.here(send);
         send_exit(a, names);
@@ -72,10 +75,10 @@ fn send_exit(a: &mut Asm, names: &Names) {
     send_record(a, names, head::EXIT);
 }
 
-fn vector_is_owed(a: &mut Asm, not: Label) {
+fn is_owed(a: &mut Asm, place: usize, not: Label) {
     let wanted = a.label();
     a.load(Width::W, R1, R6, task::OWED);
-    a.jump_if(If::Set, R1, VECTOR_OWED, wanted);
+    a.jump_if(If::Set, R1, 1 << place, wanted);
     a.jump(not);
     a.here(wanted);
 }
@@ -176,7 +179,7 @@ pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
         next_string(a, send);
         a.store_number(Width::D, R4, PIECES + piece::ADDRESS, 0);
         a.store_number(Width::B, R4, PIECES + piece::STATE, piece::UNREAD);
-        try_again_at_exit(a, VECTOR);
+        try_again_at_exit(a, Fetch::At(VECTOR));
         a.mov(R0, 0);
         finish_piece(a, R4);
 
@@ -238,7 +241,7 @@ fn contents(a: &mut Asm, full: Label) {
     a.jump(read);
     a.here(failed);
     a.store_number(Width::B, R4, PIECES + piece::STATE, piece::UNREAD);
-    try_again_at_exit(a, VECTOR);
+    try_again_at_exit(a, Fetch::At(VECTOR));
     a.mov(R0, 0);
     a.here(read);
     finish_piece(a, R4);

@@ -1,6 +1,7 @@
 //! Programs that others go on with.
 
 use super::exec::{enter_exec, exit_exec, strings};
+use super::rest::rest;
 use super::{Copy, Names};
 
 const COPIES: u32 = Copy::ALL.len() as u32;
@@ -14,16 +15,21 @@ pub(in crate::capture) enum Other {
     Exit(Copy),
     /// [`strings`], which makes its record where the task's began.
     Strings,
+    /// [`rest`], the same.
+    Rest,
 }
 
 impl Other {
     /// The number of these programs.
-    pub(in crate::capture) const NUMBER: u32 = 2 * COPIES + 1;
+    pub(in crate::capture) const NUMBER: u32 = 2 * COPIES + 2;
 
-    /// All of them, by their places.
-    pub(in crate::capture) fn all() -> impl Iterator<Item = Self> {
-        let (enter, exit) = (Copy::ALL.map(Self::Enter), Copy::ALL.map(Self::Exit));
-        enter.into_iter().chain(exit).chain([Self::Strings])
+    /// Those that these copies go on with. A program that is loaded when the one is there that it
+    /// goes on with jumps there from the start; put there later, that takes a word to all CPUs.
+    pub(in crate::capture) fn needed(copies: &[Copy]) -> impl Iterator<Item = Self> {
+        let each = copies
+            .iter()
+            .flat_map(|copy| [Self::Enter(*copy), Self::Exit(*copy)]);
+        [Self::Strings, Self::Rest].into_iter().chain(each)
     }
 
     /// The program.
@@ -32,6 +38,7 @@ impl Other {
             Self::Enter(copy) => enter_exec(names, copy),
             Self::Exit(copy) => exit_exec(names, copy),
             Self::Strings => strings(names),
+            Self::Rest => rest(names),
         }
     }
 
@@ -41,6 +48,7 @@ impl Other {
             Self::Enter(copy) => copy as u32,
             Self::Exit(copy) => COPIES + copy as u32,
             Self::Strings => 2 * COPIES,
+            Self::Rest => 2 * COPIES + 1,
         }
     }
 }

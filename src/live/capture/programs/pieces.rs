@@ -79,13 +79,31 @@ pub(super) fn at_most(a: &mut Asm, to: Reg, limit: i32) {
     a.here(within);
 }
 
-/// One fetch: from [`MAX_FETCHES`] on they are those of the exit.
-pub(super) fn fetch(a: &mut Asm, place: usize, end: Label) {
-    let at = spec::FETCHES + spec::FETCH_SIZE * place as i16;
-    let of_exit = if place < MAX_FETCHES {
-        0
-    } else {
-        piece::OF_EXIT
+/// Which fetch of a call: from [`MAX_FETCHES`] on they are those of the exit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fetch {
+    /// This one.
+    At(usize),
+    /// The one at the task's [`task::PLACE`], which `R8` has been moved to.
+    Kept,
+}
+
+impl Fetch {
+    /// How far from `R8` it is.
+    fn offset(self) -> i16 {
+        match self {
+            Self::At(place) => spec::FETCHES + spec::FETCH_SIZE * place as i16,
+            Self::Kept => spec::FETCHES,
+        }
+    }
+}
+
+/// One fetch.
+pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
+    let at = which.offset();
+    let of_exit = match which {
+        Fetch::At(MAX_FETCHES..) => piece::OF_EXIT,
+        _ => 0,
     };
     let (next, string, read, failed) = (a.label(), a.label(), a.label(), a.label());
     a.load(Width::B, R4, R8, at + spec::KIND);
@@ -122,9 +140,18 @@ pub(super) fn fetch(a: &mut Asm, place: usize, end: Label) {
 
     a.here(failed);
     a.store_number(Width::B, R9, PIECES + piece::STATE, piece::UNREAD | of_exit);
-    try_again_at_exit(a, place);
+    try_again_at_exit(a, which);
     a.mov(R0, 0);
     a.here(read);
+    if which == Fetch::Kept {
+        let entry = a.label();
+        a.load(Width::W, R1, R6, task::PLACE);
+        a.jump_if(If::Le, R1, MAX_FETCHES as i32 - 1, entry);
+        a.load(Width::B, R1, R9, PIECES + piece::STATE);
+        a.op(Op::Or, R1, piece::OF_EXIT);
+        a.store(Width::B, R9, PIECES + piece::STATE, R1);
+        a.here(entry);
+    }
     finish_piece(a, R9);
     a.here(next);
 }
@@ -168,12 +195,31 @@ pub(super) fn finish_piece(a: &mut Asm, at: Reg) {
     a.store(Width::W, STACK, OFFSET, R2);
 }
 
-pub(super) fn try_again_at_exit(a: &mut Asm, place: usize) {
-    if place < MAX_FETCHES {
-        a.load(Width::W, R1, R6, task::OWED);
-        a.op(Op::Or, R1, 1 << place);
-        a.store(Width::W, R6, task::OWED, R1);
+pub(super) fn try_again_at_exit(a: &mut Asm, which: Fetch) {
+    let exit = a.label();
+    match which {
+        Fetch::At(MAX_FETCHES..) => {}
+        Fetch::At(place) => {
+            a.load(Width::W, R1, R6, task::OWED);
+            a.op(Op::Or, R1, 1 << place);
+            a.store(Width::W, R6, task::OWED, R1);
+        }
+        Fetch::Kept => {
+            a.load(Width::W, R2, R6, task::PLACE);
+            a.jump_if(If::Gt, R2, MAX_FETCHES as i32 - 1, exit);
+            bit(a, R3, R2);
+            a.load(Width::W, R1, R6, task::OWED);
+            a.op_reg(Op::Or, R1, R3);
+            a.store(Width::W, R6, task::OWED, R1);
+        }
     }
+    a.here(exit);
+}
+
+/// `to = 1 << of`.
+pub(super) fn bit(a: &mut Asm, to: Reg, of: Reg) {
+    a.mov(to, 1);
+    a.op_reg(Op::Lsh, to, of);
 }
 
 /// `R5 = ` how many bytes are to be read, any number.
@@ -207,34 +253,4 @@ pub(super) fn size_of_bytes(a: &mut Asm, at: i16, none: Label) {
     at_most(a, R3, 1 << 20);
     a.op_reg(Op::Mul, R5, R3);
     a.here(done);
-}
-
-/// Reads again what could not be read at the entry, of what is owed by the word at `owed` on the
-/// stack; what is read is owed no more.
-pub(super) fn early(a: &mut Asm, owed: i16, end: Label) {
-    for place in 0..MAX_FETCHES {
-        let (wanted, skip) = (a.label(), a.label());
-        a.load(Width::W, R1, STACK, owed);
-        a.jump_if(If::Set, R1, 1 << place, wanted);
-        a.jump(skip);
-        a.here(wanted);
-        a.load(Width::W, R1, R6, task::OWED);
-        a.op(Op::And, R1, !(1 << place));
-        a.store(Width::W, R6, task::OWED, R1);
-        fetch(a, place, end);
-        a.here(skip);
-    }
-}
-
-/// Reads again what could not be read at the entry.
-pub(super) fn again(a: &mut Asm, places: std::ops::Range<usize>, end: Label) {
-    for place in places {
-        let (wanted, skip) = (a.label(), a.label());
-        a.load(Width::W, R1, R6, task::OWED);
-        a.jump_if(If::Set, R1, 1 << place, wanted);
-        a.jump(skip);
-        a.here(wanted);
-        fetch(a, place, end);
-        a.here(skip);
-    }
 }

@@ -1,10 +1,54 @@
 //! Decides which tasks are followed.
 
 use super::super::asm::{
-    Asm, Helper, If, Label, R0, R1, R2, R3, R4, R6, R8, R9, Reg, STACK, Width,
+    Asm, Helper, If, Label, Op, R0, R1, R2, R3, R4, R6, R8, R9, Reg, STACK, Width,
 };
 use super::super::wire::{slot, task};
-use super::{CONTEXT, KEY, NEW_TASK, Names, REGS, WORD, count, look_up, regs};
+use super::{
+    CONTEXT, KEY, NEW_TASK, Names, Place, REGS, WORD, count, current_task, look_up, program, regs,
+};
+
+/// On `sched_process_fork(parent, child)`: what a followed task creates is followed.
+pub(in crate::capture) fn fork(names: &Names, place: Place) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, full) = (a.label(), a.label());
+        a.store(Width::D, STACK, CONTEXT, R1);
+        current_task(a, names, out);
+        a.load(Width::D, R1, STACK, CONTEXT);
+        match place {
+            Place::Record(offsets) => a.load(Width::W, R9, R1, offsets.child),
+            Place::Tracepoint(members) => {
+                a.load(Width::D, R3, R1, 8);
+                a.op(Op::Add, R3, members.pid);
+                a.lea(R1, STACK, WORD.into());
+                a.mov(R2, 4);
+                a.call(Helper::ProbeReadKernel);
+                a.jump_if(If::Ne, R0, 0, out);
+                a.load(Width::W, R9, STACK, WORD);
+            }
+        }
+        a.load(Width::W, R8, R6, task::SLOT);
+        add_task(a, names, R9, full);
+        a.jump(out);
+        a.here(full);
+        count(a, names, slot::LOST, R8);
+        a.here(out);
+        a.exit(1);
+    })
+}
+
+/// On the raw tracepoint `sched_process_exit`: the current task is about to go.
+pub(in crate::capture) fn gone(names: &Names) -> Option<Vec<u64>> {
+    program(|a| {
+        let out = a.label();
+        current_task(a, names, out);
+        a.map(R1, names.tasks);
+        a.lea(R2, STACK, KEY.into());
+        a.call(Helper::MapDelete);
+        a.here(out);
+        a.exit(0);
+    })
+}
 
 /// Follows the task of id `id`, in the slot `R8`.
 pub(super) fn add_task(a: &mut Asm, names: &Names, id: Reg, full: Label) {

@@ -5,7 +5,7 @@
 
 use super::descriptors::{Ends, GO, OBITUARY, STATUS, keep_descriptors, place_descriptors};
 use super::message::READY;
-use super::{CLAIM, Own, ResourceLimit, Stage, clone3, step};
+use super::{CLAIM, Own, ResourceLimit, Stage, step};
 use crate::sys::rights;
 use libc::{c_char, c_int};
 
@@ -28,6 +28,8 @@ pub(super) struct Prepared<'a> {
     pub(super) n_limits: usize,
     pub(super) token: u64,
     pub(super) own: Option<Own<'a>>,
+    /// The upper end of a stack for the main process of a world.
+    pub(super) stack: *mut u128,
 }
 
 /// The child, from its first instruction to `execve(2)`.
@@ -117,15 +119,11 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
         // here on no process of the world may look into this copy of the harness, whatever its
         // capabilities there (__ptrace_may_access()).
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
-        let main = clone3(0, std::ptr::null_mut(), libc::SIGCHLD) as c_int;
-        if main == 0 {
-            if libc::setsid() == -1 {
-                or_die(STATUS, Stage::Session, Err(errno()));
-            }
-            or_die(STATUS, Stage::User, become_user(own));
-            settle(prepared, ends);
-            execute(prepared, ends)
-        }
+        // In init's memory, which waits meanwhile: the copy that a fork makes is thrown away by the
+        // execve.
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        let (stack, prepared) = (prepared.stack.cast(), std::ptr::from_ref(prepared));
+        let main = libc::clone(main_process, stack, flags, prepared.cast_mut().cast());
         if main == -1 {
             or_die(STATUS, Stage::Fork, Err(errno()));
         }
@@ -141,6 +139,29 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
                 libc::_exit(0);
             }
         }
+    }
+}
+
+/// The main process of a world, from its first instruction to `execve(2)`.
+extern "C" fn main_process(prepared: *mut libc::c_void) -> c_int {
+    let ends = Ends {
+        go: GO,
+        status: STATUS,
+    };
+    // SAFETY: init hands over what it was given itself, and waits for the execve.
+    let prepared = unsafe { &*prepared.cast_const().cast::<Prepared<'_>>() };
+    // SAFETY: the straight line of system calls that init goes on with, of a process of its own.
+    unsafe {
+        if libc::setsid() == -1 {
+            or_die(STATUS, Stage::Session, Err(errno()));
+        }
+        if let Some(own) = &prepared.own {
+            or_die(STATUS, Stage::User, become_user(own));
+            // Another user's memory is as dumpable as `fs.suid_dumpable` says, and it is init's.
+            libc::prctl(libc::PR_SET_DUMPABLE, 0);
+        }
+        settle(prepared, ends);
+        execute(prepared, ends)
     }
 }
 
