@@ -200,8 +200,8 @@ pub fn returns(call: &Call, signature: &Signature) -> ReturnKind {
         return returns;
     }
     match &call.entry {
-        Entry::Seen { args, .. } => signature.meanings(args).returns,
-        Entry::Uncorking | Entry::Missing => signature.returns,
+        Entry::Seen { args, .. } if signature.depends.is_some() => signature.meanings(args).returns,
+        Entry::Seen { .. } | Entry::Uncorking | Entry::Missing => signature.returns,
     }
 }
 
