@@ -17,6 +17,7 @@ impl<T: Copy> ByRow<T> {
     }
 
     /// The row of a call and what is known of it; `None` for a number without a name.
+    #[inline]
     pub(super) fn get(&self, abi: Abi, number: i32) -> Option<(usize, T)> {
         let row = names::row(abi, u32::try_from(number).ok()?)?;
         Some((row, *self.0.get(row)?))

@@ -103,12 +103,14 @@ pub(super) const PLAIN_LEN: u32 = 560;
 /// The name of call `nr`, or nothing where the table has none.
 ///
 /// A number of `X86_64` with bit 30 set is an x32 call and is named as one.
+#[inline]
 pub fn name(abi: Abi, nr: u32) -> Option<&'static str> {
     row(abi, nr).map(row_name)
 }
 
 /// The same for a number as records have it, where -1 is that of a call which the kernel no longer
 /// knew.
+#[inline]
 pub fn name_of(abi: Abi, number: i32) -> Option<&'static str> {
     name(abi, u32::try_from(number).ok()?)
 }
@@ -150,6 +152,7 @@ pub(super) fn renamed_by_tracefs(kernel_name: &str) -> impl Iterator<Item = &'st
 pub(super) const ROW_COUNT: usize = ROWS.len();
 
 /// The row of call `nr`.
+#[inline]
 pub(super) fn row(abi: Abi, nr: u32) -> Option<usize> {
     let abi = match abi {
         Abi::X86_64 if nr & X32_BIT != 0 => Abi::X32,
@@ -165,6 +168,7 @@ pub(super) fn row_of(name: &str) -> Option<usize> {
 }
 
 /// The name of a row, the empty string past the last.
+#[inline]
 pub(super) fn row_name(row: usize) -> &'static str {
     ROWS.get(row).map_or("", |(name, _)| name)
 }
@@ -188,6 +192,7 @@ pub(super) fn all_rows(abi: Abi) -> impl Iterator<Item = (u32, usize)> {
 
 /// Where the number stands in the dense table: the private range of ARM follows the ordinary
 /// numbers.
+#[inline]
 fn slot(abi: Abi, nr: u32) -> Option<usize> {
     let plain = match abi {
         Abi::X32 => nr.checked_sub(X32_BIT)?,

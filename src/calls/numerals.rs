@@ -1,5 +1,6 @@
 //! Numbers and bytes as text.
 
+use perf_records::units::run;
 use std::fmt::Write;
 
 pub(super) fn decimal(out: &mut String, value: i64) {
@@ -12,14 +13,12 @@ pub(super) fn unsigned(out: &mut String, value: u64) {
 
 pub(super) fn hex(out: &mut String, value: u64) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.push_str("0x");
-    let n_digits = (64 - (value | 1).leading_zeros()).div_ceil(4);
-    for place in (0..n_digits).rev() {
-        let digit = (value >> (place * 4)) & 15;
-        out.push(char::from(
-            DIGITS.get(digit as usize).copied().unwrap_or(b'?'),
-        ));
+    let n_digits = (64 - (value | 1).leading_zeros()).div_ceil(4) as usize;
+    let mut text = *b"0x0000000000000000";
+    for (place, to) in text[2..2 + n_digits].iter_mut().rev().enumerate() {
+        *to = DIGITS[((value >> (place * 4)) & 15) as usize];
     }
+    out.push_str(std::str::from_utf8(&text[..2 + n_digits]).unwrap_or_default());
 }
 
 pub(super) fn hex_or_zero(out: &mut String, value: u64) {
@@ -40,7 +39,15 @@ pub fn write_string(out: &mut String, bytes: &[u8]) {
 
 /// The same without the quotes.
 pub fn write_escaped(out: &mut String, bytes: &[u8]) {
-    for (place, byte) in bytes.iter().enumerate() {
+    let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    let mut rest = bytes;
+    loop {
+        let (plain, others) = rest.split_at(run(rest, is_plain));
+        out.push_str(std::str::from_utf8(plain).unwrap_or_default());
+        let Some((byte, behind)) = others.split_first() else {
+            return;
+        };
+        rest = behind;
         match byte {
             b'"' => out.push_str("\\\""),
             b'\\' => out.push_str("\\\\"),
@@ -49,10 +56,9 @@ pub fn write_escaped(out: &mut String, bytes: &[u8]) {
             b'\r' => out.push_str("\\r"),
             0x0b => out.push_str("\\v"),
             0x0c => out.push_str("\\f"),
-            b' '..=b'~' => out.push(char::from(*byte)),
             _ => {
                 // As short as the next byte allows, as strace does.
-                let is_digit_next = matches!(bytes.get(place + 1), Some(b'0'..=b'7'));
+                let is_digit_next = matches!(rest.first(), Some(b'0'..=b'7'));
                 let _always_fits = if is_digit_next {
                     write!(out, "\\{byte:03o}")
                 } else {

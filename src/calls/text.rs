@@ -197,7 +197,7 @@ pub fn returns(call: &Call, signature: &Signature) -> ReturnKind {
     if let Some(returns) = call.operation_returns() {
         return returns;
     }
-    let args = call.entry.args();
+    let args = call.entry.args().filter(|_| signature.depends.is_some());
     args.map_or(signature.returns, |args| signature.meanings(args).returns)
 }
 

@@ -18,16 +18,16 @@ use super::thread::{
     Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
 };
 use perf_records::record::{Comm, Task};
-use perf_records::units::{Nanos, Pid, Tid};
+use perf_records::units::{Hashed, Nanos, Pid, Tid};
 use std::collections::HashMap;
 
 /// Follows the tasks of one run and pairs their calls.
 #[derive(Debug, Default)]
 pub struct Tracker {
     pub(super) threads: Vec<Thread>,
-    by_tid: HashMap<Tid, usize>,
+    by_tid: HashMap<Tid, usize, Hashed>,
     /// The last task of each id, as an event may follow the record of its thread's end.
-    gone: HashMap<Tid, Actor>,
+    gone: HashMap<Tid, Actor, Hashed>,
     free: Vec<usize>,
     n_threads: u32,
     pub(super) sources: Sources,
@@ -122,10 +122,10 @@ impl Tracker {
         let outcome = outcome(time, value);
         match thread.pending.take() {
             Some(pending) if pending.leaves_as(number, value) => {
-                if let (Some(child), true) = (
-                    thread.child.take(),
-                    value > 0 && makes_tasks(pending.number),
-                ) {
+                if let Some(child) = thread.child.take()
+                    && value > 0
+                    && makes_tasks(pending.number)
+                {
                     out.push(Observation::Named {
                         thread: child,
                         id: value as i32,
@@ -305,11 +305,9 @@ impl Tracker {
     /// Returns the last task of an id that is not in use. Not looked up for the thread of the last
     /// record: it lives.
     fn gone_actor(&self, tid: Tid) -> Option<Actor> {
-        let is_last = self.last.is_some_and(|(known, _)| known == tid);
-        if is_last {
-            None
-        } else {
-            self.gone.get(&tid).copied()
+        match self.last {
+            Some((known, _)) if known == tid => None,
+            _ => self.gone.get(&tid).copied(),
         }
     }
 

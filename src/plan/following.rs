@@ -12,7 +12,6 @@ use syscall_model::memory::Fetches;
 use syscall_model::names::{self, Abi};
 use syscall_model::pointers;
 use syscall_model::select::Selection;
-use syscall_model::{Call, Entry};
 
 /// The calls without which tasks could not be followed.
 const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execveat"];
@@ -110,16 +109,6 @@ pub(super) fn wanted(recorded: &Selection, contents: u16) -> Fetches {
 }
 
 impl EventsPlan {
-    /// Whether something is read from memory for a call: one of the native convention that was seen
-    /// to enter.
-    #[must_use]
-    pub fn reads(&self, call: &Call) -> bool {
-        let number = u32::try_from(call.number);
-        call.abi == Abi::native()
-            && matches!(call.entry, Entry::Seen { .. })
-            && number.is_ok_and(|number| self.fetches.contains_key(&number))
-    }
-
     /// Returns the operation that a record of this tracepoint submits to an io_uring; `None` if it
     /// is no such tracepoint.
     #[must_use]

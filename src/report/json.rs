@@ -3,7 +3,7 @@
 use super::{line, summary};
 use crate::trace::{FieldValue, TracedEvent};
 use perf_live::units::ExitKind;
-use perf_records::units::{Cpu, Nanos, is_hidden};
+use perf_records::units::{Cpu, Nanos, is_hidden, run};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CharEscape, Formatter};
@@ -186,7 +186,13 @@ pub(super) fn number(out: &mut String, name: &str, value: u64) {
 
 /// Writes a string, and escapes all that could steer a terminal.
 pub(super) fn string(out: &mut String, text: &str) {
-    append(out, text);
+    let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    if run(text.as_bytes(), is_plain) < text.len() {
+        return append(out, text);
+    }
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
 }
 
 /// How a process ended: `{"code":0}`, `{"signal":"SIGTERM"}`.

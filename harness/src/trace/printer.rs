@@ -174,8 +174,9 @@ impl<'a> Printer<'a> {
     /// Writes how a process ended, if signals are shown; in JSON the call says it.
     fn exited(&mut self, call: &Call) {
         let is_text = self.form.lines && self.form.format == Format::Text;
-        if let (true, Some("exit_group"), Entry::Seen { args, .. }) =
-            (is_text && self.signals.is_some(), call.name(), call.entry)
+        if is_text
+            && self.signals.is_some()
+            && let (Some("exit_group"), Entry::Seen { args, .. }) = (call.name(), call.entry)
         {
             report::exited_line(&mut self.text, &call.actor, args[0]);
         }

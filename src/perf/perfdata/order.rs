@@ -191,8 +191,8 @@ impl<R: Read> Ordered<R> {
                     start: bytes.len() as u32,
                 });
                 let Place { at, inside, thread } = item.place;
-                let said = [Some(at), inside, thread.map(u64::from)];
-                let place = said.map(|word| word.unwrap_or(NOT_SAID).to_ne_bytes());
+                let said = |word: Option<u64>| word.unwrap_or(NOT_SAID).to_ne_bytes();
+                let place = [at.to_ne_bytes(), said(inside), said(thread.map(u64::from))];
                 bytes.extend_from_slice(place.as_flattened());
                 bytes.extend_from_slice(item.bytes);
                 self.late = self.late.saturating_add((time < self.delivered).into());

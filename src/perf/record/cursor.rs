@@ -20,6 +20,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     fn chunk<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], RecordError> {
         let (head, rest) = self
             .rest
@@ -29,18 +30,22 @@ impl<'a> Cursor<'a> {
         Ok(*head)
     }
 
+    #[inline]
     pub(super) fn u16(&mut self, field: &'static str) -> Result<u16, RecordError> {
         self.chunk(field).map(u16::from_ne_bytes)
     }
 
+    #[inline]
     pub(super) fn u32(&mut self, field: &'static str) -> Result<u32, RecordError> {
         self.chunk(field).map(u32::from_ne_bytes)
     }
 
+    #[inline]
     pub(super) fn u64(&mut self, field: &'static str) -> Result<u64, RecordError> {
         self.chunk(field).map(u64::from_ne_bytes)
     }
 
+    #[inline]
     pub(super) fn take(
         &mut self,
         length: usize,
@@ -54,11 +59,13 @@ impl<'a> Cursor<'a> {
         Ok(head)
     }
 
+    #[inline]
     pub(super) fn skip(&mut self, length: usize, field: &'static str) -> Result<(), RecordError> {
         self.take(length, field).map(drop)
     }
 
     /// Takes `count` words; a count that no record could hold is short, not an overflow.
+    #[inline]
     pub(super) fn words(
         &mut self,
         count: u64,

@@ -202,6 +202,7 @@ impl Registers<'_> {
 
     /// The register at this place among those asked for.
     #[must_use]
+    #[inline]
     pub fn get(&self, place: usize) -> Option<u64> {
         let word = self
             .words
@@ -265,7 +266,15 @@ pub(super) fn parse<'a>(
     }
     if kind.has(Tail::BITS) {
         sample.behind = cursor.ahead();
-        sample.user_registers = Tail::read(cursor, layout)?.user_registers;
+        if kind.has(S::BRANCH_STACK) {
+            branches(cursor, layout)?;
+        }
+        if kind.has(S::REGS_USER) {
+            sample.user_registers = registers(cursor, layout.user_registers, "user regs")?;
+        }
+        if kind.has(Tail::FURTHER) {
+            Tail::default().further(cursor, layout)?;
+        }
     }
     Ok(())
 }
@@ -273,6 +282,8 @@ pub(super) fn parse<'a>(
 impl<'a> Tail<'a> {
     /// The bits of these fields.
     pub const BITS: S = S(S::KNOWN.0 & !((S::RAW.0 << 1) - 1) & !S::IDENTIFIER.0);
+    /// Those of the fields behind the user registers.
+    const FURTHER: S = S(Self::BITS.0 & !S::BRANCH_STACK.0 & !S::REGS_USER.0);
 
     fn read(cursor: &mut Cursor<'a>, layout: &Layout) -> Result<Self, RecordError> {
         let kind = layout.sample_type;
@@ -283,6 +294,13 @@ impl<'a> Tail<'a> {
         if kind.has(S::REGS_USER) {
             tail.user_registers = registers(cursor, layout.user_registers, "user regs")?;
         }
+        tail.further(cursor, layout)?;
+        Ok(tail)
+    }
+
+    /// Reads what stands behind the user registers.
+    fn further(&mut self, cursor: &mut Cursor<'a>, layout: &Layout) -> Result<(), RecordError> {
+        let (tail, kind) = (self, layout.sample_type);
         if kind.has(S::STACK_USER) {
             tail.user_stack = Some(user_stack(cursor)?);
         }
@@ -302,7 +320,7 @@ impl<'a> Tail<'a> {
             let size = cursor.u64("aux size")?;
             tail.aux = Some(cursor.take(usize::try_from(size).unwrap_or(usize::MAX), "aux")?);
         }
-        Ok(tail)
+        Ok(())
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{HEADER_SIZE, Header, kind};
 use crate::attr::{Layout, SampleType as S};
-use crate::units::Nanos;
+use crate::units::{Hashed, Nanos};
+use std::collections::HashMap;
 
 /// The layouts of a session's events by id; one definition for rings, files and pipes.
 ///
@@ -11,15 +12,24 @@ use crate::units::Nanos;
 /// where it is not, it is looked up by the id.
 #[derive(Clone, Debug)]
 pub struct LayoutTable<E> {
-    events: Vec<(Layout, E)>,
-    /// Sorted; the second is a place in `events`.
-    by_id: Vec<(u64, usize)>,
+    events: Vec<Known<E>>,
+    /// Places in `events`.
+    by_id: HashMap<u64, usize, Hashed>,
     sample_id: Option<usize>,
     trailer_id: Option<usize>,
+    /// Where all of them have their time, if that is one place.
     times: Option<Times>,
 }
 
-/// Where all events of a session have their time.
+/// What is known of one event.
+#[derive(Clone, Debug)]
+struct Known<E> {
+    layout: Layout,
+    times: Times,
+    event: E,
+}
+
+/// Where the records of an event have their time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Times {
     sample: Option<usize>,
@@ -66,20 +76,25 @@ impl<E: Copy> LayoutTable<E> {
     pub fn of_events<I: IntoIterator<Item = u64>>(
         events: impl IntoIterator<Item = (I, Layout, E)>,
     ) -> Result<Self, TableError> {
-        let mut by_id = Vec::new();
+        let mut by_id = HashMap::default();
         let mut all = Vec::new();
         for (ids, layout, event) in events {
-            by_id.extend(ids.into_iter().map(|id| (id, all.len())));
-            all.push((layout, event));
+            // Of two events that claim an id the first has it.
+            for id in ids {
+                by_id.entry(id).or_insert(all.len());
+            }
+            let times = Times::of(&layout);
+            all.push(Known {
+                layout,
+                times,
+                event,
+            });
         }
-        // Of two events that claim an id the first has it.
-        by_id.sort_by_key(|(id, _)| *id);
-        by_id.dedup_by_key(|(id, _)| *id);
-        let Some((first, _)) = all.first() else {
+        let Some(Known { layout, times, .. }) = all.first() else {
             return Err(TableError::Empty);
         };
-        let (sample_id, trailer_id) = (first.sample_id_offset(), first.trailer_id_offset());
-        let is_told_apart = all.iter().all(|(layout, _)| {
+        let (sample_id, trailer_id) = (layout.sample_id_offset(), layout.trailer_id_offset());
+        let is_told_apart = all.iter().all(|Known { layout, .. }| {
             layout.sample_id_offset().is_some()
                 && layout.sample_id_offset() == sample_id
                 && layout.trailer_id_offset() == trailer_id
@@ -87,10 +102,9 @@ impl<E: Copy> LayoutTable<E> {
         if all.len() > 1 && !is_told_apart {
             return Err(TableError::IdPlace);
         }
-        let times = Times::of(first);
-        let is_agreed = all.iter().all(|(layout, _)| Times::of(layout) == times);
+        let is_agreed = all.iter().all(|known| known.times == *times);
         Ok(Self {
-            times: is_agreed.then_some(times),
+            times: is_agreed.then_some(*times),
             events: all,
             by_id,
             sample_id,
@@ -105,33 +119,27 @@ impl<E: Copy> LayoutTable<E> {
     /// are taken for the first event's (`evlist__event2evsel()`, `tools/perf/util/evlist.c`).
     #[must_use]
     pub fn resolve(&self, record: &[u8]) -> Option<(&Layout, E)> {
-        self.by_id(self.id(record))
+        let known = self.by_id(self.id(record))?;
+        Some((&known.layout, known.event))
     }
 
     /// The same of a record of the other byte order whose header has been turned.
     #[must_use]
     pub fn resolve_foreign(&self, record: &[u8]) -> Option<(&Layout, E)> {
-        self.by_id(self.id(record).map(u64::swap_bytes))
+        let known = self.by_id(self.id(record).map(u64::swap_bytes))?;
+        Some((&known.layout, known.event))
     }
 
-    fn by_id(&self, id: Option<u64>) -> Option<(&Layout, E)> {
+    fn by_id(&self, id: Option<u64>) -> Option<&Known<E>> {
         let (first, rest) = self.events.split_first()?;
         if rest.is_empty() {
-            return Some((&first.0, first.1));
+            return Some(first);
         }
         let place = match id? {
             0 => 0,
-            id => {
-                let place = self
-                    .by_id
-                    .binary_search_by_key(&id, |(id, _)| *id)
-                    .ok()
-                    .and_then(|place| self.by_id.get(place));
-                place?.1
-            }
+            id => *self.by_id.get(&id)?,
         };
-        let (layout, event) = self.events.get(place)?;
-        Some((layout, *event))
+        self.events.get(place)
     }
 
     /// The id that a record carries; 0 where its kind carries none.
@@ -165,7 +173,7 @@ impl<E: Copy> LayoutTable<E> {
         }
         let times = match self.times {
             Some(times) => times,
-            None => Times::of(self.resolve(record)?.0),
+            None => self.by_id(self.id(record))?.times,
         };
         let at = if header.kind == kind::SAMPLE {
             times.sample?

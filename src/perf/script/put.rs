@@ -2,7 +2,7 @@
 
 pub(super) use crate::print::digits::{Decimal, hex, left, number, pair, right, right_text, zeros};
 
-use crate::units::is_hidden;
+use crate::units::{is_hidden, run};
 use std::io::Write;
 
 /// Bytes of elsewhere on one line: what a task calls itself, a path, a field. perf prints them as
@@ -23,8 +23,8 @@ pub(super) fn right_foreign(out: &mut Vec<u8>, bytes: &[u8], columns: usize) {
 /// The same of what was written from there on.
 pub(super) fn settle(out: &mut Vec<u8>, start: usize) {
     let written = out.get(start..).unwrap_or_default();
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t');
-    if written.iter().all(is_plain) {
+    let is_plain = |byte| matches!(byte, b' '..=b'~' | b'\t');
+    if run(written, is_plain) == written.len() {
         return;
     }
     let written = out.split_off(start);

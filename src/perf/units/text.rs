@@ -48,6 +48,16 @@ pub fn shown_path(path: impl AsRef<Path>) -> String {
     shown(&path.as_ref().to_string_lossy()).into_owned()
 }
 
+/// How many bytes in front are such: sixteen at a time, as most text is one long run of plain
+/// characters.
+#[inline]
+pub fn run(bytes: &[u8], is_such: impl Fn(u8) -> bool) -> usize {
+    let all = |chunk: &&[u8]| chunk.iter().fold(true, |all, byte| all & is_such(*byte));
+    let chunks = bytes.chunks_exact(16).take_while(all).count() * 16;
+    let rest = bytes.get(chunks..).unwrap_or_default();
+    chunks + rest.iter().take_while(|byte| is_such(**byte)).count()
+}
+
 /// Whether it is no character of a line, cannot be seen, or changes where others stand: controls,
 /// zero widths, marks and overrides of direction, separators of lines, tags, what is no character
 /// at all.

@@ -3,10 +3,12 @@
 use super::{Reader, number};
 use crate::plan::LEGACY_CALLS;
 use perf_live::events::{Account, EventSet};
+use perf_records::units::Hashed;
+use std::collections::HashSet;
 use std::io;
-use syscall_model::Observation;
 use syscall_model::memory::Moment;
 use syscall_model::names::{self, Abi};
+use syscall_model::{Call, Entry};
 
 impl Reader<'_> {
     /// Draws up the account of events whose records were all read here.
@@ -66,16 +68,15 @@ impl Reader<'_> {
 
     /// Whether a task is born into another control group, where none of its events is counted for
     /// the workload.
-    pub(super) fn is_born_elsewhere(observation: &Observation) -> bool {
+    pub(super) fn is_born_elsewhere(call: &Call) -> bool {
         const CLONE_INTO_CGROUP: u64 = 1 << 33;
-        let Observation::Call(call) = observation else {
+        let Some(flags) = call.memory.piece(0, Moment::Enter) else {
             return false;
         };
-        let flags = call.memory.piece(0, Moment::Enter);
-        let flags = flags.and_then(|piece| piece.bytes.first_chunk());
-        call.name() == Some("clone3")
+        let flags = flags.bytes.first_chunk();
+        flags.is_some_and(|flags| u64::from_ne_bytes(*flags) & CLONE_INTO_CGROUP != 0)
+            && call.name() == Some("clone3")
             && call.error().is_none()
-            && flags.is_some_and(|flags| u64::from_ne_bytes(*flags) & CLONE_INTO_CGROUP != 0)
     }
 
     /// Returns the part of the account that the records alone tell.
@@ -98,4 +99,14 @@ impl Reader<'_> {
     pub(in crate::run) fn recorded(&self) -> (Account, &[u64]) {
         (self.own_account(self.out_of_sight), &self.delivered)
     }
+}
+
+/// Whether nothing came of what is read from memory for a call: one of the native convention that
+/// was seen to enter, of a number among those that are read for.
+pub(super) fn is_unread(fetched: &HashSet<u32, Hashed>, call: &Call) -> bool {
+    let number = u32::try_from(call.number);
+    !call.memory.is_read()
+        && call.abi == Abi::native()
+        && matches!(call.entry, Entry::Seen { .. })
+        && number.is_ok_and(|number| fetched.contains(&number))
 }

@@ -20,14 +20,14 @@ use crate::plan::{EventsPlan, Meaning};
 use perf_live::events::Origin;
 use perf_live::sys::page_size;
 use perf_records::attr::Layout;
-use perf_records::record::{self, LayoutTable, Other, Record, Sample};
+use perf_records::record::{self, Header, LayoutTable, Other, Record, Sample, kind};
 use perf_records::space::Stack;
-use perf_records::units::{Cpu, Nanos, Pid, Tid};
+use perf_records::units::{Cpu, Hashed, Nanos, Pid, Tid};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use syscall_model::files::Tables;
 use syscall_model::mappings::Maps;
-use syscall_model::{Call, Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
+use syscall_model::{Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
 
 // The offset of `common_pid` in a tracepoint's record (`struct trace_entry`, linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -53,6 +53,8 @@ pub struct Reader<'a> {
     blind_rings: u64,
     reads_memory: bool,
     unread: u64,
+    /// The numbers of the calls for which something is read from memory.
+    fetched: HashSet<u32, Hashed>,
     /// Threads of which a call was seen since calls were overwritten; `None` if none were.
     remembered: Option<HashSet<Tid>>,
     saw_uncorking: bool,
@@ -71,7 +73,7 @@ pub struct Reader<'a> {
     /// `None` if no event has call chains.
     chains: Option<Chains>,
     /// The call chains of calls that have not returned, by thread and time.
-    stacks: HashMap<(Tid, Nanos), Arc<Stack>>,
+    stacks: HashMap<(Tid, Nanos), Arc<Stack>, Hashed>,
 }
 
 impl std::fmt::Debug for Reader<'_> {
@@ -97,7 +99,7 @@ impl<'a> Reader<'a> {
             plan,
             observer,
             chains,
-            stacks: HashMap::new(),
+            stacks: HashMap::default(),
             tracker: Tracker::new(Sources {
                 signals: setting.reads_memory,
                 own_tracepoints: plan.reach.has_own_tracepoints(),
@@ -119,6 +121,7 @@ impl<'a> Reader<'a> {
             blind_rings: 0,
             reads_memory: setting.reads_memory,
             unread: 0,
+            fetched: plan.fetches.keys().copied().collect(),
             remembered: None,
             saw_uncorking: false,
             // The last number counts the records of BPF programs.
@@ -164,28 +167,39 @@ impl<'a> Reader<'a> {
         origin: Origin,
         bytes: &[u8],
     ) -> Result<(), SessionError> {
-        let record =
-            record::parse(bytes, layout).map_err(|source| SessionError::Record { cpu, source })?;
+        let spoilt = |source| SessionError::Record { cpu, source };
+        let head = bytes.first_chunk().copied().unwrap_or_default();
+        if Header::from_bytes(head).kind == kind::SAMPLE {
+            let mut sample = Sample::default();
+            record::parse_sample(bytes, layout, &mut sample).map_err(spoilt)?;
+            let place = match origin {
+                Origin::Request(place) => place,
+                Origin::Memory => return self.memory(&sample),
+                Origin::SideBand => return Err(SessionError::Stranger { cpu }),
+            };
+            let number = self.n_samples;
+            self.n_samples += 1;
+            if self.fault.drop_sample != Some(number) {
+                if let Some(delivered) = self.delivered.get_mut(place) {
+                    *delivered += sample.period.unwrap_or(1);
+                }
+                let stack = self.stack(cpu, place, layout, &sample, bytes)?;
+                self.sample(cpu, place, (&sample, bytes), stack)?;
+            }
+        } else {
+            let record = record::parse(bytes, layout).map_err(spoilt)?;
+            self.side_band(&record, bytes);
+        }
+        self.flush();
+        Ok(())
+    }
+
+    /// Takes a record that is no sample.
+    fn side_band(&mut self, record: &Record<'_>, bytes: &[u8]) {
         if let Some(chains) = &mut self.chains {
-            chains.record(&record, bytes);
+            chains.record(record, bytes);
         }
         match record {
-            Record::Sample(sample) => {
-                let place = match origin {
-                    Origin::Request(place) => place,
-                    Origin::Memory => return self.memory(&sample),
-                    Origin::SideBand => return Err(SessionError::Stranger { cpu }),
-                };
-                let number = self.n_samples;
-                self.n_samples += 1;
-                if self.fault.drop_sample != Some(number) {
-                    if let Some(delivered) = self.delivered.get_mut(place) {
-                        *delivered += sample.period.unwrap_or(1);
-                    }
-                    let stack = self.stack(cpu, place, layout, &sample, bytes)?;
-                    self.sample(cpu, place, (&sample, bytes), stack)?;
-                }
-            }
             // A group's events already fire while init names itself and forks the main process.
             Record::Comm(comm, _) if !(self.started || comm.exec) => {}
             Record::Fork(..) | Record::Exit(..) if !self.started => {}
@@ -194,8 +208,8 @@ impl<'a> Reader<'a> {
                 if let (true, Some(starts)) = (comm.exec, &mut self.starts) {
                     starts.executed(comm.pid);
                 }
-                self.tracker.comm(&comm, &mut self.out);
-                self.lineage.comm(&comm);
+                self.tracker.comm(comm, &mut self.out);
+                self.lineage.comm(comm);
                 if comm.exec {
                     Life::begin(&mut self.life, comm.pid, id.time);
                     self.flush();
@@ -211,61 +225,58 @@ impl<'a> Reader<'a> {
             Record::Fork(task, _) => {
                 self.threads.0 += 1;
                 self.threads.1 = self.threads.0.max(self.threads.1);
-                self.tracker.fork(&task, &mut self.out);
-                self.lineage.fork(&task);
+                self.tracker.fork(task, &mut self.out);
+                self.lineage.fork(task);
             }
             Record::Exit(task, id) => {
                 self.turn(Some((task.pid, task.tid)), id.time, true);
-                if self.tracker.exit(&task, &mut self.out) {
+                if self.tracker.exit(task, &mut self.out) {
                     if let (true, Some(starts)) = (task.pid.0 == task.tid.0, &mut self.starts) {
                         starts.ended(task.pid);
                     }
                     self.threads.0 = self.threads.0.saturating_sub(1);
-                    self.lineage.exit(&task);
+                    self.lineage.exit(task);
                     if let Some(life) = &mut self.life {
                         life.ends(task.pid, id.time);
                     }
                 }
             }
             Record::Lost(lost, _) => self.lost(lost.count),
-            Record::LostSamples(count, _) => self.lost(count),
+            Record::LostSamples(count, _) => self.lost(*count),
             Record::Other(Other::Throttle(true, _), _) => self.throttled += 1,
             Record::Other(Other::Switch(way) | Other::SwitchCpuWide(way, ..), id)
                 if self.started && !way.out =>
             {
                 self.turn(id.task, id.time, false);
             }
-            Record::Other(..) | Record::Unknown { .. } => {}
+            Record::Sample(_) | Record::Other(..) | Record::Unknown { .. } => {}
         }
-        self.flush();
-        Ok(())
     }
 
     fn flush(&mut self) {
-        for mut observation in self.out.drain(..) {
-            self.tables.observe(&mut observation);
-            self.maps.observe(&mut observation);
-            self.lineage.observe(&observation);
-            if let Observation::Call(Call {
-                entry: Entry::Uncorking,
-                ..
-            }) = observation
-            {
-                self.saw_uncorking = true;
+        // Where they are: they are large.
+        for observation in &mut self.out {
+            self.tables.observe(observation);
+            self.maps.observe(observation);
+            self.lineage.observe(observation);
+            match observation {
+                Observation::Call(call) => {
+                    self.saw_uncorking |= call.entry == Entry::Uncorking;
+                    self.blind_rings +=
+                        u64::from(self.plan.operations.is_blind && uring::submits(call));
+                    let is_unread = self.reads_memory && accounting::is_unread(&self.fetched, call);
+                    self.unread += u64::from(is_unread);
+                    self.left_group += u64::from(Self::is_born_elsewhere(call));
+                }
+                Observation::OutOfSight(_) => self.out_of_sight += 1,
+                _ => {}
             }
-            if let (true, Observation::Call(call)) = (self.plan.operations.is_blind, &observation) {
-                self.blind_rings += u64::from(uring::submits(call));
-            }
-            if let (true, Observation::Call(call)) = (self.reads_memory, &observation) {
-                self.unread += u64::from(self.plan.reads(call) && !call.memory.is_read());
-            }
-            self.out_of_sight += u64::from(matches!(observation, Observation::OutOfSight(_)));
-            self.left_group += u64::from(Self::is_born_elsewhere(&observation));
-            match stacks::of(&mut self.stacks, &observation) {
-                Some(stack) => self.observer.observe_with(&observation, &stack),
-                None => self.observer.observe(&observation),
+            match stacks::of(&mut self.stacks, observation) {
+                Some(stack) => self.observer.observe_with(observation, &stack),
+                None => self.observer.observe(observation),
             }
         }
+        self.out.clear();
     }
 
     /// Called when all records have been taken.

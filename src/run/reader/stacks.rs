@@ -8,7 +8,7 @@ use crate::run::session::SessionError;
 use perf_records::attr::Layout;
 use perf_records::record::Sample;
 use perf_records::space::Stack;
-use perf_records::units::{Cpu, Nanos, Tid};
+use perf_records::units::{Cpu, Hashed, Nanos, Tid};
 use std::collections::HashMap;
 use std::sync::Arc;
 use syscall_model::{Entry, Observation};
@@ -62,7 +62,7 @@ impl Reader<'_> {
 
 /// The call chain of a call that has ended.
 pub(super) fn of(
-    stacks: &mut HashMap<(Tid, Nanos), Arc<Stack>>,
+    stacks: &mut HashMap<(Tid, Nanos), Arc<Stack>, Hashed>,
     observation: &Observation,
 ) -> Option<Arc<Stack>> {
     let Observation::Call(call) = observation else {

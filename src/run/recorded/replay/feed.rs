@@ -329,7 +329,7 @@ impl Watcher<'_> {
                 self.main.get_or_insert(child.pid);
             }
             Observation::Call(call)
-                if call.name() == Some("exit_group") && self.main == Some(call.actor.pid) =>
+                if self.main == Some(call.actor.pid) && call.name() == Some("exit_group") =>
             {
                 if let Entry::Seen { args, .. } = call.entry {
                     let [status, ..] = args;

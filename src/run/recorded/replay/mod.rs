@@ -2,8 +2,8 @@
 //!
 //! The file stands in for the machine: a plan is made with its formats, and an event that it lacks
 //! is one that the machine does not have. What only the harness knows of a run comes from the
-//! harness' own recordings ([`Saved`](crate::run::Saved)). A recording of perf does not say it, and
-//! what depends on it is not judged.
+//! harness' own recordings ([`Saved`]). A recording of perf does not say it, and what depends on it
+//! is not judged.
 
 mod catalogue;
 mod command;
