@@ -11,7 +11,8 @@ const SYNC: &str =
 const SAME_FILE: &str = "between: [{ first: { pwrite64: { fd: $fd } }, then: sendto, \
                          there_is: { fdatasync: { fd: $fd, returns: 0 } } }]";
 
-/// Calls of one thread: `w` writes, `s` syncs, `f` fails to, `a` answers, each with a file's number.
+/// Calls of one thread: `w` writes, `s` syncs, `f` fails to, `u` syncs an unknown file, `a`
+/// answers; each has a file's number.
 fn calls(text: &str) -> String {
     let call = |word: &str| {
         let (call, file) = word.split_at(1);

@@ -5,8 +5,8 @@ use crate::scenario::{Between, CountRange, NumberOf, StepSpec};
 use serde::de::DeserializeOwned;
 use serde_yaml::{Mapping, Value};
 
-/// What the keys `sequence`, `any_order`, `never`, `only`, `count` and `between` say; an event's names are its
-/// word's, parted by `|`.
+/// What the keys `sequence`, `any_order`, `never`, `only`, `count` and `between` say; an event's
+/// names are its word's, parted by `|`.
 pub(super) fn expected(text: &str) -> Expected {
     let value: Mapping = serde_yaml::from_str(text).unwrap();
     let mut expected = Expectations::default();
