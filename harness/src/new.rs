@@ -2,6 +2,7 @@
 
 mod files;
 mod place;
+mod world;
 
 use crate::out::{note, note_for_now};
 use crate::suite::refuse;
@@ -21,6 +22,7 @@ use trace_harness::run::{
 use trace_harness::scenario::{Command, Draft, EventSpec, EventWish, Since, Workload};
 use trace_harness::suggest::{self, Given, NoEnd};
 use trace_harness::verdict::{Run, Verdict};
+use world::World;
 
 /// How many runs are compared before the calibration: what varies between these is not expected.
 const RECORDED: u32 = 5;
@@ -28,7 +30,8 @@ const RECORDED: u32 = 5;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The command runs in a world of its own, as in every scenario: in an empty directory, with no network. Files below the \
-current directory that it names are laid in, others with --file; the scenario refers to them where they are.\n\n\
+current directory that an argument names, as a whole or behind a `=`, or a word of `sh -c`, are laid in, others with --file; the \
+scenario refers to them where they are. A command that does not end with status 0 is recorded with --exit alone.\n\n\
 Exit status: 0 written, 1 the command's runs are no test, 2 usage error, 77 the scenario would be skipped here, 99 the harness itself \
 could not do its work."
 )]
@@ -41,7 +44,8 @@ pub(crate) struct Arguments {
     /// folders by name, writes, syncs, network, programs]
     #[arg(short = 'e', long = "events", value_name = "EVENTS")]
     events: Vec<String>,
-    /// A file or folder below the current directory that the command needs and does not name
+    /// A file, or a folder with its files, below the current directory that the command needs and
+    /// does not name
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
     /// How many runs the snapshot must be the same in [default: 300, or as many as can be begun in
@@ -51,6 +55,8 @@ pub(crate) struct Arguments {
     /// How long a run may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
+    #[command(flatten)]
+    world: World,
     /// The command
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<String>,
@@ -67,6 +73,8 @@ pub(crate) enum NewError {
     Suite(#[from] SuiteError),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error("the command ended otherwise than expected: {exit}{said}")]
+    Ended { exit: ExitKind, said: String },
     #[error(transparent)]
     NoEnd(#[from] NoEnd),
     #[error(transparent)]
@@ -105,10 +113,16 @@ fn say(error: &NewError) -> u8 {
     let hint = match error {
         NewError::Record(RecordError::Run(error))
         | NewError::Calibrate(CalibrateError::Run(error)) => error.hint(),
-        NewError::Record(RecordError::NoRun(Verdict::Leak, _)) => Some(
-            "a scenario may allow it (`sandbox: { survivors: allowed }`): write one by hand, and let `harness calibrate` find its level".to_owned(),
-        ),
-        NewError::Record(RecordError::NoRun(Verdict::Timeout, _)) => Some("--timeout gives it more".to_owned()),
+        NewError::Record(RecordError::NoRun(Verdict::Leak, _)) => {
+            Some("--survivors allowed lets them".to_owned())
+        }
+        NewError::Record(RecordError::NoRun(Verdict::Timeout, _)) => {
+            Some("--timeout gives it more".to_owned())
+        }
+        NewError::Ended { exit, .. } => Some(format!(
+            "a file that it lacks is laid in with --file; if it is to end so, --exit {} records it",
+            world::word(*exit)
+        )),
         NewError::NoEnd(_) => Some("a test needs a program that ends as it did before".to_owned()),
         _ => None,
     };
@@ -120,6 +134,7 @@ fn say(error: &NewError) -> u8 {
         }
         NewError::Record(RecordError::NoRun(..))
         | NewError::NoEnd(_)
+        | NewError::Ended { .. }
         | NewError::Calibrate(CalibrateError::Failed { .. } | CalibrateError::Unsettled(_)) => {
             status::FAILED
         }
@@ -131,11 +146,15 @@ fn say(error: &NewError) -> u8 {
 fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     let target = Target::of(&arguments.name)?;
     let laid = files::collect(&arguments.command, &arguments.files)?;
+    let stdin = arguments.world.stdin()?;
+    for (path, why) in &laid.left_out {
+        note!("harness: not laid in: {}, {why}", shown_path(path));
+    }
     // The files' paths are relative to the scenario's folder, so that folder has to be there.
     let made = Made::folder_of(&target.file)?;
     let signals = signals::watch().map_err(|error| NewError::Usage(error.to_string()))?;
     let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
-    let mut draft = draft(arguments, &target, &laid);
+    let mut draft = draft(arguments, &target, &laid, stdin);
     let mut said = String::new();
     for file in &laid.named {
         said.push_str(&format!(
@@ -146,7 +165,9 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     let suite = Suite::of_text(bench, &target.file, &draft.text())?;
     let mut runs: Vec<Run> = Vec::new();
     for _ in 0..RECORDED {
-        runs.push(suite.record(&mut *control())?);
+        let run = suite.record(&mut *control())?;
+        ended(&run, arguments.world.exit())?;
+        runs.push(run);
     }
     let given = Given {
         files: laid.contents,
@@ -157,7 +178,6 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     };
     suggest::fill(&mut draft, &runs, &given)?;
     said.push_str(&summary(&draft, &runs));
-    said.push_str(&doubt(&draft, &runs));
     let (suite, calibration) = settle(arguments, bench, &target, &mut draft, &control)?;
     draft.snapshot = calibration.spec(&draft.snapshot);
     said.push_str(&crate::calibrate::report(&calibration));
@@ -207,7 +227,7 @@ fn settle<'a, 'c>(
 }
 
 /// Drafts the scenario before the command has run.
-fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
+fn draft(arguments: &Arguments, target: &Target, laid: &Laid, stdin: Option<String>) -> Draft {
     let is_shell = |program: &str| matches!(program, "sh" | "/bin/sh");
     let command = match arguments.command.as_slice() {
         [program, flag, text] if is_shell(program) && flag == "-c" => Command::Shell(text.clone()),
@@ -221,8 +241,8 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
     let description = format!("{} does what it did when it was recorded", short(&words));
     let workload = Workload {
         command,
-        env: Default::default(),
-        stdin: None,
+        env: arguments.world.env(),
+        stdin,
         files: laid.specs(&target.file),
         timeout: std::time::Duration::from_secs(arguments.timeout),
     };
@@ -234,6 +254,7 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid) -> Draft {
     };
     let mut draft = Draft::new(description, workload, events);
     draft.schema = target.schema();
+    draft.sandbox = arguments.world.sandbox();
     draft.head = vec![
         "Recorded by `harness new`. It passes as long as the command does this and nothing else of the kind;".to_owned(),
         "what is commented out holds as well.".to_owned(),
@@ -299,21 +320,16 @@ fn summary(draft: &Draft, runs: &[Run]) -> String {
     )
 }
 
-/// Warns of a command that fails: that may be its test, or a file may be missing.
-fn doubt(draft: &Draft, runs: &[Run]) -> String {
-    if draft.exit == ExitKind::Code(0) {
-        return String::new();
-    }
-    let stderr = runs
-        .first()
-        .and_then(|run| run.stderr.yes())
-        .map(|stderr| String::from_utf8_lossy(&stderr.bytes));
+/// Refuses a command that ends otherwise than it is to: a file may be missing.
+fn ended(run: &Run, wanted: ExitKind) -> Result<(), NewError> {
+    let Some(exit) = run.exit.yes().copied().filter(|exit| *exit != wanted) else {
+        return Ok(());
+    };
+    let stderr = run.stderr.yes();
+    let stderr = stderr.map(|stderr| String::from_utf8_lossy(&stderr.bytes));
     let said = stderr.as_deref().and_then(|text| text.lines().next());
     let said = said.map_or(String::new(), |line| {
         format!(", saying `{}`", shown(&short(line)))
     });
-    format!(
-        "note: {}{said}, and that is what the scenario expects; a file that it lacks is laid in with --file\n",
-        draft.exit
-    )
+    Err(NewError::Ended { exit, said })
 }

@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::field::Captures;
 use super::unify::unify;
 use crate::trace::Part;
+use std::slice::SliceIndex;
 
 /// The values of captures, and the step that bound each: sections see those of the whole run.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +56,7 @@ impl Bindings {
 
 /// The captures of a single matcher, tried on one deed: a bound capture keeps its value, a free one
 /// is bound for this deed only.
+#[derive(Clone)]
 pub(super) struct Within<'b> {
     bindings: &'b Bindings,
     own: Vec<(String, Part)>,
@@ -65,6 +67,33 @@ impl<'b> Within<'b> {
         Self {
             bindings,
             own: Vec::new(),
+        }
+    }
+
+    /// How many captures it has bound.
+    pub(super) fn bound(&self) -> usize {
+        self.own.len()
+    }
+
+    /// Takes back all but the first of what it has bound.
+    pub(super) fn undo(&mut self, bound: usize) {
+        self.own.truncate(bound);
+    }
+
+    /// What it has bound, in that order.
+    pub(super) fn own(&self) -> &[(String, Part)] {
+        &self.own
+    }
+
+    /// Copies some of what it has bound.
+    pub(super) fn bind(
+        &self,
+        which: impl SliceIndex<[(String, Part)], Output = [(String, Part)]>,
+        bindings: &mut Bindings,
+        by: &str,
+    ) {
+        for (name, part) in self.own.get(which).unwrap_or_default() {
+            bindings.bind(name, part, by.to_owned());
         }
     }
 }

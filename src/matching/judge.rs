@@ -1,5 +1,6 @@
 //! Judges the expectations for a run or a section by its deeds.
 
+use super::between;
 use super::bindings::Bindings;
 use super::closed::{self, Sight};
 use super::explain::Explainer;
@@ -35,7 +36,7 @@ impl Finding {
 /// The result for all expectations; empty if all were met.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
-    /// In the order of the keys: `sequence`, `any_order`, `never`, `only`, `count`.
+    /// In the order of the keys: `sequence`, `any_order`, `never`, `only`, `count`, `between`.
     pub findings: Vec<Finding>,
     /// The values of captures: those of `sequence` and `any_order`, and the outer ones.
     pub bindings: Bindings,
@@ -74,6 +75,7 @@ pub fn judge(
     let mut findings = closed::never(&expected.never, &sight);
     findings.extend(closed::only(&expected.only, &sight));
     findings.extend(closed::count(&expected.count, &sight));
+    findings.extend(between::judge(&expected.between, &sight, most));
     judgement.findings.extend(findings);
     judgement
 }

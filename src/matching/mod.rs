@@ -5,6 +5,7 @@
 //! one: such a run is not judged.
 
 mod answer;
+mod between;
 mod bindings;
 mod candidates;
 mod closed;
@@ -55,17 +56,18 @@ impl Expected {
         };
         self.roles().into_iter().any(|(role, matcher)| match role {
             Role::Count(_) => !matcher.fields.is_empty() || is_one_of_many(matcher),
-            Role::Step | Role::Next | Role::Never | Role::Only => true,
+            _ => true,
         })
     }
 
-    /// Returns the matchers of `never`, and those of each `count` with a maximum.
+    /// Returns the matchers of what must not come unseen: of `never`, of each `count` with a
+    /// maximum, and the ends of the stretches of `between`.
     #[must_use]
     pub fn bounds(&self) -> Vec<&Matcher> {
         let is_bound = |role| match role {
-            Role::Never => true,
+            Role::Never | Role::First | Role::Then => true,
             Role::Count(times) => times.max.is_some(),
-            Role::Step | Role::Next | Role::Only => false,
+            Role::Step | Role::Next | Role::Only | Role::ThereIs => false,
         };
         let roles = self.roles().into_iter();
         let bounds = roles.filter(|(role, _)| is_bound(*role));

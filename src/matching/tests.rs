@@ -2,6 +2,7 @@ use super::*;
 use crate::trace::Deed;
 use notation::deeds;
 
+mod between;
 mod effort;
 mod exhaustive;
 mod explained;

@@ -137,6 +137,14 @@ impl Reduction<'_> {
             expectations.only.clear();
             self.note(&format!("{label}only"));
         }
+        let n_between = expectations.between.len();
+        expectations.between.retain(|between| {
+            let mut steps = between.steps().into_iter();
+            !steps.any(|step| self.is_lost(step, &lost))
+        });
+        if expectations.between.len() < n_between {
+            self.note(&format!("{label}between"));
+        }
         lost
     }
 

@@ -113,7 +113,12 @@ impl Resolver<'_> {
         let only_of_events = match role {
             Role::Next => Some("what a thread does next is an event"),
             Role::Only => Some("`only` is said of events"),
-            Role::Step | Role::Never | Role::Count(_) => None,
+            Role::Step
+            | Role::Never
+            | Role::Count(_)
+            | Role::First
+            | Role::Then
+            | Role::ThereIs => None,
         };
         if let Some(why) = only_of_events {
             spans::refuse(step, self.scenario, why)?;

@@ -1,7 +1,7 @@
 //! Reports on mutants, as text and as JSON lines.
 
 use super::json::object_line;
-use crate::mutate::Mutant;
+use crate::mutate::{Mutant, Operator};
 use crate::run::{MutationReport, Standing, Survey};
 use crate::verdict::{Verdict, joined};
 use perf_records::units::shown;
@@ -81,8 +81,36 @@ fn remarks(out: &mut String, survey: &Survey) {
     }
 }
 
-/// Groups the survivors by operator, event and field, the largest group first, each with its first
-/// survivor as an example.
+/// Whether a crash could cost data if the program did so: a sync or a name is left out, fails, or
+/// comes at another time.
+fn costs_data(mutant: &Mutant) -> bool {
+    let event = mutant.event.as_str();
+    let starts = [
+        "rename",
+        "link",
+        "unlink",
+        "fsync",
+        "fdatasync",
+        "sync",
+        "msync",
+    ];
+    let lasts = starts.iter().any(|start| event.starts_with(start));
+    lasts
+        && match mutant.operator {
+            Operator::Drop
+            | Operator::DropAll
+            | Operator::Swap
+            | Operator::Exchange
+            | Operator::Delay => true,
+            Operator::Edit => mutant.field.as_deref() == Some("returns"),
+            Operator::DropProcess | Operator::Repeat | Operator::Reassign | Operator::Insert => {
+                false
+            }
+        }
+}
+
+/// Groups the survivors by operator, event and field, each with its first survivor as an example:
+/// first those that cost data, then the largest groups.
 fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'static str) {
     let mut kinds: BTreeMap<_, Vec<&Mutant>> = BTreeMap::new();
     for survivor in &survey.survivors {
@@ -90,7 +118,10 @@ fn kinds(out: &mut String, survey: &Survey, paint: &dyn Fn(&'static str) -> &'st
         kinds.entry(key).or_default().push(survivor);
     }
     let mut kinds: Vec<Vec<&Mutant>> = kinds.into_values().collect();
-    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.len()));
+    kinds.sort_by_key(|kind| {
+        let costs_data = kind.first().is_some_and(|first| costs_data(first));
+        (!costs_data, std::cmp::Reverse(kind.len()))
+    });
     let n_more = kinds.len().saturating_sub(MOST_KINDS);
     for kind in kinds.iter().take(MOST_KINDS) {
         let Some(first) = kind.first() else { continue };

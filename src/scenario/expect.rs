@@ -12,7 +12,7 @@ use super::counts::{CountRange, Difference};
 use super::files_after::FileAfter;
 use super::flexible::{Entries, Flexible, Text, deserialize_flexible};
 use super::nearest::{did_you_mean, unknown};
-use super::patterns::{WrittenCounts, WrittenExpectations};
+use super::patterns::{WrittenBetween, WrittenCounts, WrittenExpectations};
 use super::schema::{either, of, one_key, text, words};
 use super::steps::{Expectations, NumberOf, Pattern, StepSpec};
 use perf_live::units::{ExitKind, Limit};
@@ -86,6 +86,8 @@ pub(super) struct WrittenExpect {
     pub(super) only: Option<Vec<StepSpec>>,
     /// So many of each.
     pub(super) count: Option<WrittenCounts<CountRange>>,
+    /// Something between each of one and the next of another behind it.
+    pub(super) between: Option<Vec<WrittenBetween>>,
     /// What is expected of the events of a section, by its name.
     pub(super) sections: Option<Entries<WrittenExpectations>>,
     /// How many more of each there must be than in the run of `baseline`.

@@ -82,7 +82,7 @@ pub use sandbox::SandboxSpec;
 pub use schema::schema;
 pub use snapshot::{LevelSpec, SnapshotBy, SnapshotKeys, SnapshotLevel, SnapshotSpec};
 pub use spans::{SharedSpec, SpanSpec};
-pub use steps::{Expectations, NumberOf, Pattern, Role, StepSpec};
+pub use steps::{Between, Expectations, NumberOf, Pattern, Role, StepSpec};
 pub use trace::{EventSpec, EventWish, Since, TraceSpec};
 pub use workload::{Command, FileSource, FileSpec, Workload};
 pub use write::{Draft, Suggestion, event};

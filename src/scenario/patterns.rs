@@ -11,7 +11,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::counts::CountRange;
 use super::field_test::Test;
-use super::flexible::{Entries, Flexible, deserialize_flexible, elements};
+use super::flexible::{Entries, Flexible, NoMapping, deserialize_flexible, elements};
 use super::key_path::KeyPath;
 use super::schema::{either, entries_of, list_of, of, some_text};
 use super::steps::{NumberOf, Pattern, StepSpec};
@@ -39,7 +39,30 @@ pub(super) struct WrittenExpectations {
     pub(super) only: Option<Vec<StepSpec>>,
     /// So many of each.
     pub(super) count: Option<WrittenCounts<CountRange>>,
+    /// Something between each of one and the next of another behind it.
+    pub(super) between: Option<Vec<WrittenBetween>>,
 }
+
+/// Something that must come between two others.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a mapping with `first`, `then` and `there_is`"
+)]
+pub(super) struct WrittenBetween {
+    /// Each of these that has a `then` behind it.
+    pub(super) first: StepSpec,
+    /// The next of these behind it.
+    pub(super) then: StepSpec,
+    /// Behind `first` and before `then` one of these must come.
+    pub(super) there_is: StepSpec,
+    /// How many `first` must have a `then` behind them; without it at least one.
+    pub(super) times: Option<Pairs>,
+}
+
+/// How many there must be, where `0..` is no idle word: without it there must be one at least.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pairs(pub(super) CountRange);
 
 /// The keys that are no names of events.
 const WORDS: [&str; 4] = ["next", "never", "sequence", "any_order"];
@@ -173,7 +196,8 @@ impl WrittenExpectations {
     /// Whether nothing at all stands there.
     pub(super) fn is_empty(&self) -> bool {
         let patterns = self.sequence.is_none() && self.any_order.is_none();
-        patterns && self.never.is_none() && self.only.is_none() && self.count.is_none()
+        let others = self.never.is_none() && self.only.is_none() && self.count.is_none();
+        patterns && others && self.between.is_none()
     }
 }
 
@@ -253,7 +277,27 @@ impl Flexible for Fields {
     }
 }
 
-deserialize_flexible!(Fields);
+deserialize_flexible!(Fields, Pairs);
+
+impl Flexible for Pairs {
+    const EXPECTED: &'static str = CountRange::EXPECTED;
+    type Mapping = NoMapping;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        <CountRange as Flexible>::schema(generator)
+    }
+
+    fn from_number(number: u64) -> Option<Result<Self, String>> {
+        Some(CountRange::from_number(number)?.map(Self))
+    }
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Some(match text {
+            "0.." => Ok(Self(CountRange { min: 0, max: None })),
+            text => CountRange::from_text(text)?.map(Self),
+        })
+    }
+}
 
 impl<'de, N: Deserialize<'de>> Deserialize<'de> for WrittenCounts<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

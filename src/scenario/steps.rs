@@ -22,6 +22,21 @@ pub struct Expectations<S = StepSpec> {
     pub only: Vec<S>,
     /// So many of each.
     pub count: Vec<NumberOf<S>>,
+    /// Something between each of one and the next of another behind it.
+    pub between: Vec<Between<S>>,
+}
+
+/// An element of `between`.
+#[derive(Clone, Debug)]
+pub struct Between<S = StepSpec> {
+    /// Each of these that has a `then` behind it.
+    pub first: S,
+    /// The next of these behind it.
+    pub then: S,
+    /// Behind `first` and before `then` one of these must come.
+    pub there_is: S,
+    /// How many `first` must have a `then` behind them.
+    pub times: CountRange,
 }
 
 /// An element of `sequence` or `any_order`.
@@ -62,13 +77,25 @@ pub enum Role {
     Only,
     /// It must come so often.
     Count(CountRange),
+    /// Each of it begins a stretch of `between`.
+    First,
+    /// The next of it ends such a stretch.
+    Then,
+    /// It must come in each such stretch.
+    ThereIs,
 }
 
 impl Role {
-    /// Whether an event is looked for that may bind captures.
+    /// Whether an event is looked for that may bind captures of the whole run.
     #[must_use]
     pub fn binds(self) -> bool {
         matches!(self, Self::Step | Self::Next)
+    }
+
+    /// Whether it is said in `between`, whose elements have captures of their own.
+    #[must_use]
+    pub fn is_of_between(self) -> bool {
+        matches!(self, Self::First | Self::Then | Self::ThereIs)
     }
 }
 
@@ -80,6 +107,7 @@ impl<S> Default for Expectations<S> {
             never: Vec::new(),
             only: Vec::new(),
             count: Vec::new(),
+            between: Vec::new(),
         }
     }
 }
@@ -122,6 +150,27 @@ impl<S> Expectations<S> {
                     times: *times,
                 })
             })?,
+            between: each(&self.between, |between| between.try_map(&mut map))?,
+        })
+    }
+}
+
+impl<S> Between<S> {
+    /// Its steps, in the order in which their captures get values.
+    #[must_use]
+    pub fn steps(&self) -> [&S; 3] {
+        [&self.first, &self.then, &self.there_is]
+    }
+
+    fn try_map<'a, T, E>(
+        &'a self,
+        map: &mut impl FnMut(Role, &'a S) -> Result<T, E>,
+    ) -> Result<Between<T>, E> {
+        Ok(Between {
+            first: map(Role::First, &self.first)?,
+            then: map(Role::Then, &self.then)?,
+            there_is: map(Role::ThereIs, &self.there_is)?,
+            times: self.times,
         })
     }
 }

@@ -10,6 +10,7 @@ use super::{
 use perf_live::units::ExitKind;
 
 mod after;
+mod between;
 mod captures;
 mod edit;
 mod fields;

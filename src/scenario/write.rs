@@ -1,6 +1,7 @@
 //! From what a scenario says to the text of a file, as a person would write it.
 
 mod file;
+mod sandbox;
 pub(super) mod scalar;
 mod steps;
 

@@ -5,9 +5,12 @@
 //! offered, each with a reason, for the author to take or to leave: only the author knows what the
 //! program promises.
 
+mod between;
 mod clock;
 mod events;
 mod files;
+mod replacement;
+mod syncs;
 
 pub use clock::tells_time;
 

@@ -17,6 +17,8 @@ pub(super) struct Laid {
     pub(super) contents: BTreeMap<PathBuf, Vec<u8>>,
     /// The paths that the command names.
     pub(super) named: Vec<PathBuf>,
+    /// Folders that the command names and that are not laid in, and why.
+    pub(super) left_out: Vec<(PathBuf, String)>,
 }
 
 impl Laid {
@@ -49,21 +51,34 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
             files::look(&below, files::LAID).map_err(|error| unread(error.into()))?;
         }
         let files = files_at(&below).map_err(unread)?;
+        if files.is_empty() {
+            return Err(NewError::Usage(format!(
+                "`{}` has no files, and a scenario lays files: the command has to make the folder, as in sh -c 'mkdir ...; ...'",
+                shown_path(path)
+            )));
+        }
         laid.read(files)?;
     }
     for word in words(command) {
-        let Some(path) = below(Path::new(word)) else {
+        let Some(path) = below(Path::new(&word)) else {
             continue;
         };
         if path.as_os_str().is_empty() || laid.contents.contains_key(&path) || !path.exists() {
             continue;
         }
         match files_at(&path) {
-            Ok(files) if files.len() <= MOST && !files.is_empty() => {
+            Ok(files) if files.is_empty() => {
+                laid.left_out.push((path, "which has no files".to_owned()));
+            }
+            Ok(files) if files.len() > MOST => {
+                let why = format!("which has more than {MOST} files (--file does it)");
+                laid.left_out.push((path, why));
+            }
+            Ok(files) => {
                 laid.read(files)?;
                 laid.named.push(path);
             }
-            _ => {}
+            Err(_) => {}
         }
     }
     Ok(laid)
@@ -81,18 +96,54 @@ impl Laid {
 }
 
 /// Returns what may be a path in a command: each argument, what follows a `=`, and the words of a
-/// shell's text. A program's name without a slash is found elsewhere.
-fn words(command: &[String]) -> Vec<&str> {
-    let mut words: Vec<&str> = Vec::new();
-    if let Some((program, arguments)) = command.split_first() {
-        words.extend(program.contains('/').then_some(program.as_str()));
-        for argument in arguments {
-            words.push(argument);
-            words.extend(argument.split_once('=').map(|(_, value)| value));
-            let is_end = |c: char| c.is_whitespace() || ";|&<>()'\"=`$".contains(c);
-            words.extend(argument.split(is_end));
+/// shell's text, but no word within another argument. A program's name without a slash is found
+/// elsewhere.
+fn words(command: &[String]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let Some((program, arguments)) = command.split_first() else {
+        return words;
+    };
+    words.extend(program.contains('/').then(|| program.clone()));
+    let script = script(program, arguments);
+    for (at, argument) in arguments.iter().enumerate() {
+        match script == Some(at) {
+            true => words.extend(shell_words(argument)),
+            false => words.push(argument.clone()),
         }
     }
+    let values = words.iter().filter_map(|word| word.split_once('='));
+    let values: Vec<String> = values.map(|(_, value)| value.to_owned()).collect();
+    words.extend(values);
+    words
+}
+
+/// Returns the place of the text that a shell is to run: behind `-c`.
+fn script(program: &str, arguments: &[String]) -> Option<usize> {
+    let name = Path::new(program).file_name()?.to_str()?;
+    let is_shell = ["sh", "bash", "dash", "ash", "ksh", "zsh"].contains(&name);
+    let is_text =
+        |flag: &String| flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c');
+    let flag = arguments.iter().position(is_text).filter(|_| is_shell)?;
+    Some(flag + 1)
+}
+
+/// Returns the words of a shell's text; what stands between quotes is one word, or a part of one.
+fn shell_words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in text.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            None if matches!(c, '\'' | '"') => quote = Some(c),
+            None if c.is_whitespace() || ";|&<>()`$".contains(c) => words.push(String::new()),
+            _ => {
+                if let Some(word) = words.last_mut() {
+                    word.push(c);
+                }
+            }
+        }
+    }
+    words.retain(|word| !word.is_empty());
     words
 }
 
@@ -177,12 +228,44 @@ mod tests {
     #[test]
     fn words_of_a_command_that_may_be_paths() {
         let command = ["cc", "-o", "out", "if=in", "cat a.txt|sort >'b c'"].map(str::to_owned);
-        let words = words(&command);
-        for word in ["-o", "out", "in", "a.txt", "sort"] {
-            assert!(words.contains(&word), "{word}: {words:?}");
-        }
-        assert!(!words.contains(&"cc"));
+        assert_eq!(
+            words(&command).join(" "),
+            "-o out if=in cat a.txt|sort >'b c' in"
+        );
         assert_eq!(super::words(&["./tool".to_owned()]), ["./tool"]);
+    }
+
+    #[test]
+    fn words_within_an_argument_are_no_paths_but_those_of_a_shell() {
+        let named = |command: &[&str]| {
+            let command: Vec<String> = command.iter().map(|word| (*word).to_owned()).collect();
+            words(&command)
+        };
+        let sql = "create table t(a)";
+        assert_eq!(named(&["sqlite3", "db", sql]), ["db", sql]);
+        assert_eq!(
+            named(&[
+                "/bin/bash",
+                "-ec",
+                "cat a.txt|sort >'b c'; A=d sqlite3 db \"insert into t\"",
+                "x"
+            ]),
+            [
+                "/bin/bash",
+                "-ec",
+                "cat",
+                "a.txt",
+                "sort",
+                "b c",
+                "A=d",
+                "sqlite3",
+                "db",
+                "insert into t",
+                "x",
+                "d"
+            ]
+        );
+        assert_eq!(named(&["perl", "-c", "a b"]), ["-c", "a b"]);
     }
 
     #[test]

@@ -84,7 +84,7 @@ const TRACE_HARNESS: Rooms = &[
     ("verdict", &["matching", "plan", "scenario", "trace"]),
     ("snapshot", &[]),
     ("upgrade", &["verdict"]),
-    ("suggest", &["scenario", "trace", "verdict"]),
+    ("suggest", &["matching", "scenario", "trace", "verdict"]),
     ("matrix", &["scenario", "snapshot", "upgrade", "verdict"]),
     (
         "run",

@@ -5,6 +5,7 @@
 //! use colours: `+` is met, `-` is missing or forbidden, `~` is similar, `@@` says where in the
 //! trace the lines below it are.
 
+mod between;
 mod closed;
 mod forgotten;
 mod nearest;

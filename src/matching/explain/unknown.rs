@@ -63,7 +63,12 @@ impl Explainer<'_, '_> {
     }
 
     /// Returns the fields that decide and whose value is not known.
-    fn unread(&self, matcher: &Matcher, deed: Place, bindings: &Bindings) -> Vec<String> {
+    pub(super) fn unread(
+        &self,
+        matcher: &Matcher,
+        deed: Place,
+        bindings: &Bindings,
+    ) -> Vec<String> {
         let Some(deed) = self.scene.deeds.get(deed) else {
             return Vec::new();
         };

@@ -1,11 +1,11 @@
 //! Expectations for tests, from YAML, without a file around them.
 
 use super::*;
-use crate::scenario::{NumberOf, StepSpec};
+use crate::scenario::{Between, CountRange, NumberOf, StepSpec};
 use serde::de::DeserializeOwned;
 use serde_yaml::{Mapping, Value};
 
-/// What the keys `sequence`, `any_order`, `never`, `only` and `count` say; an event's names are its
+/// What the keys `sequence`, `any_order`, `never`, `only`, `count` and `between` say; an event's names are its
 /// word's, parted by `|`.
 pub(super) fn expected(text: &str) -> Expected {
     let value: Mapping = serde_yaml::from_str(text).unwrap();
@@ -17,6 +17,9 @@ pub(super) fn expected(text: &str) -> Expected {
             "never" => expected.never = read(value),
             "only" => expected.only = read(value),
             "count" => expected.count = value.as_mapping().unwrap().iter().map(number).collect(),
+            "between" => {
+                expected.between = value.as_sequence().unwrap().iter().map(between).collect()
+            }
             other => panic!("{other}"),
         }
     }
@@ -45,6 +48,22 @@ fn number((word, range): (&Value, &Value)) -> NumberOf {
             fields.into(),
         )]))),
         times: read(times),
+    }
+}
+
+/// `{ first: a, then: b, there_is: c, times: 2 }`.
+fn between(value: &Value) -> Between {
+    let key = |name: &str| value.get(name).cloned();
+    let range = |min| CountRange { min, max: None };
+    Between {
+        first: read(key("first").unwrap()),
+        then: read(key("then").unwrap()),
+        there_is: read(key("there_is").unwrap()),
+        times: match key("times") {
+            None => range(1),
+            Some(value) if value.as_str() == Some("0..") => range(0),
+            Some(value) => read(value),
+        },
     }
 }
 

@@ -211,6 +211,9 @@ fn an_event_that_is_not_recorded_is_refused_wherever_it_stands() {
         "  never: [ @connect ]",
         "  only: [ { @connect: {} } ]",
         "  any_order: [ fsync, @connect ]",
+        "  between: [{ first: @connect, then: fsync, there_is: close }]",
+        "  between: [{ first: fsync, then: @connect, there_is: close }]",
+        "  between: [{ first: fsync, then: close, there_is: { @connect: {} } }]",
         "  sequence: [ fsync, { never: [ read, @connect ] } ]",
         "  sequence: [ fsync, { next: { @connect: {} } } ]",
     ] {

@@ -70,7 +70,10 @@ expect:
   any_order: [ fsync, 'sched:gone' ]
   never: [ 'sched:gone', {{ fsync: {{ returns: -1 }} }} ]
   only: [ fsync, 'sched:gone' ]
-  count: {{ 'sched:gone': 1, close: 2 }}"
+  count: {{ 'sched:gone': 1, close: 2 }}
+  between:
+  - {{ first: fsync, then: 'sched:gone', there_is: close }}
+  - {{ first: fsync, then: fsync, there_is: close }}"
     ));
     let names: Vec<&str> = plan.events.named.iter().map(|it| &*it.name).collect();
     assert_eq!(names, ["sched:sched_process_exec"]);
@@ -84,7 +87,7 @@ expect:
     };
     assert_eq!(words(&expected.never), ["fsync"]);
     assert_eq!(words(&expected.only), ["fsync"]);
-    assert_eq!(expected.count.len(), 1);
+    assert_eq!((expected.count.len(), expected.between.len()), (1, 1));
     assert_eq!(
         plan.notes,
         [
@@ -93,6 +96,7 @@ expect:
             "`any_order` is not judged, or not all of it",
             "`never` is not judged, or not all of it",
             "`count` is not judged, or not all of it",
+            "`between` is not judged, or not all of it",
         ]
     );
 }
@@ -107,11 +111,13 @@ expect:
   sequence: [ {{ 'sched:gone': {{ process: $p }} }}, {{ fsync: {{ fd: $f }} }} ]
   any_order: [ {{ fsync: {{ fd: $f }} }} ]
   never: [ {{ close: {{ process: $p }} }}, {{ close: {{ fd: $f }} }} ]
-  only: [ {{ fsync: {{ process: $p }} }}, close ]"
+  only: [ {{ fsync: {{ process: $p }} }}, close ]
+  between: [ {{ first: close, then: {{ fsync: {{ process: $p }} }}, there_is: close }} ]"
     ));
     let expected = &plan.expected;
     assert_eq!((expected.sequence.len(), expected.any_order.len()), (0, 1));
     assert_eq!((expected.never.len(), expected.only.len()), (1, 0));
+    assert!(expected.between.is_empty());
     assert_eq!(expected.never[0].fields[0].0, "fd");
 }
 

@@ -67,6 +67,42 @@ fn a_person_reads_what_is_let_through_most_frequent_first() {
 }
 
 #[test]
+fn syncs_and_renames_that_are_left_out_or_come_late_are_shown_first() {
+    let of = |operator, event: &str, field: Option<&str>| Mutant {
+        event: event.to_owned(),
+        ..survivor(operator, field, None)
+    };
+    let survivors = vec![
+        of(Operator::Edit, "openat", Some("flags")),
+        of(Operator::Edit, "openat", Some("flags")),
+        of(Operator::Repeat, "fsync", None),
+        of(Operator::Edit, "fsync", Some("returns")),
+        of(Operator::Delay, "fdatasync", None),
+        of(Operator::Drop, "write", None),
+        of(Operator::Swap, "renameat2", None),
+        of(Operator::Swap, "renameat2", None),
+    ];
+    let text = human(Ok(Survey {
+        survivors,
+        ..survey()
+    }));
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("lets through "));
+    assert_eq!(
+        lines.collect::<Vec<_>>(),
+        [
+            "2: swap renameat2",
+            "1: delay fdatasync",
+            "1: edit fsync returns",
+            "2: edit openat flags",
+            "1: drop write",
+            "1: repeat fsync",
+        ]
+    );
+}
+
+#[test]
 fn a_rate_is_never_rounded_up_to_all() {
     let nearly = Survey {
         n_mutants: 10_000,

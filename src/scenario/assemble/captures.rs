@@ -1,9 +1,9 @@
 //! Captures: each is bound by a step, and used once more at least.
 //!
 //! What `expect` itself binds is known in its sections, too; what a section binds is known in that
-//! section alone.
+//! section alone. What an element of `between` binds is known in that element alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::File;
 use crate::scenario::diagnostic::Diagnostic;
@@ -11,6 +11,7 @@ use crate::scenario::key_path::KeyPath;
 use crate::scenario::steps::{Expectations, StepSpec};
 
 /// One place at which a capture stands.
+#[derive(Clone)]
 struct Use {
     name: String,
     at: KeyPath,
@@ -23,9 +24,11 @@ enum Kind {
     Binds,
     /// It must be bound before: below `not`, or as one of several.
     Compares,
-    /// It is looked at when all steps have been found: in `never`, `only` and `count`.
+    /// It is looked at when all steps have been found: in `never`, `only`, `count` and `between`.
     Judges,
 }
+
+const STEPS: &str = "a step of `sequence` or `any_order`";
 
 /// Refuses captures that nothing binds, and those that nothing else looks at.
 pub(super) fn check(
@@ -34,6 +37,8 @@ pub(super) fn check(
     sections: &BTreeMap<String, Expectations>,
 ) -> Result<(), Diagnostic> {
     let mut outer = uses(events);
+    let of_run = bound(&outer);
+    outer.extend(of_elements(file, events, &of_run)?);
     for section in sections.values() {
         let is_known = |name: &str| {
             let mut outer = outer.iter();
@@ -42,10 +47,16 @@ pub(super) fn check(
         let (known, own): (Vec<_>, Vec<_>) = uses(section)
             .into_iter()
             .partition(|used| is_known(&used.name));
-        judge(file, &own)?;
-        outer.extend(known);
+        let mut all = bound(&own);
+        let own_names = all.clone();
+        all.extend(of_run.iter().cloned());
+        let elements = of_elements(file, section, &all)?.into_iter();
+        let (of_own, of_outer): (Vec<_>, Vec<_>) =
+            elements.partition(|used| own_names.contains(&used.name));
+        judge(file, &[own, of_own].concat(), STEPS)?;
+        outer.extend(known.into_iter().chain(of_outer));
     }
-    judge(file, &outer)
+    judge(file, &outer, STEPS)
 }
 
 /// Refuses captures in a step that stands for itself; `why` says so.
@@ -62,14 +73,16 @@ pub(super) fn refuse(file: &File<'_>, step: &StepSpec, why: &str) -> Result<(), 
     }
 }
 
-fn judge(file: &File<'_>, uses: &[Use]) -> Result<(), Diagnostic> {
+/// `binders` are the steps that may bind a capture here.
+fn judge(file: &File<'_>, uses: &[Use], binders: &str) -> Result<(), Diagnostic> {
     for (index, used) in uses.iter().enumerate() {
         let name = &used.name;
         let same = || uses.iter().filter(|other| other.name == *name);
         let Some(binding) = same().find(|other| other.kind == Kind::Binds) else {
             let message = format!("nothing binds `${name}`");
-            let help = "a step of `sequence` or `any_order` must have it as the value of a field; \
-                        to take anything write `any`";
+            let help = format!(
+                "{binders} must have it as the value of a field; to take anything write `any`"
+            );
             return Err(file.complaint(&used.at, message).with_help(help));
         };
         if same().count() == 1 {
@@ -88,10 +101,42 @@ fn judge(file: &File<'_>, uses: &[Use]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// All captures, in the order in which events are looked for.
+/// The names that are bound by steps.
+fn bound(uses: &[Use]) -> BTreeSet<String> {
+    let binding = uses.iter().filter(|used| used.kind == Kind::Binds);
+    binding.map(|used| used.name.clone()).collect()
+}
+
+/// The captures of the elements of `between` that are `known` outside of them. The others are an
+/// element's own, and are refused here.
+fn of_elements(
+    file: &File<'_>,
+    expectations: &Expectations,
+    known: &BTreeSet<String>,
+) -> Result<Vec<Use>, Diagnostic> {
+    let mut all = Vec::new();
+    for element in &expectations.between {
+        let mut uses = Vec::new();
+        for step in element.steps() {
+            add_step(&mut uses, step, None);
+        }
+        let (outer, own): (Vec<_>, Vec<_>) = uses
+            .into_iter()
+            .partition(|used| known.contains(&used.name));
+        judge(file, &own, "`first` or `then`, or a step of `sequence`,")?;
+        all.extend(outer.into_iter().map(|used| Use {
+            kind: Kind::Judges,
+            ..used
+        }));
+    }
+    Ok(all)
+}
+
+/// All captures but those of `between`, in the order in which events are looked for.
 fn uses(expectations: &Expectations) -> Vec<Use> {
     let mut uses = Vec::new();
-    for (role, step) in expectations.roles() {
+    let roles = expectations.roles().into_iter();
+    for (role, step) in roles.filter(|(role, _)| !role.is_of_between()) {
         add_step(&mut uses, step, (!role.binds()).then_some(Kind::Judges));
     }
     uses

@@ -25,6 +25,7 @@ impl File<'_> {
             never: written.never,
             only: written.only,
             count: written.count,
+            between: written.between,
         };
         let events = self.expectations(&at, events)?;
         let sections = match written.sections {

@@ -1,10 +1,11 @@
 //! Patterns and counts with their places, and what is wrong with them as a whole.
 
 use super::File;
+use crate::scenario::counts::CountRange;
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::key_path::KeyPath;
-use crate::scenario::patterns::{WrittenCounts, WrittenExpectations};
-use crate::scenario::steps::{Expectations, NumberOf, Pattern, StepSpec};
+use crate::scenario::patterns::{WrittenBetween, WrittenCounts, WrittenExpectations};
+use crate::scenario::steps::{Between, Expectations, NumberOf, Pattern, StepSpec};
 
 /// What holds a list of patterns, which decides what may stand in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,10 @@ impl File<'_> {
                 Some(count) => self.counts(&key("count"), count)?,
                 None => Vec::new(),
             },
+            between: match written.between {
+                Some(list) => self.betweens(&key("between"), list)?,
+                None => Vec::new(),
+            },
         })
     }
 
@@ -55,6 +60,29 @@ impl File<'_> {
                 NumberOf { step, times }
             })
             .collect())
+    }
+
+    fn betweens(
+        &self,
+        at: &KeyPath,
+        written: Vec<WrittenBetween>,
+    ) -> Result<Vec<Between>, Diagnostic> {
+        if written.is_empty() {
+            let help = "write { first: ..., then: ..., there_is: ... }, or leave it out";
+            return Err(self.empty(at, help));
+        }
+        let one_at_least = CountRange { min: 1, max: None };
+        let elements = written.into_iter().enumerate();
+        let elements = elements.map(|(index, written)| {
+            let key = |name: &str| at.clone().index(index).key(name);
+            Between {
+                first: written.first.below(key("first")),
+                then: written.then.below(key("then")),
+                there_is: written.there_is.below(key("there_is")),
+                times: written.times.map_or(one_at_least, |times| times.0),
+            }
+        });
+        Ok(elements.collect())
     }
 
     fn not_empty<T>(&self, at: &KeyPath, list: &[T]) -> Result<(), Diagnostic> {

@@ -50,6 +50,52 @@ error: nothing binds `$fd`
 }
 
 #[test]
+fn used_only_once_in_an_element_of_between() {
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+expect:
+  between:
+    - { first: { write: { fd: $fd } }, then: sendto, there_is: { fsync: { fd: $fd } } }
+    - { first: write, then: sendto, there_is: { fsync: { fd: $fd } } }
+",
+        "
+error: `$fd` is used only here
+ --> x.yaml:6:62
+  |
+6 |     - { first: write, then: sendto, there_is: { fsync: { fd: $fd } } }
+  |                                                              ^^^
+  |
+  = help: to take anything write `any`
+",
+    );
+}
+
+#[test]
+fn bound_by_an_element_of_between_alone() {
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+expect:
+  between:
+    - { first: { write: { fd: $fd } }, then: sendto, there_is: { fsync: { fd: $fd } } }
+  never: [{ close: { fd: $fd } }]
+",
+        "
+error: nothing binds `$fd`
+ --> x.yaml:6:26
+  |
+6 |   never: [{ close: { fd: $fd } }]
+  |                          ^^^
+  |
+  = help: a step of `sequence` or `any_order` must have it as the value of a field; to take anything write `any`
+",
+    );
+}
+
+#[test]
 fn only_in_a_never_between_steps() {
     check(
         "\

@@ -214,7 +214,7 @@ error: unknown key `exit` in `expect.sections.save`
 4 | expect: { sections: { save: { exit: 0 } } }
   |                               ^^^^
   |
-  = help: the keys here are `sequence`, `any_order`, `never`, `only`, `count`
+  = help: the keys here are `sequence`, `any_order`, `never`, `only`, `count`, `between`
 ",
     );
 }

@@ -213,6 +213,52 @@ fn a_capture_may_stand_twice_in_one_step_or_once_in_another_expectation() {
 }
 
 #[test]
+fn a_between_has_three_steps_and_a_number() {
+    let read = expectations(
+        "  between:
+    - first: pwrite64
+      then: { sendto: {} }
+      there_is: { fdatasync: { returns: 0 } }
+    - { first: a, then: b, there_is: c, times: '0..' }
+    - { first: a, then: b, there_is: c, times: 2 }
+",
+    );
+    let [one, may_lack, two] = &read.between[..] else {
+        panic!("three elements");
+    };
+    let words = one.steps().map(|step| step.event.as_str());
+    assert_eq!(words, ["pwrite64", "sendto", "fdatasync"]);
+    assert_eq!(one.there_is.fields.len(), 1);
+    let times = [one, may_lack, two].map(|it| (it.times.min, it.times.max));
+    assert_eq!(times, [(1, None), (0, None), (2, Some(2))]);
+}
+
+#[test]
+fn a_capture_of_a_between_is_its_own_or_one_of_a_step() {
+    let own = "  between:
+    - { first: { write: { fd: $fd } }, then: { a: { x: $y } }, there_is: { b: { fd: $fd, x: $y } } }
+    - { first: { read: { fd: $fd } }, then: { close: { fd: $fd } }, there_is: c }
+";
+    expectations(own);
+    let outer = "  between: [{ first: { write: { fd: $fd } }, then: a, there_is: b }]
+";
+    expectations(&format!(
+        "  sequence: [{{ openat: {{ returns: $fd }} }}]\n{outer}"
+    ));
+    let section = |expected: &str| {
+        let text = format!(
+            "description: d\nworkload: {{ run: [ls] }}\nsections: {{ s: {{ from: a, to: b }} }}\n\
+             expect:\n  any_order: [{{ dup: {{ oldfd: $x, newfd: $x }} }}]\n  sections:\n    s: {{ {expected} }}\n"
+        );
+        read_text(&text).unwrap()
+    };
+    section("between: [{ first: { write: { fd: $x } }, then: a, there_is: b }]");
+    section(
+        "any_order: [{ dup: { oldfd: $y } }], between: [{ first: { write: { fd: $y } }, then: a, there_is: b }]",
+    );
+}
+
+#[test]
 fn each_step_knows_where_it_stands() {
     let scenario = scenario(
         "  sequence:
@@ -225,6 +271,7 @@ fn each_step_knows_where_it_stands() {
     - any_order: [rename, { sequence: [unlink] }]
   only: [{ close: { fd: 5 } }]
   count: { fstat: 1 }
+  between: [{ first: lseek, then: { sendto: {} }, there_is: fdatasync }]
 ",
     );
     let events = &scenario.expect.events;
@@ -241,6 +288,7 @@ fn each_step_knows_where_it_stands() {
     }
     steps.extend(&events.only);
     steps.extend(events.count.iter().map(|spec| &spec.step));
+    steps.extend(events.between.iter().flat_map(|between| between.steps()));
     for step in &steps {
         let shown = scenario.complaint(&step.at, "here", None).to_string();
         let mut lines = shown.lines().rev();
@@ -248,7 +296,7 @@ fn each_step_knows_where_it_stands() {
         let start = marks.find('^').unwrap();
         assert_eq!(&line[start..marks.len()], step.event, "{shown}");
     }
-    assert_eq!(steps.len(), 9);
+    assert_eq!(steps.len(), 12);
     let place = |at| {
         let complaint = scenario.complaint(&at, "here", None);
         (complaint.line, complaint.column)

@@ -1,12 +1,13 @@
 //! A whole file.
 
 use super::scalar::{block, flow, line};
-use super::{list, snapshot, steps};
+use super::{list, sandbox, snapshot, steps};
 use crate::scenario::{
     Command, EventSpec, EventWish, Expectations, ExpectedOutput, FileAfter, FileSource, FileSpec,
     Since, SnapshotSpec, Workload,
 };
 use nix::sys::signal::Signal;
+use perf_live::sandbox::WorldSpec;
 use perf_live::units::ExitKind;
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ pub struct Draft {
     pub description: String,
     /// What is run.
     pub workload: Workload,
+    /// The world that it runs in.
+    pub sandbox: WorldSpec,
     /// The events to record; all system calls where there is none.
     pub events: Vec<EventSpec>,
     /// Lines on them.
@@ -63,6 +66,7 @@ impl Draft {
             head: Vec::new(),
             description,
             workload,
+            sandbox: WorldSpec::default(),
             events,
             on_events: Vec::new(),
             since: Since::Exec,
@@ -87,6 +91,9 @@ impl Draft {
         file.comment(0, &self.head);
         file.line(0, &format!("description: {}", line(&self.description)));
         file.workload(&self.workload);
+        if let Some(line) = sandbox::line(&self.sandbox) {
+            file.line(0, &line);
+        }
         file.trace(self);
         file.expect(self);
         file.comment(0, &self.on_snapshot);

@@ -2,7 +2,7 @@
 
 use super::scalar::flow;
 use crate::scenario::{
-    Expectations, KeyPath, Literal, NumberOf, Pattern, StepSpec, Test, field_test,
+    Between, Expectations, KeyPath, Literal, NumberOf, Pattern, StepSpec, Test, field_test,
 };
 use std::fmt;
 
@@ -18,6 +18,7 @@ pub(super) fn lines(expectations: &Expectations) -> Vec<String> {
         never,
         only,
         count,
+        between,
     } = expectations;
     let mut lines = list("sequence", sequence.iter().map(pattern).collect(), false);
     lines.extend(list(
@@ -28,6 +29,7 @@ pub(super) fn lines(expectations: &Expectations) -> Vec<String> {
     lines.extend(list("never", never.iter().map(step).collect(), true));
     lines.extend(list("only", only.iter().map(step).collect(), true));
     lines.extend(counts(count));
+    lines.extend(betweens(between));
     lines
 }
 
@@ -86,6 +88,32 @@ fn counts(counts: &[NumberOf]) -> Vec<String> {
         )
     });
     std::iter::once("count:".to_owned()).chain(items).collect()
+}
+
+fn betweens(all: &[Between]) -> Vec<String> {
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let one = |between: &Between| {
+        let Between {
+            first,
+            then,
+            there_is,
+            times,
+        } = between;
+        let mut lines = vec![
+            format!("  - first: {}", step(first)),
+            format!("    then: {}", step(then)),
+            format!("    there_is: {}", step(there_is)),
+        ];
+        if (times.min, times.max) != (1, None) {
+            lines.push(format!("    times: {}", flow(&times.to_string())));
+        }
+        lines
+    };
+    std::iter::once("between:".to_owned())
+        .chain(all.iter().flat_map(one))
+        .collect()
 }
 
 fn pattern(pattern: &Pattern) -> String {

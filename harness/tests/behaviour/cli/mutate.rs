@@ -248,3 +248,25 @@ fn every_scenario_of_the_repository_kills_its_mutants_or_says_why_not() {
     run.assert_status(0);
     assert!(run.stdout.contains(" tight"), "{}", run.stdout);
 }
+
+#[test]
+fn a_sync_that_is_dropped_or_comes_later_is_not_let_through_by_between() {
+    require!(right_to_trace());
+    let store = "open my $log, \">\", \"log\"; for (1..3) { syswrite($log, \"x\"); $log->sync; \
+                 syswrite(STDOUT, \"done\") }";
+    let text = format!(
+        "workload: {{ run: [perl, -MIO::Handle, -e, '{store}'] }}\n\
+         trace: {{ events: [{{ syscalls: [write, fsync] }}] }}\n\
+         expect:\n  between: [{{ first: {{ write: {{ fd: log }} }}, then: {{ write: {{ fd: stdout }} }}, \
+         there_is: {{ fsync: {{ fd: log, returns: 0 }} }} }}]\nsnapshot: false"
+    );
+    let project = Project::with("x", &text);
+    let run = mutate(&project, &["--format", "json"]);
+    let kinds = survivors(&line(&run));
+    for kind in ["drop fsync -", "delay fsync -", "exchange fsync -"] {
+        assert!(
+            !kinds.iter().any(|known| known == kind),
+            "{kind}: {kinds:?}"
+        );
+    }
+}

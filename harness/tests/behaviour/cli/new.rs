@@ -20,10 +20,11 @@ fn with_suggestions(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let code = line.trim_start().strip_prefix('#');
         let is_code = code.is_some_and(|code| {
-            let key = code.trim_start_matches(' ').starts_with("- ");
-            key || ["sequence:", "never:", "count:"]
-                .iter()
-                .any(|key| code.starts_with(key))
+            let starts_with = |keys: &[&str]| keys.iter().any(|key| code.starts_with(key));
+            let element = ["- ", "then: ", "there_is: "];
+            let code = code.trim_start_matches(' ');
+            element.iter().any(|key| code.starts_with(key))
+                || starts_with(&["sequence:", "between:", "never:", "count:"])
         });
         let line = if is_code {
             line.replacen('#', "", 1)
@@ -82,7 +83,10 @@ fn what_is_another_output_in_each_run_is_not_expected() {
     require!(right_to_trace());
     let project = Project::new();
     let text = "head -c 9 /dev/urandom | od -x; date; echo wrong >&2; exit 3";
-    new(&project, "odd", &["sh", "-c", text]).assert_status(0);
+    let command = [
+        "new", "odd", "-n", "10", "--exit", "3", "--", "sh", "-c", text,
+    ];
+    project.harness(&command).assert_status(0);
     let file = project.read("scenarios/odd.yaml");
     assert!(file.contains("  exit: 3\n"), "{file}");
     assert!(file.contains("  stderr: \"wrong\\n\"\n"), "{file}");
@@ -140,4 +144,178 @@ fn a_command_that_is_no_test_leaves_nothing() {
     assert!(!project.join("scenarios/a").exists());
     assert!(project.snapshots().is_empty());
     project.assert_nothing_left();
+}
+
+#[test]
+fn a_folder_is_synced_by_whichever_descriptor() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = |before: &str, behind: &str| {
+        format!(
+            "import os\nos.mkdir('e')\n{before}\nnew = os.open('e/new', os.O_CREAT | os.O_WRONLY)\n\
+             os.write(new, b'x')\nos.fsync(new)\nos.rename('e/new', 'e/config')\n{behind}\n"
+        )
+    };
+    let open = "folder = os.open('e', os.O_RDONLY)";
+    let fsync = Some("fsync: { fd: e, returns: 0 }");
+    for (name, before, behind, step, is_lacking) in [
+        (
+            "plain",
+            "",
+            &*format!("{open}; os.fsync(folder)"),
+            fsync,
+            false,
+        ),
+        ("before", open, "os.fsync(folder)", fsync, false),
+        ("all", "", "os.sync()", Some("sync: { returns: 0 }"), false),
+        ("none", "", "os.fsync(new)", None, true),
+        // Which folder that is the trace does not say.
+        (
+            "link",
+            "os.symlink('e', 'l'); folder = os.open('l', os.O_RDONLY)",
+            "os.fsync(folder)",
+            None,
+            false,
+        ),
+    ] {
+        project.write("save.py", &script(before, behind));
+        new(&project, name, &["python3", "save.py"]).assert_status(0);
+        let file = format!("scenarios/{name}.yaml");
+        let text = project.read(&file);
+        let says = text.contains("But nothing syncs the folder");
+        assert_eq!(says, is_lacking, "{name}: {text}");
+        assert!(!text.contains("But nothing syncs what"), "{text}");
+        if let Some(step) = step {
+            assert!(text.contains(&format!("  #  - {step}\n")), "{text}");
+        }
+        project.write(&file, &with_suggestions(&text));
+        project.harness(&["run", &file]).assert_status(0);
+    }
+}
+
+/// Answers three requests, each when it is on the disk.
+const STORE: &str = "use IO::Handle;\n\
+                     open my $log, '>', 'log' or die;\n\
+                     for (1 .. 3) { syswrite $log, 'x'; $log->sync; syswrite STDOUT, \"done\\n\"; }\n";
+
+#[test]
+fn what_always_comes_between_is_suggested_and_fails_where_it_comes_too_late() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.write("store.pl", STORE);
+    new(&project, "store", &["perl", "store.pl"]).assert_status(0);
+    let text = project.read("scenarios/store.yaml");
+    let between = "  #between:\n  #  - first: { write: { fd: log } }\n\
+                   \x20 #    then: { write: { fd: stdout } }\n\
+                   \x20 #    there_is: { fsync: { fd: log, returns: 0 } }\n";
+    assert!(text.contains(between), "{text}");
+    let text = with_suggestions(&text) + "snapshot: false\n";
+    project.write("scenarios/store.yaml", &text);
+    project.harness(&["run", "scenarios"]).assert_status(0);
+    // In order there still are a write, a sync and an answer.
+    let late = STORE.replace(
+        "$log->sync; syswrite STDOUT, \"done\\n\";",
+        "syswrite STDOUT, \"done\\n\"; $log->sync;",
+    );
+    assert_ne!(late, STORE);
+    project.write("store.pl", &late);
+    let run = project.harness(&["run", "scenarios"]);
+    run.assert_status(1);
+    assert!(run.stdout.contains("in 3 of 3 cases"), "{run:?}");
+}
+
+#[test]
+fn only_what_an_argument_names_as_a_whole_is_laid_in() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.write("t/a", "x\n");
+    let run = new(&project, "sql", &["echo", "create table t(a)"]);
+    run.assert_status(0);
+    assert!(!run.stdout.contains("laid in"), "{run:?}");
+    assert!(!project.read("scenarios/sql.yaml").contains("files:"));
+    std::fs::create_dir(project.join("empty")).expect("a folder");
+    let run = new(&project, "named", &["echo", "empty"]);
+    run.assert_status(0);
+    assert!(
+        run.stderr
+            .contains("not laid in: empty, which has no files"),
+        "{run:?}"
+    );
+    let run = project.harness(&["new", "asked", "--file", "empty", "--", "true"]);
+    run.assert_status(2);
+    assert!(run.stderr.contains("`empty` has no files"), "{run:?}");
+}
+
+#[test]
+fn a_command_that_fails_is_run_once_and_recorded_only_if_that_is_wanted() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let fails = ["sh", "-c", "echo missing >&2; exit 3"];
+    let run = new(&project, "fails", &fails);
+    run.assert_status(1);
+    for said in [
+        "exit status 3, saying `missing`",
+        "--exit 3 records it",
+        "--file",
+    ] {
+        assert!(run.stderr.contains(said), "{said}: {run:?}");
+    }
+    assert!(!project.join("scenarios/fails.yaml").exists());
+    let with = |name: &str, exit: &str, command: &[&str]| {
+        let options = ["new", name, "-n", "2", "--exit", exit, "--"];
+        project.harness(&[&options, command].concat())
+    };
+    with("fails", "3", &fails).assert_status(0);
+    assert!(project.read("scenarios/fails.yaml").contains("  exit: 3\n"));
+    with("well", "3", &["true"]).assert_status(1);
+    with("killed", "SIGTERM", &["sh", "-c", "kill -TERM $$"]).assert_status(0);
+    let text = project.read("scenarios/killed.yaml");
+    assert!(text.contains("  exit: { signal: SIGTERM }\n"), "{text}");
+    with("odd", "300", &["true"]).assert_status(2);
+}
+
+#[test]
+fn what_the_command_finds_around_it_is_written() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.write("in.txt", "one\n");
+    let command = ["sh", "-c", "echo \"$GREETING\"; cat; hostname; id -u"];
+    let options = [
+        "new",
+        "world",
+        "-n",
+        "2",
+        "--env",
+        "GREETING=a b",
+        "--stdin",
+        "in.txt",
+        "--network",
+        "host",
+        "--user",
+        "65534",
+        "--survivors",
+        "allowed",
+        "--",
+    ];
+    project
+        .harness(&[&options[..], &command[..]].concat())
+        .assert_status(0);
+    let text = project.read("scenarios/world.yaml");
+    for line in [
+        "  env: { GREETING: \"a b\" }\n",
+        "  stdin: \"one\\n\"\n",
+        "sandbox: { network: host, user: 65534, survivors: allowed }\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    assert!(text.contains("a b\n    one\n"), "{text}");
+    project.harness(&["run", "scenarios"]).assert_status(0);
+    for wrong in [
+        ["--env", "GREETING"],
+        ["--network", "some"],
+        ["--stdin", "no-such-file"],
+    ] {
+        let run = project.harness(&[&["new", "wrong"], &wrong[..], &["--", "true"]].concat());
+        run.assert_status(2);
+    }
 }

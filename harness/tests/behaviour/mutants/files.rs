@@ -49,6 +49,21 @@ pub(super) const MUTANTS: &[Mutant] = &[
         says: &["openat", "t.db-journal"],
     },
     Mutant {
+        scenario: "sqlite-syncs-the-database-before-each-commit",
+        breaks: "nothing is synced",
+        edits: &[("synchronous=FULL", "synchronous=OFF")],
+        says: &["between", "f*sync", "t.db-journal"],
+    },
+    Mutant {
+        scenario: "sqlite-syncs-the-database-before-each-commit",
+        breaks: "one of four commits is not synced",
+        edits: &[(
+            "INSERT INTO t VALUES (2);",
+            "PRAGMA synchronous=OFF; INSERT INTO t VALUES (2); PRAGMA synchronous=FULL;",
+        )],
+        says: &["between", "in 2 of 6 cases", "f*sync"],
+    },
+    Mutant {
         scenario: "sqlite-syncs-the-log-at-each-commit",
         breaks: "a commit is not synced, only a checkpoint",
         edits: &[("synchronous=FULL", "synchronous=NORMAL")],

@@ -3,7 +3,11 @@
 use super::*;
 use crate::scenario::read;
 use crate::scenario::write::scalar::tests::HOSTILE;
-use crate::scenario::{CountRange, Literal, NumberOf, Pattern, Scenario, StepSpec, Test, event};
+use crate::scenario::{
+    Between, CountRange, Literal, NumberOf, Pattern, SandboxSpec, Scenario, StepSpec, Test, event,
+};
+use perf_live::sandbox::{Addresses, Network, Root, Survivors, UserSpec};
+use perf_live::units::Limits;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -74,6 +78,11 @@ fn full() -> Draft {
         owner: None,
     };
     Draft {
+        sandbox: WorldSpec {
+            network: Network::Host,
+            user: Some(UserSpec::Id(1000)),
+            ..WorldSpec::default()
+        },
         schema: Some("../schema.json".to_owned()),
         head: vec!["Recorded.".to_owned(), String::new()],
         workload: Workload {
@@ -140,6 +149,7 @@ workload:
       	two
     "b c": { from: "../b c", mode: "0755" }
   timeout: 1500ms
+sandbox: { network: host, user: 1000 }
 trace:
   events:
     # Fewer are better.
@@ -221,6 +231,67 @@ fn whatever_a_workload_says_is_read_back() {
             );
         }
     }
+}
+
+#[test]
+fn whatever_a_sandbox_is_is_read_back() {
+    let mut draft = draft();
+    assert!(!draft.text().contains("sandbox"));
+    draft.sandbox = WorldSpec {
+        network: Network::Host,
+        root: Root::Host,
+        user: None,
+        hostname: "box".to_owned(),
+        umask: 0o7,
+        addresses: Addresses::Random,
+        limits: Limits {
+            cpu: Some(Duration::from_millis(1500)),
+            memory: Some(1 << 20),
+            processes: Some(3),
+            open_files: Some(4),
+            file_size: Some(5),
+            output: Some(6),
+        },
+        survivors: Survivors::Allowed,
+    };
+    let names = ["1000", "no #body"].map(|name| UserSpec::Name(name.to_owned()));
+    for user in names.into_iter().chain([UserSpec::Id(1000)]) {
+        draft.sandbox.user = Some(user);
+        let read = read_back(&draft.text()).sandbox;
+        assert_eq!(read, SandboxSpec::Own(draft.sandbox.clone()));
+    }
+}
+
+#[test]
+fn what_stands_between_two_is_read_back() {
+    let mut draft = draft();
+    let one = |min| Between {
+        first: event("write", Vec::new()),
+        then: event(
+            "sendto",
+            vec![("fd".to_owned(), Test::Prefix("tcp:".to_owned()))],
+        ),
+        there_is: event("fsync", Vec::new()),
+        times: CountRange { min, max: None },
+    };
+    draft.suggestions = vec![Suggestion {
+        why: Vec::new(),
+        expectations: Expectations {
+            between: vec![one(1), one(0)],
+            ..Expectations::default()
+        },
+    }];
+    let text = draft.text();
+    assert!(
+        text.contains(
+            "  #between:\n  #  - first: write\n  #    then: { sendto: { fd: { prefix: \"tcp:\" } } }\n  \
+             #    there_is: fsync\n  #  - first: write\n"
+        ),
+        "{text}"
+    );
+    let read = read_back(&text.replace("  #", "  ")).expect.events;
+    let times: Vec<u64> = read.between.iter().map(|it| it.times.min).collect();
+    assert_eq!(times, [1, 0]);
 }
 
 #[test]
