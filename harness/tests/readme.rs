@@ -197,9 +197,8 @@ fn every_command_and_option_that_the_readme_names_is_there() {
         .collect();
     let all: BTreeSet<String> = help(&[])
         .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .map_while(|line| line.strip_prefix("  "))
+        .take_while(|line| *line != "Options:")
+        .filter_map(|line| line.strip_prefix("  "))
         .filter_map(|line| line.split(' ').next())
         .filter(|name| *name != "help")
         .map(str::to_owned)
