@@ -85,9 +85,9 @@ impl Process {
         pidfd::signal(self.pidfd.as_fd(), signal)
     }
 
-    /// Leaves init and its control group to a thread: the kernel takes some milliseconds to dissolve
-    /// a namespace and its mounts, the group has a member until then, and no caller need wait for
-    /// that.
+    /// Leaves init and its control group to a thread: the kernel takes some milliseconds to
+    /// dissolve a namespace and its mounts, the group has a member until then, and no caller need
+    /// wait for that.
     pub(super) fn reap_in_background(&mut self) -> io::Result<()> {
         use nix::sys::wait::{Id, WaitPidFlag, waitid};
         if !std::mem::replace(&mut self.reaped, true) {
