@@ -54,6 +54,7 @@ fn follow(document: &str) {
         printed: None,
         excerpts: 0,
     };
+    fs::create_dir(session.path("tmp")).expect("a folder");
     for block in blocks(document) {
         session.step(&block);
     }
@@ -105,6 +106,8 @@ impl Session {
         shell.current_dir(&self.place).stdin(Stdio::null());
         shell.env("PATH", format!("{}:{path}", folder.display()));
         shell.env("CARGO_TARGET_DIR", self.path("target"));
+        // What `--keep` keeps goes with the session.
+        shell.env("TMPDIR", self.path("tmp"));
         shell.env("CARGO_NET_OFFLINE", "true");
         for name in ["CI", "HARNESS", "HARNESS_REQUIRE", "HARNESS_UPDATE"] {
             shell.env_remove(name);
