@@ -98,7 +98,11 @@ impl Session {
 
     fn run(&mut self, block: &Block, status: i32) {
         // So often that a test can wait for it.
-        let script = block.text.replace("harness new ", "harness new -n 10 ");
+        let script = ["harness new ", "harness calibrate "]
+            .iter()
+            .fold(block.text.clone(), |script, command| {
+                script.replace(command, &format!("{command}-n 10 "))
+            });
         let folder = Path::new(HARNESS).parent().expect("a folder");
         let path = std::env::var("PATH").unwrap_or_default();
         let mut shell = Command::new("bash");
